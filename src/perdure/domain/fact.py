@@ -1,0 +1,204 @@
+"""A fact: one remembered statement, with its four times; and what it was drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from perdure.domain.time import Window
+from perdure.errors import InvalidInput
+
+
+class FactType(StrEnum):
+    """What kind of statement a fact is."""
+
+    WORLD = "world"
+    EXPERIENCE = "experience"
+    OPINION = "opinion"
+    OBSERVATION = "observation"
+
+
+class Tier(StrEnum):
+    """How central a fact is."""
+
+    CORE = "core"
+    GENERAL = "general"
+
+
+class LinkKind(StrEnum):
+    """Why two facts are joined."""
+
+    TEMPORAL = "temporal"
+    SEMANTIC = "semantic"
+    CAUSAL = "causal"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A text as it was given."""
+
+    id: str
+    bank: str
+    title: str = ""
+    context: str = ""
+    tags: frozenset[str] = frozenset()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    content_hash: str = ""
+    characters: int = 0
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """A verbatim part of a document, at most 3,000 characters."""
+
+    id: str
+    bank: str
+    document_id: str
+    ordinal: int
+    text: str
+    content_hash: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entity:
+    """A person, place, organisation, thing or concept."""
+
+    id: str
+    bank: str
+    name: str
+    type: str = "concept"
+    aliases: tuple[str, ...] = ()
+    mentions: int = 0
+    first_seen: datetime | None = None
+    last_seen: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A weighted edge between two facts; causal ones lead from cause to effect."""
+
+    source: str
+    target: str
+    kind: LinkKind
+    weight: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.weight <= 1.0 + 1e-6:
+            raise InvalidInput("link.weight", "a number from 0 to 1", self.weight)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One remembered statement. Facts are closed, never overwritten."""
+
+    id: str
+    bank: str
+    text: str
+    type: FactType = FactType.WORLD
+
+    document_id: str | None = None
+    chunk_id: str | None = None
+    ordinal: int = 0
+    source_text: str = ""
+    speaker: str = ""
+    context: str = ""
+
+    occurred_start: datetime | None = None
+    occurred_end: datetime | None = None
+    mentioned_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    recorded_at: datetime | None = None
+    retired_at: datetime | None = None
+    superseded_by: str | None = None
+
+    subject: str | None = None
+    relation: str | None = None
+    object: str | None = None
+
+    entities: tuple[str, ...] = ()
+    entity_ids: tuple[str, ...] = ()
+    tags: frozenset[str] = frozenset()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+    topic: str | None = None
+    tier: Tier = Tier.GENERAL
+    classification: int = 0
+    trust: int = 2
+    credibility: int = 3
+    relevance: float = 0.0
+    emotion: float = 0.0
+    emotion_tags: tuple[str, ...] = ()
+    confidence: float | None = None
+    expires_at: datetime | None = None
+    language: str = "en"
+    original_text: str | None = None
+    flags: tuple[str, ...] = ()
+
+    proof_count: int = 1
+    source_fact_ids: tuple[str, ...] = ()
+
+    recall_count: int = 0
+    last_recalled_at: datetime | None = None
+    recall_times: tuple[datetime, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_fact(self)
+
+    @property
+    def occurred(self) -> Window | None:
+        """When it happened, None when undated."""
+        if self.occurred_start is None and self.occurred_end is None:
+            return None
+        return Window(self.occurred_start, self.occurred_end)
+
+    @property
+    def dated(self) -> datetime | None:
+        """The best single date: when it happened, else when it was said."""
+        return self.occurred_start or self.occurred_end or self.mentioned_at
+
+
+_RANGES: tuple[tuple[str, float, float], ...] = (
+    ("classification", 0, 3),
+    ("trust", 0, 3),
+    ("emotion", -5, 5),
+    ("credibility", 1, 6),
+)
+_TIMES = (
+    "occurred_start", "occurred_end", "mentioned_at", "valid_from", "valid_to",
+    "recorded_at", "retired_at", "expires_at", "last_recalled_at",
+)  # fmt: skip
+
+
+def check_fact(fact: Fact) -> None:
+    """Raise InvalidInput naming the first field that cannot be stored."""
+    if not fact.id:
+        raise InvalidInput("id", "a non-empty string", fact.id)
+    if not fact.text.strip():
+        raise InvalidInput("text", "non-empty text", fact.text)
+    if "\x00" in fact.text:
+        raise InvalidInput("text", "text without NUL characters", fact.text)
+    for name, low, high in _RANGES:
+        value = getattr(fact, name)
+        if not low <= value <= high:
+            raise InvalidInput(name, f"a number from {low:g} to {high:g}", value)
+    if fact.confidence is not None and not 0.0 <= fact.confidence <= 1.0:
+        raise InvalidInput("confidence", "a number from 0 to 1", fact.confidence)
+    if fact.proof_count < 1:
+        raise InvalidInput("proof_count", "at least 1", fact.proof_count)
+    for name in _TIMES:
+        moment = getattr(fact, name)
+        if moment is not None and moment.tzinfo is None:
+            raise InvalidInput(name, "a datetime with a time zone", moment)
+    _check_order(fact.occurred_start, fact.occurred_end, "occurred_end")
+    _check_order(fact.valid_from, fact.valid_to, "valid_to")
+    _check_order(fact.recorded_at, fact.retired_at, "retired_at")
+
+
+def _check_order(first: datetime | None, last: datetime | None, name: str) -> None:
+    if first is not None and last is not None and last < first:
+        raise InvalidInput(name, "not before its start", last)

@@ -1,0 +1,123 @@
+"""What goes into a recall and what comes out: query, hit, candidate, recollection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from perdure.domain.fact import Chunk, Entity, Fact
+from perdure.domain.time import Window
+
+
+class Budget(StrEnum):
+    """How deep to search."""
+
+    LOW = "low"
+    MID = "mid"
+    HIGH = "high"
+
+
+class Evidence(StrEnum):
+    """How strongly memory supports an answer."""
+
+    STRONG = "strong"
+    WEAK = "weak"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A fact that a channel found, with the channel's own score; the order of hits is their rank."""
+
+    fact_id: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A question as the channels see it."""
+
+    text: str
+    asked_at: datetime
+    terms: Mapping[str, float] = field(default_factory=dict)
+    words: tuple[str, ...] = ()
+    entities: Mapping[str, float] = field(default_factory=dict)
+    """Entity id -> weight of the entities that the question names."""
+    entity_names: tuple[str, ...] = ()
+    window: Window | None = None
+    anchors: tuple[str, ...] = ()
+    """Events that bound the window, as worded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelRank:
+    """Where one channel placed a candidate (1 is best) and its raw score."""
+
+    channel: str
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A fused item on its way to the answer; each stage fills in its own figures."""
+
+    fact_id: str
+    ranks: tuple[ChannelRank, ...] = ()
+    fused: float = 0.0
+    late: float | None = None
+    rerank: float | None = None
+    relevance: float = 0.0
+    boosts: Mapping[str, float] = field(default_factory=dict)
+    score: float = 0.0
+    cut: str | None = None
+    """Why it was left out, None when it was returned."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recollection:
+    """One recalled fact with how it was ranked."""
+
+    fact: Fact
+    score: float
+    citation: int
+    tokens: int = 0
+    evidence: Evidence = Evidence.WEAK
+    candidate: Candidate | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Degraded:
+    """A part that could not contribute, and why."""
+
+    part: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageTime:
+    """How long a stage took."""
+
+    stage: str
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallResult:
+    """What recall returns: recollections, best first, within the token budget."""
+
+    query: Query
+    recipe: str
+    recollections: tuple[Recollection, ...] = ()
+    chunks: tuple[Chunk, ...] = ()
+    entities: tuple[Entity, ...] = ()
+    evidence: Evidence = Evidence.NONE
+    tokens: int = 0
+    notes: tuple[str, ...] = ()
+    degraded: tuple[Degraded, ...] = ()
+    timings: tuple[StageTime, ...] = ()
+    cut: tuple[Candidate, ...] = ()
+    """With `explain`: the candidates that were considered and left out."""

@@ -1,0 +1,19 @@
+"""Small JSON objects that surfaces and background work keep beside the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A JSON object of a kind (operation, api_key, directive, ...); `bank` is empty when it belongs to none."""
+
+    kind: str
+    id: str
+    bank: str = ""
+    body: Mapping[str, object] = field(default_factory=dict)
+    created_at: datetime | None = None
+    updated_at: datetime | None = None

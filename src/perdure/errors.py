@@ -1,0 +1,161 @@
+"""Every exception that Perdure raises, on one screen.
+
+PerdureError
+├── InvalidInput            a value from the caller is wrong; names the field (also a ValueError)
+├── NotFound                a bank, fact, document, entity or operation does not exist (also a LookupError)
+├── Conflict                the request contradicts what is stored
+│   └── ModelMismatch       vectors of one model met a bank that was embedded with another
+├── StoreError              the store cannot do its work
+│   ├── StoreLocked         another process holds the write lock for too long
+│   ├── StoreFull           the disk is full
+│   ├── StoreReadOnly       the file or its folder cannot be written
+│   ├── StoreCorrupt        the file is damaged or is not a Perdure file
+│   └── StoreTooNew         the file was written by a newer version
+├── ModelError              a model cannot do its work
+│   ├── ModelMissing        no source has the model's files; says what to install or set
+│   ├── ModelTampered       a file's SHA-256 differs from the manifest
+│   └── ProviderError       a remote model provider failed
+├── DeadlineExceeded        the caller's deadline passed
+├── Unauthorised            no key, or a key without the needed scope
+├── Unavailable             an optional part is not installed or not built; says which
+└── Busy                    too much at once; try again later
+"""
+
+from __future__ import annotations
+
+
+class PerdureError(Exception):
+    """Root of all errors raised on purpose; `code` is stable and used on every surface."""
+
+    code = "error"
+
+
+class InvalidInput(PerdureError, ValueError):
+    """A value from the caller is wrong."""
+
+    code = "invalid_input"
+
+    def __init__(self, field: str, expected: str, got: object = None) -> None:
+        self.field = field
+        self.expected = expected
+        shown = "" if got is None else f", got {_shorten(got)}"
+        super().__init__(f"{field}: expected {expected}{shown}")
+
+
+class NotFound(PerdureError, LookupError):
+    """A named thing does not exist."""
+
+    code = "not_found"
+
+    def __init__(self, kind: str, name: str) -> None:
+        self.kind = kind
+        self.name = name
+        super().__init__(f"{kind} {name!r} does not exist")
+
+
+class Conflict(PerdureError):
+    """The request contradicts what is stored."""
+
+    code = "conflict"
+
+
+class ModelMismatch(Conflict):
+    """Vectors of one model met a bank that was embedded with another."""
+
+    code = "model_mismatch"
+
+    def __init__(self, bank: str, stored: str, given: str) -> None:
+        self.bank, self.stored, self.given = bank, stored, given
+        super().__init__(
+            f"bank {bank!r} holds vectors of {stored}, but the configured embedder is {given}; "
+            f"run `perdure reembed {bank}` (or Perdure.reembed({bank!r})) to change the bank over"
+        )
+
+
+class StoreError(PerdureError):
+    """The store cannot do its work."""
+
+    code = "store_error"
+
+
+class StoreLocked(StoreError):
+    """Another process holds the write lock for too long."""
+
+    code = "store_locked"
+
+
+class StoreFull(StoreError):
+    """The disk is full."""
+
+    code = "store_full"
+
+
+class StoreReadOnly(StoreError):
+    """The file or its folder cannot be written."""
+
+    code = "store_read_only"
+
+
+class StoreCorrupt(StoreError):
+    """The file is damaged or is not a Perdure file."""
+
+    code = "store_corrupt"
+
+
+class StoreTooNew(StoreError):
+    """The file was written by a newer version of Perdure."""
+
+    code = "store_too_new"
+
+
+class ModelError(PerdureError):
+    """A model cannot do its work."""
+
+    code = "model_error"
+
+
+class ModelMissing(ModelError):
+    """No source has the model's files."""
+
+    code = "model_missing"
+
+
+class ModelTampered(ModelError):
+    """A model file's SHA-256 differs from the manifest."""
+
+    code = "model_tampered"
+
+
+class ProviderError(ModelError):
+    """A remote model provider failed."""
+
+    code = "provider_error"
+
+
+class DeadlineExceeded(PerdureError, TimeoutError):
+    """The caller's deadline passed."""
+
+    code = "deadline_exceeded"
+
+
+class Unauthorised(PerdureError):
+    """No key, or a key without the needed scope."""
+
+    code = "unauthorised"
+
+
+class Unavailable(PerdureError):
+    """An optional part is not installed or not built."""
+
+    code = "unavailable"
+
+
+class Busy(PerdureError):
+    """Too much at once; try again later."""
+
+    code = "busy"
+
+
+def _shorten(value: object, limit: int = 80) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"

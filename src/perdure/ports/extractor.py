@@ -1,0 +1,83 @@
+"""Port of fact extraction: turns in, narrative facts out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from perdure.domain.fact import FactType
+from perdure.domain.time import Window
+from perdure.ports.tagger import Mention
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One thing that was said or written; a plain text is a turn without a speaker."""
+
+    text: str
+    speaker: str = ""
+    """The speaker's name; empty for plain text."""
+    is_agent: bool = False
+    """Whether the agent itself speaks (role assistant)."""
+    said_at: datetime | None = None
+    title: str = ""
+    context: str = ""
+    fresh: bool = True
+    """False for turns given only as context: read, but no facts are drawn from them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Triple:
+    """A stated relation; `single_valued` relations have one current object a subject."""
+
+    subject: str
+    relation: str
+    object: str
+    single_valued: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """The extracted fact at index `cause` brought about the one that holds this."""
+
+    cause: int
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractedFact:
+    """One narrative fact that stands alone."""
+
+    text: str
+    turn: int
+    """Index of the turn it was drawn from."""
+    source_text: str
+    """The sentence or sentences it came from, verbatim."""
+    start: int = 0
+    """Offset of source_text in the turn's text."""
+    type: FactType = FactType.WORLD
+    mentions: tuple[Mention, ...] = ()
+    triple: Triple | None = None
+    occurred: Window | None = None
+    valid: Window | None = None
+    causes: tuple[Cause, ...] = ()
+    confidence: float | None = None
+    emotion: float = 0.0
+    emotion_tags: tuple[str, ...] = ()
+    topic: str | None = None
+    language: str = "en"
+    flags: tuple[str, ...] = ()
+    """Such as "instruction": reads like an order to the agent."""
+
+
+class Extractor(Protocol):
+    """Draws facts from the turns of one document, in order."""
+
+    @property
+    def name(self) -> str:
+        """Name of the extractor: local, verbatim, llm."""
+
+    def extract(self, turns: Sequence[Turn]) -> list[ExtractedFact]:
+        """Facts in the order of their turns; none for turns without content."""

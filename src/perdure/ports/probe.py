@@ -1,0 +1,113 @@
+"""Probes: what each channel asks of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from perdure.domain.fact import LinkKind
+from perdure.domain.time import Window
+from perdure.ports.embedder import Vector
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SemanticProbe:
+    """Cosine of the query's vector with a view's vectors."""
+
+    vector: Vector
+    view: str = "fact"
+    min_score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordProbe:
+    """BM25 with IDF over index terms; each term's contribution times its weight."""
+
+    terms: Mapping[str, float]
+    k1: float = 1.2
+    b: float = 0.75
+    min_score: float | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphProbe:
+    """Link expansion from seed facts and entities.
+
+    A fact one step from the seeds scores tanh(0.5 x entities shared with the seeds' or given ones)
+    + its best semantic link weight + its best causal link weight, each from a seed. With more hops the
+    activation of the facts reached so far, times `decay`, spreads on in the same way and adds up;
+    at most `breadth` facts are expanded a hop. Entities that more than `hub_cap` facts mention
+    contribute only their best-connected `hub_cap` facts.
+    """
+
+    facts: Mapping[str, float]
+    """Seed fact id -> activation 0..1."""
+    entities: Mapping[str, float] = field(default_factory=dict)
+    """Seed entity id -> activation 0..1."""
+    hops: int = 1
+    decay: float = 0.5
+    breadth: int = 300
+    hub_cap: int = 1000
+    include_seeds: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TemporalProbe:
+    """Facts that happened (undated ones: were said) in the window, then along links from them.
+
+    With a vector, similarity orders facts within the window; the window is cut in `slices` equal parts
+    whose best facts take turns, so that no corner of it crowds out the rest.
+    """
+
+    window: Window
+    vector: Vector | None = None
+    view: str = "fact"
+    slices: int = 8
+    spread: tuple[LinkKind, ...] = (LinkKind.TEMPORAL, LinkKind.CAUSAL)
+
+
+@dataclass(frozen=True, slots=True)
+class FuzzyProbe:
+    """Typo-tolerant: words match vocabulary words by trigram Jaccard similarity (or containment)."""
+
+    words: tuple[str, ...]
+    threshold: float = 0.4
+    min_score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SignatureProbe:
+    """Share of equal bits among 256; `min_score` 0.65 in abmind."""
+
+    signature: bytes
+    min_score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RelationProbe:
+    """Facts with subject, relation and object whose subject or object is one of the entities."""
+
+    entities: Mapping[str, float]
+    relation: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PageRankProbe:
+    """Personalised PageRank from seed entities over the entity graph; a fact scores the mass of its entities."""
+
+    entities: Mapping[str, float]
+    damping: float = 0.85
+    sweeps: int = 4
+    hub_cap: int = 1000
+
+
+Probe = (
+    SemanticProbe
+    | KeywordProbe
+    | GraphProbe
+    | TemporalProbe
+    | FuzzyProbe
+    | SignatureProbe
+    | RelationProbe
+    | PageRankProbe
+)
