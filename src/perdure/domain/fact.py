@@ -52,8 +52,19 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TurnSpan:
+    """Where a turn stands in a chunk's text, who said it and when."""
+
+    start: int
+    end: int
+    speaker: str = ""
+    is_agent: bool = False
+    said_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """A verbatim part of a document, at most 3,000 characters."""
+    """A verbatim part of a document, at most 3,000 characters; every field is stored."""
 
     id: str
     bank: str
@@ -61,6 +72,8 @@ class Chunk:
     ordinal: int
     text: str
     content_hash: str
+    spans: tuple[TurnSpan, ...] = ()
+    """The turns in the text; empty for plain text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
