@@ -37,8 +37,8 @@ def temporal_proximity(dated: datetime | None, window: Window | None) -> float:
         return NEUTRAL
     if days is None:
         return 1.0 if window.overlaps(dated, dated) else 0.0
-    half = max(days / 2.0, 0.5)
-    return 1.0 - min(abs((dated - centre) / _DAY) / half, 1.0)
+    distance = abs((dated - centre) / _DAY)
+    return 1.0 - min(distance / (days / 2.0), 1.0) if days else float(distance == 0.0)
 
 
 def proof(fact: Fact) -> float:

@@ -32,7 +32,3 @@ class BudgetPlan:
 HOPS: Mapping[Budget, int] = {Budget.LOW: 1, Budget.MID: 2, Budget.HIGH: 3}
 """How many steps the graph channel may take."""
 
-
-def overfetch(budget: int) -> int:
-    """How many facts the semantic channel looks at before it is cut to the budget."""
-    return max(budget * 5, 100)

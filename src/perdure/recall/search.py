@@ -1,0 +1,100 @@
+"""Search: the recipe's channels, side by side, each under a deadline."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+
+from perdure.domain.recall import Hit
+from perdure.domain.trace import Trace
+from perdure.errors import InvalidInput
+from perdure.recall.budget import HOPS
+from perdure.recall.channels import CHANNELS, ChannelContext
+from perdure.recall.parts import RecallParts
+from perdure.recall.recipes import ChannelSpec
+from perdure.recall.request import RecallRequest
+from perdure.recall.understand import Understood
+
+
+def search(
+    parts: RecallParts, request: RecallRequest, understood: Understood, trace: Trace
+) -> dict[str, list[Hit]]:
+    """Each channel's hits, best first, in the recipe's order; a channel that fails is named and left out."""
+    hits: dict[str, list[Hit]] = {}
+    for group in _groups(request.recipe.channels):
+        open_specs = [spec for spec in group if not _filled(spec, hits, request)]
+        hits.update(_run(parts, request, understood, open_specs, trace))
+    return {spec.name: hits[spec.name] for spec in request.recipe.channels if spec.name in hits}
+
+
+def _groups(specs: Sequence[ChannelSpec]) -> list[list[ChannelSpec]]:
+    """Channels that wait for no other first, then those that may be skipped."""
+    first = [spec for spec in specs if spec.unless_filled is None]
+    second = [spec for spec in specs if spec.unless_filled is not None]
+    return [first, second] if second else [first]
+
+
+def _filled(spec: ChannelSpec, hits: Mapping[str, list[Hit]], request: RecallRequest) -> bool:
+    limit = request.limit or request.recipe.limit
+    return (
+        spec.unless_filled is not None and limit is not None and len(hits.get(spec.unless_filled, ())) >= limit
+    )
+
+
+def _run(
+    parts: RecallParts,
+    request: RecallRequest,
+    understood: Understood,
+    specs: Sequence[ChannelSpec],
+    trace: Trace,
+) -> dict[str, list[Hit]]:
+    timeout = request.channel_timeout or parts.channel_timeout
+    deadline = time.monotonic() + timeout
+    running: list[tuple[str, Future[list[Hit]]]] = []
+    for spec in specs:
+        context = _context(parts, request, understood, spec)
+        running.append((spec.name, parts.executor.submit(_timed, spec.name, context, trace)))
+    return _collect(running, deadline, timeout, trace)
+
+
+def _collect(
+    running: Sequence[tuple[str, Future[list[Hit]]]], deadline: float, timeout: float, trace: Trace
+) -> dict[str, list[Hit]]:
+    hits: dict[str, list[Hit]] = {}
+    for name, future in running:
+        try:
+            hits[name] = future.result(timeout=max(deadline - time.monotonic(), 0.0))
+        except FutureTimeout:
+            future.cancel()
+            trace.failed(name, f"took longer than {timeout:g} s")
+        except InvalidInput:
+            raise
+        except Exception as error:  # noqa: BLE001 - a dead channel of any cause costs its own hits only
+            trace.failed(name, f"{type(error).__name__}: {error}")
+    return hits
+
+
+def _timed(name: str, context: ChannelContext, trace: Trace) -> list[Hit]:
+    with trace.stage(f"search.{name}"):
+        return CHANNELS[name](context)
+
+
+def _context(
+    parts: RecallParts, request: RecallRequest, understood: Understood, spec: ChannelSpec
+) -> ChannelContext:
+    if spec.name not in CHANNELS:
+        raise InvalidInput("recipe.channels", "names among " + ", ".join(sorted(CHANNELS)), spec.name)
+    budget = parts.budgets.size(request.budget, request.max_tokens)
+    return ChannelContext(
+        store=parts.store,
+        bank=request.bank,
+        query=understood.query,
+        vector=understood.vector,
+        wanted=request.wanted(parts.clock()),
+        limit=spec.depth(budget),
+        hops=HOPS[request.budget],
+        floors=request.min_scores,
+        notes=parts.notes,
+    )
