@@ -1,0 +1,27 @@
+"""Evidence: how strongly what was recalled supports an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from perdure.domain.recall import Candidate, Evidence
+
+STRONG_AT = 0.5
+WEAK_AT = 0.02
+
+
+def evidence_of(candidate: Candidate) -> Evidence:
+    """Judged by the cross-encoder alone: the other figures are not comparable between questions."""
+    if candidate.rerank is None:
+        return Evidence.WEAK
+    if candidate.rerank >= STRONG_AT:
+        return Evidence.STRONG
+    return Evidence.WEAK if candidate.rerank >= WEAK_AT else Evidence.NONE
+
+
+def overall(found: Sequence[Evidence]) -> Evidence:
+    """The strongest there is; none for an empty answer."""
+    for level in (Evidence.STRONG, Evidence.WEAK):
+        if level in found:
+            return level
+    return Evidence.NONE

@@ -1,0 +1,41 @@
+"""Recall, top to bottom: understand -> search -> fuse -> rerank -> score -> diversify -> fit."""
+
+from __future__ import annotations
+
+from perdure.domain.recall import RecallResult
+from perdure.domain.trace import Trace
+from perdure.recall.answer import answer
+from perdure.recall.diversify import diversify
+from perdure.recall.fit import fit
+from perdure.recall.hydrate import hydrate
+from perdure.recall.parts import RecallParts
+from perdure.recall.request import RecallRequest
+from perdure.recall.rerank import rerank
+from perdure.recall.search import search
+from perdure.recall.stages import fuse_hits, score_candidates
+from perdure.recall.understand import understand
+
+
+def recall(parts: RecallParts, request: RecallRequest) -> RecallResult:
+    """The facts of a bank that matter for a question, best first, within the token budget."""
+    trace = Trace()
+    budget = parts.budgets.size(request.budget, request.max_tokens)
+    limit = request.limit or request.recipe.limit
+
+    with trace.stage("understand"):
+        understood = understand(parts, request, trace)
+    with trace.stage("search"):
+        hits = search(parts, request, understood, trace)
+    with trace.stage("fuse"):
+        candidates = fuse_hits(request.recipe, hits)
+    with trace.stage("rerank"):
+        candidates = rerank(parts, request, understood.query, candidates, trace)
+    with trace.stage("hydrate"):
+        facts = hydrate(parts, request, candidates[: 2 * budget])
+    with trace.stage("score"):
+        candidates = score_candidates(request, understood.query, candidates, facts, hits)
+    with trace.stage("diversify"):
+        candidates = diversify(candidates, facts, request.recipe.diversity)
+    with trace.stage("fit"):
+        fitted = fit(candidates, facts, parts.tokens, request.max_tokens, 2 * budget, limit)
+    return answer(parts, request, understood.query, fitted, facts, trace)

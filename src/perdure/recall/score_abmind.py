@@ -1,0 +1,114 @@
+"""abmind's scoring: its formula for text hits, the cross-stage penalty and the context, emotion and spacing boosts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from math import log
+
+from perdure.domain.fact import Fact, Tier
+from perdure.domain.recall import Candidate
+from perdure.recall.request import Surroundings
+
+DECAY_DAYS = 365.0
+DECAY_FLOOR = 0.3
+DECAY_EMOTION = 0.1
+UNCONFIRMED = 0.5
+_DAY = timedelta(days=1)
+
+
+def score_abmind(
+    candidates: Sequence[Candidate],
+    facts: Mapping[str, Fact],
+    now: datetime,
+    surroundings: Surroundings | None,
+    channels_run: Collection[str],
+) -> list[Candidate]:
+    """Final scores, best first, ties by id."""
+    scored = [
+        _scored(candidate, facts[candidate.fact_id], now, surroundings, "semantic_floor" in channels_run)
+        for candidate in candidates
+        if candidate.fact_id in facts
+    ]
+    return sorted(scored, key=lambda c: (-c.score, c.fact_id))
+
+
+def _scored(
+    candidate: Candidate, fact: Fact, now: datetime, surroundings: Surroundings | None, confirmable: bool
+) -> Candidate:
+    stages = [rank.channel for rank in candidate.ranks]
+    relevance = candidate.fused
+    if stages[0] == "fuzzy":
+        relevance = text_score(candidate.fused, fact, now)
+    penalty = UNCONFIRMED if stages == ["fuzzy"] and confirmable else 1.0
+    added = {
+        "context": context_boost(fact, surroundings),
+        "emotion": emotion_boost(fact.emotion),
+    }
+    spacing = spacing_factor(fact.recall_times)
+    total = (relevance * penalty + sum(added.values())) * spacing
+    boosts = {"cross_stage": penalty, "spacing": spacing, **{f"+{name}": v for name, v in added.items()}}
+    return replace(candidate, relevance=relevance, boosts=boosts, score=total)
+
+
+def text_score(bm25: float, fact: Fact, now: datetime) -> float:
+    """(bm25 + emotion) x recall x relevance x trust x credibility x tier x recency."""
+    emotion = 0.5 * log(1.0 + abs(fact.emotion))
+    recalled = 1.0 + 0.1 * fact.recall_count
+    relevant = 1.2 if fact.relevance > 0 else 1.0
+    trust = 0.5 + 0.5 * (fact.trust / 3.0)
+    credibility = 1.25 if fact.credibility <= 2 else 1.0
+    tier = 1.3 if fact.tier is Tier.CORE else 1.0
+    return (bm25 + emotion) * recalled * relevant * trust * credibility * tier * recency_factor(fact, now)
+
+
+def recency_factor(fact: Fact, now: datetime) -> float:
+    """max(floor, 1 - age/365), more for emotional memories; undated ones count as fresh."""
+    age = max((now - fact.dated) / _DAY, 0.0) if fact.dated is not None else 0.0
+    return max(DECAY_FLOOR, 1.0 - age / DECAY_DAYS) * (1.0 + abs(fact.emotion) * DECAY_EMOTION)
+
+
+def context_boost(fact: Fact, surroundings: Surroundings | None) -> float:
+    """+0.02 same part of day, +0.015 same weekday (half for the same kind of day), +0.03 same topic."""
+    if surroundings is None:
+        return 0.0
+    made = fact.mentioned_at or fact.recorded_at
+    total = 0.0
+    if made is not None and surroundings.hour is not None and _part(made.hour) == _part(surroundings.hour):
+        total += 0.02
+    if made is not None and surroundings.day_of_week is not None:
+        total += _weekday_boost(made.weekday(), surroundings.day_of_week)
+    if surroundings.topic is not None and fact.topic == surroundings.topic:
+        total += 0.03
+    return total
+
+
+def _weekday_boost(made: int, today: int) -> float:
+    if made == today:
+        return 0.015
+    return 0.0075 if (made >= 5) == (today >= 5) else 0.0
+
+
+def _part(hour: int) -> str:
+    if 5 <= hour < 12:
+        return "morning"
+    if 12 <= hour < 17:
+        return "afternoon"
+    return "evening" if 17 <= hour < 22 else "night"
+
+
+def emotion_boost(emotion: float) -> float:
+    """|emotion| x 0.02, at most 0.10."""
+    return abs(emotion) * 0.02
+
+
+def spacing_factor(times: Sequence[datetime]) -> float:
+    """1.3 when recalled a week or more apart on average, 1.15 a day or more, else 1."""
+    if len(times) < 2:
+        return 1.0
+    ordered = sorted(times)
+    average = (ordered[-1] - ordered[0]) / (len(ordered) - 1)
+    if average >= 7 * _DAY:
+        return 1.3
+    return 1.15 if average >= _DAY else 1.0

@@ -1,0 +1,41 @@
+"""The two stages that a recipe chooses the kind of: fusion and scoring."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from perdure.domain.fact import Fact
+from perdure.domain.recall import Candidate, Hit, Query
+from perdure.recall.fuse import fuse, fuse_stages
+from perdure.recall.recipes import Fusion, Recipe, Scoring
+from perdure.recall.request import RecallRequest
+from perdure.recall.score import score
+from perdure.recall.score_abmind import score_abmind
+
+
+def fuse_hits(recipe: Recipe, hits: Mapping[str, Sequence[Hit]]) -> list[Candidate]:
+    """The recipe's fusion of the channels' hits."""
+    if recipe.fusion is Fusion.STAGES:
+        return fuse_stages(hits)
+    return fuse(hits, recipe.fusion_k)
+
+
+def score_candidates(
+    request: RecallRequest,
+    query: Query,
+    candidates: Sequence[Candidate],
+    facts: Mapping[str, Fact],
+    hits: Mapping[str, Sequence[Hit]],
+) -> list[Candidate]:
+    """The recipe's final scores, floors applied."""
+    if request.recipe.scoring is Scoring.ABMIND:
+        scored = score_abmind(candidates, facts, query.asked_at, request.surroundings, hits.keys())
+    else:
+        scored = score(candidates, facts, query, request.recipe.boosts)
+    floors = request.min_scores
+    return [
+        candidate
+        for candidate in scored
+        if (floors.final is None or candidate.score >= floors.final)
+        and (floors.reranker is None or (candidate.rerank or 0.0) >= floors.reranker)
+    ]
