@@ -34,10 +34,12 @@ class GraphProbe:
     """Link expansion from seed facts and entities.
 
     A fact one step from the seeds scores tanh(0.5 x entities shared with the seeds' or given ones)
-    + its best semantic link weight + its best causal link weight, each from a seed. With more hops the
-    activation of the facts reached so far, times `decay`, spreads on in the same way and adds up;
-    at most `breadth` facts are expanded a hop. Entities that more than `hub_cap` facts mention
-    contribute only their best-connected `hub_cap` facts.
+    + its best semantic link weight + its best causal link weight, each from a seed and times that seed's
+    activation; links count in both directions and no fact excites itself. A seed also scores its own
+    activation. With more hops the facts that a hop reached anew spread on in the same way, their activation
+    being min(1, score) x `decay`, and scores add up; at most `breadth` facts are expanded a hop. Only
+    admitted facts are reached or passed. Entities that more than `hub_cap` admitted facts mention
+    contribute only their `hub_cap` best-connected ones (most links and entities, ties by id).
     """
 
     facts: Mapping[str, float]
@@ -55,8 +57,9 @@ class GraphProbe:
 class TemporalProbe:
     """Facts that happened (undated ones: were said) in the window, then along links from them.
 
-    With a vector, similarity orders facts within the window; the window is cut in `slices` equal parts
-    whose best facts take turns, so that no corner of it crowds out the rest.
+    With a vector, similarity orders facts within the window, else nearness to its centre; the window is cut
+    in `slices` equal parts whose best facts take turns, so that no corner of it crowds out the rest. Linked
+    facts outside the window follow when there is room.
     """
 
     window: Window
@@ -68,7 +71,10 @@ class TemporalProbe:
 
 @dataclass(frozen=True, slots=True)
 class FuzzyProbe:
-    """Typo-tolerant: words match vocabulary words by trigram Jaccard similarity (or containment)."""
+    """Typo-tolerant: words match vocabulary words by trigram Jaccard similarity (or containment).
+
+    A fact scores the mean over the words of its best similarity, those below `threshold` counting 0.
+    """
 
     words: tuple[str, ...]
     threshold: float = 0.4
@@ -85,7 +91,10 @@ class SignatureProbe:
 
 @dataclass(frozen=True, slots=True)
 class RelationProbe:
-    """Facts with subject, relation and object whose subject or object is one of the entities."""
+    """Facts with subject, relation and object whose subject or object is one of the entities (id, name or alias).
+
+    A fact scores its subject's weight plus its object's.
+    """
 
     entities: Mapping[str, float]
     relation: str | None = None

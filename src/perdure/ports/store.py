@@ -169,7 +169,9 @@ class Store(Protocol):
     def write(self, batch: WriteBatch) -> WriteReceipt:
         """Apply the batch atomically; durable and visible to every process when it returns.
 
-        A new fact whose dedupe_key a current fact already holds becomes a proof of that fact.
+        A new fact whose dedupe_key a current fact already holds becomes a proof of that fact, and what the
+        batch says of its id then goes for that fact. Facts that the batch closes no longer absorb new ones.
+        Parts that refer to a fact that is not there (forgotten meanwhile) are left out.
         Vectors of a model other than the bank's raise ModelMismatch before anything is written.
         """
 
@@ -211,7 +213,12 @@ class Store(Protocol):
         """Count a recall of each fact and remember its time (the last 20)."""
 
     def forget(self, bank: str, target: Target) -> int:
-        """Erase for good, text and traces; returns how many facts went."""
+        """Erase for good, text and traces; returns how many facts went.
+
+        With a fact go what was synthesised from it, its wording in its chunks and in what facts of the same
+        document quote, and entities that no other fact mentions. With a document go its chunks and facts;
+        a fact that another document proves too moves there. With an entity go its memberships, no facts.
+        """
 
     def save_records(self, records: Sequence[Record]) -> None:
         """Insert or replace records by (kind, bank, id)."""

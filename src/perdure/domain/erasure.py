@@ -1,0 +1,81 @@
+"""What erasing a fact takes out of the texts around it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from perdure.domain.fact import Chunk, Document, Fact
+
+FORGOTTEN = "[forgotten]"
+"""Stands where erased text stood."""
+
+
+def needles(facts: Iterable[Fact]) -> tuple[str, ...]:
+    """The wordings of erased facts, longest first, so that a part never hides the whole."""
+    wordings = {
+        wording
+        for fact in facts
+        for wording in (fact.text, fact.source_text, fact.original_text or "")
+        if wording.strip()
+    }
+    return tuple(sorted(wordings, key=lambda wording: (-len(wording), wording)))
+
+
+def scrub(text: str, wordings: Iterable[str]) -> str:
+    """The text with each wording taken out, whatever its case and white space."""
+    for wording in wordings:
+        pattern = r"\s+".join(re.escape(word) for word in wording.split())
+        text = re.sub(pattern, FORGOTTEN, text, flags=re.IGNORECASE)
+    return text
+
+
+def scrub_chunk(chunk: Chunk, wordings: Iterable[str]) -> Chunk:
+    """A chunk that an erased fact came from; wholly emptied when the wording cannot be found in it."""
+    scrubbed = scrub(chunk.text, wordings)
+    return replace(chunk, text=FORGOTTEN if scrubbed == chunk.text else scrubbed)
+
+
+def scrub_document(document: Document, wordings: Iterable[str]) -> Document:
+    """A document that an erased fact came from."""
+    wordings = tuple(wordings)
+    return replace(document, title=scrub(document.title, wordings), context=scrub(document.context, wordings))
+
+
+def scrub_sibling(fact: Fact, wordings: Iterable[str]) -> Fact:
+    """A fact of the same document: its own text stays, what it quotes around it is scrubbed."""
+    wordings = tuple(wordings)
+    original = fact.original_text
+    return replace(
+        fact,
+        source_text=scrub(fact.source_text, wordings),
+        context=scrub(fact.context, wordings),
+        original_text=original if original is None else scrub(original, wordings),
+    )
+
+
+def rehome(fact: Fact, document_id: str | None, chunk_id: str | None, lost: int) -> Fact:
+    """The fact when its first source went and another still proves it; what it quoted goes along."""
+    return replace(
+        fact,
+        document_id=document_id,
+        chunk_id=chunk_id,
+        source_text="",
+        context="",
+        original_text=None,
+        proof_count=max(1, fact.proof_count - lost),
+    )
+
+
+def without_entity(fact: Fact, entity_id: str) -> Fact:
+    """The fact without its membership of an entity; names beside the ids go with them."""
+    if entity_id not in fact.entity_ids:
+        return fact
+    keep = [index for index, known in enumerate(fact.entity_ids) if known != entity_id]
+    parallel = len(fact.entities) == len(fact.entity_ids)
+    return replace(
+        fact,
+        entity_ids=tuple(fact.entity_ids[index] for index in keep),
+        entities=tuple(fact.entities[index] for index in keep) if parallel else fact.entities,
+    )
