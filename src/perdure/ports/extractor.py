@@ -81,3 +81,6 @@ class Extractor(Protocol):
 
     def extract(self, turns: Sequence[Turn]) -> list[ExtractedFact]:
         """Facts in the order of their turns; none for turns without content."""
+
+    def extract_many(self, documents: Sequence[Sequence[Turn]]) -> list[list[ExtractedFact]]:
+        """`extract` for several documents at once, so that models can work in batches."""

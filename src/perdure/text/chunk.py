@@ -1,15 +1,14 @@
-"""Cutting a text into chunks on natural borders."""
+"""Cutting a text into chunks on natural borders that stay put when other parts of the text change."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-
-from perdure.domain.fact import TurnSpan
-from perdure.ports.extractor import Turn
+from zlib import crc32
 
 CHUNK_CHARACTERS = 3000
+_SETTLED = 0.4
+"""From this share of the limit on, a piece whose checksum says so ends its chunk."""
 
 _FENCE = re.compile(r"^(?:```|~~~)", re.MULTILINE)
 _BORDERS = (
@@ -22,46 +21,37 @@ _BORDERS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkText:
-    """A chunk's text with the turns in it."""
-
-    text: str
-    spans: tuple[TurnSpan, ...] = ()
-
-
 def chunk_text(text: str, limit: int = CHUNK_CHARACTERS) -> list[str]:
     """Parts of at most `limit` characters that add up to the text; code blocks stay whole where they fit."""
-    return _pack(_cut(text, limit), limit)
+    if len(text) <= limit:
+        return [text] if text else []
+    pieces = _cut(text, limit)
+    return ["".join(pieces[i] for i in group) for group in group_pieces(pieces, limit)]
 
 
-def chunk_turns(turns: Sequence[Turn], limit: int = CHUNK_CHARACTERS) -> list[ChunkText]:
-    """Whole turns together up to `limit`; a turn longer than that is cut on its own."""
-    chunks: list[ChunkText] = []
-    text, spans = "", []
-    for turn in turns:
-        label = f"{turn.speaker}: " if turn.speaker else ""
-        for piece in chunk_text(turn.text, limit - min(len(label), limit // 2)):
-            line = label + piece
-            if text and len(text) + 1 + len(line) > limit:
-                chunks.append(ChunkText(text, tuple(spans)))
-                text, spans = "", []
-            text = f"{text}\n{line}" if text else line
-            spans.append(_span(turn, len(text) - len(piece), len(text)))
-    if text:
-        chunks.append(ChunkText(text, tuple(spans)))
-    return chunks
+def group_pieces(pieces: Sequence[str], limit: int = CHUNK_CHARACTERS, joint: int = 0) -> list[list[int]]:
+    """Indexes of neighbours that share a chunk; `joint` characters stand between two of them.
 
-
-def _span(turn: Turn, start: int, end: int) -> TurnSpan:
-    return TurnSpan(
-        start=start, end=end, speaker=turn.speaker, is_agent=turn.is_agent, said_at=turn.said_at
-    )
+    Borders depend on the pieces' own content, so a change moves the borders near it and no others.
+    """
+    groups: list[list[int]] = []
+    current: list[int] = []
+    size = 0
+    for index, piece in enumerate(pieces):
+        if current and size + joint + len(piece) > limit:
+            groups.append(current)
+            current, size = [], 0
+        current.append(index)
+        size += len(piece) + (joint if len(current) > 1 else 0)
+        if size >= limit * _SETTLED and crc32(piece.encode("utf-8", "surrogatepass")) % 4 == 0:
+            groups.append(current)
+            current, size = [], 0
+    if current:
+        groups.append(current)
+    return groups
 
 
 def _cut(text: str, limit: int) -> list[str]:
-    if len(text) <= limit:
-        return [text]
     pieces: list[str] = []
     position = 0
     for start, end in _code_blocks(text):
@@ -73,7 +63,7 @@ def _cut(text: str, limit: int) -> list[str]:
 
 
 def _code_blocks(text: str) -> list[tuple[int, int]]:
-    """Spans from an opening fence to the end of its closing line; the last one may be unclosed."""
+    """Spans from an opening fence to the end of its closing line."""
     fences = [match.start() for match in _FENCE.finditer(text)]
     blocks = []
     for opening, closing in zip(fences[::2], fences[1::2], strict=False):
@@ -83,32 +73,20 @@ def _code_blocks(text: str) -> list[tuple[int, int]]:
 
 
 def _cut_prose(text: str, limit: int, level: int = 0) -> list[str]:
-    if len(text) <= limit:
-        return [text] if text else []
+    if not text:
+        return []
     if level == len(_BORDERS):
         return [text[i : i + limit] for i in range(0, len(text), limit)]
-    ends = [match.end() for match in _BORDERS[level].finditer(text)]
-    parts: list[str] = []
+    if len(text) <= limit and level >= 2:
+        return [text]
+    pieces: list[str] = []
     start = 0
-    for end in [*ends, len(text)]:
-        if end > start:
-            parts.append(text[start:end])
-            start = end
-    packed = _pack(parts, limit)
-    return [piece for part in packed for piece in _cut_prose(part, limit, level + 1)]
+    for match in _BORDERS[level].finditer(text):
+        if match.end() > start:
+            pieces += _fitting(text[start : match.end()], limit, level)
+            start = match.end()
+    return pieces + _fitting(text[start:], limit, level)
 
 
-def _pack(parts: Sequence[str], limit: int) -> list[str]:
-    """Neighbours joined while they fit."""
-    packed: list[str] = []
-    current: list[str] = []
-    size = 0
-    for part in parts:
-        if current and size + len(part) > limit:
-            packed.append("".join(current))
-            current, size = [], 0
-        current.append(part)
-        size += len(part)
-    if current:
-        packed.append("".join(current))
-    return packed
+def _fitting(part: str, limit: int, level: int) -> list[str]:
+    return [part] if 0 < len(part) <= limit else _cut_prose(part, limit, level + 1)

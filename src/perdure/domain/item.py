@@ -1,0 +1,114 @@
+"""What a caller gives to retain, and what retain gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from perdure.domain.fact import Tier
+from perdure.domain.recall import StageTime
+from perdure.errors import InvalidInput
+
+MAX_CONTENT_CHARACTERS = 20_000_000
+AGENT_ROLES = frozenset({"assistant", "agent", "ai", "bot", "model"})
+
+
+class UpdateMode(StrEnum):
+    """What happens to a document that is given again."""
+
+    REPLACE = "replace"
+    APPEND = "append"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One text or turn to retain; items that share a document_id are its turns, in order."""
+
+    content: str
+    timestamp: datetime | None = None
+    """When it was said; the present when neither this nor `timeless` is given."""
+    timeless: bool = False
+    speaker: str = ""
+    role: str = ""
+    title: str = ""
+    context: str = ""
+    document_id: str | None = None
+    tags: frozenset[str] = frozenset()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    entities: tuple[tuple[str, str], ...] = ()
+    """(name, type) of entities to add to those found."""
+    topic: str | None = None
+    tier: Tier = Tier.GENERAL
+    classification: int = 0
+    trust: int = 2
+    credibility: int = 3
+    relevance: float = 0.0
+    expires_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    original_text: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.content, str):
+            raise InvalidInput("content", "text", self.content)
+        if len(self.content) > MAX_CONTENT_CHARACTERS:
+            raise InvalidInput("content", f"at most {MAX_CONTENT_CHARACTERS} characters", len(self.content))
+        if not self.content.strip():
+            raise InvalidInput("content", "non-empty text", self.content)
+        check_text("content", self.content)
+        for name in ("speaker", "title", "context", "document_id", "original_text"):
+            value = getattr(self, name)
+            if value is not None:
+                check_text(name, value)
+        for name, low, high in (("classification", 0, 3), ("trust", 0, 3), ("credibility", 1, 6)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+                raise InvalidInput(name, f"an integer from {low} to {high}", value)
+
+    @property
+    def is_agent(self) -> bool:
+        """Whether the agent itself is speaking."""
+        return (self.role or self.speaker).lower() in AGENT_ROLES
+
+
+def check_text(field_name: str, value: object) -> None:
+    """Refuse what cannot be stored as UTF-8 text: NUL characters and lone surrogates."""
+    if not isinstance(value, str):
+        raise InvalidInput(field_name, "text", value)
+    if "\x00" in value:
+        raise InvalidInput(field_name, "text without NUL characters")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InvalidInput(field_name, "text without lone surrogates") from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Superseded:
+    """An older fact that a new one closed."""
+
+    fact_id: str
+    superseded_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetainResult:
+    """What a retain did."""
+
+    bank: str
+    document_ids: tuple[str, ...] = ()
+    fact_ids: tuple[str, ...] = ()
+    """New facts, in order."""
+    unchanged: int = 0
+    """Facts of the same documents that stayed as they were."""
+    merged: Mapping[str, str] = field(default_factory=dict)
+    """Not stored again: new fact's id -> the existing fact whose proof grew."""
+    superseded: tuple[Superseded, ...] = ()
+    retired: tuple[str, ...] = ()
+    """Facts whose source text is gone from a replaced document."""
+    chunks: int = 0
+    entities: int = 0
+    links: int = 0
+    timings: tuple[StageTime, ...] = ()
