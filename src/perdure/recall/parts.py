@@ -12,6 +12,7 @@ from perdure.ports.reranker import Reranker
 from perdure.ports.store import Store
 from perdure.ports.tokens import Tokens
 from perdure.recall.budget import BudgetPlan
+from perdure.recall.score_abmind import Decay
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,3 +31,6 @@ class RecallParts:
     pool: int | None = None
     """Overrides a recipe's pool of fused candidates."""
     channel_timeout: float = 10.0
+    decay: Decay = field(default_factory=Decay)
+    similarity_floor: float = 0.5
+    """Lowest cosine of the channel `semantic_floor`."""

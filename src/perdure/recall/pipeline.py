@@ -33,7 +33,7 @@ def recall(parts: RecallParts, request: RecallRequest) -> RecallResult:
     with trace.stage("hydrate"):
         facts = hydrate(parts, request, candidates[: 2 * budget])
     with trace.stage("score"):
-        candidates = score_candidates(request, understood.query, candidates, facts, hits)
+        candidates = score_candidates(parts, request, understood.query, candidates, facts, hits)
     with trace.stage("diversify"):
         candidates = diversify(candidates, facts, request.recipe.diversity)
     with trace.stage("fit"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from math import log
 
@@ -11,11 +11,17 @@ from perdure.domain.fact import Fact, Tier
 from perdure.domain.recall import Candidate
 from perdure.recall.request import Surroundings
 
-DECAY_DAYS = 365.0
-DECAY_FLOOR = 0.3
-DECAY_EMOTION = 0.1
 UNCONFIRMED = 0.5
 _DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decay:
+    """How memories fade: linearly over `days` to `floor`, less when emotional."""
+
+    days: float = 365.0
+    floor: float = 0.3
+    emotion: float = 0.1
 
 
 def score_abmind(
@@ -24,10 +30,12 @@ def score_abmind(
     now: datetime,
     surroundings: Surroundings | None,
     channels_run: Collection[str],
+    decay: Decay = Decay(),
 ) -> list[Candidate]:
     """Final scores, best first, ties by id."""
+    confirmable = "semantic_floor" in channels_run
     scored = [
-        _scored(candidate, facts[candidate.fact_id], now, surroundings, "semantic_floor" in channels_run)
+        _scored(candidate, facts[candidate.fact_id], now, surroundings, confirmable, decay)
         for candidate in candidates
         if candidate.fact_id in facts
     ]
@@ -35,12 +43,17 @@ def score_abmind(
 
 
 def _scored(
-    candidate: Candidate, fact: Fact, now: datetime, surroundings: Surroundings | None, confirmable: bool
+    candidate: Candidate,
+    fact: Fact,
+    now: datetime,
+    surroundings: Surroundings | None,
+    confirmable: bool,
+    decay: Decay,
 ) -> Candidate:
     stages = [rank.channel for rank in candidate.ranks]
     relevance = candidate.fused
     if stages[0] == "fuzzy":
-        relevance = text_score(candidate.fused, fact, now)
+        relevance = text_score(candidate.fused, fact, now, decay)
     penalty = UNCONFIRMED if stages == ["fuzzy"] and confirmable else 1.0
     added = {
         "context": context_boost(fact, surroundings),
@@ -52,7 +65,7 @@ def _scored(
     return replace(candidate, relevance=relevance, boosts=boosts, score=total)
 
 
-def text_score(bm25: float, fact: Fact, now: datetime) -> float:
+def text_score(bm25: float, fact: Fact, now: datetime, decay: Decay = Decay()) -> float:
     """(bm25 + emotion) x recall x relevance x trust x credibility x tier x recency."""
     emotion = 0.5 * log(1.0 + abs(fact.emotion))
     recalled = 1.0 + 0.1 * fact.recall_count
@@ -60,13 +73,14 @@ def text_score(bm25: float, fact: Fact, now: datetime) -> float:
     trust = 0.5 + 0.5 * (fact.trust / 3.0)
     credibility = 1.25 if fact.credibility <= 2 else 1.0
     tier = 1.3 if fact.tier is Tier.CORE else 1.0
-    return (bm25 + emotion) * recalled * relevant * trust * credibility * tier * recency_factor(fact, now)
+    recency = recency_factor(fact, now, decay)
+    return (bm25 + emotion) * recalled * relevant * trust * credibility * tier * recency
 
 
-def recency_factor(fact: Fact, now: datetime) -> float:
-    """max(floor, 1 - age/365), more for emotional memories; undated ones count as fresh."""
+def recency_factor(fact: Fact, now: datetime, decay: Decay = Decay()) -> float:
+    """max(floor, 1 - age/days), more for emotional memories; undated ones count as fresh."""
     age = max((now - fact.dated) / _DAY, 0.0) if fact.dated is not None else 0.0
-    return max(DECAY_FLOOR, 1.0 - age / DECAY_DAYS) * (1.0 + abs(fact.emotion) * DECAY_EMOTION)
+    return max(decay.floor, 1.0 - age / decay.days) * (1.0 + abs(fact.emotion) * decay.emotion)
 
 
 def context_boost(fact: Fact, surroundings: Surroundings | None) -> float:

@@ -97,4 +97,5 @@ def _context(
         hops=HOPS[request.budget],
         floors=request.min_scores,
         notes=parts.notes,
+        similarity_floor=parts.similarity_floor,
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from perdure.domain.fact import Fact
 from perdure.domain.recall import Candidate, Hit, Query
 from perdure.recall.fuse import fuse, fuse_stages
+from perdure.recall.parts import RecallParts
 from perdure.recall.recipes import Fusion, Recipe, Scoring
 from perdure.recall.request import RecallRequest
 from perdure.recall.score import score
@@ -21,6 +22,7 @@ def fuse_hits(recipe: Recipe, hits: Mapping[str, Sequence[Hit]]) -> list[Candida
 
 
 def score_candidates(
+    parts: RecallParts,
     request: RecallRequest,
     query: Query,
     candidates: Sequence[Candidate],
@@ -29,7 +31,9 @@ def score_candidates(
 ) -> list[Candidate]:
     """The recipe's final scores, floors applied."""
     if request.recipe.scoring is Scoring.ABMIND:
-        scored = score_abmind(candidates, facts, query.asked_at, request.surroundings, hits.keys())
+        scored = score_abmind(
+            candidates, facts, query.asked_at, request.surroundings, hits.keys(), parts.decay
+        )
     else:
         scored = score(candidates, facts, query, request.recipe.boosts)
     floors = request.min_scores

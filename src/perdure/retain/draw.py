@@ -97,10 +97,12 @@ def _valid(found: ExtractedFact, item: Item, said_at: datetime | None, now: date
     return Window(start, end)
 
 
-def keep_unchanged(drafts: Sequence[Draft]) -> tuple[list[Draft], list[Fact], list[Fact]]:
+def keep_unchanged(
+    plans: Sequence[Plan], drafts: Sequence[Draft]
+) -> tuple[list[Draft], list[Fact], list[Fact]]:
     """(drafts that are new, facts that were drawn again from moved text, facts whose source is gone)."""
     waiting: dict[tuple[str, str, str], list[Fact]] = {}
-    for plan in {draft.plan.document.id: draft.plan for draft in drafts}.values():
+    for plan in plans:
         for fact in plan.old_facts:
             waiting.setdefault(_identity(fact), []).append(fact)
     fresh: list[Draft] = []

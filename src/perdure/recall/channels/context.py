@@ -25,3 +25,4 @@ class ChannelContext:
     hops: int
     floors: MinScores
     notes: Notes | None = None
+    similarity_floor: float = 0.5

@@ -6,7 +6,6 @@ from perdure.domain.recall import Hit
 from perdure.ports.probe import SemanticProbe
 from perdure.recall.channels.context import ChannelContext
 
-ABMIND_FLOOR = 0.5
 ABMIND_OVERFETCH = 3
 
 
@@ -19,9 +18,9 @@ def semantic(context: ChannelContext) -> list[Hit]:
 
 
 def semantic_floor(context: ChannelContext) -> list[Hit]:
-    """abmind's Se: cosine of at least 0.5, three times the limit, for diversity later on."""
+    """abmind's Se: cosine above the floor, three times the limit, for diversity later on."""
     if context.vector is None:
         return []
-    floor = max(ABMIND_FLOOR, context.floors.semantic or 0.0)
+    floor = max(context.similarity_floor, context.floors.semantic or 0.0)
     probe = SemanticProbe(context.vector, min_score=floor)
     return context.store.search(context.bank, probe, context.wanted, context.limit * ABMIND_OVERFETCH)

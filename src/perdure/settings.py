@@ -1,0 +1,115 @@
+"""Every knob, and the only reader of the environment and of perdure.toml."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import AliasChoices, Field, SecretStr
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+
+def _also(name: str, *others: str) -> AliasChoices:
+    """The knob's own name in code and in the environment, and the names other systems give it."""
+    return AliasChoices(name, f"PERDURE_{name.upper()}", *others)
+
+
+def _hindsight(name: str) -> str:
+    return f"HINDSIGHT_API_{name}"
+
+
+class Settings(BaseSettings):
+    """Settings from arguments, PERDURE_ variables, perdure.toml and defaults, in that order."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="PERDURE_", toml_file="perdure.toml", extra="ignore", populate_by_name=True
+    )
+
+    # Where memory lives
+    database: str = Field("perdure.db", description="SQLite file, or a database URL")
+    notes_folder: Path | None = Field(None, description="Folder with daily, weekly and quarterly notes")
+    synchronous: Literal["normal", "full"] = "normal"
+    busy_timeout_ms: int = Field(5000, ge=0)
+    index_memory_mb: int = Field(1024, ge=16)
+
+    # Models
+    embedder: str = Field("e5-small-v2", description="Manifest name, `http`, `hashing` or `none`")
+    reranker: str = Field("ms-marco-MiniLM-L-12-v2", description="Manifest name, `http` or `none`")
+    late: bool = Field(True, description="Keep token vectors for late interaction")
+    tagger: Literal["auto", "spacy", "rules"] = "auto"
+    extractor: Literal["local", "verbatim"] = "local"
+    tokens: Literal["cl100k", "o200k", "approximate"] = "cl100k"
+    models_folder: Path | None = Field(None, description="Folder with model files, looked at first")
+    allow_download: bool = False
+    threads: int = Field(0, ge=0, description="Threads of a model; 0 takes the number of cores, at most 4")
+    embedding_url: str = ""
+    embedding_model: str = ""
+    embedding_dimensions: int = Field(0, ge=0)
+    embedding_protocol: Literal["openai", "ollama"] = "openai"
+    embedding_key: SecretStr = SecretStr("")
+    rerank_url: str = ""
+    rerank_model: str = ""
+    rerank_protocol: Literal["cohere", "tei"] = "cohere"
+    rerank_key: SecretStr = SecretStr("")
+    provider_timeout: float = Field(30.0, gt=0)
+
+    # Recall
+    recipe: str = "default"
+    budget_function: Literal["fixed", "adaptive"] = Field(
+        "fixed", validation_alias=_also("budget_function", _hindsight("RECALL_BUDGET_FUNCTION"))
+    )
+    budget_low: int = Field(
+        100, ge=1, validation_alias=_also("budget_low", _hindsight("RECALL_BUDGET_FIXED_LOW"))
+    )
+    budget_mid: int = Field(
+        300, ge=1, validation_alias=_also("budget_mid", _hindsight("RECALL_BUDGET_FIXED_MID"))
+    )
+    budget_high: int = Field(
+        1000, ge=1, validation_alias=_also("budget_high", _hindsight("RECALL_BUDGET_FIXED_HIGH"))
+    )
+    adaptive_low: float = Field(
+        0.025, gt=0, validation_alias=_also("adaptive_low", _hindsight("RECALL_BUDGET_ADAPTIVE_LOW"))
+    )
+    adaptive_mid: float = Field(
+        0.075, gt=0, validation_alias=_also("adaptive_mid", _hindsight("RECALL_BUDGET_ADAPTIVE_MID"))
+    )
+    adaptive_high: float = Field(
+        0.25, gt=0, validation_alias=_also("adaptive_high", _hindsight("RECALL_BUDGET_ADAPTIVE_HIGH"))
+    )
+    budget_min: int = Field(20, ge=1, validation_alias=_also("budget_min", _hindsight("RECALL_BUDGET_MIN")))
+    budget_max: int = Field(2000, ge=1, validation_alias=_also("budget_max", _hindsight("RECALL_BUDGET_MAX")))
+    rerank_pool: int | None = Field(
+        None, ge=1, validation_alias=_also("rerank_pool", _hindsight("RERANKER_MAX_CANDIDATES"))
+    )
+    channel_timeout: float = Field(10.0, gt=0)
+    similarity_floor: float = Field(
+        0.5, validation_alias=_also("similarity_floor", "EMBEDDING_SIMILARITY_THRESHOLD")
+    )
+    decay_days: float = Field(365.0, gt=0, validation_alias=_also("decay_days", "RECALL_DECAY_DAYS"))
+    decay_floor: float = Field(0.3, ge=0, le=1, validation_alias=_also("decay_floor", "RECALL_DECAY_FLOOR"))
+    decay_emotion: float = Field(0.1, ge=0, validation_alias=_also("decay_emotion", "RECALL_EMOTION_BOOST"))
+
+    # Server
+    host: str = "127.0.0.1"
+    port: int = Field(8888, ge=0, le=65535)
+    max_concurrent_recalls: int = Field(32, ge=1)
+    max_request_bytes: int = Field(20_000_000, ge=1024)
+    request_timeout: float = Field(120.0, gt=0)
+    log_level: Literal["debug", "info", "warning", "error"] = "warning"
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments win over the environment, the environment over the file."""
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
