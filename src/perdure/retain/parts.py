@@ -1,0 +1,21 @@
+"""What the retain pipeline works with; chosen elsewhere, passed in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from perdure.ports.clock import Clock
+from perdure.ports.embedder import Embedder, LateInteraction
+from perdure.ports.extractor import Extractor
+from perdure.ports.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetainParts:
+    """The adapters of a retain."""
+
+    store: Store
+    extractor: Extractor
+    clock: Clock
+    embedder: Embedder | None = None
+    late: LateInteraction | None = None

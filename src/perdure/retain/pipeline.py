@@ -1,0 +1,128 @@
+"""Retain, top to bottom: plan -> extract -> dedupe -> resolve -> embed -> link -> write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from perdure.domain.fact import Fact, Link
+from perdure.domain.filter import Filter
+from perdure.domain.item import RetainResult, Superseded
+from perdure.domain.trace import Trace
+from perdure.ports.store import Closure, NewFact, Proof, WriteBatch, WriteReceipt
+from perdure.retain.dedupe import dedupe_key, split_known
+from perdure.retain.draw import Draft, draw_facts, keep_unchanged
+from perdure.retain.features import add_features
+from perdure.retain.link import causal_links, semantic_links, temporal_links
+from perdure.retain.parts import RetainParts
+from perdure.retain.plan import Plan, group_items, plan_document
+from perdure.retain.relate import closures_of
+from perdure.retain.request import RetainRequest, stamp_items
+from perdure.retain.settle import Settled, settle_entities
+
+
+def retain(parts: RetainParts, request: RetainRequest) -> RetainResult:
+    """Store the items' text and the facts drawn from it in one transaction; visible when this returns."""
+    trace = Trace()
+    now = parts.clock()
+    bank = request.bank
+
+    with trace.stage("plan"):
+        groups = group_items(bank, stamp_items(request.items, now), now)
+        plans = [plan_document(parts.store, bank, key, group, request.mode, now) for key, group in groups.items()]
+    with trace.stage("extract"):
+        drawn = draw_facts(parts.extractor, bank, plans, now)
+        drawn, moved, gone = keep_unchanged(plans, drawn)
+    with trace.stage("dedupe"):
+        keys = [dedupe_key(draft.fact) for draft in drawn]
+        drafts, merged = split_known(drawn, parts.store.known(bank, keys), keys)
+    with trace.stage("resolve"):
+        settled = settle_entities(parts.store, bank, drafts, now)
+    with trace.stage("embed"):
+        facts = _with_features(parts, settled.drafts)
+    with trace.stage("link"):
+        closures = closures_of(parts.store, bank, settled.drafts, now)
+        links = _links(parts, bank, settled.drafts, facts, now)
+    with trace.stage("write"):
+        batch = _batch(parts, bank, plans, facts, settled, links, closures, moved, gone, merged, drawn, now)
+        receipt = parts.store.write(batch)
+    return _result(bank, plans, batch, receipt, merged, len(moved), trace)
+
+
+def _with_features(parts: RetainParts, drafts: Sequence[Draft]) -> list[NewFact]:
+    keys = [dedupe_key(draft.fact) for draft in drafts]
+    features = add_features(drafts, keys, parts.embedder, parts.late)
+    return [NewFact(draft.fact, made) for draft, made in zip(drafts, features, strict=True)]
+
+
+def _links(
+    parts: RetainParts, bank: str, drafts: Sequence[Draft], facts: Sequence[NewFact], now: datetime
+) -> list[Link]:
+    return [
+        *causal_links(drafts),
+        *temporal_links(drafts),
+        *semantic_links(parts.store, bank, facts, Filter(now=now)),
+    ]
+
+
+def _batch(
+    parts: RetainParts,
+    bank: str,
+    plans: Sequence[Plan],
+    facts: Sequence[NewFact],
+    settled: Settled,
+    links: Sequence[Link],
+    closures: Sequence[Closure],
+    moved: Sequence[Fact],
+    gone: Sequence[Fact],
+    merged: dict[str, str],
+    drawn: Sequence[Draft],
+    now: datetime,
+) -> WriteBatch:
+    said_again = [draft.fact for draft in drawn if draft.fact.id in merged]
+    return WriteBatch(
+        bank=bank,
+        model=parts.embedder.model if parts.embedder is not None else None,
+        documents=[plan.document for plan in plans],
+        chunks=[chunk for plan in plans for chunk in plan.chunks],
+        removed_chunks=[chunk for plan in plans for chunk in plan.removed_chunks],
+        facts=facts,
+        updates=moved,
+        entities=settled.entities,
+        links=links,
+        closures=[*closures, *(Closure(fact_id=fact.id, retired_at=now) for fact in gone)],
+        proofs=[
+            Proof(
+                fact_id=merged[fact.id], document_id=fact.document_id, chunk_id=fact.chunk_id, seen_at=now
+            )
+            for fact in said_again
+        ],
+    )
+
+
+def _result(
+    bank: str,
+    plans: Sequence[Plan],
+    batch: WriteBatch,
+    receipt: WriteReceipt,
+    merged: dict[str, str],
+    moved: int,
+    trace: Trace,
+) -> RetainResult:
+    return RetainResult(
+        bank=bank,
+        document_ids=tuple(plan.document.id for plan in plans),
+        fact_ids=receipt.inserted,
+        unchanged=sum(plan.unchanged for plan in plans) + moved,
+        merged={**merged, **receipt.merged},
+        superseded=tuple(
+            Superseded(fact_id=closure.fact_id, superseded_by=closure.superseded_by)
+            for closure in batch.closures
+            if closure.superseded_by is not None
+        ),
+        retired=tuple(closure.fact_id for closure in batch.closures if closure.superseded_by is None),
+        chunks=len(batch.chunks),
+        entities=len(batch.entities),
+        links=len(batch.links),
+        timings=trace.timings,
+    )
