@@ -1,0 +1,51 @@
+"""The baseline extractor: a turn is one fact, as it was said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from perdure.domain.fact import FactType
+from perdure.ports.extractor import ExtractedFact, Turn
+from perdure.ports.tagger import Mention, Tagger
+
+
+class VerbatimExtractor:
+    """Makes each turn one fact, with the speaker in front."""
+
+    def __init__(self, tagger: Tagger | None = None) -> None:
+        self._tagger = tagger
+
+    @property
+    def name(self) -> str:
+        """Name of the extractor."""
+        return "verbatim"
+
+    def extract(self, turns: Sequence[Turn]) -> list[ExtractedFact]:
+        """One fact a turn; mentions only when a tagger was given."""
+        kept = [index for index, turn in enumerate(turns) if turn.fresh and turn.text.strip()]
+        mentions = self._mentions([turns[index] for index in kept])
+        return [_verbatim(turns[index], index, found) for index, found in zip(kept, mentions, strict=True)]
+
+    def _mentions(self, turns: Sequence[Turn]) -> list[tuple[Mention, ...]]:
+        if self._tagger is None:
+            return [()] * len(turns)
+        names = sorted({turn.speaker for turn in turns if turn.speaker})
+        tagged = self._tagger.tag([turn.text for turn in turns], names)
+        return [
+            tuple(mention for sentence in sentences for mention in sentence.mentions) for sentences in tagged
+        ]
+
+
+def _verbatim(turn: Turn, index: int, mentions: tuple[Mention, ...]) -> ExtractedFact:
+    text = turn.text.strip()
+    label = f"{turn.speaker}: " if turn.speaker else ""
+    start = turn.text.index(text)
+    shift = len(label) - start
+    return ExtractedFact(
+        text=label + text,
+        turn=index,
+        source_text=text,
+        start=start,
+        type=FactType.EXPERIENCE if turn.is_agent else FactType.WORLD,
+        mentions=tuple(Mention(m.text, m.type, m.start + shift, m.end + shift) for m in mentions),
+    )

@@ -1,0 +1,1 @@
+"""The parts of local fact extraction, one concern a module."""

@@ -1,0 +1,152 @@
+"""The structure of a text: paragraphs, list items with their heading, code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+BlockKind = Literal["prose", "item", "code"]
+
+_LINE = re.compile(r"[^\n]*\n|[^\n]+\Z")
+_FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s+\S")
+_BOLD_HEADING = re.compile(r"\s*(?:\*\*|__)[^*_\n]{2,80}(?:\*\*|__):?\s*$")
+_ITEM = re.compile(r"\s*(?:[-*+•◦‣–]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s+\S")
+_TABLE_ROW = re.compile(r"\s*\|.*\|\s*$")
+_TABLE_RULE = re.compile(r"\s*\|?[\s:|-]*-[\s:|-]*\|?\s*$")
+_SENTENCE_END = re.compile(r"[.!?:;…。！？]['\"”’)\]*_]*\s*$")
+_CUT = re.compile(r"(?<=[.!?。！？])\s|\s")
+
+_WRAPPED = 50
+"""A line shorter than this was ended on purpose, not wrapped by a mail program or an editor."""
+_LONGEST_BLOCK = 4000
+_LONGEST_HEADING = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A stretch of a text that sentences never cross."""
+
+    kind: BlockKind
+    start: int
+    end: int
+    heading: str = ""
+
+
+def read_blocks(text: str) -> list[Block]:
+    """The blocks of a text in order; together they hold everything but blank lines and headings of others."""
+    blocks: list[Block] = []
+    for block in _Reader(text).read():
+        blocks.extend(_cut_long(text, block))
+    return blocks
+
+
+class _Reader:
+    """Walks the lines and keeps what is still open: a paragraph, an item, a fence, the last heading."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._heading = ""
+        self._heading_used = True
+        self._heading_span = (0, 0)
+        self._list_lead = ""
+        self._open: tuple[BlockKind, int, int] | None = None
+
+    def read(self) -> Iterator[Block]:
+        fence_from: int | None = None
+        for match in _LINE.finditer(self._text):
+            line, start = match[0], match.start()
+            if _FENCE.match(line):
+                if fence_from is None:
+                    yield from self._close()
+                    fence_from = start
+                else:
+                    yield Block("code", fence_from, match.end(), self._lead())
+                    fence_from = None
+            elif fence_from is None:
+                yield from self._take(line, start)
+        if fence_from is not None:
+            yield Block("code", fence_from, len(self._text), self._lead())
+        yield from self._close()
+        yield from self._lonely_heading()
+
+    def _take(self, line: str, start: int) -> Iterator[Block]:
+        end = start + len(line)
+        if not line.strip():
+            yield from self._close()
+        elif _HEADING.match(line) or _BOLD_HEADING.match(line):
+            yield from self._close()
+            yield from self._lonely_heading()
+            self._set_heading(start, end)
+        elif _TABLE_RULE.match(line) and set(line.strip()) & set("-|") and not _ITEM.match(line):
+            yield from self._close()
+        elif _ITEM.match(line) or _TABLE_ROW.match(line):
+            yield from self._close()
+            self._open = ("item", start, end)
+        elif self._open is not None and not self._ends_here(self._open):
+            self._open = (self._open[0], self._open[1], end)
+        else:
+            yield from self._close()
+            self._list_lead = ""
+            self._open = ("prose", start, end)
+
+    def _ends_here(self, open_block: tuple[BlockKind, int, int]) -> bool:
+        kind, start, end = open_block
+        last = self._text[
+            self._text.rfind("\n", start, end - 1) + 1 if "\n" in self._text[start : end - 1] else start : end
+        ]
+        if kind == "item":
+            return bool(_SENTENCE_END.search(last)) and len(last) < _WRAPPED
+        return len(last.rstrip()) < _WRAPPED or last.rstrip().endswith(":")
+
+    def _close(self) -> Iterator[Block]:
+        if self._open is None:
+            return
+        kind, start, end = self._open
+        self._open = None
+        body = self._text[start:end]
+        if kind == "prose":
+            if body.rstrip().endswith(":") and len(body.strip()) <= _LONGEST_HEADING:
+                self._list_lead = body.strip()
+            yield Block("prose", start, end, self._take_heading())
+        else:
+            yield Block("item", start, end, self._lead())
+
+    def _set_heading(self, start: int, end: int) -> None:
+        self._heading = self._text[start:end].strip().strip("#*_: ").strip()[:_LONGEST_HEADING]
+        self._heading_span = (start, end)
+        self._heading_used = False
+        self._list_lead = ""
+
+    def _take_heading(self) -> str:
+        self._heading_used = True
+        return self._heading
+
+    def _lead(self) -> str:
+        return self._list_lead or self._take_heading()
+
+    def _lonely_heading(self) -> Iterator[Block]:
+        if not self._heading_used:
+            self._heading_used = True
+            yield Block("prose", *self._heading_span)
+
+
+def _cut_long(text: str, block: Block) -> Iterator[Block]:
+    start, end = block.start, block.end
+    while end - start > _LONGEST_BLOCK:
+        cut = _last_border(text, start, start + _LONGEST_BLOCK)
+        yield Block(block.kind, start, cut, block.heading)
+        start = cut
+    yield Block(block.kind, start, end, block.heading)
+
+
+def _last_border(text: str, start: int, limit: int) -> int:
+    """The best place to cut before `limit`: behind a sentence, else at a space, else the limit itself."""
+    window = text[start:limit]
+    for border in (". ", "! ", "? ", "。", "; ", ", ", "\n", " "):
+        found = window.rfind(border, _LONGEST_BLOCK // 2)
+        if found >= 0:
+            return start + found + len(border)
+    return limit

@@ -1,0 +1,115 @@
+"""Named things in a fact: the tagger's, and what rules find."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+
+from perdure.ports.tagger import Mention
+from perdure.text.names import normal_name
+from perdure.text.wordlist import word_set
+
+_RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("url", re.compile(r"https?://[^\s<>\"')\]]+[^\s<>\"')\].,;:!?]|\bwww\.[a-z0-9-]+\.[^\s<>\"')\]]*[a-z0-9/]")),
+    ("handle", re.compile(r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}\b|(?<![\w@/.])[@][A-Za-z_]\w{1,38}\b")),
+    ("concept", re.compile(r"\b[A-Z]{2,10}-\d{1,8}\b|(?<!\w)#[A-Za-z]\w{2,40}\b")),
+    ("concept", re.compile(r"`([^`\n]{2,80})`")),
+    ("concept", re.compile(r"\b[a-z]+(?:_[a-z0-9]+)+\b|\b[a-z]+[a-z0-9]*(?:[A-Z][a-z0-9]+)+\b|\b(?:[A-Z][a-z0-9]+){2,}\b")),
+    ("concept", re.compile(r"(?<![\w.])(?:\w[\w-]*/)+[\w-]+\.[a-z]{1,5}\b|\b[\w-]{2,40}\.(?:py|js|ts|go|rs|md|toml|yaml|yml|json|sql|csv|txt|pdf|sh)\b")),
+)  # fmt: skip
+_ALIAS = re.compile(
+    r"\b((?:[A-Z][\w&'-]*)(?:\s+(?:of|for|and|the|de|[A-Z][\w&'-]*)){1,7})\s+\(([A-Z][A-Za-z0-9&.-]{1,9})\)"
+)
+_AKA = re.compile(
+    r"\b([A-Z][\w'-]*(?:\s+[A-Z][\w'-]*){0,3}),?\s+(?:\(?(?:aka|a\.k\.a\.|also known as|better known as|nicknamed|goes by))\s+"
+    r"[\"“']?([A-Z][\w'-]*(?:\s+[A-Z][\w'-]*){0,3})"
+)
+_KIN = re.compile(
+    r"\b((?:[A-Z][\w-]*|[Tt]he user|[Tt]he customer)(?:\s[A-Z][\w-]*)?'s\s(?:(?:older|younger|little|big|twin|best|ex-?)\s?)?"
+    r"(?:mom|mother|mum|dad|father|sister|brother|son|daughter|wife|husband|partner|fianc[eé]e?|girlfriend|boyfriend|"
+    r"grandma|grandmother|grandpa|grandfather|aunt|uncle|cousin|niece|nephew|boss|manager|roommate|friend|therapist|"
+    r"doctor|dog|cat|puppy|kitten|team|company))\b"
+)
+_LEADING = re.compile(
+    r"^(?:(?:hey|hi|hello|oh|wow|thanks|thank you|dear|yeah|yes|no|ok|okay|so|and|but|well|the|a|an|my|our|your|his|her|"
+    r"their|this|that|congrats|congratulations|bye|haha|absolutely)\b[\s,!]*)+",
+    re.IGNORECASE,
+)
+_TRAILING = re.compile(r"(?:['’]s?|[\s,.;:!?\"”)\]*_-])+$")
+_NO_NAME = word_set("""
+i me my mine we us our you your he him his she her it its they them their this that these those here there who what
+hey hi hello wow thanks thank yeah yes no ok okay lol haha omg please sorry sure absolutely definitely congrats awesome
+amazing great cool nice good monday tuesday wednesday thursday friday saturday sunday january february march april may
+june july august september october november december today tomorrow yesterday tonight morning evening afternoon am pm
+spring summer autumn fall winter btw fyi asap idk tbh imo imho mr mrs ms dr one two three first second last next
+photo image screenshot
+""")
+_HAS_LETTER = re.compile(r"[^\W\d_]")
+_LONGEST = 80
+
+
+def clean_name(name: str) -> str:
+    """A mention's text without greetings, articles, possessives and marks around it; empty when nothing is left."""
+    bare = _TRAILING.sub("", _LEADING.sub("", " ".join(name.split()).strip("\"“'*_([-")))
+    if not 1 < len(bare) <= _LONGEST or not _HAS_LETTER.search(bare):
+        return ""
+    return "" if normal_name(bare) in _NO_NAME else bare
+
+
+def find_mentions(
+    text: str, tagged: Iterable[Mention], known: Collection[tuple[str, str]] = ()
+) -> tuple[Mention, ...]:
+    """The mentions of a fact's text, in order and without overlaps; offsets count in `text`.
+
+    `tagged` come from the tagger and may be worded a little differently; `known` are (name, type) pairs to look for.
+    """
+    found: list[Mention] = []
+    for kind, pattern in _RULES:
+        for match in pattern.finditer(text):
+            group = 1 if match.re.groups else 0
+            found.append(Mention(match[group], kind, *match.span(group)))
+    for match in _KIN.finditer(text):
+        found.append(Mention(match[1], "person", *match.span(1)))
+    named = dict.fromkeys([*known, *((clean_name(mention.text), mention.type) for mention in tagged)])
+    for name, kind in named:
+        found.extend(_occurrences(text, name, kind))
+    return _apart(found)
+
+
+def find_aliases(text: str) -> tuple[tuple[str, str], ...]:
+    """(name, alias) pairs that the text itself states: "Bay Area Rapid Transit (BART)", "Bob, aka Robert"."""
+    pairs = [(match[1], match[2]) for match in _ALIAS.finditer(text) if _abbreviates(match[2], match[1])]
+    pairs += [(match[1], match[2]) for match in _AKA.finditer(text)]
+    return tuple(dict.fromkeys(pairs))
+
+
+def _abbreviates(short: str, long: str) -> bool:
+    letters = [char for char in short.casefold() if char.isalpha()]
+    firsts = [word[0].casefold() for word in long.split()]
+    rest = iter(firsts)
+    return len(letters) >= 2 and (all(letter in rest for letter in letters))
+
+
+def _occurrences(text: str, name: str, kind: str) -> list[Mention]:
+    if not name:
+        return []
+    pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE if name.casefold() != name else 0)
+    match = pattern.search(text)
+    return (
+        []
+        if match is None
+        else [Mention(text[match.start() : match.end()], kind, match.start(), match.end())]
+    )
+
+
+def _apart(found: list[Mention]) -> tuple[Mention, ...]:
+    """Longer mentions win over those they cover; one mention a name."""
+    kept: list[Mention] = []
+    seen: set[str] = set()
+    for mention in sorted(found, key=lambda item: (item.start - item.end, item.start)):
+        name = normal_name(mention.text)
+        overlaps = any(mention.start < other.end and other.start < mention.end for other in kept)
+        if name and name not in seen and not overlaps:
+            kept.append(mention)
+            seen.add(name)
+    return tuple(sorted(kept, key=lambda item: item.start))

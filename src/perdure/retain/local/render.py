@@ -1,0 +1,155 @@
+"""Writing a group of sentences as one narrative fact."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from perdure.retain.local.facts import Group
+from perdure.retain.local.markup import plain
+from perdure.retain.local.persons import in_third_person
+from perdure.retain.local.units import Unit
+from perdure.retain.local.voice import Voice
+
+Mode = Literal["told", "said", "asked"]
+
+_ACTION = re.compile(r"\[([a-z]+s)\b(.*)\]$", re.DOTALL)
+_FIRST_PERSON = re.compile(r"\b(?:I|I'm|I’m|I've|I’ve|I'd|I'll|my|me)\b")
+_SUGGESTING = re.compile(
+    r"\b(?:try|consider|recommend|suggest|you (?:can|could|may|might|should)|make sure|tips?|ideas?|steps?|options?)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Who speaks to whom, and what was asked before."""
+
+    speaker: Voice | None
+    other: Voice | None = None
+    is_agent: bool = False
+    question: str = ""
+    asker: Voice | None = None
+    title: str = ""
+    english: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    mode: Mode
+    text: str
+    named: bool
+
+
+def write_fact(
+    group: Group, scene: Scene, resolve: Callable[[Unit, str], str] = lambda unit, text: text
+) -> str:
+    """The fact's text; `resolve` puts names for he and she in a sentence that starts a fact."""
+    heading = _heading(group)
+    if scene.speaker is None:
+        return _with_title(heading + _join(_cleaned(group.units)), scene.title)
+    if scene.is_agent:
+        return _agent_fact(group, scene, heading)
+    if scene.question:
+        return _answer(_join(_cleaned(group.units)), scene)
+    lines = [_line(unit, scene, resolve, first=index == 0) for index, unit in enumerate(group.units)]
+    return heading + _told(lines, scene.speaker, scene.other)
+
+
+def _cleaned(units: Sequence[Unit]) -> list[str]:
+    return [text for unit in units if (text := unit.text if unit.kind == "code" else plain(unit.text))]
+
+
+def _heading(group: Group) -> str:
+    first = group.units[0]
+    heading = plain(first.heading).rstrip(":")
+    if not heading or heading in plain(first.text) or (first.kind == "prose" and not _is_fragment(first)):
+        return ""
+    return f"{heading}: "
+
+
+def _is_fragment(unit: Unit) -> bool:
+    return len(unit.text) < 60
+
+
+def _with_title(text: str, title: str) -> str:
+    name = re.sub(r"\s*\([^()]*\)$", "", " ".join(title.split()))
+    if not name or name.casefold() in text.casefold():
+        return text
+    return f"{name}: {text}"
+
+
+def _agent_fact(group: Group, scene: Scene, heading: str) -> str:
+    text = heading + _join(_cleaned(group.units))
+    if scene.question:
+        return f'Asked "{plain(scene.question)}", I said: "{text}"'
+    if _FIRST_PERSON.search(text):
+        return text
+    if all(unit.is_question for unit in group.units):
+        return f"I asked: {text}"
+    verb = "suggested" if group.units[0].kind == "item" or _SUGGESTING.search(text) else "said"
+    return f"I {verb}: {text}"
+
+
+def _answer(text: str, scene: Scene) -> str:
+    assert scene.speaker is not None
+    asked = f"Asked by {scene.asker.name}" if scene.asker is not None and not scene.asker.is_role else "Asked"
+    return f'{asked} "{plain(scene.question)}", {scene.speaker.name} said: "{text}"'
+
+
+def _line(unit: Unit, scene: Scene, resolve: Callable[[Unit, str], str], *, first: bool) -> _Line:
+    assert scene.speaker is not None
+    action = _ACTION.match(unit.text) if unit.is_aside else None
+    if action is not None:
+        return _Line("told", plain(f"{scene.speaker.at_start} {action[1]}{action[2]}."), True)
+    if unit.kind == "code" or not scene.english:
+        return _Line("said", unit.text if unit.kind == "code" else plain(unit.text), True)
+    if unit.is_question:
+        return _Line("asked", plain(unit.text), True)
+    rewritten = in_third_person(unit.text, scene.speaker, scene.other, unit.tokens, unit.origin)
+    if not rewritten.safe:
+        return _Line("said", plain(unit.text), True)
+    text = resolve(unit, rewritten.text) if first else rewritten.text
+    return _Line("told", plain(text), rewritten.named)
+
+
+def _told(lines: Sequence[_Line], speaker: Voice, other: Voice | None) -> str:
+    """Runs of told, quoted and asked sentences, with the speaker named at least once."""
+    parts: list[str] = []
+    position = 0
+    while position < len(lines):
+        mode = lines[position].mode
+        run_end = position
+        while run_end < len(lines) and lines[run_end].mode == mode:
+            run_end += 1
+        text = _join([line.text for line in lines[position:run_end]])
+        parts.append(_spoken(mode, text, speaker, other))
+        position = run_end
+    whole = " ".join(parts)
+    named = any(line.named for line in lines)
+    return whole if named else f"{speaker.at_start} said: {whole}"
+
+
+def _spoken(mode: Mode, text: str, speaker: Voice, other: Voice | None) -> str:
+    if mode == "told":
+        return text
+    verb = (
+        "said"
+        if mode == "said"
+        else f"asked {other.name}"
+        if other is not None and not other.is_role
+        else "asked"
+    )
+    return f'{speaker.at_start} {verb}: "{text}"'
+
+
+def _join(texts: Sequence[str]) -> str:
+    """Sentences side by side, each ended by a mark."""
+    joined = ""
+    for text in texts:
+        if joined and joined[-1].isalnum():
+            joined += ";" if text[:1].islower() else "."
+        joined += f" {text}" if joined else text
+    return joined
