@@ -84,7 +84,7 @@ def add_features(
         )
         for draft in drafts
     ]
-    vectors, tokens = _embed([text.own for text in texts], embedder, late)
+    vectors, tokens = embed_texts([text.own for text in texts], embedder, late)
     return [
         Features(
             vectors={"fact": vectors[row]} if vectors is not None else {},
@@ -99,9 +99,27 @@ def add_features(
     ]
 
 
-def _embed(
+def restate_features(
+    fact: Fact, key: str, embedder: Embedder | None, late: LateInteraction | None
+) -> Features:
+    """The features of a fact whose text a person changed; it stands without neighbours."""
+    text = index_text(fact, (), "")
+    vectors, tokens = embed_texts([text.own], embedder, late)
+    return Features(
+        vectors={"fact": vectors[0]} if vectors is not None else {},
+        terms=weigh_terms(fact, text),
+        words=plain_words(text.own),
+        signature=signature(fact.text),
+        tokens=tokens[0],
+        dedupe_key=key,
+        passage="" if text.passage == fact.text else text.passage,
+    )
+
+
+def embed_texts(
     texts: Sequence[str], embedder: Embedder | None, late: LateInteraction | None
 ) -> tuple[Matrix | None, Sequence[bytes]]:
+    """Vectors and token vectors, in one pass where one model gives both."""
     nothing = [b""] * len(texts)
     if not texts:
         return None, nothing

@@ -1,0 +1,212 @@
+"""Transfer: a bank as JSON lines, and back again, equal in every respect."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from perdure.domain.bank import Bank, Disposition, EmbeddingModel, check_bank_id
+from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, Link, LinkKind, Tier, TurnSpan
+from perdure.domain.filter import Filter
+from perdure.domain.time import parse_instant
+from perdure.errors import Conflict, InvalidInput
+from perdure.ports.store import Features, KeyedEntity, NewFact, Selection, Store, WriteBatch
+
+FORMAT = "perdure-bank"
+VERSION = 1
+PAGE = 500
+
+
+def export_bank(store: Store, bank: str, now: datetime) -> Iterator[str]:
+    """One JSON object a line: the bank first, then documents, chunks, entities, facts and links."""
+    found = store.banks([bank])
+    if not found:
+        return
+    yield _line("bank", {**_plain(found[0]), "format": FORMAT, "version": VERSION})
+    documents = store.documents(bank)
+    for document in documents:
+        yield _line("document", _plain(document))
+    for document in documents:
+        for chunk in store.chunks(bank, document_id=document.id):
+            yield _line("chunk", _plain(chunk))
+    for keyed in store.entities(bank):
+        yield _line("entity", {**_plain(keyed.entity), "keys": list(keyed.keys)})
+    yield from _facts(store, bank, now)
+
+
+def _facts(store: Store, bank: str, now: datetime) -> Iterator[str]:
+    everything = Filter(now=now, any_time=True, include_expired=True)
+    offset = 0
+    while True:
+        page = store.browse(
+            bank, Selection(wanted=everything, offset=offset, limit=PAGE, oldest_first=True)
+        ).facts
+        if not page:
+            return
+        features = store.features(bank, [fact.id for fact in page])
+        for fact in page:
+            yield _line("fact", {**_plain(fact), "features": _encode_features(features[fact.id])})
+        for link in store.links(bank, [fact.id for fact in page]):
+            if link.source in features:
+                yield _line("link", {"source": link.source, "target": link.target, "link": link.kind.value, "weight": link.weight})
+        offset += len(page)
+
+
+def import_bank(store: Store, bank: str, lines: Iterable[str]) -> int:
+    """Write an exported bank under `bank`, which must not hold facts; returns how many facts came."""
+    check_bank_id(bank)
+    if store.stats(bank).facts:
+        raise Conflict(f"bank {bank!r} already holds facts; import into a new one")
+    records = (_read(number, line) for number, line in enumerate(lines, start=1) if line.strip())
+    kind, head = next(records, ("", {}))
+    if kind != "bank" or head.get("format") != FORMAT:
+        raise InvalidInput("line 1", f"the first line of a {FORMAT} export")
+    if int(head.get("version", 0)) > VERSION:
+        raise InvalidInput("version", f"at most {VERSION}", head.get("version"))
+    model = head.get("model")
+    batches: dict[str, list[Any]] = {name: [] for name in ("document", "chunk", "entity", "fact", "link")}
+    for number, (kind, body) in enumerate(records, start=2):
+        if kind not in batches:
+            raise InvalidInput(f"line {number}", "a document, chunk, entity, fact or link", kind)
+        batches[kind].append(_DECODERS[kind](bank, body))
+    store.save_bank(_bank(bank, head))
+    store.write(
+        WriteBatch(
+            bank=bank,
+            model=EmbeddingModel(model["name"], int(model["dimensions"])) if model else None,
+            documents=batches["document"],
+            chunks=batches["chunk"],
+            entities=batches["entity"],
+            facts=batches["fact"],
+            links=batches["link"],
+        )
+    )
+    return len(batches["fact"])
+
+
+def _line(kind: str, body: Mapping[str, Any]) -> str:
+    return json.dumps({"kind": kind, **body}, ensure_ascii=False, separators=(",", ":"))
+
+
+def _read(number: int, line: str) -> tuple[str, dict[str, Any]]:
+    try:
+        body = json.loads(line)
+        return str(body.pop("kind")), body
+    except (json.JSONDecodeError, KeyError, AttributeError) as error:
+        raise InvalidInput(f"line {number}", "a JSON object with a kind") from error
+
+
+def _plain(value: Any) -> Any:
+    """Dataclasses, dates and sets as JSON values; defaults are written too, so that files explain themselves."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, frozenset):
+        return sorted(value)
+    if hasattr(value, "__dataclass_fields__"):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Mapping):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(part) for part in value]
+    return value
+
+
+def _encode_features(features: Features) -> dict[str, Any]:
+    return {
+        "vectors": {
+            view: base64.b64encode(np.asarray(vector, dtype="<f4").tobytes()).decode()
+            for view, vector in features.vectors.items()
+        },
+        "terms": dict(features.terms),
+        "words": list(features.words),
+        "signature": base64.b64encode(features.signature).decode(),
+        "tokens": base64.b64encode(features.tokens).decode(),
+        "dedupe_key": features.dedupe_key,
+        "passage": features.passage,
+    }
+
+
+def _decode_features(body: Mapping[str, Any]) -> Features:
+    return Features(
+        vectors={
+            view: np.frombuffer(base64.b64decode(data), dtype="<f4").astype(np.float32)
+            for view, data in body["vectors"].items()
+        },
+        terms=body["terms"],
+        words=tuple(body["words"]),
+        signature=base64.b64decode(body["signature"]),
+        tokens=base64.b64decode(body["tokens"]),
+        dedupe_key=body["dedupe_key"],
+        passage=body["passage"],
+    )
+
+
+def _bank(bank: str, head: Mapping[str, Any]) -> Bank:
+    return Bank(
+        id=bank,
+        name=head.get("name", ""),
+        mission=head.get("mission", ""),
+        disposition=Disposition(**head["disposition"]),
+        settings=head.get("settings", {}),
+        created_at=parse_instant(head.get("created_at"), "created_at"),
+        updated_at=parse_instant(head.get("updated_at"), "updated_at"),
+    )
+
+
+def _typed(body: Mapping[str, Any], times: Sequence[str]) -> dict[str, Any]:
+    return {**body, **{name: parse_instant(body.get(name), name) for name in times}}
+
+
+def _document(bank: str, body: Mapping[str, Any]) -> Document:
+    given = _typed(body, ("created_at", "updated_at"))
+    return Document(**{**given, "bank": bank, "tags": frozenset(body["tags"])})
+
+
+def _chunk(bank: str, body: Mapping[str, Any]) -> Chunk:
+    spans = tuple(TurnSpan(**_typed(span, ("said_at",))) for span in body["spans"])
+    return Chunk(**{**body, "bank": bank, "spans": spans})
+
+
+def _entity(bank: str, body: dict[str, Any]) -> KeyedEntity:
+    given = _typed(body, ("first_seen", "last_seen"))
+    keys = tuple(given.pop("keys"))
+    return KeyedEntity(Entity(**{**given, "bank": bank, "aliases": tuple(body["aliases"])}), keys)
+
+
+def _fact(bank: str, body: dict[str, Any]) -> NewFact:
+    features = _decode_features(body.pop("features"))
+    times = [f.name for f in fields(Fact) if f.name.endswith(("_at", "_from", "_to", "_start", "_end"))]
+    given = _typed(body, times)
+    for name in ("entities", "entity_ids", "emotion_tags", "flags", "source_fact_ids"):
+        given[name] = tuple(given[name])
+    recalled = tuple(datetime.fromisoformat(moment) for moment in body["recall_times"])
+    fact = Fact(
+        **{
+            **given,
+            "bank": bank,
+            "type": FactType(body["type"]),
+            "tier": Tier(body["tier"]),
+            "tags": frozenset(body["tags"]),
+            "recall_times": recalled,
+        }
+    )
+    return NewFact(fact, features)
+
+
+def _link(_: str, body: Mapping[str, Any]) -> Link:
+    return Link(body["source"], body["target"], LinkKind(body["link"]), body["weight"])
+
+
+_DECODERS: Mapping[str, Any] = {
+    "document": _document,
+    "chunk": _chunk,
+    "entity": _entity,
+    "fact": _fact,
+    "link": _link,
+}

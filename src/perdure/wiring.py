@@ -1,0 +1,173 @@
+"""The composition root: settings become adapters; the only place that chooses."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from perdure.domain.recall import Budget
+from perdure.errors import InvalidInput, Unavailable
+from perdure.ports.clock import Clock
+from perdure.ports.embedder import Embedder, LateInteraction
+from perdure.ports.extractor import Extractor
+from perdure.ports.notes import Notes
+from perdure.ports.reranker import Reranker
+from perdure.ports.store import Store
+from perdure.ports.tokens import Tokens
+from perdure.recall.budget import BudgetPlan
+from perdure.recall.parts import RecallParts
+from perdure.recall.score_abmind import Decay
+from perdure.retain.parts import RetainParts
+from perdure.settings import Settings
+
+CHANNEL_THREADS = 16
+
+
+def now() -> datetime:
+    """The present."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wired:
+    """All that an engine is made of."""
+
+    settings: Settings
+    store: Store
+    clock: Clock
+    retain: RetainParts
+    recall: RecallParts
+    executor: ThreadPoolExecutor
+
+
+def wire(settings: Settings, clock: Clock = now) -> Wired:
+    """Open the store and choose the models; models load when they are first used."""
+    store = open_store(settings)
+    embedder = choose_embedder(settings)
+    late = choose_late(settings, embedder)
+    executor = ThreadPoolExecutor(max_workers=CHANNEL_THREADS, thread_name_prefix="perdure-channel")
+    return Wired(
+        settings=settings,
+        store=store,
+        clock=clock,
+        retain=RetainParts(
+            store=store,
+            extractor=choose_extractor(settings),
+            clock=clock,
+            embedder=embedder,
+            late=late,
+        ),
+        recall=RecallParts(
+            store=store,
+            tokens=choose_tokens(settings),
+            clock=clock,
+            executor=executor,
+            embedder=embedder,
+            late=late,
+            reranker=choose_reranker(settings),
+            notes=choose_notes(settings),
+            budgets=budget_plan(settings),
+            pool=settings.rerank_pool,
+            channel_timeout=settings.channel_timeout,
+            decay=Decay(
+                days=settings.decay_days, floor=settings.decay_floor, emotion=settings.decay_emotion
+            ),
+            similarity_floor=settings.similarity_floor,
+        ),
+        executor=executor,
+    )
+
+
+def open_store(settings: Settings) -> Store:
+    """The store that the database setting names."""
+    database = settings.database
+    if "://" in database and not database.startswith("sqlite:///"):
+        raise Unavailable(f"database {database.split('://')[0]}: only SQLite files are supported so far")
+    path = database.removeprefix("sqlite:///")
+    if not path:
+        raise InvalidInput("database", "a file path or sqlite:/// URL", database)
+    from perdure.stores.sqlite.store import SqliteStore
+
+    return SqliteStore.open(
+        path,
+        synchronous=settings.synchronous,
+        busy_timeout_ms=settings.busy_timeout_ms,
+        index_memory_mb=settings.index_memory_mb,
+    )
+
+
+def thread_count(settings: Settings) -> int:
+    """Threads of one model run."""
+    return settings.threads or min(os.cpu_count() or 1, 4)
+
+
+def choose_embedder(settings: Settings) -> Embedder | None:
+    """The embedder by name."""
+    if settings.embedder == "none":
+        return None
+    if settings.embedder == "hashing":
+        from perdure.models.hashing import HashingEmbedder
+
+        return HashingEmbedder()
+    if settings.embedder == "http":
+        from perdure.models.http_embedder import HttpEmbedder
+
+        return HttpEmbedder.from_settings(settings)  # type: ignore[attr-defined]
+    from perdure.models.onnx_embedder import OnnxEmbedder
+
+    return OnnxEmbedder(
+        settings.embedder,
+        folder=settings.models_folder,
+        allow_download=settings.allow_download,
+        threads=thread_count(settings),
+    )
+
+
+def choose_late(settings: Settings, embedder: Embedder | None) -> LateInteraction | None:
+    """Late interaction over the embedder's own token states, where it has them."""
+    return embedder if settings.late and hasattr(embedder, "embed_and_encode") else None
+
+
+def choose_reranker(settings: Settings) -> Reranker | None:
+    """The reranker by name."""
+    raise NotImplementedError
+
+
+def choose_extractor(settings: Settings) -> Extractor:
+    """The extractor by name, with the best tagger at hand."""
+    raise NotImplementedError
+
+
+def choose_tokens(settings: Settings) -> Tokens:
+    """The token counter by name."""
+    raise NotImplementedError
+
+
+def choose_notes(settings: Settings) -> Notes | None:
+    """The folder of notes, if one is set."""
+    if settings.notes_folder is None:
+        return None
+    from perdure.stores.notes_folder import NotesFolder
+
+    return NotesFolder(settings.notes_folder)
+
+
+def budget_plan(settings: Settings) -> BudgetPlan:
+    """The recall budgets as set."""
+    return BudgetPlan(
+        fixed={
+            Budget.LOW: settings.budget_low,
+            Budget.MID: settings.budget_mid,
+            Budget.HIGH: settings.budget_high,
+        },
+        adaptive=settings.budget_function == "adaptive",
+        ratios={
+            Budget.LOW: settings.adaptive_low,
+            Budget.MID: settings.adaptive_mid,
+            Budget.HIGH: settings.adaptive_high,
+        },
+        least=settings.budget_min,
+        most=settings.budget_max,
+    )
