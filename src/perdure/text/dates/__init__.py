@@ -1,0 +1,23 @@
+"""Reads date expressions, the events that bound time, and writes dates out in full."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from perdure.domain.time import Window, aware
+from perdure.text.dates.model import Anchor, DateOptions, DateSpan, DateValue, Prefer
+from perdure.text.dates.reader import read_english
+
+__all__ = ["Anchor", "DateOptions", "DateSpan", "DateValue", "Window", "read_dates"]
+
+
+def read_dates(
+    text: str,
+    reference: datetime,
+    *,
+    prefer: Prefer = "past",
+    options: DateOptions = DateOptions(),
+    language: str | None = None,
+) -> list[DateSpan]:
+    """The date expressions of a text in order, resolved against the time it was said; naive means UTC."""
+    return read_english(text, aware(reference), prefer, options)

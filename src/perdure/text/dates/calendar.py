@@ -1,0 +1,105 @@
+"""Calendar arithmetic on naive local datetimes; dates outside years 1 to 9999 raise ValueError or OverflowError."""
+
+from __future__ import annotations
+
+from calendar import monthrange
+from datetime import date, datetime, timedelta
+
+DAY = timedelta(days=1)
+WEEK = timedelta(days=7)
+
+
+def midnight(moment: datetime) -> datetime:
+    """The beginning of the moment's day."""
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def is_date(year: int, month: int, day: int) -> bool:
+    """Whether the three numbers name a day of the calendar."""
+    return 1 <= year <= 9999 and 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]
+
+
+def add_months(moment: datetime, months: int) -> datetime:
+    """The same day `months` later, the last day of the month where that day is missing."""
+    index = moment.year * 12 + moment.month - 1 + months
+    year, month = divmod(index, 12)
+    if not 1 <= year <= 9999:
+        raise OverflowError("year out of range")
+    return moment.replace(year=year, month=month + 1, day=min(moment.day, monthrange(year, month + 1)[1]))
+
+
+def add_years(moment: datetime, years: int) -> datetime:
+    """The same day `years` later."""
+    return add_months(moment, 12 * years)
+
+
+def month_start(moment: datetime) -> datetime:
+    """The first day of the moment's month."""
+    return midnight(moment).replace(day=1)
+
+
+def year_start(year: int) -> datetime:
+    """1 January; the year after 9999 ends in an OverflowError like any date outside the calendar."""
+    if not 1 <= year <= 9999:
+        raise OverflowError("year out of range")
+    return datetime(year, 1, 1)
+
+
+def week_start(moment: datetime) -> datetime:
+    """The Monday of the moment's week."""
+    return midnight(moment) - DAY * moment.weekday()
+
+
+def quarter_start(moment: datetime) -> datetime:
+    """The first day of the moment's quarter."""
+    return midnight(moment).replace(month=(moment.month - 1) // 3 * 3 + 1, day=1)
+
+
+def half_start(moment: datetime) -> datetime:
+    """The first day of the moment's half year."""
+    return midnight(moment).replace(month=1 if moment.month <= 6 else 7, day=1)
+
+
+def iso_week(year: int, week: int) -> datetime:
+    """The Monday of a numbered week."""
+    return datetime.combine(date.fromisocalendar(year, week, 1), datetime.min.time())
+
+
+def weeks_in_year(year: int) -> int:
+    """52 or 53 by ISO 8601."""
+    return date(year, 12, 28).isocalendar()[1]
+
+
+def first_week_of_month(year: int, month: int) -> datetime:
+    """The Monday of the first week that has most of its days in the month."""
+    first = datetime(year, month, 1)
+    start = week_start(first)
+    return start if first.weekday() <= 3 else start + WEEK
+
+
+def last_week_of_month(year: int, month: int) -> datetime:
+    """The Monday of the last week that has most of its days in the month."""
+    following = add_months(datetime(year, month, 1), 1)
+    return first_week_of_month(following.year, following.month) - WEEK
+
+
+def nth_weekday(year: int, month: int, weekday: int, nth: int) -> datetime | None:
+    """The nth given weekday of a month, -1 for the last; None when there are fewer."""
+    if nth < 0:
+        last = datetime(year, month, monthrange(year, month)[1])
+        return last - DAY * ((last.weekday() - weekday) % 7) + WEEK * (nth + 1)
+    first = datetime(year, month, 1)
+    found = first + DAY * ((weekday - first.weekday()) % 7) + WEEK * (nth - 1)
+    return found if found.month == month else None
+
+
+def add_business_days(moment: datetime, count: int) -> datetime:
+    """The day `count` working days (Monday to Friday) away."""
+    step = 1 if count > 0 else -1
+    weeks, rest = divmod(abs(count), 5)
+    day = moment + WEEK * weeks * step
+    while rest or day.weekday() > 4:
+        day += DAY * step
+        if day.weekday() <= 4 and rest:
+            rest -= 1
+    return day

@@ -1,0 +1,151 @@
+"""Bounds and approximations around an expression: "before 2018", "since late July", "around 3", "2012 or later"."""
+
+from __future__ import annotations
+
+from perdure.text.dates.grammar.clock import clock_node, expected_clock
+from perdure.text.dates.grammar.combine import operand
+from perdure.text.dates.grammar.dayparts import meal
+from perdure.text.dates.grammar.ranges import date_range
+from perdure.text.dates.nodes import Alt, Match, Node
+from perdure.text.dates.tokens import Scan
+
+_PREFIXES: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("no", "later", "than"), "before"), (("not", "later", "than"), "before"), (("earlier", "than"), "before"),
+    (("sooner", "than"), "before"), (("no", "earlier", "than"), "since"), (("not", "earlier", "than"), "since"),
+    (("later", "than"), "after"), (("as", "early", "as"), "since"), (("as", "late", "as"), "until"),
+    (("on", "or", "before"), "until"), (("on", "or", "after"), "since"), (("prior", "to"), "before"),
+    (("as", "of"), "since"), (("any", "time", "before"), "before"), (("any", "time", "after"), "after"),
+    (("up", "until"), "until"), (("up", "till"), "until"), (("up", "to"), "until"), (("leading", "up", "to"), "before"),
+    (("starting", "from"), "since"), (("starting", "on"), "since"), (("starting", "in"), "since"), (("starting", "at"), "since"),
+    (("beginning", "on"), "since"), (("beginning", "from"), "since"), (("beginning", "in"), "since"), (("beginning",), "since"),
+    (("starting",), "since"), (("ending", "on"), "until"), (("ending", "in"), "until"), (("ending",), "until"),
+    (("before",), "before"), (("by",), "before"), (("until",), "until"), (("till",), "until"), (("til",), "until"),
+    (("after",), "after"), (("since",), "since"), (("following",), "after"), (("past",), "after"),
+    ((">", "="), "since"), (("<", "="), "until"), ((">",), "after"), (("<",), "before"), (("≥",), "since"), (("≤",), "until"),
+)  # fmt: skip
+_AROUND = (("around",), ("about",), ("circa",), ("approximately",), ("roughly",), ("near",), ("sometime", "around"), ("some", "time", "around"))
+_SUFFIXES: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("or", "later"), "since"), (("and", "later"), "since"), (("or", "after"), "since"), (("and", "onward"), "since"),
+    (("and", "onwards"), "since"), (("onward",), "since"), (("onwards",), "since"), (("and", "after"), "since"),
+    (("or", "earlier"), "until"), (("or", "before"), "until"), (("and", "earlier"), "until"), (("and", "before"), "until"),
+    (("or", "sooner"), "until"),
+)  # fmt: skip
+_FIRST_WORDS = frozenset(phrase[0] for phrase, _ in _PREFIXES) | frozenset(phrase[0] for phrase in _AROUND)
+_TIMED = {"time": "timerange", "timerange": "timerange", "datetime": "datetimerange", "datetimerange": "datetimerange"}
+
+
+def modified(scan: Scan, i: int) -> Match | None:
+    """An expression behind a bound or an approximation."""
+    if scan.words[i] not in _FIRST_WORDS:
+        return None
+    for phrase, mod in _PREFIXES:
+        if scan.at(i, *phrase):
+            return _bounded(scan, i, i + len(phrase), mod)
+    for phrase in _AROUND:
+        if scan.at(i, *phrase):
+            return _approximate(scan, i + len(phrase))
+    return None
+
+
+def _bounded(scan: Scan, i: int, j: int, mod: str) -> Match | None:
+    word = scan.words[i]
+    roughly = scan.words[j] in ("around", "about", "approximately", "circa")
+    k = j + 1 if roughly else j
+    found = _target(scan, k, word)
+    if found is None or found[0].kind in ("duration", "recurring"):
+        return None
+    node, end = found
+    if word == "past" and node.kind not in ("time", "datetime"):
+        return None
+    if word == "by" and node.kind == "timerange":
+        return None
+    if word in ("starting", "beginning") and node.kind == "time":
+        return None
+    return opened(node, mod), end
+
+
+def _target(scan: Scan, k: int, word: str) -> Match | None:
+    found = operand(scan, k)
+    if found is None and scan.words[k] == "the":
+        found = operand(scan, k + 1)
+    if found is not None:
+        return found
+    return meal(scan, k) or _expected_hour(scan, k, word)
+
+
+def _expected_hour(scan: Scan, k: int, word: str) -> Match | None:
+    """"after 3" stays open to doubt: a number is a time only in "by 5" forms with nothing counted."""
+    if word not in ("by", "until", "till") or scan.digits(k) not in (1, 2):
+        return None
+    following = scan.words[k + 1]
+    if following not in ("", ".", ",", "!", "?", "on", "today", "tomorrow", "tonight"):
+        return None
+    found = expected_clock(scan, k)
+    return None if found is None else (clock_node(scan, found[0]), found[1])
+
+
+def opened(node: Node, mod: str) -> Node:
+    """The open range on one side of a node."""
+    alts = [_open(alt, node, mod) for alt in node.alts]
+    return node.changed(
+        kind=_TIMED.get(node.kind, "range"), alts=list(dict.fromkeys(alts)), mod=mod, tags=node.tags | ({f"inner_{node.mod}"} if node.mod else set())
+    )
+
+
+def _open(alt: Alt, node: Node, mod: str) -> Alt:
+    start, stop, end, _ = alt
+    portion = "portion_end" in node.tags
+    if mod == "before":
+        bound = stop if portion else start if start is not None else stop
+        return Alt(None, bound, bound)
+    if mod == "until":
+        return Alt(None, start if start is not None else stop, end)
+    if mod == "since":
+        return Alt(start, None, None)
+    after_portion_start = "portion_start" in node.tags
+    bound = start if node.kind in ("date", "datetime", "time") or after_portion_start else stop
+    return Alt(bound, None, None, end)
+
+
+def _approximate(scan: Scan, j: int) -> Match | None:
+    found = operand(scan, j)
+    if found is not None and found[0].kind in ("date", "datetime", "time", "range") and found[0].mod is None:
+        if found[0].kind == "date" and found[0].parts is not None and found[0].parts.month is None:
+            return None
+        return found[0].changed(mod="around"), found[1]
+    return None
+
+
+def trailing_bound(scan: Scan, node: Node, j: int) -> Match | None:
+    """"year 2012 or later", "3 pm or later on Monday"."""
+    if scan.words[j] not in ("or", "and", "onward", "onwards") or node.mod is not None:
+        return None
+    for phrase, mod in _SUFFIXES:
+        if scan.at(j, *phrase):
+            end = j + len(phrase)
+            if phrase[-1] in ("after", "before") and scan.words[end] not in ("", ".", ",", "!", "?", ";"):
+                return None
+            return _with_day(scan, node, end, mod)
+    return None
+
+
+def _with_day(scan: Scan, node: Node, end: int, mod: str) -> Match | None:
+    if node.kind == "time":
+        from perdure.text.dates.grammar.atoms import day
+        from perdure.text.dates.grammar.pinning import on_days
+
+        found = day(scan, scan.skip(end, "on"))
+        if found is not None and found[0].kind == "date":
+            return opened(on_days(scan, node, found[0]), mod), found[1]
+    return opened(node, mod), end
+
+
+def anything(scan: Scan, i: int) -> Match | None:
+    """A range or an operand with an optional trailing bound."""
+    found = date_range(scan, i)
+    plain = operand(scan, i)
+    if found is None or (plain is not None and plain[1] > found[1]):
+        found = plain
+    if found is None:
+        return None
+    return trailing_bound(scan, *found) or found

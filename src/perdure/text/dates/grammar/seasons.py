@@ -1,0 +1,76 @@
+"""Seasons: "last summer", "spring 2020", "this winter"."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from perdure.text.dates.grammar.months import year_after
+from perdure.text.dates.grammar.units import season_bounds
+from perdure.text.dates.nodes import Match, Node, period_node
+from perdure.text.dates.tokens import Scan
+
+_CODES = {"spring": "SP", "summer": "SU", "autumn": "FA", "winter": "WI"}
+_LEADS = frozenset("in during since until till by the whole early late mid of over all through throughout before after around entire".split())
+
+
+def season(scan: Scan, i: int) -> Match | None:
+    """A season with what tells its year."""
+    words = scan.words
+    steps = scan.lex.shifts.get(words[i])
+    j = i if steps is None else i + 1
+    if steps is not None and words[i] == "this" and scan.lex.shifts.get(words[j]):
+        steps, j = scan.lex.shifts[words[j]], j + 1
+    name = scan.lex.seasons.get(words[j])
+    if name is None:
+        return None
+    k = j + 1
+    if steps is not None:
+        return _shifted(scan, name, steps), k
+    following = year_after(scan, k)
+    if following is not None:
+        return _node(scan, name, [following[0]], f"{following[0]}-{_CODES[name]}"), following[1]
+    other = _year_by_word(scan, k)
+    if other is not None:
+        return _node(scan, name, [other[0]], f"{other[0]}-{_CODES[name]}"), other[1]
+    if words[j] in ("spring", "fall") and (i == 0 or words[i - 1] not in _LEADS):
+        return None
+    if words[j] in ("spring", "fall") and words[i - 1] == "the" and words[i - 2 if i > 1 else 0] not in ("in", "during", "of", "this"):
+        return None
+    return _node(scan, name, _years(scan, name), _CODES[name]), k
+
+
+def _year_by_word(scan: Scan, k: int) -> tuple[int, int] | None:
+    j = scan.skip(k, "of")
+    steps = scan.lex.shifts.get(scan.words[j])
+    if steps is None or scan.words[j + 1] != "year":
+        return None
+    return scan.now.year + steps, j + 2
+
+
+def _years(scan: Scan, name: str) -> list[int]:
+    """The years of the last (or running) and the next such season."""
+    now = scan.now
+    begun = [year for year in range(now.year - 2, now.year + 1) if _start(scan, name, year) <= now]
+    return [begun[-1], begun[-1] + 1]
+
+
+def _start(scan: Scan, name: str, year: int) -> datetime:
+    return season_bounds(name, year, scan.options.southern_hemisphere)[0]
+
+
+def _shifted(scan: Scan, name: str, steps: int) -> Node:
+    southern = scan.options.southern_hemisphere
+    running, following = _years(scan, name)
+    over = season_bounds(name, running, southern)[1] <= scan.now
+    if steps < 0:
+        year = running if over else running - 1
+    elif steps > 0:
+        year = following
+    else:
+        year = scan.now.year if not season_bounds(name, scan.now.year - 1, southern)[1] > scan.now else scan.now.year - 1
+    return _node(scan, name, [year], f"{year}-{_CODES[name]}")
+
+
+def _node(scan: Scan, name: str, years: list[int], timex: str) -> Node:
+    bounds = [season_bounds(name, year, scan.options.southern_hemisphere) for year in years]
+    return period_node(bounds, "season", timex, "unresolved")

@@ -1,0 +1,152 @@
+"""Reads every date expression of a text."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from perdure.domain.time import Window
+from perdure.text.dates.calendar import DAY
+from perdure.text.dates.grammar.combine import half_of_named_day
+from perdure.text.dates.grammar.durations import duration
+from perdure.text.dates.grammar.modifiers import anything, modified
+from perdure.text.dates.grammar.recurring import recurring
+from perdure.text.dates.lexicon import english
+from perdure.text.dates.model import DateOptions, DateSpan, DateValue, Prefer
+from perdure.text.dates.nodes import Alt, Match, Node
+from perdure.text.dates.tokens import Scan
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[0-9]")
+_STARTERS = frozenset(
+    "the a an in at on from between before after since until till til by around about circa approximately roughly near no not as earlier later "
+    "late early mid middle beginning start end ending starting close rest remaining remainder balance every each any once twice per one "
+    "last past previous prev preceding prior this current present next coming upcoming following subsequent same that more less fewer over under "
+    "up to all whole entire full half quarter few some several couple another within for right just month week year fiscal financial school "
+    "calendar academic fy cy sy w q h bi semi ytd mtd qtd eod leading sooner longer now asap currently nowadays ' ’ ‘ > < ≥ ≤ ½ ¼ ¾".split()
+)
+
+
+def read_english(text: str, reference: datetime, prefer: Prefer, options: DateOptions) -> list[DateSpan]:
+    """The expressions of an English text in order."""
+    lex = english()
+    if lex.triggers.isdisjoint(_WORD.findall(text.lower())) and not _has_digit(text):
+        return []
+    zone = reference.tzinfo or UTC
+    scan = Scan(text, reference.replace(tzinfo=None), zone, lex, options)
+    spans: list[DateSpan] = []
+    i = 0
+    while i < scan.size:
+        found = expression(scan, i) if _may_start(scan, i) else None
+        if found is None:
+            i += 1
+            continue
+        node, j = found
+        span = finish(scan, node, i, j, prefer)
+        if span is not None:
+            spans.append(span)
+        i = j
+    return spans
+
+
+_DIGIT = re.compile("[0-9]")
+
+
+def _has_digit(text: str) -> bool:
+    return _DIGIT.search(text) is not None
+
+
+def _may_start(scan: Scan, i: int) -> bool:
+    word = scan.words[i]
+    return word in _STARTERS or word in scan.lex.triggers or scan.numbers[i] is not None or (len(word) == 8 and word.isdigit())
+
+
+def expression(scan: Scan, i: int) -> Match | None:
+    """The longest expression that begins at a token; dates outside the calendar are none."""
+    best: Match | None = None
+    for reader in (recurring, half_of_named_day, modified, anything, duration_with_bound):
+        try:
+            found = reader(scan, i)
+        except (ValueError, OverflowError):
+            # datetime's own answer to years before 1 or after 9999.
+            continue
+        if found is not None and (best is None or found[1] > best[1]):
+            best = found
+    return best
+
+
+def duration_with_bound(scan: Scan, i: int) -> Match | None:
+    """A duration, also "more than 4 days" and "at least an hour"."""
+    words = scan.words
+    mod, j = None, i
+    if words[i] in ("more", "longer") and words[i + 1] == "than":
+        mod, j = "more_than", i + 2
+    elif words[i] in ("less", "fewer", "shorter") and words[i + 1] == "than":
+        mod, j = "less_than", i + 2
+    found = duration(scan, j)
+    if found is None:
+        return None
+    return found[0].changed(mod=mod), found[1]
+
+
+_TAGGED = ("more_than", "less_than")
+
+
+def finish(scan: Scan, node: Node, i: int, j: int, prefer: Prefer) -> DateSpan | None:
+    """The public form of a node."""
+    values = tuple(value for alt in node.alts if (value := _value(scan, alt)) is not None)
+    if node.alts and not values:
+        return None
+    window = _preferred(scan, values, node, prefer)
+    modifier = next((tag for tag in _TAGGED if tag in node.tags), node.mod)
+    return DateSpan(
+        text=scan.span(i, j),
+        start=scan.starts[i],
+        end=scan.ends[j - 1],
+        kind=node.kind,
+        precision=node.grain,
+        window=window,
+        modifier=modifier,
+        timex=node.timex or _timex(node),
+        values=values,
+        seconds=node.seconds,
+    )
+
+
+def _value(scan: Scan, alt: Alt) -> DateValue | None:
+    start, stop, end, begin = alt
+    first = begin if begin is not None else start
+    if first is not None and end is not None and end < first:
+        return None
+    return DateValue(_aware(scan, start), _aware(scan, stop), Window(_aware(scan, first), _aware(scan, end)))
+
+
+def _aware(scan: Scan, moment: datetime | None) -> datetime | None:
+    return None if moment is None else moment.replace(tzinfo=scan.zone)
+
+
+def _preferred(scan: Scan, values: tuple[DateValue, ...], node: Node, prefer: Prefer) -> Window | None:
+    """The window of the reading the caller wants: the latest that has begun, or the first that is not over."""
+    if not values or node.kind in ("duration", "recurring"):
+        return None
+    now = scan.now.replace(tzinfo=scan.zone)
+    if prefer == "past":
+        begun = [value.window for value in values if value.window.start is None or value.window.start <= now]
+        if not begun:
+            return values[0].window
+        return max(begun, key=lambda window: window.start or window.end or now)
+    coming = [value.window for value in values if value.window.end is None or value.window.end > now]
+    if not coming:
+        return values[-1].window
+    return min(coming, key=lambda window: window.start or window.end or now)
+
+
+def _timex(node: Node) -> str:
+    """A plain TIMEX value for nodes that have only one reading."""
+    if len(node.alts) != 1:
+        return ""
+    start, stop, _, _ = node.alts[0]
+    pattern = "%Y-%m-%d" if node.kind in ("date", "range") else "%Y-%m-%dT%H:%M:%S"
+    if start is None or stop is None:
+        known = start if start is not None else stop
+        return known.strftime(pattern) if known is not None else ""
+    return f"({start.strftime(pattern)},{stop.strftime(pattern)},P{(stop - start) // DAY}D)"
