@@ -1,0 +1,1 @@
+"""Evaluation: retain a labelled data file, ask its questions, and measure what comes back."""
