@@ -1,0 +1,145 @@
+"""`perdure eval`: recall quality and latency on a labelled data file."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+CACHE = Path.home() / ".cache" / "perdure" / "eval"
+COLUMNS = ("recall@1", "recall@5", "recall@10", "any@5", "all@5", "mrr", "ndcg@10")
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What an evaluation found."""
+
+    recipe: str
+    extractor: str
+    rankings: Sequence[Any]
+
+    def figures(self) -> dict[str, Any]:
+        """Every measure, per type of question, over items and over sessions; and latency."""
+        from perdure.surfaces.evaluation.metrics import latency, summarise
+
+        types = sorted({r.type for r in self.rankings})
+        chosen = {kind: [r for r in self.rankings if r.type == kind] for kind in types}
+        return {
+            "recipe": self.recipe,
+            "extractor": self.extractor,
+            "latency_ms": latency(self.rankings),
+            **{
+                over: {
+                    "all": summarise(self.rankings, over),
+                    **{kind: summarise(rows, over) for kind, rows in chosen.items()},
+                }
+                for over in ("items", "sessions")
+            },
+        }
+
+
+def evaluate(
+    data: Annotated[Path, typer.Argument(help="Labelled data file: banks of items and queries")],
+    out: Annotated[Path | None, typer.Option(help="Rankings file, one JSON line a query")] = None,
+    recipe: Annotated[str, typer.Option(help="Recipe to recall with")] = "default",
+    extractor: Annotated[str, typer.Option(help="local or verbatim")] = "local",
+    budget: Annotated[str, typer.Option(help="low, mid or high")] = "mid",
+    max_tokens: Annotated[int, typer.Option(help="Token budget of a recall")] = 8192,
+    cache: Annotated[Path, typer.Option(help="Where retained banks and results are kept")] = CACHE,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Retain and ask anew")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print figures as JSON")] = False,
+) -> None:
+    """Retain a labelled data file, ask its questions, and print recall, MRR, nDCG and latency."""
+    from perdure.settings import Settings
+
+    settings = Settings(extractor=extractor, recipe=recipe)  # type: ignore[arg-type]
+    options = {"budget": budget, "max_tokens": max_tokens}
+    if no_cache:
+        with tempfile.TemporaryDirectory() as folder:
+            report = run(data, settings, Path(folder), options, quiet=as_json)
+    else:
+        cache.mkdir(parents=True, exist_ok=True)
+        report = run(data, settings, cache, options, quiet=as_json)
+    if out is not None:
+        write_rankings(out, report)
+    if as_json:
+        print(json.dumps(report.figures()))
+    else:
+        draw(report, Console())
+
+
+def run(data: Path, settings: Any, cache: Path, options: dict[str, Any], quiet: bool = False) -> Report:
+    """Evaluate, or read the results of the same evaluation from the cache."""
+    from perdure.surfaces.evaluation.data import load_banks
+    from perdure.surfaces.evaluation.run import bank_database, from_cache, source_digest, to_cache
+
+    banks = load_banks(data)
+    database = bank_database(banks, settings, cache)
+    queries = [[bank.id, q.id, q.text, q.date] for bank in banks for q in bank.queries]
+    key = [settings.recipe, options, settings.reranker, queries, source_digest("recall", "engine.py")]
+    name = blake2b(json.dumps(key, sort_keys=True).encode(), digest_size=8).hexdigest()
+    results = database.with_name(f"{database.stem}-{name}.json")
+    if results.exists():
+        return Report(settings.recipe, settings.extractor, from_cache(results.read_text(encoding="utf-8")))
+    rankings = _run(banks, database, settings, options, quiet)
+    results.write_text(to_cache(rankings), encoding="utf-8")
+    return Report(settings.recipe, settings.extractor, rankings)
+
+
+def _run(banks: Sequence[Any], database: Path, settings: Any, options: dict[str, Any], quiet: bool) -> list[Any]:
+    from perdure.engine import Perdure
+    from perdure.surfaces.evaluation.run import ask_all, retain_banks
+
+    with Perdure.open(database, settings=settings) as engine, _bars(banks, quiet) as advance:
+        retain_banks(engine, banks, advance)
+        return ask_all(engine, banks, advance, **options)
+
+
+@contextmanager
+def _bars(banks: Sequence[Any], quiet: bool) -> Iterator[Any]:
+    columns = (
+        TextColumn("{task.description:>8}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), disable=quiet) as bars:
+        tasks = {
+            "items": bars.add_task("retain", total=sum(len(bank.items) for bank in banks)),
+            "queries": bars.add_task("ask", total=sum(len(bank.queries) for bank in banks)),
+        }
+        yield lambda name, count: bars.advance(tasks[name], count)
+
+
+def write_rankings(path: Path, report: Report) -> None:
+    """One JSON line a query: id, ranked item ids, milliseconds."""
+    from perdure.surfaces.evaluation.run import to_line
+
+    path.write_text("".join(to_line(r) + "\n" for r in report.rankings), encoding="utf-8")
+
+
+def draw(report: Report, console: Console) -> None:
+    """Tables of the measures, over items and over sessions, and the latency."""
+    figures = report.figures()
+    for over in ("items", "sessions"):
+        table = Table(title=f"{report.recipe} · {report.extractor} · over {over}", title_justify="left")
+        table.add_column("type")
+        for name in ("queries", *COLUMNS):
+            table.add_column(name, justify="right")
+        for kind, summary in figures[over].items():
+            if summary["queries"]:
+                cells = [f"{summary[name]:.3f}" for name in COLUMNS]
+                table.add_row(kind, f"{summary['queries']:.0f}", *cells, style="bold" if kind == "all" else "")
+        console.print(table)
+    times = figures["latency_ms"]
+    console.print(f"latency of a recall: p50 {times['p50']:.1f} ms, p95 {times['p95']:.1f} ms")
