@@ -21,7 +21,6 @@ from perdure.ports.clock import Clock
 from perdure.ports.store import BankStats, FactPage, Selection, Target
 from perdure.recall.pipeline import recall as run_recall
 from perdure.recall.recipes import Recipe, find_recipe
-from perdure.recall.render import to_context
 from perdure.recall.request import (
     MinScores,
     RecallRequest,
@@ -220,7 +219,7 @@ class Perdure:
 
     def context(self, bank: str, query: str, **options: Any) -> str:
         """A recall as a fenced text with citations, ready for a prompt."""
-        return to_context(self.recall(bank, query, **options))
+        return self.recall(bank, query, **options).to_prompt()
 
     def reflect(self, bank: str, query: str, **options: Any) -> Reflection:
         """An answer in which every sentence cites the facts it rests on, or says that memory holds none."""

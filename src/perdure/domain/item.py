@@ -112,3 +112,15 @@ class RetainResult:
     entities: int = 0
     links: int = 0
     timings: tuple[StageTime, ...] = ()
+
+    def __str__(self) -> str:
+        parts = [f"{len(self.fact_ids)} new facts"]
+        counted = (
+            (len(self.merged), "merged"),
+            (len(self.superseded), "superseded"),
+            (len(self.retired), "retired"),
+            (self.unchanged, "unchanged"),
+        )
+        parts += [f"{count} {name}" for count, name in counted if count]
+        documents = f"{len(self.document_ids)} document{'' if len(self.document_ids) == 1 else 's'}"
+        return f"{', '.join(parts)} from {documents} in bank {self.bank!r}"

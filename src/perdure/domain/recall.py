@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
 from perdure.domain.fact import Chunk, Entity, Fact
+from perdure.domain.rendering import to_context, to_line, to_lines
 from perdure.domain.time import Window
 
 
@@ -88,6 +89,14 @@ class Recollection:
     candidate: Candidate | None = None
     notes: tuple[str, ...] = ()
 
+    @property
+    def text(self) -> str:
+        """The fact's text."""
+        return self.fact.text
+
+    def __str__(self) -> str:
+        return to_line(self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Degraded:
@@ -121,3 +130,24 @@ class RecallResult:
     timings: tuple[StageTime, ...] = ()
     cut: tuple[Candidate, ...] = ()
     """With `explain`: the candidates that were considered and left out."""
+
+    def __iter__(self) -> Iterator[Recollection]:
+        return iter(self.recollections)
+
+    def __len__(self) -> int:
+        return len(self.recollections)
+
+    def __str__(self) -> str:
+        return to_lines(self)
+
+    def to_prompt(self) -> str:
+        """The recollections with citations, fenced off as data, to put into a prompt."""
+        return to_context(self)
+
+    def to_openai(self, role: str = "system") -> list[dict[str, str]]:
+        """The same as messages for OpenAI's API: `messages=[*result.to_openai(), *conversation]`."""
+        return [{"role": role, "content": to_context(self)}]
+
+    def to_anthropic(self) -> list[dict[str, str]]:
+        """The same as content blocks for Anthropic's API: `system=result.to_anthropic()`."""
+        return [{"type": "text", "text": to_context(self)}]

@@ -21,6 +21,9 @@ class Reflection:
     evidence: Evidence
     recalled: RecallResult
 
+    def __str__(self) -> str:
+        return self.text
+
 
 def reflect(recalled: RecallResult) -> Reflection:
     """The best supported facts as cited sentences, observations first; or that memory holds no answer."""

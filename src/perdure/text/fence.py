@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-OPENING = "<recalled_memory>"
-CLOSING = "</recalled_memory>"
+from perdure.domain.rendering import CLOSING, OPENING
 
 
 def strip_fenced(text: str) -> str:
