@@ -5,10 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 
 from perdure.domain.time import Window, aware
+from perdure.text.dates.anchors import read_anchors
 from perdure.text.dates.model import Anchor, DateOptions, DateSpan, DateValue, Prefer
 from perdure.text.dates.reader import read_english
+from perdure.text.dates.render import describe_window
+from perdure.text.dates.rewrite import make_absolute, occurred_window
 
-__all__ = ["Anchor", "DateOptions", "DateSpan", "DateValue", "Window", "read_dates"]
+__all__ = ["Anchor", "DateOptions", "DateSpan", "DateValue", "Window", "describe_window", "make_absolute", "occurred_window", "read_anchors", "read_dates"]
 
 
 def read_dates(

@@ -10,8 +10,8 @@ from typing import Any
 
 from perdure.text.dates.tokens import split_words
 
-_CLOCK_WORDS = ("noon", "noonish", "midday", "midnight", "tonight", "tonite", "o'clock", "oclock", "eod", "eoy", "eom", "am", "pm")
-_DAY_WORDS = ("today", "tomorrow", "yesterday", "tmr", "tmrw", "tomorow", "now", "currently", "asap", "otd", "todays", "ytd", "mtd")
+_CLOCK_WORDS = ("noon", "noonish", "midday", "midnight", "tonight", "tonite", "o'clock", "oclock", "clock", "eod", "time", "moment")
+_DAY_WORDS = ("today", "tomorrow", "yesterday", "tmr", "tmrw", "tomorow", "now", "currently", "asap", "otd", "ytd", "mtd", "qtd", "date", "present")
 _RATE_WORDS = ("daily", "nightly", "weekly", "fortnightly", "monthly", "quarterly", "yearly", "annually", "annual", "hourly",
                "biweekly", "bimonthly", "biannual", "biannually", "semiannually", "semimonthly", "everyday", "weekday", "weekdays")  # fmt: skip
 
@@ -51,7 +51,9 @@ def english() -> Lexicon:
     holidays = _phrases(table["holidays"])
     triggers = {word for name in names for word in plain[name]} | set(holidays) | set(parts)
     triggers.update(word + "s" for word in parts)
-    triggers.update(_CLOCK_WORDS, _DAY_WORDS, _RATE_WORDS)
+    triggers.update(word.split("'")[0] for word in tuple(triggers))
+    triggers.discard("")
+    triggers.update(_CLOCK_WORDS, _DAY_WORDS, _RATE_WORDS, plain["plural_weekdays"])
     return Lexicon(
         **plain, shifts=table["shifts"], parts_of_day=parts, holidays=holidays, triggers=frozenset(triggers)
     )

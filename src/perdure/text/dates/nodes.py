@@ -63,12 +63,7 @@ class Length:
     business: int = 0
     grain: str = "day"
     timex: str = ""
-
-    @property
-    def total(self) -> float:
-        """Seconds, with months of 30 and years of 365 days."""
-        years, months = divmod(self.months, 12)
-        return (years * 365 + months * 30 + self.days + self.business) * 86400 + self.seconds
+    total: float = 0
 
 
 Match = tuple[Node, int]

@@ -4,60 +4,71 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from perdure.domain.time import Window
 from perdure.text.dates.calendar import DAY
+from perdure.text.dates.grammar.atoms import first_words
 from perdure.text.dates.grammar.combine import half_of_named_day
 from perdure.text.dates.grammar.durations import duration
-from perdure.text.dates.grammar.modifiers import anything, modified
-from perdure.text.dates.grammar.recurring import recurring
+from perdure.text.dates.grammar.modifiers import anything, modified, modifier_words
+from perdure.text.dates.grammar.recurring import rate_words, recurring
 from perdure.text.dates.lexicon import english
 from perdure.text.dates.model import DateOptions, DateSpan, DateValue, Prefer
 from perdure.text.dates.nodes import Alt, Match, Node
 from perdure.text.dates.tokens import Scan
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[0-9]")
-_STARTERS = frozenset(
-    "the a an in at on from between before after since until till til by around about circa approximately roughly near no not as earlier later "
-    "late early mid middle beginning start end ending starting close rest remaining remainder balance every each any once twice per one "
-    "last past previous prev preceding prior this current present next coming upcoming following subsequent same that more less fewer over under "
-    "up to all whole entire full half quarter few some several couple another within for right just month week year fiscal financial school "
-    "calendar academic fy cy sy w q h bi semi ytd mtd qtd eod leading sooner longer now asap currently nowadays ' ’ ‘ > < ≥ ≤ ½ ¼ ¾".split()
+_WORD = re.compile(r"[^\W\d_]+|[0-9]")
+_LEADS = frozenset(
+    "in from between starting every each any once twice per one bi semi all whole entire full more less fewer longer shorter".split()
 )
+_REACH = 5
 
 
 def read_english(text: str, reference: datetime, prefer: Prefer, options: DateOptions) -> list[DateSpan]:
     """The expressions of an English text in order."""
-    lex = english()
-    if lex.triggers.isdisjoint(_WORD.findall(text.lower())) and not _has_digit(text):
+    if _precheck().isdisjoint(_WORD.findall(text.lower())):
         return []
+    lex = english()
     zone = reference.tzinfo or UTC
     scan = Scan(text, reference.replace(tzinfo=None), zone, lex, options)
     spans: list[DateSpan] = []
-    i = 0
-    while i < scan.size:
-        found = expression(scan, i) if _may_start(scan, i) else None
-        if found is None:
-            i += 1
+    for i in _candidates(scan):
+        if spans and scan.starts[i] < spans[-1].end:
             continue
-        node, j = found
-        span = finish(scan, node, i, j, prefer)
+        found = expression(scan, i)
+        span = finish(scan, found[0], i, found[1], prefer) if found is not None else None
         if span is not None:
             spans.append(span)
-        i = j
     return spans
 
 
-_DIGIT = re.compile("[0-9]")
+@lru_cache(maxsize=1)
+def _precheck() -> frozenset[str]:
+    """Words without which there is no date; digits count one by one."""
+    return english().triggers | frozenset("0123456789")
 
 
-def _has_digit(text: str) -> bool:
-    return _DIGIT.search(text) is not None
+@lru_cache(maxsize=1)
+def _starters() -> frozenset[str]:
+    lex = english()
+    return first_words() | modifier_words() | rate_words() | _LEADS | frozenset(lex.plural_weekdays)
 
 
-def _may_start(scan: Scan, i: int) -> bool:
-    word = scan.words[i]
-    return word in _STARTERS or word in scan.lex.triggers or scan.numbers[i] is not None or (len(word) == 8 and word.isdigit())
+def _candidates(scan: Scan) -> list[int]:
+    """Indexes where an expression can begin: a starting word with a word of time near behind it."""
+    starters, triggers = _starters(), scan.lex.triggers
+    near = scan.size + _REACH + 1
+    found = []
+    for i in range(scan.size - 1, -1, -1):
+        word = scan.words[i]
+        digit = word[0].isdigit()
+        if digit or word in triggers:
+            near = i
+        if near - i <= _REACH and (digit or word in starters):
+            found.append(i)
+    found.reverse()
+    return found
 
 
 def expression(scan: Scan, i: int) -> Match | None:

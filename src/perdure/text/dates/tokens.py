@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, TypeVar
 
 from perdure.text.dates.calendar import midnight
 from perdure.text.dates.model import DateOptions
@@ -12,7 +14,7 @@ from perdure.text.dates.model import DateOptions
 if TYPE_CHECKING:
     from perdure.text.dates.lexicon import Lexicon
 
-_TOKEN = re.compile(r"[0-9]+|[^\W\d_]+(?:['’][^\W\d_]+)*|\S")
+_TOKEN = re.compile(r"[0-9]+|[^\W\d_]+(?:['’](?![sS]\b)[^\W\d_]+)*|['’][sS]\b|\S")
 _PADDING = 12
 
 
@@ -24,7 +26,7 @@ def split_words(text: str) -> list[str]:
 class Scan:
     """Tokens of one text with the reference time; reading past the end gives empty words."""
 
-    __slots__ = ("ends", "lex", "now", "numbers", "options", "size", "spaced", "starts", "text", "today", "words", "zone")
+    __slots__ = ("ends", "lex", "memo", "now", "numbers", "options", "size", "spaced", "starts", "text", "today", "words", "zone")
 
     def __init__(self, text: str, now: datetime, zone: tzinfo, lex: Lexicon, options: DateOptions) -> None:
         self.text = text
@@ -47,6 +49,7 @@ class Scan:
             int(word) if len(word) <= 6 and word.isascii() and word.isdigit() else None for word in words
         ]
         self.starts, self.ends = starts, ends
+        self.memo: dict[tuple[object, int], object] = {}
         self.words += [""] * _PADDING
         self.spaced += [True] * _PADDING
         self.numbers += [None] * _PADDING
@@ -75,3 +78,21 @@ class Scan:
     def capitalised(self, index: int) -> bool:
         """Whether the token begins with a capital letter."""
         return index < self.size and self.text[self.starts[index]].isupper()
+
+
+Result = TypeVar("Result")
+
+
+def memoised(reader: Callable[[Scan, int], Result]) -> Callable[[Scan, int], Result]:
+    """Keeps what a reader found at each index of a scan, since several rules ask for the same."""
+
+    @wraps(reader)
+    def read(scan: Scan, i: int) -> Result:
+        key = (reader, i)
+        if key in scan.memo:
+            return scan.memo[key]  # type: ignore[return-value]
+        found = reader(scan, i)
+        scan.memo[key] = found
+        return found
+
+    return read

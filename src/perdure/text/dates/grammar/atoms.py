@@ -1,6 +1,12 @@
-"""The smallest whole expressions: one day, one period, one time of day."""
+"""The smallest whole expressions: one day, one period, one time of day.
+
+Which readers can succeed is decided by the first word, so that most words cost one look-up.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 from perdure.text.dates.grammar.clock import match_clock
 from perdure.text.dates.grammar.counted import last_units, part_of_period, rest_of, to_date
@@ -8,35 +14,105 @@ from perdure.text.dates.grammar.dayparts import part_of_day
 from perdure.text.dates.grammar.days import bare_ordinal_day, named_day, relative_day
 from perdure.text.dates.grammar.feasts import holiday
 from perdure.text.dates.grammar.moments import end_of_day, now
+from perdure.text.dates.grammar.neighbours import day_near, unit_near
 from perdure.text.dates.grammar.numeric import compact_day, numeric_day
 from perdure.text.dates.grammar.periods import period
 from perdure.text.dates.grammar.portions import portion
 from perdure.text.dates.grammar.shifts import bounded_distance, distance, length_from, weekday_at_distance
 from perdure.text.dates.grammar.weekdays import counted_weekdays, ordinal_weekday, week_then_weekday, weekday
+from perdure.text.dates.lexicon import english
 from perdure.text.dates.nodes import Match
-from perdure.text.dates.tokens import Scan
+from perdure.text.dates.tokens import Scan, memoised
 
-_DAYS = (holiday, relative_day, weekday_at_distance, week_then_weekday, ordinal_weekday, counted_weekdays, weekday, numeric_day, compact_day, named_day, bare_ordinal_day)
-_SHIFTS = (distance, length_from, bounded_distance)
-_PERIODS = (last_units, part_of_period, rest_of, to_date, portion, period)
-_TIMES = (now, end_of_day, part_of_day, match_clock)
+Reader = Callable[[Scan, int], Match | None]
+NUMBER = "#"
+_COUNTS = "a an few some several couple dozen handful half another ½ ¼ ¾ #".split()
 
 
+@lru_cache(maxsize=1)
+def _day_readers() -> dict[str, tuple[Reader, ...]]:
+    lex = english()
+    numbers = [*lex.cardinals, NUMBER]
+    ordinals = ["the", *lex.ordinals, *numbers]
+    return _by_word(
+        (
+            (holiday, [*lex.holidays, *lex.shifts]),
+            (relative_day, "today otd tomorrow tmr tmrw tomorow yesterday the day next following previous last current present".split()),
+            (day_near, ["the", "day", *lex.weekdays]),
+            (weekday_at_distance, lex.weekdays),
+            (week_then_weekday, lex.shifts),
+            (ordinal_weekday, ["last", *ordinals]),
+            (counted_weekdays, [*_COUNTS, *lex.cardinals]),
+            (weekday, [*lex.weekdays, *lex.shifts]),
+            (numeric_day, [NUMBER, "next", "this", "last"]),
+            (compact_day, [NUMBER]),
+            (named_day, [*lex.months, *ordinals]),
+            (bare_ordinal_day, ["the", NUMBER]),
+        )
+    )
+
+
+@lru_cache(maxsize=1)
+def _other_readers() -> dict[str, tuple[Reader, ...]]:
+    lex = english()
+    counts = [*_COUNTS, *lex.cardinals]
+    ordinals = ["the", *lex.ordinals, *lex.cardinals, NUMBER]
+    parts = [*lex.parts_of_day, *(word + "s" for word in lex.parts_of_day), *lex.meals, "day"]
+    nouns = "month same that year fiscal financial school calendar academic fy cy sy w wk q h ' ’ ‘".split()
+    return _by_word(
+        (
+            (distance, ["in", "within", *counts]),
+            (length_from, ["for", *counts]),
+            (bounded_distance, "more less fewer longer over under".split()),
+            (last_units, [*lex.shifts, *counts]),
+            (part_of_period, ["last", "final", *ordinals]),
+            (rest_of, "rest remaining remainder balance".split()),
+            (to_date, "ytd mtd qtd week month quarter year to".split()),
+            (portion, "early earlier late later mid middle beginning start end close".split()),
+            (unit_near, ["the", *lex.units]),
+            (period, [*lex.months, *lex.shifts, *lex.seasons, *lex.units, *lex.decades, *nouns, *ordinals]),
+            (now, "now right just at asap currently nowadays".split()),
+            (end_of_day, "the eod end".split()),
+            (part_of_day, [*parts, *lex.shifts, *"tonight tonite early earlier late later mid in during".split()]),
+            (match_clock, [*lex.cardinals, NUMBER, *"noon noonish midday midnight mid half quarter a".split()]),
+        )
+    )
+
+
+def _by_word(entries: Iterable[tuple[Reader, Iterable[str]]]) -> dict[str, tuple[Reader, ...]]:
+    table: dict[str, tuple[Reader, ...]] = {}
+    for reader, words in entries:
+        for word in set(words):
+            table[word] = (*table.get(word, ()), reader)
+    return table
+
+
+def _key(scan: Scan, i: int) -> str:
+    word = scan.words[i]
+    return NUMBER if word[:1].isdigit() else word
+
+
+@memoised
 def day(scan: Scan, i: int) -> Match | None:
-    """A single day."""
-    for reader in _DAYS:
-        found = reader(scan, i)
-        if found is not None:
-            return found
-    return None
+    """The longest reading as a single day."""
+    return _longest(_day_readers().get(_key(scan, i), ()), scan, i, None)
 
 
+@memoised
 def atom(scan: Scan, i: int) -> Match | None:
     """The longest expression among days, distances, periods and times."""
-    best: Match | None = None
-    for group in (_DAYS, _SHIFTS, _PERIODS, _TIMES):
-        for reader in group:
-            found = reader(scan, i)
-            if found is not None and (best is None or found[1] > best[1]):
-                best = found
+    return _longest(_other_readers().get(_key(scan, i), ()), scan, i, day(scan, i))
+
+
+def _longest(readers: tuple[Reader, ...], scan: Scan, i: int, best: Match | None) -> Match | None:
+    for reader in readers:
+        found = reader(scan, i)
+        if found is not None and (best is None or found[1] > best[1]):
+            best = found
     return best
+
+
+@lru_cache(maxsize=1)
+def first_words() -> frozenset[str]:
+    """Every word that an atom can begin with."""
+    return frozenset(_day_readers()) | frozenset(_other_readers())

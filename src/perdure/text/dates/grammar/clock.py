@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from perdure.text.dates.grammar.numbers import small_cardinal
 from perdure.text.dates.nodes import GRAIN_LENGTH, Alt, Match, Node
-from perdure.text.dates.tokens import Scan
+from perdure.text.dates.tokens import Scan, memoised
 
 _HALVES = {"am": 0, "a": 0, "pm": 12, "p": 12}
 _NAMED = {"noon": 12, "midday": 12, "noonish": 12, "middayish": 12, "midnight": 0}
@@ -215,11 +215,13 @@ def named_clock(scan: Scan, i: int) -> tuple[Clock, int] | None:
     return None
 
 
+@memoised
 def clock(scan: Scan, i: int) -> tuple[Clock, int] | None:
     """A clock time that is one by its own form."""
     return named_clock(scan, i) or numeric_clock(scan, i) or spoken_clock(scan, i)
 
 
+@memoised
 def expected_clock(scan: Scan, i: int) -> tuple[Clock, int] | None:
     """A clock time where one is expected: also "7", "six forty", "6.45", "0730"."""
     found = clock(scan, i) or hour_and_minute_words(scan, i)

@@ -8,15 +8,16 @@ from perdure.text.dates.calendar import DAY
 from perdure.text.dates.grammar.atoms import atom, day
 from perdure.text.dates.grammar.clock import Clock, clock, clock_node, expected_clock, hour_and_minute_words
 from perdure.text.dates.grammar.clockranges import clock_range
-from perdure.text.dates.grammar.dayparts import part_of_day
+from perdure.text.dates.grammar.dayparts import part_name, part_of_day
 from perdure.text.dates.grammar.pinning import days_of, on_days, pin
 from perdure.text.dates.nodes import Alt, Match, Node
-from perdure.text.dates.tokens import Scan
+from perdure.text.dates.tokens import Scan, memoised
 
 _AT = frozenset(("at", "@", "around", "about", "circa", "by", "starting"))
 _BOUNDS = {"before": "before", "by": "before", "until": "until", "till": "until", "after": "after", "since": "since"}
 
 
+@memoised
 def operand(scan: Scan, i: int) -> Match | None:
     """One expression with all its neighbours joined."""
     found = start_of_operand(scan, i)
@@ -59,7 +60,7 @@ def announced_clock(scan: Scan, i: int) -> Match | None:
     if found is None or scan.digits(i) > 2 and scan.words[i + 1] != ":":
         return None
     value, j = found
-    announced = i > 0 and words[i - 1] == "at"
+    announced = i > 0 and words[i - 1] == "at" and part_name(scan, j) is None
     if not announced and not _day_or_part_follows(scan, i, j):
         return None
     return clock_node(scan, value), j
@@ -80,12 +81,10 @@ def _extended(scan: Scan, node: Node, j: int) -> Match | None:
         return _day_then_time(scan, node, j)
     if node.kind in ("time", "timerange"):
         return _time_then_part(scan, node, j) or _time_then_day(scan, node, j)
-    if node.kind == "datetime" and node.clock_open:
+    if node.kind in ("datetime", "datetimerange") and not node.part and (node.clock_open or "day_last" in node.tags):
         return _time_then_part(scan, node, j)
     if node.kind == "datetimerange" and node.part:
         return _part_then_time(scan, node, j) or _part_then_week(scan, node, j)
-    if node.kind == "datetimerange" and node.clock_open:
-        return _time_then_part(scan, node, j)
     return None
 
 

@@ -18,15 +18,19 @@ from perdure.text.dates.grammar.durations import length_at, make_length, single_
 from perdure.text.dates.grammar.numbers import count, ordinal
 from perdure.text.dates.grammar.units import unit_bounds, unit_start
 from perdure.text.dates.nodes import Alt, Length, Match, Node, elapsed, period_node, shift
-from perdure.text.dates.tokens import Scan
+from perdure.text.dates.tokens import Scan, memoised
 
 _FINE = frozenset(("second", "minute", "hour"))
+_MODALS = frozenset("will would can could should may might must to not did does".split())
 
 
+@memoised
 def last_units(scan: Scan, i: int) -> Match | None:
     """"last 3 months", "past few days", "next couple weeks", "5 upcoming years", "13 last minutes"."""
     words = scan.words
     steps = scan.lex.shifts.get(words[i])
+    if words[i] == "last" and i and words[i - 1] in _MODALS:
+        return None
     j = i + 1
     if steps == 0 and scan.lex.shifts.get(words[j]):
         steps, j = scan.lex.shifts[words[j]], j + 1
@@ -112,6 +116,8 @@ def part_of_period(scan: Scan, i: int) -> Match | None:
     if not pairs:
         return None
     grain = unit if amount == 1 else node.grain
+    if unit == "day" and amount == 1 and i < j and scan.words[k + 2] in scan.lex.months:
+        return None
     if unit == "day" and amount == 1:
         return Node("date", "day", [Alt(start, None, stop) for start, stop in pairs]), end
     return period_node(pairs, grain), end

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from perdure.text.dates.calendar import DAY
 from perdure.text.dates.nodes import Alt, Match, Node
-from perdure.text.dates.tokens import Scan
+from perdure.text.dates.tokens import Scan, memoised
 
 _EARLY = {"early": "start", "late": "end", "later": "end", "mid": "mid", "earlier": "start"}
 _SECOND = timedelta(seconds=1)
@@ -46,6 +46,7 @@ def part_node(scan: Scan, name: str, mod: str | None = None) -> Node:
     return Node("timerange", "part_of_day", [Alt(start, stop, end)], mod=mod, part=name, timex="T" + code)
 
 
+@memoised
 def part_of_day(scan: Scan, i: int) -> Match | None:
     """A part of the day, of today or of any day."""
     words = scan.words
@@ -68,7 +69,7 @@ def part_of_day(scan: Scan, i: int) -> Match | None:
     name, k = found
     if not inside and not _stands_alone(scan, i, j, k):
         return None
-    if name == "night" and words[j] == "nights" and not inside:
+    if name == "night" and (mod == "mid" or (words[j] == "nights" and not inside)):
         return None
     return part_node(scan, name, mod), k
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 
 from perdure.text.dates.calendar import DAY, is_date
+from perdure.text.dates.grammar.clock import expected_clock
 from perdure.text.dates.grammar.months import month_at, year_after
 from perdure.text.dates.grammar.numbers import cardinal, ordinal
 from perdure.text.dates.grammar.numeric import continues, inside_number
 from perdure.text.dates.nodes import Match, Node, calendar_day, day_node, day_of_month
-from perdure.text.dates.tokens import Scan
+from perdure.text.dates.tokens import Scan, memoised
 
-_TODAY = {"today": 0, "todays": 0, "today's": 0, "otd": 0, "tomorrow": 1, "tomorrow's": 1, "tmr": 1, "tmrw": 1, "tomorow": 1,
-          "yesterday": -1, "yesterday's": -1}  # fmt: skip
+_TODAY = {"today": 0, "otd": 0, "tomorrow": 1, "tmr": 1, "tmrw": 1, "tomorow": 1, "yesterday": -1}
 
 
 def relative_day(scan: Scan, i: int) -> Match | None:
@@ -58,6 +58,7 @@ def _single(scan: Scan, days: int, j: int) -> Match:
     return day_node([scan.today + DAY * days]), j
 
 
+@memoised
 def named_day(scan: Scan, i: int) -> Match | None:
     """A day and a month in either order, with or without a year."""
     return _month_first(scan, i) or _day_first(scan, i)
@@ -155,6 +156,9 @@ def bare_ordinal_day(scan: Scan, i: int) -> Match | None:
         if _names_something(scan, day[1]):
             return None
         return day_of_month(scan, day[0]), day[1]
+    number = scan.numbers[j]
+    if j > i and number is not None and scan.digits(j) <= 2 and 1 <= number <= 31 and words[j + 1] in ("from", "between", "at"):
+        return (day_of_month(scan, number), j + 1) if expected_clock(scan, j + 2) is not None else None
     return None
 
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from perdure.text.dates.grammar.numbers import count
 from perdure.text.dates.nodes import Length, Match, Node
-from perdure.text.dates.tokens import Scan
+from perdure.text.dates.tokens import Scan, memoised
 
 _MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}
 _DAYS = {"day": 1, "night": 1, "week": 7, "weekend": 2, "fortnight": 14}
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600}
 _SIZE = ("second", "minute", "hour", "day", "week", "month", "year")
+_DAY_SECONDS = 86400
+_TOTAL = {
+    **_SECONDS, **{unit: days * _DAY_SECONDS for unit, days in _DAYS.items()},
+    "month": 30 * _DAY_SECONDS, "quarter": 90 * _DAY_SECONDS, "year": 365 * _DAY_SECONDS, "decade": 3650 * _DAY_SECONDS,
+    "century": 36500 * _DAY_SECONDS,
+}  # fmt: skip
 _CODES = {
     "second": "T{}S", "minute": "T{}M", "hour": "T{}H", "day": "{}D", "night": "{}D", "week": "{}W",
     "weekend": "{}WE", "fortnight": "{}W", "month": "{}M", "quarter": "{}M", "year": "{}Y", "decade": "{}Y",
@@ -36,6 +42,7 @@ def make_length(amount: float, unit: str) -> Length:
         seconds=_SECONDS.get(unit, 0) * amount,
         grain=grain,
         timex="P" + code,
+        total=amount * _TOTAL[unit],
     )
 
 
@@ -52,6 +59,7 @@ def join_lengths(first: Length, second: Length) -> Length:
         first.business + second.business,
         grain,
         first.timex + tail,
+        first.total + second.total,
     )
 
 
@@ -66,7 +74,7 @@ def single_length(scan: Scan, i: int) -> tuple[Length, int] | None:
     if scan.words[j] in ("more", "full", "whole", "additional", "long", "extra", "short"):
         j += 1
     if scan.words[j] in ("business", "working", "work") and unit_at(scan, j + 1) == "day":
-        return Length(business=int(amount), grain="day", timex=f"P{int(amount)}BD"), j + 2
+        return Length(business=int(amount), grain="day", timex=f"P{int(amount)}BD", total=amount * _DAY_SECONDS), j + 2
     word = scan.words[j]
     unit = scan.lex.units.get(word)
     if unit is None or (word in _ONLY_GLUED and (scan.spaced[j] or scan.numbers[j - 1] is None)):
@@ -87,6 +95,7 @@ def _half_after(scan: Scan, amount: float, unit: str, j: int) -> tuple[Length, i
     return make_length(amount, unit), j
 
 
+@memoised
 def length_at(scan: Scan, i: int) -> tuple[Length, int] | None:
     """A length, its parts joined: "2 years, 1 month and 21 days"."""
     first = single_length(scan, i)

@@ -20,10 +20,10 @@ _PREFIXES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("beginning", "on"), "since"), (("beginning", "from"), "since"), (("beginning", "in"), "since"), (("beginning",), "since"),
     (("starting",), "since"), (("ending", "on"), "until"), (("ending", "in"), "until"), (("ending",), "until"),
     (("before",), "before"), (("by",), "before"), (("until",), "until"), (("till",), "until"), (("til",), "until"),
-    (("after",), "after"), (("since",), "since"), (("following",), "after"), (("past",), "after"),
+    (("after",), "after"), (("since",), "since"),
     ((">", "="), "since"), (("<", "="), "until"), ((">",), "after"), (("<",), "before"), (("≥",), "since"), (("≤",), "until"),
 )  # fmt: skip
-_AROUND = (("around",), ("about",), ("circa",), ("approximately",), ("roughly",), ("near",), ("sometime", "around"), ("some", "time", "around"))
+_AROUND = (("around",), ("circa",))
 _SUFFIXES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("or", "later"), "since"), (("and", "later"), "since"), (("or", "after"), "since"), (("and", "onward"), "since"),
     (("and", "onwards"), "since"), (("onward",), "since"), (("onwards",), "since"), (("and", "after"), "since"),
@@ -32,6 +32,11 @@ _SUFFIXES: tuple[tuple[tuple[str, ...], str], ...] = (
 )  # fmt: skip
 _FIRST_WORDS = frozenset(phrase[0] for phrase, _ in _PREFIXES) | frozenset(phrase[0] for phrase in _AROUND)
 _TIMED = {"time": "timerange", "timerange": "timerange", "datetime": "datetimerange", "datetimerange": "datetimerange"}
+
+
+def modifier_words() -> frozenset[str]:
+    """Every word that a bound or an approximation can begin with."""
+    return _FIRST_WORDS
 
 
 def modified(scan: Scan, i: int) -> Match | None:
@@ -55,8 +60,6 @@ def _bounded(scan: Scan, i: int, j: int, mod: str) -> Match | None:
     if found is None or found[0].kind in ("duration", "recurring"):
         return None
     node, end = found
-    if word == "past" and node.kind not in ("time", "datetime"):
-        return None
     if word == "by" and node.kind == "timerange":
         return None
     if word in ("starting", "beginning") and node.kind == "time":
@@ -108,7 +111,7 @@ def _open(alt: Alt, node: Node, mod: str) -> Alt:
 
 
 def _approximate(scan: Scan, j: int) -> Match | None:
-    found = operand(scan, j)
+    found = operand(scan, j) or operand(scan, scan.skip(j, "the"))
     if found is not None and found[0].kind in ("date", "datetime", "time", "range") and found[0].mod is None:
         if found[0].kind == "date" and found[0].parts is not None and found[0].parts.month is None:
             return None
@@ -123,6 +126,8 @@ def trailing_bound(scan: Scan, node: Node, j: int) -> Match | None:
     for phrase, mod in _SUFFIXES:
         if scan.at(j, *phrase):
             end = j + len(phrase)
+            if scan.words[end] == "than":
+                return None
             if phrase[-1] in ("after", "before") and scan.words[end] not in ("", ".", ",", "!", "?", ";"):
                 return None
             return _with_day(scan, node, end, mod)

@@ -7,7 +7,7 @@ from datetime import datetime
 from perdure.text.dates.calendar import is_date
 from perdure.text.dates.grammar.numbers import two_digit_year
 from perdure.text.dates.nodes import Match, Node, Parts, calendar_day, calendar_month, day_node
-from perdure.text.dates.tokens import Scan
+from perdure.text.dates.tokens import Scan, memoised
 
 _SIGNS = frozenset("/-.")
 
@@ -24,7 +24,16 @@ def inside_number(scan: Scan, i: int) -> bool:
     previous = scan.words[i - 1]
     if previous in ("$", "£", "€", "#", "+", "="):
         return True
+    if previous == "-" and _second_date(scan, i):
+        return False
     return previous in (".", ",", "/", "-", ":") and scan.digits(i - 2) > 0 and i >= 2 and not scan.spaced[i - 1]
+
+
+def _second_date(scan: Scan, i: int) -> bool:
+    """Whether a date in digits follows the dash of a range: 5/1-5/7, 10-1-2018-10-7-2018."""
+    if scan.words[i + 1] == "/":
+        return True
+    return scan.digits(i - 2) == 4 and scan.words[i + 1] == "-" and scan.words[i + 3] == "-" and scan.digits(i + 4) == 4
 
 
 def continues(scan: Scan, j: int, signs: str = "/.,") -> bool:
@@ -48,11 +57,12 @@ def order(scan: Scan, first: int, second: int) -> tuple[int, int] | None:
     return None
 
 
+@memoised
 def numeric_day(scan: Scan, i: int) -> Match | None:
     """A date in digits with or without a year."""
     width = scan.digits(i)
     if not width:
-        return None
+        return _shifted_day(scan, i)
     if width == 4:
         return _year_first(scan, i)
     if width > 2 or inside_number(scan, i):
@@ -60,6 +70,20 @@ def numeric_day(scan: Scan, i: int) -> Match | None:
     if glued(scan, i + 1):
         return _day_month_year(scan, i)
     return None
+
+
+def _shifted_day(scan: Scan, i: int) -> Match | None:
+    """"next 5/12": of this year, or the one after now."""
+    steps = scan.lex.shifts.get(scan.words[i])
+    if steps is None or scan.words[i + 2] != "/" or not scan.digits(i + 1):
+        return None
+    found = numeric_day(scan, i + 1)
+    if found is None or found[0].parts is None or found[0].parts.year is not None or not found[0].alts:
+        return None
+    if steps == 0:
+        return node_with_year(scan, found[0], scan.now.year), found[1]
+    chosen = found[0].alts[0 if steps < 0 else -1].start
+    return (node_with_year(scan, found[0], chosen.year), found[1]) if chosen is not None else None
 
 
 def compact_day(scan: Scan, i: int) -> Match | None:
@@ -160,7 +184,8 @@ def _without_year(scan: Scan, pair: tuple[int, int], sign: str, i: int) -> Match
 
 def _announced(scan: Scan, i: int) -> bool:
     """Whether the words before make a date of "7.6" or "7-6"."""
-    return i > 0 and (scan.words[i - 1] == "on" or scan.words[i - 1] in scan.lex.weekdays)
+    previous = scan.words[i - 1] if i else ""
+    return previous == "on" or (scan.words[i + 1] == "." and previous in scan.lex.weekdays)
 
 
 def numeric_month(scan: Scan, i: int) -> Match | None:

@@ -14,11 +14,12 @@ from perdure.text.dates.grammar.units import fiscal_bounds, school_bounds, unit_
 from perdure.text.dates.grammar.years import year
 from perdure.text.dates.nodes import Alt, Match, Node, calendar_month, calendar_year, elapsed, period_node
 from perdure.text.dates.nodes import GRAIN_LENGTH
-from perdure.text.dates.tokens import Scan
+from perdure.text.dates.tokens import Scan, memoised
 
 _WHOLE = frozenset(("week", "month", "quarter", "year", "weekend", "decade", "century", "fortnight"))
 
 
+@memoised
 def period(scan: Scan, i: int) -> Match | None:
     """Any whole period that begins at an index."""
     return (
@@ -123,6 +124,7 @@ def _special(scan: Scan, name: str, number: int, known: bool) -> Node:
     return period_node([bounds], "year", ("SY" if school else "FY") + (f"{number:04}" if known else "XXXX"), "unresolved")
 
 
+@memoised
 def relative_unit(scan: Scan, i: int) -> Match | None:
     """"last week", "the month", "that weekend", "next hour", "the week after next"."""
     words = scan.words

@@ -37,7 +37,8 @@ def on_days(scan: Scan, time: Node, days: Node) -> Node:
             assert day.start is not None
             alts.append(moved(alt, midnight(day.start) - scan.today))
     kind = "datetime" if time.kind in ("time", "datetime") else "datetimerange"
-    return time.changed(kind=kind, alts=list(dict.fromkeys(alts)), timex="", tags=time.tags | days.tags | {"dated"})
+    timex = days.timex + time.timex if not alts else ""
+    return time.changed(kind=kind, alts=list(dict.fromkeys(alts)), timex=timex, tags=time.tags | days.tags | {"dated"})
 
 
 def days_of(node: Node) -> Node:

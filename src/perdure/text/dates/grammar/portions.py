@@ -6,12 +6,13 @@ from datetime import datetime, timedelta
 
 from perdure.text.dates.calendar import DAY, add_months
 from perdure.text.dates.nodes import Alt, Match, Node
-from perdure.text.dates.tokens import Scan
+from perdure.text.dates.tokens import Scan, memoised
 
 _PREFIXES = {"early": "start", "earlier": "start", "late": "end", "later": "end", "mid": "mid", "middle": "mid"}
 _NOUNS = {"beginning": "start", "start": "start", "end": "end", "middle": "mid", "close": "end"}
 
 
+@memoised
 def portion(scan: Scan, i: int) -> Match | None:
     """A portion of a week, month, year or longer period."""
     found = portion_word(scan, i)

@@ -18,6 +18,11 @@ _UNITS = {"second": "T{}S", "minute": "T{}M", "hour": "T{}H", "day": "{}D", "wee
 _FACTORS = {"quarter": 3, "fortnight": 2, "decade": 10}
 
 
+def rate_words() -> frozenset[str]:
+    """Words such as "daily" that recur by themselves."""
+    return frozenset(_RATES)
+
+
 def recurring(scan: Scan, i: int) -> Match | None:
     """A recurring time."""
     return _each(scan, i) or _rate(scan, i) or _weekdays(scan, i) or _time_then_each(scan, i) or _per_day(scan, i)

@@ -9,7 +9,7 @@ from perdure.text.dates.grammar.durations import length_at
 from perdure.text.dates.grammar.units import unit_bounds
 from perdure.text.dates.grammar.weekdays import weekday_at
 from perdure.text.dates.nodes import GRAIN_LENGTH, Alt, Length, Match, Node, day_node, period_node, shift
-from perdure.text.dates.tokens import Scan
+from perdure.text.dates.tokens import Scan, memoised
 
 _AGO = frozenset(("ago", "back", "earlier", "previously"))
 _LATER = frozenset(("later", "hence", "after"))
@@ -17,6 +17,7 @@ _FINE = frozenset(("second", "minute", "hour"))
 _ENDS = frozenset(("", ".", ",", "!", "?", ";", ")"))
 
 
+@memoised
 def distance(scan: Scan, i: int) -> Match | None:
     """A length away from now or from another date."""
     words = scan.words
@@ -157,7 +158,7 @@ def length_from(scan: Scan, i: int) -> Match | None:
         return None
     length, k = found
     k = scan.skip(k, ",")
-    if words[k] in ("starting", "beginning", "commencing"):
+    if words[k] in ("starting", "beginning", "commencing") and not lead:
         k = scan.skip(k + 1, "from", "on")
     elif lead and words[k] == "from" and words[k + 1] != "now":
         k += 1

@@ -102,9 +102,8 @@ def _spelled_term(scan: Scan, i: int, word: str, months: int) -> Match | None:
 
 def _owner_year(scan: Scan, j: int) -> tuple[int, int] | None:
     steps = scan.lex.shifts.get(scan.words[j])
-    if steps is not None and scan.words[j + 1] in ("year's", "years", "year"):
-        k = j + 2
-        return scan.now.year + steps, scan.skip(k, "'")
+    if steps is not None and scan.words[j + 1] in ("years", "year"):
+        return scan.now.year + steps, scan.skip(j + 2, "'s", "'")
     if scan.digits(j) == 4 and 1500 <= (scan.numbers[j] or 0) <= 2199 and scan.words[j + 1] in ("'", "'s", "s"):
         return scan.numbers[j] or 0, j + 3 if scan.words[j + 1] == "'" and scan.words[j + 2] == "s" else j + 2
     return None

@@ -8,12 +8,13 @@ from perdure.text.dates.grammar.months import month_at, year_after
 from perdure.text.dates.grammar.numbers import count, ordinal
 from perdure.text.dates.grammar.numeric import numeric_day
 from perdure.text.dates.nodes import Match, Node, calendar_day, calendar_month, day_node
-from perdure.text.dates.tokens import Scan
+from perdure.text.dates.tokens import Scan, memoised
 
 _AMBIGUOUS = frozenset(("sun", "sat", "mon", "wed", "thu", "fri", "wednes"))
 _BEFORE = frozenset("on next last this every each until by from to or and , ( week - between since before after : previous of & / past coming".split())
 
 
+@memoised
 def weekday_at(scan: Scan, i: int) -> tuple[int, int] | None:
     """A weekday's number and the index after its name, with the dot of "Fri."."""
     weekday = scan.lex.weekdays.get(scan.words[i])

@@ -45,7 +45,9 @@ def _spoken_year(scan: Scan, i: int, j: int) -> bool:
 
 def _is_year(scan: Scan, j: int) -> bool:
     """Whether a number from 1500 to 2199 is a year and not a quantity or a piece of a code."""
-    if inside_number(scan, j) or continues(scan, j + 1, "/.,-:"):
+    if inside_number(scan, j) and not (scan.words[j - 1] == "-" and scan.digits(j - 2) == 4 and not _longer_code(scan, j - 2)):
+        return False
+    if continues(scan, j + 1, "/.,:") or (continues(scan, j + 1, "-") and scan.digits(j + 2) != 4):
         return False
     previous = scan.words[j - 1] if j else ""
     if j and not scan.spaced[j] and previous not in ("(", "[", '"', "'", ",", "-", "~", "–", ">", "<", "=", ":", "/", "“", "‘"):
@@ -57,6 +59,11 @@ def _is_year(scan: Scan, j: int) -> bool:
     if not scan.spaced[j + 1] and scan.words[j + 1].isalpha():
         return False
     return previous in _LEADS and previous not in ("for", "to", "of", "about", "around", "than", "=") or not _counted_noun(scan, j + 1)
+
+
+def _longer_code(scan: Scan, j: int) -> bool:
+    """Whether the number at an index is itself glued to something before it."""
+    return j > 0 and not scan.spaced[j] and scan.words[j - 1] in ("-", "/", ".", ",")
 
 
 def _counted_noun(scan: Scan, j: int) -> bool:

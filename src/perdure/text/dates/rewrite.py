@@ -1,0 +1,180 @@
+"""Turns relative dates of a sentence into absolute ones, and finds when what it tells happened."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+
+from perdure.domain.time import Window, aware
+from perdure.text.dates.model import DateOptions, DateSpan, DateValue, Prefer
+from perdure.text.dates.reader import read_english
+from perdure.text.dates.render import clock_text, day_text, describe_window
+
+_FUTURE = re.compile(r"\b(?:will|shall|won't|gonna|going to|plan(?:s|ning)? to|hop(?:e|es|ing) to|want(?:s)? to|about to|scheduled|upcoming)\b|'ll\b|’ll\b", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.!?\n]+\s")
+_NARRATIVE = re.compile(r"(?:the\s+)?(?:next|following|previous|same|other|day|that)\b.*\bday\b|(?:the\s+)?day\s+(?:before|after)$|the\s+day$|(?:that|same)\b", re.IGNORECASE)
+_BOUND = re.compile(
+    r"(?:before|after|since|until|till|by|prior to|around|about|circa|no later than|earlier than|later than|starting(?: (?:on|from))?|as of|up to|following)\s+",
+    re.IGNORECASE,
+)
+_PREPOSITIONS = frozenset(
+    "on in at by from since until till before after of for during between to around about over through within than starting beginning for and or".split()
+)
+_WRONG_FOR_DAY = frozenset(("in", "at", "during", "over", "within"))
+_VERB_AFTER = re.compile(r"\s+(?:is|was|were|will|has|had|would|isn't|wasn't|won't|seems|felt|went|turned|became)\b", re.IGNORECASE)
+_SPOKEN_YEAR = re.compile(r"\b(?:1[0-9]|20|21)\d\d\b|\d[/.-]\d+[/.-]\d\d|(?:teen|twenty)\s+\w+ty", re.IGNORECASE)
+_RELATIVE_WORD = re.compile(r"\b(?:last|past|previous|next|this|coming|following|upcoming|ago|later|from|before|after|today|now)\b", re.IGNORECASE)
+_SEASONS = {3: "spring", 6: "summer", 9: "autumn", 12: "winter"}
+_KINDS = frozenset(("date", "range", "datetime", "datetimerange"))
+
+
+def make_absolute(text: str, reference: datetime, *, options: DateOptions = DateOptions()) -> str:
+    """The text with relative and incomplete dates written out; vague words, durations and full dates stay."""
+    pieces: list[str] = []
+    position = 0
+    for span in _spans(text, aware(reference), options):
+        change = _replacement(text, span, aware(reference), options)
+        if change is None or change[0] < position:
+            continue
+        start, end, written = change
+        pieces += [text[position:start], written]
+        position = end
+    pieces.append(text[position:])
+    return "".join(pieces)
+
+
+def occurred_window(text: str, reference: datetime, *, options: DateOptions = DateOptions()) -> Window | None:
+    """When what the text tells happened: its first past date or range, None where it names none."""
+    now = aware(reference)
+    open_start: Window | None = None
+    for span in _spans(text, now, options):
+        window = span.window
+        if span.kind not in _KINDS or window is None or span.timex == "PRESENT_REF":
+            continue
+        if window.start is not None and window.start <= now:
+            return window
+        if window.start is None and open_start is None and window.end is not None and window.end <= now:
+            open_start = window
+    return open_start
+
+
+def _spans(text: str, reference: datetime, options: DateOptions) -> list[DateSpan]:
+    """Spans read toward the future in sentences that speak of it, else toward the past."""
+    if _FUTURE.search(text) is None:
+        return read_english(text, reference, "past", options)
+    past = read_english(text, reference, "past", options)
+    future = read_english(text, reference, "future", options)
+    return [late if _leans(text, early) == "future" else early for early, late in zip(past, future, strict=True)]
+
+
+def _leans(text: str, span: DateSpan) -> Prefer:
+    begin = 0
+    for end in _SENTENCE_END.finditer(text, 0, span.start):
+        begin = end.end()
+    finish = _SENTENCE_END.search(text, span.end)
+    sentence = text[begin : finish.start() if finish else len(text)]
+    return "future" if _FUTURE.search(sentence) else "past"
+
+
+def _replacement(text: str, span: DateSpan, reference: datetime, options: DateOptions) -> tuple[int, int, str] | None:
+    if span.kind not in _KINDS or span.window is None or span.timex == "PRESENT_REF" or _NARRATIVE.match(span.text):
+        return None
+    if _SPOKEN_YEAR.search(span.text) and not _RELATIVE_WORD.search(span.text):
+        return None
+    bound = _BOUND.match(span.text)
+    if bound is not None and span.modifier is not None:
+        inner = make_absolute("on " + span.text[bound.end() :], reference, options=options)
+        inner = re.sub(r"^on (?=on |in |over |the )|^on (?:in |over |on )?", "", re.sub(r"^on (?:on|in|over) ", "", inner))
+        return span.start, span.end, bound.group() + inner
+    if span.modifier in ("ref_undef", "more_than", "less_than", "before", "after", "since", "until"):
+        return None
+    phrase = _phrase(span)
+    if phrase is None:
+        return None
+    return _placed(text, span, *phrase)
+
+
+def _phrase(span: DateSpan) -> tuple[str, str] | None:
+    """The preposition and the words for a span."""
+    window = span.window
+    assert window is not None
+    start, end = window.start, window.end
+    if start is None or end is None:
+        return None
+    if span.kind in ("datetime", "datetimerange"):
+        return _timed_phrase(span, start, end)
+    if span.precision == "day" and end - start <= timedelta(days=1):
+        return "on", _possessive(span, day_text(start))
+    if span.precision == "week" and end - start == timedelta(days=7):
+        return "in", _possessive(span, f"the week of {day_text(start)}")
+    if span.precision == "weekend":
+        return "over", _possessive(span, f"the weekend of {day_text(start)}")
+    if span.precision == "season" and start.month in _SEASONS and span.modifier is None:
+        return "in", _possessive(span, _season_text(span, start))
+    preposition, _, words = describe_window(window).partition(" ")
+    return preposition, _possessive(span, words)
+
+
+def _season_text(span: DateSpan, start: datetime) -> str:
+    named = next((name for name in ("spring", "summer", "autumn", "fall", "winter") if name in span.text.lower()), _SEASONS[start.month])
+    return f"{named} {start.year}" if start.month != 12 else f"{named} {start.year}/{(start.year + 1) % 100:02}"
+
+
+def _possessive(span: DateSpan, words: str) -> str:
+    return words + "'s" if span.text.endswith(("'s", "’s")) else words
+
+
+def _timed_phrase(span: DateSpan, start: datetime, end: datetime) -> tuple[str, str] | None:
+    if span.precision == "part_of_day":
+        name = next((name for name in ("morning", "afternoon", "evening", "night", "tonight", "lunchtime") if name in span.text.lower()), None)
+        if name is None:
+            return None
+        return "on", f"the {'night' if name == 'tonight' else name} of {day_text(start)}"
+    if span.kind == "datetime" and span.precision in ("hour", "minute", "second"):
+        return "on", f"{day_text(start)} at {_clock(span, start)}"
+    if span.kind == "datetimerange" and start.date() == end.date() and len(span.values) == 1:
+        return "on", f"{day_text(start)} from {clock_text(start)} to {clock_text(end)}"
+    return None
+
+
+def _clock(span: DateSpan, moment: datetime) -> str:
+    """The hour as it was said where morning and evening are both possible."""
+    hours = {_hour(value) for value in span.values}
+    if len(hours) > 1 and moment.hour % 12:
+        return str(moment.hour % 12) if not moment.minute else f"{moment.hour % 12}:{moment.minute:02}"
+    return clock_text(moment)
+
+
+def _hour(value: DateValue) -> int | None:
+    return None if value.start is None else value.start.hour
+
+
+def _placed(text: str, span: DateSpan, preposition: str, words: str) -> tuple[int, int, str]:
+    """Where the words go, and with which preposition, so that the sentence stays grammatical."""
+    start = span.start
+    before = re.search(r"(\S+)\s+$", text[:start])
+    previous = before.group(1).lower() if before else ""
+    if previous == "the" and before is not None:
+        start = before.start(1)
+        before = re.search(r"(\S+)\s+$", text[:start])
+        previous = before.group(1).lower() if before else ""
+    first = text[start].isupper()
+    if previous in _PREPOSITIONS and before is not None:
+        fits = previous == preposition or (previous not in _WRONG_FOR_DAY and not (previous in ("on", "for") and preposition == "between"))
+        if fits:
+            return start, span.end, words
+        return before.start(1), span.end, f"{_cased(before.group(1)[0].isupper(), preposition)} {words}"
+    if _subject(text, span, previous) or words.endswith("'s"):
+        return start, span.end, _cased(first, words)
+    return start, span.end, f"{_cased(first, preposition)} {words}"
+
+
+def _subject(text: str, span: DateSpan, previous: str) -> bool:
+    """Whether the date is a sentence's subject: "Last week was great"."""
+    opens = previous == "" or previous[-1] in ".,!?;:" or previous in ("that", "because", "but")
+    return opens and _VERB_AFTER.match(text, span.end) is not None
+
+
+def _cased(capital: bool, words: str) -> str:
+    return words[0].upper() + words[1:] if capital else words
+
