@@ -59,6 +59,9 @@ class ExtractedFact:
     """Offset of source_text in the turn's text."""
     type: FactType = FactType.WORLD
     mentions: tuple[Mention, ...] = ()
+    """Offsets count in `text`."""
+    aliases: tuple[tuple[str, str], ...] = ()
+    """(name, other name) pairs that the text itself states, as in "Bay Area Rapid Transit (BART)"."""
     triple: Triple | None = None
     occurred: Window | None = None
     valid: Window | None = None

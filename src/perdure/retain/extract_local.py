@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import accumulate
+from dataclasses import replace
 
-from perdure.ports.extractor import ExtractedFact, Turn
-from perdure.ports.tagger import Sentence, Tagger
+from perdure.ports.extractor import Cause, ExtractedFact, Triple, Turn
+from perdure.ports.tagger import Tagger
 from perdure.retain.local.answers import last_question, needs_question
+from perdure.retain.local.causes import find_causes
 from perdure.retain.local.emotion import read_emotion
 from perdure.retain.local.facts import Group, Shape, group_units
 from perdure.retain.local.instructions import INSTRUCTION, reads_like_instructions
 from perdure.retain.local.kinds import kind_of
-from perdure.retain.local.language import language_of
-from perdure.retain.local.mentions import find_mentions
+from perdure.retain.local.mentions import find_aliases, find_mentions
 from perdure.retain.local.pronouns import people_in, put_name
+from perdure.retain.local.reading import Reading, read_documents
 from perdure.retain.local.render import Scene, write_fact
-from perdure.retain.local.times import when, with_absolute_dates
+from perdure.retain.local.times import valid_while, when, with_absolute_dates
 from perdure.retain.local.topic import topic_of
-from perdure.retain.local.units import Unit, lay_out, read_units
-from perdure.retain.local.voice import Voice, addressees, voice_of
+from perdure.retain.local.units import Unit
 
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """A turn as it was read."""
-
-    index: int
-    turn: Turn
-    units: list[Unit]
-    speaker: Voice | None
-    other: Voice | None
-    language: str
+_CONTEXT_UNITS = 3
 
 
 class LocalExtractor:
@@ -49,115 +38,105 @@ class LocalExtractor:
 
     def extract(self, turns: Sequence[Turn]) -> list[ExtractedFact]:
         """Facts in the order of their turns; small talk gives none."""
-        names = sorted({turn.speaker for turn in turns if turn.speaker.strip()})
-        small_names = frozenset(word for name in names for word in name.casefold().split())
+        return self.extract_many([turns])[0]
+
+    def extract_many(self, documents: Sequence[Sequence[Turn]]) -> list[list[ExtractedFact]]:
+        """`extract` for several documents with one call of the tagger."""
+        return [self._document(readings) for readings in read_documents(self._tagger, documents)]
+
+    def _document(self, readings: Sequence[Reading]) -> list[ExtractedFact]:
+        names = frozenset(word for reading in readings for word in reading.turn.speaker.casefold().split())
         facts: list[ExtractedFact] = []
-        before: _Reading | None = None
-        for reading in self._read(turns, names):
+        before: Reading | None = None
+        for reading in readings:
             if reading.turn.fresh:
-                facts.extend(self._facts(reading, before, small_names))
+                facts.extend(self._turn(reading, before, names, first=len(facts)))
             before = reading
         return facts
 
-    def _read(self, turns: Sequence[Turn], names: Sequence[str]) -> list[_Reading]:
-        wanted = _needed(turns)
-        layouts = [lay_out(turns[index].text) for index in wanted]
-        texts = [layout.texts() for layout in layouts]
-        tagged: list[list[Sentence]] = self._tagger.tag([text for part in texts for text in part], names)
-        ends = list(accumulate(len(part) for part in texts))
-        others = addressees(turns)
-        return [
-            _Reading(
-                index,
-                turns[index],
-                read_units(layout, tagged[end - len(part) : end]),
-                voice_of(turns[index].speaker),
-                others[index],
-                language_of(turns[index].text),
-            )
-            for index, layout, part, end in zip(wanted, layouts, texts, ends, strict=True)
-        ]
-
-    def _facts(
-        self, reading: _Reading, before: _Reading | None, names: frozenset[str]
+    def _turn(
+        self, reading: Reading, before: Reading | None, names: frozenset[str], first: int
     ) -> list[ExtractedFact]:
-        question, asker = _asked(reading, before, names)
-        units = reading.units
-        groups = group_units(units, () if question else names, self._shape)
-        facts: list[ExtractedFact] = []
-        told: list[Unit] = []
+        asker = _asker(reading, before)
+        question = last_question(asker.units, names) if asker is not None else ""
+        groups = group_units(reading.units, names, self._shape, reading.stands_alone)
+        if not groups and question:
+            groups = [Group((unit,)) for unit in reading.units[:1]]
+        told: list[Unit] = list(before.units) if before is not None else []
+        facts = []
         for position, group in enumerate(groups):
             joined = question if position == 0 and question and needs_question(group.units[0]) else ""
-            facts.append(self._fact(reading, before, group, told, joined, asker))
+            scene = Scene(
+                speaker=reading.speaker,
+                other=reading.other,
+                is_agent=reading.turn.is_agent,
+                question=joined,
+                asker=asker.speaker if asker is not None else None,
+                title=reading.turn.title,
+                english=reading.language == "en",
+                tell=reading.tell,
+            )
+            facts.append(_fact(reading, group, scene, told[-_CONTEXT_UNITS:]))
             told.extend(group.units)
-        return facts
-
-    def _fact(
-        self,
-        reading: _Reading,
-        before: _Reading | None,
-        group: Group,
-        told: Sequence[Unit],
-        question: str,
-        asker: Voice | None,
-    ) -> ExtractedFact:
-        turn = reading.turn
-        scene = Scene(
-            speaker=reading.speaker,
-            other=reading.other,
-            is_agent=turn.is_agent,
-            question=question,
-            asker=asker,
-            title=turn.title,
-            english=reading.language == "en",
-        )
-        context = told[-3:] or (before.units[-3:] if before is not None else [])
-        people = people_in(context, reading.speaker)
-        source = turn.text[group.start : group.end]
-        text = with_absolute_dates(
-            write_fact(group, scene, lambda unit, text: put_name(text, people)), turn.said_at
-        )
-        kind = kind_of(
-            source, is_agent=turn.is_agent, is_question=all(unit.is_question for unit in group.units)
-        )
-        emotion, emotion_tags = read_emotion(source)
-        known = [
-            (voice.name, "person")
-            for voice in (reading.speaker, reading.other)
-            if voice and not voice.is_role
-        ]
-        return ExtractedFact(
-            text=text,
-            turn=reading.index,
-            source_text=source,
-            start=group.start,
-            type=kind.type,
-            mentions=find_mentions(
-                text, [mention for unit in group.units for mention in unit.mentions], known
-            ),
-            occurred=when(source, turn.said_at),
-            confidence=kind.confidence,
-            emotion=emotion,
-            emotion_tags=emotion_tags,
-            topic=topic_of(source),
-            language=reading.language,
-            flags=(INSTRUCTION,) if reads_like_instructions(source) else (),
-        )
+        return _with_causes(facts, groups, first)
 
 
-def _needed(turns: Sequence[Turn]) -> list[int]:
-    """Indices of the turns to read: the fresh ones and the one before each."""
-    return [
-        index
-        for index, turn in enumerate(turns)
-        if turn.fresh or (index + 1 < len(turns) and turns[index + 1].fresh)
+def _fact(reading: Reading, group: Group, scene: Scene, context: Sequence[Unit]) -> ExtractedFact:
+    turn = reading.turn
+    people = people_in(context, reading.speaker)
+    source = turn.text[group.start : group.end]
+    written = write_fact(group, scene, lambda unit, text: put_name(text, people))
+    text = with_absolute_dates(written, turn.said_at) or source
+    asked = all(unit.is_question for unit in group.units)
+    kind = kind_of(source, is_agent=turn.is_agent, is_question=asked)
+    emotion, emotion_tags = read_emotion(source)
+    occurred = when(source, turn.said_at)
+    triple = _triple(reading, group)
+    known = [
+        (voice.name, "person") for voice in (reading.speaker, reading.other) if voice and not voice.is_role
     ]
+    if turn.title:
+        known.append((turn.title, "concept"))
+    return ExtractedFact(
+        text=text,
+        turn=reading.index,
+        source_text=source,
+        start=group.start,
+        type=kind.type,
+        mentions=find_mentions(text, [mention for unit in group.units for mention in unit.mentions], known),
+        aliases=find_aliases(source),
+        triple=triple,
+        occurred=occurred,
+        valid=valid_while(triple, occurred, turn.said_at),
+        confidence=kind.confidence,
+        emotion=emotion,
+        emotion_tags=emotion_tags,
+        topic=topic_of(source),
+        language=reading.language,
+        flags=(INSTRUCTION,) if reads_like_instructions(source) else (),
+    )
 
 
-def _asked(reading: _Reading, before: _Reading | None, names: frozenset[str]) -> tuple[str, Voice | None]:
-    """The question that the turn before put to this speaker."""
-    if before is None or before.index + 1 != reading.index or before.turn.speaker == reading.turn.speaker:
-        return "", None
-    if reading.speaker is None:
-        return "", None
-    return last_question(before.units, names), before.speaker
+def _asker(reading: Reading, before: Reading | None) -> Reading | None:
+    """The reading of the turn before, when another speaker may have asked this one something."""
+    if before is None or reading.speaker is None or before.index + 1 != reading.index:
+        return None
+    return before if before.turn.speaker != reading.turn.speaker else None
+
+
+def _triple(reading: Reading, group: Group) -> Triple | None:
+    """The surest relation among the group's sentences; a single-valued one must not close more than itself says."""
+    found = [triple for unit in group.units for triple in reading.triples(unit)]
+    if not found:
+        return None
+    return next((triple for triple in found if triple.single_valued), found[0])
+
+
+def _with_causes(facts: Sequence[ExtractedFact], groups: Sequence[Group], first: int) -> list[ExtractedFact]:
+    """The facts of a turn with what brought them about; `first` is the first one's index in the document."""
+    caused = list(facts)
+    for link in find_causes([group.units for group in groups]):
+        cause = Cause(cause=first + link.cause, confidence=link.confidence)
+        effect = caused[link.effect]
+        caused[link.effect] = replace(effect, causes=(*effect.causes, cause))
+    return caused

@@ -26,6 +26,10 @@ class VerbatimExtractor:
         mentions = self._mentions([turns[index] for index in kept])
         return [_verbatim(turns[index], index, found) for index, found in zip(kept, mentions, strict=True)]
 
+    def extract_many(self, documents: Sequence[Sequence[Turn]]) -> list[list[ExtractedFact]]:
+        """`extract` for several documents."""
+        return [self.extract(turns) for turns in documents]
+
     def _mentions(self, turns: Sequence[Turn]) -> list[tuple[Mention, ...]]:
         if self._tagger is None:
             return [()] * len(turns)

@@ -17,7 +17,7 @@ _ITEM = re.compile(r"\s*(?:[-*+•◦‣–]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s+\
 _TABLE_ROW = re.compile(r"\s*\|.*\|\s*$")
 _TABLE_RULE = re.compile(r"\s*\|?[\s:|-]*-[\s:|-]*\|?\s*$")
 _SENTENCE_END = re.compile(r"[.!?:;…。！？]['\"”’)\]*_]*\s*$")
-_CUT = re.compile(r"(?<=[.!?。！？])\s|\s")
+_BORDER = re.compile(r"(?<=[.!?。！？])\s+|\n")
 
 _WRAPPED = 50
 """A line shorter than this was ended on purpose, not wrapped by a mail program or an editor."""
@@ -94,9 +94,7 @@ class _Reader:
 
     def _ends_here(self, open_block: tuple[BlockKind, int, int]) -> bool:
         kind, start, end = open_block
-        last = self._text[
-            self._text.rfind("\n", start, end - 1) + 1 if "\n" in self._text[start : end - 1] else start : end
-        ]
+        last = self._text[max(start, self._text.rfind("\n", start, end - 1) + 1) : end]
         if kind == "item":
             return bool(_SENTENCE_END.search(last)) and len(last) < _WRAPPED
         return len(last.rstrip()) < _WRAPPED or last.rstrip().endswith(":")
@@ -108,8 +106,8 @@ class _Reader:
         self._open = None
         body = self._text[start:end]
         if kind == "prose":
-            if body.rstrip().endswith(":") and len(body.strip()) <= _LONGEST_HEADING:
-                self._list_lead = body.strip()
+            if body.rstrip().endswith(":"):
+                self._list_lead = _last_sentence(body.strip())
             yield Block("prose", start, end, self._take_heading())
         else:
             yield Block("item", start, end, self._lead())
@@ -125,12 +123,20 @@ class _Reader:
         return self._heading
 
     def _lead(self) -> str:
-        return self._list_lead or self._take_heading()
+        heading = self._take_heading()
+        if self._list_lead and heading and len(heading) + len(self._list_lead) < _LONGEST_HEADING // 2:
+            return f"{heading}: {self._list_lead}"
+        return self._list_lead or heading
 
     def _lonely_heading(self) -> Iterator[Block]:
         if not self._heading_used:
             self._heading_used = True
             yield Block("prose", *self._heading_span)
+
+
+def _last_sentence(text: str) -> str:
+    last = _BORDER.split(text)[-1]
+    return last if len(last) <= _LONGEST_HEADING else ""
 
 
 def _cut_long(text: str, block: Block) -> Iterator[Block]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from perdure.retain.local.causes import is_split_off, parts_from, split_at_cause
 from perdure.retain.local.smalltalk import is_small_talk
 from perdure.retain.local.units import Unit
 from perdure.text.wordlist import word_set
@@ -65,7 +66,12 @@ def group_units(
 
     A unit that `stands_alone` shares its fact only with sentences that lean on it.
     """
-    kept = [unit for unit in units if unit.kind == "code" or not is_small_talk(unit.text, names)]
+    kept = [
+        part
+        for unit in units
+        if unit.kind == "code" or not is_small_talk(unit.text, names)
+        for part in split_at_cause(unit)
+    ]
     is_long = sum(len(unit.text) for unit in kept) > shape.long_turn
     enough = shape.long_enough if is_long else shape.enough
     longest = shape.long_longest if is_long else shape.longest
@@ -73,9 +79,17 @@ def group_units(
     for unit in _cut_all(kept, shape, longest):
         if groups and _belongs(groups[-1], unit, shape, enough, longest, is_long, stands_alone):
             groups[-1].append(unit)
+        elif groups and unit.kind != "prose" and _leads_in(groups[-1][-1]):
+            lead = groups[-1].pop()
+            groups[-1:] = [groups[-1], [lead, unit]] if groups[-1] else [[lead, unit]]
         else:
             groups.append([unit])
     return [Group(tuple(group)) for group in _merge_short(groups, shape, longest)]
+
+
+def _leads_in(unit: Unit) -> bool:
+    """Whether a sentence announces the list or code behind it."""
+    return unit.kind == "prose" and unit.text.rstrip("*_ ").endswith(":")
 
 
 def leans_back(text: str) -> bool:
@@ -97,8 +111,12 @@ def _belongs(
     length = sum(len(item.text) for item in group)
     if "code" in (last.kind, unit.kind) or length + len(unit.text) > longest:
         return False
-    if last.kind != unit.kind or last.heading != unit.heading:
-        return last.kind == "prose" and last.text.rstrip().endswith(":") and last.text.strip() != unit.heading
+    if last.kind != unit.kind:
+        return False
+    if last.kind == "item" and last.heading != unit.heading:
+        return False
+    if is_split_off(last, unit) or parts_from(group, unit):
+        return False
     if unit.is_aside or leans_back(unit.text):
         return True
     if stands_alone(unit) or any(stands_alone(item) for item in group):
@@ -113,7 +131,12 @@ def _merge_short(groups: list[list[Unit]], shape: Shape, longest: int) -> list[l
     for group in groups:
         size = sum(len(unit.text) for unit in group)
         before = sum(len(unit.text) for unit in merged[-1]) if merged else 0
-        same = bool(merged) and merged[-1][-1].kind == group[0].kind and group[0].kind != "code"
+        same = (
+            bool(merged)
+            and merged[-1][-1].kind == group[0].kind
+            and group[0].kind != "code"
+            and not group[0].tail
+        )
         if same and size < shape.short and before + size <= longest + shape.short:
             merged[-1].extend(group)
         else:

@@ -30,6 +30,10 @@ _KIN = re.compile(
     r"grandma|grandmother|grandpa|grandfather|aunt|uncle|cousin|niece|nephew|boss|manager|roommate|friend|therapist|"
     r"doctor|dog|cat|puppy|kitten|team|company))\b"
 )
+_KIN_TYPES = {
+    **dict.fromkeys(("team", "company"), "organisation"),
+    **dict.fromkeys(("dog", "cat", "puppy", "kitten"), "concept"),
+}
 _LEADING = re.compile(
     r"^(?:(?:hey|hi|hello|oh|wow|thanks|thank you|dear|yeah|yes|no|ok|okay|so|and|but|well|the|a|an|my|our|your|his|her|"
     r"their|this|that|congrats|congratulations|bye|haha|absolutely)\b[\s,!]*)+",
@@ -42,8 +46,13 @@ hey hi hello wow thanks thank yeah yes no ok okay lol haha omg please sorry sure
 amazing great cool nice good monday tuesday wednesday thursday friday saturday sunday january february march april may
 june july august september october november december today tomorrow yesterday tonight morning evening afternoon am pm
 spring summer autumn fall winter btw fyi asap idk tbh imo imho mr mrs ms dr one two three first second last next
-photo image screenshot
+photo image screenshot mon tue tues wed thu thur thurs fri sat sun wanna gonna gotta dude bro guys everyone someone
 """)
+_ACRONYM = re.compile(r"(?<![\w#@/.-])[A-Z][A-Z0-9]{1,5}\b(?![@/-])")
+_NO_ACRONYM = word_set(
+    "OK LOL OMG TV PC AM PM ID US UK EU AI IT FYI BTW ASAP TBH IMO IMHO IDK DIY FAQ PS RE FW CEO CFO CTO HR PR VIP ETA NB "
+    "AND THE NOT BUT FOR YOU ALL SO NO YES TO OF IN ON DO MY ME WE BE IS I'M WOW HEY TLC RIP MVP USD GBP EUR TODO NOTE"
+)
 _HAS_LETTER = re.compile(r"[^\W\d_]")
 _LONGEST = 80
 
@@ -53,7 +62,7 @@ def clean_name(name: str) -> str:
     bare = _TRAILING.sub("", _LEADING.sub("", " ".join(name.split()).strip("\"“'*_([-")))
     if not 1 < len(bare) <= _LONGEST or not _HAS_LETTER.search(bare):
         return ""
-    return "" if normal_name(bare) in _NO_NAME else bare
+    return "" if normal_name(bare) in _NO_NAME or bare.islower() else bare
 
 
 def find_mentions(
@@ -68,8 +77,16 @@ def find_mentions(
         for match in pattern.finditer(text):
             group = 1 if match.re.groups else 0
             found.append(Mention(match[group], kind, *match.span(group)))
+    if not text.isupper():
+        found += [
+            Mention(match[0], "concept", *match.span())
+            for match in _ACRONYM.finditer(text)
+            if match[0] not in _NO_ACRONYM
+        ]
     for match in _KIN.finditer(text):
-        found.append(Mention(match[1], "person", *match.span(1)))
+        found.append(
+            Mention(match[1], _KIN_TYPES.get(match[1].rsplit(None, 1)[-1], "person"), *match.span(1))
+        )
     named = dict.fromkeys([*known, *((clean_name(mention.text), mention.type) for mention in tagged)])
     for name, kind in named:
         found.extend(_occurrences(text, name, kind))

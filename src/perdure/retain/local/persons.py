@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from perdure.ports.tagger import Token
 from perdure.retain.local import verbs
+from perdure.retain.local.fragments import dropped_subject
 from perdure.retain.local.voice import Voice
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|\d+|[^\w\s]|_")
@@ -85,7 +86,7 @@ class _Sentence:
                 self.safe = False
             elif self._is_first_person(word):
                 self._name(position, self.speaker)
-            elif word.low in _PLAIN_FORMS:
+            elif word.low in _PLAIN_FORMS and not self._is_hyphenated(word):
                 self._replace(word, self._form(_PLAIN_FORMS[word.low], self.speaker, word))
                 self.named = self.named or word.low != "myself"
             elif word.low == "you" or word.low.startswith("you'"):
@@ -96,6 +97,9 @@ class _Sentence:
 
     def _is_protected(self, word: _Word) -> bool:
         return any(start <= word.start < end for start, end in self._protected)
+
+    def _is_hyphenated(self, word: _Word) -> bool:
+        return "-" in (self.text[word.start - 1 : word.start], self.text[word.end : word.end + 1])
 
     def _is_first_person(self, word: _Word) -> bool:
         head, _, tail = word.low.partition("'")
@@ -123,7 +127,10 @@ class _Sentence:
             self._replace(word, self._form("{name}", self.other, word))
 
     def _address_form(self, word: _Word) -> None:
-        if self.other is None or _GENERIC_YOU.search(self.text):
+        alone = word.low == "yourself" and not any(
+            item.low.startswith("you'") or item.low == "you" for item in self.words
+        )
+        if self.other is None or alone or _GENERIC_YOU.search(self.text):
             self.safe = False
         else:
             self._replace(word, self._form(_YOUR_FORMS[word.low], self.other, word))
@@ -292,4 +299,9 @@ def in_third_person(
 
     `tokens` are the tagger's for the text that starts at `origin`; without them words decide.
     """
+    dropped = dropped_subject(text, tokens, origin)
+    if dropped:
+        start = f"{dropped} {text[:1].lower()}"
+        shifted = _Sentence(start + text[1:], tokens, origin - len(dropped) - 1, speaker, other)
+        return shifted.rewrite()
     return _Sentence(text, tokens, origin, speaker, other).rewrite()

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from perdure.retain.local.causes import without_connective
 from perdure.retain.local.facts import Group
+from perdure.retain.local.fragments import has_no_subject
 from perdure.retain.local.markup import plain
-from perdure.retain.local.persons import in_third_person
+from perdure.retain.local.persons import Rewritten
 from perdure.retain.local.units import Unit
 from perdure.retain.local.voice import Voice
 
 Mode = Literal["told", "said", "asked"]
 
 _ACTION = re.compile(r"\[([a-z]+s)\b(.*)\]$", re.DOTALL)
+_CALL = re.compile(
+    r"(?:(?:wow|hey|hi|hello|oh|yeah|yes|yep|yup|haha|aww|ah|well|thanks|thank you|ok|okay|sure|absolutely|definitely|no)\b"
+    r"[,! ]+)+(?:(?P<name>[A-Z]\w+)[,!]\s+)?(?=[A-Z]\w*|it|that|the|this|they|he|she)",
+    re.IGNORECASE,
+)
 _FIRST_PERSON = re.compile(r"\b(?:I|I'm|I’m|I've|I’ve|I'd|I'll|my|me)\b")
 _SUGGESTING = re.compile(
     r"\b(?:try|consider|recommend|suggest|you (?:can|could|may|might|should)|make sure|tips?|ideas?|steps?|options?)\b",
@@ -23,9 +30,13 @@ _SUGGESTING = re.compile(
 )
 
 
+def _as_it_is(unit: Unit) -> Rewritten:
+    return Rewritten(unit.text)
+
+
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Who speaks to whom, and what was asked before."""
+    """Who speaks to whom, what was asked before, and how a sentence reads in the third person."""
 
     speaker: Voice | None
     other: Voice | None = None
@@ -34,6 +45,7 @@ class Scene:
     asker: Voice | None = None
     title: str = ""
     english: bool = True
+    tell: Callable[[Unit], Rewritten] = _as_it_is
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +53,7 @@ class _Line:
     mode: Mode
     text: str
     named: bool
+    block: int = 0
 
 
 def write_fact(
@@ -49,17 +62,20 @@ def write_fact(
     """The fact's text; `resolve` puts names for he and she in a sentence that starts a fact."""
     heading = _heading(group)
     if scene.speaker is None:
-        return _with_title(heading + _join(_cleaned(group.units)), scene.title)
+        return _with_title(heading + _joined(group.units), scene.title)
     if scene.is_agent:
         return _agent_fact(group, scene, heading)
     if scene.question:
-        return _answer(_join(_cleaned(group.units)), scene)
-    lines = [_line(unit, scene, resolve, first=index == 0) for index, unit in enumerate(group.units)]
+        return _answer(_joined(group.units), scene)
+    lines = [
+        replace(_line(unit, scene, resolve, first=index == 0), block=unit.block)
+        for index, unit in enumerate(group.units)
+    ]
     return heading + _told(lines, scene.speaker, scene.other)
 
 
-def _cleaned(units: Sequence[Unit]) -> list[str]:
-    return [text for unit in units if (text := unit.text if unit.kind == "code" else plain(unit.text))]
+def _joined(units: Sequence[Unit]) -> str:
+    return _join([(unit.text if unit.kind == "code" else plain(unit.text), unit.block) for unit in units])
 
 
 def _heading(group: Group) -> str:
@@ -82,9 +98,9 @@ def _with_title(text: str, title: str) -> str:
 
 
 def _agent_fact(group: Group, scene: Scene, heading: str) -> str:
-    text = heading + _join(_cleaned(group.units))
+    text = heading + _joined(group.units)
     if scene.question:
-        return f'Asked "{plain(scene.question)}", I said: "{text}"'
+        return f"Asked {_quoted(plain(scene.question))}, I said: {_quoted(text)}"
     if _FIRST_PERSON.search(text):
         return text
     if all(unit.is_question for unit in group.units):
@@ -96,7 +112,7 @@ def _agent_fact(group: Group, scene: Scene, heading: str) -> str:
 def _answer(text: str, scene: Scene) -> str:
     assert scene.speaker is not None
     asked = f"Asked by {scene.asker.name}" if scene.asker is not None and not scene.asker.is_role else "Asked"
-    return f'{asked} "{plain(scene.question)}", {scene.speaker.name} said: "{text}"'
+    return f"{asked} {_quoted(plain(scene.question))}, {scene.speaker.name} said: {_quoted(text)}"
 
 
 def _line(unit: Unit, scene: Scene, resolve: Callable[[Unit, str], str], *, first: bool) -> _Line:
@@ -108,11 +124,30 @@ def _line(unit: Unit, scene: Scene, resolve: Callable[[Unit, str], str], *, firs
         return _Line("said", unit.text if unit.kind == "code" else plain(unit.text), True)
     if unit.is_question:
         return _Line("asked", plain(unit.text), True)
-    rewritten = in_third_person(unit.text, scene.speaker, scene.other, unit.tokens, unit.origin)
+    if has_no_subject(unit):
+        return _Line("said", plain(unit.text), True)
+    rewritten = scene.tell(unit)
     if not rewritten.safe:
         return _Line("said", plain(unit.text), True)
-    text = resolve(unit, rewritten.text) if first else rewritten.text
+    text = without_connective(rewritten.text) if unit.tail else _without_call(rewritten.text, scene)
+    text = resolve(unit, text) if first else text
     return _Line("told", plain(text), rewritten.named)
+
+
+def _without_call(text: str, scene: Scene) -> str:
+    """The sentence without a leading "Wow, Caroline, " that calls the other one."""
+    match = _CALL.match(text)
+    if match is None:
+        return text
+    rest = text[match.end() :]
+    called = match["name"]
+    if (
+        called
+        and scene.other is not None
+        and not scene.other.name.casefold().startswith(called.casefold()[:3])
+    ):
+        return text
+    return rest[:1].upper() + rest[1:]
 
 
 def _told(lines: Sequence[_Line], speaker: Voice, other: Voice | None) -> str:
@@ -124,7 +159,7 @@ def _told(lines: Sequence[_Line], speaker: Voice, other: Voice | None) -> str:
         run_end = position
         while run_end < len(lines) and lines[run_end].mode == mode:
             run_end += 1
-        text = _join([line.text for line in lines[position:run_end]])
+        text = _join([(line.text, line.block) for line in lines[position:run_end]])
         parts.append(_spoken(mode, text, speaker, other))
         position = run_end
     whole = " ".join(parts)
@@ -142,14 +177,22 @@ def _spoken(mode: Mode, text: str, speaker: Voice, other: Voice | None) -> str:
         if other is not None and not other.is_role
         else "asked"
     )
-    return f'{speaker.at_start} {verb}: "{text}"'
+    return f"{speaker.at_start} {verb}: {_quoted(text)}"
 
 
-def _join(texts: Sequence[str]) -> str:
-    """Sentences side by side, each ended by a mark."""
-    joined = ""
-    for text in texts:
-        if joined and joined[-1].isalnum():
+def _quoted(text: str) -> str:
+    inner = text.replace('"', "'")
+    return f'"{inner}"'
+
+
+def _join(texts: Sequence[tuple[str, int]]) -> str:
+    """Sentences of (text, block) side by side; what has no mark at its end gets one where a new one starts."""
+    joined, last_block = "", 0
+    for text, block in texts:
+        if not text:
+            continue
+        if joined and joined[-1].isalnum() and (block != last_block or not text[:1].islower()):
             joined += ";" if text[:1].islower() else "."
         joined += f" {text}" if joined else text
+        last_block = block
     return joined

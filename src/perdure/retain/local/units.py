@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from perdure.ports.tagger import Mention, Sentence, Token
 from perdure.retain.local.blocks import Block, BlockKind, read_blocks
@@ -28,6 +29,8 @@ class Unit:
     mentions: tuple[Mention, ...] = ()
     origin: int = 0
     """What to take from the offsets of tokens and mentions to count from this unit's own start."""
+    tail: bool = False
+    """Whether it is the second half of a sentence that was split at its cause."""
 
     @property
     def is_question(self) -> bool:
@@ -120,7 +123,7 @@ def _sentence_units(text: str, index: int, block: Block, sentence: Sentence) -> 
             borders += [aside.start(), aside.end()]
     borders.append(last)
     units = []
-    for piece_start, piece_end in zip(borders, borders[1:], strict=False):
+    for piece_start, piece_end in pairwise(borders):
         start, end = _trim(text, piece_start, piece_end)
         if start < end:
             units.append(_cut_out(text, start, end, index, block, sentence))

@@ -53,7 +53,7 @@ woken worn written become come put read cut let hit set quit always ever never j
 
 AUXILIARY = {
     "am": "is", "'m": "is", "are": "is", "'re": "is", "have": "has", "'ve": "has", "do": "does",
-    "haven't": "hasn't", "don't": "doesn't", "aren't": "isn't", "ain't": "isn't", "were": "was", "weren't": "wasn't",
+    "wanna": "wants to", "gotta": "has to", "haven't": "hasn't", "don't": "doesn't", "aren't": "isn't", "ain't": "isn't", "were": "was", "weren't": "wasn't",
 }  # fmt: skip
 """Verb after "I" or "you" -> verb after a name."""
 

@@ -1,0 +1,87 @@
+"""A turn as it was read: its sentences, who speaks, and what each sentence states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from perdure.ports.extractor import Triple, Turn
+from perdure.ports.tagger import Sentence, Tagger
+from perdure.retain.local.language import language_of
+from perdure.retain.local.persons import Rewritten, in_third_person
+from perdure.retain.local.relations import find_triples
+from perdure.retain.local.units import Layout, Unit, lay_out, read_units
+from perdure.retain.local.voice import Voice, addressees, voice_of
+
+
+class Reading:
+    """One turn with its units; how they read in the third person and what they state is found once."""
+
+    def __init__(self, index: int, turn: Turn, units: list[Unit], other: Voice | None) -> None:
+        self.index = index
+        self.turn = turn
+        self.units = units
+        self.speaker = voice_of(turn.speaker)
+        self.other = other
+        self.language = language_of(turn.text)
+        self._told: dict[tuple[int, int], Rewritten] = {}
+        self._triples: dict[tuple[int, int], list[Triple]] = {}
+
+    def tell(self, unit: Unit) -> Rewritten:
+        """The unit with names for persons; the agent's own words and plain text stay as they are."""
+        place = (unit.start, unit.end)
+        if place not in self._told:
+            keep = self.speaker is None or self.turn.is_agent
+            self._told[place] = Rewritten(unit.text) if keep else self._in_third_person(unit)
+        return self._told[place]
+
+    def _in_third_person(self, unit: Unit) -> Rewritten:
+        assert self.speaker is not None
+        return in_third_person(unit.text, self.speaker, self.other, unit.tokens, unit.origin)
+
+    def triples(self, unit: Unit) -> list[Triple]:
+        """The relations that the unit states, the surest first."""
+        place = (unit.start, unit.end)
+        if place not in self._triples:
+            speaker = None if self.turn.is_agent else self.speaker
+            other = None if self.turn.is_agent else self.other
+            english = self.language == "en"
+            self._triples[place] = find_triples(unit, self.tell(unit).text, speaker, other) if english else []
+        return self._triples[place]
+
+    def stands_alone(self, unit: Unit) -> bool:
+        """Whether the unit states something that a later statement may replace."""
+        return any(triple.single_valued for triple in self.triples(unit))
+
+
+def read_documents(tagger: Tagger, documents: Sequence[Sequence[Turn]]) -> list[list[Reading]]:
+    """The readings of the turns that matter, document by document, with one call of the tagger."""
+    wanted = [_needed(turns) for turns in documents]
+    layouts = [
+        [lay_out(turns[index].text) for index in indices]
+        for turns, indices in zip(documents, wanted, strict=True)
+    ]
+    names = sorted({turn.speaker for turns in documents for turn in turns if turn.speaker.strip()})
+    tagged = iter(tagger.tag([text for row in layouts for layout in row for text in layout.texts()], names))
+    readings = []
+    for turns, indices, row in zip(documents, wanted, layouts, strict=True):
+        others = addressees(turns)
+        readings.append(
+            [
+                Reading(index, turns[index], _units(layout, tagged), others[index])
+                for index, layout in zip(indices, row, strict=True)
+            ]
+        )
+    return readings
+
+
+def _units(layout: Layout, tagged: Iterator[list[Sentence]]) -> list[Unit]:
+    return read_units(layout, [next(tagged) for _ in layout.readable])
+
+
+def _needed(turns: Sequence[Turn]) -> list[int]:
+    """Indices of the turns to read: the fresh ones and the one before each."""
+    return [
+        index
+        for index, turn in enumerate(turns)
+        if turn.fresh or (index + 1 < len(turns) and turns[index + 1].fresh)
+    ]

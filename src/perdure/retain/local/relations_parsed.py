@@ -1,0 +1,229 @@
+"""Relations from the dependency parse, by the table of patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from perdure.ports.extractor import Triple
+from perdure.ports.tagger import Mention
+from perdure.retain.local.mentions import clean_name
+from perdure.retain.local.relation_table import ObjectKind, Pattern, patterns_by_verb
+from perdure.retain.local.units import Unit
+from perdure.retain.local.voice import Voice
+from perdure.text.wordlist import word_set
+
+_SUBJECTS = ("nsubj", "nsubjpass")
+_OBJECTS = ("dobj", "attr", "oprd", "obj")
+_MIDDLES = ("dobj", "attr", "acomp", "obj", "oprd")
+_INSIDE = ("compound", "amod", "nummod", "poss", "nmod", "quantmod", "flat", "case")
+_HEDGES = word_set("would could might may should can must shall will wo ca if unless")
+_KEEPS_FACT = word_set("start begin continue decide finish")
+_EMPTY_OBJECTS = word_set(
+    "it that this them one thing things something anything everything nothing lot bit way time times what which who lots "
+    "all some any more most much kind sort part idea chance fun hand day week year people person i me you he she they us"
+)
+_POSSESSIONS = word_set(
+    "dog cat puppy kitten pet horse bird parrot rabbit hamster fish car truck motorcycle bike boat house apartment flat "
+    "condo cottage cabin son daughter brother sister kid kids child children siblings twins wife husband girlfriend "
+    "boyfriend roommate degree phd allergy diabetes asthma license licence business company studio guitar piano dogs cats"
+)
+_NAMED_KINDS: dict[ObjectKind, tuple[str, ...]] = {
+    "place": ("place",),
+    "person": ("person", "handle"),
+    "organisation": ("organisation",),
+}
+
+
+def parsed_triples(unit: Unit, speaker: Voice | None, other: Voice | None) -> list[Triple]:
+    """The relations of a parsed sentence, in the order of its verbs."""
+    return list(_Parse(unit, speaker, other).triples())
+
+
+class _Parse:
+    """A sentence's tree, with what its noun phrases are called."""
+
+    def __init__(self, unit: Unit, speaker: Voice | None, other: Voice | None) -> None:
+        self._tokens = unit.tokens
+        self._mentions = unit.mentions
+        self._low, self._high = unit.origin, unit.origin + len(unit.text)
+        self._names = {"i": speaker, "me": speaker, "you": other}
+        self._owners = {"my": speaker, "your": other}
+        self._children: dict[int, list[int]] = {}
+        for index, token in enumerate(unit.tokens):
+            if token.head != index:
+                self._children.setdefault(token.head, []).append(index)
+
+    def triples(self) -> Iterator[Triple]:
+        table = patterns_by_verb()
+        for index, token in enumerate(self._tokens):
+            if not self._low <= token.start < self._high:
+                continue
+            patterns = table.get(token.lemma.casefold()) if token.pos in ("VERB", "AUX") else None
+            if not patterns:
+                continue
+            subject = self._subject(index)
+            if not subject or self._is_doubtful(index):
+                continue
+            for pattern in patterns:
+                triple = self._match(pattern, index, subject)
+                if triple is not None:
+                    yield triple
+                    break
+
+    def _match(self, pattern: Pattern, verb: int, subject: str) -> Triple | None:
+        denied = self._has(verb, "neg")
+        passive = self._has(verb, "nsubjpass")
+        if (denied and not pattern.denied) or (passive and not (pattern.passive or pattern.after)):
+            return None
+        if pattern.passive and not passive:
+            return None
+        target = self._object(pattern, verb)
+        if target is None:
+            return None
+        name = self._name_of(target, pattern.object)
+        if not name or name == subject:
+            return None
+        over = self._is_over(verb)
+        relation = pattern.denied if denied else pattern.past if over and pattern.past else pattern.relation
+        single = pattern.single and not denied and relation == pattern.relation
+        return Triple(subject=subject, relation=relation, object=name, single_valued=single)
+
+    def _object(self, pattern: Pattern, verb: int) -> int | None:
+        start = verb
+        if pattern.middle:
+            middles = [
+                child
+                for child in self._children.get(verb, ())
+                if self._tokens[child].dep in _MIDDLES
+                and self._tokens[child].lemma.casefold() in pattern.middle
+            ]
+            if not middles and self._tokens[verb].lemma in pattern.middle:
+                middles = [verb]
+            if not middles:
+                return None
+            start = middles[0]
+        if not pattern.after:
+            return self._first(start, _OBJECTS)
+        return self._after_preposition(start, pattern) or (
+            self._after_preposition(verb, pattern) if start != verb else None
+        )
+
+    def _after_preposition(self, head: int, pattern: Pattern) -> int | None:
+        for child in self._children.get(head, ()):
+            token = self._tokens[child]
+            if token.dep in ("prep", "agent") and token.text.casefold() in pattern.after:
+                found = self._first(child, ("pobj",))
+                if found is not None:
+                    return found
+        return None
+
+    def _subject(self, verb: int) -> str:
+        """Who the verb is about, also through "and" and "started to"."""
+        for _ in range(4):
+            found = self._first(verb, _SUBJECTS)
+            if found is not None:
+                return self._subject_name(found)
+            token = self._tokens[verb]
+            if token.dep == "conj" or (
+                token.dep == "xcomp" and self._tokens[token.head].lemma in _KEEPS_FACT
+            ):
+                verb = token.head
+            elif token.dep == "relcl" and self._tokens[token.head].pos == "PROPN":
+                return self._phrase(token.head)
+            else:
+                return ""
+        return ""
+
+    def _subject_name(self, index: int) -> str:
+        token = self._tokens[index]
+        if token.pos == "PRON":
+            voice = self._names.get(token.text.casefold())
+            return voice.name if voice is not None and not self._has(index, "cc") else ""
+        if self._has(index, "cc"):
+            return ""
+        called = self._first(index, ("appos",))
+        if called is not None and self._tokens[called].pos == "PROPN":
+            index = called
+        named = self._named(index)
+        if named is not None:
+            return clean_name(named.text)
+        if token.pos == "PROPN" or self._has(index, "poss"):
+            return self._phrase(index)
+        return ""
+
+    def _name_of(self, index: int, kind: ObjectKind) -> str:
+        token = self._tokens[index]
+        if token.pos == "PRON":
+            voice = self._names.get(token.text.casefold()) if kind == "person" else None
+            return voice.name if voice is not None else ""
+        mention = self._named(index)
+        if kind in _NAMED_KINDS:
+            if mention is not None and mention.type in _NAMED_KINDS[kind]:
+                return clean_name(mention.text)
+            loose = mention is None and token.pos == "PROPN" and kind == "place"
+            kin = kind == "person" and self._has(index, "poss") and token.pos == "NOUN"
+            return self._phrase(index) if loose or kin else ""
+        if kind == "name":
+            return (
+                clean_name(mention.text)
+                if mention is not None
+                else self._phrase(index)
+                if token.pos == "PROPN"
+                else ""
+            )
+        if token.pos not in ("NOUN", "PROPN") or token.lemma.casefold() in _EMPTY_OBJECTS:
+            return ""
+        if kind == "possession" and token.lemma.casefold() not in _POSSESSIONS:
+            return ""
+        return clean_name(mention.text) if mention is not None else self._phrase(index)
+
+    def _named(self, index: int) -> Mention | None:
+        token = self._tokens[index]
+        return next((m for m in self._mentions if m.start <= token.start and token.end <= m.end), None)
+
+    def _phrase(self, index: int) -> str:
+        """The noun with what stands before it, without its article; "my" becomes the owner's name."""
+        inside = [index]
+        for child in self._children.get(index, ()):
+            if self._tokens[child].dep in _INSIDE and child < index:
+                inside.append(child)
+                inside += [c for c in self._children.get(child, ()) if self._tokens[c].dep in _INSIDE]
+        words = []
+        for place in sorted(set(inside)):
+            token = self._tokens[place]
+            if token.tag == "PRP$":
+                owner = self._owners.get(token.text.casefold())
+                if owner is None:
+                    return ""
+                words.append(owner.possessive)
+            elif token.text in ("'s", "’s") and words:
+                words[-1] += token.text
+            else:
+                words.append(token.text)
+        return " ".join(words)
+
+    def _is_doubtful(self, verb: int) -> bool:
+        """Not said as a fact: hedged, conditional, wished for, over and done ("used to")."""
+        token = self._tokens[verb]
+        if any(self._tokens[c].text.casefold() in _HEDGES for c in self._children.get(verb, ())):
+            return True
+        if token.dep == "conj" and self._is_doubtful(token.head) and self._first(verb, _SUBJECTS) is None:
+            return True
+        if token.dep in ("xcomp", "ccomp", "advcl") and token.tag in ("VB", "VBG"):
+            return self._tokens[token.head].lemma not in _KEEPS_FACT
+        return False
+
+    def _is_over(self, verb: int) -> bool:
+        """Simple past: it was so, and may be no longer."""
+        if self._tokens[verb].tag == "VBD":
+            return True
+        return any(
+            self._tokens[c].dep in ("aux", "auxpass") and self._tokens[c].tag == "VBD"
+            for c in self._children.get(verb, ())
+        )
+
+    def _first(self, head: int, deps: tuple[str, ...]) -> int | None:
+        return next((c for c in self._children.get(head, ()) if self._tokens[c].dep in deps), None)
+
+    def _has(self, head: int, dep: str) -> bool:
+        return self._first(head, (dep,)) is not None
