@@ -39,14 +39,14 @@ class Settings(BaseSettings):
 
     # Models
     embedder: str = Field("e5-small-v2", description="Manifest name, `http`, `hashing` or `none`")
-    reranker: str = Field("ms-marco-MiniLM-L-12-v2", description="Manifest name, `http` or `none`")
+    reranker: str = Field("ms-marco-minilm-l-12-v2", description="Manifest name, `http` or `none`")
     late: bool = Field(True, description="Keep token vectors for late interaction")
     tagger: Literal["auto", "spacy", "rules"] = "auto"
     extractor: Literal["local", "verbatim"] = "local"
     tokens: Literal["cl100k", "o200k", "approximate"] = "cl100k"
     models_folder: Path | None = Field(None, description="Folder with model files, looked at first")
     allow_download: bool = False
-    threads: int = Field(0, ge=0, description="Threads of a model; 0 takes the number of cores, at most 4")
+    threads: int = Field(0, ge=0, description="Model runs at once; 0 takes the number of cores")
     embedding_url: str = ""
     embedding_model: str = ""
     embedding_dimensions: int = Field(0, ge=0)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING, cast
 
 from perdure.domain.recall import Budget
 from perdure.errors import InvalidInput, Unavailable
@@ -21,6 +21,10 @@ from perdure.recall.parts import RecallParts
 from perdure.recall.score_abmind import Decay
 from perdure.retain.parts import RetainParts
 from perdure.settings import Settings
+
+if TYPE_CHECKING:
+    from perdure.models.cores import Cores
+    from perdure.models.weights import Places
 
 CHANNEL_THREADS = 16
 
@@ -98,11 +102,6 @@ def open_store(settings: Settings) -> Store:
     )
 
 
-def thread_count(settings: Settings) -> int:
-    """Threads of one model run."""
-    return settings.threads or min(os.cpu_count() or 1, 4)
-
-
 def choose_embedder(settings: Settings) -> Embedder | None:
     """The embedder by name."""
     if settings.embedder == "none":
@@ -112,37 +111,59 @@ def choose_embedder(settings: Settings) -> Embedder | None:
 
         return HashingEmbedder()
     if settings.embedder == "http":
-        from perdure.models.http_embedder import HttpEmbedder
-
-        return HttpEmbedder.from_settings(settings)  # type: ignore[attr-defined]
+        return _http_embedder(settings)
     from perdure.models.onnx_embedder import OnnxEmbedder
 
-    return OnnxEmbedder(
-        settings.embedder,
-        folder=settings.models_folder,
-        allow_download=settings.allow_download,
-        threads=thread_count(settings),
-    )
+    return OnnxEmbedder(settings.embedder, places(settings), cores=cores(settings))
 
 
 def choose_late(settings: Settings, embedder: Embedder | None) -> LateInteraction | None:
     """Late interaction over the embedder's own token states, where it has them."""
-    return embedder if settings.late and hasattr(embedder, "embed_and_encode") else None
+    return cast(LateInteraction, embedder) if settings.late and hasattr(embedder, "embed_and_encode") else None
 
 
 def choose_reranker(settings: Settings) -> Reranker | None:
     """The reranker by name."""
-    raise NotImplementedError
+    if settings.reranker == "none":
+        return None
+    if settings.reranker == "http":
+        return _http_reranker(settings)
+    from perdure.models.onnx_reranker import OnnxReranker
+
+    return OnnxReranker(settings.reranker, places(settings), cores=cores(settings))
 
 
 def choose_extractor(settings: Settings) -> Extractor:
     """The extractor by name, with the best tagger at hand."""
-    raise NotImplementedError
+    if settings.extractor == "verbatim":
+        from perdure.retain.extract_verbatim import VerbatimExtractor
+
+        return VerbatimExtractor()
+    from perdure.models.choose import choose_tagger
+    from perdure.retain.extract_local import LocalExtractor
+
+    return LocalExtractor(choose_tagger(settings.tagger))
 
 
 def choose_tokens(settings: Settings) -> Tokens:
     """The token counter by name."""
-    raise NotImplementedError
+    from perdure.models.tokens import token_counter
+
+    return token_counter(settings.tokens)
+
+
+def places(settings: Settings) -> Places:
+    """Where model files may be."""
+    from perdure.models.weights import Places
+
+    return Places(store=settings.models_folder, allow_download=settings.allow_download)
+
+
+def cores(settings: Settings) -> Cores:
+    """The budget of simultaneous model runs."""
+    from perdure.models.cores import Cores, shared_cores
+
+    return Cores(settings.threads) if settings.threads else shared_cores()
 
 
 def choose_notes(settings: Settings) -> Notes | None:

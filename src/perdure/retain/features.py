@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from perdure.domain.fact import Fact
-from perdure.ports.embedder import Embedder, JointEmbedder, LateInteraction, Matrix
-from perdure.ports.extractor import Turn
+from perdure.ports.embedder import Embedder, JointEmbedder, LateInteraction, Matrix, Vector
 from perdure.ports.store import Features
 from perdure.retain.draw import Draft
+from perdure.retain.smooth import smooth_after
+from perdure.retain.surroundings import neighbouring_text, preceding_text
+from perdure.text.passage import join_passage
 from perdure.text.signature import signature
 from perdure.text.terms import index_terms, plain_words
 
-NEIGHBOURS = 2
-NEIGHBOUR_CHARACTERS = 300
 CONTEXT_WEIGHT = 0.5
+TITLE_WEIGHT = 1.0
+"""How often the title's terms count on top of once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,21 +28,20 @@ class IndexText:
     """The texts under which a fact can be found."""
 
     own: str
-    """Embedded, and indexed with full weight: the fact, its source where the words differ, its date."""
+    """Embedded, and indexed with full weight: the fact and its date."""
+    title: str
     context: str
-    """Indexed with less weight: the turns around it."""
-    passage: str
-    """Read by the reranker."""
+    """Indexed with less weight: the rest of the turn and the turns around it."""
+    preceding: str
+    """Read by the reranker before the fact."""
 
 
-def index_text(fact: Fact, surroundings: Sequence[str], title: str) -> IndexText:
-    """What to index of a fact that stands among these neighbouring turns."""
+def index_text(fact: Fact, *, title: str = "", context: str = "", preceding: str = "") -> IndexText:
+    """What to index of a fact that stands in these surroundings."""
     dated = fact.text if fact.mentioned_at is None else f"{fact.text} ({_day(fact)})"
-    head = f"{title}: " if title and title.casefold() not in fact.text.casefold() else ""
+    named = not title or title.casefold() in fact.text.casefold()
     return IndexText(
-        own=head + dated,
-        context=" ".join(surroundings),
-        passage=head + dated,
+        own=dated if named else f"{title}. {dated}", title=title, context=context, preceding=preceding
     )
 
 
@@ -47,26 +50,24 @@ def _day(fact: Fact) -> str:
     return f"{fact.mentioned_at.day} {fact.mentioned_at:%B %Y}"
 
 
-def neighbours(turns: Sequence[Turn], index: int) -> list[str]:
-    """The turns around one, each cut to a bearable length."""
-    low, high = max(index - NEIGHBOURS, 0), index + NEIGHBOURS + 1
-    return [_line(turns[i]) for i in range(low, min(high, len(turns))) if i != index]
-
-
-def _line(turn: Turn) -> str:
-    text = turn.text[:NEIGHBOUR_CHARACTERS]
-    return f"{turn.speaker}: {text}" if turn.speaker else text
-
-
 def weigh_terms(fact: Fact, texts: IndexText) -> dict[str, float]:
-    """Term -> weight: own words fully (once for fact and source together), context words in part."""
+    """Term -> weight: own words fully (once for fact and source together), title more, context less."""
     terms: Counter[str] = index_terms(texts.own)
     for term, count in index_terms(f"{fact.speaker} {fact.source_text}").items():
         terms[term] = max(terms[term], count)
     weights = {term: float(count) for term, count in terms.items()}
-    for term, count in index_terms(texts.context).items():
-        weights[term] = weights.get(term, 0.0) + CONTEXT_WEIGHT * count
+    for text, weight in ((texts.title, TITLE_WEIGHT), (texts.context, CONTEXT_WEIGHT)):
+        for term, count in index_terms(text).items():
+            weights[term] = weights.get(term, 0.0) + weight * count
     return weights
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Featured:
+    """Features of the new facts, and those that change of facts already stored before them."""
+
+    fresh: list[Features]
+    changed: Mapping[str, Features]
 
 
 def add_features(
@@ -74,46 +75,79 @@ def add_features(
     keys: Sequence[str],
     embedder: Embedder | None,
     late: LateInteraction | None,
-) -> list[Features]:
-    """The features of each draft, embedded in one batch."""
-    texts = [
-        index_text(
-            draft.fact,
-            neighbours([planned.turn for planned in draft.plan.turns], draft.extracted.turn),
-            draft.plan.document.title,
-        )
-        for draft in drafts
-    ]
+    earlier: Mapping[str, Mapping[str, Features]],
+) -> Featured:
+    """Features of every draft, embedded in one batch; `earlier` are the last facts of documents added to."""
+    texts = [_texts_of(draft) for draft in drafts]
     vectors, tokens = embed_texts([text.own for text in texts], embedder, late)
-    return [
-        Features(
-            vectors={"fact": vectors[row]} if vectors is not None else {},
-            terms=weigh_terms(draft.fact, text),
-            words=plain_words(f"{text.own} {draft.fact.source_text}"),
-            signature=signature(draft.fact.text),
-            tokens=tokens[row],
-            dedupe_key=key,
-            passage="" if text.passage == draft.fact.text else text.passage,
+    context, changed = _context_vectors(drafts, vectors, earlier)
+    fresh = [
+        _features(
+            draft.fact,
+            text,
+            key,
+            {} if vectors is None else {"fact": vectors[row], "context": context[row]},
+            tokens[row],
         )
         for row, (draft, text, key) in enumerate(zip(drafts, texts, keys, strict=True))
     ]
+    return Featured(fresh, changed)
+
+
+def _texts_of(draft: Draft) -> IndexText:
+    turns = [planned.turn for planned in draft.plan.turns]
+    found = draft.extracted
+    return index_text(
+        draft.fact,
+        title=draft.plan.document.title,
+        context=neighbouring_text(turns, found.turn, found.source_text),
+        preceding=preceding_text(turns, found.turn, found.start),
+    )
+
+
+def _features(
+    fact: Fact, text: IndexText, key: str, vectors: Mapping[str, Vector], tokens: bytes
+) -> Features:
+    passage = join_passage(text.preceding, text.own)
+    return Features(
+        vectors=vectors,
+        terms=weigh_terms(fact, text),
+        words=plain_words(f"{text.own} {fact.source_text}"),
+        signature=signature(fact.text),
+        tokens=tokens,
+        dedupe_key=key,
+        passage="" if passage == fact.text else passage,
+    )
+
+
+def _context_vectors(
+    drafts: Sequence[Draft], vectors: Matrix | None, earlier: Mapping[str, Mapping[str, Features]]
+) -> tuple[Matrix, dict[str, Features]]:
+    """Vectors smoothed within each document; facts stored before the new ones get theirs anew."""
+    if vectors is None:
+        return np.empty((0, 0), dtype=np.float32), {}
+    context = np.empty_like(vectors)
+    changed: dict[str, Features] = {}
+    rows_of: dict[str, list[int]] = {}
+    for row, draft in enumerate(drafts):
+        rows_of.setdefault(draft.plan.document.id, []).append(row)
+    for document_id, rows in rows_of.items():
+        stored = {i: f for i, f in earlier.get(document_id, {}).items() if "fact" in f.vectors}
+        before, fresh = smooth_after([f.vectors["fact"] for f in stored.values()], vectors[rows])
+        context[rows] = fresh
+        for (fact_id, features), vector in zip(stored.items(), before, strict=True):
+            changed[fact_id] = replace(features, vectors={**features.vectors, "context": vector})
+    return context, changed
 
 
 def restate_features(
     fact: Fact, key: str, embedder: Embedder | None, late: LateInteraction | None
 ) -> Features:
     """The features of a fact whose text a person changed; it stands without neighbours."""
-    text = index_text(fact, (), "")
+    text = index_text(fact)
     vectors, tokens = embed_texts([text.own], embedder, late)
-    return Features(
-        vectors={"fact": vectors[0]} if vectors is not None else {},
-        terms=weigh_terms(fact, text),
-        words=plain_words(text.own),
-        signature=signature(fact.text),
-        tokens=tokens[0],
-        dedupe_key=key,
-        passage="" if text.passage == fact.text else text.passage,
-    )
+    views = {} if vectors is None else {"fact": vectors[0], "context": vectors[0]}
+    return _features(fact, text, key, views, tokens[0])
 
 
 def embed_texts(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from perdure.domain.fact import Fact, Link
 from perdure.domain.filter import Filter
 from perdure.domain.item import RetainResult, Superseded
 from perdure.domain.trace import Trace
-from perdure.ports.store import Closure, NewFact, Proof, WriteBatch, WriteReceipt
+from perdure.ports.store import Closure, Features, NewFact, Proof, WriteBatch, WriteReceipt
 from perdure.retain.dedupe import dedupe_key, split_known
 from perdure.retain.draw import Draft, draw_facts, keep_unchanged
 from perdure.retain.features import add_features
@@ -39,20 +39,30 @@ def retain(parts: RetainParts, request: RetainRequest) -> RetainResult:
     with trace.stage("resolve"):
         settled = settle_entities(parts.store, bank, drafts, now)
     with trace.stage("embed"):
-        facts = _with_features(parts, settled.drafts)
+        facts, changed = _with_features(parts, bank, plans, settled.drafts)
     with trace.stage("link"):
         closures = closures_of(parts.store, bank, settled.drafts, now)
         links = _links(parts, bank, settled.drafts, facts, now)
     with trace.stage("write"):
-        batch = _batch(parts, bank, plans, facts, settled, links, closures, moved, gone, merged, drawn, now)
+        batch = _batch(
+            parts, bank, plans, facts, changed, settled, links, closures, moved, gone, merged, drawn, now
+        )
         receipt = parts.store.write(batch)
     return _result(bank, plans, batch, receipt, merged, len(moved), trace)
 
 
-def _with_features(parts: RetainParts, drafts: Sequence[Draft]) -> list[NewFact]:
+def _with_features(
+    parts: RetainParts, bank: str, plans: Sequence[Plan], drafts: Sequence[Draft]
+) -> tuple[list[NewFact], Mapping[str, Features]]:
     keys = [dedupe_key(draft.fact) for draft in drafts]
-    features = add_features(drafts, keys, parts.embedder, parts.late)
-    return [NewFact(draft.fact, made) for draft, made in zip(drafts, features, strict=True)]
+    earlier = {
+        plan.document.id: parts.store.features(bank, [fact.id for fact in plan.earlier])
+        for plan in plans
+        if plan.earlier
+    }
+    featured = add_features(drafts, keys, parts.embedder, parts.late, earlier)
+    facts = [NewFact(draft.fact, made) for draft, made in zip(drafts, featured.fresh, strict=True)]
+    return facts, featured.changed
 
 
 def _links(
@@ -70,6 +80,7 @@ def _batch(
     bank: str,
     plans: Sequence[Plan],
     facts: Sequence[NewFact],
+    changed: Mapping[str, Features],
     settled: Settled,
     links: Sequence[Link],
     closures: Sequence[Closure],
@@ -87,6 +98,7 @@ def _batch(
         chunks=[chunk for plan in plans for chunk in plan.chunks],
         removed_chunks=[chunk for plan in plans for chunk in plan.removed_chunks],
         facts=facts,
+        features=changed,
         updates=moved,
         entities=settled.entities,
         links=links,

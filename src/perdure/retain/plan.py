@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
 
@@ -15,6 +15,7 @@ from perdure.ports.store import Selection, Store
 from perdure.text.chunk import CHUNK_CHARACTERS, chunk_text, group_pieces
 
 CONTEXT_TURNS = 3
+EARLIER_FACTS = 4
 _ALL = 1_000_000
 
 
@@ -39,7 +40,8 @@ class Plan:
     old_facts: Sequence[Fact] = ()
     """Current facts whose chunk is gone: kept if they are drawn again, else retired."""
     unchanged: int = 0
-    earlier: Mapping[str, Fact] = field(default_factory=dict)
+    earlier: Sequence[Fact] = ()
+    """The last facts of a document that is added to, in order."""
 
 
 def digest(*parts: str) -> str:
@@ -85,6 +87,7 @@ def plan_document(
         removed_chunks=removed,
         old_facts=[fact for fact in facts if fact.chunk_id not in kept],
         unchanged=sum(fact.chunk_id in kept for fact in facts),
+        earlier=_last_facts(store, bank, document_id, now) if appending else (),
     )
 
 
@@ -181,6 +184,13 @@ def _context_turns(stored: Sequence[Chunk]) -> list[PlannedTurn]:
         for span in chunk.spans
     ]
     return turns[-CONTEXT_TURNS:]
+
+
+def _last_facts(store: Store, bank: str, document_id: str, now: datetime) -> list[Fact]:
+    wanted = Filter(now=now, document_ids=frozenset({document_id}))
+    page = store.browse(bank, Selection(wanted=wanted, limit=EARLIER_FACTS * 4))
+    in_order = sorted(page.facts, key=lambda fact: (fact.recorded_at or now, fact.ordinal))
+    return in_order[-EARLIER_FACTS:]
 
 
 def _current_facts(store: Store, bank: str, document_id: str, now: datetime) -> list[Fact]:

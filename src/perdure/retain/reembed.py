@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 
+from perdure.domain.fact import Fact
 from perdure.domain.filter import Filter
 from perdure.errors import InvalidInput, StoreError
 from perdure.ports.embedder import Embedder, Vector
 from perdure.ports.store import Selection
 from perdure.retain.features import embed_texts
 from perdure.retain.parts import RetainParts
+from perdure.retain.smooth import smooth
+from perdure.text.passage import own_passage
 
 PAGE = 256
+LISTING = 10_000
 ROUNDS = 20
+
+Staged = tuple[str, Mapping[str, Vector], bytes]
 
 
 def reembed(parts: RetainParts, bank: str) -> int:
@@ -20,40 +27,62 @@ def reembed(parts: RetainParts, bank: str) -> int:
     embedder = parts.embedder
     if embedder is None:
         raise InvalidInput("embedder", "a configured embedder, to re-embed with")
-    waiting: Sequence[str] = list(_every_id(parts, bank))
+    waiting = _every_fact(parts, bank)
     count = 0
     for _ in range(ROUNDS):
-        for start in range(0, len(waiting), PAGE):
-            page = waiting[start : start + PAGE]
+        for page in _pages(waiting):
             parts.store.stage_vectors(bank, embedder.model, _embedded(parts, bank, embedder, page))
             count += len(page)
-        waiting = parts.store.switch_model(bank, embedder.model)
-        if not waiting:
+        missing = parts.store.switch_model(bank, embedder.model)
+        if not missing:
             return count
+        waiting = parts.store.facts(bank, missing)
     raise StoreError(f"bank {bank!r} is written to faster than it can be re-embedded; try again later")
 
 
-def _every_id(parts: RetainParts, bank: str) -> Iterator[str]:
+def _every_fact(parts: RetainParts, bank: str) -> list[Fact]:
     wanted = Filter(now=parts.clock(), any_time=True, include_expired=True)
-    offset = 0
+    facts: list[Fact] = []
     while True:
-        chosen = Selection(wanted=wanted, offset=offset, limit=10_000, oldest_first=True)
+        chosen = Selection(wanted=wanted, offset=len(facts), limit=LISTING, oldest_first=True)
         page = parts.store.browse(bank, chosen).facts
         if not page:
-            return
-        yield from (fact.id for fact in page)
-        offset += len(page)
+            return facts
+        facts += page
 
 
-def _embedded(
-    parts: RetainParts, bank: str, embedder: Embedder, ids: Sequence[str]
-) -> list[tuple[str, Mapping[str, Vector], bytes]]:
-    passages = parts.store.passages(bank, ids)
-    known = [fact_id for fact_id in ids if fact_id in passages]
-    vectors, tokens = embed_texts([passages[fact_id][0] for fact_id in known], embedder, parts.late)
-    assert vectors is not None or not known
-    return [
-        (fact_id, {"fact": vectors[row]}, tokens[row])
-        for row, fact_id in enumerate(known)
-        if vectors is not None
-    ]
+def _pages(facts: Sequence[Fact]) -> Iterator[list[Fact]]:
+    """Whole documents together, in their order, about PAGE facts at a time."""
+    in_order = sorted(facts, key=_place)
+    page: list[Fact] = []
+    for _, group in groupby(in_order, key=lambda fact: fact.document_id or fact.id):
+        page += group
+        if len(page) >= PAGE:
+            yield page
+            page = []
+    if page:
+        yield page
+
+
+def _place(fact: Fact) -> tuple[str, str, int, str]:
+    recorded = fact.recorded_at.isoformat() if fact.recorded_at else ""
+    return (fact.document_id or fact.id, recorded, fact.ordinal, fact.id)
+
+
+def _embedded(parts: RetainParts, bank: str, embedder: Embedder, page: Sequence[Fact]) -> list[Staged]:
+    passages = parts.store.passages(bank, [fact.id for fact in page])
+    known = [fact for fact in page if fact.id in passages]
+    texts = [own_passage(passages[fact.id][0]) for fact in known]
+    vectors, tokens = embed_texts(texts, embedder, parts.late)
+    staged: list[Staged] = []
+    if vectors is None:
+        return staged
+    row = 0
+    for _, group in groupby(known, key=lambda fact: fact.document_id or fact.id):
+        members = list(group)
+        context = smooth(vectors[row : row + len(members)])
+        for place, fact in enumerate(members):
+            views = {"fact": vectors[row + place], "context": context[place]}
+            staged.append((fact.id, views, tokens[row + place]))
+        row += len(members)
+    return staged
