@@ -6,18 +6,16 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from math import tanh
 
-import numpy as np
 import pytest
 
 from perdure.domain.fact import Fact, FactType
 from perdure.domain.recall import Budget, Candidate, Hit, Query
 from perdure.domain.time import Window
+from perdure.recall.blend import sigmoid, synthetic, with_relevance
 from perdure.recall.boosts import boost, proof, recency, temporal_proximity
 from perdure.recall.budget import BudgetPlan
 from perdure.recall.fuse import fuse, reciprocal_rank
-from perdure.recall.recipes import BoostWeights
-from perdure.recall.rerank import sigmoid, synthetic, with_relevance
-from perdure.recall.recipes import Blend
+from perdure.recall.recipes import Blend, BoostWeights
 from perdure.recall.score import score
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
@@ -91,7 +89,7 @@ def test_final_score_is_relevance_times_boosts() -> None:
 
 
 def test_sigmoid_brings_logits_to_0_1() -> None:
-    values = sigmoid(np.array([0.0, 2.0, -2.0, 100.0, -100.0], dtype=np.float32))
+    values = [sigmoid(x) for x in (0.0, 2.0, -2.0, 1000.0, -1000.0)]
     assert values[0] == pytest.approx(0.5)
     assert values[1] == pytest.approx(0.8808, abs=1e-4)
     assert values[1] + values[2] == pytest.approx(1.0)

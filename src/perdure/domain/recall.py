@@ -69,8 +69,14 @@ class Candidate:
     ranks: tuple[ChannelRank, ...] = ()
     fused: float = 0.0
     late: float | None = None
+    logits: tuple[float, ...] = ()
+    """The cross-encoder's raw scores, one a view of the passage; empty when it did not read it."""
     rerank: float | None = None
+    """The best of the logits, through the sigmoid."""
+    strength: float | None = None
+    """Logit blended with the other signals, and with what linked candidates add; unbounded."""
     relevance: float = 0.0
+    """0..1: the sigmoid of the strength, or a score made from the rank."""
     boosts: Mapping[str, float] = field(default_factory=dict)
     score: float = 0.0
     cut: str | None = None

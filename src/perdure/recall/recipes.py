@@ -39,15 +39,24 @@ class ChannelSpec:
         return self.limit if self.limit is not None else max(1, round(budget * self.share))
 
 
+class View(StrEnum):
+    """What the cross-encoder reads of a candidate."""
+
+    OWN = "own"
+    FULL = "full"
+    """The fact after what was said before it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blend:
-    """Weights of the signals that make relevance, each brought to 0..1 first."""
+    """What is added to the cross-encoder's logit: weight x signal, each signal brought to 0..1 over the pool."""
 
-    cross: float = 1.0
     late: float = 0.0
-    semantic: float = 0.0
-    keyword: float = 0.0
     fused: float = 0.0
+    channels: Mapping[str, float] = field(default_factory=dict)
+    """Channel -> weight of its raw score."""
+    links: float = 0.0
+    """Share of a linked candidate's lead that comes over (docs/decisions/linked-strength.md)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +82,7 @@ class Recipe:
     """Order the pool by late interaction first."""
     cross_pool: int = 300
     """Candidates that the cross-encoder reads; 0 leaves it out."""
+    views: tuple[View, ...] = (View.OWN,)
     blend: Blend = field(default_factory=Blend)
     scoring: Scoring = Scoring.BOOSTS
     boosts: BoostWeights = field(default_factory=BoostWeights)
@@ -128,8 +138,10 @@ ABMIND = Recipe(
 
 DEFAULT = Recipe(
     name="default",
-    channels=_channels("semantic", "keyword", "graph", "temporal"),
-    cross_pool=40,
+    channels=_channels("semantic", "surroundings", "keyword", "graph", "temporal"),
+    cross_pool=32,
+    views=(View.OWN, View.FULL),
+    blend=Blend(channels={"keyword": 3.0, "surroundings": 2.0}),
 )
 
 RECIPES: Mapping[str, Recipe] = {

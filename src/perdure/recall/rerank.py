@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from perdure.domain.recall import Candidate, Query
 from perdure.domain.trace import Trace
 from perdure.errors import ModelError
-from perdure.ports.embedder import Vector
+from perdure.recall.blend import cheap_strengths, sigmoid, with_relevance
 from perdure.recall.parts import RecallParts
-from perdure.recall.recipes import Blend, Recipe
+from perdure.recall.recipes import Blend, Recipe, View
 from perdure.recall.request import RecallRequest
+from perdure.text.passage import full_passage, own_passage
 
-LOWEST_SYNTHETIC = 0.1
+Passages = Mapping[str, tuple[str, bytes]]
 
 
 def rerank(
@@ -32,21 +31,7 @@ def rerank(
     return sorted(with_relevance(pool, recipe.blend), key=lambda c: (-c.relevance, c.fact_id))
 
 
-def sigmoid(logits: Vector) -> Vector:
-    """1 / (1 + e^-x)."""
-    return (1.0 / (1.0 + np.exp(-logits.astype(np.float64)))).astype(np.float32)
-
-
-def synthetic(position: int, count: int) -> float:
-    """Spread over 1.0 .. 0.1 by rank, for when no reranker is at hand."""
-    if count <= 1:
-        return 1.0
-    return 1.0 - (1.0 - LOWEST_SYNTHETIC) * position / (count - 1)
-
-
-def _passages(
-    parts: RecallParts, bank: str, recipe: Recipe, pool: Sequence[Candidate]
-) -> Mapping[str, tuple[str, bytes]]:
+def _passages(parts: RecallParts, bank: str, recipe: Recipe, pool: Sequence[Candidate]) -> Passages:
     wants_late = recipe.late and parts.late is not None
     wants_cross = recipe.cross_pool > 0 and parts.reranker is not None
     if not (wants_late or wants_cross):
@@ -59,7 +44,7 @@ def _late_stage(
     recipe: Recipe,
     query: Query,
     pool: list[Candidate],
-    passages: Mapping[str, tuple[str, bytes]],
+    passages: Passages,
     trace: Trace,
 ) -> list[Candidate]:
     if not recipe.late or parts.late is None or not pool:
@@ -70,8 +55,7 @@ def _late_stage(
     except ModelError as error:
         trace.failed("late", str(error))
         return pool
-    scored = [replace(c, late=float(s)) for c, s in zip(pool, scores, strict=True)]
-    return sorted(scored, key=lambda c: (-(c.late or 0.0), c.fact_id))
+    return [replace(c, late=float(s)) for c, s in zip(pool, scores, strict=True)]
 
 
 def _cross_stage(
@@ -79,7 +63,7 @@ def _cross_stage(
     recipe: Recipe,
     query: Query,
     pool: list[Candidate],
-    passages: Mapping[str, tuple[str, bytes]],
+    passages: Passages,
     trace: Trace,
 ) -> list[Candidate]:
     if recipe.cross_pool <= 0 or not pool:
@@ -87,37 +71,32 @@ def _cross_stage(
     if parts.reranker is None:
         trace.failed("reranker", "no reranker is configured")
         return pool
-    head = [c for c in pool[: recipe.cross_pool] if c.fact_id in passages]
+    chosen = first_pass(pool, recipe.blend)[: recipe.cross_pool]
+    head = [c for c in chosen if c.fact_id in passages]
+    texts = [_read(passages[c.fact_id][0], view) for view in recipe.views for c in head]
     try:
-        logits = parts.reranker.score(query.text, [passages[c.fact_id][0] for c in head])
+        logits = parts.reranker.score(query.text, texts)
     except ModelError as error:
         trace.failed("reranker", str(error))
         return pool
-    read = {c.fact_id: float(s) for c, s in zip(head, sigmoid(logits), strict=True)}
-    return [replace(c, rerank=read.get(c.fact_id)) for c in pool]
-
-
-def with_relevance(pool: Sequence[Candidate], blend: Blend) -> list[Candidate]:
-    """Relevance: read candidates by the blend, unread ones below them by their place; synthetic if none was read."""
-    read = [c for c in pool if c.rerank is not None]
-    if not read:
-        return [replace(c, relevance=synthetic(i, len(pool))) for i, c in enumerate(pool)]
-    scored = [replace(c, relevance=_blended(c, blend)) for c in read]
-    floor = min(c.relevance for c in scored)
-    unread = [c for c in pool if c.rerank is None]
-    return scored + [
-        replace(c, relevance=floor * synthetic(i + 1, len(unread) + 2)) for i, c in enumerate(unread)
+    read = {
+        c.fact_id: tuple(float(logits[row + place * len(head)]) for place in range(len(recipe.views)))
+        for row, c in enumerate(head)
+    }
+    return [
+        replace(c, logits=read[c.fact_id], rerank=sigmoid(max(read[c.fact_id]))) if c.fact_id in read else c
+        for c in pool
     ]
 
 
-def _blended(candidate: Candidate, blend: Blend) -> float:
-    raw = {rank.channel: rank.score for rank in candidate.ranks}
-    signals = (
-        (blend.cross, candidate.rerank or 0.0),
-        (blend.late, candidate.late or 0.0),
-        (blend.semantic, raw.get("semantic", 0.0)),
-        (blend.keyword, raw.get("keyword", 0.0)),
-        (blend.fused, candidate.fused),
-    )
-    total = sum(weight for weight, _ in signals)
-    return sum(weight * value for weight, value in signals) / total if total else 0.0
+def first_pass(pool: Sequence[Candidate], blend: Blend) -> list[Candidate]:
+    """The pool in the order in which the cross-encoder gets to read it."""
+    strengths = cheap_strengths(pool, blend)
+    if not any(strengths):
+        return list(pool)
+    order = sorted(range(len(pool)), key=lambda i: (-strengths[i], pool[i].fact_id))
+    return [pool[i] for i in order]
+
+
+def _read(passage: str, view: View) -> str:
+    return own_passage(passage) if view is View.OWN else full_passage(passage)

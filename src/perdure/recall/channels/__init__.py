@@ -12,7 +12,7 @@ from perdure.recall.channels.keyword import keyword
 from perdure.recall.channels.notes import notes
 from perdure.recall.channels.pagerank import pagerank
 from perdure.recall.channels.relation import relation
-from perdure.recall.channels.semantic import semantic, semantic_floor
+from perdure.recall.channels.semantic import semantic, semantic_floor, surroundings
 from perdure.recall.channels.signature import signature
 from perdure.recall.channels.temporal import temporal
 
@@ -21,6 +21,7 @@ Channel = Callable[[ChannelContext], list[Hit]]
 CHANNELS: Mapping[str, Channel] = {
     "semantic": semantic,
     "semantic_floor": semantic_floor,
+    "surroundings": surroundings,
     "keyword": keyword,
     "graph": graph,
     "temporal": temporal,

@@ -24,3 +24,11 @@ def semantic_floor(context: ChannelContext) -> list[Hit]:
     floor = max(context.similarity_floor, context.floors.semantic or 0.0)
     probe = SemanticProbe(context.vector, min_score=floor)
     return context.store.search(context.bank, probe, context.wanted, context.limit * ABMIND_OVERFETCH)
+
+
+def surroundings(context: ChannelContext) -> list[Hit]:
+    """Cosine with the facts' context view: found by what was said around them."""
+    if context.vector is None:
+        return []
+    probe = SemanticProbe(context.vector, view="context")
+    return context.store.search(context.bank, probe, context.wanted, context.limit)

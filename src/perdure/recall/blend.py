@@ -1,0 +1,83 @@
+"""Blending: the cross-encoder's logit and the cheaper signals become one relevance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import exp
+
+from perdure.domain.recall import Candidate
+from perdure.recall.recipes import Blend
+
+LOWEST_SYNTHETIC = 0.1
+
+
+def sigmoid(logit: float) -> float:
+    """1 / (1 + e^-x), without overflow."""
+    if logit >= 0:
+        return 1.0 / (1.0 + exp(-logit))
+    return exp(logit) / (1.0 + exp(logit))
+
+
+def synthetic(position: int, count: int) -> float:
+    """Spread over 1.0 .. 0.1 by rank, for when no reranker is at hand."""
+    if count <= 1:
+        return 1.0
+    return 1.0 - (1.0 - LOWEST_SYNTHETIC) * position / (count - 1)
+
+
+def with_relevance(pool: Sequence[Candidate], blend: Blend) -> list[Candidate]:
+    """Relevance of each: by strength where the cross-encoder read, below those by the cheap signals.
+
+    When it read none, scores are made from the order of the pool.
+    """
+    added = cheap_strengths(pool, blend)
+    read = [
+        replace(c, strength=max(c.logits) + extra)
+        for c, extra in zip(pool, added, strict=True)
+        if c.logits
+    ]
+    rest = sorted(
+        ((extra, c) for c, extra in zip(pool, added, strict=True) if not c.logits),
+        key=lambda pair: -pair[0],
+    )
+    if not read:
+        return [replace(c, relevance=synthetic(i, len(rest))) for i, (_, c) in enumerate(rest)]
+    scored = [replace(c, relevance=sigmoid(c.strength or 0.0)) for c in read]
+    floor = min(c.relevance for c in scored)
+    below = [
+        replace(c, relevance=floor * synthetic(i + 1, len(rest) + 2)) for i, (_, c) in enumerate(rest)
+    ]
+    return scored + below
+
+
+def cheap_strengths(pool: Sequence[Candidate], blend: Blend) -> list[float]:
+    """What the signals other than the cross-encoder add to each candidate's logit."""
+    totals = [0.0] * len(pool)
+    signals: list[tuple[float, list[float | None]]] = [
+        (blend.late, [c.late for c in pool]),
+        (blend.fused, [c.fused for c in pool]),
+    ]
+    signals += [
+        (weight, [_raw(c, channel) for c in pool]) for channel, weight in sorted(blend.channels.items())
+    ]
+    for weight, values in signals:
+        if weight:
+            totals = [total + weight * value for total, value in zip(totals, to_unit(values), strict=True)]
+    return totals
+
+
+def to_unit(values: Sequence[float | None]) -> list[float]:
+    """Values spread over 0..1, the least and the missing at 0; all 0 when they do not differ."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return [0.0] * len(values)
+    least, most = min(known), max(known)
+    width = most - least
+    if width <= 0.0:
+        return [0.0] * len(values)
+    return [0.0 if value is None else (value - least) / width for value in values]
+
+
+def _raw(candidate: Candidate, channel: str) -> float | None:
+    return next((rank.score for rank in candidate.ranks if rank.channel == channel), None)
