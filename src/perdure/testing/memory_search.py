@@ -72,7 +72,7 @@ def keyword(
     average = sum(sum(terms.values()) for terms in current) / count if count else 0.0
     idf = {}
     for term in probe.terms:
-        df = sum(1 for terms in current if term in terms)
+        df = sum(1 for terms in current if terms.get(term, 0.0) > 0.0)
         idf[term] = math.log(1 + (count - df + 0.5) / (df + 0.5))
     scores = {}
     for fact in facts:

@@ -206,14 +206,14 @@ def remove_sources(state: BankState, gone: Callable[[Source], bool], *, erase: b
         proofs = state.proofs.get(fact.id, [])
         left = [source for source in proofs if not gone(source)]
         lost = len(proofs) - len(left)
-        if not gone((fact.document_id, fact.chunk_id)):
-            if lost:
-                state.facts[fact.id] = replace(fact, proof_count=max(1, fact.proof_count - lost))
-        elif left:
+        home_gone = gone((fact.document_id, fact.chunk_id))
+        if home_gone and left:
             document_id, chunk_id = left.pop(0)
             state.facts[fact.id] = rehome(fact, document_id, chunk_id, lost + 1)
-        elif erase:
+        elif home_gone and erase:
             homeless.append(fact.id)
             continue
+        elif lost:
+            state.facts[fact.id] = replace(fact, proof_count=max(1, fact.proof_count - lost))
         state.proofs[fact.id] = left
     return homeless

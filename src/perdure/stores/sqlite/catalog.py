@@ -1,0 +1,214 @@
+"""Reads that go to the file and not to the index."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Sequence
+from itertools import chain
+
+from perdure.domain.bank import Bank
+from perdure.domain.fact import Chunk, Document, Fact
+from perdure.domain.record import Record
+from perdure.ports.embedder import Vector
+from perdure.ports.store import BankStats, Features, KeyedEntity
+from perdure.stores.sqlite import codec
+from perdure.stores.sqlite.working import SELECT_FACTS, chunked, marks, views_of
+
+
+def banks(db: sqlite3.Connection, ids: Sequence[str] | None) -> list[Bank]:
+    """All banks, or those of `ids`, by id."""
+    if ids is None:
+        rows = db.execute(f"SELECT {codec.BANK_COLUMNS} FROM bank ORDER BY id").fetchall()
+        return [codec.decode_bank(row) for row in rows]
+    found = []
+    for group in chunked(ids):
+        query = f"SELECT {codec.BANK_COLUMNS} FROM bank WHERE id IN ({marks(group)})"
+        found += [codec.decode_bank(row) for row in db.execute(query, group)]
+    return sorted(found, key=lambda bank: bank.id)
+
+
+def facts(db: sqlite3.Connection, bank_no: int, bank: str, ids: Sequence[str]) -> list[Fact]:
+    """Facts in the order of the ids."""
+    found: dict[str, Fact] = {}
+    for group in chunked(ids):
+        query = f"{SELECT_FACTS} WHERE fact.bank = ? AND fact.id IN ({marks(group)})"
+        for _, *row in db.execute(query, (bank_no, *group)):
+            found[row[0]] = codec.decode_fact(bank, *row)
+    return [found[ident] for ident in ids if ident in found]
+
+
+def facts_by_number(db: sqlite3.Connection, bank: str, numbers: Sequence[int]) -> list[Fact]:
+    """Facts in the order of their numbers as given."""
+    found: dict[int, Fact] = {}
+    for start in range(0, len(numbers), 500):
+        group = numbers[start : start + 500]
+        query = f"{SELECT_FACTS} WHERE fact.no IN ({','.join(map(str, group))})"
+        for no, *row in db.execute(query):
+            found[no] = codec.decode_fact(bank, *row)
+    return [found[no] for no in numbers if no in found]
+
+
+def features(db: sqlite3.Connection, bank_no: int, ids: Sequence[str]) -> dict[str, Features]:
+    """The stored features of facts."""
+    found: dict[str, Features] = {}
+    views = views_of(db, bank_no)
+    for group in chunked(ids):
+        rows = db.execute(
+            "SELECT fact.no, fact.id, detail.dedupe_key, detail.terms, detail.words, detail.passage,"
+            " detail.tokens, feature.signature FROM fact JOIN detail ON detail.fact = fact.no"
+            " JOIN feature ON feature.bank = fact.bank AND feature.fact = fact.no"
+            f" WHERE fact.bank = ? AND fact.id IN ({marks(group)})",
+            (bank_no, *group),
+        ).fetchall()
+        vectors: dict[int, dict[str, Vector]] = {row[0]: {} for row in rows}
+        numbers = ",".join(str(no) for no in vectors)
+        for view in views:
+            query = (
+                f"SELECT fact, value FROM vector_original WHERE bank = ? AND view = ? AND fact IN ({numbers})"
+            )
+            for no, value in db.execute(query, (bank_no, view)):
+                vectors[no][view] = codec.decode_original(value)
+        for no, ident, dedupe_key, terms, words, passage, tokens, signature in rows:
+            found[ident] = Features(
+                vectors=vectors[no],
+                terms=json.loads(terms),
+                words=tuple(json.loads(words)),
+                signature=signature,
+                tokens=tokens,
+                dedupe_key=dedupe_key,
+                passage=passage,
+            )
+    return {ident: found[ident] for ident in ids if ident in found}
+
+
+def passages(db: sqlite3.Connection, bank_no: int, ids: Sequence[str]) -> dict[str, tuple[str, bytes]]:
+    """Fact id -> (what the reranker reads, packed token vectors)."""
+    found: dict[str, tuple[str, bytes]] = {}
+    for group in chunked(ids):
+        rows = db.execute(
+            "SELECT fact.id, iif(detail.passage = '', fact.text, detail.passage), detail.tokens"
+            " FROM fact JOIN detail ON detail.fact = fact.no"
+            f" WHERE fact.bank = ? AND fact.id IN ({marks(group)})",
+            (bank_no, *group),
+        )
+        found |= {ident: (passage, tokens) for ident, passage, tokens in rows}
+    return found
+
+
+def documents(db: sqlite3.Connection, bank_no: int, bank: str, ids: Sequence[str] | None) -> list[Document]:
+    """All documents, newest first, or those of `ids` in that order."""
+    if ids is None:
+        rows = db.execute(
+            "SELECT id, body FROM document WHERE bank = ? ORDER BY created_at DESC, id", (bank_no,)
+        )
+        return [codec.decode_document(bank, *row) for row in rows]
+    found: dict[str, Document] = {}
+    for group in chunked(ids):
+        query = f"SELECT id, body FROM document WHERE bank = ? AND id IN ({marks(group)})"
+        found |= {row[0]: codec.decode_document(bank, *row) for row in db.execute(query, (bank_no, *group))}
+    return [found[ident] for ident in ids if ident in found]
+
+
+_CHUNK = "SELECT id, document_id, ordinal, text, content_hash FROM chunk WHERE bank = ?"
+
+
+def chunks(
+    db: sqlite3.Connection, bank_no: int, bank: str, ids: Sequence[str] | None, document_id: str | None
+) -> list[Chunk]:
+    """The chunks of `ids` in that order, or of a document by ordinal."""
+    if ids is None:
+        rows = db.execute(f"{_CHUNK} AND document_id = ? ORDER BY ordinal, id", (bank_no, document_id))
+        return [_chunk(bank, *row) for row in rows]
+    found: dict[str, Chunk] = {}
+    for group in chunked(ids):
+        rows = db.execute(f"{_CHUNK} AND id IN ({marks(group)})", (bank_no, *group))
+        found |= {row[0]: _chunk(bank, *row) for row in rows}
+    return [found[ident] for ident in ids if ident in found]
+
+
+def _chunk(bank: str, ident: str, document_id: str, ordinal: int, text: str, content_hash: str) -> Chunk:
+    return Chunk(
+        id=ident, bank=bank, document_id=document_id, ordinal=ordinal, text=text, content_hash=content_hash
+    )
+
+
+def entities(
+    db: sqlite3.Connection, bank_no: int, bank: str, ids: Sequence[str] | None, keys: Sequence[str] | None
+) -> list[KeyedEntity]:
+    """All entities, most mentioned first; those of `ids` in that order; or those that hold one of `keys`."""
+    rows: list[tuple[str, int, str]] = []
+    base = "SELECT id, mentions, body FROM entity WHERE bank = ?"
+    if ids is None and keys is None:
+        rows = db.execute(base, (bank_no,)).fetchall()
+    for group in chunked(ids or ()):
+        rows += db.execute(f"{base} AND id IN ({marks(group)})", (bank_no, *group))
+    for group in chunked(keys or () if ids is None else ()):
+        held = f"SELECT entity FROM entity_key WHERE bank = ? AND key IN ({marks(group)})"
+        rows += db.execute(f"{base} AND id IN ({held})", (bank_no, bank_no, *group))
+    known = _keys(db, bank_no, None if ids is None and keys is None else [row[0] for row in rows])
+    found = {
+        ident: KeyedEntity(codec.decode_entity(bank, ident, mentions, body), tuple(known.get(ident, ())))
+        for ident, mentions, body in rows
+    }
+    if ids is not None:
+        return [found[ident] for ident in ids if ident in found]
+    return sorted(found.values(), key=lambda keyed: (-keyed.entity.mentions, keyed.entity.id))
+
+
+def _keys(db: sqlite3.Connection, bank_no: int, ids: Sequence[str] | None) -> dict[str, list[str]]:
+    base = "SELECT entity, key FROM entity_key WHERE bank = ?"
+    if ids is None:
+        rows = [db.execute(f"{base} ORDER BY key", (bank_no,))]
+    else:
+        rows = [
+            db.execute(f"{base} AND entity IN ({marks(group)}) ORDER BY key", (bank_no, *group))
+            for group in chunked(ids)
+        ]
+    keys: dict[str, list[str]] = {}
+    for entity, key in chain.from_iterable(rows):
+        keys.setdefault(entity, []).append(key)
+    return keys
+
+
+def records(db: sqlite3.Connection, kind: str, bank: str, ids: Sequence[str] | None) -> list[Record]:
+    """Records of a kind, oldest first."""
+    base = "SELECT created_at, id, body FROM record WHERE kind = ? AND bank = ?"
+    if ids is None:
+        rows = db.execute(base, (kind, bank)).fetchall()
+    else:
+        rows = [
+            row
+            for group in chunked(ids)
+            for row in db.execute(f"{base} AND id IN ({marks(group)})", (kind, bank, *group))
+        ]
+    return [codec.decode_record(kind, bank, ident, body) for _, ident, body in sorted(rows)]
+
+
+def count_rows(db: sqlite3.Connection, bank_no: int) -> BankStats:
+    """What can be counted without the index: documents, chunks, entities, bytes."""
+    counts = {
+        table: db.execute(f"SELECT count(*) FROM {table} WHERE bank = ?", (bank_no,)).fetchone()[0]
+        for table in ("document", "chunk", "entity")
+    }
+    (pages,) = db.execute("PRAGMA page_count").fetchone()
+    (size,) = db.execute("PRAGMA page_size").fetchone()
+    tags: Counter[str] = Counter()
+    query = "SELECT tags, count(*) FROM feature WHERE bank = ? AND tags IS NOT NULL GROUP BY tags"
+    for held, count in db.execute(query, (bank_no,)):
+        tags.update(dict.fromkeys(json.loads(held), count))
+    return BankStats(
+        documents=counts["document"],
+        chunks=counts["chunk"],
+        entities=counts["entity"],
+        tags=dict(tags),
+        bytes_on_disk=pages * size,
+    )
+
+
+def containing(db: sqlite3.Connection, bank_no: int, text: str) -> list[int]:
+    """Numbers of the facts whose text contains a text, in any case."""
+    wanted = text.casefold()
+    rows = db.execute("SELECT no, text FROM fact WHERE bank = ?", (bank_no,))
+    return [no for no, held in rows if wanted in held.casefold()]

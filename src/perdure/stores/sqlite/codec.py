@@ -1,0 +1,323 @@
+"""How domain objects become rows and rows become domain objects."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from hashlib import blake2b
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perdure.domain.bank import Bank, Disposition, EmbeddingModel
+from perdure.domain.fact import Document, Entity, Fact, FactType, LinkKind, Tier
+from perdure.domain.record import Record
+from perdure.ports.embedder import Matrix, Vector
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+NEVER = np.iinfo(np.int64).max
+"""Stands for an end that is not known."""
+ALWAYS = np.iinfo(np.int64).min
+"""Stands for a beginning that is not known."""
+
+TYPES = {kind: code for code, kind in enumerate(FactType)}
+TIERS = {tier: code for code, tier in enumerate(Tier)}
+KINDS = {kind: code for code, kind in enumerate(LinkKind)}
+KIND_OF = tuple(LinkKind)
+
+MOMENTS = ("recorded", "retired", "valid_from", "valid_to", "expires", "first", "last", "dated")
+HASHES = ("document", "topic", "subject", "relation", "object", "speaker")
+SMALL = ("type", "tier", "classification", "superseded")
+COUNTS = ("terms", "entities", "metadata")
+COLUMNS = np.dtype(
+    [(name, "<i8") for name in MOMENTS]
+    + [(name, "<u8") for name in HASHES]
+    + [("length", "<f8")]
+    + [(name, "u1") for name in SMALL]
+    + [(name, "<u4") for name in COUNTS]
+)
+"""What the index keeps of each fact; `first` and `last` bound when it happened (or was said)."""
+TERM = np.dtype([("hash", "<u4"), ("tf", "<f4")])
+EDGE = np.dtype([("other", "<i8"), ("kind", "u1"), ("outgoing", "u1"), ("weight", "<f4")])
+
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def micros(moment: datetime | None, absent: int) -> int:
+    """Microseconds since 1970."""
+    return absent if moment is None else (moment - EPOCH) // _MICROSECOND
+
+
+def iso(moment: datetime | None) -> str | None:
+    """ISO 8601 text that `datetime.fromisoformat` reads back."""
+    return None if moment is None else moment.isoformat()
+
+
+def instant(text: str | None) -> datetime | None:
+    """The datetime of ISO 8601 text."""
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def compact(value: object) -> str:
+    """JSON without blanks."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+@lru_cache(maxsize=1 << 16)
+def digest(text: str) -> int:
+    """A 64-bit hash that no one can steer two texts into."""
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+@lru_cache(maxsize=1 << 16)
+def term_hash(term: str) -> int:
+    """The 32-bit hash under which a term is indexed."""
+    return crc32(term.encode())
+
+
+def name_hash(name: str | None) -> int:
+    """Hash of a name in any case; 0 for none."""
+    return 0 if name is None else digest(name.casefold())
+
+
+def pair_hash(key: str, value: str) -> int:
+    """Hash of a metadata pair."""
+    return digest(f"{key}\x00{value}")
+
+
+def pack_hashes(hashes: Iterable[int]) -> bytes:
+    """64-bit hashes as bytes."""
+    return b"".join(value.to_bytes(8, "little") for value in hashes)
+
+
+def columns_of(fact: Fact, length: float, terms: int) -> bytes:
+    """The packed columns of a fact."""
+    occurred = fact.occurred_start is not None or fact.occurred_end is not None
+    first = (fact.occurred_start or fact.occurred_end) if occurred else fact.mentioned_at
+    last = (fact.occurred_end or fact.occurred_start) if occurred else fact.mentioned_at
+    row = (
+        micros(fact.recorded_at, ALWAYS),
+        micros(fact.retired_at, NEVER),
+        micros(fact.valid_from, ALWAYS),
+        micros(fact.valid_to, NEVER),
+        micros(fact.expires_at, NEVER),
+        micros(first, NEVER),
+        micros(last, ALWAYS),
+        micros(fact.dated, NEVER),
+        0 if fact.document_id is None else digest(fact.document_id),
+        0 if fact.topic is None else digest(fact.topic),
+        name_hash(fact.subject),
+        name_hash(fact.relation),
+        name_hash(fact.object),
+        name_hash(fact.speaker),
+        length,
+        TYPES[fact.type],
+        TIERS[fact.tier],
+        fact.classification,
+        fact.superseded_by is not None,
+        terms,
+        len(set(fact.entity_ids)),
+        len(fact.metadata),
+    )
+    return np.array([row], COLUMNS).tobytes()
+
+
+def entity_hashes(fact: Fact) -> bytes:
+    """The packed memberships of a fact."""
+    return pack_hashes(sorted({digest(entity) for entity in fact.entity_ids}))
+
+
+def metadata_hashes(fact: Fact) -> bytes:
+    """The packed metadata of a fact."""
+    return pack_hashes(pair_hash(key, value) for key, value in fact.metadata.items())
+
+
+def tags_text(fact: Fact) -> str | None:
+    """The tags as the index interns them."""
+    return compact(sorted(fact.tags)) if fact.tags else None
+
+
+def pack_terms(terms: Mapping[str, float]) -> bytes:
+    """Terms as (hash, weighted frequency)."""
+    counted = {term: tf for term, tf in terms.items() if tf > 0}
+    packed = np.empty(len(counted), TERM)
+    packed["hash"] = [term_hash(term) for term in counted]
+    packed["tf"] = list(counted.values())
+    return packed.tobytes()
+
+
+def encode_vectors(vectors: list[Vector]) -> tuple[list[bytes], list[bytes]]:
+    """(codes, originals) of vectors of one length: int8 with a scale, and float16."""
+    matrix = np.asarray(vectors, np.float32)
+    scales = np.maximum(np.abs(matrix).max(axis=1), 1e-12) / 127.0
+    values = np.rint(matrix / scales[:, None]).astype(np.int8)
+    code = np.concatenate([scales.astype("<f4")[:, None].view(np.int8), values], axis=1)
+    original = matrix.astype("<f2")
+    return [row.tobytes() for row in code], [row.tobytes() for row in original]
+
+
+def decode_original(value: bytes) -> Vector:
+    """A stored vector."""
+    return np.frombuffer(value, "<f2").astype(np.float32)
+
+
+def decode_codes(codes: list[bytes]) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
+    """(scales, values) of stored codes."""
+    matrix = np.frombuffer(b"".join(codes), np.int8).reshape(len(codes), -1)
+    return matrix[:, :4].copy().view("<f4")[:, 0], matrix[:, 4:]
+
+
+def decode_originals(values: list[bytes]) -> Matrix:
+    """Stored vectors as a matrix."""
+    return np.frombuffer(b"".join(values), "<f2").reshape(len(values), -1).astype(np.float32)
+
+
+_STORED = tuple(
+    field.name
+    for field in fields(Fact)
+    if field.name not in ("id", "bank", "text", "recall_count", "last_recalled_at", "recall_times")
+)
+_DATES = tuple(
+    index
+    for index, name in enumerate(_STORED)
+    if name.endswith(("_at", "_start", "_end", "valid_from", "valid_to"))
+)
+_TUPLES = tuple(
+    _STORED.index(name) for name in ("entities", "entity_ids", "emotion_tags", "flags", "source_fact_ids")
+)
+_TYPE, _TIER, _TAGS = _STORED.index("type"), _STORED.index("tier"), _STORED.index("tags")
+
+
+def encode_fact(fact: Fact) -> str:
+    """All fields but id, bank, text and recall statistics."""
+    values = [getattr(fact, name) for name in _STORED]
+    for index in _DATES:
+        values[index] = iso(values[index])
+    values[_TAGS] = sorted(fact.tags)
+    return compact(values)
+
+
+def decode_fact(bank: str, ident: str, text: str, body: str, count: int | None, times: str | None) -> Fact:
+    """The fact of a row."""
+    values = json.loads(body)
+    for index in _DATES:
+        values[index] = instant(values[index])
+    for index in _TUPLES:
+        values[index] = tuple(values[index])
+    values[_TYPE], values[_TIER] = FactType(values[_TYPE]), Tier(values[_TIER])
+    values[_TAGS] = frozenset(values[_TAGS])
+    recalls = tuple(datetime.fromisoformat(time) for time in json.loads(times)) if times else ()
+    return Fact(
+        id=ident,
+        bank=bank,
+        text=text,
+        recall_count=count or 0,
+        last_recalled_at=recalls[-1] if recalls else None,
+        recall_times=recalls,
+        **dict(zip(_STORED, values, strict=True)),
+    )
+
+
+def encode_document(document: Document) -> str:
+    """All fields but id and bank."""
+    return compact(
+        [
+            document.title,
+            document.context,
+            sorted(document.tags),
+            dict(document.metadata),
+            document.content_hash,
+            document.characters,
+            iso(document.created_at),
+            iso(document.updated_at),
+        ]
+    )
+
+
+def decode_document(bank: str, ident: str, body: str) -> Document:
+    """The document of a row."""
+    title, context, tags, metadata, content_hash, characters, created, updated = json.loads(body)
+    return Document(
+        id=ident,
+        bank=bank,
+        title=title,
+        context=context,
+        tags=frozenset(tags),
+        metadata=metadata,
+        content_hash=content_hash,
+        characters=characters,
+        created_at=instant(created),
+        updated_at=instant(updated),
+    )
+
+
+def encode_entity(entity: Entity) -> str:
+    """All fields but id, bank and mentions."""
+    return compact(
+        [entity.name, entity.type, list(entity.aliases), iso(entity.first_seen), iso(entity.last_seen)]
+    )
+
+
+def decode_entity(bank: str, ident: str, mentions: int, body: str) -> Entity:
+    """The entity of a row."""
+    name, kind, aliases, first_seen, last_seen = json.loads(body)
+    return Entity(
+        id=ident,
+        bank=bank,
+        name=name,
+        type=kind,
+        aliases=tuple(aliases),
+        mentions=mentions,
+        first_seen=instant(first_seen),
+        last_seen=instant(last_seen),
+    )
+
+
+BANK_COLUMNS = "id, name, mission, disposition, settings, model, dimensions, created_at, updated_at"
+
+
+def decode_bank(row: tuple[str, str, str, str, str, str | None, int | None, str | None, str | None]) -> Bank:
+    """The bank of a row of BANK_COLUMNS."""
+    ident, name, mission, disposition, settings, model, dimensions, created, updated = row
+    return Bank(
+        id=ident,
+        name=name,
+        mission=mission,
+        disposition=Disposition(**json.loads(disposition)),
+        settings=json.loads(settings),
+        model=None if model is None else EmbeddingModel(model, dimensions or 0),
+        created_at=instant(created),
+        updated_at=instant(updated),
+    )
+
+
+def encode_record(record: Record) -> str:
+    """Body and times."""
+    return compact([record.body, iso(record.created_at), iso(record.updated_at)])
+
+
+def decode_record(kind: str, bank: str, ident: str, body: str) -> Record:
+    """The record of a row."""
+    held, created, updated = json.loads(body)
+    return Record(
+        kind=kind, bank=bank, id=ident, body=held, created_at=instant(created), updated_at=instant(updated)
+    )
+
+
+def pack_views(views: Mapping[str, Vector]) -> bytes:
+    """Names and float16 vectors in one value."""
+    names = compact(list(views)).encode()
+    values = b"".join(np.asarray(vector, "<f2").tobytes() for vector in views.values())
+    return len(names).to_bytes(4, "little") + names + values
+
+
+def unpack_views(packed: bytes) -> dict[str, Vector]:
+    """What `pack_views` packed."""
+    end = 4 + int.from_bytes(packed[:4], "little")
+    names = json.loads(packed[4:end])
+    values = np.frombuffer(packed[end:], "<f2").astype(np.float32)
+    return dict(zip(names, values.reshape(len(names), -1), strict=True)) if names else {}

@@ -1,0 +1,157 @@
+"""Connections to one file: a writer that all threads share in turn, and a reader a thread."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from perdure.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked, StoreReadOnly
+from perdure.stores.sqlite.migrate import migrate
+
+_KINDS: dict[int, tuple[type[StoreError], str]] = {
+    sqlite3.SQLITE_BUSY: (StoreLocked, "another process holds the write lock"),
+    sqlite3.SQLITE_LOCKED: (StoreLocked, "another connection holds the lock"),
+    sqlite3.SQLITE_FULL: (StoreFull, "the disk is full; nothing was written"),
+    sqlite3.SQLITE_READONLY: (StoreReadOnly, "the file or its folder cannot be written"),
+    sqlite3.SQLITE_PERM: (StoreReadOnly, "the file or its folder cannot be written"),
+    sqlite3.SQLITE_CANTOPEN: (StoreReadOnly, "the file cannot be opened or its folder cannot be written"),
+    sqlite3.SQLITE_CORRUPT: (StoreCorrupt, "the file is damaged; restore it from a copy"),
+    sqlite3.SQLITE_NOTADB: (StoreCorrupt, "the file is not a database"),
+}
+
+
+def translate(error: sqlite3.Error, path: str) -> StoreError:
+    """The error of the tree that says what happened to the file."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:
+        return StoreError(f"{path}: {error}")
+    kind, meaning = _KINDS.get(code & 0xFF, (StoreError, "the database failed"))
+    return kind(f"{path}: {meaning} ({error})")
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """SQLite's errors leave as StoreErrors."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise translate(error, path) from error
+
+
+class Reader:
+    """A thread's connection for reading; closed with its thread."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self.seen: dict[str, tuple[int, object]] = {}
+        """Bank id -> (data_version at the last look, what was seen)."""
+
+    def data_version(self) -> int:
+        """A number that changes when another connection has committed."""
+        return int(self.connection.execute("PRAGMA data_version").fetchone()[0])
+
+    @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """Several reads of one state of the file."""
+        self.connection.execute("BEGIN")
+        try:
+            yield self.connection
+        finally:
+            self.connection.execute("COMMIT")
+
+    def __del__(self) -> None:
+        self.connection.close()
+
+
+class Connections:
+    """The connections of a process to one file."""
+
+    def __init__(self, path: str, *, synchronous: str, busy_timeout_ms: int) -> None:
+        self.path = path
+        self._synchronous = synchronous
+        self._busy_timeout_ms = busy_timeout_ms
+        self._turn = threading.Lock()
+        self._local = threading.local()
+        self._closed = False
+        self._readers_opened = 0
+        with translated(path):
+            self._writer = self._connect()
+            try:
+                migrate(self._writer, path)
+                self._writer.execute("PRAGMA journal_mode = WAL")
+            except BaseException:
+                self._writer.close()
+                raise
+
+    def reader(self) -> Reader:
+        """This thread's reader."""
+        if self._closed:
+            raise StoreError(f"{self.path}: the store is closed")
+        held: Reader | None = getattr(self._local, "reader", None)
+        if held is None:
+            held = Reader(self._connect())
+            held.connection.execute("PRAGMA query_only = 1")
+            self._local.reader = held
+        return held
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that holds the write lock: committed at the end, rolled back on any error."""
+        with self._writer_turn() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    def empty_log(self) -> None:
+        """Move the write-ahead log into the file and cut it to nothing, so that no old page stays in it."""
+        with self._writer_turn() as connection:
+            blocked, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if blocked:
+            raise StoreLocked(
+                f"{self.path}: erased, but another process still reads the state before; its write-ahead "
+                "log could not be emptied, call forget again"
+            )
+
+    def close(self) -> None:
+        """Close the writer and this thread's reader; those of other threads close with their threads."""
+        with self._turn:
+            self._closed = True
+            self._writer.close()
+            self._local = threading.local()
+
+    @contextmanager
+    def _writer_turn(self) -> Iterator[sqlite3.Connection]:
+        if self._closed:
+            raise StoreError(f"{self.path}: the store is closed")
+        if not self._turn.acquire(timeout=self._busy_timeout_ms / 1000):
+            raise StoreLocked(f"{self.path}: another thread holds the write lock")
+        try:
+            yield self._writer
+        finally:
+            self._turn.release()
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            Path(self.path),
+            isolation_level=None,
+            check_same_thread=False,
+            timeout=self._busy_timeout_ms / 1000,
+            cached_statements=256,
+        )
+        try:
+            connection.execute(f"PRAGMA synchronous = {self._synchronous}")
+            connection.execute("PRAGMA secure_delete = ON")
+            connection.execute("PRAGMA temp_store = MEMORY")
+            connection.execute("PRAGMA cache_size = -16384")
+        except BaseException:
+            connection.close()
+            raise
+        return connection

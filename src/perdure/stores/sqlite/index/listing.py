@@ -1,0 +1,76 @@
+"""What listings and counts read from an index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perdure.domain.fact import FactType, Link
+from perdure.ports.store import BankStats, Selection
+from perdure.stores.sqlite.codec import KIND_OF, TYPES, digest, name_hash
+from perdure.stores.sqlite.index.masks import admitted
+from perdure.stores.sqlite.index.rank import best_rows
+from perdure.stores.sqlite.index.runs import split
+from perdure.stores.sqlite.index.snapshot import Snapshot
+
+
+def selected(index: Snapshot, selection: Selection) -> NDArray[np.int64]:
+    """Rows of a selection, but for its text."""
+    mask = admitted(index, selection.wanted).copy()
+    for name in ("subject", "relation", "speaker"):
+        wanted = getattr(selection, name)
+        if wanted is not None:
+            mask &= index.columns[name] == np.uint64(name_hash(wanted))
+    if selection.entity_id is not None:
+        member = np.zeros(index.size, np.bool_)
+        number = index.entity_of.get(digest(selection.entity_id))
+        if number is not None:
+            rows, _ = index.members.of(number)
+            member[rows[rows < index.size]] = True
+        mask &= member
+    return np.flatnonzero(mask)
+
+
+def page(index: Snapshot, rows: NDArray[np.int64], selection: Selection) -> list[int]:
+    """Numbers of the facts of a page, in order."""
+    recorded = index.columns["recorded"][rows].astype(np.float64)
+    order = -recorded if selection.oldest_first else recorded
+    ranked = best_rows(index.ids, rows, order, selection.offset + selection.limit)
+    return [int(index.numbers[row]) for row, _ in ranked[selection.offset :]]
+
+
+def links(index: Snapshot, ids: Sequence[str]) -> list[Link]:
+    """The links that start or end at one of the facts."""
+    found: dict[tuple[str, str, str], Link] = {}
+    known = {row for ident in ids if (row := index.row(ident)) is not None}
+    for kind, runs in zip(KIND_OF, index.links, strict=True):
+        for row in known:
+            tails, weights = runs.of(row)
+            for tail, weight in zip(tails.tolist(), weights.tolist(), strict=True):
+                far, outgoing = tail >> 1, tail & 1
+                if far < index.size and index.alive[far]:
+                    near_id, far_id = index.ids[row], index.ids[far]
+                    source, target = (near_id, far_id) if outgoing else (far_id, near_id)
+                    found[source, target, kind] = Link(source, target, kind, round(weight, 6))
+    return [found[key] for key in sorted(found)]
+
+
+def count(index: Snapshot, counted: BankStats) -> BankStats:
+    """The counts that the index knows, added to the others."""
+    types = np.bincount(index.columns["type"][index.alive], minlength=len(TYPES)).tolist()
+    kinds = {}
+    for kind, runs in zip(KIND_OF, index.links, strict=True):
+        head, tail = split(runs.keys)
+        far = tail >> 1
+        known = (tail & 1 == 1) & (head < index.size) & (far < index.size)
+        kinds[str(kind)] = int((index.alive[head[known]] & index.alive[far[known]]).sum())
+    return replace(
+        counted,
+        facts=int(index.alive.sum()),
+        current_facts=int(index.open.sum()),
+        facts_by_type={str(kind): types[code] for code, kind in enumerate(FactType) if types[code]},
+        links_by_kind={kind: number for kind, number in kinds.items() if number},
+    )

@@ -1,0 +1,117 @@
+"""Facts of a window of time, and those linked with them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perdure.domain.recall import Hit
+from perdure.ports.probe import TemporalProbe
+from perdure.stores.sqlite.codec import EPOCH, micros
+from perdure.stores.sqlite.index.graph import neighbours
+from perdure.stores.sqlite.index.masks import during
+from perdure.stores.sqlite.index.rank import best, best_rows
+from perdure.stores.sqlite.index.snapshot import Mask, Snapshot
+from perdure.stores.sqlite.index.vectors import RESCORED, nearest
+
+Rows = NDArray[np.int64]
+Scores = NDArray[np.float64]
+
+
+def temporal(index: Snapshot, probe: TemporalProbe, mask: Mask, limit: int) -> list[Hit]:
+    """Slices of the window take turns; what room is left goes to linked facts outside it."""
+    inside = mask & during(index, probe.window)
+    rows = np.flatnonzero(inside)
+    if len(rows) == 0:
+        return []
+    dates = index.columns["dated"][rows]
+    start = int(dates.min()) if probe.window.start is None else micros(probe.window.start, 0)
+    end = int(dates.max()) if probe.window.end is None else micros(probe.window.end, 0)
+    slices = _slices(dates, start, end, probe.slices)
+    if probe.vector is None:
+        scores = _nearness(dates, probe, start, end)
+    else:
+        rows, slices, scores = _similar(index, probe, rows, slices, limit)
+    chosen = _take_turns(index, rows, scores, slices, limit)
+    hits = [Hit(index.ids[row], score) for row, score in chosen]
+    return hits + _linked(index, probe, mask & ~inside, chosen, limit - len(hits))
+
+
+def _slices(dates: Rows, start: int, end: int, count: int) -> Rows:
+    width = timedelta(microseconds=end - start) / count // timedelta(microseconds=1)
+    if width <= 0:
+        return np.zeros(len(dates), np.int64)
+    return np.clip(np.floor((dates - start) / width), 0, count - 1).astype(np.int64)
+
+
+def _nearness(dates: Rows, probe: TemporalProbe, start: int, end: int) -> Scores:
+    centre = probe.window.centre
+    one_sided = probe.window.is_open and centre is not None
+    middle = EPOCH + timedelta(microseconds=start) + timedelta(microseconds=end - start) / 2
+    at = micros(centre or middle, 0)
+    reach = end - start if one_sided else timedelta(microseconds=end - start) / 2 // timedelta(microseconds=1)
+    if reach <= 0:
+        return np.ones(len(dates))
+    return np.round(1.0 - np.minimum(np.abs(dates - at) / reach, 1.0), 9)
+
+
+def _similar(
+    index: Snapshot, probe: TemporalProbe, rows: Rows, slices: Rows, limit: int
+) -> tuple[Rows, Rows, Scores]:
+    """Cosines; in a large view only of each slice's likeliest."""
+    assert probe.vector is not None
+    query = probe.vector.astype(np.float32)
+    scores = np.zeros(len(rows))
+    view = index.views[probe.view]
+    place_of = np.full(index.size, -1, np.int64)
+    place_of[view.rows] = np.arange(len(view.rows))
+    places = place_of[rows]
+    held = np.flatnonzero(places >= 0)
+    if view.codes is not None and len(held) > 2 * RESCORED:
+        distance = view.distances(query)[places[held]]
+        wanted = max(limit, RESCORED // probe.slices)
+        kept = []
+        for one in range(probe.slices):
+            of_slice = np.flatnonzero(slices[held] == one)
+            kept.append(nearest(distance[of_slice], held[of_slice], wanted))
+        held = np.concatenate(kept)
+        rows, slices, places = rows[held], slices[held], places[held]
+        scores = view.cosines(query, places)
+        return rows, slices, scores
+    scores[held] = view.cosines(query, places[held])
+    return rows, slices, scores
+
+
+def _take_turns(
+    index: Snapshot, rows: Rows, scores: Scores, slices: Rows, limit: int
+) -> list[tuple[int, float]]:
+    turns: list[list[tuple[int, float]]] = []
+    for one in np.unique(slices).tolist():
+        member = slices == one
+        for turn, pair in enumerate(best_rows(index.ids, rows[member], scores[member], limit)):
+            if turn == len(turns):
+                turns.append([])
+            turns[turn].append(pair)
+    chosen: list[tuple[int, float]] = []
+    for pairs in turns:
+        chosen += sorted(pairs, key=lambda pair: (-pair[1], index.ids[pair[0]]))
+        if len(chosen) >= limit:
+            break
+    return chosen[:limit]
+
+
+def _linked(
+    index: Snapshot, probe: TemporalProbe, mask: Mask, chosen: list[tuple[int, float]], room: int
+) -> list[Hit]:
+    if room < 1:
+        return []
+    rows = np.array([row for row, _ in chosen], np.int64)
+    held = np.array([max(score, 0.0) for _, score in chosen])
+    strongest = np.full(index.size, -1.0)
+    for kind in probe.spread:
+        far, weight = neighbours(index, mask, rows, held, kind)
+        np.maximum.at(strongest, far, weight)
+    found = np.flatnonzero(strongest >= 0)
+    return best(index.ids, found, np.round(strongest[found], 9), room)

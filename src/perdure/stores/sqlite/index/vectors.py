@@ -1,0 +1,166 @@
+"""Vector views: exact while small, sign bits rescored from int8 codes when large."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perdure.ports.embedder import Matrix, Vector
+from perdure.stores.sqlite.index.growing import Growing, GrowingRows
+
+EXACT_UP_TO = 20_000
+"""Views of at most this many vectors are searched exactly."""
+RESCORED = 4_000
+RESCORED_LARGE = 8_000
+LARGE = 200_000
+
+Rows = NDArray[np.int64]
+Scores = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VectorView:
+    """The vectors of one view; position p belongs to row rows[p]."""
+
+    rows: Rows
+    exact: Matrix | None = None
+    codes: NDArray[np.int8] | None = None
+    scales: NDArray[np.float32] | None = None
+    bits: NDArray[np.uint64] | None = None
+    """One line a word of 64 dimensions, one column a vector."""
+    mean: Vector | None = None
+
+    def search(self, query: Vector, mask: Mask, pool: int) -> tuple[Rows, Scores]:
+        """Rows and cosines: all admitted ones when exact, else at least the `pool` likeliest of them."""
+        places = np.flatnonzero(mask[self.rows])
+        if self.codes is not None:
+            wanted = max(RESCORED_LARGE if len(self.rows) > LARGE else RESCORED, pool)
+            if len(places) > 2 * wanted:
+                places = self._likeliest(query, places, wanted)
+        return self.rows[places], self.cosines(query, places)
+
+    def cosines(self, query: Vector, places: Rows) -> Scores:
+        """Cosine of the vectors at some places, rounded so that equal vectors tie."""
+        if self.exact is not None:
+            if 2 * len(places) > len(self.rows):
+                products = (self.exact @ query)[places]
+            else:
+                products = self.exact[places] @ query
+        else:
+            assert self.codes is not None
+            assert self.scales is not None
+            products = (self.codes[places].astype(np.float32) @ query) * self.scales[places]
+        return products.astype(np.float64).round(6)
+
+    def distances(self, query: Vector) -> NDArray[np.uint16]:
+        """How many sign bits differ, for every vector of a large view."""
+        assert self.bits is not None
+        assert self.mean is not None
+        wanted = sign_bits((query - self.mean)[None, :])[:, 0]
+        distance = np.zeros(self.bits.shape[1], np.uint16)
+        for line, word in zip(self.bits, wanted, strict=True):
+            distance += np.bitwise_count(line ^ word)
+        return distance
+
+    def _likeliest(self, query: Vector, places: Rows, wanted: int) -> Rows:
+        return nearest(self.distances(query)[places], places, wanted)
+
+
+def nearest(distance: NDArray[np.uint16], places: Rows, wanted: int) -> Rows:
+    """The places of least distance, at least `wanted`: those that tie with the last are taken too."""
+    reached = np.cumsum(np.bincount(distance))
+    border = int(np.searchsorted(reached, wanted))
+    return places[distance <= border]
+
+
+def sign_bits(matrix: Matrix) -> NDArray[np.uint64]:
+    """Signs of the values as bits, one line a word, one column a vector."""
+    packed = np.packbits(matrix > 0, axis=1)
+    padding = -packed.shape[1] % 8
+    if padding:
+        packed = np.pad(packed, ((0, 0), (0, padding)))
+    return np.ascontiguousarray(np.ascontiguousarray(packed).view(np.uint64).T)
+
+
+class ViewBuilder:
+    """Grows a view and hands out its states."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = Growing(rows)
+
+    @property
+    def size(self) -> int:
+        """How many vectors it holds."""
+        return len(self._rows.view)
+
+
+class ExactBuilder(ViewBuilder):
+    """Float32 vectors of a small view."""
+
+    def __init__(self, rows: Rows, matrix: Matrix) -> None:
+        super().__init__(rows)
+        self._matrix = GrowingRows(matrix)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held."""
+        return self._rows.nbytes + self._matrix.nbytes
+
+    def append(self, rows: Rows, matrix: Matrix) -> None:
+        """Add vectors."""
+        self._rows.append(rows)
+        self._matrix.append(matrix)
+
+    def view(self) -> VectorView:
+        """The present state."""
+        return VectorView(rows=self._rows.view, exact=self._matrix.view)
+
+
+class CodedBuilder(ViewBuilder):
+    """Sign bits and int8 codes of a large view; the mean that centres the bits stays as it was at the start."""
+
+    def __init__(self, rows: Rows, scales: NDArray[np.float32], codes: NDArray[np.int8]) -> None:
+        super().__init__(rows)
+        self._scales = Growing(scales.copy())
+        self._codes = GrowingRows(codes.copy())
+        self._mean = _mean(scales, codes)
+        self._bits = Growing(self._signs(scales, codes))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held."""
+        return self._rows.nbytes + self._scales.nbytes + self._codes.nbytes + self._bits.nbytes
+
+    def append(self, rows: Rows, scales: NDArray[np.float32], codes: NDArray[np.int8]) -> None:
+        """Add vectors."""
+        self._rows.append(rows)
+        self._scales.append(scales)
+        self._codes.append(codes)
+        self._bits.append(self._signs(scales, codes))
+
+    def view(self) -> VectorView:
+        """The present state."""
+        return VectorView(
+            rows=self._rows.view,
+            codes=self._codes.view,
+            scales=self._scales.view,
+            bits=self._bits.view,
+            mean=self._mean,
+        )
+
+    def _signs(self, scales: NDArray[np.float32], codes: NDArray[np.int8]) -> NDArray[np.uint64]:
+        parts = [
+            sign_bits(codes[start : start + 8192] * scales[start : start + 8192, None] - self._mean)
+            for start in range(0, len(codes), 8192)
+        ]
+        return np.concatenate(parts, axis=1)
+
+
+def _mean(scales: NDArray[np.float32], codes: NDArray[np.int8]) -> Vector:
+    total = np.zeros(codes.shape[1], np.float64)
+    for start in range(0, len(codes), 8192):
+        total += scales[start : start + 8192] @ codes[start : start + 8192].astype(np.float32)
+    return (total / len(codes)).astype(np.float32)
