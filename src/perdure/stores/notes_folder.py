@@ -1,0 +1,86 @@
+"""Consolidation notes in a folder: BANK/{daily,weekly,quarterly}/DATE.md, one observation a paragraph."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
+from pathlib import Path
+from urllib.parse import quote
+
+from perdure.domain.bank import check_bank_id
+from perdure.domain.fact import Fact, FactType
+from perdure.domain.time import Window
+from perdure.ports.notes import NOTE_PREFIX
+
+PERIODS = {"daily": 1, "weekly": 7, "quarterly": 92}
+_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})|(\d{4})-W(\d{2})|(\d{4})-Q([1-4])", re.IGNORECASE)
+_PARAGRAPHS = re.compile(r"\n\s*\n")
+_HEADING = re.compile(r"^#{1,6}\s")
+_WORD = re.compile(r"\w+")
+
+
+class NotesFolder:
+    """Reads the files at each call, so that notes written by hand count at once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def find(self, bank: str, words: Sequence[str], window: Window | None) -> list[Fact]:
+        """Paragraphs that hold a word, those with most words first."""
+        wanted = {word.casefold() for word in words}
+        found: dict[str, tuple[int, Fact]] = {}
+        for paragraph in self._paragraphs(bank):
+            if window is not None and not window.overlaps(paragraph.occurred_start, paragraph.occurred_end):
+                continue
+            held = len(wanted.intersection(_WORD.findall(paragraph.text.casefold())))
+            if held:
+                found.setdefault(paragraph.text[:80], (held, paragraph))
+        ordered = sorted(found.values(), key=lambda pair: (-pair[0], pair[1].id))
+        return [fact for _, fact in ordered]
+
+    def read(self, bank: str, ids: Sequence[str]) -> list[Fact]:
+        """The paragraphs of `ids` in that order."""
+        known = {fact.id: fact for fact in self._paragraphs(bank)}
+        return [known[fact_id] for fact_id in ids if fact_id in known]
+
+    def _paragraphs(self, bank: str) -> Iterator[Fact]:
+        home = self._folder / quote(check_bank_id(bank), safe="")
+        for period, days in PERIODS.items():
+            for path in sorted((home / period).glob("*.md")):
+                start = _start_of(path.stem)
+                for text in _PARAGRAPHS.split(path.read_text(encoding="utf-8", errors="replace")):
+                    body = text.strip()
+                    if body and not (_HEADING.match(body) and "\n" not in body):
+                        yield _observation(bank, f"{period}/{path.name}", body, start, days)
+
+
+def _observation(bank: str, source: str, text: str, start: datetime | None, days: int) -> Fact:
+    ident = blake2b(f"{bank}\x1f{source}\x1f{text}".encode(), digest_size=12).hexdigest()
+    end = start + timedelta(days=days) if start is not None else None
+    return Fact(
+        id=NOTE_PREFIX + ident,
+        bank=bank,
+        text=text.replace("\x00", ""),
+        type=FactType.OBSERVATION,
+        context=source,
+        occurred_start=start,
+        occurred_end=end,
+    )
+
+
+def _start_of(name: str) -> datetime | None:
+    """The first day of the period that a file's name gives."""
+    match = _DATE.search(name)
+    if match is None:
+        return None
+    year, month, day, week_year, week, quarter_year, quarter = match.groups()
+    try:
+        if year:
+            return datetime(int(year), int(month), int(day), tzinfo=UTC)
+        if week_year:
+            return datetime.fromisocalendar(int(week_year), int(week), 1).replace(tzinfo=UTC)
+        return datetime(int(quarter_year), 3 * int(quarter) - 2, 1, tzinfo=UTC)
+    except ValueError:
+        return None
