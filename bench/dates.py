@@ -200,19 +200,20 @@ def reference_of(item: dict[str, Any]) -> datetime:
 
 
 def speed() -> dict[str, float]:
-    """Sentences a second without a date and with one, and seconds for a line of a million characters."""
+    """Sentences a second without a date and with one, and seconds for a line of a million characters, in processor time."""
     reference = datetime(2023, 5, 8, 12)
     names = ("Alice", "Bob", "Carol", "Dave")
     plain = [f"{name} likes the {thing} that her sister gave to the neighbours" for name in names for thing in ("garden", "red car", "old house", "small dog")]
     dates = ("yesterday", "last Friday", "on 3 May 2021", "in March", "two weeks ago", "next Tuesday at 5pm", "in 2019", "on 2018-09-23")
     dated = [f"{name} went to the market {date}" for name in names for date in dates]
     line = " ".join(plain[n % len(plain)] + " " + (dates[n % len(dates)] if n % 4 == 0 else "and again") for n in range(14_000))[:1_000_000]
-    begun = time.perf_counter()
+    begun = time.process_time()
     read_dates(line, reference)
+    spent = round(time.process_time() - begun, 2)
     return {
         "without_date_per_second": _rate(plain, reference),
         "with_date_per_second": _rate(dated, reference),
-        "million_characters_seconds": round(time.perf_counter() - begun, 2),
+        "million_characters_seconds": spent,
     }
 
 
@@ -221,12 +222,12 @@ def _rate(sentences: list[str], reference: datetime, seconds: float = 0.5) -> fl
         read_dates(sentence, reference)
     best = 0.0
     for _ in range(3):
-        done, begun = 0, time.perf_counter()
-        while time.perf_counter() - begun < seconds:
+        done, begun = 0, time.process_time()
+        while time.process_time() - begun < seconds:
             for sentence in sentences:
                 read_dates(sentence, reference)
             done += len(sentences)
-        best = max(best, done / (time.perf_counter() - begun))
+        best = max(best, done / (time.process_time() - begun))
     return round(best)
 
 

@@ -22,7 +22,7 @@ _WORD = re.compile(r"[^\W\d_]+|[0-9]")
 _LEADS = frozenset(
     "in from between starting every each any once twice per one bi semi all whole entire full more less fewer longer shorter".split()
 )
-_REACH = 5
+_LINKS = frozenset("than of or time on as to and my our ( - , = soon about approximately other working work business / c b single full more".split())
 
 
 def read_english(text: str, reference: datetime, prefer: Prefer, options: DateOptions) -> list[DateSpan]:
@@ -56,16 +56,15 @@ def _starters() -> frozenset[str]:
 
 
 def _candidates(scan: Scan) -> list[int]:
-    """Indexes where an expression can begin: a starting word with a word of time near behind it."""
-    starters, triggers = _starters(), scan.lex.triggers
-    near = scan.size + _REACH + 1
+    """Indexes where an expression can begin: a starting word that leads, over such words, to a word of time."""
+    starters, triggers, words = _starters(), scan.lex.triggers, scan.words
+    leads = False
     found = []
     for i in range(scan.size - 1, -1, -1):
-        word = scan.words[i]
-        digit = word[0].isdigit()
-        if digit or word in triggers:
-            near = i
-        if near - i <= _REACH and (digit or word in starters):
+        word = words[i]
+        starts = word in starters or "0" <= word[0] <= "9"
+        leads = word in triggers or "0" <= word[0] <= "9" or (leads and (starts or word in _LINKS))
+        if leads and starts:
             found.append(i)
     found.reverse()
     return found
@@ -74,7 +73,7 @@ def _candidates(scan: Scan) -> list[int]:
 def expression(scan: Scan, i: int) -> Match | None:
     """The longest expression that begins at a token; dates outside the calendar are none."""
     best: Match | None = None
-    for reader in (recurring, half_of_named_day, modified, anything, duration_with_bound):
+    for reader in _EXPRESSIONS:
         try:
             found = reader(scan, i)
         except (ValueError, OverflowError):
@@ -99,6 +98,7 @@ def duration_with_bound(scan: Scan, i: int) -> Match | None:
     return found[0].changed(mod=mod), found[1]
 
 
+_EXPRESSIONS = (recurring, half_of_named_day, modified, anything, duration_with_bound)
 _TAGGED = ("more_than", "less_than")
 
 

@@ -64,8 +64,7 @@ class Scan:
 
     def at(self, index: int, *phrase: str) -> bool:
         """Whether the words of a phrase stand at an index."""
-        words = self.words
-        return all(words[index + offset] == word for offset, word in enumerate(phrase))
+        return self.words[index : index + len(phrase)] == list(phrase)
 
     def skip(self, index: int, *words: str) -> int:
         """The index after one optional word out of `words`."""

@@ -215,15 +215,25 @@ def named_clock(scan: Scan, i: int) -> tuple[Clock, int] | None:
     return None
 
 
+def starts_clock(scan: Scan, i: int) -> bool:
+    """Whether the word at an index can begin a clock time."""
+    word = scan.words[i]
+    return word[:1].isdigit() or word in scan.lex.cardinals or word in _NAMED or word in ("half", "quarter", "mid", "a")
+
+
 @memoised
 def clock(scan: Scan, i: int) -> tuple[Clock, int] | None:
     """A clock time that is one by its own form."""
+    if not starts_clock(scan, i):
+        return None
     return named_clock(scan, i) or numeric_clock(scan, i) or spoken_clock(scan, i)
 
 
 @memoised
 def expected_clock(scan: Scan, i: int) -> tuple[Clock, int] | None:
     """A clock time where one is expected: also "7", "six forty", "6.45", "0730"."""
+    if not starts_clock(scan, i):
+        return None
     found = clock(scan, i) or hour_and_minute_words(scan, i)
     if found is not None:
         return found

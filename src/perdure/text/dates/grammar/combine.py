@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from perdure.text.dates.calendar import DAY
 from perdure.text.dates.grammar.atoms import atom, day
-from perdure.text.dates.grammar.clock import Clock, clock, clock_node, expected_clock, hour_and_minute_words
+from perdure.text.dates.grammar.clock import Clock, clock, clock_node, expected_clock, hour_and_minute_words, starts_clock
 from perdure.text.dates.grammar.clockranges import clock_range
 from perdure.text.dates.grammar.dayparts import part_name, part_of_day
 from perdure.text.dates.grammar.pinning import days_of, on_days, pin
@@ -14,6 +14,7 @@ from perdure.text.dates.nodes import Alt, Match, Node
 from perdure.text.dates.tokens import Scan, memoised
 
 _AT = frozenset(("at", "@", "around", "about", "circa", "by", "starting"))
+_TIME_LEADS = frozenset(("from", "between", "for", "at"))
 _BOUNDS = {"before": "before", "by": "before", "until": "until", "till": "until", "after": "after", "since": "since"}
 
 
@@ -34,6 +35,8 @@ def operand(scan: Scan, i: int) -> Match | None:
 def start_of_operand(scan: Scan, i: int) -> Match | None:
     """The atom or range of clock times an operand begins with."""
     found = atom(scan, i)
+    if scan.words[i] not in _TIME_LEADS and not starts_clock(scan, i):
+        return found
     times = clock_range(scan, i) or plain_times_before_day(scan, i) or announced_clock(scan, i)
     if times is not None and (found is None or times[1] > found[1]):
         return times

@@ -23,32 +23,32 @@ _PREFIXES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("after",), "after"), (("since",), "since"),
     ((">", "="), "since"), (("<", "="), "until"), ((">",), "after"), (("<",), "before"), (("≥",), "since"), (("≤",), "until"),
 )  # fmt: skip
-_AROUND = (("around",), ("circa",))
+_AROUND = ("around", "circa")
 _SUFFIXES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("or", "later"), "since"), (("and", "later"), "since"), (("or", "after"), "since"), (("and", "onward"), "since"),
     (("and", "onwards"), "since"), (("onward",), "since"), (("onwards",), "since"), (("and", "after"), "since"),
     (("or", "earlier"), "until"), (("or", "before"), "until"), (("and", "earlier"), "until"), (("and", "before"), "until"),
     (("or", "sooner"), "until"),
 )  # fmt: skip
-_FIRST_WORDS = frozenset(phrase[0] for phrase, _ in _PREFIXES) | frozenset(phrase[0] for phrase in _AROUND)
+_BY_FIRST_WORD = {
+    first: [(list(phrase), mod) for phrase, mod in _PREFIXES if phrase[0] == first] for first in {phrase[0] for phrase, _ in _PREFIXES}
+}
 _TIMED = {"time": "timerange", "timerange": "timerange", "datetime": "datetimerange", "datetimerange": "datetimerange"}
 
 
 def modifier_words() -> frozenset[str]:
     """Every word that a bound or an approximation can begin with."""
-    return _FIRST_WORDS
+    return frozenset(_BY_FIRST_WORD) | frozenset(_AROUND)
 
 
 def modified(scan: Scan, i: int) -> Match | None:
     """An expression behind a bound or an approximation."""
-    if scan.words[i] not in _FIRST_WORDS:
-        return None
-    for phrase, mod in _PREFIXES:
-        if scan.at(i, *phrase):
+    word = scan.words[i]
+    if word in _AROUND:
+        return _approximate(scan, i + 1)
+    for phrase, mod in _BY_FIRST_WORD.get(word, ()):
+        if scan.words[i : i + len(phrase)] == phrase:
             return _bounded(scan, i, i + len(phrase), mod)
-    for phrase in _AROUND:
-        if scan.at(i, *phrase):
-            return _approximate(scan, i + len(phrase))
     return None
 
 

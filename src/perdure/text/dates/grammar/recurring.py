@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perdure.text.dates.grammar.clock import Clock, clock, expected_clock
+from perdure.text.dates.grammar.clock import Clock, clock, expected_clock, starts_clock
 from perdure.text.dates.grammar.dayparts import part_name
 from perdure.text.dates.grammar.numbers import cardinal, ordinal
 from perdure.text.dates.nodes import Match, Node
@@ -15,6 +15,7 @@ _RATES = {
 }  # fmt: skip
 _UNITS = {"second": "T{}S", "minute": "T{}M", "hour": "T{}H", "day": "{}D", "week": "{}W", "weekend": "{}WE", "fortnight": "{}W",
           "month": "{}M", "quarter": "{}M", "year": "{}Y", "decade": "{}Y"}  # fmt: skip
+_EACH = frozenset(("every", "each", "any", "once", "per"))
 _FACTORS = {"quarter": 3, "fortnight": 2, "decade": 10}
 
 
@@ -25,7 +26,14 @@ def rate_words() -> frozenset[str]:
 
 def recurring(scan: Scan, i: int) -> Match | None:
     """A recurring time."""
-    return _each(scan, i) or _rate(scan, i) or _weekdays(scan, i) or _time_then_each(scan, i) or _per_day(scan, i)
+    word = scan.words[i]
+    if word in scan.lex.weekdays or word in scan.lex.plural_weekdays:
+        return _weekdays(scan, i)
+    if word in _EACH:
+        return _each(scan, i) or _per_day(scan, i)
+    if word in _RATES or word in ("bi", "semi"):
+        return _rate(scan, i)
+    return _time_then_each(scan, i) or _per_day(scan, i)
 
 
 def _node(timex: str) -> Node:
@@ -64,7 +72,7 @@ def clock_code(value: Clock) -> str:
 
 def _each(scan: Scan, i: int) -> Match | None:
     words = scan.words
-    if words[i] not in ("every", "each", "any", "once", "per"):
+    if words[i] not in _EACH:
         return None
     j = i + 1
     if words[i] == "once":
@@ -125,7 +133,7 @@ def _weekdays(scan: Scan, i: int) -> Match | None:
 
 def _time_then_each(scan: Scan, i: int) -> Match | None:
     """"3pm each day", "6am everyday"."""
-    found = clock(scan, i)
+    found = clock(scan, i) if starts_clock(scan, i) else None
     if found is None:
         return None
     j = scan.skip(found[1], "on")
