@@ -20,7 +20,8 @@ ASYNC_METHODS = (
     "retain", "retain_later", "operation", "operations", "cancel_operation", "retry_operation",
     "recall", "context", "reflect", "banks", "bank", "configure_bank", "stats", "facts", "fact", "update_fact",
     "history", "links", "documents", "chunks", "entities", "merge_entities", "split_entity", "forget",
-    "import_bank", "reembed",
+    "import_bank", "reembed", "facts_by_id", "retag_document", "set_fact_entities", "trimmed_recipe",
+    "count_tokens", "records", "save_record", "forget_record", "delete_operation", "chunk_home",
 )  # fmt: skip
 
 

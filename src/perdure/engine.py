@@ -17,6 +17,7 @@ from perdure.domain.operation import Operation
 from perdure.domain.recall import Budget, RecallResult
 from perdure.domain.time import AsOf, Window
 from perdure.errors import InvalidInput, NotFound
+from perdure.keeping import Keeping
 from perdure.ports.clock import Clock
 from perdure.ports.store import BankStats, FactPage, Selection, Target
 from perdure.recall.pipeline import recall as run_recall
@@ -42,7 +43,7 @@ from perdure.settings import Settings
 from perdure.wiring import Wired, now, wire
 
 
-class Perdure:
+class Perdure(Keeping):
     """Long-term memory in one object; safe to share between threads."""
 
     def __init__(self, wired: Wired) -> None:

@@ -1,0 +1,75 @@
+"""Keeping: what surfaces need of a memory beside its verbs; mixed into Perdure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from perdure.domain.bank import check_bank_id
+from perdure.domain.fact import Document, Fact
+from perdure.domain.record import Record
+from perdure.errors import Conflict, NotFound
+from perdure.ports.store import Store, Target
+from perdure.recall.recipes import Recipe, find_recipe
+from perdure.recall.trim import trim_recipe
+from perdure.retain.curate_document import retag_document, set_fact_entities
+from perdure.retain.operations import KIND as OPERATION
+from perdure.retain.operations import Operations
+from perdure.wiring import Wired
+
+
+class Keeping:
+    """Records, document tags, entity membership and the like."""
+
+    _wired: Wired
+    _store: Store
+    _operations: Operations
+
+    def facts_by_id(self, bank: str, fact_ids: Sequence[str]) -> list[Fact]:
+        """The facts of these ids in that order, closed or not; unknown ids are left out."""
+        return self._store.facts(check_bank_id(bank), fact_ids)
+
+    def retag_document(self, bank: str, document_id: str, tags: Sequence[str]) -> Document:
+        """Give a document and the facts drawn from it other tags."""
+        return retag_document(self._wired.retain, check_bank_id(bank), document_id, tags)
+
+    def set_fact_entities(
+        self, bank: str, fact_id: str, names: Sequence[str], *, resolve: bool = True
+    ) -> Fact:
+        """Replace what a fact mentions; without `resolve` a name means only the entity of exactly that name."""
+        return set_fact_entities(self._wired.retain, check_bank_id(bank), fact_id, names, resolve)
+
+    def trimmed_recipe(
+        self, name: str | Recipe | None = None, *, without: Sequence[str] = (), rerank: bool = True
+    ) -> Recipe:
+        """A recipe, the configured one unless named, without some of its channels or its cross-encoder."""
+        return trim_recipe(find_recipe(name or self._wired.settings.recipe), without, rerank)
+
+    def count_tokens(self, text: str) -> int:
+        """How many tokens a text costs, as recall counts them."""
+        return self._wired.recall.tokens.count(text)
+
+    def records(self, kind: str, *, bank: str = "", ids: Sequence[str] | None = None) -> list[Record]:
+        """Small JSON objects of a kind that surfaces keep beside the memory, oldest first."""
+        return self._store.records(kind, bank=bank, ids=ids)
+
+    def save_record(self, record: Record) -> None:
+        """Insert or replace a record."""
+        self._store.save_records([record])
+
+    def forget_record(self, kind: str, record_id: str, *, bank: str = "") -> None:
+        """Erase a record; one that is not there is no error."""
+        self._store.forget(bank, Target(record=(kind, record_id)))
+
+    def delete_operation(self, bank: str, operation_id: str) -> None:
+        """Drop the record of background work that has ended."""
+        operation = self._operations.get(check_bank_id(bank), operation_id)
+        if not operation.finished:
+            raise Conflict(f"operation {operation_id!r} is {operation.status.value}; cancel it first")
+        self.forget_record(OPERATION, operation_id, bank=bank)
+
+    def chunk_home(self, chunk_id: str, banks: Sequence[str]) -> str:
+        """Which of the banks holds the chunk."""
+        for bank in banks:
+            if self._store.chunks(bank, ids=[chunk_id]):
+                return bank
+        raise NotFound("chunk", chunk_id)
