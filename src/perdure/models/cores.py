@@ -1,0 +1,67 @@
+"""One limit on how many model runs happen at once in the process, whoever asks for them.
+
+Sessions run on the thread that calls them (one intra-op thread each), so this limit is what keeps several recalls, or a recall and a
+retain, from fighting over the cores.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+class Cores:
+    """A budget of simultaneous model runs."""
+
+    def __init__(self, limit: int | None = None) -> None:
+        self.limit = max(1, limit or available_cores())
+        self._reset()
+        os.register_at_fork(after_in_child=self._reset)
+
+    def _reset(self) -> None:
+        self._permits = threading.BoundedSemaphore(self.limit)
+        self._lock = threading.Lock()
+        self._pool: ThreadPoolExecutor | None = None
+
+    def run(self, work: Callable[[A], B], item: A) -> B:
+        """The work done on this thread, as soon as a core is free for it."""
+        with self._permits:
+            return work(item)
+
+    def map(self, work: Callable[[A], B], items: Sequence[A]) -> list[B]:
+        """The work done on every item, several at once, results in order."""
+        if len(items) < 2 or self.limit == 1:
+            return [self.run(work, item) for item in items]
+        return list(self._threads().map(lambda item: self.run(work, item), items))
+
+    def _threads(self) -> ThreadPoolExecutor:
+        with self._lock:
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(self.limit, thread_name_prefix="perdure-model")
+            return self._pool
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+_shared: Cores | None = None
+_shared_lock = threading.Lock()
+
+
+def shared_cores() -> Cores:
+    """The process-wide budget."""
+    global _shared
+    with _shared_lock:
+        if _shared is None:
+            _shared = Cores()
+        return _shared

@@ -1,0 +1,91 @@
+"""Late interaction: token vectors packed small at retain, compared with the query's at recall.
+
+A token's state is centred on the model's mean state, projected on its first principal axes, and kept as one signed 4-bit number an axis
+(docs/models.md has the measurements). The mean and the axes are data files beside this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perdure.ports.embedder import Matrix, Vector
+
+AXES = 128
+_TOP = 7
+_TOKENS = 128
+"""A passage keeps at most this many token vectors: 64 bytes each."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenPacking:
+    """A projection of token states and the 4-bit code of the result."""
+
+    name: str
+    mean: Vector
+    axes: Matrix
+
+    def project(self, states: Matrix) -> Matrix:
+        """Unit vectors of the token states in the space that is compared."""
+        centred: Matrix = _unit(states) - self.mean
+        return _unit(centred @ self.axes)
+
+    def pack(self, states: Matrix) -> bytes:
+        """The projected states at 4 bits an axis; empty when there are none."""
+        if not len(states):
+            return b""
+        tokens = self.project(states[:_TOKENS])
+        peak = np.maximum(np.abs(tokens).max(axis=1, keepdims=True), 1e-9)
+        codes = (np.rint(tokens / peak * _TOP) + 8).astype(np.uint8)
+        packed: NDArray[np.uint8] = codes[:, 0::2] | codes[:, 1::2] << 4
+        return packed.tobytes()
+
+    def unpack(self, packed: bytes) -> Matrix:
+        """Unit vectors of packed tokens."""
+        codes = np.frombuffer(packed, np.uint8)
+        return _unit(_PAIRS[codes].reshape(-1, self.axes.shape[1]))
+
+    def score(self, query: Matrix, passages: Sequence[bytes]) -> Vector:
+        """Mean over the query's token vectors of the best cosine with each passage's; 0 for empty bytes."""
+        width = self.axes.shape[1] // 2
+        counts = np.array([len(passage) // width for passage in passages], np.int64)
+        scores = np.zeros(len(passages), np.float32)
+        filled = np.flatnonzero(counts)
+        if not len(filled) or not len(query):
+            return scores
+        similar = self.unpack(b"".join(passages)) @ query.T
+        starts = np.concatenate(([0], np.cumsum(counts[filled])[:-1]))
+        scores[filled] = np.maximum.reduceat(similar, starts, axis=0).mean(axis=1)
+        return scores
+
+
+@lru_cache(maxsize=8)
+def packing_of(model: str, dimensions: int) -> TokenPacking:
+    """The fitted packing of a model; a fixed random projection for a model that none was fitted for."""
+    fitted = resources.files("perdure.models").joinpath("packings", f"{model}.npz")
+    if fitted.is_file():
+        with resources.as_file(fitted) as path, np.load(path, allow_pickle=False) as data:
+            return TokenPacking(
+                f"pca{AXES}-int4", data["mean"].astype(np.float32), data["axes"].astype(np.float32)
+            )
+    axes = min(AXES, dimensions // 2 * 2)
+    draws = np.random.default_rng(0).standard_normal((dimensions, axes))
+    basis, _ = np.linalg.qr(draws)
+    return TokenPacking(f"random{axes}-int4", np.zeros(dimensions, np.float32), basis.astype(np.float32))
+
+
+def _pairs() -> Matrix:
+    bytes_ = np.arange(256)
+    return np.stack([(bytes_ & 15) - 8, (bytes_ >> 4) - 8], axis=1).astype(np.float32)
+
+
+_PAIRS = _pairs()
+
+
+def _unit(rows: Matrix) -> Matrix:
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), np.float32)

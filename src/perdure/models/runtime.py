@@ -1,0 +1,119 @@
+"""Loaded ONNX models: one session a file and process, made on first use."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perdure.errors import ModelError
+from perdure.models.weights import Weights
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+    from tokenizers import Tokenizer
+
+Ids = NDArray[np.int64]
+
+
+class Encoded(NamedTuple):
+    """Token ids of one text or pair, without padding; `starts` are character offsets, -1 for special tokens."""
+
+    ids: Ids
+    types: Ids
+    starts: Ids
+
+
+class OnnxModel:
+    """A session and its tokenizer."""
+
+    def __init__(self, session: InferenceSession, tokenizer: Tokenizer, output: str) -> None:
+        self.tokenizer = tokenizer
+        self._session = session
+        self._output = [output]
+        self._inputs = {node.name for node in session.get_inputs()}
+
+    @cached_property
+    def is_word(self) -> NDArray[np.bool_]:
+        """For each token id, whether it holds a letter or a digit."""
+        mask = np.zeros(self.tokenizer.get_vocab_size(), bool)
+        for token, number in self.tokenizer.get_vocab().items():
+            mask[number] = any(letter.isalnum() for letter in token)
+        return mask
+
+    def run(self, batch: Sequence[Encoded]) -> NDArray[np.float32]:
+        """The model's first output, one row an item, shorter items padded to the longest."""
+        width = max(len(item.ids) for item in batch)
+        feeds = {name: np.zeros((len(batch), width), np.int64) for name in self._inputs}
+        for row, item in enumerate(batch):
+            end = len(item.ids)
+            feeds["input_ids"][row, :end] = item.ids
+            feeds["attention_mask"][row, :end] = 1
+            if "token_type_ids" in feeds:
+                feeds["token_type_ids"][row, :end] = item.types
+        result: NDArray[np.float32] = self._session.run(self._output, feeds)[0]
+        return result
+
+
+_loaded: dict[tuple[str, str], OnnxModel] = {}
+_lock = threading.Lock()
+
+
+def load(weights: Weights) -> OnnxModel:
+    """The model of these weights, checked and loaded at most once a process."""
+    key = (str(weights.model_path.resolve()), weights.spec.name)
+    with _lock:
+        if key not in _loaded:
+            _loaded[key] = _load(weights)
+        return _loaded[key]
+
+
+def encode(tokenizer: Tokenizer, text: str, limit: int) -> Encoded:
+    """A text's tokens, cut to the model's window."""
+    encoding = tokenizer.encode(text)
+    if len(encoding.ids) > limit:
+        encoding = tokenizer.encode(text, add_special_tokens=False)
+        encoding.truncate(limit - tokenizer.num_special_tokens_to_add(False))
+        encoding = tokenizer.post_process(encoding)
+    return to_encoded(encoding)
+
+
+def to_encoded(encoding: Any) -> Encoded:
+    """A tokenizer's encoding as arrays."""
+    special = encoding.special_tokens_mask
+    starts = [
+        -1 if is_special else offset[0] for is_special, offset in zip(special, encoding.offsets, strict=True)
+    ]
+    return Encoded(
+        np.array(encoding.ids, np.int64), np.array(encoding.type_ids, np.int64), np.array(starts, np.int64)
+    )
+
+
+def _load(weights: Weights) -> OnnxModel:
+    import onnxruntime
+    from tokenizers import Tokenizer
+
+    graph, vocabulary = weights.read_model(), weights.read_tokenizer()
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+        tokenizer = Tokenizer.from_buffer(vocabulary)
+    except Exception as error:  # both libraries raise bare exceptions of their own
+        raise ModelError(
+            f"model {weights.spec.name} from {weights.source} cannot be loaded: {error}"
+        ) from error
+    names = {node.name for node in session.get_inputs()}
+    if not {"input_ids", "attention_mask"} <= names <= {"input_ids", "attention_mask", "token_type_ids"}:
+        raise ModelError(
+            f"model {weights.spec.name} from {weights.source} takes {sorted(names)}: not a text encoder"
+        )
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return OnnxModel(session, tokenizer, session.get_outputs()[0].name)

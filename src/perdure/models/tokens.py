@@ -1,0 +1,122 @@
+"""Token counters: the encodings of OpenAI's models, offline, and an approximation that needs no vocabulary."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from perdure.errors import InvalidInput
+from perdure.models.clean import without_surrogates
+from perdure.ports.tokens import Tokens
+
+DEFAULT_TOKENS = "cl100k"
+_LOADERS = {"cl100k": "cl100k_base", "o200k": "o200k_base"}
+_WORD = re.compile(r"[^\W_]+|[^\s\w]|_|\s{2,}")
+_LOOKAHEAD = 16
+_lock = threading.Lock()
+
+
+def token_counter(name: str = DEFAULT_TOKENS) -> Tokens:
+    """The counter of that name: cl100k, o200k or approximate."""
+    if name == "approximate":
+        return ApproximateTokens()
+    if name not in _LOADERS:
+        raise InvalidInput("tokens", "cl100k, o200k or approximate", name)
+    return BpeTokens(name)
+
+
+class BpeTokens:
+    """Exact counts of a byte-pair encoding; the vocabulary loads on first use."""
+
+    def __init__(self, name: str = DEFAULT_TOKENS) -> None:
+        if name not in _LOADERS:
+            raise InvalidInput("tokens", " or ".join(_LOADERS), name)
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """Name of the encoding."""
+        return self._name
+
+    def count(self, text: str) -> int:
+        """Tokens in the text."""
+        return int(_encoding(self._name).count(without_surrogates(text)))
+
+    def count_all(self, texts: Sequence[str]) -> list[int]:
+        """Tokens in each text."""
+        return [self.count(text) for text in texts]
+
+    def cut(self, text: str, limit: int) -> str:
+        """The longest beginning of the text that has at most `limit` tokens."""
+        encoding = _encoding(self._name)
+        return _cut(text, limit, lambda piece: _within(encoding, piece, limit))
+
+
+class ApproximateTokens:
+    """Counts from the shape of the words, within about a tenth for English prose; loads nothing."""
+
+    @property
+    def name(self) -> str:
+        """Name of the encoding."""
+        return "approximate"
+
+    def count(self, text: str) -> int:
+        """Tokens in the text."""
+        return sum(_pieces(found.group()) for found in _WORD.finditer(text))
+
+    def count_all(self, texts: Sequence[str]) -> list[int]:
+        """Tokens in each text."""
+        return [self.count(text) for text in texts]
+
+    def cut(self, text: str, limit: int) -> str:
+        """The longest beginning of the text that has at most `limit` tokens."""
+        return _cut(text, limit, lambda piece: self.count(piece) <= limit)
+
+
+@lru_cache(maxsize=len(_LOADERS))
+def _load(name: str) -> Any:
+    from rs_bpe.bpe import openai
+
+    return getattr(openai, _LOADERS[name])()
+
+
+def _encoding(name: str) -> Any:
+    with _lock:
+        return _load(name)
+
+
+def _within(encoding: Any, text: str, limit: int) -> bool:
+    return encoding.count_till_limit(without_surrogates(text), limit) is not None
+
+
+def _cut(text: str, limit: int, fits: Callable[[str], bool]) -> str:
+    if limit <= 0:
+        return ""
+    low, high = 0, 1
+    while high < len(text) and fits(text[:high]):
+        low, high = high, high * 2
+    high = min(high, len(text))
+    if fits(text[:high]) and high == len(text):
+        return text
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(text[:middle]) else (low, middle)
+    # Counts are not quite monotonic: a letter more can complete a merge and make one token of two.
+    for end in range(min(low + _LOOKAHEAD, len(text)), low, -1):
+        if fits(text[:end]):
+            return text[:end]
+    return text[:low]
+
+
+def _pieces(word: str) -> int:
+    """About how many tokens a run of letters, a run of digits, a mark or a gap is."""
+    if word.isdigit():
+        return -(-len(word) // 3)
+    if word.isspace():
+        return 1
+    if not word.isascii():
+        return max(1, round(len(word) * 0.8))
+    return 1 if len(word) <= 8 else -(-len(word) // 6)
