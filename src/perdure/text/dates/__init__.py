@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 
 from perdure.domain.time import Window, aware
+from perdure.errors import InvalidInput
 from perdure.text.dates.anchors import read_anchors
+from perdure.text.dates.detect import languages
 from perdure.text.dates.model import Anchor, DateOptions, DateSpan, DateValue, Prefer
-from perdure.text.dates.reader import read_english
+from perdure.text.dates.reader import read_text
 from perdure.text.dates.render import describe_window
 from perdure.text.dates.rewrite import make_absolute, occurred_window
 
@@ -23,4 +25,6 @@ def read_dates(
     language: str | None = None,
 ) -> list[DateSpan]:
     """The date expressions of a text in order, resolved against the time it was said; naive means UTC."""
-    return read_english(text, aware(reference), prefer, options)
+    if language is not None and language not in languages():
+        raise InvalidInput("language", f"one of {', '.join(sorted(languages()))}", language)
+    return read_text(text, aware(reference), prefer, options, language)

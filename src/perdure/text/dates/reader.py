@@ -6,16 +6,17 @@ import re
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from perdure.domain.time import Window
-from perdure.text.dates.calendar import DAY
+from perdure.text.dates.detect import detect_language
 from perdure.text.dates.grammar.atoms import first_words
 from perdure.text.dates.grammar.combine import half_of_named_day
 from perdure.text.dates.grammar.durations import duration
 from perdure.text.dates.grammar.modifiers import anything, modified, modifier_words
 from perdure.text.dates.grammar.recurring import rate_words, recurring
 from perdure.text.dates.lexicon import english
-from perdure.text.dates.model import DateOptions, DateSpan, DateValue, Prefer
-from perdure.text.dates.nodes import Alt, Match, Node
+from perdure.text.dates.model import DateOptions, DateSpan, Prefer
+from perdure.text.dates.nodes import Match, Node
+from perdure.text.dates.spans import make_span
+from perdure.text.dates.templates import read_templates
 from perdure.text.dates.tokens import Scan
 
 _WORD = re.compile(r"[^\W\d_]+|[0-9]")
@@ -25,9 +26,27 @@ _LEADS = frozenset(
 _LINKS = frozenset("than of or time on as to and my our ( - , = soon about approximately other working work business / c b single full more".split())
 
 
+def read_text(text: str, reference: datetime, prefer: Prefer, options: DateOptions, language: str | None = None) -> list[DateSpan]:
+    """The expressions of a text in order, in the given language or the one it seems to be in."""
+    words = _WORD.findall(text.lower())
+    chosen = detect_language(text, words) if language is None else language
+    if chosen != "en":
+        return read_templates(text, reference, chosen, prefer, options)
+    return _read_english(text, words, reference, prefer, options)
+
+
+def is_english(text: str) -> bool:
+    """Whether a text seems to be English."""
+    return detect_language(text, _WORD.findall(text.lower())) == "en"
+
+
 def read_english(text: str, reference: datetime, prefer: Prefer, options: DateOptions) -> list[DateSpan]:
     """The expressions of an English text in order."""
-    if _precheck().isdisjoint(_WORD.findall(text.lower())):
+    return _read_english(text, _WORD.findall(text.lower()), reference, prefer, options)
+
+
+def _read_english(text: str, words: list[str], reference: datetime, prefer: Prefer, options: DateOptions) -> list[DateSpan]:
+    if _precheck().isdisjoint(words):
         return []
     lex = english()
     zone = reference.tzinfo or UTC
@@ -37,7 +56,7 @@ def read_english(text: str, reference: datetime, prefer: Prefer, options: DateOp
         if spans and scan.starts[i] < spans[-1].end:
             continue
         found = expression(scan, i)
-        span = finish(scan, found[0], i, found[1], prefer) if found is not None else None
+        span = _span(scan, *found, i, prefer) if found is not None else None
         if span is not None:
             spans.append(span)
     return spans
@@ -99,65 +118,7 @@ def duration_with_bound(scan: Scan, i: int) -> Match | None:
 
 
 _EXPRESSIONS = (recurring, half_of_named_day, modified, anything, duration_with_bound)
-_TAGGED = ("more_than", "less_than")
 
 
-def finish(scan: Scan, node: Node, i: int, j: int, prefer: Prefer) -> DateSpan | None:
-    """The public form of a node."""
-    values = tuple(value for alt in node.alts if (value := _value(scan, alt)) is not None)
-    if node.alts and not values:
-        return None
-    window = _preferred(scan, values, node, prefer)
-    modifier = next((tag for tag in _TAGGED if tag in node.tags), node.mod)
-    return DateSpan(
-        text=scan.span(i, j),
-        start=scan.starts[i],
-        end=scan.ends[j - 1],
-        kind=node.kind,
-        precision=node.grain,
-        window=window,
-        modifier=modifier,
-        timex=node.timex or _timex(node),
-        values=values,
-        seconds=node.seconds,
-    )
-
-
-def _value(scan: Scan, alt: Alt) -> DateValue | None:
-    start, stop, end, begin = alt
-    first = begin if begin is not None else start
-    if first is not None and end is not None and end < first:
-        return None
-    return DateValue(_aware(scan, start), _aware(scan, stop), Window(_aware(scan, first), _aware(scan, end)))
-
-
-def _aware(scan: Scan, moment: datetime | None) -> datetime | None:
-    return None if moment is None else moment.replace(tzinfo=scan.zone)
-
-
-def _preferred(scan: Scan, values: tuple[DateValue, ...], node: Node, prefer: Prefer) -> Window | None:
-    """The window of the reading the caller wants: the latest that has begun, or the first that is not over."""
-    if not values or node.kind in ("duration", "recurring"):
-        return None
-    now = scan.now.replace(tzinfo=scan.zone)
-    if prefer == "past":
-        begun = [value.window for value in values if value.window.start is None or value.window.start <= now]
-        if not begun:
-            return values[0].window
-        return max(begun, key=lambda window: window.start or window.end or now)
-    coming = [value.window for value in values if value.window.end is None or value.window.end > now]
-    if not coming:
-        return values[-1].window
-    return min(coming, key=lambda window: window.start or window.end or now)
-
-
-def _timex(node: Node) -> str:
-    """A plain TIMEX value for nodes that have only one reading."""
-    if len(node.alts) != 1:
-        return ""
-    start, stop, _, _ = node.alts[0]
-    pattern = "%Y-%m-%d" if node.kind in ("date", "range") else "%Y-%m-%dT%H:%M:%S"
-    if start is None or stop is None:
-        known = start if start is not None else stop
-        return known.strftime(pattern) if known is not None else ""
-    return f"({start.strftime(pattern)},{stop.strftime(pattern)},P{(stop - start) // DAY}D)"
+def _span(scan: Scan, node: Node, j: int, i: int, prefer: Prefer) -> DateSpan | None:
+    return make_span(scan, node, scan.span(i, j), scan.starts[i], scan.ends[j - 1], prefer)

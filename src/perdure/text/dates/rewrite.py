@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from perdure.domain.time import Window, aware
 from perdure.text.dates.model import DateOptions, DateSpan, DateValue, Prefer
-from perdure.text.dates.reader import read_english
+from perdure.text.dates.reader import is_english, read_text
 from perdure.text.dates.render import clock_text, day_text, describe_window
 
 _FUTURE = re.compile(r"\b(?:will|shall|won't|gonna|going to|plan(?:s|ning)? to|hop(?:e|es|ing) to|want(?:s)? to|about to|scheduled|upcoming)\b|'ll\b|’ll\b", re.IGNORECASE)
@@ -32,6 +32,8 @@ def make_absolute(text: str, reference: datetime, *, options: DateOptions = Date
     """The text with relative and incomplete dates written out; vague words, durations and full dates stay."""
     pieces: list[str] = []
     position = 0
+    if not is_english(text):
+        return text
     for span in _spans(text, aware(reference), options):
         change = _replacement(text, span, aware(reference), options)
         if change is None or change[0] < position:
@@ -49,7 +51,7 @@ def occurred_window(text: str, reference: datetime, *, options: DateOptions = Da
     open_start: Window | None = None
     for span in _spans(text, now, options):
         window = span.window
-        if span.kind not in _KINDS or window is None or span.timex == "PRESENT_REF":
+        if span.kind not in _KINDS or window is None or span.timex == "PRESENT_REF" or _is_narrative(span):
             continue
         if window.start is not None and window.start <= now:
             return window
@@ -58,12 +60,17 @@ def occurred_window(text: str, reference: datetime, *, options: DateOptions = Da
     return open_start
 
 
+def _is_narrative(span: DateSpan) -> bool:
+    """Whether a span counts from the story and not from the time of speaking: "the next day", "that weekend"."""
+    return span.modifier == "ref_undef" or _NARRATIVE.match(span.text) is not None
+
+
 def _spans(text: str, reference: datetime, options: DateOptions) -> list[DateSpan]:
     """Spans read toward the future in sentences that speak of it, else toward the past."""
-    if _FUTURE.search(text) is None:
-        return read_english(text, reference, "past", options)
-    past = read_english(text, reference, "past", options)
-    future = read_english(text, reference, "future", options)
+    past = read_text(text, reference, "past", options)
+    if not past or _FUTURE.search(text) is None:
+        return past
+    future = read_text(text, reference, "future", options)
     return [late if _leans(text, early) == "future" else early for early, late in zip(past, future, strict=True)]
 
 
@@ -77,7 +84,7 @@ def _leans(text: str, span: DateSpan) -> Prefer:
 
 
 def _replacement(text: str, span: DateSpan, reference: datetime, options: DateOptions) -> tuple[int, int, str] | None:
-    if span.kind not in _KINDS or span.window is None or span.timex == "PRESENT_REF" or _NARRATIVE.match(span.text):
+    if span.kind not in _KINDS or span.window is None or span.timex == "PRESENT_REF" or _is_narrative(span):
         return None
     if _SPOKEN_YEAR.search(span.text) and not _RELATIVE_WORD.search(span.text):
         return None

@@ -18,8 +18,8 @@ from perdure.text.dates.grammar.neighbours import day_near, unit_near
 from perdure.text.dates.grammar.numeric import compact_day, numeric_day
 from perdure.text.dates.grammar.periods import period
 from perdure.text.dates.grammar.portions import portion
-from perdure.text.dates.grammar.shifts import bounded_distance, distance, length_from, weekday_at_distance
-from perdure.text.dates.grammar.weekdays import counted_weekdays, ordinal_weekday, week_then_weekday, weekday
+from perdure.text.dates.grammar.shifts import bounded_distance, distance, length_from, weekday_at_distance, weekends_away
+from perdure.text.dates.grammar.weekdays import counted_weekdays, on_weekday_next_week, ordinal_weekday, week_then_weekday, weekday
 from perdure.text.dates.lexicon import english
 from perdure.text.dates.nodes import Match
 from perdure.text.dates.tokens import Scan, memoised
@@ -43,6 +43,7 @@ def _day_readers() -> dict[str, tuple[Reader, ...]]:
             (week_then_weekday, lex.shifts),
             (ordinal_weekday, ["last", *ordinals]),
             (counted_weekdays, [*_COUNTS, *lex.cardinals]),
+            (on_weekday_next_week, ["on"]),
             (weekday, [*lex.weekdays, *lex.shifts]),
             (numeric_day, [NUMBER, "next", "this", "last"]),
             (compact_day, [NUMBER]),
@@ -61,6 +62,7 @@ def _other_readers() -> dict[str, tuple[Reader, ...]]:
     nouns = "month same that year fiscal financial school calendar academic fy cy sy w wk q h ' ’ ‘".split()
     return _by_word(
         (
+            (weekends_away, counts),
             (distance, ["in", "within", *counts]),
             (length_from, ["for", *counts]),
             (bounded_distance, "more less fewer longer over under".split()),

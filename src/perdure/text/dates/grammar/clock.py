@@ -106,7 +106,7 @@ def _colon_clock(scan: Scan, hour: int, i: int) -> tuple[Clock, int] | None:
         return None
     if scan.words[j] == ":" and scan.digits(j + 1) == 2 and not scan.spaced[j]:
         second, j, grain = scan.numbers[j + 1] or 0, j + 2, "second"
-        if scan.words[j] == "." and not scan.spaced[j] and scan.digits(j + 1) and not scan.spaced[j + 1]:
+        if scan.words[j] == "." and not scan.spaced[j] and scan.words[j + 1].isdigit() and not scan.spaced[j + 1]:
             j += 2
     found = with_half(scan, hour, minute, second, grain, j)
     if found is None:
@@ -238,7 +238,7 @@ def expected_clock(scan: Scan, i: int) -> tuple[Clock, int] | None:
     if found is not None:
         return found
     number, width = scan.numbers[i], scan.digits(i)
-    if number is not None and width == 4 and number // 100 < 24 and number % 100 < 60:
+    if number is not None and width == 4 and number < 1000 and number % 100 < 60:
         return Clock(number // 100, number % 100, 0, "minute", 1 <= number // 100 <= 12), i + 1
     if number is not None and scan.words[i + 1] == "." and scan.digits(i + 2) == 2 and not scan.spaced[i + 1]:
         return with_half(scan, number, scan.numbers[i + 2] or 0, 0, "minute", i + 3)

@@ -46,25 +46,20 @@ def clock_range(scan: Scan, i: int, announced: bool = False) -> Match | None:
     second = _side(scan, scan.skip(k, "around", "about"))
     if second is None:
         return None
-    clear = clock(scan, j) is not None or clock(scan, k) is not None or first[2] or second[2]
-    if not clear and not (announced or (lead and _time_context(scan, i, first[0], second[0], second[1]))):
-        return None
-    if not clear and scan.digits(second[1] - 1) == 4 and not (lead or announced):
+    clear = _is_clear(scan, j, first) or _is_clear(scan, scan.skip(k, "around", "about"), second)
+    if not clear and not announced and not (lead and part_follows(scan, second[1])):
         return None
     return range_of(scan, first[0], second[0]), second[1]
 
 
-def _time_context(scan: Scan, i: int, first: Clock, second: Clock, j: int) -> bool:
-    """Whether "from 9 to 5" can be times: small numbers that count nothing."""
-    word = scan.words[j]
-    if word in scan.lex.months or scan.at(j, "of") or (word in ("st", "nd", "rd", "th") and not scan.spaced[j]):
-        return False
-    if word.isalpha() and word not in _AFTER_TIMES and word not in scan.lex.weekdays and word not in scan.lex.parts_of_day:
-        return False
-    return first.hour <= 24 and second.hour <= 24
+def _is_clear(scan: Scan, j: int, side: tuple[Clock, int, bool]) -> bool:
+    """Whether an end is a time by its own form, such as 0730 or "nine thirty"."""
+    return side[2] or side[0].grain != "hour" or clock(scan, j) is not None
 
 
-_AFTER_TIMES = frozenset("on in at today tomorrow yesterday tonight this next last for and or pt pst est cst mst et utc gmt cet eastern pacific central every each with please".split())
+def part_follows(scan: Scan, j: int) -> bool:
+    """Whether a part of the day follows: "between 5 and 6 in the afternoon"."""
+    return scan.words[j] in ("in", "at", "this") and part_of_day(scan, scan.skip(j, "at")) is not None
 
 
 def _side(scan: Scan, j: int) -> tuple[Clock, int, bool] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import timedelta, timezone
 
 from perdure.text.dates.calendar import DAY
 from perdure.text.dates.grammar.atoms import atom, day
@@ -15,6 +15,10 @@ from perdure.text.dates.tokens import Scan, memoised
 
 _AT = frozenset(("at", "@", "around", "about", "circa", "by", "starting"))
 _TIME_LEADS = frozenset(("from", "between", "for", "at"))
+_AFTER_HOUR = frozenset(
+    "on in and or for with to from until till by sharp at this next last every each when we i if is was were will please because so but "
+    "tonight tonite though then that as it he she they you my".split()
+)
 _BOUNDS = {"before": "before", "by": "before", "until": "until", "till": "until", "after": "after", "since": "since"}
 
 
@@ -63,10 +67,25 @@ def announced_clock(scan: Scan, i: int) -> Match | None:
     if found is None or scan.digits(i) > 2 and scan.words[i + 1] != ":":
         return None
     value, j = found
-    announced = i > 0 and words[i - 1] == "at" and part_name(scan, j) is None
+    announced = i > 0 and words[i - 1] == "at" and part_name(scan, j) is None and not _counts_noun(scan, i, j)
     if not announced and not _day_or_part_follows(scan, i, j):
         return None
     return clock_node(scan, value), j
+
+
+def _counts_noun(scan: Scan, i: int, j: int) -> bool:
+    """Whether a plain number after "at" counts what follows: "at two places", "at one with"."""
+    if clock(scan, i) is not None:
+        return False
+    word = scan.words[j]
+    if words_of_number(scan, i) and word in ("with", "of", "time", "point", "end"):
+        return True
+    return word.isalpha() and word not in _AFTER_HOUR and day(scan, j) is None
+
+
+def words_of_number(scan: Scan, i: int) -> bool:
+    """Whether a number is written in words."""
+    return scan.numbers[i] is None
 
 
 def _day_or_part_follows(scan: Scan, i: int, j: int) -> bool:
@@ -95,12 +114,49 @@ def _gap(scan: Scan, j: int) -> int:
     """The index after a comma, a bracketed weekday or a dash between a day and a time."""
     if scan.words[j] == "(" and scan.words[j + 1] in scan.lex.weekdays and scan.words[j + 2] == ")":
         j += 3
-    if scan.words[j] == "t" and not scan.spaced[j] and scan.numbers[j + 1] is not None:
-        return j + 1
+    if scan.words[j] == "-" and not scan.spaced[j] and scan.numbers[j - 1] is not None:
+        return j
     return scan.skip(j, ",", "-")
 
 
+def _iso_time(scan: Scan, node: Node, j: int) -> Match | None:
+    """"T10:30:00Z": by the 24-hour clock, brought from its own zone into the reference's."""
+    found = clock(scan, j + 1)
+    if found is None:
+        return None
+    value, k = found
+    timed = on_days(scan, clock_node(scan, value._replace(open=False)), node)
+    offset, end = _zone_offset(scan, k)
+    if offset is None:
+        return timed, k
+    zone = timezone(offset)
+    alts = []
+    for alt in timed.alts:
+        assert alt.start is not None and alt.end is not None
+        start = alt.start.replace(tzinfo=zone).astimezone(scan.zone).replace(tzinfo=None)
+        alts.append(Alt(start, None, start + (alt.end - alt.start)))
+    return timed.changed(alts=alts), end
+
+
+def _zone_offset(scan: Scan, k: int) -> tuple[timedelta | None, int]:
+    words = scan.words
+    if words[k] == "z" and not scan.spaced[k]:
+        return timedelta(0), k + 1
+    if words[k] not in ("+", "-") or scan.spaced[k] or scan.spaced[k + 1] or scan.digits(k + 1) not in (2, 4):
+        return None, k
+    number = scan.numbers[k + 1] or 0
+    hours, minutes, end = (number // 100, number % 100, k + 2) if scan.digits(k + 1) == 4 else (number, 0, k + 2)
+    if words[end] == ":" and scan.digits(end + 1) == 2 and not scan.spaced[end]:
+        minutes, end = scan.numbers[end + 1] or 0, end + 2
+    if hours > 14 or minutes > 59:
+        return None, k
+    size = timedelta(hours=hours, minutes=minutes)
+    return (-size if words[k] == "-" else size), end
+
+
 def _day_then_time(scan: Scan, node: Node, j: int) -> Match | None:
+    if scan.words[j] == "t" and not scan.spaced[j] and scan.numbers[j + 1] is not None:
+        return _iso_time(scan, node, j)
     k = _gap(scan, j)
     other = _nearer_day(scan, k)
     if other is not None:
@@ -233,7 +289,7 @@ def half_of_named_day(scan: Scan, i: int) -> Match | None:
         days, end = (found[0], found[1]) if found is not None and found[0].kind == "date" else (None, j + 2)
     else:
         found = day(scan, j)
-        if found is None or found[0].kind != "date" or words[j] == "the":
+        if found is None or found[0].kind != "date" or words[j] == "the" or part_name(scan, found[1]) is not None:
             return None
         days, end = found
     base = days if days is not None else Node("date", "day", [Alt(scan.today, None, scan.today + DAY)])

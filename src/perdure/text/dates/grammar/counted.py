@@ -40,7 +40,7 @@ def last_units(scan: Scan, i: int) -> Match | None:
         found = length_at(scan, j) if words[j] != "half" else None
         if found is None or scan.words[found[1]] in ("ago", "later"):
             return _without_tail(scan, steps, j)
-        return _stretch(scan, found[0], steps), found[1]
+        return stretch(scan, found[0], steps), found[1]
     counted = count(scan, i)
     if counted is None or words[i] in ("a", "an"):
         return None
@@ -49,7 +49,7 @@ def last_units(scan: Scan, i: int) -> Match | None:
     unit = scan.lex.units.get(words[k + 1])
     if not steps or unit is None or amount > 10_000 or unit in ("night",) or not words[k + 1].endswith("s"):
         return None
-    return _stretch(scan, make_length(amount, unit), steps), k + 2
+    return stretch(scan, make_length(amount, unit), steps), k + 2
 
 
 def _without_tail(scan: Scan, steps: int, j: int) -> Match | None:
@@ -57,10 +57,10 @@ def _without_tail(scan: Scan, steps: int, j: int) -> Match | None:
     single = single_length(scan, j) if scan.words[j] != "half" else None
     if single is None or scan.words[single[1]] in ("ago", "later"):
         return None
-    return _stretch(scan, single[0], steps), single[1]
+    return stretch(scan, single[0], steps), single[1]
 
 
-def _stretch(scan: Scan, length: Length, steps: int) -> Node:
+def stretch(scan: Scan, length: Length, steps: int) -> Node:
     """The time before now, or from tomorrow on."""
     if length.grain in _FINE or length.seconds:
         now = scan.now.replace(microsecond=0)
@@ -104,11 +104,11 @@ def part_of_period(scan: Scan, i: int) -> Match | None:
     if counted is not None:
         amount, k = int(counted[0]), counted[1]
     unit = scan.lex.units.get(scan.words[k])
-    if unit not in ("day", "week", "month", "weekend", "quarter", "year") or scan.words[k + 1] not in ("of", "in"):
+    if unit not in ("day", "week", "month", "weekend", "quarter", "year") or not _whole_follows(scan, k + 1):
         return None
     from perdure.text.dates.grammar.periods import period
 
-    found = period(scan, k + 2)
+    found = period(scan, scan.skip(k + 1, "of", "in"))
     if found is None or found[0].grain not in ("month", "year", "quarter", "season", "decade") or not 1 <= amount <= 400:
         return None
     node, end = found
@@ -121,6 +121,11 @@ def part_of_period(scan: Scan, i: int) -> Match | None:
     if unit == "day" and amount == 1:
         return Node("date", "day", [Alt(start, None, stop) for start, stop in pairs]), end
     return period_node(pairs, grain), end
+
+
+def _whole_follows(scan: Scan, k: int) -> bool:
+    """Whether "of" or "next year" follows the unit."""
+    return scan.words[k] in ("of", "in") or (scan.words[k] in scan.lex.shifts and scan.words[k + 1] in ("month", "year", "quarter"))
 
 
 def _slice(alt: Alt, whole: str, unit: str, nth: int, amount: int) -> tuple[datetime, datetime] | None:
@@ -179,8 +184,8 @@ def rest_of(scan: Scan, i: int) -> Match | None:
     if unit not in ("week", "month", "quarter", "year", "decade"):
         return None
     _, stop = unit_bounds(unit, scan.now, 0)
-    # TIMEX counts a week's rest to its Sunday.
-    shown = stop - DAY if unit == "week" else stop
+    # TIMEX counts the rest to the last day.
+    shown = stop - DAY
     return Node("range", unit, [Alt(scan.today, shown, stop)]), j + 1
 
 

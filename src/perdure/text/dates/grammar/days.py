@@ -7,7 +7,7 @@ from datetime import datetime
 from perdure.text.dates.calendar import DAY, is_date
 from perdure.text.dates.grammar.clock import expected_clock
 from perdure.text.dates.grammar.months import month_at, year_after
-from perdure.text.dates.grammar.numbers import cardinal, ordinal
+from perdure.text.dates.grammar.numbers import cardinal, ordinal, small_cardinal, year_words
 from perdure.text.dates.grammar.numeric import continues, inside_number
 from perdure.text.dates.nodes import Match, Node, calendar_day, day_node, day_of_month
 from perdure.text.dates.tokens import Scan, memoised
@@ -89,7 +89,10 @@ def _day_number(scan: Scan, j: int) -> tuple[int, int] | None:
     """A day as a plain number, not a year or a longer number."""
     if scan.numbers[j] is not None:
         return (scan.numbers[j] or 0, j + 1) if scan.digits(j) <= 2 else None
-    return None
+    spoken = small_cardinal(scan, j)
+    if spoken is None or not 2 <= spoken[0] <= 31 or scan.words[spoken[1]] in ("thousand", "hundred"):
+        return None
+    return None if year_words(scan, j) is not None else spoken
 
 
 def _day_first(scan: Scan, i: int) -> Match | None:
@@ -100,7 +103,7 @@ def _day_first(scan: Scan, i: int) -> Match | None:
     if day is None or not 1 <= day[0] <= 31 or scan.digits(j) > 2:
         return None
     value, k = day
-    if j > i and scan.numbers[j] is None and scan.words[j] in scan.lex.cardinals and k == j + 1 and ordinal(scan, j) is None:
+    if j > i and scan.numbers[j] is None:
         return None
     described = scan.words[k] == "day"
     if described:
@@ -156,9 +159,20 @@ def bare_ordinal_day(scan: Scan, i: int) -> Match | None:
         if _names_something(scan, day[1]):
             return None
         return day_of_month(scan, day[0]), day[1]
+    return _bare_number_day(scan, i, j)
+
+
+def _bare_number_day(scan: Scan, i: int, j: int) -> Match | None:
+    """"on the 15", "on 27", "the 17 from 2pm": numbers that only their surroundings make days."""
     number = scan.numbers[j]
-    if j > i and number is not None and scan.digits(j) <= 2 and 1 <= number <= 31 and words[j + 1] in ("from", "between", "at"):
-        return (day_of_month(scan, number), j + 1) if expected_clock(scan, j + 2) is not None else None
+    if number is None or scan.digits(j) > 2 or not 1 <= number <= 31 or inside_number(scan, j):
+        return None
+    following = scan.words[j + 1]
+    if j > i and following in ("from", "between", "at") and expected_clock(scan, j + 2) is not None:
+        return day_of_month(scan, number), j + 1
+    ends = following in ("", ",", "!", "?", ";") or (following == "." and (scan.spaced[j + 2] or j + 2 >= scan.size))
+    if ends and i and scan.words[i - 1] == "on":
+        return day_of_month(scan, number), j + 1
     return None
 
 

@@ -135,6 +135,6 @@ def duration(scan: Scan, i: int) -> Match | None:
     if found is None or words[i] == "another":
         return None
     length, j = found
-    if words[i] in ("a", "an") and length.grain in ("day", "week", "second") and scan.words[i + 1] in ("day", "second", "night"):
+    if words[i] in ("a", "an") and words[i + 1] in ("day", "second", "night") and (not i or words[i - 1] not in ("for", "than", "in", "within", "takes")):
         return None
     return duration_node(length), j

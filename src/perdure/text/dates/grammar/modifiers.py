@@ -102,7 +102,7 @@ def _open(alt: Alt, node: Node, mod: str) -> Alt:
         bound = stop if portion else start if start is not None else stop
         return Alt(None, bound, bound)
     if mod == "until":
-        return Alt(None, start if start is not None else stop, end)
+        return Alt(None, stop if portion or start is None else start, end)
     if mod == "since":
         return Alt(start, None, None)
     after_portion_start = "portion_start" in node.tags

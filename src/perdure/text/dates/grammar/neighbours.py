@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from perdure.text.dates.calendar import DAY
+from perdure.text.dates.calendar import DAY, WEEK, week_start
 from perdure.text.dates.grammar.units import unit_node
 from perdure.text.dates.grammar.weekdays import weekday_at
 from perdure.text.dates.nodes import Match, day_node, period_node
@@ -23,9 +23,23 @@ def unit_near(scan: Scan, i: int) -> Match | None:
     if found is None:
         return None
     bases, sign, end = found
+    if unit in ("week", "weekend"):
+        return period_node([_week_near(unit, base, sign) for base in bases], unit), end
     nodes = [unit_node(unit, base, sign) for base in bases]
     pairs = [(alt.start, alt.stop) for node in nodes for alt in node.alts if alt.start and alt.stop]
     return period_node(pairs, unit), end
+
+
+def _week_near(unit: str, base: datetime, sign: int) -> tuple[datetime, datetime]:
+    """The seven days before or after a day; the last weekend that is over before it, or the first after it."""
+    if unit == "week":
+        return (base - WEEK, base) if sign < 0 else (base + DAY, base + DAY + WEEK)
+    saturday = week_start(base) + DAY * 5
+    if sign < 0:
+        saturday -= WEEK
+    elif saturday <= base:
+        saturday += WEEK
+    return saturday, saturday + 2 * DAY
 
 
 def day_near(scan: Scan, i: int) -> Match | None:

@@ -190,14 +190,14 @@ def _announced(scan: Scan, i: int) -> bool:
 
 def numeric_month(scan: Scan, i: int) -> Match | None:
     """"12-2015", "2015-12", "05/2020"."""
-    if inside_number(scan, i) or scan.words[i + 1] not in ("-", "/") or not glued(scan, i + 1):
+    if inside_number(scan, i) or not glued(scan, i + 1):
         return None
     first, second = scan.numbers[i], scan.numbers[i + 2]
     if first is None or second is None or continues(scan, i + 3, "/.,-:"):
         return None
-    if scan.digits(i) <= 2 and scan.digits(i + 2) == 4:
+    if scan.digits(i) <= 2 and scan.digits(i + 2) == 4 and scan.words[i + 1] != ".":
         month, year = first, second
-    elif scan.digits(i) == 4 and scan.digits(i + 2) == 2:
+    elif scan.digits(i) == 4 and scan.digits(i + 2) in (1, 2):
         year, month = first, second
     else:
         return None

@@ -51,10 +51,10 @@ def named_month(scan: Scan, i: int) -> Match | None:
     following = year_after(scan, month[1])
     if following is not None:
         return None
-    return calendar_month(scan, _shifted_year(scan.now, month[0], steps), month[0]), month[1]
+    return calendar_month(scan, month_year(scan.now, month[0], steps), month[0]), month[1]
 
 
-def _shifted_year(now: datetime, month: int, steps: int) -> int:
+def month_year(now: datetime, month: int, steps: int) -> int:
     """The year of "last March": the nearest such month that is over, or still to come, or of this year."""
     if steps == 0:
         return now.year
@@ -165,7 +165,7 @@ def _shifted(scan: Scan, steps: int, j: int) -> Match | None:
         return (_near_moments(scan, unit, steps), j + 1) if steps and words[j + 1] != "of" else None
     if unit not in _WHOLE or (unit == "quarter" and words[j + 1] in ("past", "to")):
         return None
-    return unit_node(unit, scan.now, steps), scan.skip(j + 1, "'s") if words[j + 1] == "'s" else j + 1
+    return unit_node(unit, scan.now, steps), j + 1
 
 
 def _near_moments(scan: Scan, unit: str, steps: int) -> Node:
@@ -180,7 +180,7 @@ def _the_unit(scan: Scan, i: int) -> Match | None:
     if words[i + 1] in scan.lex.shifts and scan.lex.units.get(words[i + 2]) in ("decade", "century"):
         return _shifted(scan, scan.lex.shifts[words[i + 1]], i + 2)
     unit = scan.lex.units.get(words[i + 1])
-    if unit not in ("week", "month", "year", "fortnight", "quarter", "decade", "century") or words[i + 1] != unit:
+    if unit not in _WHOLE or words[i + 1] != unit:
         return None
     if words[i + 2] in ("of", "after", "before", "that", "when", "prior", "to", "-", "starting", "beginning", "'") or scan.numbers[i + 2] is not None:
         return None

@@ -47,7 +47,7 @@ def _whole(scan: Scan, j: int, noun: bool) -> Match | None:
 
     unit = scan.words[j]
     if unit in ("year", "month", "week", "quarter", "decade", "century") and scan.numbers[j + 1] is None:
-        if scan.words[j - 1] in ("the", "of") or noun:
+        if scan.words[j - 1] in ("the", "of") or noun or (scan.words[j - 1] in ("mid", "-") and unit == "week"):
             return unit_node(unit, scan.now, 0), j + 1
         return None
     found = period(scan, j)
@@ -56,7 +56,8 @@ def _whole(scan: Scan, j: int, noun: bool) -> Match | None:
 
 def _cut(scan: Scan, alt: Alt, node: Node, which: str, spoken: str) -> Alt:
     assert alt.start is not None and alt.stop is not None
-    start, stop = _bounds(alt.start, alt.stop, node.grain, which, spoken)
+    numbered = spoken in _NOUNS and node.grain == "year" and "relative" not in node.tags
+    start, stop = _bounds(alt.start, alt.stop, node.grain, which, numbered)
     if spoken == "later" and start < scan.today < stop:
         start = scan.today
     if spoken == "earlier" and start < scan.today < stop:
@@ -64,13 +65,13 @@ def _cut(scan: Scan, alt: Alt, node: Node, which: str, spoken: str) -> Alt:
     return Alt(start, stop, stop)
 
 
-def _bounds(start: datetime, stop: datetime, grain: str, which: str, spoken: str) -> tuple[datetime, datetime]:
+def _bounds(start: datetime, stop: datetime, grain: str, which: str, numbered: bool) -> tuple[datetime, datetime]:
     if grain == "month":
         return _month_bounds(start, stop, which)
     if grain == "year":
-        return _year_bounds(start, stop, which, spoken in _NOUNS)
+        return _year_bounds(start, stop, which, numbered)
     if grain == "week":
-        marks = {"start": (0, 3), "mid": (2, 5), "end": (3, 7)}
+        marks = {"start": (0, 3), "mid": (1, 5), "end": (3, 7)}
         low, high = marks[which]
         return start + DAY * low, start + DAY * high
     days = (stop - start).days
@@ -88,9 +89,9 @@ def _month_bounds(start: datetime, stop: datetime, which: str) -> tuple[datetime
     return (start, middle) if which == "start" else (middle, stop)
 
 
-def _year_bounds(start: datetime, stop: datetime, which: str, noun: bool) -> tuple[datetime, datetime]:
-    """Thirds for "the end of 2008", halves for "late 2008"."""
+def _year_bounds(start: datetime, stop: datetime, which: str, numbered: bool) -> tuple[datetime, datetime]:
+    """Thirds for "the end of 2008", halves for "late 2008" and "the end of last year"."""
     if which == "mid":
         return add_months(start, 4), add_months(start, 8)
-    size = 4 if noun else 6
+    size = 4 if numbered else 6
     return (start, add_months(start, size)) if which == "start" else (add_months(stop, -size), stop)

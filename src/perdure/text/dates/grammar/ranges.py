@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
-from perdure.text.dates.calendar import is_date
+from perdure.text.dates.calendar import DAY, add_months, is_date, month_start
 from perdure.text.dates.grammar.clockranges import connector
 from perdure.text.dates.grammar.combine import operand
 from perdure.text.dates.grammar.moments import now
@@ -69,7 +67,7 @@ def endpoint(scan: Scan, j: int) -> Match | None:
         return found
     if k > j:
         inner = operand(scan, k)
-        return inner if inner is not None and inner[0].kind == "range" else _bare_day(scan, j)
+        return inner if inner is not None and inner[0].kind in ("range", "date") else _bare_day(scan, j)
     return now(scan, j) or _bare_day(scan, j)
 
 
@@ -110,13 +108,24 @@ def _days_of_one_month(scan: Scan, j: int, between: bool, announced: bool) -> Ma
     second = _number(scan, after)
     if second is None:
         return None
-    k = scan.skip(second[1], "of")
+    k = scan.skip(second[1], "of", "in")
     month = month_at(scan, k)
     if month is None:
-        return None
+        return _days_of_relative_month(scan, first[0], second[0], scan.skip(k, "the"))
     year = year_after(scan, month[1])
     end = year[1] if year is not None else month[1]
     return _in_month(scan, year[0] if year else None, month[0], first[0], second[0], end)
+
+
+def _days_of_relative_month(scan: Scan, low: int, high: int, k: int) -> Match | None:
+    """"4-23 next month", "4th until 22nd of this month"."""
+    steps = scan.lex.shifts.get(scan.words[k])
+    if scan.words[k] == "month" and scan.words[k - 1] == "the":
+        steps, k = 0, k - 1
+    if steps is None or scan.words[k + 1] != "month":
+        return None
+    start = add_months(month_start(scan.now), steps)
+    return _in_month(scan, start.year, start.month, low, high, k + 2)
 
 
 def _in_month(scan: Scan, year: int | None, month: int, low: int, high: int, end: int) -> Match | None:
@@ -130,16 +139,10 @@ def _in_month(scan: Scan, year: int | None, month: int, low: int, high: int, end
         assert alt.start is not None
         if is_date(alt.start.year, month, high):
             stop = alt.start.replace(day=high)
-            alts.append(Alt(alt.start, stop, _day_after(stop)))
+            alts.append(Alt(alt.start, stop, stop + DAY))
     prefix = f"{year:04}" if year else "XXXX"
     timex = f"({prefix}-{month:02}-{low:02},{prefix}-{month:02}-{high:02},P{high - low}D)"
     return Node("range", "day", alts, timex=timex), end
-
-
-def _day_after(day: datetime) -> datetime:
-    from perdure.text.dates.calendar import DAY
-
-    return day + DAY
 
 
 def _second_day(scan: Scan, node: Node, after: int) -> Match | None:
@@ -166,7 +169,8 @@ def _second_day(scan: Scan, node: Node, after: int) -> Match | None:
 def join(scan: Scan, first: Node, second: Node) -> Node | None:
     """The range between two nodes, where the kinds allow one."""
     timed = {"time", "datetime", "datetimerange", "timerange"}
-    if first.mod is not None or second.mod is not None:
+    portions = (None, "start", "mid", "end")
+    if first.mod not in portions or second.mod not in portions:
         return None
     if first.kind in timed or second.kind in timed:
         return _join_times(scan, first, second)
@@ -197,7 +201,9 @@ def _pair(first: Node, second: Node) -> Node | None:
     if not alts:
         return None
     grain = first.grain if first.grain == second.grain else "day"
-    return Node("range", grain, alts, timex="")
+    if second.mod is not None:
+        alts = [alt._replace(stop=alt.end) for alt in alts]
+    return Node("range", grain, alts)
 
 
 def _ordered(first: Alt, second: Alt, later: Alt | None, earlier: Alt | None) -> Alt | None:

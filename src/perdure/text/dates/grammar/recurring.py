@@ -27,7 +27,7 @@ def rate_words() -> frozenset[str]:
 def recurring(scan: Scan, i: int) -> Match | None:
     """A recurring time."""
     word = scan.words[i]
-    if word in scan.lex.weekdays or word in scan.lex.plural_weekdays:
+    if word in scan.lex.weekdays or word in scan.lex.plural_weekdays or word == "on":
         return _weekdays(scan, i)
     if word in _EACH:
         return _each(scan, i) or _per_day(scan, i)
@@ -121,6 +121,8 @@ def _at_part(scan: Scan, timex: str, j: int) -> Match:
 
 def _weekdays(scan: Scan, i: int) -> Match | None:
     words = scan.words
+    if words[i] == "on":
+        return _weekdays(scan, i + 1) if words[i + 1] in scan.lex.plural_weekdays else None
     plural = scan.lex.plural_weekdays.get(words[i])
     if plural is not None:
         return _at_part(scan, f"XXXX-WXX-{plural + 1}", i + 1)
@@ -138,10 +140,10 @@ def _time_then_each(scan: Scan, i: int) -> Match | None:
         return None
     j = scan.skip(found[1], "on")
     later = _each(scan, j) or _rate(scan, j) or _weekdays(scan, j)
-    if later is None or "T" in later[0].timex:
+    if later is None or (later[0].timex[0] != "T" and "T" in later[0].timex):
         return None
     shown = clock_code(found[0])
-    return _node(shown if later[0].timex == "P1D" else later[0].timex + shown), later[1]
+    return _node(shown if later[0].timex == "P1D" or later[0].timex[0] == "T" else later[0].timex + shown), later[1]
 
 
 def _per_day(scan: Scan, i: int) -> Match | None:

@@ -6,7 +6,8 @@ from datetime import datetime
 
 from perdure.text.dates.calendar import DAY
 from perdure.text.dates.grammar.durations import length_at
-from perdure.text.dates.grammar.units import unit_bounds
+from perdure.text.dates.grammar.numbers import count
+from perdure.text.dates.grammar.units import unit_bounds, unit_node
 from perdure.text.dates.grammar.weekdays import weekday_at
 from perdure.text.dates.nodes import GRAIN_LENGTH, Alt, Length, Match, Node, day_node, period_node, shift
 from perdure.text.dates.tokens import Scan, memoised
@@ -22,6 +23,8 @@ def distance(scan: Scan, i: int) -> Match | None:
     """A length away from now or from another date."""
     words = scan.words
     lead = words[i]
+    if lead == "in" and _not_since(scan, i):
+        return None
     j = i + 1 if lead in ("in", "within") else i
     if lead == "in" and words[j] == "about":
         j += 1
@@ -37,6 +40,26 @@ def distance(scan: Scan, i: int) -> Match | None:
     if anchored is None:
         return None
     return _on_weekday(scan, length, *anchored)
+
+
+def _not_since(scan: Scan, i: int) -> bool:
+    """Whether "in" names how long something has not been: "we haven't talked in a few days"."""
+    return any(word.endswith(("ven't", "sn't", "dn't")) or word in ("never", "first", "longest") for word in scan.words[max(0, i - 6) : i])
+
+
+def weekends_away(scan: Scan, i: int) -> Match | None:
+    """"two weekends ago", "a couple of weekends from now"."""
+    counted = count(scan, i)
+    if counted is None or scan.lex.units.get(scan.words[counted[1]]) != "weekend" or not 1 <= counted[0] <= 500:
+        return None
+    amount, j = int(counted[0]), counted[1] + 1
+    if scan.words[j] in _AGO:
+        return unit_node("weekend", scan.now, -amount), j + 1
+    if scan.words[j] in ("later", "hence"):
+        return unit_node("weekend", scan.now, amount), j + 1
+    if scan.at(j, "from", "now"):
+        return unit_node("weekend", scan.now, amount), j + 2
+    return None
 
 
 def _from_now(scan: Scan, length: Length, k: int, lead: str) -> Match | None:

@@ -131,6 +131,8 @@ def half(scan: Scan, i: int) -> Match | None:
 def week_number(scan: Scan, i: int) -> Match | None:
     """"week 10", "week 3 of 2027", "W10"."""
     words = scan.words
+    if scan.digits(i) == 4 and words[i + 1] == "-" and words[i + 2] == "w":
+        return _iso_week(scan, i)
     if words[i] not in ("week", "w", "wk"):
         return None
     number = scan.numbers[i + 1]
@@ -142,6 +144,15 @@ def week_number(scan: Scan, i: int) -> Match | None:
         return None
     start = iso_week(chosen, number)
     return period_node([(start, start + WEEK)], "week", f"{chosen}-W{number:02}"), j
+
+
+def _iso_week(scan: Scan, i: int) -> Match | None:
+    """"2019-W25"."""
+    year, number = scan.numbers[i] or 0, scan.numbers[i + 3]
+    if number is None or scan.digits(i + 3) != 2 or not 1 <= number <= weeks_in_year(max(year, 1)):
+        return None
+    start = iso_week(year, number)
+    return period_node([(start, start + WEEK)], "week", f"{year}-W{number:02}"), i + 4
 
 
 def week_of(scan: Scan, i: int) -> Match | None:

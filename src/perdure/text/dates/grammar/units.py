@@ -59,6 +59,7 @@ def unit_node(unit: str, moment: datetime, steps: int) -> Node:
         node.parts = Parts(start.year, start.month, None)
     elif unit == "year":
         node.parts = Parts(start.year, None, None)
+    node.tags = frozenset(("relative",))
     return node
 
 

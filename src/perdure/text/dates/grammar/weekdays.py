@@ -33,7 +33,7 @@ def weekday_at(scan: Scan, i: int) -> tuple[int, int] | None:
 
 def _clearly_weekday(scan: Scan, i: int, j: int) -> bool:
     following = scan.words[j]
-    if scan.size <= 2 or scan.numbers[j] is not None or following in scan.lex.months or following in scan.lex.parts_of_day:
+    if scan.size == 1 or scan.numbers[j] is not None or following in scan.lex.months or following in scan.lex.parts_of_day:
         return True
     return i > 0 and scan.words[i - 1] in _BEFORE or following in (",", "(") and scan.capitalised(i)
 
@@ -47,6 +47,14 @@ def plain_weekday(scan: Scan, weekday: int) -> Node:
     """The last and the next such day; today counts as the next."""
     future = scan.today + DAY * ((weekday - scan.now.weekday()) % 7)
     return day_node([future - WEEK, future], f"XXXX-WXX-{weekday + 1}", None, "weekday")
+
+
+def on_weekday_next_week(scan: Scan, i: int) -> Match | None:
+    """"on Friday next week" as one expression."""
+    found = weekday_at(scan, i + 1) if scan.words[i] == "on" else None
+    if found is None or not (scan.at(scan.skip(found[1], "of"), "next", "week")):
+        return None
+    return weekday_in_week(scan, found[0], 1), scan.skip(found[1], "of") + 2
 
 
 def weekday(scan: Scan, i: int) -> Match | None:
@@ -172,7 +180,8 @@ def ordinal_weekday(scan: Scan, i: int) -> Match | None:
     days = []
     for alt in node.alts:
         assert alt.start is not None
-        day = nth_weekday(alt.start.year, alt.start.month, found[0], nth[0])
+        month = 12 if nth[0] < 0 and node.grain == "year" else alt.start.month
+        day = nth_weekday(alt.start.year, month, found[0], nth[0])
         if day is not None:
             days.append(day)
     return (day_node(days), end) if days else None
@@ -188,7 +197,7 @@ def _months_of(scan: Scan, k: int) -> Match | None:
             return calendar_month(scan, year[0], month[0]), year[1]
         return calendar_month(scan, None, month[0]), month[1]
     found = period(scan, k)
-    return found if found is not None and found[0].grain == "month" else None
+    return found if found is not None and found[0].grain in ("month", "year") else None
 
 
 def counted_weekdays(scan: Scan, i: int) -> Match | None:

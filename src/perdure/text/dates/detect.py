@@ -1,0 +1,65 @@
+"""Tells the language of a short text by its small words or its script."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.resources import files
+
+from perdure.text.dates.lexicon import english, load_table
+
+_ENGLISH = frozenset(
+    "the and to of a is was i we he she they you it in on at for with my his her our their this that have had has did are were be been "
+    "what when where who how from about will would can not but so if then me us him them your its as by or an am do does just like all "
+    "there here out up no yes more one very really get got go went some".split()
+)
+_AMBIGUOUS = frozenset("fine once tag six die ore mars sept mes an prima am war fa fin gen sex dos sei dec mar set un on vier nos le la de em as es".split())
+_LETTERS = re.compile(r"[^\W\d_]{2,}")
+
+
+@lru_cache(maxsize=1)
+def languages() -> frozenset[str]:
+    """The codes of all languages that have a data file."""
+    return frozenset(entry.name[:-5] for entry in files("perdure.text.dates.languages").iterdir() if entry.name.endswith(".toml"))
+
+
+@lru_cache(maxsize=1)
+def _vocabularies() -> tuple[tuple[str, frozenset[str], frozenset[str]], ...]:
+    """For each language its small words and its words of time, without those that English shares."""
+    shared = _ENGLISH | _AMBIGUOUS | english().triggers
+    found = []
+    for code in sorted(languages() - {"en"}):
+        table = load_table(code)
+        timely = " ".join(phrase for name in ("months", "weekdays", "units", "numbers", "patterns") for phrase in table[name])
+        small = frozenset(word for word in table["hints"] if len(word) > 1)
+        found.append((code, small - shared, frozenset(_LETTERS.findall(timely)) - shared))
+    return tuple(found)
+
+
+@lru_cache(maxsize=1)
+def _scripts() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    tables = {code: load_table(code) for code in sorted(languages() - {"en"})}
+    return tuple((code, re.compile(table["script"])) for code, table in tables.items() if "script" in table)
+
+
+@lru_cache(maxsize=1)
+def _foreign() -> frozenset[str]:
+    return frozenset(word for _, small, timely in _vocabularies() for word in small | timely)
+
+
+def detect_language(text: str, words: Sequence[str]) -> str:
+    """The most likely language code; English where nothing speaks against it."""
+    if not text.isascii():
+        for code, script in _scripts():
+            if script.search(text):
+                return code
+    if _foreign().isdisjoint(words):
+        return "en"
+    said = set(words)
+    best, score = "en", len(said & _ENGLISH)
+    for code, small, timely in _vocabularies():
+        count = len(said & small) + 2 * len(said & timely)
+        if count > score:
+            best, score = code, count
+    return best
