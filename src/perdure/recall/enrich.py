@@ -20,18 +20,15 @@ def conflicts(facts: Sequence[Fact]) -> dict[str, str]:
     for same in stated.values():
         for fact in same:
             others = {o.object for o in same if (o.object or "").casefold() != (fact.object or "").casefold()}
-            if others and _exclusive(fact.relation):
+            if others and fact.relation in SINGLE_VALUED:
                 shown = ", ".join(sorted(str(other) for other in others))
                 warnings[fact.id] = f"Conflicts with another result: {fact.relation} {shown}"
     return warnings
 
 
-def _exclusive(relation: str | None) -> bool:
-    return relation in SINGLE_VALUED
-
-
 SINGLE_VALUED = frozenset(
-    "works_at lives_in born_in married_to has_age has_name moved_to located_in manages_by reports_to studies_at".split()
+    "address age birthday email favourite job lives_in married_to name nationality phone reports_to "
+    "works_as works_at".split()
 )
 """Relations of which a subject has one object at a time."""
 

@@ -12,12 +12,12 @@ from perdure.domain.filter import Filter
 from perdure.domain.item import check_text
 from perdure.domain.time import parse_instant
 from perdure.errors import InvalidInput, NotFound
-from perdure.ports.store import Closure, KeyedEntity, NewFact, Selection, WriteBatch
+from perdure.ports.store import Closure, NewFact, Selection, WriteBatch
+from perdure.retain import regroup
 from perdure.retain.dedupe import dedupe_key
 from perdure.retain.features import restate_features
 from perdure.retain.parts import RetainParts
 from perdure.retain.plan import digest
-from perdure.text.names import entity_keys
 
 _EVERY = 1_000_000
 _FIXED = frozenset(
@@ -79,84 +79,31 @@ def _member(kind: type[FactType] | type[Tier], name: str, value: Any) -> Any:
 
 def merge_entities(parts: RetainParts, bank: str, keep: str, absorb: str) -> Entity:
     """Facts of `absorb` come to `keep`, whose aliases grow by the other's names."""
-    if keep == absorb:
-        raise InvalidInput("absorb", "another entity than keep", absorb)
     kept, absorbed = _entity(parts, bank, keep), _entity(parts, bank, absorb)
-    names = dict.fromkeys((*kept.entity.aliases, absorbed.entity.name, *absorbed.entity.aliases))
-    names.pop(kept.entity.name, None)
-    merged = replace(
-        kept.entity,
-        aliases=tuple(names),
-        mentions=kept.entity.mentions + absorbed.entity.mentions,
-        first_seen=_least(kept.entity.first_seen, absorbed.entity.first_seen),
-    )
-    moved = [_move(fact, absorb, merged) for fact in _facts_of(parts, bank, absorb)]
-    parts.store.write(
-        WriteBatch(
-            bank=bank,
-            entities=[KeyedEntity(merged, tuple(dict.fromkeys((*kept.keys, *absorbed.keys))))],
-            updates=moved,
-            removed_entities=[absorb],
-        )
-    )
-    return merged
+    change = regroup.merge_entities(kept, absorbed, _facts_of(parts, bank, absorb))
+    parts.store.write(change.batch(bank))
+    return change.entities[0].entity
 
 
 def split_entity(parts: RetainParts, bank: str, entity_id: str, name: str, fact_ids: Sequence[str]) -> Entity:
-    """A new entity takes over the given facts' mentions."""
+    """A new entity of that name takes over the given facts' mentions; with none given, those that use the name."""
     check_text("name", name)
     source = _entity(parts, bank, entity_id)
-    chosen = [fact for fact in _facts_of(parts, bank, entity_id) if fact.id in set(fact_ids)]
-    if not chosen:
-        raise InvalidInput("fact_ids", "facts that mention the entity", list(fact_ids))
-    now = parts.clock()
-    fresh = Entity(
-        id=digest(bank, "entity", name, source.entity.id, now.isoformat()),
-        bank=bank,
-        name=name,
-        type=source.entity.type,
-        mentions=len(chosen),
-        first_seen=now,
-        last_seen=now,
-    )
-    left = replace(
-        source.entity,
-        mentions=max(source.entity.mentions - len(chosen), 0),
-        aliases=tuple(alias for alias in source.entity.aliases if alias != name),
-    )
-    parts.store.write(
-        WriteBatch(
-            bank=bank,
-            entities=[KeyedEntity(fresh, entity_keys(name)), KeyedEntity(left, _keys(left))],
-            updates=[_move(fact, entity_id, fresh) for fact in chosen],
-        )
-    )
-    return fresh
+    new_id = digest(bank, "entity", name, entity_id, parts.clock().isoformat())
+    facts = _facts_of(parts, bank, entity_id)
+    change = regroup.split_entity(source, facts, name=name, new_id=new_id, fact_ids=fact_ids)
+    parts.store.write(change.batch(bank))
+    return next(keyed.entity for keyed in change.entities if keyed.entity.id == new_id)
 
 
-def _keys(entity: Entity) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(key for name in (entity.name, *entity.aliases) for key in entity_keys(name)))
-
-
-def _entity(parts: RetainParts, bank: str, entity_id: str) -> KeyedEntity:
+def _entity(parts: RetainParts, bank: str, entity_id: str) -> Entity:
     found = parts.store.entities(bank, ids=[entity_id])
     if not found:
         raise NotFound("entity", entity_id)
-    return found[0]
+    return found[0].entity
 
 
 def _facts_of(parts: RetainParts, bank: str, entity_id: str) -> list[Fact]:
     wanted = Filter(now=parts.clock(), any_time=True, include_expired=True)
     page = parts.store.browse(bank, Selection(wanted=wanted, entity_id=entity_id, limit=_EVERY))
     return list(page.facts)
-
-
-def _move(fact: Fact, old: str, new: Entity) -> Fact:
-    ids = tuple(dict.fromkeys(new.id if entity_id == old else entity_id for entity_id in fact.entity_ids))
-    names = dict(zip(fact.entity_ids, fact.entities, strict=False)) | {new.id: new.name}
-    return replace(fact, entity_ids=ids, entities=tuple(names.get(entity_id, "") for entity_id in ids))
-
-
-def _least(one: datetime | None, other: datetime | None) -> datetime | None:
-    known = [moment for moment in (one, other) if moment is not None]
-    return min(known) if known else None

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from perdure.domain.fact import Entity
 from perdure.ports.store import KeyedEntity, Store
 from perdure.retain.draw import Draft
 from perdure.retain.plan import digest
-from perdure.text.names import entity_keys, normal_name
+from perdure.retain.resolve import Decision, Resolution, Sighting, lookup_keys, resolve
+from perdure.text.names import normal_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,27 +18,47 @@ class Settled:
     """Drafts that know their entities, and the entities to write."""
 
     drafts: list[Draft]
-    entities: list[KeyedEntity]
+    entities: Sequence[KeyedEntity]
 
 
 def settle_entities(store: Store, bank: str, drafts: Sequence[Draft], now: datetime) -> Settled:
-    known: dict[str, Entity] = {}
-    names = {normal_name(m.text) for d in drafts for m in d.extracted.mentions}
-    for keyed in store.entities(bank, keys=sorted(names - {""})):
-        for name in (keyed.entity.name, *keyed.entity.aliases):
-            known.setdefault(normal_name(name), keyed.entity)
-    out = []
-    touched: dict[str, Entity] = {}
-    for d in drafts:
-        ids: dict[str, str] = {}
-        for m in d.extracted.mentions:
-            key = normal_name(m.text)
-            if not key:
-                continue
-            if key not in known:
-                known[key] = Entity(id=digest(bank, "entity", key), bank=bank, name=m.text, type=m.type, first_seen=now)
-            e = touched.get(known[key].id, known[key])
-            touched[e.id] = replace(e, mentions=e.mentions + 1, last_seen=now)
-            ids[e.id] = e.name
-        out.append(replace(d, fact=replace(d.fact, entities=tuple(ids.values()), entity_ids=tuple(ids))))
-    return Settled(out, [KeyedEntity(e, entity_keys(e.name)) for e in touched.values()])
+    """Resolve every mention, given entities and titles included; relations get the entities' own names."""
+    sightings = [_sightings(draft, now) for draft in drafts]
+    every = [sighting for found in sightings for sighting in found]
+    keys = lookup_keys(every)
+    known = store.entities(bank, keys=keys) if keys else []
+    resolution = resolve(bank, every, known, lambda name, kind: digest(bank, "entity", name, kind))
+    decisions = iter(resolution.decisions)
+    settled = [
+        _assign(draft, [next(decisions) for _ in found], resolution)
+        for draft, found in zip(drafts, sightings, strict=True)
+    ]
+    return Settled(settled, resolution.entities)
+
+
+def _sightings(draft: Draft, now: datetime) -> list[Sighting]:
+    planned = draft.plan.turns[draft.extracted.turn]
+    item = draft.plan.items[planned.item]
+    named = [(mention.text, mention.type) for mention in draft.extracted.mentions]
+    named += [(text, kind) for text, kind in item.entities]
+    if draft.plan.document.title:
+        named.append((draft.plan.document.title, "concept"))
+    distinct = {normal_name(name): (name, kind) for name, kind in reversed(named) if normal_name(name)}
+    context = frozenset(distinct)
+    return [
+        Sighting(name=name, type=kind, seen_at=draft.fact.mentioned_at or now, context=context - {normal})
+        for normal, (name, kind) in reversed(distinct.items())
+    ]
+
+
+def _assign(draft: Draft, decisions: Sequence[Decision], resolution: Resolution) -> Draft:
+    names = {keyed.entity.id: keyed.entity.name for keyed in resolution.entities}
+    ids = tuple(dict.fromkeys(decision.entity_id for decision in decisions))
+    fact = replace(
+        draft.fact,
+        entity_ids=ids,
+        entities=tuple(names[entity_id] for entity_id in ids),
+        subject=resolution.canonical(draft.fact.subject) if draft.fact.subject else None,
+        object=resolution.canonical(draft.fact.object) if draft.fact.object else None,
+    )
+    return replace(draft, fact=fact)
