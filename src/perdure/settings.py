@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import AliasChoices, Field, SecretStr
 from pydantic_settings import (
     BaseSettings,
+    EnvSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
@@ -113,3 +114,14 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments win over the environment, the environment over the file."""
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+
+def setting_origins() -> dict[str, str]:
+    """Setting -> the environment variable or file that sets it; the others stand at their defaults."""
+    environment = EnvSettingsSource(Settings)
+    origins = dict.fromkeys(TomlConfigSettingsSource(Settings)(), "perdure.toml")
+    for name, field in Settings.model_fields.items():
+        value, key, _ = environment.get_field_value(field, name)
+        if value is not None:
+            origins[name] = f"PERDURE_{name.upper()}" if key == name else key
+    return origins

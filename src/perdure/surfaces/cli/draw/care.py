@@ -1,0 +1,87 @@
+"""Settings, models, keys and the doctor's findings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from perdure.surfaces.cli.draw.lists import table
+from perdure.surfaces.cli.draw.words import day
+
+if TYPE_CHECKING:
+    from perdure.surfaces.cli.checks import Check
+    from perdure.surfaces.keys import ApiKey
+
+MARKS = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "fail": ("✗", "bold red")}
+
+
+def draw_settings(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Name, value and origin; what was set by the user stands out."""
+    made = table("setting", "value", "from", "about")
+    made.columns[3].ratio = 1
+    for row in rows:
+        plain_default = row["origin"] == "default"
+        made.add_row(
+            Text(row["name"], style="" if plain_default else "bold"),
+            Text("" if row["value"] is None else str(row["value"]), style="" if plain_default else "green"),
+            Text(row["origin"], style="dim" if plain_default else "cyan"),
+            Text(row["about"], style="dim"),
+        )
+    console.print(made)
+
+
+def draw_models(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Each model with its place, or that it is missing."""
+    made = table("", "model", "kind", "size", "licence", "found")
+    made.columns[5].ratio = 1
+    for row in rows:
+        mark, style = MARKS["ok" if row["source"] else "fail" if row["in_use"] else "warn"]
+        size = f"{row['dimensions']} × {row['max_tokens']}" if row["dimensions"] else str(row["max_tokens"])
+        name = Text(row["name"], style="bold" if row["in_use"] else "")
+        if row["in_use"]:
+            name.append(" (in use)", style="green")
+        found = Text(row["source"]) if row["source"] else Text("not on this machine", style="dim")
+        made.add_row(Text(mark, style=style), name, row["kind"], Text(size, style="dim"), row["licence"], found)
+    console.print(made)
+    for row in rows:
+        if row["in_use"] and row["missing"]:
+            console.print(Text(row["missing"], style="red"))
+
+
+def draw_checks(console: Console, checks: Sequence[Check]) -> None:
+    """The doctor's findings by section, each with its remedy."""
+    for section in dict.fromkeys(check.section for check in checks):
+        console.print(Text(section, style="bold"))
+        grid = Table.grid(padding=(0, 1))
+        grid.add_column(width=3, justify="right")
+        grid.add_column(no_wrap=True, min_width=14)
+        grid.add_column(ratio=1)
+        for check in (check for check in checks if check.section == section):
+            mark, style = MARKS[check.state]
+            told = Text(check.detail)
+            if check.remedy:
+                told.append(f"\n→ {check.remedy}", style=style)
+            grid.add_row(Text(mark, style=style), Text(check.name), told)
+        console.print(grid)
+    failed = sum(check.state == "fail" for check in checks)
+    warned = sum(check.state == "warn" for check in checks)
+    if failed or warned:
+        console.print(Text(f"\n{failed} failed, {warned} to look at", style="red" if failed else "yellow"))
+    else:
+        console.print(Text("\nall is well", style="green"))
+
+
+def draw_keys(console: Console, keys: Sequence[ApiKey]) -> None:
+    """Keys without their secrets."""
+    if not keys:
+        console.print(Text("no keys: the server answers on this machine only", style="dim"))
+        return
+    made = table("key", "name", "banks", "scopes", "created")
+    for key in keys:
+        scopes = ", ".join(sorted(scope.value for scope in key.scopes))
+        made.add_row(key.id, Text(key.name), Text(", ".join(key.banks)), scopes, day(key.created_at))
+    console.print(made)

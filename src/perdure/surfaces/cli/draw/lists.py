@@ -1,0 +1,162 @@
+"""Lists: banks, facts, entities, a timeline, counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from perdure.domain.bank import Bank
+from perdure.domain.fact import Entity, Fact
+from perdure.surfaces.cli.draw.words import day, happened, plural, size, statement
+
+if TYPE_CHECKING:
+    from perdure.domain.operation import Operation
+    from perdure.ports.store import BankStats
+
+STATUS_STYLE = {"completed": "green", "failed": "red", "cancelled": "yellow", "processing": "cyan"}
+
+
+def table(*columns: str, expand: bool = True) -> Table:
+    """The plain table that all lists share."""
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="dim", expand=expand)
+    for column in columns:
+        made.add_column(column)
+    return made
+
+
+def draw_retained(
+    console: Console, bank: str, totals: Mapping[str, int], skipped: Sequence[tuple[str, str]]
+) -> None:
+    """What a retain did."""
+    head = Text(plural(totals["facts"], "new fact"), style="bold green")
+    head.append(f" from {plural(totals['documents'], 'document')} in bank {bank}", style="default")
+    console.print(head)
+    rest = [f"{totals[name]:,} {name}" for name in ("merged", "superseded", "retired", "unchanged") if totals[name]]
+    rest += [plural(totals["entities"], "entity", "entities"), plural(totals["links"], "link")]
+    console.print(Text(" · ".join(rest), style="dim"))
+    for file, reason in skipped:
+        console.print(Text(f"skipped {file}: {reason}", style="yellow"))
+
+
+def draw_banks(console: Console, rows: Sequence[tuple[Bank, BankStats]]) -> None:
+    """Each bank with its size."""
+    if not rows:
+        console.print(Text("no banks yet: `perdure retain` makes one", style="dim"))
+        return
+    made = table("bank", "name", "facts", "documents", "entities", "model", "updated")
+    for column in made.columns[2:5]:
+        column.justify = "right"
+    for bank, stats in rows:
+        name = bank.name if bank.name != bank.id else ""
+        model = bank.model.name if bank.model is not None else ""
+        made.add_row(
+            Text(bank.id, style="bold"), Text(name), f"{stats.current_facts:,}", f"{stats.documents:,}",
+            f"{stats.entities:,}", Text(model, style="dim"), Text(day(bank.updated_at), style="dim"),
+        )  # fmt: skip
+    console.print(made)
+
+
+def draw_facts(console: Console, facts: Sequence[Fact], total: int) -> None:
+    """A page of facts with their ids."""
+    made = table("id", "fact")
+    made.columns[0].no_wrap, made.columns[0].style = True, "dim"
+    made.columns[1].ratio = 1
+    for fact in facts:
+        made.add_row(fact.id, statement(fact))
+    if facts:
+        console.print(made)
+    console.print(Text(f"{len(facts):,} of {plural(total, 'fact')}", style="dim"))
+
+
+def draw_record(console: Console, fields: Mapping[str, object]) -> None:
+    """One thing in full: a field a line, empty ones left out."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(ratio=1)
+    for name, value in fields.items():
+        if value not in (None, "", [], {}, ()):
+            shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+            grid.add_row(name, Text(shown))
+    console.print(grid)
+
+
+def draw_entities(console: Console, entities: Sequence[Entity], total: int) -> None:
+    """Entities, most mentioned first."""
+    made = table("entity", "type", "mentions", "also called", "seen", "id")
+    made.columns[2].justify = "right"
+    made.columns[3].ratio = 1
+    made.columns[5].style, made.columns[5].no_wrap = "dim", True
+    for entity in entities:
+        seen = " to ".join(dict.fromkeys(filter(None, (day(entity.first_seen), day(entity.last_seen)))))
+        made.add_row(
+            Text(entity.name, style="bold"), Text(entity.type, style="cyan"), f"{entity.mentions:,}",
+            Text(", ".join(entity.aliases), style="dim"), Text(seen, style="dim"), entity.id,
+        )  # fmt: skip
+    if entities:
+        console.print(made)
+    console.print(Text(f"{len(entities):,} of {plural(total, 'entity', 'entities')}", style="dim"))
+
+
+def draw_timeline(console: Console, facts: Sequence[Fact]) -> None:
+    """Facts by date, years and months as headings on the left."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(justify="right", style="cyan", no_wrap=True)
+    grid.add_column(width=1)
+    grid.add_column(ratio=1)
+    last = ""
+    for fact in facts:
+        when = happened(fact).removeprefix("said ").split(" to ")[0]
+        mark = Text("●" if fact.occurred is not None else "○", style="cyan")
+        grid.add_row("" if when == last else when, mark, statement(fact))
+        last = when
+    console.print(grid if facts else Text("no dated facts", style="dim"))
+    if facts:
+        console.print(Text("● happened then  ○ said then", style="dim"))
+
+
+def draw_history(console: Console, facts: Sequence[Fact]) -> None:
+    """Each value a relation had, oldest first, and while it held."""
+    made = table("relation", "value", "from", "to", "fact")
+    made.columns[4].ratio = 1
+    for fact in facts:
+        current = fact.valid_to is None and fact.retired_at is None
+        end = Text("now", style="green") if current else Text(day(fact.valid_to or fact.retired_at), style="red")
+        value = Text(fact.object or "", style="bold" if current else "")
+        made.add_row(fact.relation or "", value, day(fact.valid_from or fact.dated), end, Text(fact.text, style="dim"))
+    console.print(made if facts else Text("nothing is known of this", style="dim"))
+
+
+def draw_stats(console: Console, bank: str, stats: BankStats) -> None:
+    """Counts of what a bank holds."""
+    console.print(Text(bank, style="bold"))
+    closed = stats.facts - stats.current_facts
+    shares = [f"{kind} {count:,}" for kind, count in sorted(stats.facts_by_type.items()) if count]
+    draw_record(
+        console,
+        {
+            "facts": f"{stats.current_facts:,}" + (f" (and {closed:,} closed)" if closed else ""),
+            "by type": " · ".join(shares),
+            "documents": f"{stats.documents:,}",
+            "chunks": f"{stats.chunks:,}",
+            "entities": f"{stats.entities:,}",
+            "links": " · ".join(f"{kind} {count:,}" for kind, count in sorted(stats.links_by_kind.items())) or "0",
+            "tags": " · ".join(f"{tag} {count:,}" for tag, count in sorted(stats.tags.items())),
+            "on disk": size(stats.bytes_on_disk) + " (the whole database)",
+        },
+    )
+
+
+def draw_operations(console: Console, operations: Sequence[Operation]) -> None:
+    """Background work and how far it is."""
+    made = table("operation", "kind", "status", "progress", "updated", "error")
+    made.columns[5].ratio = 1
+    for work in operations:
+        status = Text(work.status.value, style=STATUS_STYLE.get(work.status.value, ""))
+        updated = f"{work.updated_at:%Y-%m-%d %H:%M}" if work.updated_at else ""
+        made.add_row(work.id, work.kind, status, f"{work.done}/{work.total}", updated, Text(work.error or ""))
+    console.print(made if operations else Text("no background work", style="dim"))

@@ -1,0 +1,165 @@
+"""A recall as a list, and explained as a table of channels, ranks, scores and boosts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from perdure.domain.recall import Candidate, RecallResult, Recollection
+from perdure.surfaces.cli.draw.times import channel_times, milliseconds, stage_bar, total
+from perdure.surfaces.cli.draw.words import (
+    EVIDENCE_STYLE,
+    day,
+    number,
+    plural,
+    rank_cell,
+    statement,
+)
+
+CUT_SHOWN = 5
+BAR = 20
+_SHORT = {
+    "semantic": "sem", "keyword": "key", "temporal": "time", "surroundings": "near", "semantic_floor": "sem",
+    "signature": "sign", "pagerank": "rank", "relation": "rel",
+}  # fmt: skip
+
+
+def draw_recall(console: Console, result: RecallResult) -> None:
+    """The recollections, best first, and what was missing."""
+    console.print(_head(result))
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(justify="right", style="dim", width=4)
+    grid.add_column(justify="right", width=5)
+    grid.add_column(ratio=1)
+    for recollection in result.recollections:
+        score = Text(f"{recollection.score:.2f}", style=EVIDENCE_STYLE[recollection.evidence])
+        grid.add_row(f"[{recollection.citation}]".replace("[", "\\["), score, _told(recollection))
+    if result.recollections:
+        console.print(grid)
+    draw_asides(console, result)
+
+
+def draw_explained(console: Console, result: RecallResult, cut: Mapping[str, str]) -> None:
+    """Which channels found each result at what rank, every score and boost; what was cut and why; the time.
+
+    `cut` holds the texts of the first facts that were left out, by id.
+    """
+    console.print(_head(result))
+    for line in understood(result):
+        console.print(line)
+    if result.recollections:
+        console.print(explain_table(result, result.recollections))
+    _draw_cut(console, result, cut)
+    draw_asides(console, result)
+    console.print(Padding(times_line(result), (0, 0, 0, 2)))
+
+
+def explain_table(result: RecallResult, shown: Sequence[Recollection]) -> Table:
+    """The table of channels, ranks, scores and boosts."""
+    channels = channels_of(result, shown)
+    late = any(r.candidate is not None and r.candidate.late is not None for r in shown)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim", expand=True)
+    table.add_column("#", justify="right", style="dim", width=2)
+    table.add_column("fact", ratio=1)
+    for name in (_SHORT.get(channel, channel) for channel in channels):
+        table.add_column(name, justify="right", width=max(len(name), 4))
+    for name in ("fused", *(("late",) if late else ()), "rerank", "boost", "score"):
+        table.add_column(name, justify="right", width=len(name))
+    for recollection in shown:
+        table.add_row(*_explained(recollection, channels, late))
+    return table
+
+
+def channels_of(result: RecallResult, shown: Sequence[Recollection]) -> list[str]:
+    """The channels that ran, in the recipe's order as the timings tell it, and any that found something."""
+    ran = list(channel_times(result.timings))
+    found = [rank.channel for r in shown if r.candidate is not None for rank in r.candidate.ranks]
+    order = ("semantic", "keyword", "graph", "temporal")
+    every = dict.fromkeys([*ran, *found])
+    return sorted(every, key=lambda name: (order.index(name) if name in order else len(order), name))
+
+
+def _explained(recollection: Recollection, channels: Sequence[str], late: bool) -> list[Text | str]:
+    candidate = recollection.candidate or Candidate(fact_id=recollection.fact.id)
+    ranks = {rank.channel: rank.rank for rank in candidate.ranks}
+    return [
+        str(recollection.citation),
+        statement(recollection.fact) + _boosts(candidate),
+        *(rank_cell(ranks.get(channel)) for channel in channels),
+        number(candidate.fused, 3),
+        *([number(candidate.late)] if late else []),
+        number(candidate.rerank),
+        number(candidate.score / candidate.relevance if candidate.relevance else None),
+        Text(f"{recollection.score:.2f}", style=EVIDENCE_STYLE[recollection.evidence]),
+    ]
+
+
+def _boosts(candidate: Candidate) -> Text:
+    """The boosts that moved the score, on a line of their own."""
+    moved = [f"{name} ×{value:.2f}" for name, value in candidate.boosts.items() if abs(value - 1.0) >= 0.005]
+    return Text("\n" + " · ".join(moved), style="dim") if moved else Text()
+
+
+def _head(result: RecallResult) -> Text:
+    head = Text(result.query.text, style="bold")
+    head.append("\n")
+    head.append(f"evidence {result.evidence.value}", style=EVIDENCE_STYLE[result.evidence])
+    head.append(f" · {plural(len(result), 'recollection')} · {plural(result.tokens, 'token')}", style="dim")
+    head.append(f" · {milliseconds(total(result.timings))} · recipe {result.recipe}", style="dim")
+    return head
+
+
+def understood(result: RecallResult) -> list[Text]:
+    """What was read from the question: names and times."""
+    query, lines = result.query, []
+    if query.entity_names:
+        lines.append(Text(f"names: {', '.join(query.entity_names)}", style="dim"))
+    if query.window is not None:
+        start, end = day(query.window.start) or "…", day(query.window.end) or "…"
+        anchored = f" (anchored at {', '.join(query.anchors)})" if query.anchors else ""
+        lines.append(Text(f"time: {start} to {end}{anchored}", style="dim"))
+    return lines
+
+
+def _told(recollection: Recollection) -> Text:
+    text = statement(recollection.fact)
+    for note in recollection.notes:
+        text.append(f"\n⚠ {note}", style="yellow")
+    return text
+
+
+def draw_asides(console: Console, result: RecallResult) -> None:
+    """Notes, chunks, entities and what could not contribute."""
+    for note in result.notes:
+        console.print(Text(f"note: {note}", style="cyan"))
+    if result.entities:
+        names = ", ".join(f"{entity.name} ({entity.type})" for entity in result.entities)
+        console.print(Text(f"entities: {names}", style="dim"))
+    for chunk in result.chunks:
+        console.print(Text(f"\nsource {chunk.document_id}, part {chunk.ordinal + 1}", style="dim"))
+        console.print(Padding(Text(chunk.text), (0, 0, 0, 2)))
+    for part in result.degraded:
+        console.print(Text(f"without {part.part}: {part.reason}", style="yellow"))
+
+
+def _draw_cut(console: Console, result: RecallResult, texts: Mapping[str, str]) -> None:
+    if not result.cut:
+        return
+    reasons = Counter(candidate.cut or "" for candidate in result.cut)
+    listed = "; ".join(f"{count:,} {reason}" for reason, count in reasons.most_common())
+    console.print(Text(f"left out: {listed}", style="dim"))
+    for candidate in result.cut[:CUT_SHOWN]:
+        text = " ".join(texts.get(candidate.fact_id, candidate.fact_id).split())
+        line = Text(f"  {candidate.score:.2f}  {text}", style="dim", no_wrap=True, overflow="ellipsis")
+        console.print(line)
+
+
+def times_line(result: RecallResult) -> Text:
+    """The stages' bar and, behind it, the channels' own times."""
+    return stage_bar(result.timings, BAR)

@@ -1,0 +1,64 @@
+"""Exit codes and the one line that an error becomes."""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from typing import Any
+
+from perdure.errors import Conflict, InvalidInput, ModelMissing, NotFound, PerdureError, Unavailable
+
+OK = 0
+FAILED = 1
+BAD_INPUT = 2
+NOT_FOUND = 3
+NOTHING_RECALLED = 4
+CONFLICT = 5
+UNAVAILABLE = 6
+INTERRUPTED = 130
+
+_CODES: tuple[tuple[type[PerdureError], int], ...] = (
+    (InvalidInput, BAD_INPUT),
+    (NotFound, NOT_FOUND),
+    (Conflict, CONFLICT),
+    (Unavailable, UNAVAILABLE),
+    (ModelMissing, UNAVAILABLE),
+)
+
+
+def exit_code(error: PerdureError) -> int:
+    """The code that scripts see."""
+    return next((code for kind, code in _CODES if isinstance(error, kind)), FAILED)
+
+
+def report(error: PerdureError, as_json: bool) -> int:
+    """Write an error that Perdure raised on purpose; returns the exit code."""
+    body: dict[str, Any] = {"code": error.code, "message": str(error)}
+    if isinstance(error, InvalidInput):
+        body["field"] = error.field
+    return _write(body, as_json, exit_code(error))
+
+
+def report_usage(message: str, as_json: bool) -> int:
+    """Write that the command line itself is wrong."""
+    return _write({"code": InvalidInput.code, "message": message}, as_json, BAD_INPUT)
+
+
+def report_surprise(error: Exception, as_json: bool, trace: bool) -> int:
+    """Write an error that nobody raised on purpose: a defect; its trace only when asked for."""
+    if trace:
+        traceback.print_exception(error)
+    hint = "" if trace else " (PERDURE_LOG_LEVEL=debug shows where)"
+    body = {"code": "unexpected", "message": f"unexpected {type(error).__name__}: {error}{hint}"}
+    return _write(body, as_json, FAILED)
+
+
+def _write(body: dict[str, Any], as_json: bool, code: int) -> int:
+    if as_json:
+        print(json.dumps({"error": body}, ensure_ascii=False), file=sys.stderr)
+    else:
+        line = " ".join(str(body["message"]).split())
+        red = "\x1b[1;31merror\x1b[0m" if sys.stderr.isatty() else "error"
+        print(f"perdure: {red}: {line}", file=sys.stderr)
+    return code

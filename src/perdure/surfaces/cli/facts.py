@@ -1,0 +1,150 @@
+"""`perdure facts`, `entities`, `timeline` and `history`: what memory holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from perdure.errors import NotFound
+from perdure.surfaces.cli import exits
+from perdure.surfaces.cli.options import AsJson, BankName, Database, Limit, Since, Tags, Types, Until
+from perdure.surfaces.cli.output import console, emit
+from perdure.surfaces.cli.session import DEFAULT_BANK, read_window, reading
+from perdure.surfaces.plain import plain
+
+if TYPE_CHECKING:
+    from perdure.domain.fact import Entity, Fact
+    from perdure.engine import Perdure
+
+PAGE = 500
+EntityName = Annotated[str | None, typer.Option("--entity", metavar="NAME", help="Of this entity, by name or id")]
+_EARLIEST = datetime.min.replace(tzinfo=UTC)
+
+
+def facts(
+    fact: Annotated[str | None, typer.Argument(help="Show this fact in full, by its id")] = None,
+    bank: BankName = DEFAULT_BANK,
+    text: Annotated[str, typer.Option("--text", metavar="TEXT", help="That contain this text")] = "",
+    types: Types = None,
+    tags: Tags = None,
+    document: Annotated[str | None, typer.Option("--document", metavar="ID", help="Of this document")] = None,
+    entity: EntityName = None,
+    closed: Annotated[bool, typer.Option("--closed", help="Also facts that no longer hold")] = False,
+    offset: Annotated[int, typer.Option(min=0, help="Skip so many")] = 0,
+    limit: Limit = 20,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """List facts, newest first; or show one in full."""
+    from perdure.surfaces.cli.draw.lists import draw_facts, draw_record
+
+    with reading(database, bank) as engine:
+        if fact is not None:
+            found = plain(engine.fact(bank, fact))
+            emit(found) if as_json else draw_record(console(), found)
+            return
+        page = engine.facts(
+            bank, text=text, types=types, tags=tags, document_id=document, include_closed=closed,
+            entity_id=find_entity(engine, bank, entity).id if entity else None, offset=offset, limit=limit,
+        )  # fmt: skip
+    if as_json:
+        emit({"bank": bank, "total": page.total, "offset": offset, "facts": plain(page.facts)})
+    else:
+        draw_facts(console(), page.facts, page.total)
+
+
+def find_entity(engine: Perdure, bank: str, name: str) -> Entity:
+    """An entity by its id, its name or one of its aliases, whatever the case."""
+    for entity in engine.entities(bank):
+        if name == entity.id or name.casefold() in (known.casefold() for known in (entity.name, *entity.aliases)):
+            return entity
+    raise NotFound("entity", name)
+
+
+def entities(
+    name: Annotated[str | None, typer.Argument(help="Only entities whose name contains this")] = None,
+    bank: BankName = DEFAULT_BANK,
+    kind: Annotated[str | None, typer.Option("--type", metavar="TYPE", help="person, place, ...")] = None,
+    limit: Limit = 30,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """People, places, organisations and things, most mentioned first."""
+    from perdure.surfaces.cli.draw.lists import draw_entities
+
+    with reading(database, bank) as engine:
+        chosen = [
+            entity
+            for entity in engine.entities(bank)
+            if (kind is None or entity.type == kind)
+            and (not name or any(name.casefold() in known.casefold() for known in (entity.name, *entity.aliases)))
+        ]
+    if as_json:
+        emit({"bank": bank, "total": len(chosen), "entities": plain(chosen[:limit])})
+    else:
+        draw_entities(console(), chosen[:limit], len(chosen))
+
+
+def timeline(
+    bank: BankName = DEFAULT_BANK,
+    entity: EntityName = None,
+    since: Since = None,
+    until: Until = None,
+    types: Types = None,
+    tags: Tags = None,
+    limit: Limit = 50,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Facts in the order in which they happened; the latest `--limit` of those asked for."""
+    from perdure.surfaces.cli.draw.lists import draw_timeline
+
+    window = read_window(since, until)
+    with reading(database, bank) as engine:
+        entity_id = find_entity(engine, bank, entity).id if entity else None
+        dated = [
+            fact
+            for fact in every_fact(engine, bank, types, tags, entity_id)
+            if fact.dated is not None and (window is None or window.overlaps(fact.dated, fact.dated))
+        ]
+    chosen = sorted(dated, key=lambda fact: (fact.dated or _EARLIEST, fact.ordinal, fact.id))[-limit:]
+    if as_json:
+        emit({"bank": bank, "total": len(dated), "facts": plain(chosen)})
+    else:
+        draw_timeline(console(), chosen)
+
+
+def every_fact(
+    engine: Perdure, bank: str, types: list[str] | None, tags: list[str] | None, entity_id: str | None
+) -> Iterator[Fact]:
+    """All current facts, a page at a time."""
+    offset = 0
+    while True:
+        page = engine.facts(bank, types=types, tags=tags, entity_id=entity_id, offset=offset, limit=PAGE)
+        yield from page.facts
+        offset += len(page.facts)
+        if not page.facts or offset >= page.total:
+            return
+
+
+def history(
+    subject: Annotated[str, typer.Argument(help="Whom or what it is about")],
+    relation: Annotated[str | None, typer.Argument(help="Only this relation, such as works_at")] = None,
+    bank: BankName = DEFAULT_BANK,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Every value that a subject's relation ever had, oldest first, and while each was true."""
+    from perdure.surfaces.cli.draw.lists import draw_history
+
+    with reading(database, bank) as engine:
+        found = engine.history(bank, subject, relation)
+    if as_json:
+        emit({"bank": bank, "subject": subject, "relation": relation, "facts": plain(found)})
+    else:
+        draw_history(console(), found)
+    if not found:
+        raise typer.Exit(exits.NOT_FOUND)

@@ -1,0 +1,80 @@
+"""`perdure keys`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from perdure.surfaces.cli.options import AsJson, Database, Yes
+from perdure.surfaces.cli.output import console, emit
+from perdure.surfaces.cli.session import memory
+from perdure.surfaces.plain import plain
+
+app = typer.Typer(
+    help="Create, list and revoke API keys.", no_args_is_help=True, add_completion=False, rich_markup_mode=None
+)
+
+
+def _shown(key: Any) -> dict[str, Any]:
+    return {name: value for name, value in plain(key).items() if name != "digest"}
+
+
+@app.command()
+def create(
+    name: Annotated[str, typer.Option("--name", metavar="TEXT", help="What the key is for")] = "",
+    bank: Annotated[
+        list[str] | None, typer.Option("--bank", "-b", metavar="BANK", help="Bank it opens; repeatable [all]")
+    ] = None,
+    scope: Annotated[
+        list[str] | None, typer.Option("--scope", metavar="SCOPE", help="read, write, admin; repeatable [read, write]")
+    ] = None,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a key; its secret is shown this once."""
+    from perdure.surfaces.keys import EVERY_BANK, create_key
+
+    with memory(database) as engine:
+        key, secret = create_key(
+            engine, banks=bank or [EVERY_BANK], scopes=scope or ["read", "write"], name=name
+        )
+    if as_json:
+        emit({**_shown(key), "key": secret})
+        return
+    print(secret)
+    console(stderr=True).print("[dim]Keep it: it is stored as a hash and cannot be shown again.[/]")
+
+
+@app.command("list")
+def list_(database: Database = None, as_json: AsJson = False) -> None:
+    """List the keys, without their secrets."""
+    from perdure.surfaces.cli.draw.care import draw_keys
+    from perdure.surfaces.keys import list_keys
+
+    with memory(database, must_exist=True) as engine:
+        found = list_keys(engine)
+    if as_json:
+        emit({"keys": [_shown(key) for key in found]})
+    else:
+        draw_keys(console(), found)
+
+
+@app.command()
+def revoke(
+    key: Annotated[str, typer.Argument(help="Id of the key, as `perdure keys list` shows it")],
+    yes: Yes = False,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take a key out of use; running servers notice within a second."""
+    from perdure.surfaces.cli.forget import confirm
+    from perdure.surfaces.keys import revoke_key
+
+    with memory(database, must_exist=True) as engine:
+        confirm(f"Revoke the key {key}?", yes)
+        revoke_key(engine, key)
+    if as_json:
+        emit({"revoked": key})
+    else:
+        console().print(f"revoked {key}")

@@ -1,0 +1,149 @@
+"""`perdure retain`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from perdure.domain.item import RetainResult
+from perdure.errors import InvalidInput
+from perdure.surfaces.cli.options import AsJson, BankName, Database, Tags
+from perdure.surfaces.cli.output import console, emit
+from perdure.surfaces.cli.session import DEFAULT_BANK, memory, read_moment
+
+if TYPE_CHECKING:
+    from perdure.surfaces.cli.sources.model import Reading
+
+FORMS = ("auto", "text", "chat")
+BATCH_ITEMS, BATCH_CHARACTERS = 64, 100_000
+Advance = Callable[[int, str], None]
+
+
+def retain(
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(help="Texts, files, folders, chat exports (JSON, JSONL); - or nothing reads standard input"),
+    ] = None,
+    bank: BankName = DEFAULT_BANK,
+    document_id: Annotated[str | None, typer.Option(metavar="ID", help="Document: again replaces it")] = None,
+    append: Annotated[bool, typer.Option("--append", help="Add to the document instead of replacing it")] = False,
+    timestamp: Annotated[
+        str | None, typer.Option("--timestamp", "-t", metavar="TIME", help="When it was said [now; files: modified]")
+    ] = None,
+    speaker: Annotated[str | None, typer.Option(metavar="NAME", help="Who says the text")] = None,
+    user: Annotated[str | None, typer.Option(metavar="NAME", help="Name of the user in chat exports")] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the document")] = None,
+    context: Annotated[str | None, typer.Option(metavar="TEXT", help="What the text is about")] = None,
+    tags: Tags = None,
+    metadata: Annotated[
+        list[str] | None, typer.Option("--metadata", metavar="KEY=VALUE", help="May be repeated")
+    ] = None,
+    form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="auto, text or chat")] = "auto",
+    as_text: Annotated[bool, typer.Option("--text", help="Take the sources as texts, never as paths")] = False,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Remember texts, standard input, files, folders or chat exports."""
+    from perdure.surfaces.cli.sources.files import read_sources
+
+    if form not in FORMS:
+        raise InvalidInput("--format", "one of " + ", ".join(FORMS), form)
+    chosen = sources or ["-"]
+    stdin = sys.stdin.read() if "-" in chosen else None
+    found = read_sources(chosen, stdin, form, as_text)
+    shared = {
+        "timestamp": read_moment(timestamp, "--timestamp"), "speaker": speaker, "title": title, "context": context,
+        "tags": tags, "metadata": read_pairs(metadata), "document_id": document_id,
+    }  # fmt: skip
+    readings = [_with(reading, shared, user) for reading in found.readings]
+    if not readings:
+        raise InvalidInput("sources", "at least one readable text", list(chosen))
+    if document_id is not None and len(readings) > 1:
+        raise InvalidInput("--document-id", "a single document", f"{len(readings)} documents")
+    with memory(database) as engine, _bar(readings, as_json) as advance:
+        results = []
+        for batch in batches(readings):
+            advance(0, batch[0].name)
+            items = [item for reading in batch for item in reading.items]
+            results.append(engine.retain(bank, items, update_mode="append" if append else "replace"))
+            advance(sum(reading.characters for reading in batch), batch[-1].name)
+    _tell(bank, results, found.skipped, as_json)
+
+
+def read_pairs(pairs: Sequence[str] | None) -> dict[str, str] | None:
+    """KEY=VALUE options as a mapping."""
+    if not pairs:
+        return None
+    for pair in pairs:
+        if "=" not in pair:
+            raise InvalidInput("--metadata", "KEY=VALUE", pair)
+    return {key: value for key, _, value in (pair.partition("=") for pair in pairs)}
+
+
+def _with(reading: Reading, shared: dict[str, Any], user: str | None) -> Reading:
+    """Options win over what the source says, but a chat keeps its own speakers."""
+    given = {key: value for key, value in shared.items() if value is not None}
+    speaker = given.pop("speaker", None)
+    items = []
+    for item in reading.items:
+        said_by = item.get("speaker") or speaker
+        named = user if user and said_by == "user" else said_by
+        items.append({**item, **given, **({"speaker": named} if named else {})})
+    return type(reading)(name=reading.name, items=tuple(items))
+
+
+def batches(readings: Sequence[Reading]) -> Iterator[list[Reading]]:
+    """Whole documents together, so that models work in batches and each call is one transaction."""
+    batch: list[Reading] = []
+    for reading in readings:
+        full = sum(len(r.items) for r in batch) >= BATCH_ITEMS
+        if batch and (full or sum(r.characters for r in batch) + reading.characters > BATCH_CHARACTERS):
+            yield batch
+            batch = []
+        batch.append(reading)
+    if batch:
+        yield batch
+
+
+@contextmanager
+def _bar(readings: Sequence[Reading], quiet: bool) -> Iterator[Advance]:
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    shown = console(stderr=True)
+    columns = (TextColumn("retain"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TextColumn("{task.fields[at]}"))
+    with Progress(*columns, console=shown, transient=True, disable=quiet or not shown.is_terminal) as bar:
+        task = bar.add_task("retain", total=sum(reading.characters for reading in readings), at="")
+        yield lambda count, at: bar.update(task, advance=count, at=at[-40:])
+
+
+def _tell(
+    bank: str, results: Sequence[RetainResult], skipped: Sequence[tuple[str, str]], as_json: bool
+) -> None:
+    totals = {
+        "documents": len({name for result in results for name in result.document_ids}),
+        "facts": sum(len(result.fact_ids) for result in results),
+        "merged": sum(len(result.merged) for result in results),
+        "superseded": sum(len(result.superseded) for result in results),
+        "retired": sum(len(result.retired) for result in results),
+        "unchanged": sum(result.unchanged for result in results),
+        "entities": sum(result.entities for result in results),
+        "links": sum(result.links for result in results),
+    }
+    if as_json:
+        emit(
+            {
+                "bank": bank,
+                **totals,
+                "document_ids": [name for result in results for name in result.document_ids],
+                "fact_ids": [name for result in results for name in result.fact_ids],
+                "skipped": [{"file": file, "reason": reason} for file, reason in skipped],
+            }
+        )
+        return
+    from perdure.surfaces.cli.draw.lists import draw_retained
+
+    draw_retained(console(), bank, totals, skipped)

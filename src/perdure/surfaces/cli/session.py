@@ -1,0 +1,87 @@
+"""What every command needs: settings, an open engine, and times from text."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from perdure.domain.time import Window, parse_instant
+from perdure.errors import InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from perdure.engine import Perdure
+    from perdure.settings import Settings
+
+DEFAULT_BANK = "default"
+_DATE_ONLY = len("2025-01-31")
+
+
+def load_settings(database: str | None = None, **overrides: Any) -> Settings:
+    """The settings in force; a wrong one is named."""
+    from tomllib import TOMLDecodeError
+
+    from pydantic import ValidationError
+
+    from perdure.settings import Settings
+
+    if database is not None:
+        overrides["database"] = database
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"])
+        raise InvalidInput(f"setting {name.lower()}", first["msg"], first["input"]) from error
+    except TOMLDecodeError as error:
+        raise InvalidInput("perdure.toml", f"valid TOML: {error}") from error
+
+
+def database_file(settings: Settings) -> Path | None:
+    """The file that holds the memory, None for a server's URL."""
+    path = settings.database.removeprefix("sqlite:///")
+    return None if "://" in path else Path(path).expanduser()
+
+
+@contextmanager
+def memory(database: str | None, *, must_exist: bool = False, **overrides: Any) -> Iterator[Perdure]:
+    """An open engine; commands that only read want a database that exists, instead of making an empty one."""
+    settings = load_settings(database, **overrides)
+    logging.basicConfig(level=settings.log_level.upper(), stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    file = database_file(settings)
+    if must_exist and file is not None and not file.exists():
+        raise NotFound("database", str(file))
+    from perdure.engine import Perdure
+
+    with Perdure.open(settings=settings) as engine:
+        yield engine
+
+
+@contextmanager
+def reading(database: str | None, bank: str, **overrides: Any) -> Iterator[Perdure]:
+    """An open engine whose database and bank both exist."""
+    with memory(database, must_exist=True, **overrides) as engine:
+        engine.bank(bank)
+        yield engine
+
+
+def read_window(since: str | None, until: str | None) -> Window | None:
+    """The time between two options; a bare date as the end takes in that whole day."""
+    start, end = parse_instant(since, "--since"), parse_instant(until, "--until")
+    if end is not None and until is not None and len(until.strip()) == _DATE_ONLY:
+        end += timedelta(days=1)
+    return Window(start, end) if start is not None or end is not None else None
+
+
+def read_moment(text: str | None, option: str) -> datetime | None:
+    """An ISO 8601 option as a moment."""
+    return parse_instant(text, option)
+
+
+def read_text(argument: str) -> str:
+    """The argument itself, or standard input for `-`."""
+    return sys.stdin.read() if argument == "-" else argument

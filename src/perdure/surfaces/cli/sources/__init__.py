@@ -1,0 +1,1 @@
+"""What `perdure retain` reads: texts, standard input, files, folders and chat exports."""

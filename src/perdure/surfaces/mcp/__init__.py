@@ -1,0 +1,1 @@
+"""The Model Context Protocol: memory as five tools, over stdio and streamable HTTP."""

@@ -1,0 +1,68 @@
+"""MCP over streamable HTTP: /mcp for every bank, /mcp/{bank} for one; alone or inside another ASGI app."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import anyio.to_thread
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.routing import BaseRoute, Route
+from starlette.types import Receive, Scope, Send
+
+from perdure.engine import Perdure
+from perdure.errors import Unauthorised
+from perdure.surfaces.mcp.access import Door
+from perdure.surfaces.mcp.server import create_server
+
+PATH = "/mcp"
+
+
+class McpEndpoint:
+    """An ASGI endpoint for both paths. Whoever mounts it must keep `running()` open meanwhile."""
+
+    def __init__(self, engine: Perdure, *, may_be_open: bool) -> None:
+        self._door = Door(engine, may_be_open=may_be_open)
+        servers = (create_server(engine, with_bank=True), create_server(engine, with_bank=False))
+        for server in servers:
+            server.streamable_http_app()
+        self._any_bank, self._one_bank = (server.session_manager for server in servers)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """The lifespan of the sessions."""
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(self._any_bank.run())
+            await stack.enter_async_context(self._one_bank.run())
+            yield
+
+    def routes(self) -> list[BaseRoute]:
+        """The endpoint's routes, to add to another app's."""
+        return [Route(PATH, endpoint=self), Route(f"{PATH}/{{bank}}", endpoint=self)]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the caller in, or answer 401."""
+        bank = scope.get("path_params", {}).get("bank")
+        headers = {name.lower(): value for name, value in Headers(scope=scope).items()}
+        try:
+            caller = await anyio.to_thread.run_sync(self._door.admit, headers, bank)
+        except Unauthorised as error:
+            body = {"error": {"code": error.code, "message": str(error)}}
+            await JSONResponse(body, 401, {"WWW-Authenticate": "Bearer"})(scope, receive, send)
+            return
+        manager = self._any_bank if bank is None else self._one_bank
+        await manager.handle_request({**scope, "perdure.caller": caller}, receive, send)
+
+
+def create_app(engine: Perdure, *, may_be_open: bool) -> Starlette:
+    """MCP alone, as an app of its own."""
+    endpoint = McpEndpoint(engine, may_be_open=may_be_open)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with endpoint.running():
+            yield
+
+    return Starlette(routes=endpoint.routes(), lifespan=lifespan)

@@ -1,0 +1,122 @@
+"""What the tools return, as clients see it in their structured output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, Field
+
+if TYPE_CHECKING:
+    from perdure.domain.fact import Fact
+    from perdure.domain.item import RetainResult
+    from perdure.domain.recall import RecallResult, Recollection
+    from perdure.reflect.pipeline import Reflection
+
+
+class Memory(BaseModel):
+    """One remembered fact."""
+
+    citation: int = Field(description="Cite the fact as [n]")
+    id: str
+    text: str
+    type: str = Field(description="world, experience, opinion or observation")
+    date: str | None = Field(None, description="When it happened, else when it was said")
+    score: float
+    evidence: str = Field(description="strong, weak or none: how well it fits the question")
+    document_id: str | None = None
+    entities: list[str] = []
+
+
+class RetainOutput(BaseModel):
+    """What a retain did."""
+
+    bank: str
+    facts: list[str] = Field(description="The facts as they were understood")
+    fact_ids: list[str]
+    document_ids: list[str]
+    merged: int = Field(description="Facts that were known already and now have more proof")
+    superseded: int = Field(description="Older facts that are no longer true")
+
+
+class RecallOutput(BaseModel):
+    """What memory holds on a question, best first."""
+
+    bank: str
+    evidence: str = Field(description="strong, weak or none: how well memory supports an answer")
+    memories: list[Memory]
+    tokens: int
+    notes: list[str] = []
+    degraded: list[str] = Field([], description="Parts of the search that could not contribute")
+
+
+class ReflectOutput(BaseModel):
+    """An answer and the facts it rests on."""
+
+    bank: str
+    text: str
+    evidence: str
+    based_on: list[Memory]
+
+
+class ContextOutput(BaseModel):
+    """A recall as text for a prompt."""
+
+    bank: str
+    context: str
+    tokens: int
+
+
+class ForgetOutput(BaseModel):
+    """What was erased."""
+
+    bank: str
+    forgotten_facts: int
+
+
+def retained(done: RetainResult, facts: list[Fact]) -> RetainOutput:
+    """A retain as the client sees it."""
+    return RetainOutput(
+        bank=done.bank,
+        facts=[fact.text for fact in facts],
+        fact_ids=list(done.fact_ids),
+        document_ids=list(done.document_ids),
+        merged=len(done.merged),
+        superseded=len(done.superseded),
+    )
+
+
+def recalled(bank: str, result: RecallResult) -> RecallOutput:
+    """A recall as the client sees it."""
+    return RecallOutput(
+        bank=bank,
+        evidence=result.evidence.value,
+        memories=[_memory(recollection, recollection.citation) for recollection in result],
+        tokens=result.tokens,
+        notes=list(result.notes),
+        degraded=[f"{part.part}: {part.reason}" for part in result.degraded],
+    )
+
+
+def reflected(bank: str, answer: Reflection) -> ReflectOutput:
+    """An answer as the client sees it."""
+    return ReflectOutput(
+        bank=bank,
+        text=answer.text,
+        evidence=answer.evidence.value,
+        based_on=[_memory(recollection, n) for n, recollection in enumerate(answer.based_on, start=1)],
+    )
+
+
+def _memory(recollection: Recollection, citation: int) -> Memory:
+    fact = recollection.fact
+    return Memory(
+        citation=citation,
+        id=fact.id,
+        text=fact.text,
+        type=fact.type.value,
+        date=f"{fact.dated:%Y-%m-%d}" if fact.dated is not None else None,
+        score=round(recollection.score, 4),
+        evidence=recollection.evidence.value,
+        document_id=fact.document_id,
+        entities=list(fact.entities),
+    )

@@ -1,0 +1,177 @@
+"""The five tools. They run on worker threads: the event loop never waits for the engine."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
+
+import anyio.to_thread
+from mcp.server.fastmcp import Context
+from mcp.server.fastmcp.exceptions import ToolError
+from mcp.types import CallToolResult, TextContent
+from pydantic import BaseModel, Field
+
+from perdure.domain.recall import RecallResult
+from perdure.domain.time import Window, parse_instant
+from perdure.engine import Perdure
+from perdure.errors import PerdureError
+from perdure.surfaces.keys import Scope
+from perdure.surfaces.mcp.access import Caller, caller_of
+from perdure.surfaces.mcp.results import (
+    ContextOutput,
+    ForgetOutput,
+    RecallOutput,
+    ReflectOutput,
+    RetainOutput,
+    recalled,
+    reflected,
+    retained,
+)
+
+T = TypeVar("T")
+MAX_TOKENS = 2048
+WORKERS = 16
+
+Request = Context[Any, Any, Any]
+BankName = Annotated[str | None, Field(description="Memory bank; leave out for the default one")]
+Question = Annotated[str, Field(description="What you want to know, as a full question with names and dates")]
+Tokens = Annotated[int, Field(ge=0, description="At most so many tokens of facts")]
+Since = Annotated[str | None, Field(description="Only what happened on or after this ISO 8601 date")]
+Until = Annotated[str | None, Field(description="Only what happened before this ISO 8601 date")]
+TagList = Annotated[list[str] | None, Field(description="Only facts with one of these tags")]
+
+
+class Tools:
+    """The tools of one server; `local` is who calls when no HTTP endpoint says so."""
+
+    def __init__(self, engine: Perdure, local: Caller) -> None:
+        self._engine, self._local = engine, local
+        self._workers: anyio.CapacityLimiter | None = None
+
+    async def retain(
+        self,
+        ctx: Request,
+        content: Annotated[str, Field(description="What to remember, in full sentences with names and dates")],
+        timestamp: Annotated[str | None, Field(description="When it was said, ISO 8601; now if left out")] = None,
+        speaker: Annotated[str | None, Field(description="Who said it; 'I' in the text means this person")] = None,
+        context: Annotated[str | None, Field(description="What it is about, such as a project's name")] = None,
+        document_id: Annotated[
+            str | None, Field(description="Name of the source; the same name again replaces it")
+        ] = None,
+        tags: Annotated[list[str] | None, Field(description="Tags to find the facts by")] = None,
+        bank: BankName = None,
+    ) -> Annotated[CallToolResult, RetainOutput]:
+        """Remember something for later conversations: facts, decisions, preferences, events.
+
+        Call it whenever the user says something worth knowing next time. Relative dates ("yesterday") are resolved.
+        """
+        chosen = self._choose(ctx, bank, Scope.WRITE)
+
+        def work() -> RetainOutput:
+            done = self._engine.retain(
+                chosen, content, timestamp=timestamp, speaker=speaker, context=context,
+                document_id=document_id, tags=tags,
+            )  # fmt: skip
+            return retained(done, self._engine.facts_by_id(chosen, done.fact_ids))
+
+        output = await self._run(work)
+        lines = [f"Remembered {len(output.facts)} new facts in bank {chosen}.", *(f"- {fact}" for fact in output.facts)]
+        return _both("\n".join(lines), output)
+
+    async def recall(
+        self,
+        ctx: Request,
+        query: Question,
+        max_tokens: Tokens = MAX_TOKENS,
+        since: Since = None,
+        until: Until = None,
+        as_of: Annotated[str | None, Field(description="What was true at this ISO 8601 time")] = None,
+        types: Annotated[
+            list[str] | None, Field(description="Only world, experience, opinion or observation facts")
+        ] = None,
+        tags: TagList = None,
+        bank: BankName = None,
+    ) -> Annotated[CallToolResult, RecallOutput]:
+        """Search memory: facts from earlier conversations that bear on a question, best first, with citations.
+
+        Call it before you answer anything about the user, their people, projects, plans or past.
+        """
+        chosen = self._choose(ctx, bank, Scope.READ)
+
+        def work() -> RecallResult:
+            return self._engine.recall(
+                chosen, query, max_tokens=max_tokens, types=types, tags=tags,
+                during=_window(since, until), as_of=parse_instant(as_of, "as_of"),
+            )  # fmt: skip
+
+        result = await self._run(work)
+        return _both(result.to_prompt(), recalled(chosen, result))
+
+    async def reflect(
+        self, ctx: Request, query: Question, max_tokens: Tokens = MAX_TOKENS, bank: BankName = None
+    ) -> Annotated[CallToolResult, ReflectOutput]:
+        """Answer a question from memory alone; every sentence cites its fact, or it says that memory holds none."""
+        chosen = self._choose(ctx, bank, Scope.READ)
+        answer = await self._run(lambda: self._engine.reflect(chosen, query, max_tokens=max_tokens))
+        output = reflected(chosen, answer)
+        sources = [f"[{m.citation}] {m.id}{f', {m.date}' if m.date else ''}" for m in output.based_on]
+        return _both("\n".join([output.text, *sources]), output)
+
+    async def context(
+        self, ctx: Request, query: Question, max_tokens: Tokens = MAX_TOKENS, bank: BankName = None
+    ) -> Annotated[CallToolResult, ContextOutput]:
+        """A recall as one fenced text with citations and validity, to put into another model's prompt."""
+        chosen = self._choose(ctx, bank, Scope.READ)
+        result = await self._run(lambda: self._engine.recall(chosen, query, max_tokens=max_tokens))
+        prompt = result.to_prompt()
+        return _both(prompt, ContextOutput(bank=chosen, context=prompt, tokens=result.tokens))
+
+    async def forget(
+        self,
+        ctx: Request,
+        fact_id: Annotated[str | None, Field(description="Id of the fact, as recall returned it")] = None,
+        document_id: Annotated[str | None, Field(description="Id of a document, with all its facts")] = None,
+        bank: BankName = None,
+    ) -> Annotated[CallToolResult, ForgetOutput]:
+        """Erase one fact, or one document with its facts, for good. Only when the user asks for it."""
+        chosen = self._choose(ctx, bank, Scope.WRITE)
+
+        def work() -> int:
+            if fact_id is not None:
+                self._engine.fact(chosen, fact_id)
+            return self._engine.forget(chosen, fact_id=fact_id, document_id=document_id)
+
+        gone = await self._run(work)
+        output = ForgetOutput(bank=chosen, forgotten_facts=gone)
+        return _both(f"Forgot {gone} fact{'' if gone == 1 else 's'} in bank {chosen}.", output)
+
+    def _choose(self, ctx: Request, bank: str | None, scope: Scope) -> str:
+        try:
+            return caller_of(ctx.request_context.request, self._local).choose(bank, scope)
+        except PerdureError as error:
+            raise _told(error) from error
+
+    async def _run(self, work: Callable[[], T]) -> T:
+        if self._workers is None:
+            self._workers = anyio.CapacityLimiter(WORKERS)
+        try:
+            return await anyio.to_thread.run_sync(functools.partial(work), limiter=self._workers)
+        except PerdureError as error:
+            raise _told(error) from error
+
+
+def _told(error: PerdureError) -> ToolError:
+    return ToolError(f"{error.code}: {error}")
+
+
+def _window(since: str | None, until: str | None) -> Window | None:
+    start, end = parse_instant(since, "since"), parse_instant(until, "until")
+    return Window(start, end) if start is not None or end is not None else None
+
+
+def _both(text: str, output: BaseModel) -> CallToolResult:
+    """Text for the model that reads it, and the same as data for the program around it."""
+    return CallToolResult(
+        content=[TextContent(type="text", text=text)], structuredContent=output.model_dump(mode="json")
+    )

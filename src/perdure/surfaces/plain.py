@@ -1,0 +1,84 @@
+"""Domain objects as plain JSON values, for every surface that prints or sends JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from perdure.domain.recall import Candidate, RecallResult, Recollection
+
+
+def plain(value: Any) -> Any:
+    """The value with dataclasses as objects, dates as ISO 8601 text, and sets sorted."""
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, frozenset | set):
+        return sorted(plain(part) for part in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(part) for part in value]
+    return value
+
+
+def plain_recall(result: RecallResult) -> dict[str, Any]:
+    """A recall as JSON: results best first, what was understood, what failed and how long it took."""
+    return {
+        "query": result.query.text,
+        "recipe": result.recipe,
+        "evidence": result.evidence.value,
+        "tokens": result.tokens,
+        "results": [_result(recollection) for recollection in result.recollections],
+        "chunks": plain(result.chunks),
+        "entities": plain(result.entities),
+        "notes": list(result.notes),
+        "understood": {
+            "asked_at": plain(result.query.asked_at),
+            "entities": list(result.query.entity_names),
+            "window": plain(result.query.window),
+            "anchors": list(result.query.anchors),
+        },
+        "degraded": plain(result.degraded),
+        "timings_ms": {time.stage: round(time.milliseconds, 3) for time in result.timings},
+        "cut": [_candidate(candidate) for candidate in result.cut],
+    }
+
+
+def _result(recollection: Recollection) -> dict[str, Any]:
+    fact = plain(recollection.fact)
+    fact.update(
+        score=recollection.score,
+        citation=recollection.citation,
+        tokens=recollection.tokens,
+        evidence=recollection.evidence.value,
+        notes=list(recollection.notes),
+        explain=_candidate(recollection.candidate) if recollection.candidate is not None else None,
+    )
+    return dict(fact)
+
+
+def _candidate(candidate: Candidate) -> dict[str, Any]:
+    return {
+        "id": candidate.fact_id,
+        "channels": {
+            rank.channel: {"rank": rank.rank, "score": rank.score} for rank in candidate.ranks
+        },
+        "fused": candidate.fused,
+        "late": candidate.late,
+        "rerank": candidate.rerank,
+        "relevance": candidate.relevance,
+        "boosts": dict(candidate.boosts),
+        "score": candidate.score,
+        "cut": candidate.cut,
+    }
