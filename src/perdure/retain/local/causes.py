@@ -66,9 +66,9 @@ def is_split_off(before: Unit, unit: Unit) -> bool:
     return unit.block == before.block and unit.tail and unit.start - before.end <= 3
 
 
-def parts_from(before: Sequence[Unit], unit: Unit) -> bool:
+def parts_from(length_before: int, unit: Unit) -> bool:
     """Whether a sentence should start a fact of its own, being a clear effect or cause of a full one before it."""
-    if sum(len(item.text) for item in before) < _LONG_ENOUGH_TO_PART or len(unit.text) < _LONG_SIDE:
+    if length_before < _LONG_ENOUGH_TO_PART or len(unit.text) < _LONG_SIDE:
         return False
     found = _starts(unit.text)
     return found is not None and found[1] >= _SURE

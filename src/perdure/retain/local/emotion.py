@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
@@ -10,7 +11,10 @@ from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 from perdure.text.wordlist import word_set
 
 _WORD = re.compile(r"[a-z]+")
+_REPEATED = re.compile(r"(.)\1{3,}", re.DOTALL)
+_SYMBOL = re.compile(r"[\u2190-\u2bff\U0001f000-\U0001faff]")
 _LONGEST_READ = 600
+_MAX_SYMBOLS = 8
 
 _TAGS = {
     "joy": word_set(
@@ -41,6 +45,18 @@ _TAGS = {
 _TAG_OF = {word: tag for tag, words in _TAGS.items() for word in words}
 
 
+def _first_symbols() -> Callable[[re.Match[str]], str]:
+    """Keeps a few emoji and drops the rest: the analyser's time grows with their square."""
+    seen = 0
+
+    def keep(match: re.Match[str]) -> str:
+        nonlocal seen
+        seen += 1
+        return match[0] if seen <= _MAX_SYMBOLS else " "
+
+    return keep
+
+
 @cache
 def _analyzer() -> SentimentIntensityAnalyzer:
     return SentimentIntensityAnalyzer()
@@ -48,7 +64,8 @@ def _analyzer() -> SentimentIntensityAnalyzer:
 
 def read_emotion(text: str) -> tuple[float, tuple[str, ...]]:
     """Score -5..5 and the emotions named, in the order they come."""
-    read = text[:_LONGEST_READ]
+    read = _REPEATED.sub(r"\1\1\1", text[:_LONGEST_READ])
+    read = _SYMBOL.sub(_first_symbols(), read)
     tags = tuple(dict.fromkeys(_TAG_OF[word] for word in _WORD.findall(read.casefold()) if word in _TAG_OF))
     compound = float(_analyzer().polarity_scores(read)["compound"])
     return round(max(-5.0, min(5.0, compound * 5)), 2), tags

@@ -73,23 +73,10 @@ def group_units(
         for part in split_at_cause(unit)
     ]
     is_long = sum(len(unit.text) for unit in kept) > shape.long_turn
-    enough = shape.long_enough if is_long else shape.enough
-    longest = shape.long_longest if is_long else shape.longest
-    groups: list[list[Unit]] = []
-    for unit in _cut_all(kept, shape, longest):
-        if groups and _belongs(groups[-1], unit, shape, enough, longest, is_long, stands_alone):
-            groups[-1].append(unit)
-        elif groups and unit.kind != "prose" and _leads_in(groups[-1][-1]):
-            lead = groups[-1].pop()
-            groups[-1:] = [groups[-1], [lead, unit]] if groups[-1] else [[lead, unit]]
-        else:
-            groups.append([unit])
-    return [Group(tuple(group)) for group in _merge_short(groups, shape, longest)]
-
-
-def _leads_in(unit: Unit) -> bool:
-    """Whether a sentence announces the list or code behind it."""
-    return unit.kind == "prose" and unit.text.rstrip("*_ ").endswith(":")
+    packer = _Packer(shape, is_long, stands_alone)
+    for unit in _cut_all(kept, shape, packer.longest):
+        packer.take(unit)
+    return packer.groups()
 
 
 def leans_back(text: str) -> bool:
@@ -98,50 +85,96 @@ def leans_back(text: str) -> bool:
     return match is not None and match[1].casefold().replace("’", "'") in _LEANING
 
 
-def _belongs(
-    group: list[Unit],
-    unit: Unit,
-    shape: Shape,
-    enough: int,
-    longest: int,
-    is_long: bool,
-    stands_alone: Callable[[Unit], bool],
-) -> bool:
-    last = group[-1]
-    length = sum(len(item.text) for item in group)
-    if "code" in (last.kind, unit.kind) or length + len(unit.text) > longest:
-        return False
-    if last.kind != unit.kind:
-        return False
-    if last.kind == "item" and last.heading != unit.heading:
-        return False
-    if is_split_off(last, unit) or parts_from(group, unit):
-        return False
-    if unit.is_aside or leans_back(unit.text):
-        return True
-    if stands_alone(unit) or any(stands_alone(item) for item in group):
-        return False
-    counted = sum(len(item.text) >= shape.short for item in group)
-    return length < enough and (is_long or counted < shape.sentences)
+@dataclass(slots=True)
+class _Open:
+    """A group that is still growing."""
+
+    units: list[Unit]
+    length: int
+    counted: int
+    """Sentences that are more than a few words."""
+    alone: bool
 
 
-def _merge_short(groups: list[list[Unit]], shape: Shape, longest: int) -> list[list[Unit]]:
-    """A last fact too short to stand alone joins the one before it."""
-    merged: list[list[Unit]] = []
-    for group in groups:
-        size = sum(len(unit.text) for unit in group)
-        before = sum(len(unit.text) for unit in merged[-1]) if merged else 0
-        same = (
-            bool(merged)
-            and merged[-1][-1].kind == group[0].kind
-            and group[0].kind != "code"
-            and not group[0].tail
-        )
-        if same and size < shape.short and before + size <= longest + shape.short:
-            merged[-1].extend(group)
+class _Packer:
+    """Puts units into groups, one after the other."""
+
+    def __init__(self, shape: Shape, is_long: bool, stands_alone: Callable[[Unit], bool]) -> None:
+        self._shape = shape
+        self._is_long = is_long
+        self._stands_alone = stands_alone
+        self._enough = shape.long_enough if is_long else shape.enough
+        self.longest = shape.long_longest if is_long else shape.longest
+        self._open: list[_Open] = []
+
+    def take(self, unit: Unit) -> None:
+        """Add a unit to the last group, or start a group with it."""
+        alone = self._stands_alone(unit)
+        if self._open and self._belongs(self._open[-1], unit, alone):
+            self._grow(self._open[-1], unit, alone)
+        elif self._open and unit.kind != "prose" and _leads_in(self._open[-1].units[-1]):
+            self._take_lead(unit, alone)
         else:
-            merged.append(group)
-    return merged
+            self._open.append(self._started(unit, alone))
+
+    def groups(self) -> list[Group]:
+        """The groups, where one too short to stand alone has joined the one before it."""
+        merged: list[_Open] = []
+        for group in self._open:
+            if merged and self._joins(merged[-1], group):
+                merged[-1].units.extend(group.units)
+                merged[-1].length += group.length
+            else:
+                merged.append(group)
+        return [Group(tuple(group.units)) for group in merged]
+
+    def _started(self, unit: Unit, alone: bool) -> _Open:
+        return _Open([unit], len(unit.text), int(len(unit.text) >= self._shape.short), alone)
+
+    def _grow(self, group: _Open, unit: Unit, alone: bool) -> None:
+        group.units.append(unit)
+        group.length += len(unit.text)
+        group.counted += len(unit.text) >= self._shape.short
+        group.alone = group.alone or alone
+
+    def _take_lead(self, unit: Unit, alone: bool) -> None:
+        """Start a group with the sentence that announces the list or code, and its first part."""
+        last = self._open[-1]
+        lead = last.units.pop()
+        last.length -= len(lead.text)
+        if not last.units:
+            self._open.pop()
+        self._open.append(self._started(lead, False))
+        self._grow(self._open[-1], unit, alone)
+
+    def _belongs(self, group: _Open, unit: Unit, alone: bool) -> bool:
+        last = group.units[-1]
+        if "code" in (last.kind, unit.kind) or group.length + len(unit.text) > self.longest:
+            return False
+        if last.kind != unit.kind or (last.kind == "item" and last.heading != unit.heading):
+            return False
+        if is_split_off(last, unit) or parts_from(group.length, unit):
+            return False
+        if unit.is_aside or leans_back(unit.text):
+            return True
+        if alone or group.alone:
+            return False
+        return group.length < self._enough and (self._is_long or group.counted < self._shape.sentences)
+
+    def _joins(self, before: _Open, group: _Open) -> bool:
+        first = group.units[0]
+        if first.kind == "code" or first.tail or before.units[-1].kind != first.kind:
+            return False
+        fits = (
+            group.length < self._shape.short
+            and before.length + group.length <= self.longest + self._shape.short
+        )
+        return fits and not before.alone and not group.alone
+
+
+def _leads_in(unit: Unit) -> bool:
+    """Whether a sentence announces the list or code behind it."""
+    return unit.kind == "prose" and unit.text.rstrip("*_ ").endswith(":")
 
 
 def _cut_all(units: Iterable[Unit], shape: Shape, longest: int) -> Iterator[Unit]:

@@ -9,14 +9,18 @@ from perdure.ports.tagger import Mention
 from perdure.text.names import normal_name
 from perdure.text.wordlist import word_set
 
-_RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("url", re.compile(r"https?://[^\s<>\"')\]]+[^\s<>\"')\].,;:!?]|\bwww\.[a-z0-9-]+\.[^\s<>\"')\]]*[a-z0-9/]")),
-    ("handle", re.compile(r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}\b|(?<![\w@/.])[@][A-Za-z_]\w{1,38}\b")),
-    ("concept", re.compile(r"\b[A-Z]{2,10}-\d{1,8}\b|(?<!\w)#[A-Za-z]\w{2,40}\b")),
-    ("concept", re.compile(r"`([^`\n]{2,80})`")),
-    ("concept", re.compile(r"\b[a-z]+(?:_[a-z0-9]+)+\b|\b[a-z]+[a-z0-9]*(?:[A-Z][a-z0-9]+)+\b|\b(?:[A-Z][a-z0-9]+){2,}\b")),
-    ("concept", re.compile(r"(?<![\w.])(?:\w[\w-]*/)+[\w-]+\.[a-z]{1,5}\b|\b[\w-]{2,40}\.(?:py|js|ts|go|rs|md|toml|yaml|yml|json|sql|csv|txt|pdf|sh)\b")),
+_RULES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
+    ("url", "/w", re.compile(r"https?://[^\s<>\"')\]]+[^\s<>\"')\].,;:!?]|\bwww\.[a-z0-9-]+\.[^\s<>\"')\]]*[a-z0-9/]")),
+    ("handle", "@", re.compile(r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}\b|(?<![\w@/.])[@][A-Za-z_]\w{1,38}\b")),
+    ("concept", "-#", re.compile(r"\b[A-Z]{2,10}-\d{1,8}\b|(?<!\w)#[A-Za-z]\w{2,40}\b")),
+    ("concept", "`", re.compile(r"`([^`\n]{2,80})`")),
+    ("concept", "", re.compile(r"\b[a-z]+(?:_[a-z0-9]+)+\b|\b[a-z][a-z0-9]*(?:[A-Z][a-z0-9]+)+\b|\b(?:[A-Z][a-z0-9]+){2,}\b")),
+    ("concept", "./", re.compile(
+        r"(?<![\w./-])(?:\w[\w-]{0,60}/){1,12}[\w-]{1,80}\.[a-z]{1,5}\b"
+        r"|(?<![\w-])[\w-]{2,40}\.(?:py|js|ts|go|rs|md|toml|yaml|yml|json|sql|csv|txt|pdf|sh)\b"
+    )),
 )  # fmt: skip
+"""(type, characters of which one must be in the text, pattern)"""
 _ALIAS = re.compile(
     r"\b((?:[A-Z][\w&'-]*)(?:\s+(?:of|for|and|the|de|[A-Z][\w&'-]*)){1,7})\s+\(([A-Z][A-Za-z0-9&.-]{1,9})\)"
 )
@@ -25,7 +29,7 @@ _AKA = re.compile(
     r"[\"“']?([A-Z][\w'-]*(?:\s+[A-Z][\w'-]*){0,3})"
 )
 _KIN = re.compile(
-    r"\b((?:[A-Z][\w-]*|[Tt]he user|[Tt]he customer)(?:\s[A-Z][\w-]*)?'s\s(?:(?:older|younger|little|big|twin|best|ex-?)\s?)?"
+    r"\b((?:[A-Z][\w-]{0,40}|[Tt]he user|[Tt]he customer)(?:\s[A-Z][\w-]{0,40})?'s\s(?:(?:older|younger|little|big|twin|best|ex-?)\s?)?"
     r"(?:mom|mother|mum|dad|father|sister|brother|son|daughter|wife|husband|partner|fianc[eé]e?|girlfriend|boyfriend|"
     r"grandma|grandmother|grandpa|grandfather|aunt|uncle|cousin|niece|nephew|boss|manager|roommate|friend|therapist|"
     r"doctor|dog|cat|puppy|kitten|team|company))\b"
@@ -73,7 +77,9 @@ def find_mentions(
     `tagged` come from the tagger and may be worded a little differently; `known` are (name, type) pairs to look for.
     """
     found: list[Mention] = []
-    for kind, pattern in _RULES:
+    for kind, signs, pattern in _RULES:
+        if signs and not any(sign in text for sign in signs):
+            continue
         for match in pattern.finditer(text):
             group = 1 if match.re.groups else 0
             found.append(Mention(match[group], kind, *match.span(group)))
@@ -97,7 +103,7 @@ def find_aliases(text: str) -> tuple[tuple[str, str], ...]:
     """(name, alias) pairs that the text itself states: "Bay Area Rapid Transit (BART)", "Bob, aka Robert"."""
     pairs = [(match[1], match[2]) for match in _ALIAS.finditer(text) if _abbreviates(match[2], match[1])]
     pairs += [(match[1], match[2]) for match in _AKA.finditer(text)]
-    return tuple(dict.fromkeys(pairs))
+    return tuple(dict.fromkeys((clean_name(name), alias) for name, alias in pairs if clean_name(name)))
 
 
 def _abbreviates(short: str, long: str) -> bool:

@@ -26,7 +26,12 @@ _FIXED_YOU = re.compile(
     r"\b(?:thank|thanks|see|know what|bless|love) you\b|\byou (?:know|guys|all|two|see)\b", re.IGNORECASE
 )
 
+_PERSON = re.compile(
+    r"\b(?:i|i['’](?:m|ve|d|ll)|im|ive|me|my|mine|myself|we|us|our|ours|ourselves|let['’]s|you|your|yours|yourself)\b",
+    re.IGNORECASE,
+)
 _GROUP_WORDS = frozenset({"we", "us", "our", "ours", "ourselves", "let's", "we're", "we've", "we'll", "we'd"})
+_MAX_PROTECTED = 64
 _CONJUNCTIONS = frozenset({"and", "but", "or", "then"})
 _PLAIN_FORMS = {"me": "{name}", "my": "{owner}", "mine": "{owner}", "myself": "themself"}
 _YOUR_FORMS = {"your": "{owner}", "yours": "{owner}", "yourself": "themself"}
@@ -67,7 +72,7 @@ class _Sentence:
         self._edits: dict[int, tuple[int, str]] = {}
         self._tokens = tokens
         by_start = {token.start - origin: index for index, token in enumerate(tokens)}
-        self._protected = [match.span() for match in _PROTECTED.finditer(text)]
+        self._protected = [match.span() for match in _PROTECTED.finditer(text)][:_MAX_PROTECTED]
         self.words = [self._word(match, by_start) for match in _WORD.finditer(text)]
 
     def _word(self, match: re.Match[str], by_start: Mapping[int, int]) -> _Word:
@@ -80,7 +85,7 @@ class _Sentence:
 
     def rewrite(self) -> Rewritten:
         for position, word in enumerate(self.words):
-            if self._is_protected(word):
+            if word.low[:1] not in "iwumoyl" or self._is_protected(word):
                 continue
             if word.low in _GROUP_WORDS:
                 self.safe = False
@@ -112,7 +117,7 @@ class _Sentence:
             return False
         if word.text == "i" and not self.text[word.end : word.end + 2].strip().isalpha():
             return False
-        return _NUMERAL_BEFORE.search(self.text, 0, word.start) is None
+        return _NUMERAL_BEFORE.search(self.text[max(0, word.start - 12) : word.start]) is None
 
     def _address(self, position: int) -> None:
         word = self.words[position]
@@ -300,6 +305,8 @@ def in_third_person(
     `tokens` are the tagger's for the text that starts at `origin`; without them words decide.
     """
     dropped = dropped_subject(text, tokens, origin)
+    if not dropped and _PERSON.search(text) is None:
+        return Rewritten(text)
     if dropped:
         start = f"{dropped} {text[:1].lower()}"
         shifted = _Sentence(start + text[1:], tokens, origin - len(dropped) - 1, speaker, other)

@@ -13,7 +13,7 @@ from perdure.retain.local.units import Unit
 from perdure.retain.local.voice import Voice
 from perdure.text.wordlist import word_set
 
-_NAME = r"[A-Z][\w'’&.-]*(?:\s+[A-Z][\w'’&.-]*){0,3}"
+_NAME = r"\b[A-Z][\w'’&.-]{0,40}(?:\s+[A-Z][\w'’&.-]{0,40}){0,3}"
 _OWNER = rf"(?P<owner>(?:[Tt]he user|[Tt]he customer|{_NAME}))['’]s\s+"
 
 

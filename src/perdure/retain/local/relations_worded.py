@@ -68,7 +68,11 @@ def _is_perfect(words: list[_Word], verb: int) -> bool:
 def _subject(words: list[_Word], verb: int) -> str:
     """The name right before the verb; empty when there is none or the verb is denied or hedged."""
     place = verb - 1
-    while place >= 0 and (words[place].low in _BETWEEN or verbs.is_adverb(words[place].low)):
+    while (
+        place >= 0
+        and words[place].low not in _NEGATIONS
+        and (words[place].low in _BETWEEN or verbs.is_adverb(words[place].low))
+    ):
         place -= 1
     if place < 0 or words[place].low in _NEGATIONS or words[place].low in _HEDGES:
         return ""

@@ -1,0 +1,143 @@
+"""What a dependency parse adds: agreement of joined verbs, relations, dropped subjects."""
+
+from __future__ import annotations
+
+import pytest
+
+from perdure.ports.tagger import Mention, Token
+from perdure.retain.local.persons import in_third_person
+from perdure.retain.local.relations_parsed import parsed_triples
+from perdure.retain.local.units import Unit
+from perdure.retain.local.voice import Voice
+
+CAROLINE = Voice("Caroline")
+BOB = Voice("Bob")
+
+
+def parse(text: str, rows: str) -> tuple[Token, ...]:
+    """Tokens from rows of `word lemma pos tag dep head`, one a line."""
+    tokens = []
+    position = 0
+    for line in rows.strip().splitlines():
+        word, lemma, pos, tag, dep, head = line.split()
+        start = text.index(word, position)
+        position = start + len(word)
+        tokens.append(Token(word, lemma, pos, tag, dep, int(head), start, position))
+    return tuple(tokens)
+
+
+def unit(text: str, rows: str, *mentions: tuple[str, str]) -> Unit:
+    found = tuple(
+        Mention(name, kind, text.index(name), text.index(name) + len(name)) for name, kind in mentions
+    )
+    return Unit(text, 0, len(text), tokens=parse(text, rows), mentions=found)
+
+
+def test_joined_verbs_agree() -> None:
+    text = "I study hard and want more."
+    rows = """
+        I I PRON PRP nsubj 1
+        study study VERB VBP ROOT 1
+        hard hard ADV RB advmod 1
+        and and CCONJ CC cc 1
+        want want VERB VBP conj 1
+        more more ADJ JJR dobj 4
+        . . PUNCT . punct 1
+    """
+    assert (
+        in_third_person(text, CAROLINE, None, parse(text, rows)).text
+        == "Caroline studies hard and wants more."
+    )
+
+
+WORKS = (
+    "I work at Google.",
+    """
+    I I PRON PRP nsubj 1
+    work work VERB VBP ROOT 1
+    at at ADP IN prep 1
+    Google Google PROPN NNP pobj 2
+    . . PUNCT . punct 1
+    """,
+    ("Google", "organisation"),
+)
+
+
+def test_relation_with_a_preposition() -> None:
+    (triple,) = parsed_triples(unit(*WORKS), CAROLINE, None)
+    assert (triple.subject, triple.relation, triple.object) == ("Caroline", "works_at", "Google")
+    assert triple.single_valued
+
+
+def test_simple_past_is_over_and_has_many_values() -> None:
+    text, rows, mention = WORKS
+    past = rows.replace("work work VERB VBP", "worked work VERB VBD")
+    (triple,) = parsed_triples(unit(text.replace("work", "worked"), past, mention), CAROLINE, None)
+    assert (triple.relation, triple.single_valued) == ("worked_at", False)
+
+
+@pytest.mark.parametrize("hedge", ["might", "would", "could"])
+def test_hedged_statements_state_nothing(hedge: str) -> None:
+    text = f"I {hedge} work at Google."
+    rows = f"""
+        I I PRON PRP nsubj 2
+        {hedge} {hedge} AUX MD aux 2
+        work work VERB VB ROOT 2
+        at at ADP IN prep 2
+        Google Google PROPN NNP pobj 3
+        . . PUNCT . punct 2
+    """
+    assert parsed_triples(unit(text, rows, ("Google", "organisation")), CAROLINE, None) == []
+
+
+def test_denied_liking_is_disliking_and_other_denials_state_nothing() -> None:
+    text = "I do not like tea."
+    rows = """
+        I I PRON PRP nsubj 3
+        do do AUX VBP aux 3
+        not not PART RB neg 3
+        like like VERB VB ROOT 3
+        tea tea NOUN NN dobj 3
+        . . PUNCT . punct 3
+    """
+    (triple,) = parsed_triples(unit(text, rows), CAROLINE, None)
+    assert (triple.relation, triple.object) == ("dislikes", "tea")
+    own = rows.replace("like like", "own own")
+    assert parsed_triples(unit(text.replace("like", "own"), own), CAROLINE, None) == []
+
+
+def test_owner_of_a_noun_is_named() -> None:
+    text = "My sister lives in Paris."
+    rows = """
+        My my PRON PRP$ poss 1
+        sister sister NOUN NN nsubj 2
+        lives live VERB VBZ ROOT 2
+        in in ADP IN prep 2
+        Paris Paris PROPN NNP pobj 3
+        . . PUNCT . punct 2
+    """
+    (triple,) = parsed_triples(unit(text, rows, ("Paris", "place")), CAROLINE, None)
+    assert (triple.subject, triple.relation, triple.object) == ("Caroline's sister", "lives_in", "Paris")
+
+
+def test_a_kind_of_object_that_does_not_fit_is_no_relation() -> None:
+    _, rows, _ = WORKS
+    living = (
+        rows.replace("work work", "live live").replace("at at", "in in").replace("Google Google", "Acme Acme")
+    )
+    sentence = unit("I live in Acme.", living, ("Acme", "organisation"))
+    assert parsed_triples(sentence, CAROLINE, None) == []
+
+
+def test_joined_subjects_state_nothing_of_one_of_them() -> None:
+    text = "Bob and I live in Paris."
+    rows = """
+        Bob Bob PROPN NNP nsubj 3
+        and and CCONJ CC cc 0
+        I I PRON PRP conj 0
+        live live VERB VBP ROOT 3
+        in in ADP IN prep 3
+        Paris Paris PROPN NNP pobj 4
+        . . PUNCT . punct 3
+    """
+    assert parsed_triples(unit(text, rows, ("Paris", "place")), CAROLINE, BOB) == []

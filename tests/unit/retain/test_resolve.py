@@ -1,0 +1,189 @@
+"""Entity resolution: what is the same, what is not, and undoing it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from perdure.domain.fact import Entity, Fact
+from perdure.errors import InvalidInput
+from perdure.ports.store import KeyedEntity
+from perdure.retain.likeness import compare, full_names_conflict, numbers_conflict, types_conflict
+from perdure.retain.regroup import merge_entities, split_entity
+from perdure.retain.resolve import Resolution, Sighting, keyed, lookup_keys, resolve
+
+NOW = datetime(2024, 3, 1, tzinfo=UTC)
+
+
+def known(
+    name: str, kind: str = "person", *, days_ago: int = 1, aliases: tuple[str, ...] = ()
+) -> KeyedEntity:
+    entity = Entity(
+        id=f"known:{name}",
+        bank="b",
+        name=name,
+        type=kind,
+        aliases=aliases,
+        mentions=3,
+        last_seen=NOW - timedelta(days_ago),
+    )
+    return keyed(entity)
+
+
+def see(name: str, kind: str = "person", *context: str) -> Sighting:
+    return Sighting(name=name, type=kind, seen_at=NOW, context=frozenset(context))
+
+
+def settle(sightings: list[Sighting], *entities: KeyedEntity, **more: object) -> Resolution:
+    return resolve("b", sightings, list(entities), lambda name, kind: f"new:{name}:{kind}", **more)  # type: ignore[arg-type]
+
+
+def test_the_same_name_is_the_same_thing_and_is_counted() -> None:
+    found = settle([see("Ann Lee"), see("ann lee")], known("Ann Lee"))
+    assert {d.entity_id for d in found.decisions} == {"known:Ann Lee"}
+    (entity,) = found.entities
+    assert entity.entity.mentions == 5
+    assert entity.entity.last_seen == NOW
+    assert "same name" in found.decisions[0].reason
+
+
+def test_bob_is_the_only_bob_smith() -> None:
+    found = settle([see("Bob")], known("Bob Smith"))
+    assert found.decisions[0].entity_id == "known:Bob Smith"
+    assert found.decisions[0].score >= 0.75
+    assert found.canonical("bob") == "Bob Smith"
+    assert found.entities[0].entity.aliases == ("Bob",)
+
+
+def test_bob_is_nobody_known_when_there_are_two() -> None:
+    found = settle([see("Bob")], known("Bob Smith"), known("Bob Jones"))
+    assert found.decisions[0].is_new
+
+
+def test_bob_is_nobody_known_when_the_last_bob_was_long_ago() -> None:
+    assert settle([see("Bob")], known("Bob Smith", days_ago=400)).decisions[0].is_new
+
+
+def test_nicknames_titles_and_abbreviations() -> None:
+    assert settle([see("Mel")], known("Melanie")).decisions[0].entity_id == "known:Melanie"
+    assert settle([see("Bob")], known("Robert Paulson")).decisions[0].entity_id == "known:Robert Paulson"
+    assert settle([see("Dr. Ann Lee")], known("Ann Lee")).decisions[0].entity_id == "known:Ann Lee"
+    ibm = known("International Business Machines", "organisation")
+    assert settle([see("IBM", "organisation")], ibm).decisions[0].entity_id == ibm.entity.id
+
+
+def test_a_fuller_name_becomes_the_name() -> None:
+    found = settle([see("Ann Lee")], known("Ann"))
+    assert found.entities[0].entity.name == "Ann Lee"
+    assert found.entities[0].entity.aliases == ("Ann",)
+    assert "lee" in found.entities[0].keys
+    assert "ann" in found.entities[0].keys
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "other"),
+    [
+        ("GPT-4", "product", known("GPT-3", "product")),
+        ("Rocky III", "work", known("Rocky II", "work")),
+        ("Bob Jones", "person", known("Bob Smith")),
+        ("Jane Smith", "person", known("John Smith")),
+        ("Paris", "person", known("Paris", "place")),
+        ("@ann", "handle", known("Ann")),
+        ("https://a.org/1", "url", known("https://a.org/2", "url")),
+        ("New York Times", "organisation", known("New York", "place")),
+        ("Bank of England", "organisation", known("Bank of America", "organisation")),
+        ("Bob Jones", "person", known("Bob", aliases=("Bob Smith",))),
+    ],
+)
+def test_conflicts_never_merge(name: str, kind: str, other: KeyedEntity) -> None:
+    assert settle([see(name, kind)], other).decisions[0].is_new
+
+
+def test_a_slip_of_the_pen_is_the_same_name() -> None:
+    assert settle([see("Microsfot", "organisation")], known("Microsoft", "organisation")).decisions[0].is_new
+    found = resolve(
+        "b", [see("Johannes Gutenburg")], [known("Johannes Gutenberg")], lambda name, kind: f"new:{name}"
+    )
+    assert found.decisions[0].entity_id == "known:Johannes Gutenberg"
+
+
+def test_stated_aliases_join() -> None:
+    found = settle(
+        [see("Bay Area Rapid Transit", "organisation"), see("the Bart", "organisation")],
+        aliases=[("Bay Area Rapid Transit", "Bart")],
+    )
+    assert len({d.entity_id for d in found.decisions}) == 1
+    assert found.entities[0].entity.aliases == ("the Bart",)
+
+
+def test_new_things_are_made_once() -> None:
+    found = settle([see("Zoe"), see("Zoe"), see("Zoe", "place")])
+    assert [d.is_new for d in found.decisions] == [True, False, True]
+    assert len(found.entities) == 2
+
+
+def test_keys_to_look_up() -> None:
+    assert {"bob", "robert", "smith", "bob smith"} <= set(lookup_keys([see("Bob Smith")]))
+
+
+def test_a_big_batch_compares_each_name_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = 0
+
+    def counting(*names: str) -> object:
+        nonlocal calls
+        calls += 1
+        return compare(*names)
+
+    monkeypatch.setattr("perdure.retain.resolve.compare", counting)
+    entities = [known(f"Person{n} Family{n}") for n in range(500)]
+    settle([see(f"Person{n % 500} Family{n % 500}") for n in range(5000)], *entities)
+    assert calls <= 500
+
+
+def test_likeness_vetoes() -> None:
+    assert types_conflict("person", "place")
+    assert not types_conflict("concept", "place")
+    assert numbers_conflict("iPhone 12", "iPhone")
+    assert full_names_conflict("Ann Lee", "Ann Ray")
+    assert not full_names_conflict("A. Lee", "Ann Lee")
+    assert not full_names_conflict("Ann", "Ann Ray")
+
+
+def fact(fact_id: str, text: str, *entities: Entity) -> Fact:
+    return Fact(
+        id=fact_id, bank="b", text=text, entity_ids=tuple(e.id for e in entities),
+        entities=tuple(e.name for e in entities), subject=entities[0].name, relation="knows", object="x",
+    )  # fmt: skip
+
+
+def test_merging_and_splitting_again() -> None:
+    keep, gone = known("Ann Lee").entity, known("Annie").entity
+    merged = merge_entities(keep, gone, [fact("f1", "Annie sings.", gone, keep)])
+    assert merged.removed == (gone.id,)
+    assert merged.entities[0].entity.aliases == ("Annie",)
+    assert merged.entities[0].entity.mentions == 6
+    (update,) = merged.updates
+    assert update.entity_ids == (keep.id,)
+    assert update.subject == "Ann Lee"
+
+    both = merged.entities[0].entity
+    parted = split_entity(both, [update, fact("f2", "Ann Lee paints.", both)], name="Annie", new_id="n1")
+    assert [item.entity.name for item in parted.entities] == ["Ann Lee", "Annie"]
+    assert parted.entities[0].entity.aliases == ()
+    assert [(f.id, f.entity_ids) for f in parted.updates] == [("f1", ("n1",))]
+    assert parted.batch("b").entities == parted.entities
+
+
+def test_a_split_can_name_its_facts() -> None:
+    both = known("Ann").entity
+    parted = split_entity(both, [fact("f1", "Ann a.", both), fact("f2", "Ann b.", both)], name="Ann Ray", new_id="n", fact_ids=["f2"])  # fmt: skip
+    assert [f.id for f in parted.updates] == ["f2"]
+
+
+def test_what_cannot_be_merged_or_split_is_refused() -> None:
+    ann = known("Ann").entity
+    with pytest.raises(InvalidInput):
+        merge_entities(ann, ann, [])
+    with pytest.raises(InvalidInput):
+        split_entity(ann, [], name="ann", new_id="n")
