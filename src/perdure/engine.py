@@ -250,7 +250,7 @@ class Perdure(Keeping):
     ) -> Bank:
         """Make a bank, or change what is given of an existing one."""
         found = self._store.banks([check_bank_id(bank)])
-        changes = {
+        changes: dict[str, Any] = {
             key: value
             for key, value in (
                 ("name", name), ("mission", mission), ("disposition", disposition), ("settings", settings),

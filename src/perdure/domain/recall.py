@@ -69,6 +69,8 @@ class Candidate:
     ranks: tuple[ChannelRank, ...] = ()
     fused: float = 0.0
     late: float | None = None
+    title: float | None = None
+    """How surely the question names what the fact's document is about."""
     logits: tuple[float, ...] = ()
     """The cross-encoder's raw scores, one a view of the passage; empty when it did not read it."""
     rerank: float | None = None

@@ -27,28 +27,36 @@ def synthetic(position: int, count: int) -> float:
 
 
 def with_relevance(pool: Sequence[Candidate], blend: Blend) -> list[Candidate]:
-    """Relevance of each: by strength where the cross-encoder read, below those by the cheap signals.
+    """The pool with its relevance, best first.
 
-    When it read none, scores are made from the order of the pool.
+    The strength is the best logit plus what the cheap signals add; what the cross-encoder did not read counts
+    as the weakest that it read. When it read none and nothing is blended, scores are made from the order.
     """
     added = cheap_strengths(pool, blend)
-    read = [
-        replace(c, strength=max(c.logits) + extra)
+    read = [max(c.logits) for c in pool if c.logits]
+    if not read and not blend.adds:
+        return [replace(c, relevance=synthetic(i, len(pool))) for i, c in enumerate(pool)]
+    floor = min(read, default=0.0)
+    if not blend.adds:
+        return _in_two_parts(pool)
+    strong = [
+        _with_strength(c, (max(c.logits) if c.logits else floor) + extra)
         for c, extra in zip(pool, added, strict=True)
-        if c.logits
     ]
-    rest = sorted(
-        ((extra, c) for c, extra in zip(pool, added, strict=True) if not c.logits),
-        key=lambda pair: -pair[0],
-    )
-    if not read:
-        return [replace(c, relevance=synthetic(i, len(rest))) for i, (_, c) in enumerate(rest)]
-    scored = [replace(c, relevance=sigmoid(c.strength or 0.0)) for c in read]
-    floor = min(c.relevance for c in scored)
-    below = [
-        replace(c, relevance=floor * synthetic(i + 1, len(rest) + 2)) for i, (_, c) in enumerate(rest)
-    ]
-    return scored + below
+    return sorted(strong, key=lambda c: (-c.relevance, -(c.strength or 0.0), c.fact_id))
+
+
+def _with_strength(candidate: Candidate, strength: float) -> Candidate:
+    return replace(candidate, strength=strength, relevance=sigmoid(strength))
+
+
+def _in_two_parts(pool: Sequence[Candidate]) -> list[Candidate]:
+    """What was read by its logit, the rest below it in the order of the pool."""
+    read = [_with_strength(c, max(c.logits)) for c in pool if c.logits]
+    rest = [c for c in pool if not c.logits]
+    floor = min(c.relevance for c in read)
+    below = [replace(c, relevance=floor * synthetic(i + 1, len(rest) + 2)) for i, c in enumerate(rest)]
+    return sorted(read, key=lambda c: (-(c.strength or 0.0), c.fact_id)) + below
 
 
 def cheap_strengths(pool: Sequence[Candidate], blend: Blend) -> list[float]:
@@ -64,7 +72,7 @@ def cheap_strengths(pool: Sequence[Candidate], blend: Blend) -> list[float]:
     for weight, values in signals:
         if weight:
             totals = [total + weight * value for total, value in zip(totals, to_unit(values), strict=True)]
-    return totals
+    return [total + blend.titles * (c.title or 0.0) for total, c in zip(totals, pool, strict=True)]
 
 
 def to_unit(values: Sequence[float | None]) -> list[float]:

@@ -1,4 +1,4 @@
-"""Recall, top to bottom: understand -> search -> fuse -> rerank -> score -> diversify -> fit."""
+"""Recall, top to bottom: understand -> search -> fuse -> hydrate -> rerank -> score -> diversify -> fit."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ def recall(parts: RecallParts, request: RecallRequest) -> RecallResult:
         hits = search(parts, request, understood, trace)
     with trace.stage("fuse"):
         candidates = fuse_hits(request.recipe, hits)
-    with trace.stage("rerank"):
-        candidates = rerank(parts, request, understood.query, candidates, trace)
+        candidates = candidates[: parts.pool or request.recipe.pool]
     with trace.stage("hydrate"):
-        facts = hydrate(parts, request, candidates[: 2 * budget])
+        facts = hydrate(parts, request, candidates)
+    with trace.stage("rerank"):
+        candidates = rerank(parts, request, understood.query, candidates, facts, trace)
     with trace.stage("score"):
         candidates = score_candidates(parts, request, understood.query, candidates, facts, hits)
     with trace.stage("diversify"):

@@ -21,6 +21,9 @@ class Scoring(StrEnum):
     """How relevance and the other signals become the final score."""
 
     BOOSTS = "boosts"
+    """Relevance times the boosts."""
+    ODDS = "odds"
+    """The boosts multiply the odds of being relevant: the same nudge, without swamping near-certain ones."""
     ABMIND = "abmind"
 
 
@@ -55,8 +58,15 @@ class Blend:
     fused: float = 0.0
     channels: Mapping[str, float] = field(default_factory=dict)
     """Channel -> weight of its raw score."""
+    titles: float = 0.0
+    """What being named in the question adds to a document's facts."""
     links: float = 0.0
     """Share of a linked candidate's lead that comes over (docs/decisions/linked-strength.md)."""
+
+    @property
+    def adds(self) -> bool:
+        """Whether anything is added at all."""
+        return bool(self.late or self.fused or any(self.channels.values()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,9 +149,10 @@ ABMIND = Recipe(
 DEFAULT = Recipe(
     name="default",
     channels=_channels("semantic", "surroundings", "keyword", "graph", "temporal"),
-    cross_pool=32,
+    cross_pool=24,
     views=(View.OWN, View.FULL),
-    blend=Blend(channels={"keyword": 3.0, "surroundings": 2.0}),
+    blend=Blend(channels={"keyword": 3.0, "surroundings": 3.0}, titles=3.0, links=1.0),
+    scoring=Scoring.ODDS,
 )
 
 RECIPES: Mapping[str, Recipe] = {

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from perdure.domain.fact import Fact
 from perdure.domain.recall import Candidate, Query
 from perdure.domain.trace import Trace
 from perdure.errors import ModelError
 from perdure.recall.blend import cheap_strengths, sigmoid, with_relevance
+from perdure.recall.connect import Titles, connect, read_titles, title_matches
 from perdure.recall.parts import RecallParts
 from perdure.recall.recipes import Blend, Recipe, View
 from perdure.recall.request import RecallRequest
@@ -18,17 +20,44 @@ Passages = Mapping[str, tuple[str, bytes]]
 
 
 def rerank(
-    parts: RecallParts, request: RecallRequest, query: Query, candidates: Sequence[Candidate], trace: Trace
+    parts: RecallParts,
+    request: RecallRequest,
+    query: Query,
+    pool: Sequence[Candidate],
+    facts: Mapping[str, Fact],
+    trace: Trace,
 ) -> list[Candidate]:
-    """The pool with its relevance, best first; the candidates beyond the pool are left out."""
+    """The pool with its relevance, best first."""
     recipe = request.recipe
-    pool = list(candidates[: parts.pool or recipe.pool])
     passages = _passages(parts, request.bank, recipe, pool)
+    titles = _titles(parts, request.bank, recipe, facts)
+    named = title_matches(titles, query.text) if titles is not None else {}
+    ready = [replace(c, title=named.get(_document(facts, c))) for c in pool] if named else list(pool)
     with trace.stage("rerank.late"):
-        pool = _late_stage(parts, recipe, query, pool, passages, trace)
+        ready = _late_stage(parts, recipe, query, ready, passages, trace)
     with trace.stage("rerank.cross"):
-        pool = _cross_stage(parts, recipe, query, pool, passages, trace)
-    return sorted(with_relevance(pool, recipe.blend), key=lambda c: (-c.relevance, c.fact_id))
+        ready = _cross_stage(parts, recipe, query, ready, passages, trace)
+    blended = with_relevance(ready, recipe.blend)
+    if titles is None or not recipe.blend.links:
+        return blended
+    with trace.stage("rerank.connect"):
+        return connect(blended, facts, titles, recipe.blend.links)
+
+
+def _document(facts: Mapping[str, Fact], candidate: Candidate) -> str:
+    fact = facts.get(candidate.fact_id)
+    return (fact.document_id if fact is not None else None) or ""
+
+
+def _titles(
+    parts: RecallParts, bank: str, recipe: Recipe, facts: Mapping[str, Fact]
+) -> Titles | None:
+    """What the pool's documents are about; None where nothing has a title or nothing asks for it."""
+    if not (recipe.blend.titles or recipe.blend.links):
+        return None
+    wanted = sorted({fact.document_id for fact in facts.values() if fact.document_id is not None})
+    found = {document.id: document.title for document in parts.store.documents(bank, wanted)}
+    return read_titles(found) if any(found.values()) else None
 
 
 def _passages(parts: RecallParts, bank: str, recipe: Recipe, pool: Sequence[Candidate]) -> Passages:

@@ -4,31 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import prod
+from math import log, prod
 
 from perdure.domain.fact import Fact
 from perdure.domain.recall import Candidate, Query
+from perdure.recall.blend import sigmoid
 from perdure.recall.boosts import boost, event_date, proof, recency, temporal_proximity
 from perdure.recall.recipes import BoostWeights
 
 
 def score(
-    candidates: Sequence[Candidate], facts: Mapping[str, Fact], query: Query, weights: BoostWeights
+    candidates: Sequence[Candidate],
+    facts: Mapping[str, Fact],
+    query: Query,
+    weights: BoostWeights,
+    *,
+    on_odds: bool = False,
 ) -> list[Candidate]:
     """Final scores, best first, ties by id; candidates whose fact is gone are left out."""
     scored = [
-        _scored(candidate, facts[candidate.fact_id], query, weights)
+        _scored(candidate, facts[candidate.fact_id], query, weights, on_odds)
         for candidate in candidates
         if candidate.fact_id in facts
     ]
     return sorted(scored, key=lambda c: (-c.score, c.fact_id))
 
 
-def _scored(candidate: Candidate, fact: Fact, query: Query, weights: BoostWeights) -> Candidate:
+def _scored(
+    candidate: Candidate, fact: Fact, query: Query, weights: BoostWeights, on_odds: bool
+) -> Candidate:
     dated = event_date(fact)
     boosts = {
         "recency": boost(recency(dated, query.asked_at), weights.recency),
         "temporal": boost(temporal_proximity(dated, query.window), weights.temporal),
         "proof": boost(proof(fact), weights.proof),
     }
-    return replace(candidate, boosts=boosts, score=candidate.relevance * prod(boosts.values()))
+    factor = prod(boosts.values())
+    if on_odds and candidate.strength is not None:
+        final = sigmoid(candidate.strength + log(factor))
+    else:
+        final = candidate.relevance * factor
+    return replace(candidate, boosts={**candidate.boosts, **boosts}, score=final)

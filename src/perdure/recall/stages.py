@@ -35,7 +35,8 @@ def score_candidates(
             candidates, facts, query.asked_at, request.surroundings, hits.keys(), parts.decay
         )
     else:
-        scored = score(candidates, facts, query, request.recipe.boosts)
+        on_odds = request.recipe.scoring is Scoring.ODDS
+        scored = score(candidates, facts, query, request.recipe.boosts, on_odds=on_odds)
     floors = request.min_scores
     return [
         candidate

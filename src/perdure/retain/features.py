@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
@@ -157,8 +158,8 @@ def embed_texts(
     nothing = [b""] * len(texts)
     if not texts:
         return None, nothing
-    if embedder is not None and late is embedder:
-        joint: JointEmbedder = late  # type: ignore[assignment]  # one object plays both parts
-        return joint.embed_and_encode(texts)
+    both: object = late
+    if embedder is not None and both is embedder:
+        return cast(JointEmbedder, embedder).embed_and_encode(texts)
     vectors = embedder.embed_passages(texts) if embedder is not None else None
     return vectors, late.encode_passages(texts) if late is not None else nothing

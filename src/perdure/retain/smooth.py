@@ -25,7 +25,8 @@ def smooth(vectors: Matrix) -> Matrix:
 def to_unit(vectors: Matrix) -> Matrix:
     """Each row to length 1; zero rows stay."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return (vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
+    units: Matrix = (vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
+    return units
 
 
 def smooth_after(before: Sequence[Vector], fresh: Matrix) -> tuple[list[Vector], Matrix]:
