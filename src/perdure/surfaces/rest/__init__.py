@@ -1,0 +1,1 @@
+"""REST over HTTP, in the vocabulary of Hindsight's API; needs the extra `server`."""

@@ -1,0 +1,203 @@
+"""A bank's configuration: Hindsight's names, which of them act here, and what they default to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from perdure.domain.bank import Bank, Disposition
+from perdure.engine import Perdure
+from perdure.errors import InvalidInput, NotFound
+
+ENVIRONMENT_PREFIX = "HINDSIGHT_API_"
+STORED_ONLY = frozenset(
+    [
+        "audit_log_enabled",
+        "consolidation_llm_batch_size",
+        "consolidation_llm_parallelism",
+        "consolidation_max_memories_per_round",
+        "consolidation_source_facts_max_tokens",
+        "consolidation_source_facts_max_tokens_per_observation",
+        "consolidation_strategies",
+        "consolidation_use_decision_model",
+        "default_observation_scopes",
+        "enable_auto_consolidation",
+        "enable_observations",
+        "entities_allow_free_form",
+        "entity_labels",
+        "knowledge_page_default_trigger",
+        "llm_gemini_safety_settings",
+        "llm_output_language",
+        "max_observations_per_scope",
+        "mcp_enabled_tools",
+        "memory_defense",
+        "mental_model_delta_use_decision_model",
+        "mental_model_min_refresh_interval_seconds",
+        "mental_model_refresh_use_decision_model",
+        "observation_scope_limits",
+        "observations_mission",
+        "recall_budget_adaptive_high",
+        "recall_budget_adaptive_low",
+        "recall_budget_adaptive_mid",
+        "recall_budget_fixed_high",
+        "recall_budget_fixed_low",
+        "recall_budget_fixed_mid",
+        "recall_budget_function",
+        "recall_budget_max",
+        "recall_budget_min",
+        "recall_prefer_observations",
+        "reflect_default_options",
+        "reflect_source_facts_max_tokens",
+        "reflect_use_decision_model",
+        "retain_chunk_batch_size",
+        "retain_chunk_size",
+        "retain_custom_instructions",
+        "retain_default_strategy",
+        "retain_extract_causal_links",
+        "retain_extraction_mode",
+        "retain_max_attachments_per_chunk",
+        "retain_mission",
+        "retain_strategies",
+        "retain_structured_chunk_size",
+        "store_document_text",
+    ]
+)
+"""Names that are accepted and given back, and have no effect: they steer language models or other parts."""
+TRAITS = ("skepticism", "literalism", "empathy")
+
+
+class Acting(BaseModel):
+    """The names that act, with their defaults."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    recall_max_tokens: int = Field(default=4096, ge=0, le=10_000_000)
+    recall_include_chunks: bool = False
+    recall_chunks_max_tokens: int = Field(default=8192, ge=0, le=10_000_000)
+    enable_text_search: bool = True
+    enable_temporal_retrieval: bool = True
+    enable_graph_retrieval: bool = True
+    enable_reranking: bool = True
+
+
+class Profile(BaseModel):
+    """The names that are kept as the bank's mission and disposition."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reflect_mission: str | None = None
+    disposition_skepticism: int | None = Field(default=None, ge=1, le=5)
+    disposition_literalism: int | None = Field(default=None, ge=1, le=5)
+    disposition_empathy: int | None = Field(default=None, ge=1, le=5)
+
+
+def find_bank(engine: Perdure, bank: str) -> Bank | None:
+    """The bank, None when there is none."""
+    try:
+        return engine.bank(bank)
+    except NotFound:
+        return None
+
+
+def acting(bank: Bank | None) -> Acting:
+    """What the bank's settings make of a recall."""
+    own = bank.settings if bank is not None else {}
+    return Acting.model_validate({name: own[name] for name in Acting.model_fields if name in own})
+
+
+def inactive(bank: Bank) -> list[str]:
+    """The bank's settings that have no effect."""
+    return sorted(name for name in bank.settings if name in STORED_ONLY)
+
+
+def overrides(bank: Bank) -> dict[str, Any]:
+    """What the bank sets for itself."""
+    own: dict[str, Any] = {
+        name: value
+        for name, value in bank.settings.items()
+        if name in STORED_ONLY or name in Acting.model_fields
+    }
+    if bank.mission:
+        own["reflect_mission"] = bank.mission
+    default = Disposition()
+    for trait in TRAITS:
+        if getattr(bank.disposition, trait) != getattr(default, trait):
+            own[f"disposition_{trait}"] = getattr(bank.disposition, trait)
+    return own
+
+
+def resolved(engine: Perdure, bank: Bank) -> dict[str, Any]:
+    """The whole configuration in force."""
+    settings = engine.settings
+    return {
+        **Acting().model_dump(),
+        "reflect_mission": bank.mission,
+        **{f"disposition_{trait}": getattr(bank.disposition, trait) for trait in TRAITS},
+        "recall_budget_function": settings.budget_function,
+        "recall_budget_fixed_low": settings.budget_low,
+        "recall_budget_fixed_mid": settings.budget_mid,
+        "recall_budget_fixed_high": settings.budget_high,
+        **overrides(bank),
+    }
+
+
+def read_updates(updates: Mapping[str, Any]) -> dict[str, Any]:
+    """Names as Python fields, values checked; None takes an override back."""
+    read: dict[str, Any] = {}
+    for given, value in updates.items():
+        name = given.removeprefix(ENVIRONMENT_PREFIX).lower() if given.isupper() else given
+        if name not in STORED_ONLY and name not in Acting.model_fields and name not in Profile.model_fields:
+            raise InvalidInput(given[:80], "the name of a bank setting")
+        read[name] = value
+    for kind in (Acting, Profile):
+        chosen = {
+            name: value for name, value in read.items() if name in kind.model_fields and value is not None
+        }
+        try:
+            read.update(kind.model_validate(chosen).model_dump(exclude_unset=True))
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise InvalidInput(str(first["loc"][0]), first["msg"]) from error
+    return read
+
+
+def apply_updates(engine: Perdure, bank_id: str, updates: Mapping[str, Any], name: str | None = None) -> Bank:
+    """Change the bank, made if missing; returns it as it is then."""
+    read = read_updates(updates)
+    current = find_bank(engine, bank_id)
+    settings = dict(current.settings) if current is not None else {}
+    for key, value in read.items():
+        if key in Profile.model_fields:
+            continue
+        if value is None:
+            settings.pop(key, None)
+        else:
+            settings[key] = value
+    mission = read["reflect_mission"] or "" if "reflect_mission" in read else None
+    return engine.configure_bank(
+        bank_id,
+        name=name,
+        mission=mission,
+        disposition=_disposition(current.disposition if current else Disposition(), read),
+        settings=settings,
+    )
+
+
+def _disposition(current: Disposition, read: Mapping[str, Any]) -> Disposition:
+    default = Disposition()
+    changes: dict[str, Any] = {}
+    for trait in TRAITS:
+        key = f"disposition_{trait}"
+        if key in read:
+            changes[trait] = getattr(default, trait) if read[key] is None else read[key]
+    return replace(current, **changes)
+
+
+def reset(engine: Perdure, bank_id: str) -> Bank:
+    """Take all overrides back."""
+    bank = engine.bank(bank_id)
+    kept = {key: value for key, value in bank.settings.items() if key not in overrides(bank)}
+    return engine.configure_bank(bank_id, mission="", disposition=Disposition(), settings=kept)

@@ -1,0 +1,98 @@
+"""Errors as HTTP answers: FastAPI's `detail` for published clients, and a stable code beside it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from perdure import errors
+from perdure.errors import PerdureError
+
+log = logging.getLogger("perdure.rest")
+
+STATUS: tuple[tuple[type[PerdureError], int], ...] = (
+    (errors.InvalidInput, 422),
+    (errors.NotFound, 404),
+    (errors.Conflict, 409),
+    (errors.Unauthorised, 401),
+    (errors.Busy, 429),
+    (errors.DeadlineExceeded, 504),
+    (errors.Unavailable, 501),
+    (errors.StoreLocked, 503),
+    (errors.StoreFull, 507),
+    (errors.ProviderError, 502),
+)
+CODES: Mapping[int, str] = {
+    400: "bad_request",
+    401: "unauthorised",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    410: "gone",
+    413: "too_large",
+    415: "unsupported_media_type",
+    422: "invalid_input",
+}
+RETRY_AFTER_SECONDS = 1
+
+
+def plain_error(
+    status: int, code: str, message: str, detail: Any = None, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    """The one form of all errors."""
+    body = {"detail": message if detail is None else detail, "error": {"code": code, "message": message}}
+    return JSONResponse(body, status_code=status, headers=dict(headers or {}))
+
+
+def install(app: FastAPI) -> None:
+    """Answer every error in that form."""
+    app.add_exception_handler(PerdureError, _perdure_error)
+    app.add_exception_handler(RequestValidationError, _validation_error)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+async def _perdure_error(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, PerdureError)
+    status = _status(error)
+    headers = {}
+    if status in (429, 503):
+        headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    if status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    detail: Any = None
+    if isinstance(error, errors.InvalidInput):
+        detail = [{"loc": ["body", error.field], "msg": str(error), "type": "value_error"}]
+    if status >= 500 and not isinstance(error, errors.Unavailable):
+        log.error("%s: %s", error.code, error)
+    return plain_error(status, error.code, str(error), detail, headers)
+
+
+def _status(error: PerdureError) -> int:
+    return next((status for kind, status in STATUS if isinstance(error, kind)), 500)
+
+
+async def _validation_error(_: Request, error: Exception) -> JSONResponse:
+    """Without the offending input: it may be secret, huge, or not be JSON at all (NaN)."""
+    assert isinstance(error, RequestValidationError)
+    found = [{"loc": list(part["loc"]), "msg": part["msg"], "type": part["type"]} for part in error.errors()]
+    first = found[0] if found else {"loc": [], "msg": "invalid request"}
+    message = f"{'.'.join(str(step) for step in first['loc'])}: {first['msg']}"
+    return plain_error(422, "invalid_input", message, found)
+
+
+async def _http_error(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    code = CODES.get(error.status_code, "error")
+    return plain_error(error.status_code, code, str(error.detail), headers=error.headers)
+
+
+async def _unexpected(request: Request, error: Exception) -> JSONResponse:
+    log.exception("%s %s failed", request.method, request.url.path, exc_info=error)
+    return plain_error(500, "internal", "internal error; the server's log says more")

@@ -1,0 +1,243 @@
+"""A recall as clients ask for it and as they get it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from perdure.domain.fact import Fact, FactType
+from perdure.domain.recall import RecallResult, Recollection
+from perdure.domain.time import AsOf
+from perdure.engine import Perdure
+from perdure.recall.request import MinScores, Surroundings
+from perdure.surfaces.plain import plain_recall
+from perdure.surfaces.rest.bank_config import Acting, acting, find_bank
+from perdure.surfaces.rest.present import as_of_parts, instant, iso, window
+from perdure.surfaces.rest.schemas import recall as bodies
+from perdure.surfaces.rest.schemas.shared import TagGroup
+
+
+def run_recall(engine: Perdure, bank: str, body: bodies.RecallRequest) -> bodies.RecallResponse:
+    """Ask the engine and put the answer into Hindsight's form."""
+    config = acting(find_bank(engine, bank))
+    result = engine.recall(bank, body.query, **recall_options(engine, config, body))
+    recalled = list(result.recollections)
+    if body.prefer_observations:
+        recalled = _without_sources(recalled)
+    response = bodies.RecallResponse.model_construct(
+        results=[_result(r, body.explain or body.trace) for r in recalled],
+        recipe=result.recipe,
+        evidence=result.evidence.value,
+        tokens=sum(r.tokens for r in recalled),
+        degraded=[bodies.DegradedPart(part=d.part, reason=d.reason) for d in result.degraded],
+        notes=list(result.notes),
+        timings_ms={time.stage: round(time.milliseconds, 3) for time in result.timings},
+        trace=_trace(result) if body.trace else None,
+        context=result.to_prompt() if body.context_string else None,
+        entities=_entities(engine, result, body.include.entities),
+        chunks=_chunks(engine, bank, result) if _wants_chunks(body, config) else None,
+        source_facts=None,
+        source_facts_truncated=None,
+    )
+    if body.include.source_facts is not None:
+        _add_source_facts(engine, bank, recalled, body.include.source_facts, response)
+    return response
+
+
+def recall_options(engine: Perdure, config: Acting, body: bodies.RecallRequest) -> dict[str, Any]:
+    """The engine's arguments."""
+    valid, known = as_of_parts(body.as_of)
+    chunks = body.include.chunks
+    return {
+        "budget": body.budget,
+        "max_tokens": config.recall_max_tokens if body.max_tokens is None else body.max_tokens,
+        "types": body.types,
+        "tags": body.tags,
+        "tags_match": body.tags_match,
+        "tag_groups": tag_groups(body.tag_groups),
+        "metadata": body.metadata,
+        "during": window(body.during, "during"),
+        "temporal_window": window(body.temporal_window, "temporal_window"),
+        "as_of": AsOf(valid=valid, known=known),
+        "entity_hints": body.entity_hints,
+        "surroundings": Surroundings(**body.surroundings.model_dump()) if body.surroundings else None,
+        "include_chunks": _wants_chunks(body, config),
+        "max_chunk_tokens": chunks.max_tokens if chunks is not None else config.recall_chunks_max_tokens,
+        "include_entities": body.include.entities is not None,
+        "min_scores": MinScores(**body.min_scores.model_dump()) if body.min_scores else None,
+        "recipe": recipe_of(engine, config, body.recipe),
+        "explain": True,
+        "track": body.track,
+        "query_timestamp": instant(body.query_timestamp, "query_timestamp"),
+        "limit": body.limit,
+        "topic": body.topic,
+        "tier": body.tier,
+        "max_classification": body.max_classification,
+        "document_ids": frozenset(body.document_ids) if body.document_ids is not None else None,
+        "include_expired": body.include_expired,
+    }
+
+
+def recipe_of(engine: Perdure, config: Acting, name: str | None) -> Any:
+    """The recipe with what the bank has switched off left out."""
+    switches = {
+        "keyword": config.enable_text_search,
+        "temporal": config.enable_temporal_retrieval,
+        "graph": config.enable_graph_retrieval,
+    }
+    without = [channel for channel, on in switches.items() if not on]
+    return engine.trimmed_recipe(name, without=without, rerank=config.enable_reranking)
+
+
+def tag_groups(groups: list[TagGroup] | None) -> list[dict[str, Any]] | None:
+    """Groups as plain objects."""
+    return None if groups is None else [group.model_dump(by_alias=True) for group in groups]
+
+
+def _wants_chunks(body: bodies.RecallRequest, config: Acting) -> bool:
+    return body.include.chunks is not None or config.recall_include_chunks
+
+
+def _without_sources(recalled: list[Recollection]) -> list[Recollection]:
+    replaced = {
+        source for r in recalled if r.fact.type is FactType.OBSERVATION for source in r.fact.source_fact_ids
+    }
+    return [r for r in recalled if r.fact.id not in replaced]
+
+
+def _result(recollection: Recollection, explain: bool) -> bodies.RecallResultBody:
+    body = fact_body(recollection.fact)
+    body.scores = _scores(recollection)
+    body.citation = recollection.citation
+    body.evidence = recollection.evidence.value
+    body.notes = list(recollection.notes) or None
+    if explain and recollection.candidate is not None:
+        candidate = recollection.candidate
+        body.explain = {
+            "channels": {r.channel: {"rank": r.rank, "score": r.score} for r in candidate.ranks},
+            "fused": candidate.fused,
+            "late": candidate.late,
+            "rerank": candidate.rerank,
+            "relevance": candidate.relevance,
+            "boosts": dict(candidate.boosts),
+            "score": candidate.score,
+            "tokens": recollection.tokens,
+        }
+    return body
+
+
+def fact_body(fact: Fact) -> bodies.RecallResultBody:
+    """A fact without scores."""
+    return bodies.RecallResultBody.model_construct(
+        id=fact.id,
+        text=fact.text,
+        type=fact.type.value,
+        entities=list(fact.entities),
+        context=fact.context,
+        occurred_start=iso(fact.occurred_start),
+        occurred_end=iso(fact.occurred_end),
+        mentioned_at=iso(fact.mentioned_at),
+        document_id=fact.document_id,
+        metadata=dict(fact.metadata) or None,
+        chunk_id=fact.chunk_id,
+        tags=sorted(fact.tags),
+        source_fact_ids=list(fact.source_fact_ids) or None,
+        subject=fact.subject,
+        relation=fact.relation,
+        object=fact.object,
+        valid_from=iso(fact.valid_from),
+        valid_to=iso(fact.valid_to),
+        confidence=fact.confidence,
+        proof_count=fact.proof_count,
+        scores=None,
+        citation=None,
+        evidence=None,
+        notes=None,
+        explain=None,
+    )
+
+
+def _scores(recollection: Recollection) -> bodies.RecallScores:
+    candidate = recollection.candidate
+    by_channel = {rank.channel: rank.score for rank in candidate.ranks} if candidate is not None else {}
+    return bodies.RecallScores.model_construct(
+        final=recollection.score,
+        reranker=candidate.rerank if candidate is not None else None,
+        semantic=by_channel.get("semantic", by_channel.get("semantic_floor")),
+        keyword=by_channel.get("keyword"),
+    )
+
+
+def _trace(result: RecallResult) -> dict[str, Any]:
+    told = plain_recall(result)
+    total = next((time.milliseconds for time in result.timings if time.stage == "total"), 0.0)
+    return {
+        "query": result.query.text,
+        "num_results": len(result.recollections),
+        "time_seconds": round(total / 1000.0, 6),
+        **{name: told[name] for name in ("recipe", "understood", "degraded", "timings_ms", "cut")},
+    }
+
+
+def _entities(
+    engine: Perdure, result: RecallResult, options: bodies.EntityIncludeOptions | None
+) -> dict[str, bodies.EntityState] | None:
+    """Entities of the results by name, with the observations among the results that mention them."""
+    if options is None:
+        return None
+    left = options.max_tokens
+    states = {
+        entity.id: bodies.EntityState(entity_id=entity.id, canonical_name=entity.name, observations=[])
+        for entity in result.entities
+    }
+    for fact in (r.fact for r in result.recollections if r.fact.type is FactType.OBSERVATION):
+        for entity_id in fact.entity_ids:
+            cost = engine.count_tokens(fact.text)
+            if entity_id in states and cost <= left:
+                left -= cost
+                states[entity_id].observations.append(
+                    bodies.EntityObservation(text=fact.text, mentioned_at=iso(fact.mentioned_at))
+                )
+    named: dict[str, bodies.EntityState] = {}
+    for state in states.values():
+        name = state.canonical_name
+        named[name if name not in named else f"{name} ({state.entity_id})"] = state
+    return named
+
+
+def _chunks(engine: Perdure, bank: str, result: RecallResult) -> dict[str, bodies.ChunkData]:
+    """Source text by chunk id; only the last one can have been cut short."""
+    last = result.chunks[-1:]
+    whole = {chunk.id: chunk.text for chunk in engine.chunks(bank, ids=[chunk.id for chunk in last])}
+    return {
+        chunk.id: bodies.ChunkData(
+            id=chunk.id,
+            text=chunk.text,
+            chunk_index=chunk.ordinal,
+            truncated=chunk.id in whole and whole[chunk.id] != chunk.text,
+        )
+        for chunk in result.chunks
+    }
+
+
+def _add_source_facts(
+    engine: Perdure,
+    bank: str,
+    recalled: list[Recollection],
+    options: bodies.SourceFactsIncludeOptions,
+    response: bodies.RecallResponse,
+) -> None:
+    found: dict[str, bodies.RecallResultBody] = {}
+    left = options.max_tokens
+    truncated = False
+    for r in recalled:
+        own = options.max_tokens_per_observation
+        for fact in engine.facts_by_id(bank, [i for i in r.fact.source_fact_ids if i not in found]):
+            cost = engine.count_tokens(fact.text)
+            if (options.max_tokens >= 0 and cost > left) or (
+                options.max_tokens_per_observation >= 0 and cost > own
+            ):
+                truncated = True
+                continue
+            left, own = left - cost, own - cost
+            found[fact.id] = fact_body(fact)
+    response.source_facts, response.source_facts_truncated = found, truncated

@@ -1,0 +1,74 @@
+"""What every handler works with."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from fastapi import Depends, Request
+from fastapi.responses import Response
+from pydantic import BaseModel
+
+from perdure.engine import Perdure
+from perdure.errors import NotFound
+from perdure.settings import Settings
+from perdure.surfaces.rest.auth import KeyRing
+from perdure.surfaces.rest.limits import Workers
+from perdure.surfaces.rest.metrics import Metrics
+from perdure.surfaces.rest.spool import Spool
+
+_CLIENT = re.compile(r"hindsight-client-\w+/(\d+)\.(\d+)")
+STRICT_SINCE = (0, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The engine and what stands around it; one an app."""
+
+    engine: Perdure
+    settings: Settings
+    workers: Workers
+    keys: KeyRing
+    metrics: Metrics
+    spool: Spool
+    transfers: set[str] = field(default_factory=set)
+    """Ids of the transfers under way."""
+    started: float = field(default_factory=time.monotonic)
+
+
+def _service(request: Request) -> Service:
+    service = request.app.state.service
+    assert isinstance(service, Service)
+    return service
+
+
+Serving = Annotated[Service, Depends(_service)]
+
+
+async def _existing_bank(request: Request, bank_id: str) -> None:
+    """Clients of Hindsight 0.10 and later expect 404 for a bank that does not exist; earlier ones an empty one."""
+    client = _CLIENT.search(request.headers.get("user-agent", ""))
+    if client is None or (int(client[1]), int(client[2])) < STRICT_SINCE:
+        return
+    service = _service(request)
+    if not await service.workers.run(exists, service.engine, bank_id):
+        raise NotFound("bank", bank_id)
+
+
+StrictClients = Depends(_existing_bank)
+
+
+def exists(engine: Perdure, bank: str) -> bool:
+    """Whether the bank is there."""
+    try:
+        engine.bank(bank)
+    except NotFound:
+        return False
+    return True
+
+
+def reply(body: BaseModel, status: int = 200) -> Response:
+    """The body as it is: already checked when it was made, so FastAPI need not check it again."""
+    return Response(body.model_dump_json(by_alias=True), status, media_type="application/json")

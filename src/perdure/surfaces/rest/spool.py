@@ -1,0 +1,53 @@
+"""Files made for download: they live in a folder of the server's own and go when it stops."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from threading import Lock
+
+from perdure.errors import NotFound
+
+
+class Spool:
+    """Keys such as `banks/<bank>/exports/<operation>/transfer.zip` and the files behind them."""
+
+    def __init__(self) -> None:
+        self._folder: Path | None = None
+        self._files: dict[str, Path] = {}
+        self._numbers = count()
+        self._lock = Lock()
+
+    def make(self, key: str, write: Callable[[Path], None]) -> int:
+        """Have the file written and keep it under the key; returns its size."""
+        with self._lock:
+            if self._folder is None:
+                self._folder = Path(tempfile.mkdtemp(prefix="perdure-spool-"))
+            path = self._folder / f"{next(self._numbers)}.bin"
+            self._files[key] = path
+        write(path)
+        return path.stat().st_size
+
+    def find(self, key: str) -> Path:
+        """The file of a key."""
+        path = self._files.get(key)
+        if path is None or not path.exists():
+            raise NotFound("file", key)
+        return path
+
+    def drop_bank(self, bank: str) -> None:
+        """Remove the files made from a bank."""
+        with self._lock:
+            for key in [key for key in self._files if key.startswith(f"banks/{bank}/")]:
+                self._files.pop(key).unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Remove everything."""
+        with self._lock:
+            self._files.clear()
+            if self._folder is not None:
+                shutil.rmtree(self._folder, ignore_errors=True)
+                self._folder = None
