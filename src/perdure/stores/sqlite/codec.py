@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from hashlib import blake2b
+from operator import attrgetter
+from struct import Struct, pack
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -44,6 +47,8 @@ COLUMNS = np.dtype(
 TERM = np.dtype([("hash", "<u4"), ("tf", "<f4")])
 EDGE = np.dtype([("other", "<i8"), ("kind", "u1"), ("outgoing", "u1"), ("weight", "<f4")])
 
+_COLUMNS = Struct("<8q6Qd4B3I")
+_EDGE = Struct("<qBBf")
 _MICROSECOND = timedelta(microseconds=1)
 
 
@@ -62,9 +67,8 @@ def instant(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
 
 
-def compact(value: object) -> str:
-    """JSON without blanks."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+"""JSON without blanks."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -99,7 +103,7 @@ def columns_of(fact: Fact, length: float, terms: int) -> bytes:
     occurred = fact.occurred_start is not None or fact.occurred_end is not None
     first = (fact.occurred_start or fact.occurred_end) if occurred else fact.mentioned_at
     last = (fact.occurred_end or fact.occurred_start) if occurred else fact.mentioned_at
-    row = (
+    return _COLUMNS.pack(
         micros(fact.recorded_at, ALWAYS),
         micros(fact.retired_at, NEVER),
         micros(fact.valid_from, ALWAYS),
@@ -123,7 +127,6 @@ def columns_of(fact: Fact, length: float, terms: int) -> bytes:
         len(set(fact.entity_ids)),
         len(fact.metadata),
     )
-    return np.array([row], COLUMNS).tobytes()
 
 
 def entity_hashes(fact: Fact) -> bytes:
@@ -144,10 +147,13 @@ def tags_text(fact: Fact) -> str | None:
 def pack_terms(terms: Mapping[str, float]) -> bytes:
     """Terms as (hash, weighted frequency)."""
     counted = {term: tf for term, tf in terms.items() if tf > 0}
-    packed = np.empty(len(counted), TERM)
-    packed["hash"] = [term_hash(term) for term in counted]
-    packed["tf"] = list(counted.values())
-    return packed.tobytes()
+    flat = [value for term, tf in counted.items() for value in (term_hash(term), tf)]
+    return pack("<" + "If" * len(counted), *flat)
+
+
+def pack_edges(edges: Mapping[tuple[int, int, int], float]) -> bytes:
+    """Links as (other fact's number, kind, outgoing) -> weight."""
+    return b"".join(_EDGE.pack(*key, weight) for key, weight in edges.items())
 
 
 def encode_vectors(vectors: list[Vector]) -> tuple[list[bytes], list[bytes]]:
@@ -176,11 +182,8 @@ def decode_originals(values: list[bytes]) -> Matrix:
     return np.frombuffer(b"".join(values), "<f2").reshape(len(values), -1).astype(np.float32)
 
 
-_STORED = tuple(
-    field.name
-    for field in fields(Fact)
-    if field.name not in ("id", "bank", "text", "recall_count", "last_recalled_at", "recall_times")
-)
+_OTHERS = ("id", "bank", "text", "recall_count", "last_recalled_at", "recall_times")
+_STORED = tuple(field.name for field in fields(Fact) if field.name not in _OTHERS)
 _DATES = tuple(
     index
     for index, name in enumerate(_STORED)
@@ -189,12 +192,20 @@ _DATES = tuple(
 _TUPLES = tuple(
     _STORED.index(name) for name in ("entities", "entity_ids", "emotion_tags", "flags", "source_fact_ids")
 )
+_get_stored = attrgetter(*_STORED)
+_SETTERS = tuple(getattr(Fact, name).__set__ for name in _STORED)
+_OTHER_SETTERS = tuple(getattr(Fact, name).__set__ for name in _OTHERS)
+_TYPE_OF = {str(kind): kind for kind in FactType}
+_TIER_OF = {str(tier): tier for tier in Tier}
+_scan: Callable[[str, int], tuple[list[Any], int]] = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
+_from_iso = datetime.fromisoformat
+_new = object.__new__
 _TYPE, _TIER, _TAGS = _STORED.index("type"), _STORED.index("tier"), _STORED.index("tags")
 
 
 def encode_fact(fact: Fact) -> str:
     """All fields but id, bank, text and recall statistics."""
-    values = [getattr(fact, name) for name in _STORED]
+    values = list(_get_stored(fact))
     for index in _DATES:
         values[index] = iso(values[index])
     values[_TAGS] = sorted(fact.tags)
@@ -202,24 +213,27 @@ def encode_fact(fact: Fact) -> str:
 
 
 def decode_fact(bank: str, ident: str, text: str, body: str, count: int | None, times: str | None) -> Fact:
-    """The fact of a row."""
-    values = json.loads(body)
+    """The fact of a row.
+
+    Recall reads hundreds at once: a stored fact was checked when it was written, so its fields are set
+    without checking them again.
+    """
+    values, _ = _scan(body, 0)
     for index in _DATES:
-        values[index] = instant(values[index])
+        if values[index] is not None:
+            values[index] = _from_iso(values[index])
     for index in _TUPLES:
         values[index] = tuple(values[index])
-    values[_TYPE], values[_TIER] = FactType(values[_TYPE]), Tier(values[_TIER])
+    values[_TYPE], values[_TIER] = _TYPE_OF[values[_TYPE]], _TIER_OF[values[_TIER]]
     values[_TAGS] = frozenset(values[_TAGS])
-    recalls = tuple(datetime.fromisoformat(time) for time in json.loads(times)) if times else ()
-    return Fact(
-        id=ident,
-        bank=bank,
-        text=text,
-        recall_count=count or 0,
-        last_recalled_at=recalls[-1] if recalls else None,
-        recall_times=recalls,
-        **dict(zip(_STORED, values, strict=True)),
-    )
+    recalls = tuple(map(_from_iso, json.loads(times))) if times else ()
+    fact = _new(Fact)
+    for put, value in zip(_SETTERS, values, strict=True):
+        put(fact, value)
+    last = recalls[-1] if recalls else None
+    for put, value in zip(_OTHER_SETTERS, (ident, bank, text, count or 0, last, recalls), strict=True):
+        put(fact, value)
+    return fact
 
 
 def encode_document(document: Document) -> str:

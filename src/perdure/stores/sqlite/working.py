@@ -85,6 +85,15 @@ class WorkingSet:
             self.load([ident])
         return self._held[ident]
 
+    def numbers(self, ids: Iterable[str]) -> dict[str, int]:
+        """Numbers of those facts that are there."""
+        wanted = set(ids)
+        found = {ident: held.no for ident in wanted if (held := self._held.get(ident)) is not None}
+        for group in chunked(sorted(wanted - self._held.keys())):
+            query = f"SELECT id, no FROM fact WHERE bank = ? AND id IN ({marks(group)})"
+            found |= dict(self._db.execute(query, (self._bank_no, *group)))
+        return found
+
     def insert(self, fact: Fact, features: Features) -> None:
         """A fact to be written."""
         self._held[fact.id] = Held(self._next, fact, features, new=True)

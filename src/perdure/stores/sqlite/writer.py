@@ -317,24 +317,27 @@ def write_links(
     db: sqlite3.Connection, bank_no: int, facts: WorkingSet, links: Sequence[Link], merged: dict[str, str]
 ) -> None:
     """Add links to the later fact of each pair; a link that is there takes the new weight."""
-    facts.load([merged.get(end, end) for link in links for end in (link.source, link.target)])
+    ends = [(merged.get(link.source, link.source), merged.get(link.target, link.target)) for link in links]
+    numbers = facts.numbers(end for pair in ends for end in pair)
     added: dict[int, dict[tuple[int, int, int], float]] = {}
-    for link in links:
-        source = facts.get(merged.get(link.source, link.source))
-        target = facts.get(merged.get(link.target, link.target))
-        if source is None or target is None or source.no == target.no:
+    for link, (source, target) in zip(links, ends, strict=True):
+        out_of, into = numbers.get(source), numbers.get(target)
+        if out_of is None or into is None or out_of == into:
             continue
-        later, earlier = max(source.no, target.no), min(source.no, target.no)
-        key = (earlier, codec.KINDS[link.kind], int(source.no == later))
+        later, earlier = (out_of, into) if out_of > into else (into, out_of)
+        key = (earlier, codec.KINDS[link.kind], int(out_of == later))
         added.setdefault(later, {})[key] = link.weight
-    for no, edges in added.items():
+    known = [no for no in added if not facts.is_new(no)]
+    for no in known:
         row = db.execute("SELECT links FROM edge WHERE bank = ? AND fact = ?", (bank_no, no)).fetchone()
-        held = {}
         if row:
             held = {(o, k, d): w for o, k, d, w in np.frombuffer(row[0], codec.EDGE).tolist()}
-        packed = np.array([(*key, weight) for key, weight in (held | edges).items()], codec.EDGE)
-        db.execute("INSERT OR REPLACE INTO edge VALUES (?,?,?)", (bank_no, no, packed.tobytes()))
-    facts.log((no, Change.EDGES) for no in added if not facts.is_new(no))
+            added[no] = held | added[no]
+    db.executemany(
+        "INSERT OR REPLACE INTO edge VALUES (?,?,?)",
+        [(bank_no, no, codec.pack_edges(edges)) for no, edges in added.items()],
+    )
+    facts.log((no, Change.EDGES) for no in known)
 
 
 def remove_entity(db: sqlite3.Connection, bank_no: int, facts: WorkingSet, entity: str) -> None:

@@ -15,6 +15,7 @@ from perdure.stores.sqlite import codec
 from perdure.stores.sqlite.connections import Reader
 from perdure.stores.sqlite.index.growing import Array, Growing
 from perdure.stores.sqlite.index.lazy import LazyParts, RowOfNumber
+from perdure.stores.sqlite.index.rank import id_keys
 from perdure.stores.sqlite.index.rows import EdgeRows, FeatureRows, read_edges, read_features
 from perdure.stores.sqlite.index.runs import Runs
 from perdure.stores.sqlite.index.snapshot import Snapshot
@@ -88,6 +89,7 @@ class BankIndex:
 
     def _clear(self) -> None:
         self._ids: list[str] = []
+        self._id_keys = Growing(np.empty((2, 0), np.uint64))
         self._row_of: dict[str, int] = {}
         self._numbers = Growing(np.empty(0, np.int64))
         self._alive = Growing(np.empty(0, np.bool_))
@@ -133,6 +135,7 @@ class BankIndex:
         first = len(self._ids)
         rows = np.arange(first, first + len(read.numbers))
         self._ids.extend(read.ids)
+        self._id_keys.append(id_keys(read.ids))
         self._row_of.update(zip(read.ids, rows.tolist(), strict=True))
         self._ordered = self._ordered and int(read.numbers[0]) > self._last_number
         self._last_number = max(self._last_number, int(read.numbers[-1]))
@@ -295,6 +298,7 @@ class BankIndex:
         self._snapshot = Snapshot(
             size=len(self._ids),
             ids=self._ids,
+            id_keys=self._id_keys.view,
             row_of=self._row_of,
             numbers=self._numbers.view,
             alive=self._alive.view,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,7 +36,7 @@ def graph(index: Snapshot, probe: GraphProbe, mask: Mask, limit: int) -> list[Hi
     if not probe.include_seeds:
         totals[seeds] = 0.0
     found = np.flatnonzero(totals > 0)
-    return best(index.ids, found, np.round(totals[found], 9), limit)
+    return best(index, found, np.round(totals[found], 9), limit)
 
 
 def _seeds(index: Snapshot, probe: GraphProbe, mask: Mask) -> tuple[Rows, Scores]:
@@ -60,7 +58,7 @@ def _numbered(index: Snapshot, entities: object) -> dict[int, float]:
 def _strongest(index: Snapshot, rows: Rows, held: Scores, breadth: int) -> tuple[Rows, Scores]:
     if len(rows) <= breadth:
         return rows, held
-    kept = best_rows(index.ids, rows, np.round(held, 12), breadth)
+    kept = best_rows(index, rows, np.round(held, 12), breadth)
     return np.array([row for row, _ in kept], np.int64), np.array([score for _, score in kept])
 
 
@@ -107,7 +105,7 @@ def _through_entities(
     place, row = _members(index, mask, entity[starts], hub_cap)
     itself = row == origin[starts][place]
     brought = np.where(itself, second[place], activation[starts][place])
-    return cast(Scores, np.bincount(row, weights=brought, minlength=index.size))
+    return summed(row, brought, index.size)
 
 
 def _members(index: Snapshot, mask: Mask, entities: Rows, hub_cap: int) -> tuple[Rows, Rows]:
@@ -128,10 +126,17 @@ def cap_hubs(index: Snapshot, place: Rows, row: Rows, count: int, hub_cap: int) 
     places, rows = [place[normal]], [row[normal]]
     for hub in crowds.tolist():
         crowd = row[place == hub]
-        kept = best_rows(index.ids, crowd, index.degree[crowd].astype(np.float64), hub_cap)
+        kept = best_rows(index, crowd, index.degree[crowd].astype(np.float64), hub_cap)
         rows.append(np.array([one for one, _ in kept], np.int64))
         places.append(np.full(len(kept), hub))
     return np.concatenate(places), np.concatenate(rows)
+
+
+def summed(places: Rows, values: Scores, size: int) -> Scores:
+    """The sum of the values at each place."""
+    if len(places) == 0:
+        return np.zeros(size)
+    return np.bincount(places, weights=values, minlength=size).astype(np.float64, copy=False)
 
 
 def pagerank(index: Snapshot, probe: PageRankProbe, mask: Mask, limit: int) -> list[Hit]:
@@ -154,10 +159,8 @@ def pagerank(index: Snapshot, probe: PageRankProbe, mask: Mask, limit: int) -> l
     held_by = np.maximum(np.bincount(row, minlength=index.size), 1)
     mass = home
     for _ in range(probe.sweeps):
-        on_facts = np.bincount(out_row, weights=(mass / share)[out_entity], minlength=index.size) / held_by
-        mass = (1 - probe.damping) * home + probe.damping * np.bincount(
-            entity, weights=on_facts[row], minlength=count
-        )
-    scores = np.bincount(row, weights=mass[entity], minlength=index.size)
+        on_facts = summed(out_row, (mass / share)[out_entity], index.size) / held_by
+        mass = (1 - probe.damping) * home + probe.damping * summed(entity, on_facts[row], count)
+    scores = summed(row, mass[entity], index.size)
     rows = np.flatnonzero(scores > 0)
-    return best(index.ids, rows, np.round(scores[rows], 12), limit)
+    return best(index, rows, np.round(scores[rows], 12), limit)

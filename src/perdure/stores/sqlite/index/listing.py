@@ -38,7 +38,7 @@ def page(index: Snapshot, rows: NDArray[np.int64], selection: Selection) -> list
     """Numbers of the facts of a page, in order."""
     recorded = index.columns["recorded"][rows].astype(np.float64)
     order = -recorded if selection.oldest_first else recorded
-    ranked = best_rows(index.ids, rows, order, selection.offset + selection.limit)
+    ranked = best_rows(index, rows, order, selection.offset + selection.limit)
     return [int(index.numbers[row]) for row, _ in ranked[selection.offset :]]
 
 

@@ -17,7 +17,7 @@ def semantic(index: Snapshot, probe: SemanticProbe, mask: Mask, limit: int) -> l
     """Cosine with the vectors of a view."""
     view = index.views[probe.view]
     rows, scores = view.search(probe.vector.astype(np.float32), mask, 4 * limit)
-    return best(index.ids, rows, scores, limit, probe.min_score)
+    return best(index, rows, scores, limit, probe.min_score)
 
 
 def fuzzy(index: Snapshot, probe: FuzzyProbe, mask: Mask, limit: int) -> list[Hit]:
@@ -33,7 +33,7 @@ def fuzzy(index: Snapshot, probe: FuzzyProbe, mask: Mask, limit: int) -> list[Hi
         np.maximum.at(nearest, found.tail[inside], similarity[found.head[inside]])
         total += nearest
     rows = np.flatnonzero(mask & (total > 0))
-    return best(index.ids, rows, np.round(total[rows] / max(len(wanted), 1), 9), limit, probe.min_score)
+    return best(index, rows, np.round(total[rows] / max(len(wanted), 1), 9), limit, probe.min_score)
 
 
 def signature(index: Snapshot, probe: SignatureProbe, mask: Mask, limit: int) -> list[Hit]:
@@ -44,7 +44,7 @@ def signature(index: Snapshot, probe: SignatureProbe, mask: Mask, limit: int) ->
     rows = np.flatnonzero(mask & (held[:, 0] == 1))
     different = np.bitwise_count(held[rows, 1:] ^ np.frombuffer(probe.signature, np.uint8))
     scores = 1.0 - different.sum(axis=1, dtype=np.int64) / (8.0 * len(probe.signature))
-    return best(index.ids, rows, scores, limit, probe.min_score)
+    return best(index, rows, scores, limit, probe.min_score)
 
 
 def relation(
@@ -61,4 +61,4 @@ def relation(
         scores += weight * (subject == hashed)
         scores += weight * (thing == hashed)
     rows = np.flatnonzero(wanted & (scores > 0))
-    return best(index.ids, rows, scores[rows], limit)
+    return best(index, rows, scores[rows], limit)

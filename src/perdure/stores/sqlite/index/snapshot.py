@@ -24,6 +24,8 @@ class Snapshot:
     size: int
     ids: Sequence[str]
     """At least `size` of them: the list grows with later states."""
+    id_keys: NDArray[np.uint64]
+    """Numbers that sort as the beginnings of the ids do: rank.id_keys."""
     row_of: Mapping[str, int]
     """Id -> row; rows of later states too."""
     numbers: NDArray[np.int64]

@@ -90,7 +90,7 @@ def _take_turns(
     turns: list[list[tuple[int, float]]] = []
     for one in np.unique(slices).tolist():
         member = slices == one
-        for turn, pair in enumerate(best_rows(index.ids, rows[member], scores[member], limit)):
+        for turn, pair in enumerate(best_rows(index, rows[member], scores[member], limit)):
             if turn == len(turns):
                 turns.append([])
             turns[turn].append(pair)
@@ -114,4 +114,4 @@ def _linked(
         far, weight = neighbours(index, mask, rows, held, kind)
         np.maximum.at(strongest, far, weight)
     found = np.flatnonzero(strongest >= 0)
-    return best(index.ids, found, np.round(strongest[found], 9), room)
+    return best(index, found, np.round(strongest[found], 9), room)

@@ -1,0 +1,339 @@
+"""Speed, memory and size of the SQLite store: `python -m bench.store [--facts 10000 100000]`.
+
+Synthetic and repeatable: clustered unit vectors of 384 dimensions, Zipf terms, entities, links, dates.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perdure.domain.bank import EmbeddingModel
+from perdure.domain.fact import Fact, FactType, Link, LinkKind
+from perdure.domain.filter import Filter, TagLeaf
+from perdure.domain.recall import Hit
+from perdure.domain.time import Window
+from perdure.ports.probe import GraphProbe, KeywordProbe, SemanticProbe, TemporalProbe
+from perdure.ports.store import Features, NewFact, WriteBatch
+from perdure.stores.sqlite.store import SqliteStore
+
+BANK = "bench"
+MODEL = EmbeddingModel("synthetic", 384)
+START = datetime(2020, 1, 1, tzinfo=UTC)
+NOW = datetime(2025, 1, 1, tzinfo=UTC)
+TERMS_A_FACT = 14
+QUERIES = 60
+DEPTH = 300
+
+
+@dataclass(frozen=True)
+class World:
+    """The parts that facts are drawn from."""
+
+    vectors: NDArray[np.float32]
+    terms: NDArray[np.int64]
+    entities: NDArray[np.int64]
+    days: NDArray[np.int64]
+
+
+def make_world(count: int) -> World:
+    """Draw everything at once."""
+    random = np.random.default_rng(7)
+    centres = random.normal(size=(200, MODEL.dimensions)).astype(np.float32)
+    shared = 0.7 * random.normal(size=MODEL.dimensions).astype(np.float32)
+    cluster = random.integers(0, len(centres), count)
+    noise = random.normal(size=(count, MODEL.dimensions)).astype(np.float32)
+    vectors = centres[cluster] + noise + shared
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    terms = np.minimum(random.zipf(1.25, (count, TERMS_A_FACT)), 60_000)
+    entities = np.minimum(random.zipf(1.3, (count, 3)), max(count // 10, 10))
+    return World(vectors, terms, entities, random.integers(0, 1800, count))
+
+
+def fact_at(world: World, place: int) -> tuple[NewFact, list[Link]]:
+    """The fact at a place, with links to ten earlier ones."""
+    words = [f"w{term}" for term in world.terms[place].tolist()]
+    entities = tuple(f"e{number}" for number in dict.fromkeys(world.entities[place].tolist()))
+    day = START + timedelta(days=int(world.days[place]))
+    fact = Fact(
+        id=f"{place * 2654435761 % 2**32:08x}-{place:08x}",
+        bank=BANK,
+        text=" ".join(words) + " and so it went on that day",
+        type=list(FactType)[place % 3],
+        document_id=f"d{place // 50}",
+        chunk_id=f"d{place // 50}-{place // 10}",
+        source_text=" ".join(words),
+        speaker="Alice" if place % 2 else "Bob",
+        occurred_start=day,
+        occurred_end=day + timedelta(days=1),
+        mentioned_at=day,
+        recorded_at=day,
+        entities=entities,
+        entity_ids=entities,
+        tags=frozenset({f"t{place % 20}"}),
+        metadata={"turn": str(place % 100)},
+    )
+    terms: dict[str, float] = {}
+    for word in words:
+        terms[word] = terms.get(word, 0.0) + 1.0
+    features = Features(
+        vectors={"fact": world.vectors[place]},
+        terms=terms,
+        words=tuple(words),
+        signature=bytes(32),
+        dedupe_key=f"k{place}",
+    )
+    links = []
+    for step in range(1, 6):
+        if place > 7 * step:
+            links.append(Link(fact.id, _id(place - step), LinkKind.TEMPORAL, 1 / (1 + step)))
+            links.append(Link(fact.id, _id(place - 7 * step), LinkKind.SEMANTIC, 0.7 + 0.05 * step))
+    if place > 50 and place % 10 == 0:
+        links.append(Link(_id(place - 50), fact.id, LinkKind.CAUSAL, 0.8))
+    return NewFact(fact, features), links
+
+
+def _id(place: int) -> str:
+    return f"{place * 2654435761 % 2**32:08x}-{place:08x}"
+
+
+def batch_of(world: World, places: range) -> WriteBatch:
+    """A batch of facts and their links."""
+    drawn = [fact_at(world, place) for place in places]
+    return WriteBatch(
+        bank=BANK,
+        model=MODEL,
+        facts=[new for new, _ in drawn],
+        links=[link for _, links in drawn for link in links],
+    )
+
+
+def fill(store: SqliteStore, world: World, count: int) -> float:
+    """Seconds to write the first `count` facts; making the batches is not counted."""
+    spent = 0.0
+    for start in range(0, count, 2000):
+        batch = batch_of(world, range(start, min(start + 2000, count)))
+        began = time.perf_counter()
+        store.write(batch)
+        spent += time.perf_counter() - began
+    return spent
+
+
+def timed(action: Callable[[int], object], rounds: int = QUERIES) -> dict[str, float]:
+    """p50 and p95 in milliseconds, and p50 of processor time, which other work on the machine does not change."""
+    for warm in range(3):
+        action(warm)
+    times, busy = [], []
+    for number in range(rounds):
+        began, began_busy = time.perf_counter(), time.process_time()
+        action(number)
+        times.append((time.perf_counter() - began) * 1000)
+        busy.append((time.process_time() - began_busy) * 1000)
+    times.sort()
+    return {
+        "p50": statistics.median(times),
+        "p95": times[int(0.95 * (len(times) - 1))],
+        "cpu": statistics.median(busy),
+    }
+
+
+class Questions:
+    """The channels' probes, one set a number."""
+
+    def __init__(self, store: SqliteStore, world: World, count: int) -> None:
+        self.store = store
+        random = np.random.default_rng(11)
+        places = random.integers(0, count, QUERIES)
+        noise = 0.5 * random.normal(size=(QUERIES, MODEL.dimensions)).astype(np.float32) / 19.6
+        queries = world.vectors[places] + noise
+        self.vectors = queries / np.linalg.norm(queries, axis=1, keepdims=True)
+        self.terms = [
+            {f"w{term}": 1.0 for term in world.terms[place][:6].tolist()} for place in places.tolist()
+        ]
+        self.days = [START + timedelta(days=int(day)) for day in random.integers(0, 1700, QUERIES)]
+        self.seeds = [
+            {hit.fact_id: hit.score for hit in self.semantic(number)[:20]} for number in range(QUERIES)
+        ]
+
+    def plain(self) -> Filter:
+        """A filter as each recall makes it."""
+        return Filter(now=NOW)
+
+    def semantic(self, number: int, wanted: Filter | None = None) -> list[Hit]:
+        """Nearest vectors."""
+        probe = SemanticProbe(self.vectors[number % QUERIES])
+        return self.store.search(BANK, probe, wanted or self.plain(), DEPTH)
+
+    def keyword(self, number: int, wanted: Filter | None = None) -> list[Hit]:
+        """BM25 of six terms."""
+        probe = KeywordProbe(self.terms[number % QUERIES])
+        return self.store.search(BANK, probe, wanted or self.plain(), DEPTH)
+
+    def graph(self, number: int, wanted: Filter | None = None) -> list[Hit]:
+        """Two hops from twenty facts."""
+        probe = GraphProbe(self.seeds[number % QUERIES], hops=2)
+        return self.store.search(BANK, probe, wanted or self.plain(), DEPTH)
+
+    def temporal(self, number: int, wanted: Filter | None = None) -> list[Hit]:
+        """Thirty days, ordered by similarity."""
+        start = self.days[number % QUERIES]
+        window = Window(start, start + timedelta(days=30))
+        probe = TemporalProbe(window, vector=self.vectors[number % QUERIES])
+        return self.store.search(BANK, probe, wanted or self.plain(), DEPTH)
+
+    def all_four(self, number: int) -> list[Fact]:
+        """Four channels, fused by reciprocal rank, the best 300 read."""
+        wanted = self.plain()
+        channels = (self.semantic, self.keyword, self.graph, self.temporal)
+        fused: dict[str, float] = {}
+        for channel in channels:
+            for rank, hit in enumerate(channel(number, wanted), 1):
+                fused[hit.fact_id] = fused.get(hit.fact_id, 0.0) + 1 / (60 + rank)
+        best = sorted(fused.items(), key=lambda item: (-item[1], item[0]))[:DEPTH]
+        return self.store.facts(BANK, [ident for ident, _ in best])
+
+    def filtered(self, number: int) -> list[Hit]:
+        """Nearest vectors among one tag in twenty."""
+        tags = (TagLeaf(frozenset({f"t{number % 20}"})),)
+        return self.semantic(number, Filter(now=NOW, tags=tags))
+
+    def hydrate(self, number: int) -> list[Fact]:
+        """Read 300 facts."""
+        return self.store.facts(BANK, [hit.fact_id for hit in self.cached[number % len(self.cached)]])
+
+    def prepare_hydration(self) -> None:
+        """Choose which facts to read."""
+        self.cached = [self.semantic(number) for number in range(QUERIES)]
+
+    def recall_at_depth(self, world: World, count: int) -> float:
+        """Share of the exact nearest 300 that the store finds."""
+        shares = []
+        for number in range(QUERIES):
+            exact = world.vectors[:count] @ self.vectors[number]
+            nearest = np.argpartition(-exact, DEPTH)[:DEPTH]
+            wanted = {_id(place) for place in nearest.tolist()}
+            shares.append(len(wanted & {hit.fact_id for hit in self.semantic(number)}) / DEPTH)
+        return statistics.mean(shares)
+
+
+def resident_mb() -> float:
+    """Resident memory of this process."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def measure_open(path: str) -> None:
+    """Child process: open the file, ask once, say how long it took and what it cost."""
+    query = np.random.default_rng(3).normal(size=MODEL.dimensions).astype(np.float32)
+    query /= np.linalg.norm(query)
+    gc.collect()
+    before = resident_mb()
+    began = time.perf_counter()
+    store = SqliteStore.open(path)
+    opened = time.perf_counter()
+    store.search(BANK, SemanticProbe(query), Filter(now=NOW), DEPTH)
+    first = time.perf_counter()
+    store.search(BANK, KeywordProbe({"w1": 1.0, "w77": 1.0}), Filter(now=NOW), DEPTH)
+    gc.collect()
+    figures = {
+        "open_ms": (opened - began) * 1000,
+        "open_and_first_query_ms": (first - began) * 1000,
+        "index_memory_mb": resident_mb() - before,
+        "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+    store.close()
+    print(json.dumps(figures))
+
+
+def measure(count: int, folder: str) -> dict[str, object]:
+    """All figures for a bank of `count` facts."""
+    extra = 200
+    world = make_world(count + extra)
+    path = str(Path(folder) / f"bench-{count}.db")
+    store = SqliteStore.open(path)
+    seconds = fill(store, world, count)
+    store.close()
+    size = sum(file.stat().st_size for file in Path(folder).glob(f"bench-{count}.db*"))
+    child = subprocess.run(
+        [sys.executable, "-m", "bench.store", "--open", path], check=True, capture_output=True, text=True
+    )
+    figures: dict[str, object] = {
+        "facts": count,
+        "bulk_facts_per_s": count / seconds,
+        "file_mb": size / 2**20,
+    }
+    figures |= json.loads(child.stdout)
+    store = SqliteStore.open(path)
+    questions = Questions(store, world, count)
+    questions.prepare_hydration()
+    for name in ("semantic", "keyword", "graph", "temporal", "filtered", "hydrate", "all_four"):
+        figures[name] = timed(getattr(questions, name))
+    figures["semantic_recall"] = questions.recall_at_depth(world, count)
+    singles = [batch_of(world, range(place, place + 1)) for place in range(count, count + extra)]
+
+    def insert_and_see(number: int) -> None:
+        batch = singles.pop()
+        store.write(batch)
+        vector = batch.facts[0].features.vectors["fact"]
+        hits = store.search(BANK, SemanticProbe(vector), Filter(now=NOW), 1)
+        assert hits[0].fact_id == batch.facts[0].fact.id
+
+    figures["insert_to_visible"] = timed(insert_and_see, 100)
+    store.close()
+    return figures
+
+
+def show(results: list[dict[str, object]]) -> None:
+    """A table, and how the figures grow."""
+    names = [name for name in results[0] if name != "facts"]
+    head = "".join(f"{result['facts']:>26,}" for result in results)
+    print("Times: p50 / p95 / p50 of processor time; growth is of processor time.")
+    print(f"{'':26}{head}{'growth' if len(results) > 1 else '':>10}")
+    for name in names:
+        values = [result[name] for result in results]
+        cells, firsts = [], []
+        for value in values:
+            if isinstance(value, dict):
+                cells.append(f"{value['p50']:.2f} / {value['p95']:.2f} / {value['cpu']:.2f}")
+                firsts.append(float(value["cpu"]))
+            else:
+                assert isinstance(value, float | int)
+                cells.append(f"{value:,.3f}" if value < 10 else f"{value:,.0f}")
+                firsts.append(float(value))
+        growth = f"{firsts[-1] / firsts[0]:.1f}x" if len(results) > 1 else ""
+        unit = " ms" if isinstance(values[0], dict) else ""
+        print(f"{name + unit:26}" + "".join(f"{cell:>26}" for cell in cells) + f"{growth:>10}")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--facts", type=int, nargs="+", default=[10_000, 100_000])
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    parser.add_argument("--open", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.open:
+        measure_open(arguments.open)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        results = [measure(count, folder) for count in arguments.facts]
+    print(json.dumps(results, indent=1)) if arguments.json else show(results)
+
+
+if __name__ == "__main__":
+    main()
