@@ -99,7 +99,6 @@ class Recipe:
     diversity: float | None = None
     """MMR's lambda; None leaves the order alone."""
     limit: int | None = None
-    context_string: bool = False
 
     def __post_init__(self) -> None:
         if not self.channels:
@@ -127,7 +126,6 @@ MEMORIA = Recipe(
     cross_pool=30,
     boosts=BoostWeights(recency=0.0, temporal=0.0, proof=0.0),
     limit=10,
-    context_string=True,
 )
 
 ABMIND = Recipe(

@@ -17,7 +17,7 @@ from perdure.retain import regroup
 from perdure.retain.dedupe import dedupe_key
 from perdure.retain.features import restate_features
 from perdure.retain.parts import RetainParts
-from perdure.retain.plan import digest
+from perdure.retain.identity import digest
 
 _EVERY = 1_000_000
 _FIXED = frozenset(

@@ -10,7 +10,8 @@ from perdure.domain.fact import Fact
 from perdure.domain.item import Item
 from perdure.domain.time import Window
 from perdure.ports.extractor import ExtractedFact, Extractor
-from perdure.retain.plan import Plan, digest
+from perdure.retain.identity import digest
+from perdure.retain.plan import Plan
 
 SUSPECT_TRUST = 1
 """Trust of text that reads like orders to the agent, at most."""

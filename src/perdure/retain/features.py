@@ -22,6 +22,7 @@ from perdure.text.terms import index_terms, plain_words
 CONTEXT_WEIGHT = 0.5
 TITLE_WEIGHT = 1.0
 """How often the title's terms count on top of once."""
+RELATION_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,12 +53,13 @@ def _day(fact: Fact) -> str:
 
 
 def weigh_terms(fact: Fact, texts: IndexText) -> dict[str, float]:
-    """Term -> weight: own words fully (once for fact and source together), title more, context less."""
+    """Term -> weight: own words fully (once for fact and source together), title more, context and relation less."""
     terms: Counter[str] = index_terms(texts.own)
     for term, count in index_terms(f"{fact.speaker} {fact.source_text}").items():
         terms[term] = max(terms[term], count)
     weights = {term: float(count) for term, count in terms.items()}
-    for text, weight in ((texts.title, TITLE_WEIGHT), (texts.context, CONTEXT_WEIGHT)):
+    relation = (fact.relation or "").replace("_", " ")
+    for text, weight in ((texts.title, TITLE_WEIGHT), (texts.context, CONTEXT_WEIGHT), (relation, RELATION_WEIGHT)):
         for term, count in index_terms(text).items():
             weights[term] = weights.get(term, 0.0) + weight * count
     return weights

@@ -17,7 +17,7 @@ from perdure.domain.record import Record
 from perdure.errors import Conflict, NotFound, PerdureError
 from perdure.ports.clock import Clock
 from perdure.ports.store import Store
-from perdure.retain.plan import digest
+from perdure.retain.identity import digest
 from perdure.retain.request import RetainRequest, read_item
 
 log = logging.getLogger(__name__)

@@ -15,9 +15,10 @@ from perdure.retain.draw import Draft, draw_facts, keep_unchanged
 from perdure.retain.features import add_features
 from perdure.retain.link import causal_links, semantic_links, temporal_links
 from perdure.retain.parts import RetainParts
-from perdure.retain.plan import Plan, group_items, plan_document
+from perdure.retain.plan import Plan, plan_documents
 from perdure.retain.relate import closures_of
-from perdure.retain.request import RetainRequest, stamp_items
+from perdure.retain.request import RetainRequest
+from perdure.retain.safekeeping import finish, keeping_text
 from perdure.retain.settle import Settled, settle_entities
 
 
@@ -25,11 +26,17 @@ def retain(parts: RetainParts, request: RetainRequest) -> RetainResult:
     """Store the items' text and the facts drawn from it in one transaction; visible when this returns."""
     trace = Trace()
     now = parts.clock()
-    bank = request.bank
-
     with trace.stage("plan"):
-        groups = group_items(bank, stamp_items(request.items, now), now)
-        plans = [plan_document(parts.store, bank, key, group, request.mode, now) for key, group in groups.items()]
+        plans = plan_documents(parts.store, request, now)
+    with keeping_text(parts.store, request.bank, plans):
+        result = _retain_planned(parts, request.bank, plans, now, trace)
+    finish(parts.store, request.bank, plans)
+    return result
+
+
+def _retain_planned(
+    parts: RetainParts, bank: str, plans: Sequence[Plan], now: datetime, trace: Trace
+) -> RetainResult:
     with trace.stage("extract"):
         drawn = draw_facts(parts.extractor, bank, plans, now)
         drawn, moved, gone = keep_unchanged(plans, drawn)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from hashlib import blake2b
 
 from perdure.domain.fact import Chunk, Document, Fact, TurnSpan
 from perdure.domain.filter import Filter
 from perdure.domain.item import Item, UpdateMode
 from perdure.ports.extractor import Turn
 from perdure.ports.store import Selection, Store
+from perdure.retain.identity import digest
+from perdure.retain.request import RetainRequest, stamp_items
+from perdure.retain.safekeeping import unfinished_documents
 from perdure.text.chunk import CHUNK_CHARACTERS, chunk_text, group_pieces
 
 CONTEXT_TURNS = 3
@@ -40,15 +42,20 @@ class Plan:
     old_facts: Sequence[Fact] = ()
     """Current facts whose chunk is gone: kept if they are drawn again, else retired."""
     unchanged: int = 0
+    unfinished: bool = False
+    """An earlier retain of it stored the text and failed at the facts."""
     earlier: Sequence[Fact] = ()
     """The last facts of a document that is added to, in order."""
 
 
-def digest(*parts: str) -> str:
-    """A stable 128-bit hash in the form of a UUID."""
-    joined = "\x1f".join(parts).encode("utf-8")
-    value = blake2b(joined, digest_size=16).hexdigest()
-    return f"{value[:8]}-{value[8:12]}-{value[12:16]}-{value[16:20]}-{value[20:]}"
+def plan_documents(store: Store, request: RetainRequest, now: datetime) -> list[Plan]:
+    """A plan for each document of the request."""
+    groups = group_items(request.bank, stamp_items(request.items, now), now)
+    unfinished = unfinished_documents(store, request.bank, list(groups))
+    return [
+        plan_document(store, request.bank, key, items, request.mode, now, unfinished=key in unfinished)
+        for key, items in groups.items()
+    ]
 
 
 def group_items(bank: str, items: Sequence[Item], now: datetime) -> dict[str, list[Item]]:
@@ -62,17 +69,28 @@ def group_items(bank: str, items: Sequence[Item], now: datetime) -> dict[str, li
 
 
 def plan_document(
-    store: Store, bank: str, document_id: str, items: Sequence[Item], mode: UpdateMode, now: datetime
+    store: Store,
+    bank: str,
+    document_id: str,
+    items: Sequence[Item],
+    mode: UpdateMode,
+    now: datetime,
+    *,
+    unfinished: bool = False,
 ) -> Plan:
-    """Compare the items with what is stored of the document and keep what did not change."""
+    """Compare the items with what is stored of the document and keep what did not change.
+
+    Of an unfinished document the text is stored, but not all of its facts: it is read anew.
+    """
     found = store.documents(bank, [document_id])
     stored = store.chunks(bank, document_id=document_id) if found else []
     appending = mode is UpdateMode.APPEND and bool(stored)
     turns, owners = _turns(items, now)
     offset = stored[-1].ordinal + 1 if appending else 0
     chunks, chunk_of_turn = _chunks(bank, document_id, turns, offset)
-    kept = set() if appending else {c.id for c in stored} & {c.id for c in chunks}
-    removed = [] if appending else [c.id for c in stored if c.id not in kept]
+    same = set() if appending else {c.id for c in stored} & {c.id for c in chunks}
+    kept = set() if unfinished else same
+    removed = [] if appending else [c.id for c in stored if c.id not in same]
     planned = [
         PlannedTurn(turn=_mark(turn, chunk_id not in kept), item=owner, chunk_id=chunk_id)
         for turn, owner, chunk_id in zip(turns, owners, chunk_of_turn, strict=True)
@@ -87,6 +105,7 @@ def plan_document(
         removed_chunks=removed,
         old_facts=[fact for fact in facts if fact.chunk_id not in kept],
         unchanged=sum(fact.chunk_id in kept for fact in facts),
+        unfinished=unfinished,
         earlier=_last_facts(store, bank, document_id, now) if appending else (),
     )
 

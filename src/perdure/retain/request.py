@@ -12,6 +12,7 @@ from perdure.domain.fact import Tier
 from perdure.domain.item import Item, UpdateMode
 from perdure.domain.time import parse_instant
 from perdure.errors import InvalidInput
+from perdure.retain.identity import digest
 from perdure.text.fence import strip_fenced
 
 Content = str | Item | Mapping[str, Any] | Sequence["str | Item | Mapping[str, Any]"]
@@ -57,8 +58,6 @@ def _is_message(part: object) -> bool:
 
 
 def _one_conversation(items: tuple[Item, ...]) -> tuple[Item, ...]:
-    from perdure.retain.plan import digest
-
     first = items[0]
     stamp = first.timestamp.isoformat() if first.timestamp else ""
     name = digest("conversation", first.speaker, first.content, stamp)

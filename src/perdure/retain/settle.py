@@ -8,7 +8,7 @@ from datetime import datetime
 
 from perdure.ports.store import KeyedEntity, Store
 from perdure.retain.draw import Draft
-from perdure.retain.plan import digest
+from perdure.retain.identity import digest
 from perdure.retain.resolve import Decision, Resolution, Sighting, lookup_keys, resolve
 from perdure.text.names import normal_name
 
