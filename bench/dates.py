@@ -76,7 +76,9 @@ def _perdure_result(span: DateSpan) -> Result:
 
 
 def _perdure_value(span: DateSpan, value: DateValue) -> Value:
-    pattern = {"date": "%Y-%m-%d", "range": "%Y-%m-%d", "time": "%H:%M:%S", "timerange": "%H:%M:%S"}.get(span.kind, "%Y-%m-%d %H:%M:%S")
+    pattern = {"date": "%Y-%m-%d", "range": "%Y-%m-%d", "time": "%H:%M:%S", "timerange": "%H:%M:%S"}.get(
+        span.kind, "%Y-%m-%d %H:%M:%S"
+    )
     start = value.start.strftime(pattern) if value.start else None
     if span.kind in ("date", "datetime", "time"):
         return (start,)
@@ -97,7 +99,9 @@ def recognizers_reader() -> Reader | None:
             values = (found.resolution or {}).get("values") or []
             shown = [dict(value) for value in values if value]
             results.append(
-                _spec_result({"text": found.text, "start": found.start, "type": found.type_name, "values": shown})
+                _spec_result(
+                    {"text": found.text, "start": found.start, "type": found.type_name, "values": shown}
+                )
             )
         return results
 
@@ -118,7 +122,9 @@ def dateparser_reader() -> Reader | None:
         for part, moment in found:
             start = max(text.find(part, position), 0)
             position = start + len(part)
-            values = frozenset({(f"{moment:%Y-%m-%d}",), (f"{moment:%Y-%m-%d %H:%M:%S}",), (f"{moment:%H:%M:%S}",)})
+            values = frozenset(
+                {(f"{moment:%Y-%m-%d}",), (f"{moment:%Y-%m-%d %H:%M:%S}",), (f"{moment:%H:%M:%S}",)}
+            )
             results.append(Result(part.lower(), start, "moment", values, frozenset()))
         return results
 
@@ -142,7 +148,9 @@ def lenient(found: Result, wanted: Result) -> bool:
     return any(value[0] in firsts for value in found.values)
 
 
-def input_is_right(found: list[Result], wanted: list[Result], kinds: frozenset[str], same: Callable[[Result, Result], bool]) -> bool:
+def input_is_right(
+    found: list[Result], wanted: list[Result], kinds: frozenset[str], same: Callable[[Result, Result], bool]
+) -> bool:
     """All expected results of the kinds found; by exact comparison also nothing else of those kinds."""
     expected = [result for result in wanted if result.kind in kinds]
     if not all(any(same(candidate, result) for candidate in found) for result in expected):
@@ -170,7 +178,9 @@ class Tally:
         return round(self.right / self.all, 4) if self.all else 0.0
 
 
-def score(items: list[dict[str, Any]], read: Reader, same: Callable[[Result, Result], bool]) -> tuple[dict[str, Tally], list[tuple[Any, ...]]]:
+def score(
+    items: list[dict[str, Any]], read: Reader, same: Callable[[Result, Result], bool]
+) -> tuple[dict[str, Tally], list[tuple[Any, ...]]]:
     """Tallies by kind, for dates and ranges together, and the failures."""
     tallies = {name: Tally() for name in ("dates_and_ranges", *KINDS, "none", "all")}
     failures = []
@@ -203,10 +213,26 @@ def speed() -> dict[str, float]:
     """Sentences a second without a date and with one, and seconds for a line of a million characters, in processor time."""
     reference = datetime(2023, 5, 8, 12)
     names = ("Alice", "Bob", "Carol", "Dave")
-    plain = [f"{name} likes the {thing} that her sister gave to the neighbours" for name in names for thing in ("garden", "red car", "old house", "small dog")]
-    dates = ("yesterday", "last Friday", "on 3 May 2021", "in March", "two weeks ago", "next Tuesday at 5pm", "in 2019", "on 2018-09-23")
+    plain = [
+        f"{name} likes the {thing} that her sister gave to the neighbours"
+        for name in names
+        for thing in ("garden", "red car", "old house", "small dog")
+    ]
+    dates = (
+        "yesterday",
+        "last Friday",
+        "on 3 May 2021",
+        "in March",
+        "two weeks ago",
+        "next Tuesday at 5pm",
+        "in 2019",
+        "on 2018-09-23",
+    )
     dated = [f"{name} went to the market {date}" for name in names for date in dates]
-    line = " ".join(plain[n % len(plain)] + " " + (dates[n % len(dates)] if n % 4 == 0 else "and again") for n in range(14_000))[:1_000_000]
+    line = " ".join(
+        plain[n % len(plain)] + " " + (dates[n % len(dates)] if n % 4 == 0 else "and again")
+        for n in range(14_000)
+    )[:1_000_000]
     begun = time.process_time()
     read_dates(line, reference)
     spent = round(time.process_time() - begun, 2)
@@ -234,10 +260,16 @@ def _rate(sentences: list[str], reference: datetime, seconds: float = 0.5) -> fl
 def run(items: list[dict[str, Any]], peers: bool) -> tuple[dict[str, Any], list[tuple[Any, ...]]]:
     """The report and Perdure's failures."""
     tallies, failures = score(items, perdure_reader, exact)
-    report: dict[str, Any] = {"inputs": len(items), "perdure": {name: tally.accuracy for name, tally in tallies.items()}}
+    report: dict[str, Any] = {
+        "inputs": len(items),
+        "perdure": {name: tally.accuracy for name, tally in tallies.items()},
+    }
     report["counts"] = {name: tally.all for name, tally in tallies.items()}
     if peers:
-        for name, reader, same in (("dateparser", dateparser_reader(), lenient), ("recognizers", recognizers_reader(), exact)):
+        for name, reader, same in (
+            ("dateparser", dateparser_reader(), lenient),
+            ("recognizers", recognizers_reader(), exact),
+        ):
             report[name] = "not installed"
             if reader is not None:
                 begun = time.perf_counter()
@@ -248,10 +280,15 @@ def run(items: list[dict[str, Any]], peers: bool) -> tuple[dict[str, Any], list[
 
 def print_report(report: dict[str, Any], failures: list[tuple[Any, ...]], limit: int) -> None:
     """The report as a table and the failures."""
-    systems = [name for name in ("perdure", "dateparser", "recognizers") if isinstance(report.get(name), dict)]
+    systems = [
+        name for name in ("perdure", "dateparser", "recognizers") if isinstance(report.get(name), dict)
+    ]
     print(f"{'kind':<18}{'inputs':>8}" + "".join(f"{name:>14}" for name in systems))
     for kind in ("dates_and_ranges", *KINDS, "none", "all"):
-        print(f"{kind:<18}{report['counts'][kind]:>8}" + "".join(f"{report[name][kind]:>14.4f}" for name in systems))
+        print(
+            f"{kind:<18}{report['counts'][kind]:>8}"
+            + "".join(f"{report[name][kind]:>14.4f}" for name in systems)
+        )
     for name in ("dateparser", "recognizers"):
         if report.get(name) == "not installed":
             print(f"{name}: not installed")
@@ -281,7 +318,9 @@ def main(arguments: list[str] | None = None) -> int:
     report, failures = run(items, not given.no_peers)
     report["speed"] = speed()
     if given.json:
-        report["failures"] = [{"id": item["id"], "input": item["input"], "dates_right": right} for item, _, _, right in failures]
+        report["failures"] = [
+            {"id": item["id"], "input": item["input"], "dates_right": right} for item, _, _, right in failures
+        ]
         print(json.dumps(report, ensure_ascii=False, indent=1))
     else:
         print_report(report, failures, given.failures)

@@ -7,13 +7,24 @@ from datetime import datetime
 from perdure.domain.time import Window, aware
 from perdure.errors import InvalidInput
 from perdure.text.dates.anchors import read_anchors
-from perdure.text.dates.detect import languages
+from perdure.text.dates.detect import known_languages
 from perdure.text.dates.model import Anchor, DateOptions, DateSpan, DateValue, Prefer
 from perdure.text.dates.reader import read_text
 from perdure.text.dates.render import describe_window
 from perdure.text.dates.rewrite import make_absolute, occurred_window
 
-__all__ = ["Anchor", "DateOptions", "DateSpan", "DateValue", "Window", "describe_window", "make_absolute", "occurred_window", "read_anchors", "read_dates"]
+__all__ = [
+    "Anchor",
+    "DateOptions",
+    "DateSpan",
+    "DateValue",
+    "Window",
+    "describe_window",
+    "make_absolute",
+    "occurred_window",
+    "read_anchors",
+    "read_dates",
+]
 
 
 def read_dates(
@@ -25,6 +36,6 @@ def read_dates(
     language: str | None = None,
 ) -> list[DateSpan]:
     """The date expressions of a text in order, resolved against the time it was said; naive means UTC."""
-    if language is not None and language not in languages():
-        raise InvalidInput("language", f"one of {', '.join(sorted(languages()))}", language)
+    if language is not None and language not in known_languages():
+        raise InvalidInput("language", f"one of {', '.join(sorted(known_languages()))}", language)
     return read_text(text, aware(reference), prefer, options, language)

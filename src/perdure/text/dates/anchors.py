@@ -13,16 +13,28 @@ _RELATIONS: dict[str, Relation] = {
     "ever since": "since", "since": "since", "until": "until", "till": "until", "up until": "until", "by the time": "until",
     "when": "when", "whenever": "when", "while": "during", "whilst": "during", "during": "during", "throughout": "during",
 }  # fmt: skip
-_PHRASES = "|".join(sorted((re.escape(phrase).replace(r"\ ", r"\s+") for phrase in _RELATIONS), key=len, reverse=True))
+_PHRASES = "|".join(
+    sorted((re.escape(phrase).replace(r"\ ", r"\s+") for phrase in _RELATIONS), key=len, reverse=True)
+)
 _RELATION = re.compile(rf"\b({_PHRASES})\s+(?=\S)", re.IGNORECASE)
-_CLAUSE_END = re.compile(r"[.,;:!?()\n]|\s[-–—]\s|\s(?:but|because|so that|although|though|then)\s", re.IGNORECASE)
+_CLAUSE_END = re.compile(
+    r"[.,;:!?()\n]|\s[-–—]\s|\s(?:but|because|so that|although|though|then)\s", re.IGNORECASE
+)
 _ASKING = re.compile(
-    r"(?:did|does|do|is|are|was|were|will|has|have|had|should|can|could|would|shall|might|must|exactly|am|to)\b", re.IGNORECASE
+    r"(?:did|does|do|is|are|was|were|will|has|have|had|should|can|could|would|shall|might|must|exactly|am|to)\b",
+    re.IGNORECASE,
 )
 _EMPTY = re.compile(
-    r"(?:that|this|then|it|all|long|which|now|whom|what|dark|too long|a while|a long time|work|school|hours|you know)\s*$", re.IGNORECASE
+    r"(?:that|this|then|it|all|long|which|now|whom|what|dark|too long|a while|a long time|work|school|hours|you know)\s*$"
+    r"|(?:that|this|then|it|which)\s+(?:I|we|he|she|they|you|the|my|our)\b",
+    re.IGNORECASE,
 )
 _NO_CLAUSE = re.compile(r"(?:a|an|the|my|his|her|our|their|your|its|this|that|these|those)\b|[A-Z]")
+_ARTICLE = re.compile(
+    r"(?:a|an|the|my|his|her|our|their|your)\s+(?!day|moment|time|night|year|week|month|minute|last|first)\w+",
+    re.IGNORECASE,
+)
+_NEW_CLAUSE = re.compile(r"(?<!that)(?<!which)(?<!who)(?<!where)\s(?:I|we|he|she|they|you|it)(?:'\w+)?\s")
 _NOUN_ONLY = frozenset(("following", "during", "throughout", "prior to"))
 _REFERENCE = datetime(2020, 1, 1, tzinfo=UTC)
 _LONGEST = 200
@@ -67,8 +79,16 @@ def _event(text: str, start: int) -> str:
     following = _RELATION.search(text, start + 1, stop)
     if following is not None and text[start : following.start()].strip():
         stop = following.start()
-    event = text[start:stop].rstrip()
+    event = _noun_phrase(text[start:stop].rstrip())
     return re.sub(r"\s+(?:and|or|to|of|in|on|at)$", "", event)
+
+
+def _noun_phrase(event: str) -> str:
+    """An event that begins with an article ends where a new clause begins: "the accident | I can't run"."""
+    if not _ARTICLE.match(event):
+        return event
+    clause = _NEW_CLAUSE.search(event)
+    return event if clause is None else event[: clause.start()].rstrip()
 
 
 def _is_date(phrase: str, offset: int) -> bool:

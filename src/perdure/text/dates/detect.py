@@ -8,20 +8,27 @@ from functools import lru_cache
 from importlib.resources import files
 
 from perdure.text.dates.lexicon import english, load_table
+from perdure.text.dates.wordsets import word_set
 
-_ENGLISH = frozenset(
+_ENGLISH = word_set(
     "the and to of a is was i we he she they you it in on at for with my his her our their this that have had has did are were be been "
     "what when where who how from about will would can not but so if then me us him them your its as by or an am do does just like all "
-    "there here out up no yes more one very really get got go went some".split()
+    "there here out up no yes more one very really get got go went some"
 )
-_AMBIGUOUS = frozenset("fine once tag six die ore mars sept mes an prima am war fa fin gen sex dos sei dec mar set un on vier nos le la de em as es".split())
+_AMBIGUOUS = word_set(
+    "fine once tag six die ore mars sept mes an prima am war fa fin gen sex dos sei dec mar set un on vier nos le la de em as es"
+)
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 
 
 @lru_cache(maxsize=1)
-def languages() -> frozenset[str]:
+def known_languages() -> frozenset[str]:
     """The codes of all languages that have a data file."""
-    return frozenset(entry.name[:-5] for entry in files("perdure.text.dates.languages").iterdir() if entry.name.endswith(".toml"))
+    return frozenset(
+        entry.name[:-5]
+        for entry in files("perdure.text.dates.languages").iterdir()
+        if entry.name.endswith(".toml")
+    )
 
 
 @lru_cache(maxsize=1)
@@ -29,9 +36,13 @@ def _vocabularies() -> tuple[tuple[str, frozenset[str], frozenset[str]], ...]:
     """For each language its small words and its words of time, without those that English shares."""
     shared = _ENGLISH | _AMBIGUOUS | english().triggers
     found = []
-    for code in sorted(languages() - {"en"}):
+    for code in sorted(known_languages() - {"en"}):
         table = load_table(code)
-        timely = " ".join(phrase for name in ("months", "weekdays", "units", "numbers", "patterns") for phrase in table[name])
+        timely = " ".join(
+            phrase
+            for name in ("months", "weekdays", "units", "numbers", "patterns")
+            for phrase in table[name]
+        )
         small = frozenset(word for word in table["hints"] if len(word) > 1)
         found.append((code, small - shared, frozenset(_LETTERS.findall(timely)) - shared))
     return tuple(found)
@@ -39,7 +50,7 @@ def _vocabularies() -> tuple[tuple[str, frozenset[str], frozenset[str]], ...]:
 
 @lru_cache(maxsize=1)
 def _scripts() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    tables = {code: load_table(code) for code in sorted(languages() - {"en"})}
+    tables = {code: load_table(code) for code in sorted(known_languages() - {"en"})}
     return tuple((code, re.compile(table["script"])) for code, table in tables.items() if "script" in table)
 
 

@@ -10,8 +10,37 @@ from typing import Any
 
 from perdure.text.dates.tokens import split_words
 
-_CLOCK_WORDS = ("noon", "noonish", "midday", "midnight", "tonight", "tonite", "o'clock", "oclock", "clock", "eod", "time", "moment")
-_DAY_WORDS = ("today", "tomorrow", "yesterday", "tmr", "tmrw", "tomorow", "now", "currently", "asap", "otd", "ytd", "mtd", "qtd", "date", "present")
+_CLOCK_WORDS = (
+    "noon",
+    "noonish",
+    "midday",
+    "midnight",
+    "tonight",
+    "tonite",
+    "o'clock",
+    "oclock",
+    "clock",
+    "eod",
+    "time",
+    "moment",
+)
+_DAY_WORDS = (
+    "today",
+    "tomorrow",
+    "yesterday",
+    "tmr",
+    "tmrw",
+    "tomorow",
+    "now",
+    "currently",
+    "asap",
+    "otd",
+    "ytd",
+    "mtd",
+    "qtd",
+    "date",
+    "present",
+)
 _RATE_WORDS = ("daily", "nightly", "weekly", "fortnightly", "monthly", "quarterly", "yearly", "annually", "annual", "hourly",
                "biweekly", "bimonthly", "biannual", "biannually", "semiannually", "semimonthly", "everyday", "weekday", "weekdays")  # fmt: skip
 
@@ -45,8 +74,20 @@ def load_table(language: str) -> dict[str, Any]:
 def english() -> Lexicon:
     """The English tables."""
     table = load_table("en")
-    parts = {word: (int(low), int(high), str(code)) for word, (low, high, code) in table["parts_of_day"].items()}
-    names = ("months", "weekdays", "plural_weekdays", "units", "seasons", "cardinals", "ordinals", "decades", "meals")
+    parts = {
+        word: (int(low), int(high), str(code)) for word, (low, high, code) in table["parts_of_day"].items()
+    }
+    names = (
+        "months",
+        "weekdays",
+        "plural_weekdays",
+        "units",
+        "seasons",
+        "cardinals",
+        "ordinals",
+        "decades",
+        "meals",
+    )
     plain: dict[str, dict[str, Any]] = {name: table[name] for name in names}
     holidays = _phrases(table["holidays"])
     triggers = {word for name in names for word in plain[name]} | set(holidays) | set(parts)

@@ -113,7 +113,7 @@ def _around_now(scan: Scan, month: int, day: int) -> list[datetime]:
 
 
 def day_of_month(scan: Scan, day: int) -> Node:
-    """"The 18th": of the last and the next month that has such a day."""
+    """ "The 18th": of the last and the next month that has such a day."""
     months = [add_months(month_start(scan.now), step) for step in range(-3, 4)]
     dates = [month.replace(day=day) for month in months if is_date(month.year, month.month, day)]
     past = [found for found in dates if found < scan.now]

@@ -18,15 +18,20 @@ from perdure.text.dates.nodes import Match, Node
 from perdure.text.dates.spans import make_span
 from perdure.text.dates.templates import read_templates
 from perdure.text.dates.tokens import Scan
+from perdure.text.dates.wordsets import word_set
 
 _WORD = re.compile(r"[^\W\d_]+|[0-9]")
-_LEADS = frozenset(
-    "in from between starting every each any once twice per one bi semi all whole entire full more less fewer longer shorter".split()
+_LEADS = word_set(
+    "in from between starting every each any once twice per one bi semi all whole entire full more less fewer longer shorter"
 )
-_LINKS = frozenset("than of or time on as to and my our ( - , = soon about approximately other working work business / c b single full more".split())
+_LINKS = word_set(
+    "than of or time on as to and my our ( - , = soon about approximately other working work business / c b single full more"
+)
 
 
-def read_text(text: str, reference: datetime, prefer: Prefer, options: DateOptions, language: str | None = None) -> list[DateSpan]:
+def read_text(
+    text: str, reference: datetime, prefer: Prefer, options: DateOptions, language: str | None = None
+) -> list[DateSpan]:
     """The expressions of a text in order, in the given language or the one it seems to be in."""
     words = _WORD.findall(text.lower())
     chosen = detect_language(text, words) if language is None else language
@@ -45,7 +50,9 @@ def read_english(text: str, reference: datetime, prefer: Prefer, options: DateOp
     return _read_english(text, _WORD.findall(text.lower()), reference, prefer, options)
 
 
-def _read_english(text: str, words: list[str], reference: datetime, prefer: Prefer, options: DateOptions) -> list[DateSpan]:
+def _read_english(
+    text: str, words: list[str], reference: datetime, prefer: Prefer, options: DateOptions
+) -> list[DateSpan]:
     if _precheck().isdisjoint(words):
         return []
     lex = english()

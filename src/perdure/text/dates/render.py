@@ -6,7 +6,20 @@ from datetime import datetime, timedelta
 
 from perdure.domain.time import Window
 
-_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 _DAY = timedelta(days=1)
 
 
@@ -16,12 +29,12 @@ def month_name(moment: datetime) -> str:
 
 
 def day_text(moment: datetime) -> str:
-    """"7 May 2023"."""
+    """ "7 May 2023"."""
     return f"{moment.day} {month_name(moment)} {moment.year}"
 
 
 def clock_text(moment: datetime) -> str:
-    """"17:05"."""
+    """ "17:05"."""
     return f"{moment:%H:%M}" if not moment.second else f"{moment:%H:%M:%S}"
 
 

@@ -9,22 +9,38 @@ from perdure.domain.time import Window, aware
 from perdure.text.dates.model import DateOptions, DateSpan, DateValue, Prefer
 from perdure.text.dates.reader import is_english, read_text
 from perdure.text.dates.render import clock_text, day_text, describe_window
+from perdure.text.dates.wordsets import word_set
 
-_FUTURE = re.compile(r"\b(?:will|shall|won't|gonna|going to|plan(?:s|ning)? to|hop(?:e|es|ing) to|want(?:s)? to|about to|scheduled|upcoming)\b|'ll\b|’ll\b", re.IGNORECASE)
+_FUTURE = re.compile(
+    r"\b(?:will|shall|won't|gonna|going to|plan(?:s|ning)? to|hop(?:e|es|ing) to|want(?:s)? to|about to|scheduled|upcoming)\b|'ll\b|’ll\b",
+    re.IGNORECASE,
+)
 _SENTENCE_END = re.compile(r"[.!?\n]+\s")
-_NARRATIVE = re.compile(r"(?:the\s+)?(?:next|following|previous|same|other|day|that)\b.*\bday\b|(?:the\s+)?day\s+(?:before|after)$|the\s+day$|(?:that|same)\b", re.IGNORECASE)
+_NARRATIVE = re.compile(
+    r"(?:the\s+)?(?:next|following|previous|same|other|day|that)\b.*\bday\b|(?:the\s+)?day\s+(?:before|after)$|the\s+day$|(?:that|same)\b",
+    re.IGNORECASE,
+)
 _BOUND = re.compile(
     r"(?:before|after|since|until|till|by|prior to|around|about|circa|no later than|earlier than|later than|starting(?: (?:on|from))?|as of|up to|following)\s+",
     re.IGNORECASE,
 )
-_PREPOSITIONS = frozenset(
-    "on in at by from since until till before after of for during between to around about over through within than starting beginning for and or".split()
+_PREPOSITIONS = word_set(
+    "on in at by from since until till before after of for during between to around about over through within than starting beginning for and or"
 )
 _WRONG_FOR_DAY = frozenset(("in", "at", "during", "over", "within"))
-_VERB_AFTER = re.compile(r"\s+(?:is|was|were|will|has|had|would|isn't|wasn't|won't|seems|felt|went|turned|became)\b", re.IGNORECASE)
-_SPOKEN_YEAR = re.compile(r"\b(?:1[0-9]|20|21)\d\d\b|\d[/.-]\d+[/.-]\d\d|(?:teen|twenty)\s+\w+ty", re.IGNORECASE)
-_RELATIVE_WORD = re.compile(r"\b(?:last|past|previous|next|this|coming|following|upcoming|ago|later|from|before|after|today|now)\b", re.IGNORECASE)
+_VERB_AFTER = re.compile(
+    r"\s+(?:is|was|were|will|has|had|would|isn't|wasn't|won't|seems|felt|went|turned|became)\b", re.IGNORECASE
+)
+_SPOKEN_YEAR = re.compile(
+    r"\b(?:1[0-9]|20|21)\d\d\b|\d[/.-]\d+[/.-]\d\d|(?:teen|twenty)\s+\w+ty", re.IGNORECASE
+)
+_RELATIVE_WORD = re.compile(
+    r"\b(?:last|past|previous|next|this|coming|following|upcoming|ago|later|from|before|after|today|now)\b",
+    re.IGNORECASE,
+)
 _SEASONS = {3: "spring", 6: "summer", 9: "autumn", 12: "winter"}
+_POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
+_QUARTERS = {1: "first", 4: "second", 7: "third", 10: "fourth"}
 _KINDS = frozenset(("date", "range", "datetime", "datetimerange"))
 
 
@@ -71,7 +87,9 @@ def _spans(text: str, reference: datetime, options: DateOptions) -> list[DateSpa
     if not past or _FUTURE.search(text) is None:
         return past
     future = read_text(text, reference, "future", options)
-    return [late if _leans(text, early) == "future" else early for early, late in zip(past, future, strict=True)]
+    return [
+        late if _leans(text, early) == "future" else early for early, late in zip(past, future, strict=True)
+    ]
 
 
 def _leans(text: str, span: DateSpan) -> Prefer:
@@ -83,7 +101,9 @@ def _leans(text: str, span: DateSpan) -> Prefer:
     return "future" if _FUTURE.search(sentence) else "past"
 
 
-def _replacement(text: str, span: DateSpan, reference: datetime, options: DateOptions) -> tuple[int, int, str] | None:
+def _replacement(
+    text: str, span: DateSpan, reference: datetime, options: DateOptions
+) -> tuple[int, int, str] | None:
     if span.kind not in _KINDS or span.window is None or span.timex == "PRESENT_REF" or _is_narrative(span):
         return None
     if _SPOKEN_YEAR.search(span.text) and not _RELATIVE_WORD.search(span.text):
@@ -91,7 +111,11 @@ def _replacement(text: str, span: DateSpan, reference: datetime, options: DateOp
     bound = _BOUND.match(span.text)
     if bound is not None and span.modifier is not None:
         inner = make_absolute("on " + span.text[bound.end() :], reference, options=options)
-        inner = re.sub(r"^on (?=on |in |over |the )|^on (?:in |over |on )?", "", re.sub(r"^on (?:on|in|over) ", "", inner))
+        inner = re.sub(
+            r"^on (?=on |in |over |the )|^on (?:in |over |on )?",
+            "",
+            re.sub(r"^on (?:on|in|over) ", "", inner),
+        )
         return span.start, span.end, bound.group() + inner
     if span.modifier in ("ref_undef", "more_than", "less_than", "before", "after", "since", "until"):
         return None
@@ -111,29 +135,39 @@ def _phrase(span: DateSpan) -> tuple[str, str] | None:
     if span.kind in ("datetime", "datetimerange"):
         return _timed_phrase(span, start, end)
     if span.precision == "day" and end - start <= timedelta(days=1):
-        return "on", _possessive(span, day_text(start))
+        return "on", day_text(start)
     if span.precision == "week" and end - start == timedelta(days=7):
-        return "in", _possessive(span, f"the week of {day_text(start)}")
+        return "in", f"the week of {day_text(start)}"
     if span.precision == "weekend":
-        return "over", _possessive(span, f"the weekend of {day_text(start)}")
+        return "over", f"the weekend of {day_text(start)}"
     if span.precision == "season" and start.month in _SEASONS and span.modifier is None:
-        return "in", _possessive(span, _season_text(span, start))
+        return "in", _season_text(span, start)
+    if span.precision == "quarter" and start.month in _QUARTERS and (end - start).days < 93:
+        return "in", f"the {_QUARTERS[start.month]} quarter of {start.year}"
     preposition, _, words = describe_window(window).partition(" ")
-    return preposition, _possessive(span, words)
+    return preposition, words
 
 
 def _season_text(span: DateSpan, start: datetime) -> str:
-    named = next((name for name in ("spring", "summer", "autumn", "fall", "winter") if name in span.text.lower()), _SEASONS[start.month])
-    return f"{named} {start.year}" if start.month != 12 else f"{named} {start.year}/{(start.year + 1) % 100:02}"
-
-
-def _possessive(span: DateSpan, words: str) -> str:
-    return words + "'s" if span.text.endswith(("'s", "’s")) else words
+    named = next(
+        (name for name in ("spring", "summer", "autumn", "fall", "winter") if name in span.text.lower()),
+        _SEASONS[start.month],
+    )
+    return (
+        f"{named} {start.year}" if start.month != 12 else f"{named} {start.year}/{(start.year + 1) % 100:02}"
+    )
 
 
 def _timed_phrase(span: DateSpan, start: datetime, end: datetime) -> tuple[str, str] | None:
     if span.precision == "part_of_day":
-        name = next((name for name in ("morning", "afternoon", "evening", "night", "tonight", "lunchtime") if name in span.text.lower()), None)
+        name = next(
+            (
+                name
+                for name in ("morning", "afternoon", "evening", "night", "tonight", "lunchtime")
+                if name in span.text.lower()
+            ),
+            None,
+        )
         if name is None:
             return None
         return "on", f"the {'night' if name == 'tonight' else name} of {day_text(start)}"
@@ -167,11 +201,13 @@ def _placed(text: str, span: DateSpan, preposition: str, words: str) -> tuple[in
         previous = before.group(1).lower() if before else ""
     first = text[start].isupper()
     if previous in _PREPOSITIONS and before is not None:
-        fits = previous == preposition or (previous not in _WRONG_FOR_DAY and not (previous in ("on", "for") and preposition == "between"))
+        fits = previous == preposition or (
+            previous not in _WRONG_FOR_DAY and not (previous in ("on", "for") and preposition == "between")
+        )
         if fits:
             return start, span.end, words
         return before.start(1), span.end, f"{_cased(before.group(1)[0].isupper(), preposition)} {words}"
-    if _subject(text, span, previous) or words.endswith("'s"):
+    if _subject(text, span, previous) or _POSSESSIVE.match(text, span.end):
         return start, span.end, _cased(first, words)
     return start, span.end, f"{_cased(first, preposition)} {words}"
 
@@ -184,4 +220,3 @@ def _subject(text: str, span: DateSpan, previous: str) -> bool:
 
 def _cased(capital: bool, words: str) -> str:
     return words[0].upper() + words[1:] if capital else words
-

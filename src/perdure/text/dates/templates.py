@@ -26,7 +26,10 @@ _NUMERIC = {
     r"{year}[-/.]{m}[-/.]{day}": "date",
     r"{first}[-/.]{second}[-/.]{year}": "numeric",
 }
-_NUMERALS = {character: number for number, character in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2}
+_NUMERALS = {character: number for number, character in enumerate("〇一二三四五六七八九")} | {
+    "零": 0,
+    "两": 2,
+}
 _PLAIN = {
     "day": r"[0-9０-９]{1,2}", "year": r"[12][0-9]{3}", "m": r"[0-9０-９]{1,2}", "first": r"[0-9]{1,2}", "second": r"[0-9]{1,2}",
 }  # fmt: skip
@@ -56,7 +59,13 @@ def templates(language: str) -> Templates:
     edges = (r"(?<![\w.])", r"(?![\w])") if spaced else (r"(?<![0-9])", "")
     pattern = re.compile(edges[0] + "(?:" + "|".join(compiled) + ")" + edges[1], re.IGNORECASE)
     return Templates(
-        pattern, tuple(rule for _, rule in entries), table["months"], table["weekdays"], table["units"], table["numbers"], bool(table["day_first"])
+        pattern,
+        tuple(rule for _, rule in entries),
+        table["months"],
+        table["weekdays"],
+        table["units"],
+        table["numbers"],
+        bool(table["day_first"]),
     )
 
 
@@ -69,7 +78,9 @@ def _compile(number: int, text: str, table: dict[str, dict[str, object]], spaced
         seen += 1
         return f"(?P<s{number}_{match.group(1)}_{seen}>{_alternatives(match.group(1), table, spaced)})"
 
-    body = re.sub(r"\{([a-z]+)\}", slot, re.sub(r"(?<!\[-)(?<!=\w) (?![?\]])", r"\\s+", _keep_lookbehinds(text)))
+    body = re.sub(
+        r"\{([a-z]+)\}", slot, re.sub(r"(?<!\[-)(?<!=\w) (?![?\]])", r"\\s+", _keep_lookbehinds(text))
+    )
     return f"(?P<p{number}>{body.replace(_BLANK, ' ')})"
 
 
@@ -91,14 +102,20 @@ def _alternatives(slot: str, table: dict[str, dict[str, object]], spaced: bool) 
     return listed + (r"\.?" if slot == "month" and spaced else "")
 
 
-def read_templates(text: str, reference: datetime, language: str, prefer: Prefer, options: DateOptions) -> list[DateSpan]:
+def read_templates(
+    text: str, reference: datetime, language: str, prefer: Prefer, options: DateOptions
+) -> list[DateSpan]:
     """The expressions of a text in a language that has patterns."""
     table = templates(language)
     scan = Scan("", reference.replace(tzinfo=None), reference.tzinfo or UTC, english(), options)
     spans = []
     for match in table.pattern.finditer(text):
         node = _read(scan, table, match)
-        span = make_span(scan, node, match.group(), match.start(), match.end(), prefer) if node is not None else None
+        span = (
+            make_span(scan, node, match.group(), match.start(), match.end(), prefer)
+            if node is not None
+            else None
+        )
         if span is not None:
             spans.append(span)
     return spans
@@ -106,7 +123,11 @@ def read_templates(text: str, reference: datetime, language: str, prefer: Prefer
 
 def _read(scan: Scan, table: Templates, match: re.Match[str]) -> Node | None:
     number = next(index for index in range(len(table.rules)) if match.group(f"p{index}") is not None)
-    slots = {name.split("_")[1]: value for name, value in match.groupdict().items() if value and name.startswith(f"s{number}_")}
+    slots = {
+        name.split("_")[1]: value
+        for name, value in match.groupdict().items()
+        if value and name.startswith(f"s{number}_")
+    }
     verb, *details = table.rules[number].split()
     try:
         return _VERBS[verb](scan, table, slots, details)
@@ -150,11 +171,15 @@ def _now(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> Node
 
 
 def _shift(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> Node:
-    return moved_from_now(scan, make_length(_number(table, slots["n"]), table.units[_key(slots["unit"])]), int(details[0]))
+    return moved_from_now(
+        scan, make_length(_number(table, slots["n"]), table.units[_key(slots["unit"])]), int(details[0])
+    )
 
 
 def _stretch(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> Node:
-    return stretch(scan, make_length(_number(table, slots["n"]), table.units[_key(slots["unit"])]), int(details[0]))
+    return stretch(
+        scan, make_length(_number(table, slots["n"]), table.units[_key(slots["unit"])]), int(details[0])
+    )
 
 
 def _unit(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> Node | None:
@@ -202,7 +227,9 @@ def _month(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> No
     if details[:2] == ["of", "year"]:
         return calendar_month(scan, scan.now.year + int(details[2]), month)
     if details:
-        return calendar_month(scan, month_year(scan.now, month, {"last": -1, "this": 0, "next": 1}[details[0]]), month)
+        return calendar_month(
+            scan, month_year(scan.now, month, {"last": -1, "this": 0, "next": 1}[details[0]]), month
+        )
     return calendar_month(scan, int(slots["year"]) if "year" in slots else None, month)
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _TOKEN = re.compile(r"[0-9]+|[^\W\d_]+(?:['’](?![sS]\b)[^\W\d_]+)*|['’][sS]\b|\S")
 _PADDING = 12
+# "Two days before the day after ..." may go on for ever; a real expression has a handful of links.
+_DEEPEST = 48
 
 
 def split_words(text: str) -> list[str]:
@@ -26,7 +28,22 @@ def split_words(text: str) -> list[str]:
 class Scan:
     """Tokens of one text with the reference time; reading past the end gives empty words."""
 
-    __slots__ = ("ends", "lex", "memo", "now", "numbers", "options", "size", "spaced", "starts", "text", "today", "words", "zone")
+    __slots__ = (
+        "depth",
+        "ends",
+        "lex",
+        "memo",
+        "now",
+        "numbers",
+        "options",
+        "size",
+        "spaced",
+        "starts",
+        "text",
+        "today",
+        "words",
+        "zone",
+    )
 
     def __init__(self, text: str, now: datetime, zone: tzinfo, lex: Lexicon, options: DateOptions) -> None:
         self.text = text
@@ -49,6 +66,7 @@ class Scan:
             int(word) if len(word) <= 6 and word.isascii() and word.isdigit() else None for word in words
         ]
         self.starts, self.ends = starts, ends
+        self.depth = 0
         self.memo: dict[tuple[object, int], object] = {}
         self.words += [""] * _PADDING
         self.spaced += [True] * _PADDING
@@ -72,7 +90,11 @@ class Scan:
 
     def digits(self, index: int) -> int:
         """How many digits the number at an index has, 0 for anything else."""
-        return self.ends[index] - self.starts[index] if index < self.size and self.numbers[index] is not None else 0
+        return (
+            self.ends[index] - self.starts[index]
+            if index < self.size and self.numbers[index] is not None
+            else 0
+        )
 
     def capitalised(self, index: int) -> bool:
         """Whether the token begins with a capital letter."""
@@ -82,15 +104,21 @@ class Scan:
 Result = TypeVar("Result")
 
 
-def memoised(reader: Callable[[Scan, int], Result]) -> Callable[[Scan, int], Result]:
+def memoised(reader: Callable[[Scan, int], Result | None]) -> Callable[[Scan, int], Result | None]:
     """Keeps what a reader found at each index of a scan, since several rules ask for the same."""
 
     @wraps(reader)
-    def read(scan: Scan, i: int) -> Result:
+    def read(scan: Scan, i: int) -> Result | None:
         key = (reader, i)
         if key in scan.memo:
             return scan.memo[key]  # type: ignore[return-value]
-        found = reader(scan, i)
+        if scan.depth >= _DEEPEST:
+            return None
+        scan.depth += 1
+        try:
+            found = reader(scan, i)
+        finally:
+            scan.depth -= 1
         scan.memo[key] = found
         return found
 

@@ -18,15 +18,28 @@ from perdure.text.dates.grammar.neighbours import day_near, unit_near
 from perdure.text.dates.grammar.numeric import compact_day, numeric_day
 from perdure.text.dates.grammar.periods import period
 from perdure.text.dates.grammar.portions import portion
-from perdure.text.dates.grammar.shifts import bounded_distance, distance, length_from, weekday_at_distance, weekends_away
-from perdure.text.dates.grammar.weekdays import counted_weekdays, on_weekday_next_week, ordinal_weekday, week_then_weekday, weekday
+from perdure.text.dates.grammar.shifts import (
+    bounded_distance,
+    distance,
+    length_from,
+    weekday_at_distance,
+    weekends_away,
+)
+from perdure.text.dates.grammar.weekdays import (
+    counted_weekdays,
+    on_weekday_next_week,
+    ordinal_weekday,
+    week_then_weekday,
+    weekday,
+)
 from perdure.text.dates.lexicon import english
 from perdure.text.dates.nodes import Match
 from perdure.text.dates.tokens import Scan, memoised
+from perdure.text.dates.wordsets import word_set
 
 Reader = Callable[[Scan, int], Match | None]
 NUMBER = "#"
-_COUNTS = "a an few some several couple dozen handful half another ½ ¼ ¾ #".split()
+_COUNTS = word_set("a an few some several couple dozen handful half another ½ ¼ ¾ #")
 
 
 @lru_cache(maxsize=1)
@@ -37,7 +50,12 @@ def _day_readers() -> dict[str, tuple[Reader, ...]]:
     return _by_word(
         (
             (holiday, [*lex.holidays, *lex.shifts]),
-            (relative_day, "today otd tomorrow tmr tmrw tomorow yesterday the day next following previous last current present".split()),
+            (
+                relative_day,
+                word_set(
+                    "today otd tomorrow tmr tmrw tomorow yesterday the day next following previous last current present"
+                ),
+            ),
             (day_near, ["the", "day", *lex.weekdays]),
             (weekday_at_distance, lex.weekdays),
             (week_then_weekday, lex.shifts),
@@ -59,24 +77,30 @@ def _other_readers() -> dict[str, tuple[Reader, ...]]:
     counts = [*_COUNTS, *lex.cardinals]
     ordinals = ["the", *lex.ordinals, *lex.cardinals, NUMBER]
     parts = [*lex.parts_of_day, *(word + "s" for word in lex.parts_of_day), *lex.meals, "day"]
-    nouns = "month same that year fiscal financial school calendar academic fy cy sy w wk q h ' ’ ‘".split()
+    nouns = word_set("month same that year fiscal financial school calendar academic fy cy sy w wk q h ' ’ ‘")
     return _by_word(
         (
             (weekends_away, counts),
             (distance, ["in", "within", *counts]),
             (length_from, ["for", *counts]),
-            (bounded_distance, "more less fewer longer over under".split()),
+            (bounded_distance, word_set("more less fewer longer over under")),
             (last_units, [*lex.shifts, *counts]),
             (part_of_period, ["last", "final", *ordinals]),
-            (rest_of, "rest remaining remainder balance".split()),
-            (to_date, "ytd mtd qtd week month quarter year to".split()),
-            (portion, "early earlier late later mid middle beginning start end close".split()),
+            (rest_of, word_set("rest remaining remainder balance")),
+            (to_date, word_set("ytd mtd qtd week month quarter year to")),
+            (portion, word_set("early earlier late later mid middle beginning start end close")),
             (unit_near, ["the", *lex.units]),
             (period, [*lex.months, *lex.shifts, *lex.seasons, *lex.units, *lex.decades, *nouns, *ordinals]),
-            (now, "now right just at asap currently nowadays".split()),
-            (end_of_day, "the eod end".split()),
-            (part_of_day, [*parts, *lex.shifts, *"tonight tonite early earlier late later mid in during".split()]),
-            (match_clock, [*lex.cardinals, NUMBER, *"noon noonish midday midnight mid half quarter a".split()]),
+            (now, word_set("now right just at asap currently nowadays")),
+            (end_of_day, word_set("the eod end")),
+            (
+                part_of_day,
+                [*parts, *lex.shifts, *word_set("tonight tonite early earlier late later mid in during")],
+            ),
+            (
+                match_clock,
+                [*lex.cardinals, NUMBER, *word_set("noon noonish midday midnight mid half quarter a")],
+            ),
         )
     )
 

@@ -32,11 +32,13 @@ def clock_node(scan: Scan, clock: Clock) -> Node:
     for hour in hours:
         moment = scan.today + timedelta(hours=hour, minutes=clock.minute, seconds=clock.second)
         alts.append(Alt(moment, None, moment + GRAIN_LENGTH[clock.grain]))
-    return Node("time", clock.grain, alts, clock_open=clock.open, timex=clock_timex(alts[0].start, clock.grain))
+    return Node(
+        "time", clock.grain, alts, clock_open=clock.open, timex=clock_timex(alts[0].start, clock.grain)
+    )
 
 
 def clock_timex(moment: datetime | None, grain: str) -> str:
-    """"T07:30"."""
+    """ "T07:30"."""
     if moment is None:
         return ""
     pattern = {"hour": "T%H", "minute": "T%H:%M", "second": "T%H:%M:%S"}[grain]
@@ -44,14 +46,19 @@ def clock_timex(moment: datetime | None, grain: str) -> str:
 
 
 def half_of_day(scan: Scan, j: int) -> tuple[int | None, int] | None:
-    """"am", "p.m.", "p": the hours to add (None for "ampm") and the index after."""
+    """ "am", "p.m.", "p": the hours to add (None for "ampm") and the index after."""
     word = scan.words[j]
     if word == "ampm":
         return None, j + 1
     if word in ("am", "pm"):
         return _HALVES[word], j + 1
     if word in ("a", "p"):
-        if scan.words[j + 1] == "." and scan.words[j + 2] == "m" and not scan.spaced[j + 1] and not scan.spaced[j + 2]:
+        if (
+            scan.words[j + 1] == "."
+            and scan.words[j + 2] == "m"
+            and not scan.spaced[j + 1]
+            and not scan.spaced[j + 2]
+        ):
             closing = scan.words[j + 3] == "." and not scan.spaced[j + 3]
             return _HALVES[word], j + 4 if closing else j + 3
         if scan.words[j + 1] == "m" and scan.numbers[j - 1] is not None:
@@ -61,7 +68,9 @@ def half_of_day(scan: Scan, j: int) -> tuple[int | None, int] | None:
     return None
 
 
-def with_half(scan: Scan, hour: int, minute: int, second: int, grain: str, j: int) -> tuple[Clock, int] | None:
+def with_half(
+    scan: Scan, hour: int, minute: int, second: int, grain: str, j: int
+) -> tuple[Clock, int] | None:
     """A clock with the half of the day that follows it, if any."""
     if hour > 24 or minute > 59 or second > 59:
         return None
@@ -75,24 +84,38 @@ def with_half(scan: Scan, hour: int, minute: int, second: int, grain: str, j: in
         return Clock(hour, minute, second, grain, False), half[1]
     if hour == 24 and minute:
         return None
-    return Clock(hour, minute, second, grain, 1 <= hour <= 12 and grain != "padded"), j
+    return Clock(hour, minute, second, grain, 1 <= hour <= 12), j
 
 
 def numeric_clock(scan: Scan, i: int) -> tuple[Clock, int] | None:
-    """"8:30", "8:30:15 pm", "8.30pm", "3pm", "1140 a.m.", "0730 hours"."""
+    """ "8:30", "8:30:15 pm", "8.30pm", "3pm", "1140 a.m.", "0730 hours"."""
     hour = scan.numbers[i]
     width = scan.digits(i)
-    if hour is None or (i and not scan.spaced[i] and scan.words[i - 1] in (":", ".", "/") and scan.digits(i - 2)):
+    if hour is None or (
+        i and not scan.spaced[i] and scan.words[i - 1] in (":", ".", "/") and scan.digits(i - 2)
+    ):
         return None
     if width <= 2 and scan.words[i + 1] == ":" and scan.digits(i + 2) == 2:
         return _colon_clock(scan, hour, i)
-    if width <= 2 and scan.words[i + 1] == "." and scan.digits(i + 2) == 2 and not scan.spaced[i + 1] and not scan.spaced[i + 2]:
+    if (
+        width <= 2
+        and scan.words[i + 1] == "."
+        and scan.digits(i + 2) == 2
+        and not scan.spaced[i + 1]
+        and not scan.spaced[i + 2]
+    ):
         half = half_of_day(scan, i + 3)
         if half is not None:
             return with_half(scan, hour, scan.numbers[i + 2] or 0, 0, "minute", i + 3)
     if width in (3, 4) and half_of_day(scan, i + 1) is not None:
         return with_half(scan, hour // 100, hour % 100, 0, "minute", i + 1)
-    if width == 4 and scan.words[i + 1] in ("hrs", "hours", "h") and hour // 100 < 24 and hour % 100 < 60 and hour % 100 != hour:
+    if (
+        width == 4
+        and scan.words[i + 1] in ("hrs", "hours", "h")
+        and hour // 100 < 24
+        and hour % 100 < 60
+        and hour % 100 != hour
+    ):
         return Clock(hour // 100, hour % 100, 0, "minute", False), i + 2
     if width <= 2 and half_of_day(scan, i + 1) is not None:
         return with_half(scan, hour, 0, 0, "hour", i + 1)
@@ -106,7 +129,12 @@ def _colon_clock(scan: Scan, hour: int, i: int) -> tuple[Clock, int] | None:
         return None
     if scan.words[j] == ":" and scan.digits(j + 1) == 2 and not scan.spaced[j]:
         second, j, grain = scan.numbers[j + 1] or 0, j + 2, "second"
-        if scan.words[j] == "." and not scan.spaced[j] and scan.words[j + 1].isdigit() and not scan.spaced[j + 1]:
+        if (
+            scan.words[j] == "."
+            and not scan.spaced[j]
+            and scan.words[j + 1].isdigit()
+            and not scan.spaced[j + 1]
+        ):
             j += 2
     found = with_half(scan, hour, minute, second, grain, j)
     if found is None:
@@ -127,7 +155,7 @@ def word_hour(scan: Scan, i: int) -> tuple[int, int] | None:
 
 
 def spoken_clock(scan: Scan, i: int) -> tuple[Clock, int] | None:
-    """"seven pm", "eight o'clock", "five-thirty", "six forty-three minutes", "half past seven", "20 min past eight"."""
+    """ "seven pm", "eight o'clock", "five-thirty", "six forty-three minutes", "half past seven", "20 min past eight"."""
     relative = _relative_clock(scan, i)
     if relative is not None:
         return relative
@@ -146,7 +174,7 @@ def spoken_clock(scan: Scan, i: int) -> tuple[Clock, int] | None:
 
 
 def hour_and_minute_words(scan: Scan, i: int) -> tuple[Clock, int] | None:
-    """"nine thirty", "two forty five", "six forty-three minutes": safe only where a time is expected."""
+    """ "nine thirty", "two forty five", "six forty-three minutes": safe only where a time is expected."""
     small = small_cardinal(scan, i)
     if small is None or not 1 <= small[0] <= 12 or scan.numbers[i] is not None:
         return None
@@ -169,13 +197,16 @@ def _relative_clock(scan: Scan, i: int) -> tuple[Clock, int] | None:
     elif words[j] in ("three", "3") and words[j + 1] in ("quarters", "quarter"):
         minutes, k = 45, j + 2
     else:
-        counted = (scan.numbers[i], i + 1) if scan.numbers[i] is not None else small_cardinal(scan, i)
-        if counted is None or counted[0] is None or not 1 <= counted[0] <= 59:
+        number = scan.numbers[i]
+        counted = (number, i + 1) if number is not None else small_cardinal(scan, i)
+        if counted is None or not 1 <= counted[0] <= 59:
             return None
         minutes, k = counted
         named = words[k] in ("min", "mins", "minute", "minutes")
         k = k + 1 if named else k
-        if words[k] not in ("past", "after", "to", "before", "till", "of") or (not named and words[k] != "past"):
+        if words[k] not in ("past", "after", "to", "before", "till", "of") or (
+            not named and words[k] != "past"
+        ):
             return None
     return _from_hour(scan, minutes, words[k], k + 1)
 
@@ -200,7 +231,7 @@ def _from_hour(scan: Scan, minutes: int, direction: str, k: int) -> tuple[Clock,
 
 
 def named_clock(scan: Scan, i: int) -> tuple[Clock, int] | None:
-    """"noon", "midnight", "mid day", "noonish", "4ish"."""
+    """ "noon", "midnight", "mid day", "noonish", "4ish"."""
     words = scan.words
     j = scan.skip(i, "12")
     if words[j] in _NAMED:
@@ -218,7 +249,12 @@ def named_clock(scan: Scan, i: int) -> tuple[Clock, int] | None:
 def starts_clock(scan: Scan, i: int) -> bool:
     """Whether the word at an index can begin a clock time."""
     word = scan.words[i]
-    return word[:1].isdigit() or word in scan.lex.cardinals or word in _NAMED or word in ("half", "quarter", "mid", "a")
+    return (
+        word[:1].isdigit()
+        or word in scan.lex.cardinals
+        or word in _NAMED
+        or word in ("half", "quarter", "mid", "a")
+    )
 
 
 @memoised
@@ -256,7 +292,11 @@ def _counts_something(scan: Scan, j: int) -> bool:
     glued_sign = word in (".", ":", "/", "%", "$", "€", "st", "nd", "rd", "th") and not scan.spaced[j]
     if glued_sign and word in (".", ":", "/"):
         return scan.digits(j + 1) > 0 and not scan.spaced[j + 1]
-    return glued_sign or word in scan.lex.units or word in ("people", "persons", "times", "percent", "of", "hundred", "thousand", "million")
+    return (
+        glued_sign
+        or word in scan.lex.units
+        or word in ("people", "persons", "times", "percent", "of", "hundred", "thousand", "million")
+    )
 
 
 def match_clock(scan: Scan, i: int) -> Match | None:

@@ -85,7 +85,13 @@ def range_of(scan: Scan, first: Clock, second: Clock) -> Node:
     if first.open and not second.open:
         later = (start + _HALF) % DAY if first.hour != 12 else start
         same_half = stop >= _HALF
-        chosen = later if same_half and later < stop else start % DAY if first.hour != 12 or not same_half else start
+        chosen = (
+            later
+            if same_half and later < stop
+            else start % DAY
+            if first.hour != 12 or not same_half
+            else start
+        )
         if chosen >= stop and first.hour == 12:
             chosen = timedelta(minutes=first.minute)
         pairs.append((chosen, stop))
@@ -98,7 +104,9 @@ def range_of(scan: Scan, first: Clock, second: Clock) -> Node:
     else:
         pairs.append((start, stop))
     alts = [_alt(scan, low, high, second.grain) for low, high in pairs]
-    return Node("timerange", grain, alts, clock_open=first.open and second.open, tags=frozenset(("clock_range",)))
+    return Node(
+        "timerange", grain, alts, clock_open=first.open and second.open, tags=frozenset(("clock_range",))
+    )
 
 
 def _offset(value: Clock) -> timedelta:
@@ -129,7 +137,11 @@ def _start_then_length(scan: Scan, first: tuple[Clock, int, bool], lead: bool) -
 
 def _length_then_start(scan: Scan, i: int) -> Match | None:
     found = length_at(scan, i + 1)
-    if found is None or not found[0].seconds or scan.words[found[1]] not in ("from", "at", "starting", "beginning"):
+    if (
+        found is None
+        or not found[0].seconds
+        or scan.words[found[1]] not in ("from", "at", "starting", "beginning")
+    ):
         return None
     k = scan.skip(found[1] + 1, "at", "from")
     value = expected_clock(scan, k)
@@ -146,5 +158,3 @@ def _lasting(scan: Scan, first: Clock, seconds: float) -> Node:
         stop = alt.start + timedelta(seconds=seconds)
         alts.append(Alt(alt.start, stop, stop))
     return Node("timerange", "minute", alts, clock_open=first.open, tags=frozenset(("clock_range",)))
-
-

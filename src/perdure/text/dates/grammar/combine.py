@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
-from datetime import timedelta, timezone
+from datetime import timedelta
 
 from perdure.text.dates.calendar import DAY
 from perdure.text.dates.grammar.atoms import atom, day
-from perdure.text.dates.grammar.clock import Clock, clock, clock_node, expected_clock, hour_and_minute_words, starts_clock
+from perdure.text.dates.grammar.clock import (
+    Clock,
+    clock,
+    clock_node,
+    expected_clock,
+    hour_and_minute_words,
+    starts_clock,
+)
 from perdure.text.dates.grammar.clockranges import clock_range
 from perdure.text.dates.grammar.dayparts import part_name, part_of_day
+from perdure.text.dates.grammar.isotimes import iso_time
 from perdure.text.dates.grammar.pinning import days_of, on_days, pin
 from perdure.text.dates.nodes import Alt, Match, Node
 from perdure.text.dates.tokens import Scan, memoised
+from perdure.text.dates.wordsets import word_set
 
 _AT = frozenset(("at", "@", "around", "about", "circa", "by", "starting"))
 _TIME_LEADS = frozenset(("from", "between", "for", "at"))
-_AFTER_HOUR = frozenset(
+_AFTER_HOUR = word_set(
     "on in and or for with to from until till by sharp at this next last every each when we i if is was were will please because so but "
-    "tonight tonite though then that as it he she they you my".split()
+    "tonight tonite though then that as it he she they you my"
 )
-_BOUNDS = {"before": "before", "by": "before", "until": "until", "till": "until", "after": "after", "since": "since"}
+_BOUNDS = {
+    "before": "before",
+    "by": "before",
+    "until": "until",
+    "till": "until",
+    "after": "after",
+    "since": "since",
+}
 
 
 @memoised
@@ -48,7 +64,7 @@ def start_of_operand(scan: Scan, i: int) -> Match | None:
 
 
 def plain_times_before_day(scan: Scan, i: int) -> Match | None:
-    """"five to seven today", "between 3 and 8 yesterday": numbers that a following day makes times."""
+    """ "five to seven today", "between 3 and 8 yesterday": numbers that a following day makes times."""
     found = clock_range(scan, i, announced=True)
     if found is None:
         return None
@@ -57,14 +73,16 @@ def plain_times_before_day(scan: Scan, i: int) -> Match | None:
 
 
 def announced_clock(scan: Scan, i: int) -> Match | None:
-    """"7 in the morning", "5 this evening", "9 tonight", "at 6.45", "five-thirty tomorrow"."""
+    """ "7 in the morning", "5 this evening", "9 tonight", "at 6.45", "five-thirty tomorrow"."""
     words = scan.words
     if words[i] == "at":
-        dotted = scan.digits(i + 1) and words[i + 2] == "." and scan.digits(i + 3) == 2 and not scan.spaced[i + 2]
+        dotted = (
+            scan.digits(i + 1) and words[i + 2] == "." and scan.digits(i + 3) == 2 and not scan.spaced[i + 2]
+        )
         found = expected_clock(scan, i + 1) if dotted else None
         return None if found is None else (clock_node(scan, found[0]), found[1])
     found = expected_clock(scan, i)
-    if found is None or scan.digits(i) > 2 and scan.words[i + 1] != ":":
+    if found is None or (scan.digits(i) > 2 and scan.words[i + 1] != ":"):
         return None
     value, j = found
     announced = i > 0 and words[i - 1] == "at" and part_name(scan, j) is None and not _counts_noun(scan, i, j)
@@ -89,7 +107,22 @@ def words_of_number(scan: Scan, i: int) -> bool:
 
 
 def _day_or_part_follows(scan: Scan, i: int, j: int) -> bool:
-    if i and scan.words[i - 1] in ("building", "room", "number", "$", ".", ":", "-", "/", ",", "one", "a", "episode", "page", "gate"):
+    if i and scan.words[i - 1] in (
+        "building",
+        "room",
+        "number",
+        "$",
+        ".",
+        ":",
+        "-",
+        "/",
+        ",",
+        "one",
+        "a",
+        "episode",
+        "page",
+        "gate",
+    ):
         return False
     part = part_of_day(scan, scan.skip(j, "at"))
     named = scan.words[j] in ("in", "at", "this", "tonight", "tonite", "early", "late")
@@ -103,7 +136,11 @@ def _extended(scan: Scan, node: Node, j: int) -> Match | None:
         return _day_then_time(scan, node, j)
     if node.kind in ("time", "timerange"):
         return _time_then_part(scan, node, j) or _time_then_day(scan, node, j)
-    if node.kind in ("datetime", "datetimerange") and not node.part and (node.clock_open or "day_last" in node.tags):
+    if (
+        node.kind in ("datetime", "datetimerange")
+        and not node.part
+        and (node.clock_open or "day_last" in node.tags)
+    ):
         return _time_then_part(scan, node, j)
     if node.kind == "datetimerange" and node.part:
         return _part_then_time(scan, node, j) or _part_then_week(scan, node, j)
@@ -119,44 +156,9 @@ def _gap(scan: Scan, j: int) -> int:
     return scan.skip(j, ",", "-")
 
 
-def _iso_time(scan: Scan, node: Node, j: int) -> Match | None:
-    """"T10:30:00Z": by the 24-hour clock, brought from its own zone into the reference's."""
-    found = clock(scan, j + 1)
-    if found is None:
-        return None
-    value, k = found
-    timed = on_days(scan, clock_node(scan, value._replace(open=False)), node)
-    offset, end = _zone_offset(scan, k)
-    if offset is None:
-        return timed, k
-    zone = timezone(offset)
-    alts = []
-    for alt in timed.alts:
-        assert alt.start is not None and alt.end is not None
-        start = alt.start.replace(tzinfo=zone).astimezone(scan.zone).replace(tzinfo=None)
-        alts.append(Alt(start, None, start + (alt.end - alt.start)))
-    return timed.changed(alts=alts), end
-
-
-def _zone_offset(scan: Scan, k: int) -> tuple[timedelta | None, int]:
-    words = scan.words
-    if words[k] == "z" and not scan.spaced[k]:
-        return timedelta(0), k + 1
-    if words[k] not in ("+", "-") or scan.spaced[k] or scan.spaced[k + 1] or scan.digits(k + 1) not in (2, 4):
-        return None, k
-    number = scan.numbers[k + 1] or 0
-    hours, minutes, end = (number // 100, number % 100, k + 2) if scan.digits(k + 1) == 4 else (number, 0, k + 2)
-    if words[end] == ":" and scan.digits(end + 1) == 2 and not scan.spaced[end]:
-        minutes, end = scan.numbers[end + 1] or 0, end + 2
-    if hours > 14 or minutes > 59:
-        return None, k
-    size = timedelta(hours=hours, minutes=minutes)
-    return (-size if words[k] == "-" else size), end
-
-
 def _day_then_time(scan: Scan, node: Node, j: int) -> Match | None:
     if scan.words[j] == "t" and not scan.spaced[j] and scan.numbers[j + 1] is not None:
-        return _iso_time(scan, node, j)
+        return iso_time(scan, node, j)
     k = _gap(scan, j)
     other = _nearer_day(scan, k)
     if other is not None:
@@ -181,13 +183,17 @@ def _day_then_time(scan: Scan, node: Node, j: int) -> Match | None:
 
 
 def _nearer_day(scan: Scan, k: int) -> Match | None:
-    """"tomorrow, 13/04/21, at 7 PM": the date in digits decides."""
+    """ "tomorrow, 13/04/21, at 7 PM": the date in digits decides."""
     from perdure.text.dates.grammar.numeric import numeric_day
 
     if scan.words[k - 1] != ",":
         return None
     found = numeric_day(scan, k)
-    return found if found is not None and found[0].parts is not None and found[0].parts.year is not None else None
+    return (
+        found
+        if found is not None and found[0].parts is not None and found[0].parts.year is not None
+        else None
+    )
 
 
 def _part_after(scan: Scan, node: Node, j: int) -> Match:
@@ -217,7 +223,7 @@ def _time_then_part(scan: Scan, node: Node, j: int) -> Match | None:
 
 
 def _part_at_clock(scan: Scan, node: Node, j: int) -> Match | None:
-    """"in the morning at 7"."""
+    """ "in the morning at 7"."""
     if scan.words[j] not in _AT:
         value = clock(scan, j)
     else:
@@ -236,7 +242,13 @@ def _time_then_day(scan: Scan, node: Node, j: int) -> Match | None:
         return None
     if scan.words[j] == "-" or (scan.words[j] in ("in", "for") and scan.words[k] not in ("the",)):
         return None
-    if node.part and scan.words[j] != "of" and found[1] - k == 1 and "weekday" not in found[0].tags and k == j:
+    if (
+        node.part
+        and scan.words[j] != "of"
+        and found[1] - k == 1
+        and "weekday" not in found[0].tags
+        and k == j
+    ):
         return None
     combined = on_days(scan, node, found[0])
     return combined.changed(tags=combined.tags | {"day_last"}), found[1]
@@ -261,7 +273,7 @@ def _part_then_time(scan: Scan, node: Node, j: int) -> Match | None:
 
 
 def _part_then_week(scan: Scan, node: Node, j: int) -> Match | None:
-    """"Wednesday evening next week"."""
+    """ "Wednesday evening next week"."""
     steps = scan.lex.shifts.get(scan.words[j])
     if steps is None or scan.words[j + 1] != "week" or "weekday" not in node.tags:
         return None
@@ -277,7 +289,7 @@ def _part_then_week(scan: Scan, node: Node, j: int) -> Match | None:
 
 
 def half_of_named_day(scan: Scan, i: int) -> Match | None:
-    """"early in the day Wednesday", "later in today", "late in the day"."""
+    """ "early in the day Wednesday", "later in today", "late in the day"."""
     words = scan.words
     early = words[i] in ("early", "earlier")
     if not early and words[i] not in ("late", "later"):
@@ -289,7 +301,12 @@ def half_of_named_day(scan: Scan, i: int) -> Match | None:
         days, end = (found[0], found[1]) if found is not None and found[0].kind == "date" else (None, j + 2)
     else:
         found = day(scan, j)
-        if found is None or found[0].kind != "date" or words[j] == "the" or part_name(scan, found[1]) is not None:
+        if (
+            found is None
+            or found[0].kind != "date"
+            or words[j] == "the"
+            or part_name(scan, found[1]) is not None
+        ):
             return None
         days, end = found
     base = days if days is not None else Node("date", "day", [Alt(scan.today, None, scan.today + DAY)])

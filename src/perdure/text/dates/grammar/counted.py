@@ -19,14 +19,15 @@ from perdure.text.dates.grammar.numbers import count, ordinal
 from perdure.text.dates.grammar.units import unit_bounds, unit_start
 from perdure.text.dates.nodes import Alt, Length, Match, Node, elapsed, period_node, shift
 from perdure.text.dates.tokens import Scan, memoised
+from perdure.text.dates.wordsets import word_set
 
 _FINE = frozenset(("second", "minute", "hour"))
-_MODALS = frozenset("will would can could should may might must to not did does".split())
+_MODALS = word_set("will would can could should may might must to not did does")
 
 
 @memoised
 def last_units(scan: Scan, i: int) -> Match | None:
-    """"last 3 months", "past few days", "next couple weeks", "5 upcoming years", "13 last minutes"."""
+    """ "last 3 months", "past few days", "next couple weeks", "5 upcoming years", "13 last minutes"."""
     words = scan.words
     steps = scan.lex.shifts.get(words[i])
     if words[i] == "last" and i and words[i - 1] in _MODALS:
@@ -53,7 +54,7 @@ def last_units(scan: Scan, i: int) -> Match | None:
 
 
 def _without_tail(scan: Scan, steps: int, j: int) -> Match | None:
-    """"last 3 months and 2 weeks and 2 days ago": only the first length belongs to "last"."""
+    """ "last 3 months and 2 weeks and 2 days ago": only the first length belongs to "last"."""
     single = single_length(scan, j) if scan.words[j] != "half" else None
     if single is None or scan.words[single[1]] in ("ago", "later"):
         return None
@@ -66,7 +67,12 @@ def stretch(scan: Scan, length: Length, steps: int) -> Node:
         now = scan.now.replace(microsecond=0)
         other = shift(scan, now, length, steps)
         first, last = (other, now) if steps < 0 else (now, other)
-        return Node("datetimerange", length.grain, [Alt(first, last, last)], timex=f"({first.isoformat()},{last.isoformat()},{length.timex})")
+        return Node(
+            "datetimerange",
+            length.grain,
+            [Alt(first, last, last)],
+            timex=f"({first.isoformat()},{last.isoformat()},{length.timex})",
+        )
     if length.business:
         return _business_stretch(scan, length, steps)
     if length.grain in ("quarter", "decade", "century") and length.months == int(length.months):
@@ -92,7 +98,7 @@ def _business_stretch(scan: Scan, length: Length, steps: int) -> Node:
 
 
 def part_of_period(scan: Scan, i: int) -> Match | None:
-    """"the last week of July", "first ten days of last year", "the 9th month of next year", "the second week of 2021"."""
+    """ "the last week of July", "first ten days of last year", "the 9th month of next year", "the second week of 2021"."""
     j = scan.skip(i, "the")
     last = scan.words[j] in ("last", "final")
     number = (-1, j + 1) if last else ordinal(scan, j)
@@ -109,7 +115,11 @@ def part_of_period(scan: Scan, i: int) -> Match | None:
     from perdure.text.dates.grammar.periods import period
 
     found = period(scan, scan.skip(k + 1, "of", "in"))
-    if found is None or found[0].grain not in ("month", "year", "quarter", "season", "decade") or not 1 <= amount <= 400:
+    if (
+        found is None
+        or found[0].grain not in ("month", "year", "quarter", "season", "decade")
+        or not 1 <= amount <= 400
+    ):
         return None
     node, end = found
     pairs = [pair for alt in node.alts if (pair := _slice(alt, node.grain, unit, nth, amount)) is not None]
@@ -125,11 +135,14 @@ def part_of_period(scan: Scan, i: int) -> Match | None:
 
 def _whole_follows(scan: Scan, k: int) -> bool:
     """Whether "of" or "next year" follows the unit."""
-    return scan.words[k] in ("of", "in") or (scan.words[k] in scan.lex.shifts and scan.words[k + 1] in ("month", "year", "quarter"))
+    return scan.words[k] in ("of", "in") or (
+        scan.words[k] in scan.lex.shifts and scan.words[k + 1] in ("month", "year", "quarter")
+    )
 
 
 def _slice(alt: Alt, whole: str, unit: str, nth: int, amount: int) -> tuple[datetime, datetime] | None:
-    assert alt.start is not None and alt.stop is not None
+    assert alt.start is not None
+    assert alt.stop is not None
     if unit == "week":
         return _weeks(alt.start, alt.stop, whole, nth, amount)
     if unit == "weekend":
@@ -139,14 +152,21 @@ def _slice(alt: Alt, whole: str, unit: str, nth: int, amount: int) -> tuple[date
         start = alt.stop - DAY * amount if nth < 0 else alt.start + DAY * (nth - 1)
         stop = start + DAY * amount
     else:
-        start = add_months(alt.stop, -months * amount) if nth < 0 else add_months(alt.start, months * (nth - 1))
+        start = (
+            add_months(alt.stop, -months * amount) if nth < 0 else add_months(alt.start, months * (nth - 1))
+        )
         stop = add_months(start, months * amount)
     return (start, stop) if alt.start <= start and stop <= alt.stop else None
 
 
-def _weeks(first: datetime, stop: datetime, whole: str, nth: int, amount: int) -> tuple[datetime, datetime] | None:
+def _weeks(
+    first: datetime, stop: datetime, whole: str, nth: int, amount: int
+) -> tuple[datetime, datetime] | None:
     if whole == "year":
-        start = iso_week(first.year, weeks_in_year(first.year) - amount + 1 if nth < 0 else min(nth, weeks_in_year(first.year)))
+        start = iso_week(
+            first.year,
+            weeks_in_year(first.year) - amount + 1 if nth < 0 else min(nth, weeks_in_year(first.year)),
+        )
     elif nth < 0:
         end_month = stop - DAY
         start = last_week_of_month(end_month.year, end_month.month) - WEEK * (amount - 1)
@@ -171,7 +191,7 @@ def _weekends(first: datetime, stop: datetime, nth: int) -> tuple[datetime, date
 
 
 def rest_of(scan: Scan, i: int) -> Match | None:
-    """"rest of the week", "remaining of the month", "remainder of this year", "the rest of the day"."""
+    """ "rest of the week", "remaining of the month", "remainder of this year", "the rest of the day"."""
     words = scan.words
     if words[i] not in ("rest", "remaining", "remainder", "balance") or words[i + 1] != "of":
         return None
@@ -190,7 +210,7 @@ def rest_of(scan: Scan, i: int) -> Match | None:
 
 
 def to_date(scan: Scan, i: int) -> Match | None:
-    """"year to date", "ytd", "month to date", "to date"."""
+    """ "year to date", "ytd", "month to date", "to date"."""
     words = scan.words
     unit = {"ytd": "year", "mtd": "month", "qtd": "quarter"}.get(words[i])
     j = i + 1
@@ -212,8 +232,16 @@ def to_date(scan: Scan, i: int) -> Match | None:
 
 def _until_now(scan: Scan, i: int) -> Match | None:
     words = scan.words
-    if not scan.at(i, "to", "date") or (i and words[i - 1] in ("up", "equals", "equal")) or words[i + 2] in ("from", "with", "a", "the", "her", "him"):
+    if (
+        not scan.at(i, "to", "date")
+        or (i and words[i - 1] in ("up", "equals", "equal"))
+        or words[i + 2] in ("from", "with", "a", "the", "her", "him")
+    ):
         return None
-    return Node("range", "day", [Alt(None, scan.today, elapsed(scan, scan.now, DAY * 0))], mod="before", timex="PRESENT_REF"), i + 2
-
-
+    return Node(
+        "range",
+        "day",
+        [Alt(None, scan.today, elapsed(scan, scan.now, DAY * 0))],
+        mod="before",
+        timex="PRESENT_REF",
+    ), i + 2

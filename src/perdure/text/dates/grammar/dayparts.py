@@ -13,7 +13,7 @@ _SECOND = timedelta(seconds=1)
 
 
 def part_name(scan: Scan, j: int) -> tuple[str, int] | None:
-    """"morning", "night-time", "lunch time", also in the plural."""
+    """ "morning", "night-time", "lunch time", also in the plural."""
     words = scan.words
     word = words[j]
     timed = _joined_time(scan, j + 1)
@@ -76,15 +76,17 @@ def part_of_day(scan: Scan, i: int) -> Match | None:
 
 def _stands_alone(scan: Scan, i: int, j: int, k: int) -> bool:
     previous = scan.words[i - 1] if i else ""
-    if previous == "good" or (scan.words[j].endswith("s") and scan.words[j] in ("mornings", "evenings", "nights", "afternoons") and previous not in scan.lex.weekdays):
+    if previous == "good" or (
+        scan.words[j].endswith("s")
+        and scan.words[j] in ("mornings", "evenings", "nights", "afternoons")
+        and previous not in scan.lex.weekdays
+    ):
         return False
-    if scan.words[j] == "night" and scan.words[k] in ("club", "-", "shift", "life", "mode", "sky"):
-        return False
-    return True
+    return not (scan.words[j] == "night" and scan.words[k] in ("club", "-", "shift", "life", "mode", "sky"))
 
 
 def _dated_part(scan: Scan, j: int, mod: str | None) -> Match | None:
-    """"this morning", "last night", "next evening", "late this morning"."""
+    """ "this morning", "last night", "next evening", "late this morning"."""
     steps = scan.lex.shifts.get(scan.words[j])
     if steps is None:
         return None
@@ -109,6 +111,6 @@ def moved(alt: Alt, delta: timedelta) -> Alt:
 
 
 def meal(scan: Scan, i: int) -> Match | None:
-    """"lunch" where a time is expected: "before lunch"."""
+    """ "lunch" where a time is expected: "before lunch"."""
     name = scan.lex.meals.get(scan.words[i])
     return None if name is None else (part_node(scan, name), i + 1)

@@ -11,12 +11,13 @@ from perdure.text.dates.grammar.numbers import cardinal, ordinal, small_cardinal
 from perdure.text.dates.grammar.numeric import continues, inside_number
 from perdure.text.dates.nodes import Match, Node, calendar_day, day_node, day_of_month
 from perdure.text.dates.tokens import Scan, memoised
+from perdure.text.dates.wordsets import word_set
 
 _TODAY = {"today": 0, "otd": 0, "tomorrow": 1, "tmr": 1, "tmrw": 1, "tomorow": 1, "yesterday": -1}
 
 
 def relative_day(scan: Scan, i: int) -> Match | None:
-    """"today", "the day after tomorrow", "the next day", "the day before"."""
+    """ "today", "the day after tomorrow", "the next day", "the day before"."""
     words = scan.words
     if words[i] in _TODAY:
         return _single(scan, _TODAY[words[i]], i + 1)
@@ -82,7 +83,18 @@ def _month_first(scan: Scan, i: int) -> Match | None:
 
 
 def _unit_follows(scan: Scan, k: int) -> bool:
-    return scan.words[k] in ("am", "pm", "%", "people", "years", "days", "weeks", "months", "hours", "minutes")
+    return scan.words[k] in (
+        "am",
+        "pm",
+        "%",
+        "people",
+        "years",
+        "days",
+        "weeks",
+        "months",
+        "hours",
+        "minutes",
+    )
 
 
 def _day_number(scan: Scan, j: int) -> tuple[int, int] | None:
@@ -149,12 +161,24 @@ def _finish(scan: Scan, month: int, day: int, j: int) -> Match | None:
 
 
 def bare_ordinal_day(scan: Scan, i: int) -> Match | None:
-    """"the 18th", "29th", "the 17" before a time."""
+    """ "the 18th", "29th", "the 17" before a time."""
     words = scan.words
     j = scan.skip(i, "the")
     day = ordinal(scan, j)
     if day is not None and scan.numbers[j] is not None and 1 <= day[0] <= 31:
-        if j == i and words[i - 1 if i else 0] not in ("on", "until", "by", "till", "through", "to", "and", "-", "since", "before", "after"):
+        if j == i and words[i - 1 if i else 0] not in (
+            "on",
+            "until",
+            "by",
+            "till",
+            "through",
+            "to",
+            "and",
+            "-",
+            "since",
+            "before",
+            "after",
+        ):
             return None
         if _names_something(scan, day[1]):
             return None
@@ -163,14 +187,16 @@ def bare_ordinal_day(scan: Scan, i: int) -> Match | None:
 
 
 def _bare_number_day(scan: Scan, i: int, j: int) -> Match | None:
-    """"on the 15", "on 27", "the 17 from 2pm": numbers that only their surroundings make days."""
+    """ "on the 15", "on 27", "the 17 from 2pm": numbers that only their surroundings make days."""
     number = scan.numbers[j]
     if number is None or scan.digits(j) > 2 or not 1 <= number <= 31 or inside_number(scan, j):
         return None
     following = scan.words[j + 1]
     if j > i and following in ("from", "between", "at") and expected_clock(scan, j + 2) is not None:
         return day_of_month(scan, number), j + 1
-    ends = following in ("", ",", "!", "?", ";") or (following == "." and (scan.spaced[j + 2] or j + 2 >= scan.size))
+    ends = following in ("", ",", "!", "?", ";") or (
+        following == "." and (scan.spaced[j + 2] or j + 2 >= scan.size)
+    )
     if ends and i and scan.words[i - 1] == "on":
         return day_of_month(scan, number), j + 1
     return None
@@ -182,14 +208,14 @@ def _names_something(scan: Scan, k: int) -> bool:
     return word.isalpha() and word not in _AFTER_DAY and word not in scan.lex.parts_of_day
 
 
-_AFTER_DAY = frozenset(
+_AFTER_DAY = word_set(
     "at from between to until till through and or for with in on around about before after by if is was when we i he she "
-    "they it that which as please works would will my this next last so then but except because".split()
+    "they it that which as please works would will my this next last so then but except because"
 )
 
 
 def numbered_weekday(scan: Scan, weekday: int, day: int) -> Node | None:
-    """"Tue 13th": the last and the next month whose 13th is a Tuesday."""
+    """ "Tue 13th": the last and the next month whose 13th is a Tuesday."""
     past = _search(scan, weekday, day, -1)
     future = _search(scan, weekday, day, 1)
     days = [found for found in (past, future) if found is not None]

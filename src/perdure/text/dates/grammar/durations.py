@@ -22,7 +22,29 @@ _CODES = {
     "century": "{}Y",
 }  # fmt: skip
 _FACTORS = {"fortnight": 2, "quarter": 3, "decade": 10, "century": 100}
-_GLUED = frozenset(("h", "d", "y", "m", "s", "w", "min", "mins", "hr", "hrs", "sec", "secs", "mo", "yr", "yrs", "wk", "wks", "day", "days"))
+_GLUED = frozenset(
+    (
+        "h",
+        "d",
+        "y",
+        "m",
+        "s",
+        "w",
+        "min",
+        "mins",
+        "hr",
+        "hrs",
+        "sec",
+        "secs",
+        "mo",
+        "yr",
+        "yrs",
+        "wk",
+        "wks",
+        "day",
+        "days",
+    )
+)
 _ONLY_GLUED = frozenset(("h", "d", "y", "mo"))
 
 
@@ -48,7 +70,9 @@ def make_length(amount: float, unit: str) -> Length:
 
 def join_lengths(first: Length, second: Length) -> Length:
     """The sum; the grain is the finer one."""
-    grain = min(first.grain, second.grain, key=lambda name: _SIZE.index(name) if name in _SIZE else len(_SIZE))
+    grain = min(
+        first.grain, second.grain, key=lambda name: _SIZE.index(name) if name in _SIZE else len(_SIZE)
+    )
     tail = second.timex[1:]
     if "T" in first.timex and tail.startswith("T"):
         tail = tail[1:]
@@ -74,7 +98,9 @@ def single_length(scan: Scan, i: int) -> tuple[Length, int] | None:
     if scan.words[j] in ("more", "full", "whole", "additional", "long", "extra", "short"):
         j += 1
     if scan.words[j] in ("business", "working", "work") and unit_at(scan, j + 1) == "day":
-        return Length(business=int(amount), grain="day", timex=f"P{int(amount)}BD", total=amount * _DAY_SECONDS), j + 2
+        return Length(
+            business=int(amount), grain="day", timex=f"P{int(amount)}BD", total=amount * _DAY_SECONDS
+        ), j + 2
     word = scan.words[j]
     unit = scan.lex.units.get(word)
     if unit is None or (word in _ONLY_GLUED and (scan.spaced[j] or scan.numbers[j - 1] is None)):
@@ -88,7 +114,11 @@ def _half_after(scan: Scan, amount: float, unit: str, j: int) -> tuple[Length, i
     words = scan.words
     if words[j] == "and":
         k = scan.skip(j + 1, "a")
-        if words[k] == "half" and scan.lex.units.get(words[k + 1]) is None and words[k + 1] not in ("a", "an", "past"):
+        if (
+            words[k] == "half"
+            and scan.lex.units.get(words[k + 1]) is None
+            and words[k + 1] not in ("a", "an", "past")
+        ):
             return make_length(amount + 0.5, unit), k + 1
         if words[k] == "quarter" and k > j + 1:
             return make_length(amount + 0.25, unit), k + 1
@@ -119,11 +149,13 @@ def _rank(grain: str) -> int:
 
 def duration_node(length: Length, mod: str | None = None) -> Node:
     """A duration has no place on the time line."""
-    return Node("duration", length.grain, [], mod=mod, timex=length.timex, seconds=length.total, length=length)
+    return Node(
+        "duration", length.grain, [], mod=mod, timex=length.timex, seconds=length.total, length=length
+    )
 
 
 def duration(scan: Scan, i: int) -> Match | None:
-    """"3 hours", "all day", "the whole week"."""
+    """ "3 hours", "all day", "the whole week"."""
     words = scan.words
     if words[i] in ("all", "whole", "entire", "full"):
         j = scan.skip(i + 1, "the")
@@ -135,6 +167,10 @@ def duration(scan: Scan, i: int) -> Match | None:
     if found is None or words[i] == "another":
         return None
     length, j = found
-    if words[i] in ("a", "an") and words[i + 1] in ("day", "second", "night") and (not i or words[i - 1] not in ("for", "than", "in", "within", "takes")):
+    if (
+        words[i] in ("a", "an")
+        and words[i + 1] in ("day", "second", "night")
+        and (not i or words[i - 1] not in ("for", "than", "in", "within", "takes"))
+    ):
         return None
     return duration_node(length), j

@@ -88,5 +88,7 @@ def _weekend(days: list[datetime]) -> Node:
         if day.weekday() <= 1:
             saturday -= DAY * 7
         start, stop = saturday, saturday + DAY * 2
-        pairs.append((min(start, day) if day.weekday() == 4 else start, stop + DAY if day.weekday() == 0 else stop))
+        pairs.append(
+            (min(start, day) if day.weekday() == 4 else start, stop + DAY if day.weekday() == 0 else stop)
+        )
     return period_node(pairs, "weekend")

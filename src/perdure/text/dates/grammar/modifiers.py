@@ -31,9 +31,15 @@ _SUFFIXES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("or", "sooner"), "until"),
 )  # fmt: skip
 _BY_FIRST_WORD = {
-    first: [(list(phrase), mod) for phrase, mod in _PREFIXES if phrase[0] == first] for first in {phrase[0] for phrase, _ in _PREFIXES}
+    first: [(list(phrase), mod) for phrase, mod in _PREFIXES if phrase[0] == first]
+    for first in {phrase[0] for phrase, _ in _PREFIXES}
 }
-_TIMED = {"time": "timerange", "timerange": "timerange", "datetime": "datetimerange", "datetimerange": "datetimerange"}
+_TIMED = {
+    "time": "timerange",
+    "timerange": "timerange",
+    "datetime": "datetimerange",
+    "datetimerange": "datetimerange",
+}
 
 
 def modifier_words() -> frozenset[str]:
@@ -77,7 +83,7 @@ def _target(scan: Scan, k: int, word: str) -> Match | None:
 
 
 def _expected_hour(scan: Scan, k: int, word: str) -> Match | None:
-    """"after 3" stays open to doubt: a number is a time only in "by 5" forms with nothing counted."""
+    """ "after 3" stays open to doubt: a number is a time only in "by 5" forms with nothing counted."""
     if word not in ("by", "until", "till") or scan.digits(k) not in (1, 2):
         return None
     following = scan.words[k + 1]
@@ -91,7 +97,10 @@ def opened(node: Node, mod: str) -> Node:
     """The open range on one side of a node."""
     alts = [_open(alt, node, mod) for alt in node.alts]
     return node.changed(
-        kind=_TIMED.get(node.kind, "range"), alts=list(dict.fromkeys(alts)), mod=mod, tags=node.tags | ({f"inner_{node.mod}"} if node.mod else set())
+        kind=_TIMED.get(node.kind, "range"),
+        alts=list(dict.fromkeys(alts)),
+        mod=mod,
+        tags=node.tags | ({f"inner_{node.mod}"} if node.mod else set()),
     )
 
 
@@ -120,7 +129,7 @@ def _approximate(scan: Scan, j: int) -> Match | None:
 
 
 def trailing_bound(scan: Scan, node: Node, j: int) -> Match | None:
-    """"year 2012 or later", "3 pm or later on Monday"."""
+    """ "year 2012 or later", "3 pm or later on Monday"."""
     if scan.words[j] not in ("or", "and", "onward", "onwards") or node.mod is not None:
         return None
     for phrase, mod in _SUFFIXES:

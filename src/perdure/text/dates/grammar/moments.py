@@ -12,15 +12,19 @@ _LAST = timedelta(hours=23, minutes=59, seconds=59)
 
 
 def now(scan: Scan, i: int) -> Match | None:
-    """"now", "right now", "at present", "at this time", "at the moment"."""
+    """ "now", "right now", "at present", "at this time", "at the moment"."""
     words = scan.words
     if words[i] == "now" and words[i + 1] != "that":
         j = i + 1
     elif words[i] in ("right", "just") and words[i + 1] == "now":
         j = i + 2
-    elif scan.at(i, "at", "present") or scan.at(i, "as", "soon") and scan.at(i + 2, "as", "possible"):
+    elif scan.at(i, "at", "present") or (scan.at(i, "as", "soon") and scan.at(i + 2, "as", "possible")):
         j = i + 2 if words[i] == "at" else i + 4
-    elif words[i] == "at" and words[i + 1] in ("this", "the", "that") and words[i + 2] in ("time", "moment", "minute"):
+    elif (
+        words[i] == "at"
+        and words[i + 1] in ("this", "the", "that")
+        and words[i + 2] in ("time", "moment", "minute")
+    ):
         if words[i + 1] == "the" and words[i + 2] == "time":
             return None
         j = i + 3
@@ -32,7 +36,7 @@ def now(scan: Scan, i: int) -> Match | None:
 
 
 def end_of_day(scan: Scan, i: int) -> Match | None:
-    """"end of the day", "the eod", "end of the Sunday", "end of tomorrow"."""
+    """ "end of the day", "the eod", "end of the Sunday", "end of tomorrow"."""
     words = scan.words
     j = scan.skip(i, "the")
     if words[j] == "eod":

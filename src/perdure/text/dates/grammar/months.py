@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from perdure.text.dates.grammar.numbers import two_digit_year, year_words
 from perdure.text.dates.tokens import Scan
+from perdure.text.dates.wordsets import word_set
 
-_LEADS = frozenset(
+_LEADS = word_set(
     "in since until till by of from during before after last next early late mid between through throughout around about "
     "previous past coming following on to for starting beginning ending late later earlier every each end middle start "
-    "than until'til til past current w/c month".split()
+    "than until'til til past current w/c month"
 )
 _VERBS = frozenset(("may", "march", "mar", "sept", "jan"))
 _NAMES = frozenset(("april", "may", "june", "august", "jan", "march"))
-_AFTER_MODAL = frozenset("to through until till and - , . ; ! ? ) for when with is was we i he she they it at on in or".split())
+_AFTER_MODAL = word_set(
+    "to through until till and - , . ; ! ? ) for when with is was we i he she they it at on in or"
+)
 
 
 def month_at(scan: Scan, i: int) -> tuple[int, int] | None:
@@ -22,7 +25,11 @@ def month_at(scan: Scan, i: int) -> tuple[int, int] | None:
         return None
     j = i + 1
     dotted = scan.words[j] == "." and not scan.spaced[j] and scan.ends[i] - scan.starts[i] <= 4
-    if dotted and scan.words[i] != "may" and (scan.numbers[j + 1] is not None or scan.words[j + 1] in (",", "-")):
+    if (
+        dotted
+        and scan.words[i] != "may"
+        and (scan.numbers[j + 1] is not None or scan.words[j + 1] in (",", "-"))
+    ):
         j += 1
     return month, j
 
@@ -32,13 +39,17 @@ def month_alone(scan: Scan, i: int, j: int) -> bool:
     word = scan.words[i]
     previous = scan.words[i - 1] if i else ""
     if word == "may" and previous in ("this", "that", "it", "which", "these", "those"):
-        return previous == "this" and (j >= scan.size or scan.words[j] in _AFTER_MODAL) and scan.words[j] not in ("or", "it", "i")
+        return (
+            previous == "this"
+            and (j >= scan.size or scan.words[j] in _AFTER_MODAL)
+            and scan.words[j] not in ("or", "it", "i")
+        )
     if previous in _LEADS or previous in scan.lex.shifts:
         return True
     if previous == "the" and word not in ("march",):
         return True
     if word in _VERBS:
-        if not scan.capitalised(i) or word == "may" and (i == 0 or previous in (".", "!", "?")):
+        if not scan.capitalised(i) or (word == "may" and (i == 0 or previous in (".", "!", "?"))):
             return scan.size == 1 and word != "may"
         return previous in ("-", ",", "and", "or", "&", "/", "(") or (word != "may" and i > 0)
     return not (word in _NAMES and _looks_like_name(scan, i, j))
@@ -48,7 +59,12 @@ def _looks_like_name(scan: Scan, i: int, j: int) -> bool:
     following = scan.words[j]
     if following in ("'", "said", "says", "asked", "told", "is", "was", "likes", "and", "has", "went", "'s"):
         return scan.capitalised(i) and following not in ("is", "was", "and")
-    return scan.capitalised(j) and following.isalpha() and following not in scan.lex.weekdays and following not in scan.lex.months
+    return (
+        scan.capitalised(j)
+        and following.isalpha()
+        and following not in scan.lex.weekdays
+        and following not in scan.lex.months
+    )
 
 
 def year_after(scan: Scan, j: int) -> tuple[int, int] | None:
@@ -73,4 +89,9 @@ def year_after(scan: Scan, j: int) -> tuple[int, int] | None:
 
 
 def _part_of_number(scan: Scan, j: int) -> bool:
-    return scan.words[j] in (":", "/", ".", ",") and not scan.spaced[j] and scan.digits(j + 1) > 0 and not scan.spaced[j + 1]
+    return (
+        scan.words[j] in (":", "/", ".", ",")
+        and not scan.spaced[j]
+        and scan.digits(j + 1) > 0
+        and not scan.spaced[j + 1]
+    )

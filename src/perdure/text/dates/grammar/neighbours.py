@@ -14,7 +14,7 @@ _UNITS = frozenset(("week", "weekend", "month", "quarter", "year", "decade"))
 
 
 def unit_near(scan: Scan, i: int) -> Match | None:
-    """"the week before Easter", "the month after her arrival in May 2020" (only where a date follows)."""
+    """ "the week before Easter", "the month after her arrival in May 2020" (only where a date follows)."""
     j = scan.skip(i, "the")
     unit = scan.lex.units.get(scan.words[j])
     if unit not in _UNITS or scan.words[j] != unit:
@@ -43,7 +43,7 @@ def _week_near(unit: str, base: datetime, sign: int) -> tuple[datetime, datetime
 
 
 def day_near(scan: Scan, i: int) -> Match | None:
-    """"the day before Christmas", "the Sunday after Thanksgiving"."""
+    """ "the day before Christmas", "the Sunday after Thanksgiving"."""
     j = scan.skip(i, "the")
     weekday = weekday_at(scan, j)
     if scan.words[j] != "day" and weekday is None:
@@ -77,6 +77,6 @@ def _base(scan: Scan, k: int) -> tuple[list[datetime], int, int] | None:
     if found is None or found[0].kind not in ("date", "range") or found[0].mod is not None:
         return None
     starts = [alt.start for alt in found[0].alts if alt.start is not None]
-    if not starts or words[j] in ("next", "last") and found[1] == j + 1:
+    if not starts or (words[j] in ("next", "last") and found[1] == j + 1):
         return None
     return starts, -1 if words[k] in ("before", "prior", "preceding") else 1, found[1]

@@ -51,7 +51,7 @@ def _with_scales(scan: Scan, value: int, j: int) -> tuple[int, int]:
 
 
 def ordinal(scan: Scan, i: int) -> tuple[int, int] | None:
-    """"21st", "twenty-first", "second"."""
+    """ "21st", "twenty-first", "second"."""
     words = scan.words
     number = scan.numbers[i]
     if number is not None:
@@ -71,7 +71,7 @@ def ordinal(scan: Scan, i: int) -> tuple[int, int] | None:
 
 
 def year_words(scan: Scan, i: int) -> tuple[int, int] | None:
-    """"nineteen eighty six", "two thousand and fifteen", "twenty nineteen"."""
+    """ "nineteen eighty six", "two thousand and fifteen", "twenty nineteen"."""
     small = small_cardinal(scan, i)
     if small is None:
         return None

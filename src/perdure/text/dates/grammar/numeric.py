@@ -26,21 +26,32 @@ def inside_number(scan: Scan, i: int) -> bool:
         return True
     if previous == "-" and _second_date(scan, i):
         return False
-    return previous in (".", ",", "/", "-", ":") and scan.digits(i - 2) > 0 and i >= 2 and not scan.spaced[i - 1]
+    return (
+        previous in (".", ",", "/", "-", ":") and scan.digits(i - 2) > 0 and i >= 2 and not scan.spaced[i - 1]
+    )
 
 
 def _second_date(scan: Scan, i: int) -> bool:
     """Whether a date in digits follows the dash of a range: 5/1-5/7, 10-1-2018-10-7-2018."""
     if scan.words[i + 1] == "/":
         return True
-    return scan.digits(i - 2) == 4 and scan.words[i + 1] == "-" and scan.words[i + 3] == "-" and scan.digits(i + 4) == 4
+    return (
+        scan.digits(i - 2) == 4
+        and scan.words[i + 1] == "-"
+        and scan.words[i + 3] == "-"
+        and scan.digits(i + 4) == 4
+    )
 
 
 def continues(scan: Scan, j: int, signs: str = "/.,") -> bool:
     """Whether digits go on at an index, so that what was read is part of something else."""
     if scan.words[j] == "%" or (scan.numbers[j] is not None and not scan.spaced[j]):
         return True
-    return scan.words[j] in signs and not scan.spaced[j] and not scan.spaced[j + 1] and scan.digits(j + 1) > 0 if scan.words[j] else False
+    return (
+        scan.words[j] in signs and not scan.spaced[j] and not scan.spaced[j + 1] and scan.digits(j + 1) > 0
+        if scan.words[j]
+        else False
+    )
 
 
 def month_first(scan: Scan) -> bool:
@@ -73,7 +84,7 @@ def numeric_day(scan: Scan, i: int) -> Match | None:
 
 
 def _shifted_day(scan: Scan, i: int) -> Match | None:
-    """"next 5/12": of this year, or the one after now."""
+    """ "next 5/12": of this year, or the one after now."""
     steps = scan.lex.shifts.get(scan.words[i])
     if steps is None or scan.words[i + 2] != "/" or not scan.digits(i + 1):
         return None
@@ -94,7 +105,9 @@ def compact_day(scan: Scan, i: int) -> Match | None:
     year, month, day = int(word[:4]), int(word[4:6]), int(word[6:])
     if not 1900 <= year <= 2100 or not is_date(year, month, day):
         return None
-    return day_node([datetime(year, month, day)], f"{year}-{month:02}-{day:02}", Parts(year, month, day)), i + 1
+    return day_node(
+        [datetime(year, month, day)], f"{year}-{month:02}-{day:02}", Parts(year, month, day)
+    ), i + 1
 
 
 def _year_first(scan: Scan, i: int) -> Match | None:
@@ -189,7 +202,7 @@ def _announced(scan: Scan, i: int) -> bool:
 
 
 def numeric_month(scan: Scan, i: int) -> Match | None:
-    """"12-2015", "2015-12", "05/2020"."""
+    """ "12-2015", "2015-12", "05/2020"."""
     if inside_number(scan, i) or not glued(scan, i + 1):
         return None
     first, second = scan.numbers[i], scan.numbers[i + 2]
@@ -208,7 +221,8 @@ def numeric_month(scan: Scan, i: int) -> Match | None:
 
 def node_with_year(scan: Scan, node: Node, year: int) -> Node:
     """The same day or month in a given year."""
-    assert node.parts is not None and node.parts.month is not None
+    assert node.parts is not None
+    assert node.parts.month is not None
     if node.parts.day is None:
         return calendar_month(scan, year, node.parts.month)
     return calendar_day(scan, year, node.parts.month, node.parts.day) or node

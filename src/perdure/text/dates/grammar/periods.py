@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from perdure.text.dates.calendar import add_months, add_years
 from perdure.text.dates.grammar.months import month_alone, month_at, year_after
 from perdure.text.dates.grammar.numbers import two_digit_year
 from perdure.text.dates.grammar.numeric import numeric_month
 from perdure.text.dates.grammar.seasons import season
 from perdure.text.dates.grammar.stretches import decade, half, quarter, week_number, week_of
-from perdure.text.dates.grammar.units import fiscal_bounds, school_bounds, unit_bounds, unit_node
+from perdure.text.dates.grammar.units import fiscal_bounds, school_bounds, unit_node
 from perdure.text.dates.grammar.years import year
-from perdure.text.dates.nodes import Alt, Match, Node, calendar_month, calendar_year, elapsed, period_node
-from perdure.text.dates.nodes import GRAIN_LENGTH
+from perdure.text.dates.nodes import (
+    GRAIN_LENGTH,
+    Alt,
+    Match,
+    Node,
+    calendar_month,
+    calendar_year,
+    elapsed,
+    period_node,
+)
 from perdure.text.dates.tokens import Scan, memoised
 
 _WHOLE = frozenset(("week", "month", "quarter", "year", "weekend", "decade", "century", "fortnight"))
@@ -38,7 +45,7 @@ def period(scan: Scan, i: int) -> Match | None:
 
 
 def named_month(scan: Scan, i: int) -> Match | None:
-    """"April", "April 2017", "April of 87", "last March", "the month of May"."""
+    """ "April", "April 2017", "April of 87", "last March", "the month of May"."""
     words = scan.words
     if scan.at(i, "month", "of") or scan.at(i, "the", "month", "of"):
         return _plain_month(scan, i + 2 if words[i] == "month" else i + 3, forced=True)
@@ -80,7 +87,7 @@ def _plain_month(scan: Scan, i: int, forced: bool = False) -> Match | None:
 
 
 def _year_by_word(scan: Scan, j: int) -> tuple[int, int] | None:
-    """"of last year", "next year", "this year"."""
+    """ "of last year", "next year", "this year"."""
     k = scan.skip(j, "of", ",")
     steps = scan.lex.shifts.get(scan.words[k])
     if steps is None or scan.words[k + 1] != "year":
@@ -89,7 +96,7 @@ def _year_by_word(scan: Scan, j: int) -> tuple[int, int] | None:
 
 
 def special_year(scan: Scan, i: int) -> Match | None:
-    """"fiscal year 2008", "FY18", "this school year", "cy 2008", "calendar year"."""
+    """ "fiscal year 2008", "FY18", "this school year", "cy 2008", "calendar year"."""
     words = scan.words
     steps = scan.lex.shifts.get(words[i])
     j = i + 1 if steps is not None else i
@@ -120,13 +127,17 @@ def _special(scan: Scan, name: str, number: int, known: bool) -> Node:
     elif school:
         bounds = school_bounds(number)
     else:
-        bounds = fiscal_bounds(number + (1 if first > 1 and scan.now.month >= first and not known else 0), first)
-    return period_node([bounds], "year", ("SY" if school else "FY") + (f"{number:04}" if known else "XXXX"), "unresolved")
+        bounds = fiscal_bounds(
+            number + (1 if first > 1 and scan.now.month >= first and not known else 0), first
+        )
+    return period_node(
+        [bounds], "year", ("SY" if school else "FY") + (f"{number:04}" if known else "XXXX"), "unresolved"
+    )
 
 
 @memoised
 def relative_unit(scan: Scan, i: int) -> Match | None:
-    """"last week", "the month", "that weekend", "next hour", "the week after next"."""
+    """ "last week", "the month", "that weekend", "next hour", "the week after next"."""
     words = scan.words
     far = _week_after_next(scan, i)
     if far is not None:
@@ -159,7 +170,11 @@ def _shifted(scan: Scan, steps: int, j: int) -> Match | None:
         node.alts = [Alt(start, start + timedelta(days=5), start + timedelta(days=5))]
         return node, j + 2
     unit = scan.lex.units.get(words[j])
-    if unit is None or (words[j].endswith("s") and words[j] not in ("hrs",)) or words[j] in ("d", "h", "y", "mo", "min", "sec"):
+    if (
+        unit is None
+        or (words[j].endswith("s") and words[j] not in ("hrs",))
+        or words[j] in ("d", "h", "y", "mo", "min", "sec")
+    ):
         return None
     if unit in GRAIN_LENGTH:
         return (_near_moments(scan, unit, steps), j + 1) if steps and words[j + 1] != "of" else None
@@ -182,7 +197,11 @@ def _the_unit(scan: Scan, i: int) -> Match | None:
     unit = scan.lex.units.get(words[i + 1])
     if unit not in _WHOLE or words[i + 1] != unit:
         return None
-    if words[i + 2] in ("of", "after", "before", "that", "when", "prior", "to", "-", "starting", "beginning", "'") or scan.numbers[i + 2] is not None:
+    if (
+        words[i + 2]
+        in ("of", "after", "before", "that", "when", "prior", "to", "-", "starting", "beginning", "'")
+        or scan.numbers[i + 2] is not None
+    ):
         return None
     if i and words[i - 1] in ("all", "whole", "throughout"):
         return None
@@ -206,5 +225,3 @@ def _week_after_next(scan: Scan, i: int) -> Match | None:
     if scan.at(j + 1, "before", "last"):
         return unit_node(unit, scan.now, -2), j + 3
     return None
-
-

@@ -38,7 +38,9 @@ def on_days(scan: Scan, time: Node, days: Node) -> Node:
             alts.append(moved(alt, midnight(day.start) - scan.today))
     kind = "datetime" if time.kind in ("time", "datetime") else "datetimerange"
     timex = days.timex + time.timex if not alts else ""
-    return time.changed(kind=kind, alts=list(dict.fromkeys(alts)), timex=timex, tags=time.tags | days.tags | {"dated"})
+    return time.changed(
+        kind=kind, alts=list(dict.fromkeys(alts)), timex=timex, tags=time.tags | days.tags | {"dated"}
+    )
 
 
 def days_of(node: Node) -> Node:

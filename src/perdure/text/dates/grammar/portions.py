@@ -8,7 +8,14 @@ from perdure.text.dates.calendar import DAY, add_months
 from perdure.text.dates.nodes import Alt, Match, Node
 from perdure.text.dates.tokens import Scan, memoised
 
-_PREFIXES = {"early": "start", "earlier": "start", "late": "end", "later": "end", "mid": "mid", "middle": "mid"}
+_PREFIXES = {
+    "early": "start",
+    "earlier": "start",
+    "late": "end",
+    "later": "end",
+    "mid": "mid",
+    "middle": "mid",
+}
 _NOUNS = {"beginning": "start", "start": "start", "end": "end", "middle": "mid", "close": "end"}
 
 
@@ -23,7 +30,11 @@ def portion(scan: Scan, i: int) -> Match | None:
     if whole is None or whole[0].mod is not None:
         return None
     node, end = whole
-    alts = [_cut(scan, alt, node, which, spoken) for alt in node.alts if alt.start is not None and alt.stop is not None]
+    alts = [
+        _cut(scan, alt, node, which, spoken)
+        for alt in node.alts
+        if alt.start is not None and alt.stop is not None
+    ]
     tag = frozenset((f"portion_{which}",))
     return Node("range", node.grain, alts, mod=which, timex=node.timex, tags=tag, parts=node.parts), end
 
@@ -37,7 +48,13 @@ def portion_word(scan: Scan, i: int) -> tuple[str, str, int] | None:
         j = scan.skip(scan.skip(j, "in", "of", "on"), "the") if word != "mid" or words[j] == "of" else j
         return _PREFIXES[word], word, j
     if word in _NOUNS and words[i + 1] == "of":
-        return _NOUNS[word], word, scan.skip(i + 2, "the") if words[i + 2] == "the" and words[i + 3] in ("year", "month", "week") else i + 2
+        return (
+            _NOUNS[word],
+            word,
+            scan.skip(i + 2, "the")
+            if words[i + 2] == "the" and words[i + 3] in ("year", "month", "week")
+            else i + 2,
+        )
     return None
 
 
@@ -47,7 +64,11 @@ def _whole(scan: Scan, j: int, noun: bool) -> Match | None:
 
     unit = scan.words[j]
     if unit in ("year", "month", "week", "quarter", "decade", "century") and scan.numbers[j + 1] is None:
-        if scan.words[j - 1] in ("the", "of") or noun or (scan.words[j - 1] in ("mid", "-") and unit == "week"):
+        if (
+            scan.words[j - 1] in ("the", "of")
+            or noun
+            or (scan.words[j - 1] in ("mid", "-") and unit == "week")
+        ):
             return unit_node(unit, scan.now, 0), j + 1
         return None
     found = period(scan, j)
@@ -55,7 +76,8 @@ def _whole(scan: Scan, j: int, noun: bool) -> Match | None:
 
 
 def _cut(scan: Scan, alt: Alt, node: Node, which: str, spoken: str) -> Alt:
-    assert alt.start is not None and alt.stop is not None
+    assert alt.start is not None
+    assert alt.stop is not None
     numbered = spoken in _NOUNS and node.grain == "year" and "relative" not in node.tags
     start, stop = _bounds(alt.start, alt.stop, node.grain, which, numbered)
     if spoken == "later" and start < scan.today < stop:
@@ -65,7 +87,9 @@ def _cut(scan: Scan, alt: Alt, node: Node, which: str, spoken: str) -> Alt:
     return Alt(start, stop, stop)
 
 
-def _bounds(start: datetime, stop: datetime, grain: str, which: str, numbered: bool) -> tuple[datetime, datetime]:
+def _bounds(
+    start: datetime, stop: datetime, grain: str, which: str, numbered: bool
+) -> tuple[datetime, datetime]:
     if grain == "month":
         return _month_bounds(start, stop, which)
     if grain == "year":

@@ -74,14 +74,19 @@ def endpoint(scan: Scan, j: int) -> Match | None:
 def _edge(part: Node) -> Node:
     alts = []
     for alt in part.alts:
-        assert alt.start is not None and alt.stop is not None
-        edge = {"start": alt.start, "end": alt.stop, "mid": alt.start.replace(day=16) if part.grain == "month" else alt.start}[part.mod or "start"]
+        assert alt.start is not None
+        assert alt.stop is not None
+        edge = {
+            "start": alt.start,
+            "end": alt.stop,
+            "mid": alt.start.replace(day=16) if part.grain == "month" else alt.start,
+        }[part.mod or "start"]
         alts.append(Alt(edge, None, edge))
     return Node("range", part.grain, alts, tags=frozenset(("edge",)))
 
 
 def _bare_day(scan: Scan, j: int) -> Match | None:
-    """"the twenty-seventh" where a date is expected."""
+    """ "the twenty-seventh" where a date is expected."""
     k = scan.skip(j, "the")
     day = ordinal(scan, k)
     if day is None or not 1 <= day[0] <= 31 or k == j:
@@ -98,7 +103,7 @@ def _number(scan: Scan, j: int) -> tuple[int, int] | None:
 
 
 def _days_of_one_month(scan: Scan, j: int, between: bool, announced: bool) -> Match | None:
-    """"3 and 12 of Sept", "9 to 12 of June", "3-5 May"."""
+    """ "3 and 12 of Sept", "9 to 12 of June", "3-5 May"."""
     first = _number(scan, j)
     if first is None or inside_number(scan, j):
         return None
@@ -118,7 +123,7 @@ def _days_of_one_month(scan: Scan, j: int, between: bool, announced: bool) -> Ma
 
 
 def _days_of_relative_month(scan: Scan, low: int, high: int, k: int) -> Match | None:
-    """"4-23 next month", "4th until 22nd of this month"."""
+    """ "4-23 next month", "4th until 22nd of this month"."""
     steps = scan.lex.shifts.get(scan.words[k])
     if scan.words[k] == "month" and scan.words[k - 1] == "the":
         steps, k = 0, k - 1
@@ -146,15 +151,25 @@ def _in_month(scan: Scan, year: int | None, month: int, low: int, high: int, end
 
 
 def _second_day(scan: Scan, node: Node, after: int) -> Match | None:
-    """"november 19-20", "april ninth through seventeenth", "May 3 to 5, 2020"."""
+    """ "november 19-20", "april ninth through seventeenth", "May 3 to 5, 2020"."""
     parts = node.parts
-    if node.kind != "date" or parts is None or parts.day is None or parts.month is None or "holiday" in node.tags:
+    if (
+        node.kind != "date"
+        or parts is None
+        or parts.day is None
+        or parts.month is None
+        or "holiday" in node.tags
+    ):
         return None
     found = _number(scan, after)
     if found is None or scan.digits(after) > 2:
         return None
     high, end = found
-    if scan.words[end] in (":", "/") or month_at(scan, scan.skip(end, "of")) is not None or scan.words[end] in ("am", "pm"):
+    if (
+        scan.words[end] in (":", "/")
+        or month_at(scan, scan.skip(end, "of")) is not None
+        or scan.words[end] in ("am", "pm")
+    ):
         return None
     if glued(scan, end) and scan.digits(end + 1):
         return None
@@ -210,15 +225,29 @@ def _ordered(first: Alt, second: Alt, later: Alt | None, earlier: Alt | None) ->
     if first.start is None or second.start is None:
         return None
     if second.start < first.start:
-        if later is not None and later.start is not None and later.start >= first.start:
-            second = later
-        elif earlier is not None and earlier.start is not None and earlier.start <= second.start:
-            first = earlier
-        else:
-            return None
+        return _turned(first, second, later, earlier)
     if second.start == first.start and second.stop is None and first.stop is None:
         return None
     return Alt(first.start, second.start, second.end)
+
+
+def _turned(first: Alt, second: Alt, later: Alt | None, earlier: Alt | None) -> Alt | None:
+    """A range whose ends stood in the wrong order, with the other reading of one end."""
+    if (
+        later is not None
+        and later.start is not None
+        and first.start is not None
+        and later.start >= first.start
+    ):
+        return Alt(first.start, later.start, later.end)
+    if (
+        earlier is not None
+        and earlier.start is not None
+        and second.start is not None
+        and earlier.start <= second.start
+    ):
+        return Alt(earlier.start, second.start, second.end)
+    return None
 
 
 def _join_times(scan: Scan, first: Node, second: Node) -> Node | None:
@@ -229,7 +258,11 @@ def _join_times(scan: Scan, first: Node, second: Node) -> Node | None:
     if "now" in second.tags and first.kind in ("date", "range"):
         return _pair(first, days_of(second))
     if first.kind == "time" and second.kind in day_known:
-        base = days_of(second) if "day_last" in second.tags else days_of(Node("date", "day", [Alt(scan.today, None, None)]))
+        base = (
+            days_of(second)
+            if "day_last" in second.tags
+            else days_of(Node("date", "day", [Alt(scan.today, None, None)]))
+        )
         first = on_days(scan, first, base)
     elif first.kind in day_known and second.kind == "time":
         second = on_days(scan, second, days_of(first))
@@ -249,4 +282,3 @@ def _join_times(scan: Scan, first: Node, second: Node) -> Node | None:
 def _future_only(scan: Scan, node: Node) -> Node:
     later = [alt for alt in node.alts if alt.start is not None and alt.start >= scan.today]
     return node.changed(alts=later or node.alts)
-

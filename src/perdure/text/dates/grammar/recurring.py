@@ -66,7 +66,7 @@ def _at_time(scan: Scan, timex: str, j: int) -> Match:
 
 
 def clock_code(value: Clock) -> str:
-    """"T16" or "T17:30"."""
+    """ "T16" or "T17:30"."""
     return f"T{value.hour:02}" if value.grain == "hour" else f"T{value.hour:02}:{value.minute:02}"
 
 
@@ -134,7 +134,7 @@ def _weekdays(scan: Scan, i: int) -> Match | None:
 
 
 def _time_then_each(scan: Scan, i: int) -> Match | None:
-    """"3pm each day", "6am everyday"."""
+    """ "3pm each day", "6am everyday"."""
     found = clock(scan, i) if starts_clock(scan, i) else None
     if found is None:
         return None
@@ -143,11 +143,13 @@ def _time_then_each(scan: Scan, i: int) -> Match | None:
     if later is None or (later[0].timex[0] != "T" and "T" in later[0].timex):
         return None
     shown = clock_code(found[0])
-    return _node(shown if later[0].timex == "P1D" or later[0].timex[0] == "T" else later[0].timex + shown), later[1]
+    return _node(
+        shown if later[0].timex == "P1D" or later[0].timex[0] == "T" else later[0].timex + shown
+    ), later[1]
 
 
 def _per_day(scan: Scan, i: int) -> Match | None:
-    """"one a day", "twice a week"."""
+    """ "one a day", "twice a week"."""
     words = scan.words
     if words[i] not in ("one", "once", "twice") or words[i + 1] not in ("a", "per"):
         return None

@@ -8,9 +8,12 @@ from perdure.text.dates.grammar.months import year_after
 from perdure.text.dates.grammar.units import season_bounds
 from perdure.text.dates.nodes import Match, Node, period_node
 from perdure.text.dates.tokens import Scan
+from perdure.text.dates.wordsets import word_set
 
 _CODES = {"spring": "SP", "summer": "SU", "autumn": "FA", "winter": "WI"}
-_LEADS = frozenset("in during since until till by the whole early late mid of over all through throughout before after around entire".split())
+_LEADS = word_set(
+    "in during since until till by the whole early late mid of over all through throughout before after around entire"
+)
 
 
 def season(scan: Scan, i: int) -> Match | None:
@@ -34,7 +37,11 @@ def season(scan: Scan, i: int) -> Match | None:
         return _node(scan, name, [other[0]], f"{other[0]}-{_CODES[name]}"), other[1]
     if words[j] in ("spring", "fall") and (i == 0 or words[i - 1] not in _LEADS):
         return None
-    if words[j] in ("spring", "fall") and words[i - 1] == "the" and words[i - 2 if i > 1 else 0] not in ("in", "during", "of", "this"):
+    if (
+        words[j] in ("spring", "fall")
+        and words[i - 1] == "the"
+        and words[i - 2 if i > 1 else 0] not in ("in", "during", "of", "this")
+    ):
         return None
     return _node(scan, name, _years(scan, name), _CODES[name]), k
 
@@ -67,7 +74,11 @@ def _shifted(scan: Scan, name: str, steps: int) -> Node:
     elif steps > 0:
         year = following
     else:
-        year = scan.now.year if not season_bounds(name, scan.now.year - 1, southern)[1] > scan.now else scan.now.year - 1
+        year = (
+            scan.now.year
+            if not season_bounds(name, scan.now.year - 1, southern)[1] > scan.now
+            else scan.now.year - 1
+        )
     return _node(scan, name, [year], f"{year}-{_CODES[name]}")
 
 

@@ -9,6 +9,7 @@ from perdure.text.dates.grammar.durations import length_at
 from perdure.text.dates.grammar.numbers import count
 from perdure.text.dates.grammar.units import unit_bounds, unit_node
 from perdure.text.dates.grammar.weekdays import weekday_at
+from perdure.text.dates.model import Kind
 from perdure.text.dates.nodes import GRAIN_LENGTH, Alt, Length, Match, Node, day_node, period_node, shift
 from perdure.text.dates.tokens import Scan, memoised
 
@@ -44,13 +45,20 @@ def distance(scan: Scan, i: int) -> Match | None:
 
 def _not_since(scan: Scan, i: int) -> bool:
     """Whether "in" names how long something has not been: "we haven't talked in a few days"."""
-    return any(word.endswith(("ven't", "sn't", "dn't")) or word in ("never", "first", "longest") for word in scan.words[max(0, i - 6) : i])
+    return any(
+        word.endswith(("ven't", "sn't", "dn't")) or word in ("never", "first", "longest")
+        for word in scan.words[max(0, i - 6) : i]
+    )
 
 
 def weekends_away(scan: Scan, i: int) -> Match | None:
-    """"two weekends ago", "a couple of weekends from now"."""
+    """ "two weekends ago", "a couple of weekends from now"."""
     counted = count(scan, i)
-    if counted is None or scan.lex.units.get(scan.words[counted[1]]) != "weekend" or not 1 <= counted[0] <= 500:
+    if (
+        counted is None
+        or scan.lex.units.get(scan.words[counted[1]]) != "weekend"
+        or not 1 <= counted[0] <= 500
+    ):
         return None
     amount, j = int(counted[0]), counted[1] + 1
     if scan.words[j] in _AGO:
@@ -84,7 +92,9 @@ def moved_from_now(scan: Scan, length: Length, sign: int) -> Node:
     """Now moved by a length: a moment for hours and smaller, else a day."""
     if length.grain in _FINE or length.seconds:
         moment = shift(scan, scan.now, length, sign).replace(microsecond=0)
-        return Node("datetime", length.grain, [Alt(moment, None, moment + GRAIN_LENGTH.get(length.grain, DAY))])
+        return Node(
+            "datetime", length.grain, [Alt(moment, None, moment + GRAIN_LENGTH.get(length.grain, DAY))]
+        )
     day = shift(scan, scan.today, length, sign)
     begin, end = rough_window(day, length)
     node = day_node([day])
@@ -110,7 +120,7 @@ def _within(scan: Scan, length: Length) -> Node:
 
 
 def _from_other(scan: Scan, length: Length, k: int) -> Match | None:
-    """"before Christmas", "after tomorrow", "since the year 2011", "from Tuesday", "prior to Easter"."""
+    """ "before Christmas", "after tomorrow", "since the year 2011", "from Tuesday", "prior to Easter"."""
     from perdure.text.dates.grammar.combine import operand
 
     words = scan.words
@@ -139,7 +149,7 @@ def _future_base(base: Node) -> datetime | None:
 
 
 def _on_weekday(scan: Scan, length: Length, node: Node, k: int) -> Match:
-    """"in 3 days on Friday", "two months from today on Tuesday"."""
+    """ "in 3 days on Friday", "two months from today on Tuesday"."""
     if scan.words[k] != "on" or node.kind != "date":
         return node, k
     found = weekday_at(scan, k + 1)
@@ -157,7 +167,7 @@ def near_weekday(day: datetime, weekday: int, length: Length) -> datetime:
 
 
 def weekday_at_distance(scan: Scan, i: int) -> Match | None:
-    """"Sunday 3 weeks after January 15th"."""
+    """ "Sunday 3 weeks after January 15th"."""
     found = weekday_at(scan, i)
     if found is None:
         return None
@@ -171,7 +181,7 @@ def weekday_at_distance(scan: Scan, i: int) -> Match | None:
 
 
 def length_from(scan: Scan, i: int) -> Match | None:
-    """"3 days starting from next Monday", "for 3 days, from today", "2 weeks starting May 20th"."""
+    """ "3 days starting from next Monday", "for 3 days, from today", "2 weeks starting May 20th"."""
     from perdure.text.dates.grammar.combine import operand
 
     words = scan.words
@@ -195,7 +205,7 @@ def length_from(scan: Scan, i: int) -> Match | None:
 
 
 def bounded_distance(scan: Scan, i: int) -> Match | None:
-    """"more than 2 weeks ago", "less than 3 days after tomorrow", "over a year ago"."""
+    """ "more than 2 weeks ago", "less than 3 days after tomorrow", "over a year ago"."""
     words = scan.words
     if words[i] in ("more", "less", "fewer", "longer") and words[i + 1] == "than":
         more, j = words[i] in ("more", "longer"), i + 2
@@ -211,7 +221,7 @@ def bounded_distance(scan: Scan, i: int) -> Match | None:
     if anchored is None or anchored[0].alts[0].start is None:
         return None
     node, end = anchored
-    kind = "range" if node.kind == "date" else "datetimerange"
+    kind: Kind = "range" if node.kind == "date" else "datetimerange"
     moved = node.alts[0].start
     assert moved is not None
     base = shift(scan, moved, found[0], 1 if _backwards(words, found[1], end) else -1)
@@ -219,9 +229,13 @@ def bounded_distance(scan: Scan, i: int) -> Match | None:
     if not more:
         return Node(kind, node.grain, [Alt(early, late, late)], tags=frozenset(("less_than",))), end
     if moved < base:
-        return Node(kind, node.grain, [Alt(None, moved, moved)], mod="before", tags=frozenset(("more_than",))), end
+        return Node(
+            kind, node.grain, [Alt(None, moved, moved)], mod="before", tags=frozenset(("more_than",))
+        ), end
     return Node(kind, node.grain, [Alt(moved, None, None)], mod="after", tags=frozenset(("more_than",))), end
 
 
 def _backwards(words: list[str], k: int, end: int) -> bool:
-    return any(words[index] in _AGO or words[index] in ("before", "prior") for index in range(k, min(k + 2, end)))
+    return any(
+        words[index] in _AGO or words[index] in ("before", "prior") for index in range(k, min(k + 2, end))
+    )

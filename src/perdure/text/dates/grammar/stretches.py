@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from perdure.text.dates.calendar import WEEK, add_months, add_years, iso_week, week_start, weeks_in_year, year_start
+from perdure.text.dates.calendar import (
+    WEEK,
+    add_months,
+    add_years,
+    iso_week,
+    week_start,
+    weeks_in_year,
+    year_start,
+)
 from perdure.text.dates.grammar.numbers import ordinal
 from perdure.text.dates.grammar.numeric import inside_number
 from perdure.text.dates.nodes import Match, Node, period_node
@@ -15,9 +23,15 @@ _TERMS = {"quarter": 3, "half": 6, "trimester": 3, "semester": 6}
 
 
 def _coded(scan: Scan, i: int, letter: str, highest: int) -> tuple[int, int] | None:
-    """"Q3" as a letter with a glued digit."""
+    """ "Q3" as a letter with a glued digit."""
     number = scan.numbers[i + 1]
-    if scan.words[i] != letter or scan.spaced[i + 1] or number is None or not 1 <= number <= highest or scan.digits(i + 1) != 1:
+    if (
+        scan.words[i] != letter
+        or scan.spaced[i + 1]
+        or number is None
+        or not 1 <= number <= highest
+        or scan.digits(i + 1) != 1
+    ):
         return None
     return number, i + 2
 
@@ -80,7 +94,7 @@ def _coded_term(scan: Scan, i: int, letter: str, months: int) -> Match | None:
 
 
 def _spelled_term(scan: Scan, i: int, word: str, months: int) -> Match | None:
-    """"the first quarter of 2019", "second half of last year", "next year's first quarter", "last year's Q3"."""
+    """ "the first quarter of 2019", "second half of last year", "next year's first quarter", "last year's Q3"."""
     words = scan.words
     j = scan.skip(i, "the")
     owner = _owner_year(scan, j)
@@ -104,7 +118,11 @@ def _owner_year(scan: Scan, j: int) -> tuple[int, int] | None:
     steps = scan.lex.shifts.get(scan.words[j])
     if steps is not None and scan.words[j + 1] in ("years", "year"):
         return scan.now.year + steps, scan.skip(j + 2, "'s", "'")
-    if scan.digits(j) == 4 and 1500 <= (scan.numbers[j] or 0) <= 2199 and scan.words[j + 1] in ("'", "'s", "s"):
+    if (
+        scan.digits(j) == 4
+        and 1500 <= (scan.numbers[j] or 0) <= 2199
+        and scan.words[j + 1] in ("'", "'s", "s")
+    ):
         return scan.numbers[j] or 0, j + 3 if scan.words[j + 1] == "'" and scan.words[j + 2] == "s" else j + 2
     return None
 
@@ -119,17 +137,17 @@ def _owned_term(scan: Scan, owner: tuple[int, int], word: str, months: int) -> M
 
 
 def quarter(scan: Scan, i: int) -> Match | None:
-    """"Q1", "q1-2019", "2017 q1", "the first quarter of the year"."""
+    """ "Q1", "q1-2019", "2017 q1", "the first quarter of the year"."""
     return _coded_term(scan, i, "q", 3) or _spelled_term(scan, i, "quarter", 3)
 
 
 def half(scan: Scan, i: int) -> Match | None:
-    """"H2", "2019-H2", "the first half of 2019"."""
+    """ "H2", "2019-H2", "the first half of 2019"."""
     return _coded_term(scan, i, "h", 6) or _spelled_term(scan, i, "half", 6)
 
 
 def week_number(scan: Scan, i: int) -> Match | None:
-    """"week 10", "week 3 of 2027", "W10"."""
+    """ "week 10", "week 3 of 2027", "W10"."""
     words = scan.words
     if scan.digits(i) == 4 and words[i + 1] == "-" and words[i + 2] == "w":
         return _iso_week(scan, i)
@@ -138,7 +156,11 @@ def week_number(scan: Scan, i: int) -> Match | None:
     number = scan.numbers[i + 1]
     if number is None or scan.digits(i + 1) > 2 or number == 0 or (words[i] == "w" and scan.spaced[i + 1]):
         return None
-    year = _year_here(scan, i + 2) if words[i + 2] in ("of", "in", ",", "-", "this", "last", "next") or scan.digits(i + 2) == 4 else None
+    year = (
+        _year_here(scan, i + 2)
+        if words[i + 2] in ("of", "in", ",", "-", "this", "last", "next") or scan.digits(i + 2) == 4
+        else None
+    )
     chosen, j = year if year is not None else (scan.now.year, i + 2)
     if number > weeks_in_year(chosen):
         return None
@@ -147,7 +169,7 @@ def week_number(scan: Scan, i: int) -> Match | None:
 
 
 def _iso_week(scan: Scan, i: int) -> Match | None:
-    """"2019-W25"."""
+    """ "2019-W25"."""
     year, number = scan.numbers[i] or 0, scan.numbers[i + 3]
     if number is None or scan.digits(i + 3) != 2 or not 1 <= number <= weeks_in_year(max(year, 1)):
         return None
@@ -156,7 +178,7 @@ def _iso_week(scan: Scan, i: int) -> Match | None:
 
 
 def week_of(scan: Scan, i: int) -> Match | None:
-    """"w/c Feb 4", "the week of May 3rd", "the week starting on February 4"."""
+    """ "w/c Feb 4", "the week of May 3rd", "the week starting on February 4"."""
     words = scan.words
     j = scan.skip(i, "the")
     if scan.at(j, "w", "/", "c") or scan.at(j, "w", "/", "b"):
@@ -175,7 +197,7 @@ def week_of(scan: Scan, i: int) -> Match | None:
 
 
 def decade(scan: Scan, i: int) -> Match | None:
-    """"1990s", "the 90s", "the nineties", "15th century", "the 1800s"."""
+    """ "1990s", "the 90s", "the nineties", "15th century", "the 1800s"."""
     words = scan.words
     found = _century(scan, i)
     if found is not None:
@@ -198,7 +220,11 @@ def decade(scan: Scan, i: int) -> Match | None:
         return None
     if width == 4 and 1000 <= number <= 2199:
         return (_hundred(number) if number % 100 == 0 and number < 2000 else _decade(number)), k + 1
-    if width == 2 and (apostrophe or j > i or scan.words[i - 1 if i else 0] in ("the", "mid", "early", "late", "of", "-", "in")):
+    if width == 2 and (
+        apostrophe
+        or j > i
+        or scan.words[i - 1 if i else 0] in ("the", "mid", "early", "late", "of", "-", "in")
+    ):
         return _decade((1900 if number >= 20 else 2000) + number), k + 1
     return None
 
@@ -215,11 +241,11 @@ def _century(scan: Scan, i: int) -> Match | None:
 
 def _decade(first: int) -> Node:
     start = datetime(first, 1, 1)
-    return period_node([(start, add_years(start, 10))], "decade", f"({start:%Y-%m-%d},{add_years(start, 10):%Y-%m-%d},P10Y)")
+    return period_node(
+        [(start, add_years(start, 10))], "decade", f"({start:%Y-%m-%d},{add_years(start, 10):%Y-%m-%d},P10Y)"
+    )
 
 
 def _hundred(first: int) -> Node:
     start = datetime(first, 1, 1)
     return period_node([(start, add_years(start, 100))], "century")
-
-

@@ -9,9 +9,12 @@ from perdure.text.dates.grammar.numbers import count, ordinal
 from perdure.text.dates.grammar.numeric import numeric_day
 from perdure.text.dates.nodes import Match, Node, calendar_day, calendar_month, day_node
 from perdure.text.dates.tokens import Scan, memoised
+from perdure.text.dates.wordsets import word_set
 
 _AMBIGUOUS = frozenset(("sun", "sat", "mon", "wed", "thu", "fri", "wednes"))
-_BEFORE = frozenset("on next last this every each until by from to or and , ( week - between since before after : previous of & / past coming".split())
+_BEFORE = word_set(
+    "on next last this every each until by from to or and , ( week - between since before after : previous of & / past coming"
+)
 
 
 @memoised
@@ -33,9 +36,14 @@ def weekday_at(scan: Scan, i: int) -> tuple[int, int] | None:
 
 def _clearly_weekday(scan: Scan, i: int, j: int) -> bool:
     following = scan.words[j]
-    if scan.size == 1 or scan.numbers[j] is not None or following in scan.lex.months or following in scan.lex.parts_of_day:
+    if (
+        scan.size == 1
+        or scan.numbers[j] is not None
+        or following in scan.lex.months
+        or following in scan.lex.parts_of_day
+    ):
         return True
-    return i > 0 and scan.words[i - 1] in _BEFORE or following in (",", "(") and scan.capitalised(i)
+    return (i > 0 and scan.words[i - 1] in _BEFORE) or (following in (",", "(") and scan.capitalised(i))
 
 
 def weekday_in_week(scan: Scan, weekday: int, weeks: int) -> Node:
@@ -50,7 +58,7 @@ def plain_weekday(scan: Scan, weekday: int) -> Node:
 
 
 def on_weekday_next_week(scan: Scan, i: int) -> Match | None:
-    """"on Friday next week" as one expression."""
+    """ "on Friday next week" as one expression."""
     found = weekday_at(scan, i + 1) if scan.words[i] == "on" else None
     if found is None or not (scan.at(scan.skip(found[1], "of"), "next", "week")):
         return None
@@ -108,20 +116,31 @@ def _date_after(scan: Scan, number: int, j: int, how: str | None) -> Match | Non
         node, end = found
         if bracket and scan.words[end] != ")":
             return None
-        if how is not None and node.parts is not None and node.parts.year is None and node.parts.month and node.parts.day:
+        if (
+            how is not None
+            and node.parts is not None
+            and node.parts.year is None
+            and node.parts.month
+            and node.parts.day
+        ):
             node = calendar_day(scan, scan.now.year, node.parts.month, node.parts.day) or node
         return node, end + 1 if bracket else end
     return None if how is not None else _numbered(scan, number, j)
 
 
 def _numbered(scan: Scan, number: int, j: int) -> Match | None:
-    if scan.words[j] == "the" or scan.words[j] == "," and scan.words[j + 1] == "the":
+    if scan.words[j] == "the" or (scan.words[j] == "," and scan.words[j + 1] == "the"):
         k = j + 1 if scan.words[j] == "," else j
         day = ordinal(scan, k + 1)
         if day is None or not 1 <= day[0] <= 31:
             return None
         this_month = calendar_day(scan, scan.now.year, scan.now.month, day[0])
-        if this_month is not None and this_month.alts and this_month.alts[0].start is not None and this_month.alts[0].start.weekday() == number:
+        if (
+            this_month is not None
+            and this_month.alts
+            and this_month.alts[0].start is not None
+            and this_month.alts[0].start.weekday() == number
+        ):
             return this_month, day[1]
         node = numbered_weekday(scan, number, day[0])
         return None if node is None else (node, day[1])
@@ -136,11 +155,13 @@ def _numbered(scan: Scan, number: int, j: int) -> Match | None:
 
 def _ends_number(scan: Scan, j: int) -> bool:
     word = scan.words[j]
-    return word in ("", "!", "?", ",", "between", "from", "at", ";", ")") or (word == "." and (scan.spaced[j + 1] or j + 1 >= scan.size))
+    return word in ("", "!", "?", ",", "between", "from", "at", ";", ")") or (
+        word == "." and (scan.spaced[j + 1] or j + 1 >= scan.size)
+    )
 
 
 def _week_after(scan: Scan, number: int, j: int) -> Match | None:
-    """"Tuesday of last week", "Wednesday next week"."""
+    """ "Tuesday of last week", "Wednesday next week"."""
     words = scan.words
     k = scan.skip(scan.skip(j, ",", "of", "in"), "the")
     if words[k] in scan.lex.shifts and words[k + 1] == "week":
@@ -153,7 +174,7 @@ def _week_after(scan: Scan, number: int, j: int) -> Match | None:
 
 
 def week_then_weekday(scan: Scan, i: int) -> Match | None:
-    """"next week Wednesday", "next week on Tuesday"."""
+    """ "next week Wednesday", "next week on Tuesday"."""
     words = scan.words
     if words[i] not in scan.lex.shifts or words[i + 1] != "week":
         return None
@@ -165,7 +186,7 @@ def week_then_weekday(scan: Scan, i: int) -> Match | None:
 
 
 def ordinal_weekday(scan: Scan, i: int) -> Match | None:
-    """"the first Monday of next month", "last Friday in October 2019"."""
+    """ "the first Monday of next month", "last Friday in October 2019"."""
     j = scan.skip(i, "the")
     nth = (-1, j + 1) if scan.words[j] == "last" else ordinal(scan, j)
     if nth is None or nth[0] > 5:
@@ -201,7 +222,7 @@ def _months_of(scan: Scan, k: int) -> Match | None:
 
 
 def counted_weekdays(scan: Scan, i: int) -> Match | None:
-    """"two Fridays ago", "a couple of Mondays from now"."""
+    """ "two Fridays ago", "a couple of Mondays from now"."""
     counted = count(scan, i)
     if counted is None or counted[0] != int(counted[0]) or not 1 <= counted[0] <= 500:
         return None
@@ -215,5 +236,3 @@ def counted_weekdays(scan: Scan, i: int) -> Match | None:
     if scan.at(j + 1, "from", "now") or scan.at(j + 1, "from", "today"):
         return day_node([scan.today + DAY * (gap or 7) + WEEK * (amount - 1)]), j + 3
     return None
-
-

@@ -6,16 +6,19 @@ from perdure.text.dates.grammar.numbers import year_words
 from perdure.text.dates.grammar.numeric import continues, inside_number
 from perdure.text.dates.nodes import Match, calendar_year
 from perdure.text.dates.tokens import Scan
+from perdure.text.dates.wordsets import word_set
 
-_LEADS = frozenset(
+_LEADS = word_set(
     "in since until till by of from during before after for to through year and or not than between around about circa early late mid "
-    "- – ~ ( [ , > < = the this that until'til summer winter spring fall autumn as back on".split()
+    "- – ~ ( [ , > < = the this that until'til summer winter spring fall autumn as back on"
 )
-_VERBS = frozenset("is was were are will would has had have did does and or but to through until till in at with for as when while that which by on from".split())
+_VERBS = word_set(
+    "is was were are will would has had have did does and or but to through until till in at with for as when while that which by on from"
+)
 
 
 def year(scan: Scan, i: int) -> Match | None:
-    """"2008", "year 2012", "the year 2020", "nineteen ninety six"."""
+    """ "2008", "year 2012", "the year 2020", "nineteen ninety six"."""
     words = scan.words
     j = i + 1 if words[i] == "the" and words[i + 1] == "year" else i
     named = words[j] == "year"
@@ -45,20 +48,33 @@ def _spoken_year(scan: Scan, i: int, j: int) -> bool:
 
 def _is_year(scan: Scan, j: int) -> bool:
     """Whether a number from 1500 to 2199 is a year and not a quantity or a piece of a code."""
-    if inside_number(scan, j) and not (scan.words[j - 1] == "-" and scan.digits(j - 2) == 4 and not _longer_code(scan, j - 2)):
+    if inside_number(scan, j) and not (
+        scan.words[j - 1] == "-" and scan.digits(j - 2) == 4 and not _longer_code(scan, j - 2)
+    ):
         return False
     if continues(scan, j + 1, "/.,:") or (continues(scan, j + 1, "-") and scan.digits(j + 2) != 4):
         return False
     previous = scan.words[j - 1] if j else ""
-    if j and not scan.spaced[j] and previous not in ("(", "[", '"', "'", ",", "-", "~", "–", ">", "<", "=", ":", "/", "“", "‘"):
+    if (
+        j
+        and not scan.spaced[j]
+        and previous not in ("(", "[", '"', "'", ",", "-", "~", "–", ">", "<", "=", ":", "/", "“", "‘")
+    ):
         return False
     if previous == "-" and j > 1 and scan.numbers[j - 2] is not None and scan.digits(j - 2) != 4:
         return False
-    if scan.words[j + 1] in ("-", "/", ":") and not scan.spaced[j + 1] and not scan.spaced[j + 2] and scan.words[j + 2].isalnum():
+    if (
+        scan.words[j + 1] in ("-", "/", ":")
+        and not scan.spaced[j + 1]
+        and not scan.spaced[j + 2]
+        and scan.words[j + 2].isalnum()
+    ):
         return scan.words[j + 2] in scan.lex.months or scan.digits(j + 2) == 4
     if not scan.spaced[j + 1] and scan.words[j + 1].isalpha():
         return False
-    return previous in _LEADS and previous not in ("for", "to", "of", "about", "around", "than", "=") or not _counted_noun(scan, j + 1)
+    return (
+        previous in _LEADS and previous not in ("for", "to", "of", "about", "around", "than", "=")
+    ) or not _counted_noun(scan, j + 1)
 
 
 def _longer_code(scan: Scan, j: int) -> bool:
@@ -70,4 +86,15 @@ def _counted_noun(scan: Scan, j: int) -> bool:
     word = scan.words[j]
     if not word.isalpha() or word in _VERBS or word in scan.lex.months or scan.capitalised(j):
         return False
-    return (word.endswith("s") and not word.endswith("ss")) or word in ("people", "usd", "euro", "kg", "km", "percent", "m", "men", "women", "children")
+    return (word.endswith("s") and not word.endswith("ss")) or word in (
+        "people",
+        "usd",
+        "euro",
+        "kg",
+        "km",
+        "percent",
+        "m",
+        "men",
+        "women",
+        "children",
+    )
