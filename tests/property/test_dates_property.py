@@ -20,28 +20,46 @@ from perdure.text.dates import (
 )
 from perdure.text.dates.detect import known_languages
 from perdure.text.dates.lexicon import english
+from perdure.text.dates.wordsets import word_set
 
 _LEX = english()
-_WORDS = sorted(
-    {
-        *_LEX.months,
-        *_LEX.weekdays,
-        *_LEX.plural_weekdays,
-        *_LEX.units,
-        *_LEX.seasons,
-        *_LEX.cardinals,
-        *_LEX.ordinals,
-        *_LEX.decades,
-        *_LEX.shifts,
-        *_LEX.parts_of_day,
-        *_LEX.meals,
-        *_LEX.holidays,
-    }
-) + [
-    *"the of in on at from to between and until before after since by around ago later now am pm a.m. p.m. every each a an".split(),
-    *"yesterday today tomorrow tonight week's 's , . : - / ( ) ' ~ > = first last half quarter past q1 h2 fy18 w10 90s 1990s".split(),
-    *"0 1 2 3 5 7 9 11 12 13 24 29 30 31 32 99 0730 1140 1900 2016 2024 9999 0001 10000 99999999 20180923 1/2 3/4/2016".split(),
-    *"2016-02-30 2016-13-01 24:00 25:61 12:30 12:30:59 T10:00 Z 3pm 21st 22nd ½ rest end early late mid more less than within".split(),
+_WORDS = [
+    *sorted(
+        {
+            *_LEX.months,
+            *_LEX.weekdays,
+            *_LEX.plural_weekdays,
+            *_LEX.units,
+            *_LEX.seasons,
+            *_LEX.cardinals,
+            *_LEX.ordinals,
+            *_LEX.decades,
+            *_LEX.shifts,
+            *_LEX.parts_of_day,
+            *_LEX.meals,
+            *_LEX.holidays,
+        }
+    ),
+    *sorted(
+        word_set(
+            "the of in on at from to between and until before after since by around ago later now am pm a.m. p.m. every each a an"
+        )
+    ),
+    *sorted(
+        word_set(
+            "yesterday today tomorrow tonight week's 's , . : - / ( ) ' ~ > = first last half quarter past q1 h2 fy18 w10 90s 1990s"
+        )
+    ),
+    *sorted(
+        word_set(
+            "0 1 2 3 5 7 9 11 12 13 24 29 30 31 32 99 0730 1140 1900 2016 2024 9999 0001 10000 99999999 20180923 1/2 3/4/2016"
+        )
+    ),
+    *sorted(
+        word_set(
+            "2016-02-30 2016-13-01 24:00 25:61 12:30 12:30:59 T10:00 Z 3pm 21st 22nd ½ rest end early late mid more less than within"
+        )
+    ),
 ]
 _ZONES = [
     UTC,

@@ -23,6 +23,7 @@ _CLOCK_WORDS = (
     "eod",
     "time",
     "moment",
+    "possible",
 )
 _DAY_WORDS = (
     "today",

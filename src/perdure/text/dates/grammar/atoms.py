@@ -91,7 +91,7 @@ def _other_readers() -> dict[str, tuple[Reader, ...]]:
             (portion, word_set("early earlier late later mid middle beginning start end close")),
             (unit_near, ["the", *lex.units]),
             (period, [*lex.months, *lex.shifts, *lex.seasons, *lex.units, *lex.decades, *nouns, *ordinals]),
-            (now, word_set("now right just at asap currently nowadays")),
+            (now, word_set("now right just at as asap currently nowadays")),
             (end_of_day, word_set("the eod end")),
             (
                 part_of_day,

@@ -166,6 +166,9 @@ def spoken_clock(scan: Scan, i: int) -> tuple[Clock, int] | None:
     if scan.words[j] in ("o'clock", "oclock", "o’clock") or scan.at(j, "o", "clock"):
         j = j + 2 if scan.words[j] == "o" else j + 1
         return with_half(scan, value, 0, 0, "hour", j)
+    minutes = hour_and_minute_words(scan, i)
+    if minutes is not None and not minutes[0].open:
+        return minutes
     if half_of_day(scan, j) is not None and scan.words[j] not in ("a", "p"):
         return with_half(scan, value, 0, 0, "hour", j)
     if half_of_day(scan, j) is not None and scan.words[j + 1] == ".":

@@ -70,7 +70,7 @@ def _side(scan: Scan, j: int) -> tuple[Clock, int, bool] | None:
     value, k = found
     if scan.words[k] in ("in", "at") and value.open:
         part = part_of_day(scan, k if scan.words[k] == "in" else k + 1)
-        if part is not None and part[0].kind == "timerange" and scan.words[part[1]] in CONNECTORS | {"and"}:
+        if part is not None and part[0].kind == "timerange":
             pinned = pin(clock_node(scan, value), part[0]).alts[0].start
             assert pinned is not None
             return value._replace(hour=pinned.hour, open=False), part[1], True
@@ -83,18 +83,7 @@ def range_of(scan: Scan, first: Clock, second: Clock) -> Node:
     start, stop = _offset(first), _offset(second)
     pairs: list[tuple[timedelta, timedelta]] = []
     if first.open and not second.open:
-        later = (start + _HALF) % DAY if first.hour != 12 else start
-        same_half = stop >= _HALF
-        chosen = (
-            later
-            if same_half and later < stop
-            else start % DAY
-            if first.hour != 12 or not same_half
-            else start
-        )
-        if chosen >= stop and first.hour == 12:
-            chosen = timedelta(minutes=first.minute)
-        pairs.append((chosen, stop))
+        pairs.append((_last_before(start, stop), stop))
     elif second.open and not first.open:
         pairs.append((start, _first_after(start, stop)))
     elif first.open:
@@ -111,6 +100,12 @@ def range_of(scan: Scan, first: Clock, second: Clock) -> Node:
 
 def _offset(value: Clock) -> timedelta:
     return timedelta(hours=value.hour, minutes=value.minute, seconds=value.second)
+
+
+def _last_before(start: timedelta, stop: timedelta) -> timedelta:
+    """The last reading of an open clock time before another time."""
+    readings = sorted((start % DAY, (start + _HALF) % DAY))
+    return max((reading for reading in readings if reading < stop), default=readings[-1])
 
 
 def _first_after(start: timedelta, stop: timedelta) -> timedelta:

@@ -86,7 +86,8 @@ def announced_clock(scan: Scan, i: int) -> Match | None:
         return None
     value, j = found
     announced = i > 0 and words[i - 1] == "at" and part_name(scan, j) is None and not _counts_noun(scan, i, j)
-    if not announced and not _day_or_part_follows(scan, i, j):
+    telling = i > 1 and words[i - 1] in ("'s", "is") and words[i - 2] == "it" and value.grain == "minute"
+    if not announced and not telling and not _day_or_part_follows(scan, i, j):
         return None
     return clock_node(scan, value), j
 
@@ -274,6 +275,7 @@ def _part_then_time(scan: Scan, node: Node, j: int) -> Match | None:
 
 def _part_then_week(scan: Scan, node: Node, j: int) -> Match | None:
     """ "Wednesday evening next week"."""
+    j = scan.skip(j, "of")
     steps = scan.lex.shifts.get(scan.words[j])
     if steps is None or scan.words[j + 1] != "week" or "weekday" not in node.tags:
         return None

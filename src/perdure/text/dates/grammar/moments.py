@@ -18,8 +18,10 @@ def now(scan: Scan, i: int) -> Match | None:
         j = i + 1
     elif words[i] in ("right", "just") and words[i + 1] == "now":
         j = i + 2
-    elif scan.at(i, "at", "present") or (scan.at(i, "as", "soon") and scan.at(i + 2, "as", "possible")):
-        j = i + 2 if words[i] == "at" else i + 4
+    elif scan.at(i, "at", "present"):
+        j = i + 2
+    elif scan.at(i, "as", "soon", "as", "possible"):
+        return point_node(scan.now, "second").changed(timex="FUTURE_REF"), i + 4
     elif (
         words[i] == "at"
         and words[i + 1] in ("this", "the", "that")

@@ -129,7 +129,7 @@ def _owner_year(scan: Scan, j: int) -> tuple[int, int] | None:
 
 def _owned_term(scan: Scan, owner: tuple[int, int], word: str, months: int) -> Match | None:
     year, k = owner
-    number = ordinal(scan, k)
+    number = (12 // months, k + 1) if scan.words[k] == "last" else ordinal(scan, k)
     if number is not None and number[0] <= 12 // months and scan.words[number[1]] == word:
         return _term(scan, months, number[0], year), number[1] + 1
     code = _coded(scan, k, word[0], 12 // months)
@@ -216,7 +216,7 @@ def decade(scan: Scan, i: int) -> Match | None:
     if number is None or number % 10 or inside_number(scan, j):
         return None
     k = j + 2 if words[j + 1] in ("'", "’") and words[j + 2] == "s" and not scan.spaced[j + 2] else j + 1
-    if words[k] != "s" or (scan.spaced[k] and width != 4):
+    if words[k] not in ("s", "'s") or (scan.spaced[k] and width != 4):
         return None
     if width == 4 and 1000 <= number <= 2199:
         return (_hundred(number) if number % 100 == 0 and number < 2000 else _decade(number)), k + 1
