@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Any
 
 from perdure.domain.bank import check_bank_id
@@ -14,7 +15,6 @@ from perdure.surfaces.keys import ApiKey, Scope, list_keys, match_key
 
 FRESH_SECONDS = 1.0
 DEFAULT_BANK = "default"
-LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,25 @@ class Door:
             names.append(headers["origin"].partition("://")[2])
         for name in names:
             bare = name.partition("]")[0].strip("[") if name.startswith("[") else name.partition(":")[0]
-            if bare.lower() not in LOCAL_NAMES:
+            if not is_loopback(bare):
                 raise Unauthorised("a server without keys answers only as localhost")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach the address."""
+    try:
+        return host.lower() == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def check_exposure(engine: Perdure, host: str) -> None:
+    """Raise when other machines could reach a server that asks nobody for a key."""
+    if not is_loopback(host) and not list_keys(engine):
+        raise Unauthorised(
+            f"{host} can be reached from other machines and there is no API key; "
+            "create one with `perdure keys create`, or bind to 127.0.0.1"
+        )
 
 
 def caller_of(request: Any, otherwise: Caller) -> Caller:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
 
 import anyio.to_thread
+import uvicorn
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
@@ -14,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from perdure.engine import Perdure
 from perdure.errors import Unauthorised
-from perdure.surfaces.mcp.access import Door
+from perdure.surfaces.mcp.access import Door, check_exposure, is_loopback
 from perdure.surfaces.mcp.server import create_server
 
 PATH = "/mcp"
@@ -56,13 +58,28 @@ class McpEndpoint:
         await manager.handle_request({**scope, "perdure.caller": caller}, receive, send)
 
 
-def create_app(engine: Perdure, *, may_be_open: bool) -> Starlette:
+def create_app(engine: Perdure, host: str) -> Starlette:
     """MCP alone, as an app of its own."""
-    endpoint = McpEndpoint(engine, may_be_open=may_be_open)
+    app = Starlette()
+    mount(app, engine, host)
+    return app
+
+
+def mount(app: Starlette, engine: Perdure, host: str) -> None:
+    """Add MCP to an app that is served at `host`; without keys it is open to a loopback address only."""
+    endpoint = McpEndpoint(engine, may_be_open=is_loopback(host))
+    app.router.routes.extend(endpoint.routes())
+    around = app.router.lifespan_context
 
     @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with endpoint.running():
-            yield
+    async def lifespan(served: Starlette) -> AsyncIterator[Mapping[str, Any] | None]:
+        async with around(served) as state, endpoint.running():
+            yield state
 
-    return Starlette(routes=endpoint.routes(), lifespan=lifespan)
+    app.router.lifespan_context = lifespan  # type: ignore[assignment]
+
+
+def run_http(engine: Perdure, host: str, port: int, log_level: str) -> None:
+    """Serve MCP alone until interrupted."""
+    check_exposure(engine, host)
+    uvicorn.run(create_app(engine, host), host=host, port=port, log_level=log_level, server_header=False)

@@ -76,8 +76,9 @@ class Tools:
             return retained(done, self._engine.facts_by_id(chosen, done.fact_ids))
 
         output = await self._run(work)
-        lines = [f"Remembered {len(output.facts)} new facts in bank {chosen}.", *(f"- {fact}" for fact in output.facts)]
-        return _both("\n".join(lines), output)
+        count = len(output.facts)
+        head = f"Remembered {count} new fact{'' if count == 1 else 's'} in bank {chosen}."
+        return _both("\n".join([head, *(f"- {fact}" for fact in output.facts)]), output)
 
     async def recall(
         self,
@@ -91,6 +92,7 @@ class Tools:
             list[str] | None, Field(description="Only world, experience, opinion or observation facts")
         ] = None,
         tags: TagList = None,
+        with_ids: Annotated[bool, Field(description="Add fact ids to the text, as `forget` needs them")] = False,
         bank: BankName = None,
     ) -> Annotated[CallToolResult, RecallOutput]:
         """Search memory: facts from earlier conversations that bear on a question, best first, with citations.
@@ -106,7 +108,8 @@ class Tools:
             )  # fmt: skip
 
         result = await self._run(work)
-        return _both(result.to_prompt(), recalled(chosen, result))
+        ids = [f"id of [{found.citation}]: {found.fact.id}" for found in result] if with_ids else []
+        return _both("\n".join([result.to_prompt(), *ids]), recalled(chosen, result))
 
     async def reflect(
         self, ctx: Request, query: Question, max_tokens: Tokens = MAX_TOKENS, bank: BankName = None

@@ -48,13 +48,11 @@ def draw_question(console: Console, number: int, asked: Asked) -> None:
         (f" {number} ", "bold black on cyan"), (f" {asked.kind} ", "bold cyan"), (f"· {asked.why} ", "dim")
     )
     took = Text(f" {milliseconds(total(result.timings))} ", style="dim")
-    console.print(
-        Panel(
-            Group(Text(result.query.text, style="bold"), *parts),
-            title=title, title_align="left", subtitle=took, subtitle_align="right",
-            border_style="cyan", padding=(0, 1), width=min(console.width, 100),
-        )  # fmt: skip
-    )
+    panel = Panel(
+        Group(Text(result.query.text, style="bold"), *parts), title=title, title_align="left", subtitle=took,
+        subtitle_align="right", border_style="cyan", padding=(0, 1), width=min(console.width, 100),
+    )  # fmt: skip
+    console.print(panel)
 
 
 def _answer(result: RecallResult) -> Text:
@@ -76,15 +74,11 @@ def _read(result: RecallResult) -> Text:
 
 def draw_close(console: Console) -> None:
     """How to read the table, and where to go on."""
-    console.print(
-        Text.assemble(
-            ("#1 is a channel's best find: ", "dim"),
-            ("sem", "bold"), (" by meaning, ", "dim"),
-            ("key", "bold"), (" by words (BM25), ", "dim"),
-            ("graph", "bold"), (" through entities and links, ", "dim"),
-            ("time", "bold"), (" by date. ", "dim"),
-            ("Fused by rank, reread by a cross-encoder, boosted, scored.", "dim"),
-        )  # fmt: skip
-    )
-    console.print(Text.assemble(("Next: ", "dim"), ("perdure retain notes/", "bold"), (" then ", "dim"),
-                                ("perdure recall \"…\" --explain", "bold")))  # fmt: skip
+    legend = Text.assemble(
+        ("#1 is a channel's best find: ", "dim"), ("sem", "bold"), (" by meaning, ", "dim"), ("key", "bold"),
+        (" by words (BM25), ", "dim"), ("graph", "bold"), (" through entities and links, ", "dim"), ("time", "bold"),
+        (" by date. ", "dim"), ("Fused by rank, reread by a cross-encoder, boosted, scored.", "dim"),
+    )  # fmt: skip
+    console.print(legend)
+    next_steps = ("perdure retain notes/", "bold"), (" then ", "dim"), ('perdure recall "…" --explain', "bold")
+    console.print(Text.assemble(("Next: ", "dim"), *next_steps))

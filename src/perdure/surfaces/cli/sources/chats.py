@@ -112,16 +112,17 @@ def _turn(value: Any, where: str) -> dict[str, Any] | None:
 
 
 def _text(value: Mapping[str, Any]) -> str | None:
+    """The first text that says something; empty when the turn has only other things, None when it is no turn."""
+    found: str | None = None
     for key in _TEXT:
         given = value.get(key)
-        if isinstance(given, str):
+        if isinstance(given, Sequence) and not isinstance(given, str):
+            given = "\n".join(p["text"] for p in given if isinstance(p, Mapping) and isinstance(p.get("text"), str))
+        if isinstance(given, str) and given.strip():
             return given
-        if isinstance(given, Sequence):
-            parts = [p["text"] for p in given if isinstance(p, Mapping) and isinstance(p.get("text"), str)]
-            return "\n".join(parts)
-        if key in value and given is None:
-            return ""
-    return None
+        if key in value:
+            found = ""
+    return found
 
 
 def _said(text: str, who: str, role: str, when: datetime | None) -> dict[str, Any]:

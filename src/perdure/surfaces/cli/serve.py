@@ -1,0 +1,93 @@
+"""`perdure serve` and `perdure mcp`."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Annotated, Any
+
+import typer
+
+from perdure.errors import InvalidInput, Unavailable
+from perdure.surfaces.cli.options import AsJson, Database
+from perdure.surfaces.cli.output import console, emit
+from perdure.surfaces.cli.session import load_settings, memory
+
+Host = Annotated[str | None, typer.Option("--host", metavar="HOST", help="Address [setting host: 127.0.0.1]")]
+Port = Annotated[int | None, typer.Option("--port", "-p", min=0, max=65535, help="Port [setting port: 8888]")]
+
+
+def serve(
+    host: Host = None,
+    port: Port = None,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Serve REST at / and MCP at /mcp over HTTP; only for this machine unless there are API keys."""
+    need("fastapi", "server")
+    settings = load_settings(database, **_given(host, port))
+    from perdure.surfaces.rest.serve import serve as serve_rest
+
+    with_mcp = importlib.util.find_spec("mcp") is not None
+    _announce(settings, with_mcp, as_json)
+
+    def extend(app: Any) -> None:
+        if with_mcp:
+            from perdure.surfaces.mcp.http import mount
+
+            mount(app, app.state.service.engine, settings.host)
+
+    serve_rest(settings, extend)
+
+
+def mcp(
+    bank: Annotated[
+        str | None, typer.Option("--bank", "-b", metavar="BANK", help="Serve this bank only [the client chooses]")
+    ] = None,
+    http: Annotated[bool, typer.Option("--http", help="Streamable HTTP at /mcp instead of stdio")] = False,
+    host: Host = None,
+    port: Port = None,
+    database: Database = None,
+) -> None:
+    """Serve MCP to one client over standard input and output, or with --http to many."""
+    need("mcp", "mcp")
+    if not http and (host is not None or port is not None):
+        raise InvalidInput("--host, --port", "given together with --http")
+    if http and bank is not None:
+        raise InvalidInput("--bank", "no value with --http: clients connect to /mcp/BANK instead", bank)
+    with memory(database, **_given(host, port)) as engine:
+        if http:
+            from perdure.surfaces.mcp.http import PATH, run_http
+
+            settings = engine.settings
+            console(stderr=True).print(f"MCP on {_url(settings)}{PATH} and {_url(settings)}{PATH}/BANK")
+            run_http(engine, settings.host, settings.port, settings.log_level)
+        else:
+            from perdure.surfaces.mcp.server import run_stdio
+
+            run_stdio(engine, bank)
+
+
+def need(module: str, extra: str) -> None:
+    """Raise unless the optional part is installed."""
+    if importlib.util.find_spec(module) is None:
+        raise Unavailable(f"this command needs an extra: pip install 'perdure[{extra}]'")
+
+
+def _given(host: str | None, port: int | None) -> dict[str, Any]:
+    return {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+
+
+def _url(settings: Any) -> str:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"http://{host}:{settings.port}"
+
+
+def _announce(settings: Any, with_mcp: bool, as_json: bool) -> None:
+    url = _url(settings)
+    if as_json:
+        emit({"rest": url, "docs": f"{url}/docs", "mcp": f"{url}/mcp" if with_mcp else None, "database": settings.database})
+        return
+    shown = console(stderr=True)
+    shown.print(f"[bold]Perdure[/] serves [cyan]{settings.database}[/]")
+    shown.print(f"  REST  {url}    [dim]pages: {url}/docs[/]")
+    shown.print(f"  MCP   {url}/mcp" if with_mcp else "  MCP   [dim]not installed: pip install 'perdure\\[mcp]'[/]")

@@ -1,0 +1,180 @@
+"""What retain reads: files, folders and the chat exports that people have."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from perdure.errors import InvalidInput, NotFound
+from perdure.surfaces.cli.sources.chats import read_chats
+from perdure.surfaces.cli.sources.files import read_sources
+
+MARCH = datetime(2024, 3, 2, 9, 30, tzinfo=UTC)
+
+OPENAI = [
+    {"role": "system", "content": "You are helpful."},
+    {"role": "user", "content": [{"type": "text", "text": "I moved to Porto."}, {"type": "image_url"}]},
+    {"role": "assistant", "content": "Noted."},
+    {"role": "assistant", "content": None, "tool_calls": []},
+]
+CHATGPT = [
+    {
+        "title": "Moving",
+        "create_time": MARCH.timestamp(),
+        "conversation_id": "c-1",
+        "current_node": "d",
+        "mapping": {
+            "a": {"message": None, "parent": None, "children": ["b"]},
+            "b": {
+                "message": {"author": {"role": "user"}, "content": {"parts": ["I moved to Porto."]}, "create_time": MARCH.timestamp()},
+                "parent": "a", "children": ["x", "d"],
+            },
+            "x": {"message": {"author": {"role": "assistant"}, "content": {"parts": ["An edited away answer."]}}, "parent": "b", "children": []},
+            "d": {"message": {"author": {"role": "assistant"}, "content": {"parts": ["Lovely city."]}, "create_time": None}, "parent": "b", "children": []},
+        },
+    }
+]  # fmt: skip
+CLAUDE = [
+    {
+        "uuid": "u-1",
+        "name": "Moving",
+        "created_at": "2024-03-02T09:30:00Z",
+        "chat_messages": [
+            {"sender": "human", "text": "I moved to Porto.", "created_at": "2024-03-02T09:30:00Z"},
+            {"sender": "assistant", "text": "", "content": [{"type": "text", "text": "Lovely."}], "created_at": "2024-03-02T09:31:00Z"},
+        ],
+    }
+]  # fmt: skip
+
+
+def test_openai_messages_lose_instructions_and_empty_turns() -> None:
+    (reading,) = read_chats(json.dumps(OPENAI), "chat.json", "chat.json")
+    assert [(item["speaker"], item["content"]) for item in reading.items] == [
+        ("user", "I moved to Porto."),
+        ("assistant", "Noted."),
+    ]
+    assert {item["document_id"] for item in reading.items} == {"chat.json"}
+    assert reading.items[1]["role"] == "assistant"
+
+
+@pytest.mark.parametrize("wrap", [lambda m: json.dumps({"messages": m}), lambda m: json.dumps([{"messages": m}])])
+def test_wrapped_messages_are_conversations(wrap: Any) -> None:
+    (reading,) = read_chats(wrap(OPENAI), "chat.json")
+    assert len(reading.items) == 2
+
+
+def test_jsonl_of_conversations_gives_one_document_each() -> None:
+    lines = "\n".join(json.dumps({"messages": [{"role": "user", "content": text}]}) for text in ("One.", "Two."))
+    readings = read_chats(lines, "chats.jsonl")
+    assert [reading.items[0]["content"] for reading in readings] == ["One.", "Two."]
+    assert len({reading.items[0]["document_id"] for reading in readings}) == 2
+
+
+def test_chatgpt_export_follows_the_branch_that_was_kept() -> None:
+    (reading,) = read_chats(json.dumps(CHATGPT), "conversations.json")
+    assert [item["content"] for item in reading.items] == ["I moved to Porto.", "Lovely city."]
+    assert reading.items[0]["document_id"] == "c-1"
+    assert reading.items[0]["timestamp"] == MARCH
+    assert reading.items[1]["timestamp"] == MARCH
+    assert reading.items[0]["title"] == "Moving"
+
+
+def test_claude_export_reads_both_forms_of_text() -> None:
+    (reading,) = read_chats(json.dumps(CLAUDE), "conversations.json")
+    assert [(item["speaker"], item["content"]) for item in reading.items] == [
+        ("user", "I moved to Porto."),
+        ("assistant", "Lovely."),
+    ]
+    assert reading.items[0]["timestamp"] == MARCH
+    assert reading.items[0]["document_id"] == "u-1"
+
+
+def test_plain_turns_with_dates_in_seconds_or_text() -> None:
+    turns = [
+        {"speaker": "Maya", "text": "Hello.", "date": "2024-03-02T09:30:00"},
+        {"author": "Tomás", "message": "Hi.", "ts": MARCH.timestamp() * 1000},
+    ]
+    (reading,) = read_chats("\n".join(map(json.dumps, turns)), "talk.jsonl", "talk.jsonl")
+    assert [item["timestamp"] for item in reading.items] == [MARCH, MARCH]
+    assert [item["speaker"] for item in reading.items] == ["Maya", "Tomás"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[1, 2]", "turn"),
+        ('[{"speaker": "Maya"}]', "text, content"),
+        ('[{"text": "Hi.", "date": "some day"}]', "date"),
+        ('[{"role": "system", "content": "Be nice."}]', "at least one turn"),
+        ('{"a": 1}\n{"b": ', "line 2"),
+        ("[", "valid JSON"),
+    ],
+)
+def test_what_is_no_chat_is_refused_by_name(text: str, said: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read_chats(text, "chat.json")
+    assert "chat.json" in str(refused.value)
+    assert said in str(refused.value)
+
+
+def test_a_folder_is_read_whole_without_hidden_and_binary_files(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "b.md").write_text("Maya sings.", encoding="utf-8")
+    (tmp_path / "a.txt").write_text("\ufeffTomás plays.", encoding="utf-8")
+    (tmp_path / ".hidden").write_text("secret")
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\x00\xff\xfe")
+    (tmp_path / "data.json").write_text('{"version": 1}')
+    found = read_sources([str(tmp_path)], None, "auto", as_text=False)
+    assert [reading.items[0]["content"] for reading in found.readings] == ["Tomás plays.", "Maya sings."]
+    assert sorted(Path(file).name for file, _ in found.skipped) == ["data.json", "picture.png"]
+
+
+def test_a_file_is_dated_by_its_last_change_and_named_by_its_path(tmp_path: Path) -> None:
+    import os
+
+    note = tmp_path / "note.md"
+    note.write_text("Maya sings.")
+    os.utime(note, (MARCH.timestamp(), MARCH.timestamp()))
+    (reading,) = read_sources([str(note)], None, "auto", as_text=False).readings
+    assert reading.items[0]["timestamp"] == MARCH
+    assert reading.items[0]["document_id"] == note.as_posix()
+
+
+@pytest.mark.parametrize("source", ["missing.md", "./missing", "/no/such/folder", "notes.json"])
+def test_what_looks_like_a_path_is_never_taken_for_a_text(source: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(NotFound):
+        read_sources([source], None, "auto", as_text=False)
+    assert read_sources([source], None, "auto", as_text=True).readings[0].items[0]["content"] == source
+
+
+@pytest.mark.parametrize("text", ["Remember me.", "e.g. this", "Version 2.0", "ok"])
+def test_sentences_are_texts(text: str) -> None:
+    assert read_sources([text], None, "auto", as_text=False).readings[0].items[0]["content"] == text
+
+
+def test_standard_input_may_be_a_chat_or_a_text() -> None:
+    chat = json.dumps([{"speaker": "Maya", "text": "Hello."}])
+    assert read_sources(["-"], chat, "auto", as_text=False).readings[0].items[0]["speaker"] == "Maya"
+    assert read_sources(["-"], chat, "text", as_text=False).readings[0].items[0]["content"] == chat
+    assert read_sources(["-"], "{braces} in a text", "auto", as_text=False).readings[0].items[0]["content"]
+
+
+def test_the_user_of_a_chat_can_be_named(cli: Any) -> None:
+    (cli.folder / "chat.json").write_text(json.dumps(OPENAI), encoding="utf-8")
+    assert cli("retain", "chat.json", "--user", "Ines", "--json").code == 0
+    assert any("Ines" in fact["text"] or fact["speaker"] == "Ines" for fact in cli("facts", "--json").json["facts"])
+
+
+def test_a_folder_can_be_retained_again_without_doubling(cli: Any) -> None:
+    (cli.folder / "notes").mkdir()
+    (cli.folder / "notes" / "a.md").write_text("Maya sings in the harbour choir.")
+    first = cli("retain", "notes", "--json").json
+    again = cli("retain", "notes", "--json").json
+    assert first["facts"] >= 1
+    assert again["facts"] == 0
+    assert cli("facts", "--json").json["total"] == first["facts"]

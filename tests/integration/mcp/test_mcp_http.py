@@ -1,0 +1,194 @@
+"""A real MCP client over streamable HTTP on the loopback address."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
+
+from perdure import Perdure
+from perdure.errors import Unauthorised
+from perdure.surfaces.keys import create_key, revoke_key
+from perdure.surfaces.mcp.access import check_exposure
+from perdure.surfaces.mcp.http import create_app, mount
+from tests.integration.mcp.mcp_checks import check_conversation, check_errors, check_tools, text_of
+
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+}
+ACCEPT = {"Accept": "application/json, text/event-stream"}
+
+
+@contextmanager
+def serving(app: Any) -> Iterator[str]:
+    """The app on a port of its own, until the end of the block."""
+    taken = socket.socket()
+    taken.bind(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]})
+    thread.start()
+    try:
+        while not server.started:
+            assert thread.is_alive()
+            time.sleep(0.01)
+        yield f"http://127.0.0.1:{taken.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
+        taken.close()
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Perdure]:
+    with Perdure.open(
+        tmp_path / "memory.db", embedder="hashing", reranker="none", tagger="rules", tokens="approximate"
+    ) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def connected(url: str, key: str = "") -> AsyncIterator[ClientSession]:
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    async with (
+        httpx.AsyncClient(headers=headers, timeout=30) as http,
+        streamable_http_client(url, http_client=http) as (read, write, _),
+        ClientSession(read, write) as session,
+    ):
+        await session.initialize()
+        yield session
+
+
+def test_a_client_over_http_chooses_the_bank(engine: Perdure) -> None:
+    async def talk(url: str) -> None:
+        async with connected(f"{url}/mcp") as session:
+            await check_tools(session, has_bank=True)
+            await check_conversation(session, {"bank": "work"})
+            await check_errors(session)
+
+    with serving(create_app(engine, "127.0.0.1")) as url:
+        asyncio.run(talk(url))
+
+
+def test_a_bank_has_an_endpoint_of_its_own(engine: Perdure) -> None:
+    async def talk(url: str) -> None:
+        async with connected(f"{url}/mcp/home") as home, connected(f"{url}/mcp/work%20notes") as work:
+            await check_tools(home, has_bank=False)
+            await check_conversation(home, {})
+            await home.call_tool("retain", {"content": "Maya plays the cello."})
+            found = await work.call_tool("recall", {"query": "Who plays the cello?"})
+            assert (found.structuredContent or {})["bank"] == "work notes"
+            assert (found.structuredContent or {})["memories"] == []
+
+    with serving(create_app(engine, "127.0.0.1")) as url:
+        asyncio.run(talk(url))
+    assert [bank.id for bank in engine.banks()] == ["home"]
+
+
+def test_many_calls_at_once_do_not_wait_for_each_other_in_line(engine: Perdure) -> None:
+    """Two tools that each wait for the other can only end when the event loop runs them side by side."""
+    meeting = threading.Barrier(2, timeout=20)
+    original = engine.recall
+
+    def recall(*args: Any, **options: Any) -> Any:
+        meeting.wait()
+        return original(*args, **options)
+
+    engine.recall = recall  # type: ignore[method-assign]
+
+    async def talk(url: str) -> None:
+        async with connected(f"{url}/mcp") as one, connected(f"{url}/mcp") as other:
+            results = await asyncio.gather(
+                *(session.call_tool("recall", {"query": "cello"}) for session in (one, other))
+            )
+            assert not any(result.isError for result in results)
+
+    with serving(create_app(engine, "127.0.0.1")) as url:
+        asyncio.run(talk(url))
+
+
+def test_keys_open_only_their_banks_and_scopes(engine: Perdure) -> None:
+    _, reader = create_key(engine, banks=["work"], scopes=["read"])
+    _, writer = create_key(engine, banks=["work"], scopes=["read", "write"])
+
+    async def talk(url: str) -> None:
+        async with connected(f"{url}/mcp", writer) as session:
+            done = await session.call_tool("retain", {"content": "Maya plays the cello."})
+            assert (done.structuredContent or {})["bank"] == "work"
+            stranger = await session.call_tool("recall", {"query": "cello", "bank": "home"})
+            assert stranger.isError
+            assert "unauthorised" in text_of(stranger)
+        async with connected(f"{url}/mcp", reader) as session:
+            found = await session.call_tool("recall", {"query": "Who plays the cello?", "bank": "work"})
+            assert len((found.structuredContent or {})["memories"]) == 1
+            for tool, arguments in (("retain", {"content": "x"}), ("forget", {"document_id": "x"})):
+                refused = await session.call_tool(tool, {**arguments, "bank": "work"})
+                assert refused.isError
+                assert "no write access" in text_of(refused)
+        async with connected(f"{url}/mcp/home", writer) as session:
+            assert (await session.call_tool("recall", {"query": "cello"})).isError
+
+    with serving(create_app(engine, "127.0.0.1")) as url:
+        asyncio.run(talk(url))
+
+
+def test_without_a_valid_key_nobody_gets_in(engine: Perdure) -> None:
+    key, secret = create_key(engine)
+    with serving(create_app(engine, "0.0.0.0")) as url, httpx.Client(base_url=url) as http:
+        for authorization in ("", "Bearer pdr_x_y", f"Basic {secret}", f"Bearer {secret}x"):
+            refused = http.post("/mcp", json=HELLO, headers={**ACCEPT, "Authorization": authorization})
+            assert refused.status_code == 401
+            assert refused.json()["error"]["code"] == "unauthorised"
+            assert refused.headers["www-authenticate"] == "Bearer"
+        headers = {**ACCEPT, "Authorization": f"Bearer {secret}"}
+        assert http.post("/mcp", json=HELLO, headers=headers).status_code == 200
+        revoke_key(engine, key.id)
+        deadline = time.monotonic() + 10
+        while http.post("/mcp", json=HELLO, headers=headers).status_code == 200:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+
+
+@pytest.mark.parametrize("headers", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}])
+def test_an_open_server_answers_only_as_localhost(engine: Perdure, headers: dict[str, str]) -> None:
+    with serving(create_app(engine, "127.0.0.1")) as url, httpx.Client(base_url=url) as http:
+        assert http.post("/mcp", json=HELLO, headers={**ACCEPT, **headers}).status_code == 401
+        assert http.post("/mcp", json=HELLO, headers=ACCEPT).status_code == 200
+
+
+def test_a_public_address_without_keys_is_refused(engine: Perdure) -> None:
+    for host in ("0.0.0.0", "192.168.1.7", "example.org", "::"):
+        with pytest.raises(Unauthorised):
+            check_exposure(engine, host)
+    for host in ("127.0.0.1", "localhost", "::1"):
+        check_exposure(engine, host)
+    create_key(engine)
+    check_exposure(engine, "0.0.0.0")
+
+
+def test_mcp_lives_inside_the_rest_app(engine: Perdure) -> None:
+    from perdure.surfaces.rest.app import create_app as create_rest
+
+    app = create_rest(engine)
+    mount(app, engine, "127.0.0.1")
+
+    async def talk(url: str) -> None:
+        async with connected(f"{url}/mcp/work") as session:
+            await check_conversation(session, {})
+
+    with serving(app) as url:
+        asyncio.run(talk(url))
+        assert httpx.get(f"{url}/health").status_code == 200
