@@ -17,7 +17,9 @@ _INDEFINITE = frozenset(
 )
 _AUXILIARY = ("aux", "auxpass")
 _ALONE = ("nsubj", "nsubjpass", "dobj", "pobj", "attr", "ROOT", "conj", "dative", "appos")
-_BE = frozenset(["be", "am", "is", "are", "was", "were", "been", "being", "'m", "’m", "'re", "’re", "'s", "’s", "m"])
+_BE = frozenset(
+    ["be", "am", "is", "are", "was", "were", "been", "being", "'m", "’m", "'re", "’re", "'s", "’s", "m"]
+)
 _IRREGULAR = {
     **dict.fromkeys(_BE, "be"),
     **dict.fromkeys(["have", "has", "had", "having", "'ve", "’ve"], "have"),
