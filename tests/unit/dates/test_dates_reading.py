@@ -150,6 +150,13 @@ def test_times(text: str) -> None:
         "There are two to four people.",
         "Good morning, have a nice day!",
         "second to none",
+        "Add 1/2 cup of milk; we are open 24/7.",
+        "The 9:16 aspect ratio of the P65QX-H1 and the T2P448",
+        "vases from the 5th century BCE",
+        "at 2.49% APR for you",
+        "a sun-bleached chair",
+        "Blade Runner 2049",
+        "shift to 2nd or 3rd gear",
         "",
     ],
 )

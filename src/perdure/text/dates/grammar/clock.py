@@ -63,9 +63,16 @@ def half_of_day(scan: Scan, j: int) -> tuple[int | None, int] | None:
             return _HALVES[word], j + 4 if closing else j + 3
         if scan.words[j + 1] == "m" and scan.numbers[j - 1] is not None:
             return _HALVES[word], j + 2
-        if not scan.spaced[j] and scan.numbers[j - 1] is not None:
+        if not scan.spaced[j] and scan.numbers[j - 1] is not None and not _inside_code(scan, j):
             return _HALVES[word], j + 1
     return None
+
+
+def _inside_code(scan: Scan, j: int) -> bool:
+    """Whether a glued "a" or "p" belongs to a code such as T2P448 or Level-1A."""
+    if not scan.spaced[j + 1] and scan.words[j + 1].isalnum():
+        return True
+    return j > 2 and scan.words[j - 2] == "-" and not scan.spaced[j - 1] and scan.words[j - 3].isalpha()
 
 
 def with_half(
@@ -137,7 +144,7 @@ def _colon_clock(scan: Scan, hour: int, i: int) -> tuple[Clock, int] | None:
         ):
             j += 2
     found = with_half(scan, hour, minute, second, grain, j)
-    if found is None:
+    if found is None or scan.words[found[1]] in ("aspect", "ratio", "scale"):
         return None
     clock, j = found
     if scan.digits(i) == 2 and hour < 10:
@@ -276,6 +283,8 @@ def expected_clock(scan: Scan, i: int) -> tuple[Clock, int] | None:
     found = clock(scan, i) or hour_and_minute_words(scan, i)
     if found is not None:
         return found
+    if i > 1 and not scan.spaced[i] and scan.words[i - 1] in (".", ",") and scan.digits(i - 2):
+        return None
     number, width = scan.numbers[i], scan.digits(i)
     if number is not None and width == 4 and number < 1000 and number % 100 < 60:
         return Clock(number // 100, number % 100, 0, "minute", 1 <= number // 100 <= 12), i + 1

@@ -96,6 +96,8 @@ def _counts_noun(scan: Scan, i: int, j: int) -> bool:
     """Whether a plain number after "at" counts what follows: "at two places", "at one with"."""
     if clock(scan, i) is not None:
         return False
+    if (scan.numbers[i] or 0) > 12 and scan.digits(i) <= 2 and j == i + 1:
+        return True
     word = scan.words[j]
     if words_of_number(scan, i) and word in ("with", "of", "time", "point", "end"):
         return True

@@ -162,28 +162,23 @@ def _finish(scan: Scan, month: int, day: int, j: int) -> Match | None:
 
 def bare_ordinal_day(scan: Scan, i: int) -> Match | None:
     """ "the 18th", "29th", "the 17" before a time."""
-    words = scan.words
     j = scan.skip(i, "the")
     day = ordinal(scan, j)
     if day is not None and scan.numbers[j] is not None and 1 <= day[0] <= 31:
-        if j == i and words[i - 1 if i else 0] not in (
-            "on",
-            "until",
-            "by",
-            "till",
-            "through",
-            "to",
-            "and",
-            "-",
-            "since",
-            "before",
-            "after",
-        ):
+        if j == i and not _led(scan, i):
             return None
         if _names_something(scan, day[1]):
             return None
         return day_of_month(scan, day[0]), day[1]
     return _bare_number_day(scan, i, j)
+
+
+def _led(scan: Scan, i: int) -> bool:
+    """Whether the word before, or a date before "and", makes a day of a bare ordinal."""
+    previous = scan.words[i - 1] if i else ""
+    if previous in ("and", "to", "-", "or"):
+        return i > 1 and scan.words[i - 2] in ("st", "nd", "rd", "th")
+    return previous in ("on", "until", "by", "till", "through", "since", "before", "after")
 
 
 def _bare_number_day(scan: Scan, i: int, j: int) -> Match | None:
@@ -205,6 +200,10 @@ def _bare_number_day(scan: Scan, i: int, j: int) -> Match | None:
 def _names_something(scan: Scan, k: int) -> bool:
     """Whether a noun follows that the ordinal counts: "the 3rd floor"."""
     word = scan.words[k]
+    if word in ("to", "and", "or", "-"):
+        another = ordinal(scan, scan.skip(k + 1, "the"))
+        if another is not None:
+            return scan.words[another[1]].isalpha() and _names_something(scan, another[1])
     return word.isalpha() and word not in _AFTER_DAY and word not in scan.lex.parts_of_day
 
 

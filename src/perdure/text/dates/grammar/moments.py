@@ -16,9 +16,7 @@ def now(scan: Scan, i: int) -> Match | None:
     words = scan.words
     if words[i] == "now" and words[i + 1] != "that":
         j = i + 1
-    elif words[i] in ("right", "just") and words[i + 1] == "now":
-        j = i + 2
-    elif scan.at(i, "at", "present"):
+    elif (words[i] in ("right", "just") and words[i + 1] == "now") or scan.at(i, "at", "present"):
         j = i + 2
     elif scan.at(i, "as", "soon", "as", "possible"):
         return point_node(scan.now, "second").changed(timex="FUTURE_REF"), i + 4

@@ -38,6 +38,14 @@ def month_alone(scan: Scan, i: int, j: int) -> bool:
     """Whether the month name in tokens [i, j) is a month though no day or year follows."""
     word = scan.words[i]
     previous = scan.words[i - 1] if i else ""
+    if (
+        len(word) == 3
+        and word != "may"
+        and scan.surface(i).isupper()
+        and not scan.text.isupper()
+        and previous not in _LEADS
+    ):
+        return False
     if word == "may" and previous in ("this", "that", "it", "which", "these", "those"):
         return (
             previous == "this"

@@ -8,8 +8,15 @@ from perdure.text.dates.calendar import is_date
 from perdure.text.dates.grammar.numbers import two_digit_year
 from perdure.text.dates.nodes import Match, Node, Parts, calendar_day, calendar_month, day_node
 from perdure.text.dates.tokens import Scan, memoised
+from perdure.text.dates.wordsets import word_set
 
 _SIGNS = frozenset("/-.")
+_DATE_LEADS = word_set(
+    "on by from since until till before after between next this last friday saturday sunday monday"
+)
+_AFTER_DATE = word_set(
+    "at from between to until till through and or for with in on around before after by is was if we i he she they"
+)
 
 
 def glued(scan: Scan, i: int) -> bool:
@@ -187,12 +194,25 @@ def _without_year(scan: Scan, pair: tuple[int, int], sign: str, i: int) -> Match
         return None
     if scan.words[j] == "-" and glued(scan, j) and scan.digits(j + 1) and scan.words[j + 2] != "/":
         return None
+    if sign == "/" and _is_fraction(scan, i, j):
+        return None
     month, day = pair
     year = None
     if scan.words[j] == "," and scan.digits(j + 1) == 4 and 1900 <= (scan.numbers[j + 1] or 0) <= 2100:
         year, j = scan.numbers[j + 1], j + 2
     node = calendar_day(scan, year, month, day)
     return None if node is None else (node, j)
+
+
+def _is_fraction(scan: Scan, i: int, j: int) -> bool:
+    """Whether "1/2 cup" or "24/7" is meant: a common fraction that no word makes a date."""
+    first, second = scan.numbers[i], scan.numbers[i + 2]
+    if (first, second) == (24, 7):
+        return True
+    following = scan.words[j]
+    if second not in (2, 3, 4, 5, 8, 16) or (i and scan.words[i - 1] in _DATE_LEADS):
+        return False
+    return following.isalpha() and scan.spaced[j] and following not in _AFTER_DATE
 
 
 def _announced(scan: Scan, i: int) -> bool:

@@ -166,7 +166,7 @@ def _second_day(scan: Scan, node: Node, after: int) -> Match | None:
         return None
     high, end = found
     if (
-        scan.words[end] in (":", "/")
+        (scan.words[end] in (":", "/") and scan.digits(end + 1) > 0 and not scan.spaced[end + 1])
         or month_at(scan, scan.skip(end, "of")) is not None
         or scan.words[end] in ("am", "pm")
     ):

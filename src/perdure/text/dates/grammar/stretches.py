@@ -31,6 +31,7 @@ def _coded(scan: Scan, i: int, letter: str, highest: int) -> tuple[int, int] | N
         or number is None
         or not 1 <= number <= highest
         or scan.digits(i + 1) != 1
+        or (not scan.spaced[i + 2] and scan.words[i + 2].isalnum() and scan.words[i + 2] != "fy")
     ):
         return None
     return number, i + 2
@@ -80,7 +81,11 @@ def _coded_term(scan: Scan, i: int, letter: str, months: int) -> Match | None:
     highest = 12 // months
     code = _coded(scan, i, letter, highest)
     if code is not None:
-        if i and not scan.spaced[i] and scan.words[i - 1] not in ("(", "-", "/"):
+        if (
+            i
+            and not scan.spaced[i]
+            and not (scan.words[i - 1] == "(" or (scan.words[i - 1] in "-/" and scan.spaced[i - 1]))
+        ):
             return None
         year = _year_here(scan, code[1])
         if year is not None:
@@ -215,6 +220,13 @@ def decade(scan: Scan, i: int) -> Match | None:
     number, width = scan.numbers[j], scan.digits(j)
     if number is None or number % 10 or inside_number(scan, j):
         return None
+    if (
+        j
+        and scan.words[j - 1] == "-"
+        and not scan.spaced[j]
+        and scan.words[j - 2] not in ("mid", "early", "late", "pre", "s")
+    ):
+        return None
     k = j + 2 if words[j + 1] in ("'", "’") and words[j + 2] == "s" and not scan.spaced[j + 2] else j + 1
     if words[k] not in ("s", "'s") or (scan.spaced[k] and width != 4):
         return None
@@ -232,6 +244,8 @@ def decade(scan: Scan, i: int) -> Match | None:
 def _century(scan: Scan, i: int) -> Match | None:
     number = ordinal(scan, i)
     if number is None or scan.words[number[1]] not in ("century", "cent") or not 1 <= number[0] <= 21:
+        return None
+    if scan.words[number[1] + 1] in ("bc", "bce"):
         return None
     first = (number[0] - 1) * 100
     start = year_start(max(first, 1))

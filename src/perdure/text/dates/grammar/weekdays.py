@@ -36,6 +36,8 @@ def weekday_at(scan: Scan, i: int) -> tuple[int, int] | None:
 
 def _clearly_weekday(scan: Scan, i: int, j: int) -> bool:
     following = scan.words[j]
+    if following == "-" and not scan.spaced[j] and not scan.spaced[j + 1] and scan.words[j + 1].isalpha():
+        return scan.words[j + 1] in scan.lex.weekdays
     if (
         scan.size == 1
         or scan.numbers[j] is not None

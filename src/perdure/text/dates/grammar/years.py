@@ -55,6 +55,10 @@ def _is_year(scan: Scan, j: int) -> bool:
     if continues(scan, j + 1, "/.,:") or (continues(scan, j + 1, "-") and scan.digits(j + 2) != 4):
         return False
     previous = scan.words[j - 1] if j else ""
+    if scan.words[j + 1] in ("bc", "bce") or (
+        _in_title(scan, j) and (scan.numbers[j] or 0) > scan.now.year + 1
+    ):
+        return False
     if (
         j
         and not scan.spaced[j]
@@ -75,6 +79,13 @@ def _is_year(scan: Scan, j: int) -> bool:
     return (
         previous in _LEADS and previous not in ("for", "to", "of", "about", "around", "than", "=")
     ) or not _counted_noun(scan, j + 1)
+
+
+def _in_title(scan: Scan, j: int) -> bool:
+    """Whether a name stands before the number: "Blade Runner 2049"."""
+    return (
+        j > 0 and scan.capitalised(j - 1) and scan.words[j - 1].isalpha() and scan.words[j - 1] not in _LEADS
+    )
 
 
 def _longer_code(scan: Scan, j: int) -> bool:
