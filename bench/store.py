@@ -60,9 +60,19 @@ def make_world(count: int) -> World:
     noise = random.normal(size=(count, MODEL.dimensions)).astype(np.float32)
     vectors = centres[cluster] + noise + shared
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    terms = np.minimum(random.zipf(1.25, (count, TERMS_A_FACT)), 60_000)
-    entities = np.minimum(random.zipf(1.3, (count, 3)), max(count // 10, 10))
+    terms = random.choice(60_000, (count, TERMS_A_FACT), p=zipf(60_000, 20, 1.1))
+    known = max(count // 10, 10)
+    entities = random.choice(known, (count, 3), p=zipf(known, 1, 1.0))
+    entities[random.random(count) < 0.4, 0] = 0
     return World(vectors, terms, entities, random.integers(0, 1800, count))
+
+
+def zipf(count: int, offset: int, exponent: float) -> NDArray[np.float64]:
+    """Probabilities that fall with rank; with offset 20 the commonest of 14 terms is in 12% of the facts."""
+    weights: NDArray[np.float64] = (
+        1.0 / np.arange(1 + offset, count + 1 + offset, dtype=np.float64) ** exponent
+    )
+    return weights / weights.sum()
 
 
 def fact_at(world: World, place: int) -> tuple[NewFact, list[Link]]:

@@ -14,7 +14,7 @@ from perdure.domain.record import Record
 from perdure.ports.embedder import Vector
 from perdure.ports.store import BankStats, Features, KeyedEntity
 from perdure.stores.sqlite import codec
-from perdure.stores.sqlite.working import SELECT_FACTS, chunked, marks, views_of
+from perdure.stores.sqlite.working import FACT_COLUMNS, chunked, marks, views_of
 
 
 def banks(db: sqlite3.Connection, ids: Sequence[str] | None) -> list[Bank]:
@@ -33,8 +33,8 @@ def facts(db: sqlite3.Connection, bank_no: int, bank: str, ids: Sequence[str]) -
     """Facts in the order of the ids."""
     found: dict[str, Fact] = {}
     for group in chunked(ids):
-        query = f"{SELECT_FACTS} WHERE fact.bank = ? AND fact.id IN ({marks(group)})"
-        for _, *row in db.execute(query, (bank_no, *group)):
+        query = f"SELECT {FACT_COLUMNS} FROM fact WHERE bank = ? AND id IN ({marks(group)})"
+        for row in db.execute(query, (bank_no, *group)):
             found[row[0]] = codec.decode_fact(bank, *row)
     return [found[ident] for ident in ids if ident in found]
 
@@ -44,7 +44,7 @@ def facts_by_number(db: sqlite3.Connection, bank: str, numbers: Sequence[int]) -
     found: dict[int, Fact] = {}
     for start in range(0, len(numbers), 500):
         group = numbers[start : start + 500]
-        query = f"{SELECT_FACTS} WHERE fact.no IN ({','.join(map(str, group))})"
+        query = f"SELECT no, {FACT_COLUMNS} FROM fact WHERE no IN ({','.join(map(str, group))})"
         for no, *row in db.execute(query):
             found[no] = codec.decode_fact(bank, *row)
     return [found[no] for no in numbers if no in found]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -44,6 +44,8 @@ COLUMNS = np.dtype(
     + [(name, "<u4") for name in COUNTS]
 )
 """What the index keeps of each fact; `first` and `last` bound when it happened (or was said)."""
+SCALE_BYTES = 4
+"""Length of the scale before the values of a code."""
 TERM = np.dtype([("hash", "<u4"), ("tf", "<f4")])
 EDGE = np.dtype([("other", "<i8"), ("kind", "u1"), ("outgoing", "u1"), ("weight", "<f4")])
 
@@ -171,13 +173,13 @@ def decode_original(value: bytes) -> Vector:
     return np.frombuffer(value, "<f2").astype(np.float32)
 
 
-def decode_codes(codes: list[bytes]) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
+def decode_codes(codes: Sequence[bytes]) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
     """(scales, values) of stored codes."""
     matrix = np.frombuffer(b"".join(codes), np.int8).reshape(len(codes), -1)
-    return matrix[:, :4].copy().view("<f4")[:, 0], matrix[:, 4:]
+    return matrix[:, :SCALE_BYTES].copy().view("<f4")[:, 0], matrix[:, SCALE_BYTES:]
 
 
-def decode_originals(values: list[bytes]) -> Matrix:
+def decode_originals(values: Sequence[bytes]) -> Matrix:
     """Stored vectors as a matrix."""
     return np.frombuffer(b"".join(values), "<f2").reshape(len(values), -1).astype(np.float32)
 
@@ -212,7 +214,7 @@ def encode_fact(fact: Fact) -> str:
     return compact(values)
 
 
-def decode_fact(bank: str, ident: str, text: str, body: str, count: int | None, times: str | None) -> Fact:
+def decode_fact(bank: str, ident: str, text: str, body: str, count: int, times: str | None) -> Fact:
     """The fact of a row.
 
     Recall reads hundreds at once: a stored fact was checked when it was written, so its fields are set
@@ -231,7 +233,7 @@ def decode_fact(bank: str, ident: str, text: str, body: str, count: int | None, 
     for put, value in zip(_SETTERS, values, strict=True):
         put(fact, value)
     last = recalls[-1] if recalls else None
-    for put, value in zip(_OTHER_SETTERS, (ident, bank, text, count or 0, last, recalls), strict=True):
+    for put, value in zip(_OTHER_SETTERS, (ident, bank, text, count, last, recalls), strict=True):
         put(fact, value)
     return fact
 

@@ -11,7 +11,7 @@ from perdure.stores.sqlite.working import Change, Held, WorkingSet, chunked, del
 from perdure.stores.sqlite.writer import remove_sources, touch, write_chunks, write_documents
 
 _BANK_TABLES = (
-    "document", "chunk", "recall", "vector_code", "vector_original", "staged", "edge",
+    "document", "chunk", "vector_code", "vector_original", "staged", "edge",
     "proof", "derived", "entity", "entity_key", "change", "feature", "fact",
 )  # fmt: skip
 
@@ -136,7 +136,7 @@ class Eraser:
         single = [(no,) for no in numbers]
         for table in ("feature", "edge"):
             self._db.executemany(f"DELETE FROM {table} WHERE bank = ? AND fact = ?", keyed)
-        for table in ("detail", "recall", "proof", "derived"):
+        for table in ("detail", "proof", "derived"):
             self._db.executemany(f"DELETE FROM {table} WHERE fact = ?", single)
         staged = self._db.execute(
             "SELECT DISTINCT model, dimensions FROM staged WHERE bank = ?", (self._bank_no,)

@@ -47,18 +47,12 @@ CREATE TABLE fact (
   open_key TEXT,                            -- dedupe_key while the fact is not closed
   text TEXT NOT NULL,
   body TEXT NOT NULL,                       -- the other fields, a JSON array
+  recalls INTEGER NOT NULL DEFAULT 0,
+  recall_times TEXT,                        -- the last of them, JSON
   UNIQUE (bank, id)
 );
 CREATE INDEX fact_document ON fact (bank, document_id) WHERE document_id IS NOT NULL;
 CREATE INDEX fact_open_key ON fact (bank, open_key) WHERE open_key IS NOT NULL;
-
-CREATE TABLE recall (
-  fact INTEGER PRIMARY KEY,
-  bank INTEGER NOT NULL,
-  count INTEGER NOT NULL,
-  times TEXT NOT NULL
-);
-CREATE INDEX recall_bank ON recall (bank);
 
 CREATE TABLE detail (
   fact INTEGER PRIMARY KEY,

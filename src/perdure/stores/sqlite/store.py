@@ -177,16 +177,13 @@ class SqliteStore:
             if known is None:
                 return
             for ident in ids:
-                row = db.execute(
-                    "SELECT fact.no, recall.count, recall.times FROM fact LEFT JOIN recall"
-                    " ON recall.fact = fact.no WHERE fact.bank = ? AND fact.id = ?",
-                    (known[0], ident),
-                ).fetchone()
+                key = (known[0], ident)
+                row = db.execute("SELECT recall_times FROM fact WHERE bank = ? AND id = ?", key).fetchone()
                 if row is not None:
-                    times = [*json.loads(row[2] or "[]"), at.isoformat()][-_RECALLS_KEPT:]
+                    times = json.dumps([*json.loads(row[0] or "[]"), at.isoformat()][-_RECALLS_KEPT:])
                     db.execute(
-                        "INSERT OR REPLACE INTO recall VALUES (?,?,?,?)",
-                        (row[0], known[0], (row[1] or 0) + 1, json.dumps(times)),
+                        "UPDATE fact SET recalls = recalls + 1, recall_times = ? WHERE bank = ? AND id = ?",
+                        (times, *key),
                     )
 
     def forget(self, bank: str, target: Target) -> int:

@@ -65,7 +65,8 @@ class WorkingSet:
         for group in chunked(ident for ident in ids if ident not in self._held):
             self._held |= dict.fromkeys(group)
             rows = self._db.execute(
-                f"{SELECT_FACTS} WHERE fact.bank = ? AND fact.id IN ({marks(group)})", (self._bank_no, *group)
+                f"SELECT no, {FACT_COLUMNS} FROM fact WHERE bank = ? AND id IN ({marks(group)})",
+                (self._bank_no, *group),
             )
             for no, *row in rows:
                 self._held[row[0]] = Held(no, codec.decode_fact(self._bank, *row))
@@ -141,8 +142,9 @@ class WorkingSet:
 
     def _write_facts(self, new: list[Held], replaced: list[Held]) -> None:
         self._db.executemany(
-            "INSERT INTO fact (bank, id, document_id, chunk_id, open_key, text, body, no) VALUES (?,?,?,?,?,?,?,?)",
-            [self._fact_row(one) for one in new],
+            "INSERT INTO fact (bank, id, document_id, chunk_id, open_key, text, body, no, recalls, recall_times)"
+            " VALUES (?,?,?,?,?,?,?,?,?,?)",
+            [(*self._fact_row(one), *_recall_row(one.fact)) for one in new],
         )
         self._db.executemany(
             "UPDATE fact SET bank=?, id=?, document_id=?, chunk_id=?, open_key=?, text=?, body=? WHERE no=?",
@@ -249,10 +251,8 @@ class WorkingSet:
             write_vectors(self._db, self._bank_no, view, numbers, vectors)
 
 
-SELECT_FACTS = (
-    "SELECT fact.no, fact.id, fact.text, fact.body, recall.count, recall.times"
-    " FROM fact LEFT JOIN recall ON recall.fact = fact.no"
-)
+FACT_COLUMNS = "id, text, body, recalls, recall_times"
+"""What `codec.decode_fact` takes."""
 
 
 def write_vectors(
@@ -288,6 +288,11 @@ def delete_vectors(connection: sqlite3.Connection, bank_no: int, numbers: Sequen
         rows = [(bank_no, view, no) for no in numbers]
         connection.executemany("DELETE FROM vector_code WHERE bank = ? AND view = ? AND fact = ?", rows)
         connection.executemany("DELETE FROM vector_original WHERE bank = ? AND view = ? AND fact = ?", rows)
+
+
+def _recall_row(fact: Fact) -> tuple[int, str | None]:
+    times = [time.isoformat() for time in fact.recall_times]
+    return fact.recall_count, codec.compact(times) if times else None
 
 
 def _last_number(connection: sqlite3.Connection) -> int:

@@ -143,7 +143,7 @@ class BankIndex:
         self._alive.append(np.ones(len(rows), np.bool_))
         for name, column in self._columns.items():
             column.append(read.columns[name])
-        self._tag_code.append(np.array([self._tags(tags) for tags in read.tags], np.int32))
+        self._tag_code.append(self._tag_codes(read.tags))
         self._pair_hash.append(read.metadata)
         self._pair_row.append(rows[read.repeat("metadata")])
         self._terms = self._terms.add(
@@ -157,12 +157,11 @@ class BankIndex:
         self._degree.append(read.columns["entities"].astype(np.int64))
         self._lazy.append(db, read.numbers, rows)
 
-    def _tags(self, tags: str | None) -> int:
-        number = self._tag_number.get(tags)
-        if number is None:
-            number = self._tag_number[tags] = len(self._tag_sets)
+    def _tag_codes(self, held: Sequence[str | None]) -> NDArray[np.int32]:
+        for tags in set(held) - self._tag_number.keys():
+            self._tag_number[tags] = len(self._tag_sets)
             self._tag_sets.append(frozenset(json.loads(tags or "[]")))
-        return number
+        return np.fromiter(map(self._tag_number.__getitem__, held), np.int32, len(held))
 
     def _entities(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
         distinct, places = np.unique(hashes, return_inverse=True)

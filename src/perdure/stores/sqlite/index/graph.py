@@ -11,31 +11,34 @@ from perdure.ports.probe import GraphProbe, PageRankProbe
 from perdure.stores.sqlite.codec import KINDS, digest
 from perdure.stores.sqlite.index.rank import best, best_rows
 from perdure.stores.sqlite.index.runs import split
-from perdure.stores.sqlite.index.snapshot import Mask, Snapshot
+from perdure.stores.sqlite.index.snapshot import Admission, Mask, Snapshot
 
 Rows = NDArray[np.int64]
 Scores = NDArray[np.float64]
 
 
-def graph(index: Snapshot, probe: GraphProbe, mask: Mask, limit: int) -> list[Hit]:
+def graph(index: Snapshot, probe: GraphProbe, admission: Admission, limit: int) -> list[Hit]:
     """Activation that spreads from seeds, as GraphProbe states it."""
-    rows, held = _seeds(index, probe, mask)
+    rows, held = _seeds(index, probe, admission.mask)
     seeds = rows
     totals = np.zeros(index.size)
     totals[rows] = held
+    touched = np.zeros(index.size, np.bool_)
+    touched[rows] = True
     expanded = np.zeros(index.size, np.bool_)
     given = _numbered(index, probe.entities)
     for _ in range(probe.hops):
         rows, held = _strongest(index, rows, held, probe.breadth)
         expanded[rows] = True
-        received = _spread(index, mask, rows, held, given, probe.hub_cap)
-        totals += received
-        rows = np.flatnonzero((received > 0) & ~expanded)
-        held = probe.decay * np.minimum(1.0, received[rows])
+        reached, received = _spread(index, admission, rows, held, given, probe.hub_cap)
+        totals[reached] += received
+        touched[reached] = True
+        fresh = ~expanded[reached]
+        rows, held = reached[fresh], probe.decay * np.minimum(1.0, received[fresh])
         given = {}
     if not probe.include_seeds:
-        totals[seeds] = 0.0
-    found = np.flatnonzero(totals > 0)
+        touched[seeds] = False
+    found = np.flatnonzero(touched)
     return best(index, found, np.round(totals[found], 9), limit)
 
 
@@ -63,18 +66,22 @@ def _strongest(index: Snapshot, rows: Rows, held: Scores, breadth: int) -> tuple
 
 
 def _spread(
-    index: Snapshot, mask: Mask, rows: Rows, held: Scores, given: dict[int, float], hub_cap: int
-) -> Scores:
-    """What one step brings to each row."""
-    received = _through_entities(index, mask, rows, held, given, hub_cap)
-    touched = np.flatnonzero(received)
-    received[touched] = np.tanh(0.5 * received[touched])
+    index: Snapshot, admission: Admission, rows: Rows, held: Scores, given: dict[int, float], hub_cap: int
+) -> tuple[Rows, Scores]:
+    """The rows that one step reaches and what it brings them."""
+    touched = np.zeros(index.size, np.bool_)
+    member, shared = _through_entities(index, admission, rows, held, given, hub_cap)
+    touched[member] = True
+    linked = []
     for kind in (LinkKind.SEMANTIC, LinkKind.CAUSAL):
-        far, weight = neighbours(index, mask, rows, held, kind)
+        far, weight = neighbours(index, admission.mask, rows, held, kind)
         strongest = np.zeros(index.size)
         np.maximum.at(strongest, far, weight)
-        received += strongest
-    return received
+        touched[far] = True
+        linked.append(strongest)
+    reached = np.flatnonzero(touched)
+    received = np.tanh(0.5 * shared[reached]) + linked[0][reached] + linked[1][reached]
+    return reached[received > 0], received[received > 0]
 
 
 def neighbours(index: Snapshot, mask: Mask, rows: Rows, held: Scores, kind: LinkKind) -> tuple[Rows, Scores]:
@@ -88,48 +95,54 @@ def neighbours(index: Snapshot, mask: Mask, rows: Rows, held: Scores, kind: Link
 
 
 def _through_entities(
-    index: Snapshot, mask: Mask, rows: Rows, held: Scores, given: dict[int, float], hub_cap: int
-) -> Scores:
-    """Sum over a row's entities of the strongest activation that reaches the entity from another row."""
+    index: Snapshot, admission: Admission, rows: Rows, held: Scores, given: dict[int, float], hub_cap: int
+) -> tuple[Rows, Scores]:
+    """Rows of excited entities; for every row the sum over them of the strongest activation from another row."""
     found = index.mentions.of_all(rows)
     entity = np.concatenate([found.tail, np.fromiter(given, np.int64, len(given))])
     activation = np.concatenate([held[found.head], np.fromiter(given.values(), np.float64, len(given))])
     origin = np.concatenate([rows[found.head], np.full(len(given), -1)])
     if len(entity) == 0:
-        return np.zeros(index.size)
+        return np.empty(0, np.int64), np.zeros(index.size)
     order = np.lexsort((-activation, entity))
     entity, activation, origin = entity[order], activation[order], origin[order]
     starts = np.flatnonzero(np.r_[True, entity[1:] != entity[:-1]])
     ends = np.r_[starts[1:], len(entity)]
     second = np.where(ends - starts > 1, activation[np.minimum(starts + 1, len(entity) - 1)], 0.0)
-    place, row = _members(index, mask, entity[starts], hub_cap)
+    place, row = _members(index, admission, entity[starts], hub_cap)
     itself = row == origin[starts][place]
     brought = np.where(itself, second[place], activation[starts][place])
-    return summed(row, brought, index.size)
+    return row, summed(row, brought, index.size)
 
 
-def _members(index: Snapshot, mask: Mask, entities: Rows, hub_cap: int) -> tuple[Rows, Rows]:
+def _members(index: Snapshot, admission: Admission, entities: Rows, hub_cap: int) -> tuple[Rows, Rows]:
     """(position of the entity, row) for the admitted rows of each; of a hub the best-connected."""
-    found = index.members.of_all(entities)
+    crowded = index.members.counts(entities) > hub_cap
+    normal = np.flatnonzero(~crowded)
+    found = index.members.of_all(entities[normal])
     inside = found.tail < index.size
-    place, row = found.head[inside], found.tail[inside]
-    kept = mask[row]
-    return cap_hubs(index, place[kept], row[kept], len(entities), hub_cap)
-
-
-def cap_hubs(index: Snapshot, place: Rows, row: Rows, count: int, hub_cap: int) -> tuple[Rows, Rows]:
-    """Without the pairs that exceed `hub_cap` at a place, the best-connected rows kept."""
-    crowds = np.flatnonzero(np.bincount(place, minlength=count) > hub_cap)
-    if len(crowds) == 0:
-        return place, row
-    normal = ~np.isin(place, crowds)
-    places, rows = [place[normal]], [row[normal]]
-    for hub in crowds.tolist():
-        crowd = row[place == hub]
-        kept = best_rows(index, crowd, index.degree[crowd].astype(np.float64), hub_cap)
-        rows.append(np.array([one for one, _ in kept], np.int64))
-        places.append(np.full(len(kept), hub))
+    place, row = normal[found.head[inside]], found.tail[inside]
+    kept = admission.mask[row]
+    places, rows = [place[kept]], [row[kept]]
+    for hub in np.flatnonzero(crowded).tolist():
+        members = hub_rows(index, admission, int(entities[hub]), hub_cap)
+        places.append(np.full(len(members), hub))
+        rows.append(members)
     return np.concatenate(places), np.concatenate(rows)
+
+
+def hub_rows(index: Snapshot, admission: Admission, entity: int, hub_cap: int) -> Rows:
+    """The best-connected admitted rows of an entity."""
+    known = admission.hubs.get((entity, hub_cap))
+    if known is None:
+        rows, _ = index.members.of(entity)
+        rows = rows[rows < index.size]
+        rows = rows[admission.mask[rows]]
+        if len(rows) > hub_cap:
+            kept = best_rows(index, rows, index.degree[rows].astype(np.float64), hub_cap)
+            rows = np.array([row for row, _ in kept], np.int64)
+        known = admission.hubs[entity, hub_cap] = rows
+    return known
 
 
 def summed(places: Rows, values: Scores, size: int) -> Scores:
@@ -139,15 +152,15 @@ def summed(places: Rows, values: Scores, size: int) -> Scores:
     return np.bincount(places, weights=values, minlength=size).astype(np.float64, copy=False)
 
 
-def pagerank(index: Snapshot, probe: PageRankProbe, mask: Mask, limit: int) -> list[Hit]:
+def pagerank(index: Snapshot, probe: PageRankProbe, admission: Admission, limit: int) -> list[Hit]:
     """Mass walks entity -> fact -> entity and returns to the seeds."""
     entity, row = split(index.members.keys)
     inside = row < index.size
     entity, row = entity[inside], row[inside]
-    kept = mask[row]
+    kept = admission.mask[row]
     entity, row = entity[kept], row[kept]
     count = len(index.entity_of)
-    out_entity, out_row = cap_hubs(index, entity, row, count, probe.hub_cap)
+    out_entity, out_row = _capped(index, admission, entity, row, count, probe.hub_cap)
     leaving = np.bincount(out_entity, minlength=count)
     home = np.zeros(count)
     for number, weight in _numbered(index, probe.entities).items():
@@ -164,3 +177,17 @@ def pagerank(index: Snapshot, probe: PageRankProbe, mask: Mask, limit: int) -> l
     scores = summed(row, mass[entity], index.size)
     rows = np.flatnonzero(scores > 0)
     return best(index, rows, np.round(scores[rows], 12), limit)
+
+
+def _capped(
+    index: Snapshot, admission: Admission, entity: Rows, row: Rows, count: int, hub_cap: int
+) -> tuple[Rows, Rows]:
+    """Memberships without those that exceed the cap at an entity."""
+    crowded = np.bincount(entity, minlength=count) > hub_cap
+    normal = ~crowded[entity]
+    entities, rows = [entity[normal]], [row[normal]]
+    for hub in np.flatnonzero(crowded).tolist():
+        members = hub_rows(index, admission, hub, hub_cap)
+        entities.append(np.full(len(members), hub))
+        rows.append(members)
+    return np.concatenate(entities), np.concatenate(rows)

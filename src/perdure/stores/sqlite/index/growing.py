@@ -53,13 +53,13 @@ class Growing:
 
 
 class GrowingRows:
-    """The same for a matrix that grows by rows."""
+    """The same for a matrix that grows by rows; the first `size` rows of `data` are in use."""
 
     __slots__ = ("_data", "_size")
 
-    def __init__(self, data: Array) -> None:
+    def __init__(self, data: Array, size: int) -> None:
         self._data = data
-        self._size = len(data)
+        self._size = size
 
     @property
     def view(self) -> Array:

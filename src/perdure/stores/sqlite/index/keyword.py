@@ -15,10 +15,8 @@ from perdure.stores.sqlite.index.snapshot import Mask, Snapshot
 
 def keyword(index: Snapshot, probe: KeywordProbe, mask: Mask, limit: int) -> list[Hit]:
     """The formula of `perdure.testing.memory_search`; counts go over the facts that are not closed."""
-    current = index.open
-    count = int(current.sum())
+    current, count, average = index.open.mask, index.open.count, index.open.average_length
     lengths = index.columns["length"]
-    average = float(lengths[current].sum()) / count if count else 0.0
     scores = np.zeros(index.size)
     touched = np.zeros(index.size, np.bool_)
     for term in sorted(probe.terms):

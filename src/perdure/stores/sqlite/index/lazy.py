@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perdure.errors import StoreCorrupt
+from perdure.ports.embedder import Vector
 from perdure.stores.sqlite import codec
 from perdure.stores.sqlite.index.growing import GrowingRows
 from perdure.stores.sqlite.index.vectors import EXACT_UP_TO, CodedBuilder, ExactBuilder, VectorView
 from perdure.stores.sqlite.index.vocabulary import Vocabulary, VocabularyBuilder
 
 SIGNATURE_BYTES = 32
+_BLOCK = 4096
+_SAMPLE = 8192
 Numbers = NDArray[np.int64]
 RowOfNumber = tuple[Numbers, Numbers]
 """Numbers of facts in rising order, and their rows."""
@@ -25,6 +28,8 @@ class LazyParts:
 
     def __init__(self) -> None:
         self.bank_no = 0
+        self.size = 0
+        """Rows of the index, those of erased facts included."""
         self._views: dict[str, ExactBuilder | CodedBuilder | None] = {}
         self._vocabulary: VocabularyBuilder | None = None
         self._signatures: GrowingRows | None = None
@@ -55,6 +60,7 @@ class LazyParts:
 
     def append(self, db: sqlite3.Connection, numbers: Numbers, rows: Numbers) -> None:
         """Extend what is loaded by facts that the index took in."""
+        self.size += len(rows)
         order = np.argsort(numbers, kind="stable")
         lookup = (numbers[order], rows[order])
         condition = _condition(numbers)
@@ -74,17 +80,19 @@ class LazyParts:
         """Read a view that is not there yet."""
         if view in self._views:
             return
-        (count,) = db.execute(
-            "SELECT count(*) FROM vector_code WHERE bank = ? AND view = ?", (self.bank_no, view)
-        ).fetchone()
-        if count == 0:
-            self._views[view] = None
-        elif count <= EXACT_UP_TO:
-            rows, values = self._vectors(db, "vector_original", "value", view, "true", lookup)
-            self._views[view] = ExactBuilder(rows, codec.decode_originals(values)) if values else None
-        else:
-            rows, values = self._vectors(db, "vector_code", "code", view, "true", lookup)
-            self._views[view] = CodedBuilder(rows, *codec.decode_codes(values)) if values else None
+        key = (self.bank_no, view)
+        (count,) = db.execute("SELECT count(*) FROM vector_code WHERE bank = ? AND view = ?", key).fetchone()
+        builder: ExactBuilder | CodedBuilder | None = None
+        if count:
+            (code,) = db.execute(
+                "SELECT code FROM vector_code WHERE bank = ? AND view = ? LIMIT 1", key
+            ).fetchone()
+            if count <= EXACT_UP_TO:
+                builder = ExactBuilder(len(code) - codec.SCALE_BYTES, count)
+            else:
+                builder = CodedBuilder(_mean(db, key, count), count)
+            self._extend_view(db, view, builder, "true", lookup)
+        self._views[view] = builder
 
     def load_vocabulary(self, db: sqlite3.Connection, lookup: RowOfNumber) -> None:
         """Read all words."""
@@ -95,8 +103,8 @@ class LazyParts:
     def load_signatures(self, db: sqlite3.Connection, lookup: RowOfNumber) -> None:
         """Read all signatures."""
         if self._signatures is None:
-            size = int(lookup[1].max()) + 1 if len(lookup[1]) else 0
-            self._signatures = GrowingRows(_signatures(db, self.bank_no, "true", lookup, 0, size))
+            held = _signatures(db, self.bank_no, "true", lookup, 0, self.size)
+            self._signatures = GrowingRows(held, self.size)
 
     def _extend_view(
         self,
@@ -106,29 +114,25 @@ class LazyParts:
         condition: str,
         lookup: RowOfNumber,
     ) -> None:
-        if isinstance(builder, ExactBuilder):
-            rows, values = self._vectors(db, "vector_original", "value", view, condition, lookup)
-            if values:
-                builder.append(rows, codec.decode_originals(values))
-        else:
-            rows, values = self._vectors(db, "vector_code", "code", view, condition, lookup)
-            if values:
-                builder.append(rows, *codec.decode_codes(values))
-
-    def _vectors(
-        self, db: sqlite3.Connection, table: str, column: str, view: str, condition: str, lookup: RowOfNumber
-    ) -> tuple[Numbers, list[bytes]]:
-        """Rows and stored values of the vectors that belong to facts of the lookup."""
-        found = db.execute(
+        """Add the vectors of the facts in the lookup, a block at a time."""
+        exact = isinstance(builder, ExactBuilder)
+        table, column = ("vector_original", "value") if exact else ("vector_code", "code")
+        cursor = db.execute(
             f"SELECT fact, {column} FROM {table} WHERE bank = ? AND view = ? AND {condition} ORDER BY fact",
             (self.bank_no, view),
-        ).fetchall()
-        numbers = np.array([no for no, _ in found], np.int64)
-        rows = find_rows(numbers, lookup)
-        values = [value for (_, value), row in zip(found, rows.tolist(), strict=True) if row >= 0]
-        if len({len(value) for value in values}) > 1:
-            raise StoreCorrupt(f"vectors of view {view!r} differ in length")
-        return rows[rows >= 0], values
+        )
+        while found := cursor.fetchmany(_BLOCK):
+            numbers, values = zip(*found, strict=True)
+            rows = find_rows(np.array(numbers, np.int64), lookup)
+            known = rows >= 0
+            try:
+                if isinstance(builder, ExactBuilder):
+                    builder.append(rows[known], codec.decode_originals(values)[known])
+                else:
+                    scales, codes = codec.decode_codes(values)
+                    builder.append(rows[known], scales[known], codes[known])
+            except ValueError as error:
+                raise StoreCorrupt(f"vectors of view {view!r} cannot be read: {error}") from error
 
     def _extend_vocabulary(
         self, db: sqlite3.Connection, vocabulary: VocabularyBuilder, condition: str, lookup: RowOfNumber
@@ -159,6 +163,19 @@ def _signatures(
         held[rows[known] - first, 0] = 1
         held[rows[known] - first, 1:] = values[known]
     return held
+
+
+def _mean(db: sqlite3.Connection, key: tuple[int, str], count: int) -> Vector:
+    """The mean of a view's vectors, from an evenly drawn part of them."""
+    step = max(1, count // _SAMPLE)
+    rows = db.execute(
+        "SELECT code FROM (SELECT code, row_number() OVER (ORDER BY fact) AS place FROM vector_code"
+        " WHERE bank = ? AND view = ?) WHERE place % ? = 0",
+        (*key, step),
+    ).fetchall()
+    scales, codes = codec.decode_codes([code for (code,) in rows])
+    mean: Vector = (codes * scales[:, None]).mean(axis=0, dtype=np.float64).astype(np.float32)
+    return mean
 
 
 def find_rows(numbers: Numbers, lookup: RowOfNumber) -> Numbers:

@@ -19,7 +19,7 @@ from perdure.stores.sqlite.index.snapshot import Snapshot
 
 def selected(index: Snapshot, selection: Selection) -> NDArray[np.int64]:
     """Rows of a selection, but for its text."""
-    mask = admitted(index, selection.wanted).copy()
+    mask = admitted(index, selection.wanted).mask.copy()
     for name in ("subject", "relation", "speaker"):
         wanted = getattr(selection, name)
         if wanted is not None:
@@ -70,7 +70,7 @@ def count(index: Snapshot, counted: BankStats) -> BankStats:
     return replace(
         counted,
         facts=int(index.alive.sum()),
-        current_facts=int(index.open.sum()),
+        current_facts=index.open.count,
         facts_by_type={str(kind): types[code] for code, kind in enumerate(FactType) if types[code]},
         links_by_kind={kind: number for kind, number in kinds.items() if number},
     )

@@ -7,20 +7,25 @@ import numpy as np
 from perdure.domain.filter import Filter
 from perdure.domain.time import Window
 from perdure.stores.sqlite.codec import ALWAYS, NEVER, TIERS, TYPES, digest, micros, pair_hash
-from perdure.stores.sqlite.index.snapshot import Mask, Snapshot
+from perdure.stores.sqlite.index.snapshot import Admission, Mask, Snapshot
 
 _KEPT = 4
 
 
-def admitted(index: Snapshot, wanted: Filter) -> Mask:
+def admitted(index: Snapshot, wanted: Filter) -> Admission:
     """Which rows a filter admits; the channels of one recall share the answer."""
-    for known, mask in index.masks:
-        if known is wanted:
-            return mask
+    for known in index.admissions:
+        if known.wanted is wanted:
+            return known
     mask = _admitted(index, wanted)
-    index.masks.insert(0, (wanted, mask))
-    del index.masks[_KEPT:]
-    return mask
+    admission = Admission(wanted, mask, {})
+    for known in index.admissions:
+        if np.array_equal(known.mask, mask):
+            admission = Admission(wanted, known.mask, known.hubs)
+            break
+    index.admissions.insert(0, admission)
+    del index.admissions[_KEPT:]
+    return admission
 
 
 def _admitted(index: Snapshot, wanted: Filter) -> Mask:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,10 +49,12 @@ class Runs:
         """With these postings too."""
         if len(head) == 0:
             return self
-        parts = [*self.parts, _sorted(join(head, tail), weight.astype(np.float32))]
+        parts = [*self.parts, _sorted(join(head, tail), weight.astype(np.float32), "quicksort")]
         while len(parts) > 1 and len(parts[-2][0]) < _RATIO * len(parts[-1][0]):
             (keys, weights), (more_keys, more_weights) = parts[-2:]
-            merged = _sorted(np.concatenate([keys, more_keys]), np.concatenate([weights, more_weights]))
+            merged = _sorted(
+                np.concatenate([keys, more_keys]), np.concatenate([weights, more_weights]), "stable"
+            )
             parts[-2:] = [merged]
         return Runs(tuple(parts))
 
@@ -71,6 +74,15 @@ class Runs:
         if not tails:
             return np.empty(0, np.int64), np.empty(0, np.float32)
         return np.concatenate(tails), np.concatenate(weights)
+
+    def counts(self, heads: Places) -> Places:
+        """How many postings each head has."""
+        first = heads.astype(np.uint64) << _SHIFT
+        last = (heads.astype(np.uint64) + np.uint64(1)) << _SHIFT
+        total = np.zeros(len(heads), np.int64)
+        for keys, _ in self.parts:
+            total += np.searchsorted(keys, last) - np.searchsorted(keys, first)
+        return total
 
     def of_all(self, heads: Places) -> Found:
         """The postings of several heads."""
@@ -104,6 +116,7 @@ def split(keys: Keys) -> tuple[Places, Places]:
     return (keys >> _SHIFT).astype(np.int64), (keys & _LOW).astype(np.int64)
 
 
-def _sorted(keys: Keys, weights: Weights) -> tuple[Keys, Weights]:
-    order = np.argsort(keys, kind="stable")
+def _sorted(keys: Keys, weights: Weights, kind: Literal["quicksort", "stable"]) -> tuple[Keys, Weights]:
+    """Sorted by key; "stable" is the one that merges two sorted runs in one pass."""
+    order = np.argsort(keys, kind=kind)
     return keys[order], weights[order]

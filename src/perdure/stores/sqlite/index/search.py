@@ -42,14 +42,15 @@ def answer(
     snapshot: Snapshot, probe: Probe, wanted: Filter, limit: int, names: Mapping[str, float]
 ) -> list[Hit]:
     """The hits of a probe; `names` are the names of a RelationProbe's entities."""
-    mask = admitted(snapshot, wanted)
+    admission = admitted(snapshot, wanted)
+    mask = admission.mask
     match probe:
         case SemanticProbe():
             return plain.semantic(snapshot, probe, mask, limit)
         case KeywordProbe():
             return keyword.keyword(snapshot, probe, mask, limit)
         case GraphProbe():
-            return graph.graph(snapshot, probe, mask, limit)
+            return graph.graph(snapshot, probe, admission, limit)
         case TemporalProbe():
             return temporal.temporal(snapshot, probe, mask, limit)
         case FuzzyProbe():
@@ -59,4 +60,4 @@ def answer(
         case RelationProbe():
             return plain.relation(snapshot, probe, names, mask, limit)
         case PageRankProbe():
-            return graph.pagerank(snapshot, probe, mask, limit)
+            return graph.pagerank(snapshot, probe, admission, limit)

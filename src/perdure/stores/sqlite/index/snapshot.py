@@ -9,12 +9,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perdure.domain.filter import Filter
+from perdure.stores.sqlite.codec import NEVER
 from perdure.stores.sqlite.index.growing import Array
 from perdure.stores.sqlite.index.runs import Runs
 from perdure.stores.sqlite.index.vectors import VectorView
 from perdure.stores.sqlite.index.vocabulary import Vocabulary
 
 Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Admission:
+    """Which rows a filter admits."""
+
+    wanted: Filter
+    mask: Mask
+    hubs: dict[tuple[int, int], NDArray[np.int64]]
+    """(Entity, cap) -> its best-connected admitted rows; shared by filters that admit the same rows."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpenFacts:
+    """The facts that are not closed, over which BM25 counts."""
+
+    mask: Mask
+    count: int
+    average_length: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,8 +68,9 @@ class Snapshot:
     views: Mapping[str, VectorView]
     vocabulary: Vocabulary | None
     signatures: NDArray[np.uint8] | None
-    masks: list[tuple[Filter, Mask]] = field(default_factory=list)
+    admissions: list[Admission] = field(default_factory=list)
     """The last filters with what they admit."""
+    memo: dict[str, OpenFacts] = field(default_factory=dict)
 
     def row(self, ident: str) -> int | None:
         """The row of a living fact."""
@@ -57,7 +78,12 @@ class Snapshot:
         return row if row is not None and row < self.size and self.alive[row] else None
 
     @property
-    def open(self) -> Mask:
+    def open(self) -> OpenFacts:
         """The facts that are not closed."""
-        mask: Mask = self.alive & (self.columns["retired"] == np.iinfo(np.int64).max)
-        return mask
+        held = self.memo.get("open")
+        if held is None:
+            mask: Mask = self.alive & (self.columns["retired"] == NEVER)
+            count = int(mask.sum())
+            total = float(self.columns["length"][mask].sum())
+            held = self.memo["open"] = OpenFacts(mask, count, total / count if count else 0.0)
+        return held

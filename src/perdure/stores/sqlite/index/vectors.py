@@ -92,24 +92,17 @@ def sign_bits(matrix: Matrix) -> NDArray[np.uint64]:
     return np.ascontiguousarray(np.ascontiguousarray(packed).view(np.uint64).T)
 
 
-class ViewBuilder:
-    """Grows a view and hands out its states."""
+class ExactBuilder:
+    """Float32 vectors of a small view."""
 
-    def __init__(self, rows: Rows) -> None:
-        self._rows = Growing(rows)
+    def __init__(self, dimensions: int, expected: int) -> None:
+        self._rows = Growing(np.empty(0, np.int64))
+        self._matrix = GrowingRows(np.empty((_roomy(expected), dimensions), np.float32), 0)
 
     @property
     def size(self) -> int:
         """How many vectors it holds."""
         return len(self._rows.view)
-
-
-class ExactBuilder(ViewBuilder):
-    """Float32 vectors of a small view."""
-
-    def __init__(self, rows: Rows, matrix: Matrix) -> None:
-        super().__init__(rows)
-        self._matrix = GrowingRows(matrix)
 
     @property
     def nbytes(self) -> int:
@@ -126,15 +119,20 @@ class ExactBuilder(ViewBuilder):
         return VectorView(rows=self._rows.view, exact=self._matrix.view)
 
 
-class CodedBuilder(ViewBuilder):
+class CodedBuilder:
     """Sign bits and int8 codes of a large view; the mean that centres the bits stays as it was at the start."""
 
-    def __init__(self, rows: Rows, scales: NDArray[np.float32], codes: NDArray[np.int8]) -> None:
-        super().__init__(rows)
-        self._scales = Growing(scales.copy())
-        self._codes = GrowingRows(codes.copy())
-        self._mean = _mean(scales, codes)
-        self._bits = Growing(self._signs(scales, codes))
+    def __init__(self, mean: Vector, expected: int) -> None:
+        self._mean = mean
+        self._rows = Growing(np.empty(0, np.int64))
+        self._scales = Growing(np.empty(0, np.float32))
+        self._codes = GrowingRows(np.empty((_roomy(expected), len(mean)), np.int8), 0)
+        self._bits = Growing(np.empty((-(-len(mean) // 64), 0), np.uint64))
+
+    @property
+    def size(self) -> int:
+        """How many vectors it holds."""
+        return len(self._rows.view)
 
     @property
     def nbytes(self) -> int:
@@ -146,7 +144,7 @@ class CodedBuilder(ViewBuilder):
         self._rows.append(rows)
         self._scales.append(scales)
         self._codes.append(codes)
-        self._bits.append(self._signs(scales, codes))
+        self._bits.append(sign_bits(codes * scales[:, None] - self._mean))
 
     def view(self) -> VectorView:
         """The present state."""
@@ -158,16 +156,6 @@ class CodedBuilder(ViewBuilder):
             mean=self._mean,
         )
 
-    def _signs(self, scales: NDArray[np.float32], codes: NDArray[np.int8]) -> NDArray[np.uint64]:
-        parts = [
-            sign_bits(codes[start : start + 8192] * scales[start : start + 8192, None] - self._mean)
-            for start in range(0, len(codes), 8192)
-        ]
-        return np.concatenate(parts, axis=1)
 
-
-def _mean(scales: NDArray[np.float32], codes: NDArray[np.int8]) -> Vector:
-    total = np.zeros(codes.shape[1], np.float64)
-    for start in range(0, len(codes), 8192):
-        total += scales[start : start + 8192] @ codes[start : start + 8192].astype(np.float32)
-    return (total / len(codes)).astype(np.float32)
+def _roomy(expected: int) -> int:
+    return expected + max(64, expected // 8)
