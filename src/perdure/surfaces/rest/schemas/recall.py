@@ -82,7 +82,7 @@ class RecallRequest(Body):
 
     query: str
     types: list[FactTypeName] | None = None
-    prefer_observations: bool = False
+    prefer_observations: bool | None = None
     budget: BudgetName = "mid"
     max_tokens: int | None = Field(
         default=None, ge=0, le=MOST_TOKENS, description="4096 unless the bank says otherwise"

@@ -1,0 +1,464 @@
+"""Every built path of Hindsight's API over real HTTP, its answers checked against the reference's schemas."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jsonschema
+import pytest
+
+from tests.integration.rest_server import open_quick, running, wait_for
+
+REFERENCE = Path(__file__).parents[3] / "shared" / "reference" / "hindsight-openapi.json"
+BANKS = "/v1/default/banks"
+TEXT = (
+    "Alice Johnson works at Google as a software engineer. Bob Smith is a friend of Alice Johnson. "
+    "Alice Johnson moved to Zurich in March 2024 because Google opened an office there."
+)
+
+
+class Checked(httpx.Client):
+    """A client that compares every answer with what the reference promises for its path and status."""
+
+    reference: dict[str, Any] | None = json.loads(REFERENCE.read_text()) if REFERENCE.exists() else None
+    seen: set[str]
+
+    def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
+        response = super().send(request, **options)
+        if self.reference is not None:
+            self._check(request, response)
+        return response
+
+    def _check(self, request: httpx.Request, response: httpx.Response) -> None:
+        assert self.reference is not None
+        template = self._template(request.url.path, request.method.lower())
+        if template is None:
+            return
+        self.seen.add(f"{request.method} {template}")
+        promised = self.reference["paths"][template][request.method.lower()]["responses"]
+        content = promised.get(str(response.status_code), {}).get("content", {})
+        schema = content.get("application/json", {}).get("schema")
+        if schema and response.headers["content-type"].startswith("application/json"):
+            whole = {**schema, "components": self.reference["components"]}
+            jsonschema.Draft202012Validator(whole).validate(response.json())
+
+    def _template(self, path: str, method: str) -> str | None:
+        assert self.reference is not None
+        found = [
+            template
+            for template, methods in self.reference["paths"].items()
+            if method in methods and re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path)
+        ]
+        return min(found, key=lambda template: template.count("{")) if found else None
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checked]:
+    with open_quick(tmp_path_factory.mktemp("rest")) as engine, running(engine) as url:
+        with Checked(base_url=url, timeout=60) as client:
+            client.seen = set()
+            yield client
+
+
+@pytest.fixture(scope="module")
+def bank(client: Checked) -> str:
+    items = [
+        {"content": TEXT, "document_id": "cv", "tags": ["people", "work"], "metadata": {"source": "cv"}},
+        {"content": "Bob Smith plays chess every Sunday.", "document_id": "bob", "tags": ["people"]},
+        {"content": "The office dog is called Rex.", "document_id": "dog"},
+    ]
+    response = client.post(f"{BANKS}/main/memories", json={"items": items})
+    assert response.status_code == 200, response.text
+    assert response.json()["items_count"] == 3
+    assert response.json()["async"] is False
+    return f"{BANKS}/main"
+
+
+def test_monitoring(client: Checked) -> None:
+    assert client.get("/health").json()["status"] == "healthy"
+    assert client.get("/health/ready").status_code == 200
+    assert client.get("/health/live").json()["status"] == "alive"
+    assert client.get("/version").json()["api_version"] == "0.9.1"
+    assert "perdure_http_requests_total" in client.get("/metrics").text
+    assert client.get("/openapi.json").json()["info"]["title"] == "Perdure"
+    assert "swagger" in client.get("/docs").text.lower()
+
+
+def test_bank_lifecycle(client: Checked) -> None:
+    path = f"{BANKS}/life"
+    assert client.get(f"{path}/profile").status_code == 404
+    made = client.put(path, json={"name": "Life", "mission": "Remember everything", "disposition_empathy": 5})
+    assert made.json()["mission"] == made.json()["background"] == "Remember everything"
+    assert made.json()["disposition"] == {"skepticism": 3, "literalism": 3, "empathy": 5}
+    assert client.patch(path, json={"name": "Lives"}).json()["mission"] == "Remember everything"
+    traits = {"skepticism": 1, "literalism": 2, "empathy": 4}
+    assert client.put(f"{path}/profile", json={"disposition": traits}).json()["disposition"] == traits
+    assert client.post(f"{path}/background", json={"content": "And forget nothing"}).json()["mission"] == (
+        "Remember everything\nAnd forget nothing"
+    )
+    listed = client.get(BANKS, params={"q": "LIVES"}).json()
+    assert [item["bank_id"] for item in listed["banks"]] == ["life"]
+    assert client.delete(path).json()["success"] is True
+    assert client.get(f"{path}/profile").status_code == 404
+    assert client.get(f"{path}/memories/list").json()["total"] == 0
+
+
+def test_configuration_and_template(client: Checked) -> None:
+    path = f"{BANKS}/configured"
+    updates = {"enable_graph_retrieval": False, "retain_mission": "people", "HINDSIGHT_API_RECALL_MAX_TOKENS": 500}
+    changed = client.patch(f"{path}/config", json={"updates": updates}).json()
+    assert changed["overrides"] == {
+        "enable_graph_retrieval": False,
+        "retain_mission": "people",
+        "recall_max_tokens": 500,
+    }
+    assert changed["inactive"] == ["retain_mission"]
+    assert client.get(f"{path}/config").json()["config"]["recall_max_tokens"] == 500
+    assert client.patch(f"{path}/config", json={"updates": {"no_such_name": 1}}).status_code == 422
+    assert client.patch(f"{path}/config", json={"updates": {"enable_reranking": "perhaps"}}).status_code == 422
+    client.post(f"{path}/memories", json={"items": [{"content": "Alice Johnson works at Google."}]})
+    asked = {"query": "Where does Alice Johnson work?", "trace": True}
+    stages = client.post(f"{path}/memories/recall", json=asked).json()["trace"]["timings_ms"]
+    assert "search.graph" not in stages
+    assert "search.semantic" in stages
+    template = client.get(f"{path}/export").json()
+    imported = client.post(f"{BANKS}/copy/import", json=template, params={"dry_run": True}).json()
+    assert imported["config_applied"] is False
+    client.post(f"{BANKS}/copy/import", json=template)
+    assert client.get(f"{BANKS}/copy/config").json()["overrides"] == changed["overrides"]
+    assert client.post(f"{BANKS}/copy/import", json={**template, "directives": [{"name": "x"}]}).status_code == 422
+    assert client.delete(f"{path}/config").json()["overrides"] == {}
+    assert "properties" in client.get("/v1/bank-template-schema").json()
+
+
+def test_recall_options(client: Checked, bank: str) -> None:
+    asked = {
+        "query": "Where does Alice Johnson work?",
+        "types": ["world", "experience", "observation"],
+        "budget": "high",
+        "max_tokens": 2000,
+        "trace": True,
+        "query_timestamp": "2024-06-01T12:00:00Z",
+        "include": {"entities": {"max_tokens": 100}, "chunks": {"max_tokens": 1000}, "source_facts": {}},
+        "tags": ["people"],
+        "tags_match": "any_strict",
+        "tag_groups": [{"or": [{"tags": ["work"]}, {"not": {"tags": ["nothing"], "match": "any_strict"}}]}],
+        "min_scores": {"semantic": 0.0, "final": 0.0},
+        "temporal_window": {"start": "2020-01-01T00:00:00Z", "end": "2030-01-01T00:00:00Z"},
+        "prefer_observations": True,
+    }
+    answer = client.post(f"{bank}/memories/recall", json=asked).json()
+    assert any("Google" in result["text"] for result in answer["results"])
+    assert all("people" in result["tags"] for result in answer["results"])
+    first = answer["results"][0]
+    assert first["scores"]["final"] > 0
+    assert first["document_id"] in ("cv", "bob")
+    assert first["chunk_id"] in answer["chunks"]
+    assert any("Alice Johnson" in name for name in answer["entities"])
+    assert answer["source_facts"] == {}
+    assert answer["trace"]["num_results"] == len(answer["results"])
+
+
+def test_entities_are_included_unless_switched_off(client: Checked, bank: str) -> None:
+    asked = {"query": "Who is Alice Johnson?"}
+    assert client.post(f"{bank}/memories/recall", json=asked).json()["entities"]
+    without = {**asked, "include": {"entities": None}}
+    assert client.post(f"{bank}/memories/recall", json=without).json()["entities"] is None
+
+
+def test_perdures_own_options(client: Checked, bank: str) -> None:
+    asked: dict[str, Any] = {"query": "What does Bob Smith play?", "recipe": "memoria", "explain": True, "limit": 2}
+    answer = client.post(f"{bank}/memories/recall", json={**asked, "context_string": True}).json()
+    assert answer["recipe"] == "memoria"
+    assert 1 <= len(answer["results"]) <= 2
+    assert answer["results"][0]["explain"]["channels"]
+    assert answer["results"][0]["text"] in answer["context"]
+    assert answer["evidence"] in ("strong", "weak", "none")
+    past = {**asked, "as_of": "2000-01-01T00:00:00Z"}
+    assert client.post(f"{bank}/memories/recall", json=past).json()["results"] == []
+    only = {**asked, "document_ids": ["dog"]}
+    found = client.post(f"{bank}/memories/recall", json=only).json()["results"]
+    assert {result["document_id"] for result in found} <= {"dog"}
+    assert client.post(f"{bank}/memories/recall", json={**asked, "recipe": "no such"}).status_code == 422
+
+
+def test_reflect_cites_facts(client: Checked, bank: str) -> None:
+    asked: dict[str, Any] = {"query": "What is the office dog called?", "include": {"facts": {}, "tool_calls": {}}}
+    answer = client.post(f"{bank}/reflect", json=asked).json()
+    assert "Rex" in answer["text"]
+    assert "[1]" in answer["text"]
+    assert any("Rex" in fact["text"] for fact in answer["based_on"]["memories"])
+    assert answer["trace"]["tool_calls"][0]["tool"] == "recall"
+    schema = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "reasons": {"type": "array", "items": {"type": "string"}}},
+        "required": ["name", "reasons"],
+    }
+    filled = client.post(f"{bank}/reflect", json={**asked, "response_schema": schema}).json()["structured_output"]
+    assert "Rex" in filled["name"]
+    assert filled["reasons"]
+    number = {"type": "object", "properties": {"age": {"type": "number"}}, "required": ["age"]}
+    assert client.post(f"{bank}/reflect", json={**asked, "response_schema": number}).status_code == 422
+
+
+def test_listing_and_reading_memories(client: Checked, bank: str) -> None:
+    page = client.get(f"{bank}/memories/list", params={"limit": 2}).json()
+    assert len(page["items"]) == 2
+    assert page["total"] >= 3
+    rest = client.get(f"{bank}/memories/list", params={"limit": 100, "offset": 2}).json()
+    assert len(rest["items"]) == page["total"] - 2
+    assert client.get(f"{bank}/memories/list", params={"limit": 0}).json()["items"] == []
+    tagged = client.get(f"{bank}/memories/list", params={"tags": ["work"], "tags_match": "any_strict"}).json()
+    assert tagged["items"]
+    assert all("work" in item["tags"] for item in tagged["items"])
+    chess = client.get(f"{bank}/memories/list", params={"q": "CHESS"}).json()["items"]
+    assert len(chess) == 1
+    one = client.get(f"{bank}/memories/{chess[0]['id']}").json()
+    assert one["text"] == chess[0]["text"]
+    assert client.get(f"{bank}/memories/{chess[0]['id']}/history").json()
+    assert client.get(f"{bank}/memories/no-such-id").status_code == 404
+    future = {"time_field": "created_at", "start_date": "2090-01-01"}
+    assert client.get(f"{bank}/memories/list", params=future).json()["total"] == 0
+
+
+def test_curating_a_memory(client: Checked) -> None:
+    path = f"{BANKS}/curated"
+    client.post(f"{path}/memories", json={"items": [{"content": "Carol Brown lives in Paris.", "tags": ["a"]}]})
+    memory = client.get(f"{path}/memories/list").json()["items"][0]
+    changed = client.patch(f"{path}/memories/{memory['id']}", json={"text": "Carol Brown lives in Rome."}).json()
+    assert changed["text"] == "Carol Brown lives in Rome."
+    assert changed["previous_id"] == memory["id"]
+    asked = {"query": "Where does Carol Brown live?"}
+    found = client.post(f"{path}/memories/recall", json=asked).json()["results"]
+    assert [result["text"] for result in found] == ["Carol Brown lives in Rome."]
+    wrong = {"state": "invalidated", "reason": "hearsay"}
+    retired = client.patch(f"{path}/memories/{changed['id']}", json=wrong).json()
+    assert (retired["state"], retired["invalidation_reason"]) == ("invalidated", "hearsay")
+    assert client.post(f"{path}/memories/recall", json=asked).json()["results"] == []
+    gone = client.get(f"{path}/memories/list", params={"state": "invalidated"}).json()
+    assert changed["id"] in [item["id"] for item in gone["items"]]
+    back = client.patch(f"{path}/memories/{changed['id']}", json={"state": "valid"}).json()
+    assert back["state"] == "valid"
+    assert len(client.post(f"{path}/memories/recall", json=asked).json()["results"]) == 1
+    named = client.patch(f"{path}/memories/{changed['id']}", json={"entities": ["Carol Brown", "Rome"]}).json()
+    assert named["entities"] == ["Carol Brown", "Rome"]
+    entities = {item["canonical_name"]: item["id"] for item in client.get(f"{path}/entities").json()["items"]}
+    linked = client.get(f"{path}/memories/list", params={"entity_id": entities["Rome"]}).json()
+    assert [item["id"] for item in linked["items"]] == [changed["id"]]
+    dated = client.patch(f"{path}/memories/{changed['id']}", json={"occurred_start": "2024-02-03T00:00:00Z"}).json()
+    assert dated["occurred_start"].startswith("2024-02-03")
+    cleared = client.patch(f"{path}/memories/{changed['id']}", json={"occurred_start": ""}).json()
+    assert cleared["occurred_start"] is None
+    assert client.patch(f"{path}/memories/{changed['id']}", json={}).status_code == 422
+
+
+def test_clearing_memories_keeps_the_profile(client: Checked) -> None:
+    path = f"{BANKS}/cleared"
+    client.put(path, json={"mission": "Stay"})
+    client.post(f"{path}/memories", json={"items": [{"content": "Dan Green likes tea."}]})
+    assert client.delete(f"{path}/memories", params={"type": "observation"}).json()["deleted_count"] == 0
+    assert client.get(f"{path}/memories/list").json()["total"] == 1
+    assert client.delete(f"{path}/memories", params={"type": "world"}).json()["deleted_count"] == 1
+    client.post(f"{path}/memories", json={"items": [{"content": "Dan Green likes coffee."}]})
+    assert client.delete(f"{path}/memories").json()["deleted_count"] == 1
+    assert client.get(f"{path}/documents").json()["total"] == 0
+    assert client.get(f"{path}/profile").json()["mission"] == "Stay"
+
+
+def test_entities(client: Checked, bank: str) -> None:
+    listed = client.get(f"{bank}/entities").json()
+    names = {item["canonical_name"]: item for item in listed["items"]}
+    assert "Alice Johnson" in names
+    assert client.get(f"{bank}/entities", params={"limit": 1, "offset": 1}).json()["limit"] == 1
+    one = client.get(f"{bank}/entities/{names['Alice Johnson']['id']}").json()
+    assert one["mention_count"] >= 2
+    assert client.get(f"{bank}/entities/no-such").status_code == 404
+    graph = client.get(f"{bank}/entities/graph").json()
+    ids = {node["data"]["id"] for node in graph["nodes"]}
+    assert graph["edges"]
+    assert all(edge["data"]["source"] in ids and edge["data"]["target"] in ids for edge in graph["edges"])
+    assert client.get(f"{bank}/entities/graph", params={"min_count": 99}).json()["edges"] == []
+
+
+def test_documents_and_chunks(client: Checked, bank: str) -> None:
+    listed = client.get(f"{bank}/documents", params={"q": "CV"}).json()
+    assert [item["id"] for item in listed["items"]] == ["cv"]
+    assert listed["items"][0]["memory_unit_count"] >= 2
+    one = client.get(f"{bank}/documents/cv").json()
+    assert one["original_text"] == TEXT
+    assert one["tags"] == ["people", "work"]
+    assert one["document_metadata"] == {"source": "cv"}
+    chunks = client.get(f"{bank}/documents/cv/chunks").json()
+    assert "".join(chunk["chunk_text"] for chunk in chunks["items"]) == TEXT
+    assert client.get(f"/v1/default/chunks/{chunks['items'][0]['chunk_id']}").json()["document_id"] == "cv"
+    assert client.get("/v1/default/chunks/nothing").status_code == 404
+    assert client.get(f"{bank}/documents/nothing").status_code == 404
+
+
+def test_retagging_and_deleting_a_document(client: Checked) -> None:
+    path = f"{BANKS}/tagged"
+    item = {"content": "Eve White runs marathons.", "document_id": "a/b c", "tags": ["old"]}
+    client.post(f"{path}/memories", json={"items": [item], "document_tags": ["batch"]})
+    tags = {tag["tag"]: tag["count"] for tag in client.get(f"{path}/tags").json()["items"]}
+    assert tags == {"old": 1, "batch": 1}
+    assert client.patch(f"{path}/documents/a/b c", json={"tags": ["new"]}).json()["success"] is True
+    assert client.get(f"{path}/tags", params={"q": "N*"}).json()["items"] == [{"tag": "new", "count": 1}]
+    strict = {"query": "Who runs?", "tags": ["old"], "tags_match": "any_strict"}
+    assert client.post(f"{path}/memories/recall", json=strict).json()["results"] == []
+    assert client.post(f"{path}/memories/recall", json={**strict, "tags": ["new"]}).json()["results"]
+    assert client.patch(f"{path}/documents/a/b c", json={}).status_code == 422
+    assert client.delete(f"{path}/documents/a/b c").json()["memory_units_deleted"] == 1
+    assert client.delete(f"{path}/documents/a/b c").status_code == 404
+
+
+def test_upsert_append_and_timeless(client: Checked) -> None:
+    path = f"{BANKS}/upserted"
+
+    def put(text: str, **fields: Any) -> dict[str, Any]:
+        item = {"content": text, "document_id": "d", **fields}
+        response = client.post(f"{path}/memories", json={"items": [item]})
+        assert response.status_code == 200, response.text
+        answer: dict[str, Any] = response.json()
+        return answer
+
+    put("Frank Black owns a red boat.")
+    put("Frank Black owns a blue boat.", update_mode="append")
+    assert "red" in client.get(f"{path}/documents/d").json()["original_text"]
+    put("Frank Black owns a green boat.", timestamp="unset", entities=[{"text": "Harbour Nine", "type": "PLACE"}])
+    text = client.get(f"{path}/documents/d").json()["original_text"]
+    assert ("green" in text, "red" in text) == (True, False)
+    items = client.get(f"{path}/memories/list").json()["items"]
+    assert [item["mentioned_at"] for item in items] == [None]
+    assert "Harbour Nine" in items[0]["entities"]
+    assert put("Frank sails.", strategy="x", observation_scopes="shared")["warnings"]
+    assert client.post(f"{path}/memories", json={"items": []}).status_code == 422
+    bad = {"items": [{"content": "x", "timestamp": "yesterday"}]}
+    assert client.post(f"{path}/memories", json=bad).status_code == 422
+
+
+def test_background_retain_and_operations(client: Checked) -> None:
+    path = f"{BANKS}/later"
+    body = {"items": [{"content": "Grace Grey paints."}], "async": True, "operation_id": "op-1"}
+    accepted = client.post(f"{path}/memories", json=body).json()
+    assert (accepted["async"], accepted["operation_id"]) == (True, "op-1")
+    assert client.post(f"{path}/memories", json=body).json()["operation_id"] == "op-1"
+    ended = wait_for(client, "later", "op-1")
+    assert (ended["status"], ended["progress"]["processed"]) == ("completed", 1)
+    assert client.get(f"{path}/memories/list").json()["total"] == 1
+    other = {**body, "items": [{"content": "Something else."}]}
+    assert client.post(f"{path}/memories", json=other).status_code == 409
+    payload = client.get(f"{path}/operations/op-1", params={"include_payload": True}).json()["task_payload"]
+    assert payload["items"][0]["content"] == "Grace Grey paints."
+    listed = client.get(f"{path}/operations", params={"status": "completed", "type": "retain"}).json()
+    assert [operation["id"] for operation in listed["operations"]] == ["op-1"]
+    assert client.get(f"{path}/operations", params={"status": "failed"}).json()["total"] == 0
+    assert client.delete(f"{path}/operations/op-1").status_code == 409
+    assert client.post(f"{path}/operations/op-1/retry").status_code == 409
+    assert client.delete(f"{path}/operations/op-1/delete").json()["success"] is True
+    assert client.get(f"{path}/operations/op-1").json()["status"] == "not_found"
+    assert client.delete(f"{path}/operations/op-1/delete").status_code == 404
+
+
+def test_files(client: Checked) -> None:
+    path = f"{BANKS}/files"
+    files = [("files", ("note.md", b"# Note\nHeidi Blue repairs clocks.", "text/markdown"))]
+    request = json.dumps({"files_metadata": [{"document_id": "note", "tags": ["file"], "context": "a note"}]})
+    accepted = client.post(f"{path}/files/retain", files=files, data={"request": request}).json()
+    assert wait_for(client, "files", accepted["operation_ids"][0])["status"] == "completed"
+    assert client.get(f"{path}/documents/note").json()["tags"] == ["file"]
+    binary = [("files", ("x.pdf", b"%PDF\xff\xfe\x00", "application/pdf"))]
+    assert client.post(f"{path}/files/retain", files=binary, data={"request": "{}"}).status_code == 422
+
+
+def test_statistics_and_graph(client: Checked, bank: str) -> None:
+    stats = client.get(f"{bank}/stats").json()
+    assert stats["total_documents"] == 3
+    assert stats["total_nodes"] == client.get(f"{bank}/memories/list").json()["total"]
+    assert sum(stats["links_by_fact_type"].values()) == stats["total_links"]
+    series = client.get(f"{bank}/stats/memories-timeseries", params={"period": "1d"}).json()
+    assert sum(b["world"] + b["experience"] + b["opinion"] for b in series["buckets"]) == stats["total_nodes"]
+    graph = client.get(f"{bank}/graph").json()
+    assert graph["total_units"] == len(graph["nodes"]) == stats["total_nodes"]
+    assert len(client.get(f"{bank}/graph", params={"limit": 1}).json()["nodes"]) == 1
+
+
+def test_documents_travel_between_banks(client: Checked, bank: str) -> None:
+    submitted = client.post(f"{bank}/document-transfer/export")
+    assert submitted.status_code == 202
+    done = wait_for(client, "main", submitted.json()["operation_id"])
+    archive = client.get(done["result_metadata"]["download_url"])
+    assert archive.headers["content-type"] == "application/zip"
+    assert len(archive.content) == done["result_metadata"]["byte_size"]
+
+    def take(target: str, **params: str) -> dict[str, Any]:
+        files = {"file": ("transfer.zip", archive.content, "application/zip")}
+        response = client.post(f"{BANKS}/{target}/document-transfer", files=files, params=params)
+        assert response.status_code == 202, response.text
+        ended = wait_for(client, target, response.json()["operation_id"])
+        assert ended["status"] == "completed", ended
+        result: dict[str, Any] = ended["result_metadata"]
+        return result
+
+    assert take("arrived")["documents_imported"] == 3
+    arrived = f"{BANKS}/arrived"
+    assert client.get(f"{arrived}/documents/cv").json()["original_text"] == TEXT
+    texts = [item["text"] for item in client.get(f"{bank}/memories/list").json()["items"]]
+    assert [item["text"] for item in client.get(f"{arrived}/memories/list").json()["items"]] == texts
+    assert take("arrived") == {"documents_imported": 0, "documents_skipped": 3, "facts_imported": 0}
+    take("arrived", on_conflict="new-id")
+    assert client.get(f"{arrived}/documents").json()["total"] == 6
+    assert client.get(f"{bank}/document-transfer").status_code == 410
+    broken = {"file": ("x.zip", b"not a zip", "application/zip")}
+    operation = client.post(f"{BANKS}/broken/document-transfer", files=broken).json()["operation_id"]
+    assert wait_for(client, "broken", operation)["status"] == "failed"
+    assert client.get("/v1/default/files/download/banks/main/exports/x/transfer.zip").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/mental-models"),
+        ("POST", "/directives"),
+        ("GET", "/webhooks"),
+        ("GET", "/knowledge-base/tree"),
+        ("POST", "/consolidate"),
+        ("GET", "/audit-logs"),
+        ("POST", "/documents/x/reprocess"),
+        ("POST", "/memories/dry-run-extract"),
+    ],
+)
+def test_what_is_not_built_says_so(client: Checked, bank: str, method: str, path: str) -> None:
+    response = client.request(method, bank + path, json={} if method == "POST" else None)
+    assert response.status_code == 501
+    assert response.json()["error"]["code"] == "not_built"
+    assert response.json()["detail"]
+
+
+def test_errors_have_a_detail_and_a_code(client: Checked, bank: str) -> None:
+    wrong = client.post(f"{bank}/memories/recall", json={"query": 7})
+    assert wrong.status_code == 422
+    assert wrong.json()["detail"][0]["loc"] == ["body", "query"]
+    assert wrong.json()["error"]["code"] == "invalid_input"
+    empty = client.post(f"{bank}/memories/recall", json={"query": "  "})
+    assert empty.json()["detail"][0]["loc"] == ["body", "query"]
+    assert client.get("/nowhere").json()["error"]["code"] == "not_found"
+    assert client.delete("/version").json()["error"]["code"] == "method_not_allowed"
+    assert client.post(f"{bank}/memories", content=b"{", headers={"content-type": "application/json"}).status_code == 422
+
+
+def test_every_path_of_the_reference_answers(client: Checked) -> None:
+    """Nothing of the reference is unknown to the server: it is built or says that it is not."""
+    if client.reference is None:
+        pytest.skip("the reference is not at hand")
+    for template, methods in client.reference["paths"].items():
+        for method in methods:
+            path = re.sub(r"\{\w+\}", "x", template)
+            response = client.request(method, path)
+            unknown = response.status_code == 404 and response.json()["detail"] == "Not Found"
+            assert not unknown, f"{method} {template}"
+            assert response.status_code != 405, f"{method} {template}"
