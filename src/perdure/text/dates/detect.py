@@ -16,8 +16,11 @@ _ENGLISH = word_set(
     "there here out up no yes more one very really get got go went some"
 )
 _AMBIGUOUS = word_set(
-    "fine once tag six die ore mars sept mes an prima am war fa fin gen sex dos sei dec mar set un on vier nos le la de em as es"
+    "fine once tag six die ore mars sept mes an prima am war fa fin gen sex dos sei dec mar set un on vier nos le la de em as es "
+    "end plus due quest per non los las ai com era mi bin hat otto con vi al pour mia"
 )
+_SLOT = re.compile(r"\{[a-z]+\}")
+_LONG = re.compile(r"[^\W\d_]{4,}")
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -39,10 +42,9 @@ def _vocabularies() -> tuple[tuple[str, frozenset[str], frozenset[str]], ...]:
     for code in sorted(known_languages() - {"en"}):
         table = load_table(code)
         timely = " ".join(
-            phrase
-            for name in ("months", "weekdays", "units", "numbers", "patterns")
-            for phrase in table[name]
+            phrase for name in ("months", "weekdays", "units", "numbers") for phrase in table[name]
         )
+        timely += " " + " ".join(_LONG.findall(_SLOT.sub(" ", " ".join(table["patterns"]))))
         small = frozenset(word for word in table["hints"] if len(word) > 1)
         found.append((code, small - shared, frozenset(_LETTERS.findall(timely)) - shared))
     return tuple(found)
@@ -71,6 +73,6 @@ def detect_language(text: str, words: Sequence[str]) -> str:
     best, score = "en", len(said & _ENGLISH)
     for code, small, timely in _vocabularies():
         count = len(said & small) + 2 * len(said & timely)
-        if count > score:
+        if count > score or (count == score >= 2 and best == "en"):
             best, score = code, count
     return best

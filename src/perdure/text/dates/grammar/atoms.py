@@ -39,7 +39,7 @@ from perdure.text.dates.wordsets import word_set
 
 Reader = Callable[[Scan, int], Match | None]
 NUMBER = "#"
-_COUNTS = word_set("a an few some several couple dozen handful half another ½ ¼ ¾ #")
+_COUNTS = word_set("a an few some several couple dozen handful half quarter another ½ ¼ ¾ #")
 
 
 @lru_cache(maxsize=1)

@@ -289,6 +289,8 @@ def expected_clock(scan: Scan, i: int) -> tuple[Clock, int] | None:
     if number is not None and width == 4 and number < 1000 and number % 100 < 60:
         return Clock(number // 100, number % 100, 0, "minute", 1 <= number // 100 <= 12), i + 1
     if number is not None and scan.words[i + 1] == "." and scan.digits(i + 2) == 2 and not scan.spaced[i + 1]:
+        if scan.words[i + 3] == "%":
+            return None
         return with_half(scan, number, scan.numbers[i + 2] or 0, 0, "minute", i + 3)
     hour = word_hour(scan, i)
     if hour is None:

@@ -117,7 +117,7 @@ def part_of_period(scan: Scan, i: int) -> Match | None:
     found = period(scan, scan.skip(k + 1, "of", "in"))
     if (
         found is None
-        or found[0].grain not in ("month", "year", "quarter", "season", "decade")
+        or found[0].grain not in ("week", "month", "year", "quarter", "season", "decade")
         or not 1 <= amount <= 400
     ):
         return None

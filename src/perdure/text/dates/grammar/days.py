@@ -77,7 +77,10 @@ def _month_first(scan: Scan, i: int) -> Match | None:
     if day is None or not 1 <= day[0] <= 31:
         return None
     value, k = day
-    if scan.numbers[k - 1] is not None and (continues(scan, k, "/.,:") or _unit_follows(scan, k)):
+    year_follows = scan.words[k] == "/" and scan.digits(k + 1) == 4
+    if scan.numbers[k - 1] is not None and (
+        _unit_follows(scan, k) or (continues(scan, k, "/.,:") and not year_follows)
+    ):
         return None
     return _finish(scan, number, value, k)
 

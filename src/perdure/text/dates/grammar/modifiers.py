@@ -58,6 +58,21 @@ def modified(scan: Scan, i: int) -> Match | None:
     return None
 
 
+def from_then_on(scan: Scan, i: int) -> Match | None:
+    """ "from 2014 on", "from next Monday onwards"."""
+    if scan.words[i] != "from":
+        return None
+    found = operand(scan, scan.skip(i + 1, "the"))
+    if found is None or found[0].kind not in ("date", "range", "datetime") or found[0].mod is not None:
+        return None
+    node, end = found
+    if scan.words[end] in ("onward", "onwards", "forward", "forwards"):
+        return opened(node, "since"), end + 1
+    if scan.words[end] == "on" and scan.words[end + 1] in ("", ".", ",", ";", "!", "?"):
+        return opened(node, "since"), end + 1
+    return None
+
+
 def _bounded(scan: Scan, i: int, j: int, mod: str) -> Match | None:
     word = scan.words[i]
     roughly = scan.words[j] in ("around", "about", "approximately", "circa")
@@ -156,7 +171,7 @@ def _with_day(scan: Scan, node: Node, end: int, mod: str) -> Match | None:
 
 def anything(scan: Scan, i: int) -> Match | None:
     """A range or an operand with an optional trailing bound."""
-    found = date_range(scan, i)
+    found = from_then_on(scan, i) or date_range(scan, i)
     plain = operand(scan, i)
     if found is None or (plain is not None and plain[1] > found[1]):
         found = plain

@@ -103,12 +103,16 @@ def count(scan: Scan, i: int) -> tuple[float, int] | None:
         return _FRACTIONS[words[i]], i + 1
     if words[i] == "half":
         return 0.5, scan.skip(i + 1, "a", "an")
+    if words[i] == "quarter" and words[i + 1] == "of" and words[i + 2] in ("a", "an"):
+        return 0.25, i + 3
     vague = _vague_count(scan, i)
     if vague is not None:
         return vague
     if words[i] in ("a", "an", "another"):
         if words[i + 1] == "half":
             return 0.5, i + 2
+        if words[i + 1] == "quarter" and words[i + 2] == "of" and words[i + 3] in ("a", "an"):
+            return 0.25, i + 4
         return 1.0, i + 1
     whole = cardinal(scan, i)
     if whole is None:

@@ -11,7 +11,7 @@ from perdure.text.dates.grammar.numbers import cardinal, ordinal
 from perdure.text.dates.grammar.numeric import glued, inside_number, node_with_year
 from perdure.text.dates.grammar.pinning import days_of, on_days
 from perdure.text.dates.grammar.portions import portion
-from perdure.text.dates.nodes import Alt, Match, Node, calendar_day, day_of_month
+from perdure.text.dates.nodes import Alt, Match, Node, calendar_day, day_node, day_of_month
 from perdure.text.dates.tokens import Scan
 
 
@@ -46,6 +46,9 @@ def _two_ends(scan: Scan, j: int, between: bool, announced: bool) -> Match | Non
     after = connector(scan, k, between)
     if after is None:
         return None
+    if scan.words[after] == "date" and node.kind in ("date", "range"):
+        joined = join(scan, node, day_node([scan.today]))
+        return None if joined is None else (joined, after + 1)
     short = _second_day(scan, node, after)
     if short is not None:
         return short

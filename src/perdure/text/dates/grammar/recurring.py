@@ -42,13 +42,14 @@ def _node(timex: str) -> Node:
 
 def _rate(scan: Scan, i: int) -> Match | None:
     words = scan.words
-    if words[i] in ("bi", "semi") and words[i + 1] == "-":
-        base = _RATES.get(words[i + 2])
-        if base is None or words[i + 2] == "daily":
+    if words[i] in ("bi", "semi"):
+        j = scan.skip(i + 1, "-")
+        base = _RATES.get(words[j])
+        if base is None or words[j] == "daily":
             return None
         if words[i] == "semi":
-            return _node(base.replace("1", "0.5")), i + 3
-        return _node(base.replace("1", "2") if "Y" not in base else "P0.5Y"), i + 3
+            return _node(base.replace("1", "0.5")), j + 1
+        return _node(base.replace("1", "2") if "Y" not in base else "P0.5Y"), j + 1
     timex = _RATES.get(words[i])
     if timex is None:
         return None

@@ -36,6 +36,8 @@ def weekday_at(scan: Scan, i: int) -> tuple[int, int] | None:
 
 def _clearly_weekday(scan: Scan, i: int, j: int) -> bool:
     following = scan.words[j]
+    if following == "the" and ordinal(scan, j + 1) is not None:
+        return True
     if following == "-" and not scan.spaced[j] and not scan.spaced[j + 1] and scan.words[j + 1].isalpha():
         return scan.words[j + 1] in scan.lex.weekdays
     if (

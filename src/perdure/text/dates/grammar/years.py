@@ -52,7 +52,7 @@ def _is_year(scan: Scan, j: int) -> bool:
         scan.words[j - 1] == "-" and scan.digits(j - 2) == 4 and not _longer_code(scan, j - 2)
     ):
         return False
-    if continues(scan, j + 1, "/.,:") or (continues(scan, j + 1, "-") and scan.digits(j + 2) != 4):
+    if continues(scan, j + 1, "/.,:") or (continues(scan, j + 1, "-") and not _year_number(scan, j + 2)):
         return False
     previous = scan.words[j - 1] if j else ""
     if scan.words[j + 1] in ("bc", "bce") or (
@@ -79,6 +79,10 @@ def _is_year(scan: Scan, j: int) -> bool:
     return (
         previous in _LEADS and previous not in ("for", "to", "of", "about", "around", "than", "=")
     ) or not _counted_noun(scan, j + 1)
+
+
+def _year_number(scan: Scan, j: int) -> bool:
+    return scan.digits(j) == 4 and 1500 <= (scan.numbers[j] or 0) <= 2199
 
 
 def _in_title(scan: Scan, j: int) -> bool:
