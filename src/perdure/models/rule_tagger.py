@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 from perdure.models.mentions import Gazetteer, apart, find_marked, within
 from perdure.models.plain_words import PLAIN
@@ -21,13 +22,15 @@ _BEFORE_NAMES = frozenset({"new", "old", "great", "good", "first", "second", "ma
 _PLACE_CUE = re.compile(r"\b(?:in|at|to|from|near|visit(?:ed|ing)?|around|outside)\s\Z")
 _ORGANISATION = re.compile(
     r"\b(?:Inc|Ltd|LLC|GmbH|Corp|Company|University|College|School|Institute|Bank|Hospital|Foundation|Museum|Committee|"
-    r"Association|Agency|Department|Ministry|Church|Club|Labs?|Technologies|Systems|Group|Airlines|Press)\.?\Z"
+    r"Association|Agency|Department|Ministry|Church|Club|Labs?|Technologies|Systems|Group|Airlines|Press)(?:\.?\Z|\sof\s)"
 )
 _PLACE = re.compile(
     r"\b(?:City|Street|Avenue|Road|Park|Lake|River|Island|Islands|Mountain|Mountains|Beach|Bay|County|Valley|Airport|Station|Square|"
     r"Forest|Bridge|Canyon|Desert|Ocean|Sea)\Z|\A(?:Mount|Lake|North|South|East|West|New|San|Santa|Los|Las)\s[A-Z]"
 )
-_TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Mx|Dr|Prof|Professor|Sir|Aunt|Uncle|Grandma|Grandpa|President)\.?\s\Z")
+_TITLED = re.compile(
+    r"\b(?:Mr|Mrs|Ms|Mx|Dr|Prof|Professor|Sir|Aunt|Uncle|Grandma|Grandpa|President)\.?\s(?:\Z|(?=[A-Z]))"
+)
 _ACTS = re.compile(
     r"\A(?:['’]s)?\s(?:said|says|told|asked|thinks|thought|loves?|likes?|wants?|went|goes|married|works?|worked|lives?|lived|moved|"
     r"called|wrote|bought|is (?:my|his|her|our|their)|and I)\b"
@@ -62,12 +65,18 @@ class RuleTagger:
 def _tag(text: str, known: Gazetteer) -> list[Sentence]:
     spans = list(sentences(text))
     lower, inside = _lower_words(text), frozenset(_INSIDE.findall(text))
-    capitalised = [mention for span in spans for mention in _names(text, span, lower, inside)]
+    capitalised = _alike([mention for span in spans for mention in _names(text, span, lower, inside)])
     mentions = apart(known.find(text), find_marked(text), capitalised)
     return [
         Sentence(text[start:end], start, end, (), found)
         for (start, end), found in zip(spans, within(mentions, spans), strict=True)
     ]
+
+
+def _alike(mentions: Sequence[Mention]) -> list[Mention]:
+    """The mentions with one type a name: the first that says more than concept."""
+    types = {mention.text: mention.type for mention in reversed(mentions) if mention.type != "concept"}
+    return [replace(mention, type=types.get(mention.text, mention.type)) for mention in mentions]
 
 
 def _names(
@@ -110,7 +119,7 @@ def _type(text: str, start: int, end: int, name: str) -> str:
     before, after = text[max(0, start - 24) : start], text[end : end + 24]
     if _ORGANISATION.search(name):
         return "organisation"
-    if _TITLE.search(before):
+    if _TITLED.search(before) or _TITLED.match(name):
         return "person"
     if _PLACE.search(name):
         return "place"

@@ -47,12 +47,13 @@ def sentences(text: str) -> Iterator[Span]:
 
 
 def _ends_sentence(text: str, start: int, found: re.Match[str]) -> bool:
-    """Whether a full stop before more text is the sentence's end and not an abbreviation's, an initial's or a list number's."""
-    if not found.group().startswith(".") or found.group().startswith(".."):
+    """Whether a stop before more text ends the sentence: not an abbreviation, an initial or a list's number."""
+    if not found.group().startswith((".", "…")):
         return True
-    following = text[found.end() : found.end() + 1]
-    if following.islower():
+    if text[found.end() : found.end() + 1].islower():
         return False
+    if found.group().startswith(("..", "…")):
+        return True
     word = _LAST_WORD.search(text, max(start, found.start() - 20), found.start())
     if word is None:
         return True

@@ -16,7 +16,7 @@ from perdure.errors import ModelMissing, ModelTampered
 from perdure.models.manifest import FILES, MODEL_FILE, TOKENIZER_FILE, ModelSpec, Source
 
 _LOG = logging.getLogger(__name__)
-_PINNED, _HUB, _UNPINNED = "pinned", "hub", "unpinned"
+PINNED, HUB, UNPINNED = "pinned", "hub", "unpinned"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +58,8 @@ class Weights:
             content = path.read_bytes()
         except OSError as error:
             raise ModelMissing(f"model {self.spec.name}: {path} cannot be read: {error}") from error
-        expected = self.spec.sha256.get(name, "") if self.check == _PINNED else ""
-        if self.check == _HUB:
+        expected = self.spec.sha256.get(name, "") if self.check == PINNED else ""
+        if self.check == HUB:
             expected = path.resolve().name
         found = _digest(content, expected)
         if expected and found != expected.lower():
@@ -101,7 +101,7 @@ def _explicit(spec: ModelSpec, places: Places, looked: list[str]) -> Weights | N
     missing = [str(path) for path in files.values() if not path.is_file()]
     if missing:
         raise ModelMissing(f"model {spec.name}: the path given for it lacks {' and '.join(missing)}")
-    return Weights(spec, files, f"path {places.folder}", _PINNED if spec.sha256 else _UNPINNED)
+    return Weights(spec, files, f"path {places.folder}", PINNED if spec.sha256 else UNPINNED)
 
 
 def _stored(spec: ModelSpec, places: Places, looked: list[str]) -> Weights | None:
@@ -110,7 +110,7 @@ def _stored(spec: ModelSpec, places: Places, looked: list[str]) -> Weights | Non
     folder = places.store / spec.name
     files = {name: folder / name for name in FILES}
     if all(path.is_file() for path in files.values()):
-        return Weights(spec, files, f"model folder {folder}", _PINNED if spec.sha256 else _UNPINNED)
+        return Weights(spec, files, f"model folder {folder}", PINNED if spec.sha256 else UNPINNED)
     looked.append(f"model folder {folder}")
     return None
 
@@ -122,7 +122,7 @@ def _hub_cache(spec: ModelSpec, source: Source, places: Places, looked: list[str
     commit = revision.read_text(encoding="utf-8").strip() if revision.is_file() else source.revision
     files = {name: repository / "snapshots" / commit / source.file(name) for name in FILES}
     if all(path.is_file() for path in files.values()):
-        return Weights(spec, files, f"hub cache {source.hub}@{commit[:12]}", _PINNED if spec.sha256 else _HUB)
+        return Weights(spec, files, f"hub cache {source.hub}@{commit[:12]}", PINNED if spec.sha256 else HUB)
     looked.append(f"hub cache {repository}")
     return None
 
@@ -146,7 +146,7 @@ def _package(spec: ModelSpec, source: Source, looked: list[str]) -> Weights | No
             source.version,
         )
     return Weights(
-        spec, files, f"package {source.package}=={package.version}", _PINNED if spec.sha256 else _UNPINNED
+        spec, files, f"package {source.package}=={package.version}", PINNED if spec.sha256 else UNPINNED
     )
 
 

