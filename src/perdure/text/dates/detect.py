@@ -19,6 +19,9 @@ _AMBIGUOUS = word_set(
     "fine once tag six die ore mars sept mes an prima am war fa fin gen sex dos sei dec mar set un on vier nos le la de em as es "
     "end plus due quest per non los las ai com era mi bin hat otto con vi al pour mia"
 )
+_ASCII = re.compile("[A-Za-z]")
+# A Chinese or Japanese sign says as much as a few Latin letters; a name in brackets does not make a text Chinese.
+_SCRIPT_WEIGHT = 3
 _SLOT = re.compile(r"\{[a-z]+\}")
 _LONG = re.compile(r"[^\W\d_]{4,}")
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
@@ -64,8 +67,9 @@ def _foreign() -> frozenset[str]:
 def detect_language(text: str, words: Sequence[str]) -> str:
     """The most likely language code; English where nothing speaks against it."""
     if not text.isascii():
+        letters = len(_ASCII.findall(text))
         for code, script in _scripts():
-            if script.search(text):
+            if len(script.findall(text)) * _SCRIPT_WEIGHT > letters:
                 return code
     if _foreign().isdisjoint(words):
         return "en"

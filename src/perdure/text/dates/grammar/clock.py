@@ -114,7 +114,8 @@ def numeric_clock(scan: Scan, i: int) -> tuple[Clock, int] | None:
         half = half_of_day(scan, i + 3)
         if half is not None:
             return with_half(scan, hour, scan.numbers[i + 2] or 0, 0, "minute", i + 3)
-    if width in (3, 4) and half_of_day(scan, i + 1) is not None:
+    spelled = scan.words[i + 1] in ("am", "pm") or scan.words[i + 2] in (".", "m")
+    if width in (3, 4) and spelled and half_of_day(scan, i + 1) is not None:
         return with_half(scan, hour // 100, hour % 100, 0, "minute", i + 1)
     if (
         width == 4

@@ -90,6 +90,7 @@ def _unit_follows(scan: Scan, k: int) -> bool:
         "am",
         "pm",
         "%",
+        "times",
         "people",
         "years",
         "days",

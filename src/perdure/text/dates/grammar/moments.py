@@ -14,16 +14,14 @@ _LAST = timedelta(hours=23, minutes=59, seconds=59)
 def now(scan: Scan, i: int) -> Match | None:
     """ "now", "right now", "at present", "at this time", "at the moment"."""
     words = scan.words
-    if words[i] == "now" and words[i + 1] != "that":
+    if words[i] == "now" and words[i + 1] != "that" and not scan.at(i + 1, "and", "then"):
         j = i + 1
     elif (words[i] in ("right", "just") and words[i + 1] == "now") or scan.at(i, "at", "present"):
         j = i + 2
     elif scan.at(i, "as", "soon", "as", "possible"):
         return point_node(scan.now, "second").changed(timex="FUTURE_REF"), i + 4
     elif (
-        words[i] == "at"
-        and words[i + 1] in ("this", "the", "that")
-        and words[i + 2] in ("time", "moment", "minute")
+        words[i] == "at" and words[i + 1] in ("this", "the") and words[i + 2] in ("time", "moment", "minute")
     ):
         if words[i + 1] == "the" and words[i + 2] == "time":
             return None

@@ -210,6 +210,8 @@ def _is_fraction(scan: Scan, i: int, j: int) -> bool:
     if (first, second) == (24, 7):
         return True
     following = scan.words[j]
+    if i and scan.words[i - 1] in ("ratio", "scale"):
+        return True
     if second not in (2, 3, 4, 5, 8, 16) or (i and scan.words[i - 1] in _DATE_LEADS):
         return False
     return following.isalpha() and scan.spaced[j] and following not in _AFTER_DATE

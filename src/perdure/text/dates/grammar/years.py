@@ -12,6 +12,9 @@ _LEADS = word_set(
     "in since until till by of from during before after for to through year and or not than between around about circa early late mid "
     "- – ~ ( [ , > < = the this that until'til summer winter spring fall autumn as back on"
 )
+_NUMBERED = word_set(
+    "room number no page code id flight route model building suite unit apartment bus gate version extension ext pin"
+)
 _VERBS = word_set(
     "is was were are will would has had have did does and or but to through until till in at with for as when while that which by on from"
 )
@@ -55,6 +58,10 @@ def _is_year(scan: Scan, j: int) -> bool:
     if continues(scan, j + 1, "/.,:") or (continues(scan, j + 1, "-") and not _year_number(scan, j + 2)):
         return False
     previous = scan.words[j - 1] if j else ""
+    if previous in _NUMBERED or (previous == "." and scan.words[j - 2] == "no"):
+        return False
+    if scan.words[j + 1] == "-" and scan.digits(j + 2) in (1, 2) and scan.words[j + 3] not in scan.lex.months:
+        return False
     if scan.words[j + 1] in ("bc", "bce") or (
         _in_title(scan, j) and (scan.numbers[j] or 0) > scan.now.year + 1
     ):
