@@ -117,6 +117,19 @@ def choose_embedder(settings: Settings) -> Embedder | None:
     return OnnxEmbedder(settings.embedder, places(settings), cores=cores(settings))
 
 
+def _http_embedder(settings: Settings) -> Embedder:
+    from perdure.models.http_embedder import OllamaEmbedder, OpenAIEmbedder
+
+    kind = OllamaEmbedder if settings.embedding_protocol == "ollama" else OpenAIEmbedder
+    return kind(
+        settings.embedding_url,
+        settings.embedding_model,
+        dimensions=settings.embedding_dimensions,
+        key=settings.embedding_key.get_secret_value(),
+        timeout=settings.provider_timeout,
+    )
+
+
 def choose_late(settings: Settings, embedder: Embedder | None) -> LateInteraction | None:
     """Late interaction over the embedder's own token states, where it has them."""
     return cast(LateInteraction, embedder) if settings.late and hasattr(embedder, "embed_and_encode") else None
@@ -131,6 +144,18 @@ def choose_reranker(settings: Settings) -> Reranker | None:
     from perdure.models.onnx_reranker import OnnxReranker
 
     return OnnxReranker(settings.reranker, places(settings), cores=cores(settings))
+
+
+def _http_reranker(settings: Settings) -> Reranker:
+    from perdure.models.http_reranker import CohereReranker, TeiReranker
+
+    kind = TeiReranker if settings.rerank_protocol == "tei" else CohereReranker
+    return kind(
+        settings.rerank_url,
+        settings.rerank_model,
+        key=settings.rerank_key.get_secret_value(),
+        timeout=settings.provider_timeout,
+    )
 
 
 def choose_extractor(settings: Settings) -> Extractor:

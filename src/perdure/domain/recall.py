@@ -71,6 +71,8 @@ class Candidate:
     late: float | None = None
     title: float | None = None
     """How surely the question names what the fact's document is about."""
+    by_named: bool = False
+    """Whether somebody said it whom the question names."""
     logits: tuple[float, ...] = ()
     """The cross-encoder's raw scores, one a view of the passage; empty when it did not read it."""
     rerank: float | None = None

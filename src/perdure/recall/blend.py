@@ -72,7 +72,10 @@ def cheap_strengths(pool: Sequence[Candidate], blend: Blend) -> list[float]:
     for weight, values in signals:
         if weight:
             totals = [total + weight * value for total, value in zip(totals, to_unit(values), strict=True)]
-    return [total + blend.titles * (c.title or 0.0) for total, c in zip(totals, pool, strict=True)]
+    return [
+        total + blend.titles * (c.title or 0.0) + blend.speaker * c.by_named
+        for total, c in zip(totals, pool, strict=True)
+    ]
 
 
 def to_unit(values: Sequence[float | None]) -> list[float]:

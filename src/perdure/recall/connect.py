@@ -30,12 +30,13 @@ class Titles:
     named: Mapping[str, Mapping[str, float]]
     """Name -> {document id: weight}."""
     finder: TitleFinder
+    by_document: Mapping[str, str]
 
 
 def read_titles(titles: Mapping[str, str]) -> Titles:
     """Document id -> title, made ready for finding them in texts."""
     named = spread_over({document: title_aliases(title) for document, title in titles.items() if title})
-    return Titles(named, TitleFinder(named))
+    return Titles(named, TitleFinder(named), titles)
 
 
 def title_matches(titles: Titles, text: str) -> dict[str, float]:

@@ -62,6 +62,10 @@ class Blend:
     """What being named in the question adds to a document's facts."""
     links: float = 0.0
     """Share of a linked candidate's lead that comes over (docs/decisions/linked-strength.md)."""
+    speaker: float = 0.0
+    """What being said by somebody whom the question names adds."""
+    cover: float = 0.0
+    """How much covering the rest of the question counts, where documents have titles."""
 
     @property
     def adds(self) -> bool:
@@ -149,7 +153,7 @@ DEFAULT = Recipe(
     channels=_channels("semantic", "surroundings", "keyword", "graph", "temporal"),
     cross_pool=24,
     views=(View.OWN, View.FULL),
-    blend=Blend(channels={"keyword": 3.0, "surroundings": 3.0}, titles=3.0, links=1.0),
+    blend=Blend(channels={"keyword": 3.0, "surroundings": 3.0}, titles=3.0, links=1.0, speaker=0.5, cover=3.0),
     scoring=Scoring.ODDS,
 )
 

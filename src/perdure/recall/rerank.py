@@ -11,10 +11,12 @@ from perdure.domain.trace import Trace
 from perdure.errors import ModelError
 from perdure.recall.blend import cheap_strengths, sigmoid, with_relevance
 from perdure.recall.connect import Titles, connect, read_titles, title_matches
+from perdure.recall.cover import cover
 from perdure.recall.parts import RecallParts
 from perdure.recall.recipes import Blend, Recipe, View
 from perdure.recall.request import RecallRequest
 from perdure.text.passage import full_passage, own_passage
+from perdure.text.terms import plain_words
 
 Passages = Mapping[str, tuple[str, bytes]]
 
@@ -31,8 +33,7 @@ def rerank(
     recipe = request.recipe
     passages = _passages(parts, request.bank, recipe, pool)
     titles = _titles(parts, request.bank, recipe, facts)
-    named = title_matches(titles, query.text) if titles is not None else {}
-    ready = [replace(c, title=named.get(_document(facts, c))) for c in pool] if named else list(pool)
+    ready = _with_names(pool, facts, query, titles)
     with trace.stage("rerank.late"):
         ready = _late_stage(parts, recipe, query, ready, passages, trace)
     with trace.stage("rerank.cross"):
@@ -41,7 +42,26 @@ def rerank(
     if titles is None or not recipe.blend.links:
         return blended
     with trace.stage("rerank.connect"):
-        return connect(blended, facts, titles, recipe.blend.links)
+        linked = connect(blended, facts, titles, recipe.blend.links)
+        return cover(linked, facts, titles.by_document, query.terms, recipe.blend.cover)
+
+
+def _with_names(
+    pool: Sequence[Candidate], facts: Mapping[str, Fact], query: Query, titles: Titles | None
+) -> list[Candidate]:
+    """Candidates that know whether the question names their document's subject or their speaker."""
+    named = title_matches(titles, query.text) if titles is not None else {}
+    words = set(query.words)
+    speakers = {fact.speaker for fact in facts.values() if fact.speaker}
+    spoken = {name for name in speakers if words.intersection(plain_words(name))}
+    return [
+        replace(
+            c,
+            title=named.get(_document(facts, c)),
+            by_named=c.fact_id in facts and facts[c.fact_id].speaker in spoken,
+        )
+        for c in pool
+    ]
 
 
 def _document(facts: Mapping[str, Fact], candidate: Candidate) -> str:

@@ -39,7 +39,7 @@ def understand(parts: RecallParts, request: RecallRequest, trace: Trace) -> Unde
     query = Query(
         text=request.query,
         asked_at=asked_at,
-        terms={term: 1.0 for term in index_terms(request.query)},
+        terms=dict.fromkeys(index_terms(request.query), 1.0),
         words=plain_words(request.query),
         entities={keyed.entity.id: 1.0 for keyed in found},
         entity_names=tuple(keyed.entity.name for keyed in found),
@@ -126,7 +126,7 @@ def _date_of(parts: RecallParts, request: RecallRequest, event: str, trace: Trac
     wanted = request.wanted(parts.clock())
     hits: dict[str, list[Hit]] = {
         "keyword": parts.store.search(
-            request.bank, KeywordProbe({t: 1.0 for t in index_terms(event)}), wanted, _ANCHOR_DEPTH
+            request.bank, KeywordProbe(dict.fromkeys(index_terms(event), 1.0)), wanted, _ANCHOR_DEPTH
         )
     }
     vector = _embed(parts, event, trace)

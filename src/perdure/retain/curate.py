@@ -16,13 +16,12 @@ from perdure.ports.store import Closure, NewFact, Selection, WriteBatch
 from perdure.retain import regroup
 from perdure.retain.dedupe import dedupe_key
 from perdure.retain.features import restate_features
-from perdure.retain.parts import RetainParts
 from perdure.retain.identity import digest
+from perdure.retain.parts import RetainParts
 
 _EVERY = 1_000_000
 _FIXED = frozenset(
-    "id bank document_id chunk_id ordinal source_text recorded_at superseded_by entity_ids recall_count "
-    "last_recalled_at recall_times proof_count source_fact_ids".split()
+    ["id", "bank", "document_id", "chunk_id", "ordinal", "source_text", "recorded_at", "superseded_by", "entity_ids", "recall_count", "last_recalled_at", "recall_times", "proof_count", "source_fact_ids"]
 )
 CHANGEABLE = frozenset(f.name for f in fields(Fact)) - _FIXED
 

@@ -11,8 +11,8 @@ from perdure.domain.filter import Filter
 from perdure.domain.item import check_text
 from perdure.errors import InvalidInput, NotFound
 from perdure.ports.store import KeyedEntity, Selection, Store, WriteBatch
-from perdure.retain.parts import RetainParts
 from perdure.retain.identity import digest
+from perdure.retain.parts import RetainParts
 from perdure.text.names import entity_keys, normal_name
 
 _EVERY = 1_000_000

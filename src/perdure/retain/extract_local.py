@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from perdure.ports.extractor import Cause, ExtractedFact, Triple, Turn
-from perdure.ports.tagger import Tagger
-from perdure.retain.local.answers import last_question, needs_question
+from perdure.ports.tagger import Mention, Tagger
+from perdure.retain.local.answers import is_reply, last_question, needs_question
 from perdure.retain.local.causes import find_causes
 from perdure.retain.local.emotion import read_emotion
 from perdure.retain.local.facts import Group, Shape, group_units
@@ -59,9 +59,8 @@ class LocalExtractor:
     ) -> list[ExtractedFact]:
         asker = _asker(reading, before)
         question = last_question(asker.units, names) if asker is not None else ""
-        groups = group_units(reading.units, names, self._shape, reading.stands_alone)
-        if not groups and question:
-            groups = [Group((unit,)) for unit in reading.units[:1]]
+        replies = bool(question and reading.units) and is_reply(reading.units[0])
+        groups = group_units(reading.units, names, self._shape, reading.stands_alone, keep_first=replies)
         told: list[Unit] = list(before.units) if before is not None else []
         facts = []
         for position, group in enumerate(groups):
@@ -103,7 +102,7 @@ def _fact(reading: Reading, group: Group, scene: Scene, context: Sequence[Unit])
         source_text=source,
         start=group.start,
         type=kind.type,
-        mentions=find_mentions(text, [mention for unit in group.units for mention in unit.mentions], known),
+        mentions=find_mentions(text, _tagged(reading, group), known),
         aliases=find_aliases(source),
         triple=triple,
         occurred=occurred,
@@ -115,6 +114,14 @@ def _fact(reading: Reading, group: Group, scene: Scene, context: Sequence[Unit])
         language=reading.language,
         flags=(INSTRUCTION,) if reads_like_instructions(source) else (),
     )
+
+
+def _tagged(reading: Reading, group: Group) -> list[Mention]:
+    """The tagger's mentions; of other languages, whose nouns an English model takes for names, only the firm ones."""
+    found = [mention for unit in group.units for mention in unit.mentions]
+    if reading.language == "en":
+        return found
+    return [mention for mention in found if mention.type != "concept"]
 
 
 def _asker(reading: Reading, before: Reading | None) -> Reading | None:

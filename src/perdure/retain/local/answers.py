@@ -19,6 +19,17 @@ _POINTING = word_set(
 _SUBJECTS = word_set("i i'm i've i'd i'll we we're we've you he she they my our")
 _LONGEST_QUESTION = 200
 _SHORT_ANSWER = 8
+_FEW_WORDS = 6
+_MINE = (
+    ["me"],
+    ["mine"],
+    ["i", "do"],
+    ["i", "did"],
+    ["i", "am"],
+    ["not", "me"],
+    ["i", "don't"],
+    ["i", "didn't"],
+)
 
 
 def last_question(units: list[Unit], names: frozenset[str]) -> str:
@@ -38,7 +49,15 @@ def needs_question(unit: Unit) -> bool:
         return False
     if words[0] in _REPLY or words[0] in _POINTING:
         return True
+    if len(words) <= _FEW_WORDS and words[0] not in _SUBJECTS:
+        return True
     return len(words) <= _SHORT_ANSWER and not _is_clause(unit, words)
+
+
+def is_reply(unit: Unit) -> bool:
+    """Whether a sentence is a bare yes, no or "me", which means something only after a question."""
+    words = [word.replace("’", "'") for word in _WORD.findall(unit.text.casefold())]
+    return 0 < len(words) <= _FEW_WORDS and (words[0] in _REPLY or words in _MINE)
 
 
 def _is_clause(unit: Unit, words: list[str]) -> bool:

@@ -23,6 +23,7 @@ _WRAPPED = 50
 """A line shorter than this was ended on purpose, not wrapped by a mail program or an editor."""
 _LONGEST_BLOCK = 4000
 _LONGEST_HEADING = 160
+_SHORT_HEADING = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +107,7 @@ class _Reader:
         self._open = None
         body = self._text[start:end]
         if kind == "prose":
-            if body.rstrip().endswith(":"):
-                self._list_lead = _last_sentence(body.strip())
+            self._list_lead = _list_lead(body.strip())
             yield Block("prose", start, end, self._take_heading())
         else:
             yield Block("item", start, end, self._lead())
@@ -134,9 +134,17 @@ class _Reader:
             yield Block("prose", *self._heading_span)
 
 
-def _last_sentence(text: str) -> str:
+def _list_lead(text: str) -> str:
+    """What announces a list: a last sentence that ends with a colon, or a short line without an end."""
     last = _BORDER.split(text)[-1]
-    return last if len(last) <= _LONGEST_HEADING else ""
+    if last.endswith(":"):
+        return last if len(last) <= _LONGEST_HEADING else ""
+    return last if is_bare_line(last) else ""
+
+
+def is_bare_line(text: str) -> bool:
+    """Whether a line could be a heading without marks: short, capitalised, no sentence's end."""
+    return len(text) <= _SHORT_HEADING and text[:1].isupper() and text[-1:].isalnum()
 
 
 def _cut_long(text: str, block: Block) -> Iterator[Block]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from perdure.retain.local.blocks import is_bare_line
 from perdure.retain.local.causes import is_split_off, parts_from, split_at_cause
 from perdure.retain.local.smalltalk import is_small_talk
 from perdure.retain.local.units import Unit
@@ -61,15 +62,17 @@ def group_units(
     names: Collection[str],
     shape: Shape,
     stands_alone: Callable[[Unit], bool] = lambda unit: False,
+    keep_first: bool = False,
 ) -> list[Group]:
     """Groups of adjacent sentences that belong together; small talk is left out.
 
-    A unit that `stands_alone` shares its fact only with sentences that lean on it.
+    A unit that `stands_alone` shares its fact only with sentences that lean on it. With `keep_first` the first
+    unit stays even if it would be small talk elsewhere ("Me." after a question).
     """
     kept = [
         part
-        for unit in units
-        if unit.kind == "code" or not is_small_talk(unit.text, names)
+        for number, unit in enumerate(units)
+        if unit.kind == "code" or (keep_first and number == 0) or not is_small_talk(unit.text, names)
         for part in split_at_cause(unit)
     ]
     is_long = sum(len(unit.text) for unit in kept) > shape.long_turn
@@ -174,7 +177,7 @@ class _Packer:
 
 def _leads_in(unit: Unit) -> bool:
     """Whether a sentence announces the list or code behind it."""
-    return unit.kind == "prose" and unit.text.rstrip("*_ ").endswith(":")
+    return unit.kind == "prose" and (unit.text.rstrip("*_ ").endswith(":") or is_bare_line(unit.text))
 
 
 def _cut_all(units: Iterable[Unit], shape: Shape, longest: int) -> Iterator[Unit]:

@@ -50,7 +50,7 @@ hey hi hello wow thanks thank yeah yes no ok okay lol haha omg please sorry sure
 amazing great cool nice good monday tuesday wednesday thursday friday saturday sunday january february march april may
 june july august september october november december today tomorrow yesterday tonight morning evening afternoon am pm
 spring summer autumn fall winter btw fyi asap idk tbh imo imho mr mrs ms dr one two three first second last next
-photo image screenshot mon tue tues wed thu thur thurs fri sat sun wanna gonna gotta dude bro guys everyone someone
+photo image screenshot ai tv pc mon tue tues wed thu thur thurs fri sat sun wanna gonna gotta dude bro guys everyone someone
 """)
 _ACRONYM = re.compile(r"(?<![\w#@/.-])[A-Z][A-Z0-9]{1,5}\b(?![@/-])")
 _NO_ACRONYM = word_set(

@@ -220,6 +220,8 @@ class _Sentence:
             return verbs.AUXILIARY[verb.low]
         if verb.low in verbs.UNCHANGED or verb.tag in ("VBD", "VBN", "MD", "VBZ"):
             return verb.low
+        if verb.low in verbs.PAST:
+            return verb.low
         if verb.low in verbs.PAST_ALIKE and self._follows(verb, "just"):
             return verb.low
         if verb.tag in ("VBP", "VB") or (verb.low in verbs.PRESENT):

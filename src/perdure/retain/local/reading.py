@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from perdure.ports.extractor import Triple, Turn
 from perdure.ports.tagger import Sentence, Tagger
+from perdure.retain.local.instructions import reads_like_instructions
 from perdure.retain.local.language import language_of
 from perdure.retain.local.persons import Rewritten, in_third_person
 from perdure.retain.local.relations import find_triples
@@ -49,8 +50,10 @@ class Reading:
         return self._triples[place]
 
     def stands_alone(self, unit: Unit) -> bool:
-        """Whether the unit states something that a later statement may replace."""
-        return any(triple.single_valued for triple in self.triples(unit))
+        """Whether the unit states something that a later statement may replace, or is not to be trusted."""
+        return any(triple.single_valued for triple in self.triples(unit)) or reads_like_instructions(
+            unit.text
+        )
 
 
 def read_documents(tagger: Tagger, documents: Sequence[Sequence[Turn]]) -> list[list[Reading]]:

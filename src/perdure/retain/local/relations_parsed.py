@@ -16,7 +16,7 @@ _SUBJECTS = ("nsubj", "nsubjpass")
 _OBJECTS = ("dobj", "attr", "oprd", "obj")
 _MIDDLES = ("dobj", "attr", "acomp", "obj", "oprd")
 _INSIDE = ("compound", "amod", "nummod", "poss", "nmod", "quantmod", "flat", "case")
-_HEDGES = word_set("would could might may should can must shall will wo ca if unless")
+_HEDGES = word_set("would could might may should can must shall will wo ca if unless 'll ’ll 'd ’d going")
 _KEEPS_FACT = word_set("start begin continue decide finish")
 _EMPTY_OBJECTS = word_set(
     "it that this them one thing things something anything everything nothing lot bit way time times what which who lots "

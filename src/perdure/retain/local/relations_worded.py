@@ -24,6 +24,7 @@ _ENDS = word_set(
 _NO_SUBJECT = word_set(
     "i we you he she it they this that these those there who what which if when and but so my our"
 )
+_BEFORE_OTHERS = word_set("if when unless in at of from for with to by on near about and or")
 _JOINS = word_set("of de la the and & for")
 _ROLES = word_set("user customer assistant client patient student")
 
@@ -81,7 +82,7 @@ def _subject(words: list[_Word], verb: int) -> str:
     last = place
     while place >= 0 and words[place].is_name and words[place].low not in _NO_SUBJECT:
         place -= 1
-    if place >= 0 and words[place].low in ("if", "when", "unless"):
+    if place >= 0 and words[place].low in _BEFORE_OTHERS:
         return ""
     if place == last:
         owner = words[place - 1] if place else None

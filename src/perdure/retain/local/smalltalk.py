@@ -13,6 +13,7 @@ _GREETING = re.compile(
     r"(?:hi|hey|hello|hiya|dear|good (?:morning|evening|afternoon)|thanks|thank you|cheers|regards|best|bye)"
     r"(?: there| so much| again| all| everyone)?[ ,]+[^\W\d_]+(?: [^\W\d_]+)?[\s,.!:)]*"
 )
+_PART = re.compile(r"[,;:!?.–—]+\s+|\s+-+\s+")
 _LONGEST = 9
 
 _EMPTY_WORDS = word_set("""
@@ -57,6 +58,7 @@ thank you for your help; thanks for your help; thanks for the info; thanks for t
 thanks for the advice; thanks for the suggestions; thanks for listening; thanks for being there; you know
 of course; by all means; what do you think; any thoughts; really; are you serious; is that so; oh no; oh my god
 i don't know; not sure; what a day; way to go; well done; good job; great job; nice work; great work; good question
+best; best regards; kind regards; regards; warm regards; sincerely; yours sincerely; yours truly; best wishes; xoxo
 great question; that's a great question; that's a good question; that's awesome to hear; tell me about it
 """)
 _OPENERS = word_set(
@@ -69,12 +71,16 @@ def is_small_talk(text: str, names: Collection[str] = ()) -> bool:
     if len(text) > 120:
         return False
     folded = text.casefold().replace("’", "'")
-    if not _LETTER_OR_DIGIT.search(text) or _GREETING.fullmatch(folded):
+    if _is_empty(folded, names):
         return True
-    words = _WORD.findall(folded)
-    words = [word for word in words if word not in names]
-    if not words:
+    parts = [part for part in _PART.split(folded) if part.strip()]
+    return len(parts) > 1 and all(_is_empty(part, names) for part in parts)
+
+
+def _is_empty(folded: str, names: Collection[str]) -> bool:
+    if not _LETTER_OR_DIGIT.search(folded) or _GREETING.fullmatch(folded):
         return True
+    words = [word for word in _WORD.findall(folded) if word not in names]
     if len(words) <= _LONGEST and all(word in _EMPTY_WORDS for word in words):
         return True
     return _is_phrase(words)
