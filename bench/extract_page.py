@@ -1,0 +1,120 @@
+"""Writes docs/extraction.md: what the local extractor makes of ten real inputs."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bench.extract_inputs import INPUTS, Input, Wanted
+from perdure.models.choose import choose_tagger
+from perdure.ports.extractor import ExtractedFact
+from perdure.retain.extract_local import LocalExtractor
+from perdure.text.dates import describe_window
+
+_HEAD = """# What the local extractor makes of a text
+
+Made by `python -m bench.extract_page`; tagger: {tagger}. For each input: the turns as they were given, the facts that came
+out, and what a careful reader would have noted but the extractor did not. Expectations are written down beside the inputs
+before running, so misses cannot hide: {met} of {wanted} were met.
+
+"""
+
+
+def main() -> None:
+    """Extract from the ten inputs and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tagger", default="auto", choices=("auto", "spacy", "rules"))
+    parser.add_argument("--out", type=Path, default=Path("docs/extraction.md"))
+    options = parser.parse_args()
+    tagger = choose_tagger(options.tagger)
+    extractor = LocalExtractor(tagger)
+    results = [(given, extractor.extract(given.turns)) for given in INPUTS]
+    checks = [want for given, facts in results for want in _checked(given.wanted, facts)]
+    page = _HEAD.format(tagger=tagger.name, met=sum(met for _, met in checks), wanted=len(checks))
+    page += "\n".join(line for given, facts in results for line in _section(given, facts))
+    options.out.write_text(page.rstrip() + "\n", encoding="utf-8")
+    print(f"{options.out}: {sum(met for _, met in checks)} of {len(checks)} expectations met")
+
+
+def _section(given: Input, facts: Sequence[ExtractedFact]) -> Iterator[str]:
+    yield f"## {given.title}"
+    yield ""
+    yield from _quoted(given)
+    yield ""
+    for number, fact in enumerate(facts):
+        yield f"{number + 1}. {_inline(fact.text)}"
+        yield f"   <br>{' · '.join(_details(fact))}"
+    if not facts:
+        yield "No facts."
+    yield ""
+    missed = [want for want, met in _checked(given.wanted, facts) if not met]
+    if missed:
+        yield "Missed:"
+        yield ""
+        yield from (f"- {want.about}" for want in missed)
+    else:
+        yield "Missed: nothing of what was expected."
+    yield from ("", *(f"Note: {note}" for note in given.notes), "") if given.notes else ("",)
+
+
+def _quoted(given: Input) -> Iterator[str]:
+    for turn in given.turns:
+        said = f" ({turn.said_at:%d %B %Y})" if turn.said_at else ""
+        who = turn.speaker or turn.title or "text"
+        for number, line in enumerate(turn.text.splitlines()):
+            label = f"**{who}**{said}: " if number == 0 else ""
+            yield f"> {label}{line}".rstrip() + "  "
+
+
+def _details(fact: ExtractedFact) -> Iterator[str]:
+    sure = f" {fact.confidence:.2f}" if fact.confidence is not None else ""
+    yield f"{fact.type.value}{sure}"
+    if fact.occurred is not None:
+        yield f"when: {describe_window(fact.occurred)}"
+    if fact.mentions:
+        yield "entities: " + ", ".join(f"{mention.text} ({mention.type})" for mention in fact.mentions)
+    if fact.aliases:
+        yield "aliases: " + ", ".join(f"{name} = {alias}" for name, alias in fact.aliases)
+    if fact.triple is not None:
+        one = ", one at a time" if fact.triple.single_valued else ""
+        yield f"relation: {fact.triple.subject} → {fact.triple.relation} → {fact.triple.object}{one}"
+    for cause in fact.causes:
+        yield f"because of {cause.cause + 1} ({cause.confidence:.2f})"
+    if fact.emotion_tags or abs(fact.emotion) >= 2:
+        yield f"emotion {fact.emotion:+.1f} {' '.join(fact.emotion_tags)}".rstrip()
+    if fact.topic:
+        yield f"topic: {fact.topic}"
+    if fact.language != "en":
+        yield f"language: {fact.language}"
+    if fact.flags:
+        yield f"flags: {', '.join(fact.flags)}"
+
+
+def _checked(wanted: Sequence[Wanted], facts: Sequence[ExtractedFact]) -> list[tuple[Wanted, bool]]:
+    return [(want, any(_meets(want, fact) for fact in facts)) for want in wanted]
+
+
+def _meets(want: Wanted, fact: ExtractedFact) -> bool:
+    triple = fact.triple
+    return (
+        all(part in fact.text for part in want.text)
+        and (
+            not want.entity or any(m.text == want.entity and want.type in ("", m.type) for m in fact.mentions)
+        )
+        and (not want.when or (fact.occurred is not None and want.when in describe_window(fact.occurred)))
+        and (
+            not want.relation
+            or (triple is not None and (triple.subject, triple.relation, triple.object) == want.relation)
+        )
+        and (not want.caused or bool(fact.causes))
+        and (not want.flag or want.flag in fact.flags)
+    )
+
+
+def _inline(text: str) -> str:
+    return " ".join(text.replace("```", "`").replace("<", "&lt;").split())
+
+
+if __name__ == "__main__":
+    main()
