@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib.resources import files
 
-from perdure.text.dates.lexicon import english, load_table
+from perdure.text.dates.lexicon import LANGUAGES, english, load_table
 from perdure.text.dates.wordsets import word_set
 
 _ENGLISH = word_set(
@@ -30,11 +30,7 @@ _LETTERS = re.compile(r"[^\W\d_]{2,}")
 @lru_cache(maxsize=1)
 def known_languages() -> frozenset[str]:
     """The codes of all languages that have a data file."""
-    return frozenset(
-        entry.name[:-5]
-        for entry in files("perdure.text.dates.languages").iterdir()
-        if entry.name.endswith(".toml")
-    )
+    return frozenset(name[:-5] for name in os.listdir(LANGUAGES) if name.endswith(".toml"))
 
 
 @lru_cache(maxsize=1)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
+import os
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from typing import Any
 
 from perdure.text.dates.tokens import split_words
 
+LANGUAGES = os.path.join(os.path.dirname(__file__), "languages")
 _CLOCK_WORDS = (
     "noon",
     "noonish",
@@ -67,8 +67,10 @@ class Lexicon:
 
 def load_table(language: str) -> dict[str, Any]:
     """The parsed data file of a language."""
-    source = files("perdure.text.dates.languages").joinpath(f"{language}.toml")
-    return tomllib.loads(source.read_text(encoding="utf-8"))
+    import tomllib
+
+    with open(os.path.join(LANGUAGES, f"{language}.toml"), "rb") as source:
+        return tomllib.load(source)
 
 
 @lru_cache(maxsize=1)

@@ -16,7 +16,6 @@ from perdure.text.dates.lexicon import english
 from perdure.text.dates.model import DateOptions, DateSpan, Prefer
 from perdure.text.dates.nodes import Match, Node
 from perdure.text.dates.spans import make_span
-from perdure.text.dates.templates import read_templates
 from perdure.text.dates.tokens import Scan
 from perdure.text.dates.wordsets import word_set
 
@@ -36,6 +35,8 @@ def read_text(
     words = _WORD.findall(text.lower())
     chosen = detect_language(text, words) if language is None else language
     if chosen != "en":
+        from perdure.text.dates.templates import read_templates
+
         return read_templates(text, reference, chosen, prefer, options)
     return _read_english(text, words, reference, prefer, options)
 

@@ -41,6 +41,12 @@ _RELATIVE_WORD = re.compile(
 _SEASONS = {3: "spring", 6: "summer", 9: "autumn", 12: "winter"}
 _POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
 _QUARTERS = {1: "first", 4: "second", 7: "third", 10: "fourth"}
+_SEASON_NAMES = frozenset(("spring", "summer", "autumn", "fall", "winter"))
+_NEXT_WORD = re.compile(r"\s+([^\W\d_]+)")
+_FUNCTION_WORDS = word_set(
+    "i we he she they you it the a an my our his her their this that at in on for with to from and or but so when while because as if by "
+    "was is were will had has have did after before until during about around around there then who which where morning afternoon evening night"
+)
 _KINDS = frozenset(("date", "range", "datetime", "datetimerange"))
 
 
@@ -67,13 +73,29 @@ def occurred_window(text: str, reference: datetime, *, options: DateOptions = Da
     open_start: Window | None = None
     for span in _spans(text, now, options):
         window = span.window
-        if span.kind not in _KINDS or window is None or span.timex == "PRESENT_REF" or _is_narrative(span):
+        if window is None or not _is_dated(text, span):
             continue
         if window.start is not None and window.start <= now:
             return window
         if window.start is None and open_start is None and window.end is not None and window.end <= now:
             open_start = window
     return open_start
+
+
+def _is_dated(text: str, span: DateSpan) -> bool:
+    """Whether a span tells when something was: no time of day, no "now", no "Christmas tree"."""
+    if span.kind not in _KINDS or span.timex in ("PRESENT_REF", "FUTURE_REF") or _is_narrative(span):
+        return False
+    return len(span.values) < 2 or not _is_attribute(text, span)
+
+
+def _is_attribute(text: str, span: DateSpan) -> bool:
+    """Whether a date without a preposition only describes the noun behind it: "summer breeze", "Monday blues"."""
+    before = re.search(r"(\S+)\s+$", text[: span.start])
+    if before is not None and before.group(1).lower() in _PREPOSITIONS:
+        return False
+    after = _NEXT_WORD.match(text, span.end)
+    return after is not None and after.group(1).lower() not in _FUNCTION_WORDS
 
 
 def _is_narrative(span: DateSpan) -> bool:
@@ -104,7 +126,7 @@ def _leans(text: str, span: DateSpan) -> Prefer:
 def _replacement(
     text: str, span: DateSpan, reference: datetime, options: DateOptions
 ) -> tuple[int, int, str] | None:
-    if span.kind not in _KINDS or span.window is None or span.timex == "PRESENT_REF" or _is_narrative(span):
+    if span.window is None or not _is_dated(text, span) or span.text.lower() in _SEASON_NAMES:
         return None
     if _SPOKEN_YEAR.search(span.text) and not _RELATIVE_WORD.search(span.text):
         return None
