@@ -18,16 +18,19 @@ from perdure.ports.embedder import Vector
 
 DEFAULT_RERANKER = "ms-marco-minilm-l-12-v2"
 _QUERY_TOKENS = 128
+_WHOLE = 160
+_WINDOW = 128
 _OVERLAP = 32
-_WINDOWS = 8
-"""A passage is read up to this many windows; a document of megabytes must not stall a recall."""
+_WINDOWS = 12
+"""Longer passages are read in windows: an answer deep in 500 tokens gets lost, in 128 it does not (docs/models.md).
+Twelve windows cover a chunk; a document of megabytes must not stall a recall."""
 
 
 class OnnxReranker:
     """A cross-encoder with one logit a pair.
 
-    The query goes in whole (its first 128 tokens). A passage that does not fit beside it is read in overlapping
-    windows and scores as its best one. With `batch = 1` in the manifest a score never depends on the other pairs.
+    The query goes in whole (its first 128 tokens). A passage of more than 160 tokens is read in overlapping windows
+    and scores as its best one. With `batch = 1` in the manifest a score never depends on the other pairs.
     """
 
     def __init__(
@@ -65,8 +68,9 @@ class OnnxReranker:
     def _pairs(self, query: str, passages: Sequence[str]) -> tuple[list[int], list[Encoded]]:
         """Every window of every passage beside the query, and which passage it is of."""
         tokenizer = self._runtime.tokenizer
-        asked = tokenizer.encode(cut_characters(query, _QUERY_TOKENS), add_special_tokens=False)
-        asked.truncate(_QUERY_TOKENS)
+        limit = min(_QUERY_TOKENS, self.spec.max_tokens // 2)
+        asked = tokenizer.encode(cut_characters(query, limit), add_special_tokens=False)
+        asked.truncate(limit)
         room = self.spec.max_tokens - len(asked.ids) - tokenizer.num_special_tokens_to_add(True)
         owners: list[int] = []
         pairs: list[Encoded] = []
@@ -97,6 +101,8 @@ class OnnxReranker:
 
 
 def _windows(tokenizer: Any, passage: str, room: int) -> list[Any]:
-    encoding = tokenizer.encode(cut_characters(passage, _WINDOWS * room), add_special_tokens=False)
-    encoding.truncate(room, stride=_OVERLAP)
+    encoding = tokenizer.encode(cut_characters(passage, _WINDOWS * _WINDOW), add_special_tokens=False)
+    if len(encoding.ids) <= min(room, _WHOLE):
+        return [encoding]
+    encoding.truncate(min(room, _WINDOW), stride=min(_OVERLAP, room // 4))
     return [encoding, *encoding.overflowing[: _WINDOWS - 1]]

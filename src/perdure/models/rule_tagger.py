@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
+from perdure.models.clean import without_surrogates
 from perdure.models.mentions import Gazetteer, apart, find_marked, within
 from perdure.models.plain_words import PLAIN
 from perdure.models.sentences import sentences
@@ -59,7 +60,7 @@ class RuleTagger:
     def tag(self, texts: Sequence[str], names: Collection[str] = ()) -> list[list[Sentence]]:
         """The sentences of each text; `names` are found even in lower case."""
         known = Gazetteer(names)
-        return [_tag(text, known) for text in texts]
+        return [_tag(without_surrogates(text), known) for text in texts]
 
 
 def _tag(text: str, known: Gazetteer) -> list[Sentence]:

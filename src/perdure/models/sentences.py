@@ -50,10 +50,8 @@ def _ends_sentence(text: str, start: int, found: re.Match[str]) -> bool:
     """Whether a stop before more text ends the sentence: not an abbreviation, an initial or a list's number."""
     if not found.group().startswith((".", "…")):
         return True
-    if text[found.end() : found.end() + 1].islower():
-        return False
     if found.group().startswith(("..", "…")):
-        return True
+        return not text[found.end() : found.end() + 1].islower()
     word = _LAST_WORD.search(text, max(start, found.start() - 20), found.start())
     if word is None:
         return True

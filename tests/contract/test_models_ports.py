@@ -1,0 +1,167 @@
+"""What every embedder, reranker, tagger and token counter must hold to, whichever model is behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from perdure.models.choose import choose_tagger
+from perdure.models.hashing import HashingEmbedder
+from perdure.models.http_embedder import OllamaEmbedder, OpenAIEmbedder
+from perdure.models.http_reranker import CohereReranker, TeiReranker
+from perdure.models.onnx_embedder import OnnxEmbedder
+from perdure.models.onnx_reranker import OnnxReranker
+from perdure.models.tokens import token_counter
+from perdure.ports.embedder import Embedder, JointEmbedder, LateInteraction
+from perdure.ports.reranker import Reranker
+from perdure.ports.tagger import Sentence, Tagger
+from perdure.ports.tokens import Tokens
+from tests.unit.models.provider_server import Provider, running
+
+TEXTS = [
+    "Ann works at the observatory in Porto.",
+    "",
+    "Carla repairs violins and cellos in her workshop near the harbour.",
+    "😀",
+    "An odd \ud800 surrogate, a NUL \x00 and a long line " + "of words " * 400,
+    "今日は雨です。",
+]
+ODD = [*TEXTS, "x" * 200_000, "\n\n- milk\n- call Anna\n\n```\ncode = 1\n```", "   ", "a\r\nb. c!d? e…"]
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[Provider]:
+    with running() as found:
+        yield found
+
+
+@pytest.fixture(params=["hashing", "e5", "openai", "ollama"])
+def embedder(request: pytest.FixtureRequest, provider: Provider) -> Embedder:
+    match request.param:
+        case "hashing":
+            return HashingEmbedder()
+        case "e5":
+            return OnnxEmbedder()
+        case "openai":
+            return OpenAIEmbedder(f"{provider.url}/v1", "m")
+        case _:
+            return OllamaEmbedder(provider.url, "m")
+
+
+@pytest.fixture(params=["hashing", "e5"])
+def joint(request: pytest.FixtureRequest) -> JointEmbedder:
+    return HashingEmbedder() if request.param == "hashing" else OnnxEmbedder()
+
+
+@pytest.fixture(params=["ms-marco", "cohere", "tei"])
+def reranker(request: pytest.FixtureRequest, provider: Provider) -> Reranker:
+    match request.param:
+        case "ms-marco":
+            return OnnxReranker()
+        case "cohere":
+            return CohereReranker(f"{provider.url}/v2", "r")
+        case _:
+            return TeiReranker(provider.url)
+
+
+@pytest.fixture(params=["rules", "spacy"])
+def tagger(request: pytest.FixtureRequest) -> Tagger:
+    return choose_tagger(request.param)
+
+
+@pytest.fixture(params=["cl100k", "o200k", "approximate"])
+def tokens(request: pytest.FixtureRequest) -> Tokens:
+    return token_counter(request.param)
+
+
+def test_vectors_are_unit_rows_in_the_order_of_the_texts(embedder: Embedder) -> None:
+    vectors = embedder.embed_passages(TEXTS)
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (len(TEXTS), embedder.model.dimensions)
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
+    for row, text in zip(vectors, TEXTS, strict=True):
+        assert np.allclose(embedder.embed_passages([text])[0], row, atol=1e-6)
+    assert embedder.embed_passages([]).shape == (0, embedder.model.dimensions)
+
+
+def test_a_query_has_the_same_vector_on_every_call(embedder: Embedder) -> None:
+    first = embedder.embed_query("Where does Ann work?")
+    embedder.embed_passages(TEXTS)
+    assert first.dtype == np.float32
+    assert first.shape == (embedder.model.dimensions,)
+    assert np.array_equal(first, embedder.embed_query("Where does Ann work?"))
+    assert np.linalg.norm(first) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_one_pass_gives_what_two_would(joint: JointEmbedder) -> None:
+    vectors, packed = joint.embed_and_encode(TEXTS)
+    assert np.array_equal(vectors, joint.embed_passages(TEXTS))
+    assert packed == joint.encode_passages(TEXTS)
+
+
+def test_late_interaction_prefers_the_passage_that_shares_the_words(joint: LateInteraction) -> None:
+    packed = joint.encode_passages(["Carla repairs violins.", "Ann works in Porto.", ""])
+    scores = joint.score("Does Ann work in Porto?", [*packed, b""])
+    assert scores.shape == (4,)
+    assert scores[1] > scores[0]
+    assert scores[3] == 0.0
+    assert joint.score("x", []).shape == (0,)
+
+
+def test_scores_are_finite_and_in_the_order_of_the_passages(reranker: Reranker) -> None:
+    logits = reranker.score("Where does Ann work?", TEXTS)
+    assert logits.dtype == np.float32
+    assert logits.shape == (len(TEXTS),)
+    assert np.isfinite(logits).all()
+    assert int(logits.argmax()) == 0
+    assert np.allclose(reranker.score("Where does Ann work?", TEXTS[::-1]), logits[::-1], atol=1e-5)
+    assert reranker.score("x", []).shape == (0,)
+    assert np.isfinite(reranker.score("", ["", "x"])).all()
+    assert reranker.name
+
+
+def check_sentences(text: str, sentences: list[Sentence]) -> None:
+    end = 0
+    for sentence in sentences:
+        assert sentence.start >= end
+        assert sentence.text == text[sentence.start : sentence.end] == sentence.text.strip() != ""
+        end = sentence.end
+        for mention in sentence.mentions:
+            assert sentence.start <= mention.start < mention.end <= sentence.end
+            assert mention.text == text[mention.start : mention.end]
+        for token in sentence.tokens:
+            assert token.text == text[token.start : token.end]
+            assert 0 <= token.head < len(sentence.tokens)
+
+
+def test_offsets_are_right_for_any_text(tagger: Tagger) -> None:
+    clean = [text.replace("\ud800", "\ufffd") for text in ODD]
+    for text, sentences in zip(clean, tagger.tag(ODD, ["Anna", "Ann"]), strict=True):
+        check_sentences(text, sentences)
+        covered = sum(sentence.end - sentence.start for sentence in sentences)
+        assert covered >= 0.5 * len("".join(text.split()))
+        assert all(bool(sentence.tokens) == tagger.has_parser for sentence in sentences)
+
+
+def test_sentences_and_known_names(tagger: Tagger) -> None:
+    (sentences,) = tagger.tag(["Ann moved to Porto. she met carla there."], ["Carla", "Ann"])
+    assert [sentence.text for sentence in sentences] == ["Ann moved to Porto.", "she met carla there."]
+    found = {mention.text: mention.type for sentence in sentences for mention in sentence.mentions}
+    assert found == {"Ann": "person", "Porto": "place", "carla": "person"}
+    assert tagger.tag([]) == []
+
+
+def test_dates_and_numbers_are_no_mentions(tagger: Tagger) -> None:
+    (sentences,) = tagger.tag(["On Monday, 3 May 2021 at 5 p.m. we paid 20 euros for two tickets in July."])
+    assert [mention for sentence in sentences for mention in sentence.mentions] == []
+
+
+def test_counts_agree_with_each_other(tokens: Tokens) -> None:
+    texts = [text for text in TEXTS if text]
+    assert tokens.count("") == 0
+    assert tokens.count_all(texts) == [tokens.count(text) for text in texts]
+    for text in texts:
+        assert tokens.cut(text, tokens.count(text)) == text
+        assert tokens.cut(text, 0) == ""

