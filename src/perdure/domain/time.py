@@ -63,7 +63,8 @@ class Window:
             return False
         first = start if start is not None else end
         last = end if end is not None else start
-        assert first is not None and last is not None
+        assert first is not None
+        assert last is not None
         if self.start is not None and last < self.start:
             return False
         return self.end is None or first < self.end
