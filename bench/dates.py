@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -237,10 +238,21 @@ def speed() -> dict[str, float]:
     read_dates(line, reference)
     spent = round(time.process_time() - begun, 2)
     return {
+        "import_milliseconds": import_milliseconds(),
         "without_date_per_second": _rate(plain, reference),
         "with_date_per_second": _rate(dated, reference),
         "million_characters_seconds": spent,
     }
+
+
+def import_milliseconds() -> float:
+    """Processor time of importing the reader in a fresh interpreter, the best of three."""
+    code = "import time; t = time.process_time(); import perdure.text.dates; print((time.process_time() - t) * 1000)"
+    runs = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        for _ in range(3)
+    ]
+    return round(min(float(run.stdout) for run in runs), 1)
 
 
 def _rate(sentences: list[str], reference: datetime, seconds: float = 0.5) -> float:

@@ -198,7 +198,12 @@ def test_options() -> None:
     assert (
         shown(only("last summer", options=DateOptions(southern_hemisphere=True))) == "2022-12-01 2023-03-01"
     )
-    assert shown(only("FY2023", options=DateOptions(fiscal_year_start=10))) == "2022-10-01 2023-10-01"
+    october = DateOptions(fiscal_year_start=10)
+    assert shown(only("FY2023", options=october)) == "2022-10-01 2023-10-01"
+    assert shown(only("Q1 FY23", options=october)) == "2022-10-01 2023-01-01"
+    assert shown(only("FY23 Q2", options=october)) == "2023-01-01 2023-04-01"
+    assert shown(only("fiscal Q3 2022", options=october)) == "2022-04-01 2022-07-01"
+    assert shown(only("Q3 2022", options=october)) == "2022-07-01 2022-10-01"
 
 
 def test_a_day_that_does_not_exist_has_no_window() -> None:

@@ -143,12 +143,47 @@ def _owned_term(scan: Scan, owner: tuple[int, int], word: str, months: int) -> M
 
 def quarter(scan: Scan, i: int) -> Match | None:
     """ "Q1", "q1-2019", "2017 q1", "the first quarter of the year"."""
-    return _coded_term(scan, i, "q", 3) or _spelled_term(scan, i, "quarter", 3)
+    found = (
+        _coded_term(scan, i, "q", 3) or _spelled_term(scan, i, "quarter", 3) or _fiscal_first(scan, i, "q", 3)
+    )
+    return _in_fiscal_year(scan, i, found)
 
 
 def half(scan: Scan, i: int) -> Match | None:
     """ "H2", "2019-H2", "the first half of 2019"."""
-    return _coded_term(scan, i, "h", 6) or _spelled_term(scan, i, "half", 6)
+    found = (
+        _coded_term(scan, i, "h", 6) or _spelled_term(scan, i, "half", 6) or _fiscal_first(scan, i, "h", 6)
+    )
+    return _in_fiscal_year(scan, i, found)
+
+
+def _fiscal_first(scan: Scan, i: int, letter: str, months: int) -> Match | None:
+    """ "fiscal Q3 2019", "FY18 Q3", "FY2018Q3"."""
+    if scan.words[i] == "fiscal":
+        return _coded_term(scan, i + 1, letter, months) if scan.words[i + 1] == letter else None
+    width, number = scan.digits(i + 1), scan.numbers[i + 1]
+    if scan.words[i] != "fy" or width not in (2, 4) or number is None:
+        return None
+    code = _coded(scan, scan.skip(i + 2, "-", ","), letter, 12 // months)
+    return (
+        None
+        if code is None
+        else (_term(scan, months, code[0], number if width == 4 else 2000 + number), code[1])
+    )
+
+
+def _in_fiscal_year(scan: Scan, i: int, found: Match | None) -> Match | None:
+    """Moves a quarter or half to where the fiscal year has it, when one is spoken of."""
+    first = scan.options.fiscal_year_start
+    if found is None or first == 1 or not {"fiscal", "fy"} & set(scan.words[i : found[1]]):
+        return found
+    node, end = found
+    pairs = [
+        (add_months(alt.start, first - 13), add_months(alt.stop, first - 13))
+        for alt in node.alts
+        if alt.start is not None and alt.stop is not None
+    ]
+    return period_node(pairs, node.grain, "", "term"), end
 
 
 def week_number(scan: Scan, i: int) -> Match | None:
