@@ -26,7 +26,6 @@ class Checked(httpx.Client):
     """A client that compares every answer with what the reference promises for its path and status."""
 
     reference: dict[str, Any] | None = json.loads(REFERENCE.read_text()) if REFERENCE.exists() else None
-    seen: set[str]
 
     def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
         response = super().send(request, **options)
@@ -39,7 +38,6 @@ class Checked(httpx.Client):
         template = self._template(request.url.path, request.method.lower())
         if template is None:
             return
-        self.seen.add(f"{request.method} {template}")
         promised = self.reference["paths"][template][request.method.lower()]["responses"]
         content = promised.get(str(response.status_code), {}).get("content", {})
         schema = content.get("application/json", {}).get("schema")
@@ -59,10 +57,12 @@ class Checked(httpx.Client):
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checked]:
-    with open_quick(tmp_path_factory.mktemp("rest")) as engine, running(engine) as url:
-        with Checked(base_url=url, timeout=60) as client:
-            client.seen = set()
-            yield client
+    with (
+        open_quick(tmp_path_factory.mktemp("rest")) as engine,
+        running(engine) as url,
+        Checked(base_url=url, timeout=60) as client,
+    ):
+        yield client
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,11 @@ def test_bank_lifecycle(client: Checked) -> None:
 
 def test_configuration_and_template(client: Checked) -> None:
     path = f"{BANKS}/configured"
-    updates = {"enable_graph_retrieval": False, "retain_mission": "people", "HINDSIGHT_API_RECALL_MAX_TOKENS": 500}
+    updates = {
+        "enable_graph_retrieval": False,
+        "retain_mission": "people",
+        "HINDSIGHT_API_RECALL_MAX_TOKENS": 500,
+    }
     changed = client.patch(f"{path}/config", json={"updates": updates}).json()
     assert changed["overrides"] == {
         "enable_graph_retrieval": False,
@@ -120,7 +124,9 @@ def test_configuration_and_template(client: Checked) -> None:
     assert changed["inactive"] == ["retain_mission"]
     assert client.get(f"{path}/config").json()["config"]["recall_max_tokens"] == 500
     assert client.patch(f"{path}/config", json={"updates": {"no_such_name": 1}}).status_code == 422
-    assert client.patch(f"{path}/config", json={"updates": {"enable_reranking": "perhaps"}}).status_code == 422
+    assert (
+        client.patch(f"{path}/config", json={"updates": {"enable_reranking": "perhaps"}}).status_code == 422
+    )
     client.post(f"{path}/memories", json={"items": [{"content": "Alice Johnson works at Google."}]})
     asked = {"query": "Where does Alice Johnson work?", "trace": True}
     stages = client.post(f"{path}/memories/recall", json=asked).json()["trace"]["timings_ms"]
@@ -131,7 +137,10 @@ def test_configuration_and_template(client: Checked) -> None:
     assert imported["config_applied"] is False
     client.post(f"{BANKS}/copy/import", json=template)
     assert client.get(f"{BANKS}/copy/config").json()["overrides"] == changed["overrides"]
-    assert client.post(f"{BANKS}/copy/import", json={**template, "directives": [{"name": "x"}]}).status_code == 422
+    assert (
+        client.post(f"{BANKS}/copy/import", json={**template, "directives": [{"name": "x"}]}).status_code
+        == 422
+    )
     assert client.delete(f"{path}/config").json()["overrides"] == {}
     assert "properties" in client.get("/v1/bank-template-schema").json()
 
@@ -172,7 +181,12 @@ def test_entities_are_included_unless_switched_off(client: Checked, bank: str) -
 
 
 def test_perdures_own_options(client: Checked, bank: str) -> None:
-    asked: dict[str, Any] = {"query": "What does Bob Smith play?", "recipe": "memoria", "explain": True, "limit": 2}
+    asked: dict[str, Any] = {
+        "query": "What does Bob Smith play?",
+        "recipe": "memoria",
+        "explain": True,
+        "limit": 2,
+    }
     answer = client.post(f"{bank}/memories/recall", json={**asked, "context_string": True}).json()
     assert answer["recipe"] == "memoria"
     assert 1 <= len(answer["results"]) <= 2
@@ -188,7 +202,10 @@ def test_perdures_own_options(client: Checked, bank: str) -> None:
 
 
 def test_reflect_cites_facts(client: Checked, bank: str) -> None:
-    asked: dict[str, Any] = {"query": "What is the office dog called?", "include": {"facts": {}, "tool_calls": {}}}
+    asked: dict[str, Any] = {
+        "query": "What is the office dog called?",
+        "include": {"facts": {}, "tool_calls": {}},
+    }
     answer = client.post(f"{bank}/reflect", json=asked).json()
     assert "Rex" in answer["text"]
     assert "[1]" in answer["text"]
@@ -199,7 +216,9 @@ def test_reflect_cites_facts(client: Checked, bank: str) -> None:
         "properties": {"name": {"type": "string"}, "reasons": {"type": "array", "items": {"type": "string"}}},
         "required": ["name", "reasons"],
     }
-    filled = client.post(f"{bank}/reflect", json={**asked, "response_schema": schema}).json()["structured_output"]
+    filled = client.post(f"{bank}/reflect", json={**asked, "response_schema": schema}).json()[
+        "structured_output"
+    ]
     assert "Rex" in filled["name"]
     assert filled["reasons"]
     number = {"type": "object", "properties": {"age": {"type": "number"}}, "required": ["age"]}
@@ -228,9 +247,13 @@ def test_listing_and_reading_memories(client: Checked, bank: str) -> None:
 
 def test_curating_a_memory(client: Checked) -> None:
     path = f"{BANKS}/curated"
-    client.post(f"{path}/memories", json={"items": [{"content": "Carol Brown lives in Paris.", "tags": ["a"]}]})
+    client.post(
+        f"{path}/memories", json={"items": [{"content": "Carol Brown lives in Paris.", "tags": ["a"]}]}
+    )
     memory = client.get(f"{path}/memories/list").json()["items"][0]
-    changed = client.patch(f"{path}/memories/{memory['id']}", json={"text": "Carol Brown lives in Rome."}).json()
+    changed = client.patch(
+        f"{path}/memories/{memory['id']}", json={"text": "Carol Brown lives in Rome."}
+    ).json()
     assert changed["text"] == "Carol Brown lives in Rome."
     assert changed["previous_id"] == memory["id"]
     asked = {"query": "Where does Carol Brown live?"}
@@ -245,12 +268,16 @@ def test_curating_a_memory(client: Checked) -> None:
     back = client.patch(f"{path}/memories/{changed['id']}", json={"state": "valid"}).json()
     assert back["state"] == "valid"
     assert len(client.post(f"{path}/memories/recall", json=asked).json()["results"]) == 1
-    named = client.patch(f"{path}/memories/{changed['id']}", json={"entities": ["Carol Brown", "Rome"]}).json()
+    named = client.patch(
+        f"{path}/memories/{changed['id']}", json={"entities": ["Carol Brown", "Rome"]}
+    ).json()
     assert named["entities"] == ["Carol Brown", "Rome"]
     entities = {item["canonical_name"]: item["id"] for item in client.get(f"{path}/entities").json()["items"]}
     linked = client.get(f"{path}/memories/list", params={"entity_id": entities["Rome"]}).json()
     assert [item["id"] for item in linked["items"]] == [changed["id"]]
-    dated = client.patch(f"{path}/memories/{changed['id']}", json={"occurred_start": "2024-02-03T00:00:00Z"}).json()
+    dated = client.patch(
+        f"{path}/memories/{changed['id']}", json={"occurred_start": "2024-02-03T00:00:00Z"}
+    ).json()
     assert dated["occurred_start"].startswith("2024-02-03")
     cleared = client.patch(f"{path}/memories/{changed['id']}", json={"occurred_start": ""}).json()
     assert cleared["occurred_start"] is None
@@ -329,7 +356,11 @@ def test_upsert_append_and_timeless(client: Checked) -> None:
     put("Frank Black owns a red boat.")
     put("Frank Black owns a blue boat.", update_mode="append")
     assert "red" in client.get(f"{path}/documents/d").json()["original_text"]
-    put("Frank Black owns a green boat.", timestamp="unset", entities=[{"text": "Harbour Nine", "type": "PLACE"}])
+    put(
+        "Frank Black owns a green boat.",
+        timestamp="unset",
+        entities=[{"text": "Harbour Nine", "type": "PLACE"}],
+    )
     text = client.get(f"{path}/documents/d").json()["original_text"]
     assert ("green" in text, "red" in text) == (True, False)
     items = client.get(f"{path}/memories/list").json()["items"]
@@ -448,7 +479,12 @@ def test_errors_have_a_detail_and_a_code(client: Checked, bank: str) -> None:
     assert empty.json()["detail"][0]["loc"] == ["body", "query"]
     assert client.get("/nowhere").json()["error"]["code"] == "not_found"
     assert client.delete("/version").json()["error"]["code"] == "method_not_allowed"
-    assert client.post(f"{bank}/memories", content=b"{", headers={"content-type": "application/json"}).status_code == 422
+    assert (
+        client.post(
+            f"{bank}/memories", content=b"{", headers={"content-type": "application/json"}
+        ).status_code
+        == 422
+    )
 
 
 def test_every_path_of_the_reference_answers(client: Checked) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Annotated
 
-from fastapi import Depends, HTTPException, Request
+from fastapi import Depends, HTTPException, Path, Request
 
 from perdure.engine import Perdure
 from perdure.errors import Unauthorised
@@ -92,19 +92,21 @@ async def identify(request: Request) -> Caller:
 
 
 Known = Annotated[Caller, Depends(identify)]
+_EDGE, _INNER = r"[^\x00-\x20\x7f/\\]", r"[^\x00-\x1f\x7f/\\]"
+BankId = Annotated[str, Path(max_length=128, pattern=f"^{_EDGE}({_INNER}*{_EDGE})?$")]
 
 
-async def _reader(bank_id: str, caller: Known) -> str:
+async def _reader(bank_id: BankId, caller: Known) -> str:
     caller.require(Scope.READ, bank_id)
     return bank_id
 
 
-async def _writer(bank_id: str, caller: Known) -> str:
+async def _writer(bank_id: BankId, caller: Known) -> str:
     caller.require(Scope.WRITE, bank_id)
     return bank_id
 
 
-async def _admin(bank_id: str, caller: Known) -> str:
+async def _admin(bank_id: BankId, caller: Known) -> str:
     caller.require(Scope.ADMIN, bank_id)
     return bank_id
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from fastapi import APIRouter
-from fastapi.responses import Response
+from fastapi.responses import PlainTextResponse, Response
 from pydantic import BaseModel
 
 from perdure import __version__
@@ -85,7 +84,7 @@ async def version() -> Response:
     return reply(VersionResponse())
 
 
-@router.get("/metrics", operation_id="metrics_endpoint_metrics_get", response_model=None)
-async def metrics(service: Serving) -> Any:
+@router.get("/metrics", operation_id="metrics_endpoint_metrics_get", response_class=PlainTextResponse)
+async def metrics(service: Serving) -> Response:
     """Counters for Prometheus."""
     return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -92,6 +92,7 @@ TagGroup = TagGroupLeaf | TagGroupAnd | TagGroupOr | TagGroupNot
 ERRORS: dict[int | str, dict[str, Any]] = {
     code: {"model": ErrorResponse, "description": description}
     for code, description in (
+        (400, "Not readable as JSON or form data"),
         (401, "No valid key"),
         (403, "The key may not do this"),
         (404, "Does not exist"),
