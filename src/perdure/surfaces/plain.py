@@ -77,6 +77,7 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
         "fused": candidate.fused,
         "late": candidate.late,
         "rerank": candidate.rerank,
+        "strength": candidate.strength,
         "relevance": candidate.relevance,
         "boosts": dict(candidate.boosts),
         "score": candidate.score,

@@ -61,19 +61,24 @@ def _run(script: dict[str, Any], database: Path, as_json: bool) -> None:
 
     with Perdure.open(settings=load_settings(str(database))) as engine:
         started = time.perf_counter()
-        done = remember(engine, script)
+        with console(stderr=True).status("loading the models and remembering a conversation"):
+            done = remember(engine, script)
         seconds = time.perf_counter() - started
         if as_json:
             asked = [ask(engine, script, number) for number in range(len(script["questions"]))]
             emit({"retain": {**plain(done), "seconds": round(seconds, 3)}, "questions": [_plain(one) for one in asked]})
-            return
-        from perdure.surfaces.cli.draw.demo import draw_close, draw_opening, draw_question
+        else:
+            _draw(engine, script, done, seconds)
 
-        shown = console()
-        draw_opening(shown, script, done, seconds)
-        for number in range(len(script["questions"])):
-            draw_question(shown, number + 1, ask(engine, script, number))
-        draw_close(shown)
+
+def _draw(engine: Perdure, script: dict[str, Any], done: RetainResult, seconds: float) -> None:
+    from perdure.surfaces.cli.draw.demo import draw_close, draw_opening, draw_question
+
+    shown = console()
+    draw_opening(shown, script, done, seconds)
+    for number in range(len(script["questions"])):
+        draw_question(shown, number + 1, ask(engine, script, number))
+    draw_close(shown)
 
 
 def remember(engine: Perdure, script: dict[str, Any]) -> RetainResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -30,23 +31,22 @@ Hints = Annotated[list[str] | None, typer.Option("--hint", metavar="NAME", help=
 Track = Annotated[bool, typer.Option("--track/--no-track", help="Count the recall in the facts' statistics")]
 
 
-def _options(
-    budget: str, max_tokens: int, limit: int | None, recipe: str | None, asked_at: str | None,
-    as_of: str | None, known_at: str | None, hints: list[str] | None, track: bool,
-    types: list[str] | None, tags: list[str] | None, since: str | None, until: str | None,
-) -> dict[str, Any]:  # fmt: skip
+def _options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What the engine's recall takes, from the parameters of a command."""
     return {
-        "budget": budget,
-        "max_tokens": max_tokens,
-        "limit": limit,
-        "recipe": recipe,
-        "query_timestamp": read_moment(asked_at, "--asked-at"),
-        "as_of": AsOf(valid=read_moment(as_of, "--as-of"), known=read_moment(known_at, "--known-at")),
-        "entity_hints": hints or (),
-        "track": track,
-        "types": types,
-        "tags": tags,
-        "during": read_window(since, until),
+        "budget": given["budget"],
+        "max_tokens": given["max_tokens"],
+        "limit": given.get("limit"),
+        "recipe": given["recipe"],
+        "query_timestamp": read_moment(given["asked_at"], "--asked-at"),
+        "as_of": AsOf(
+            valid=read_moment(given["as_of"], "--as-of"), known=read_moment(given["known_at"], "--known-at")
+        ),
+        "entity_hints": given["hint"] or (),
+        "track": given["track"],
+        "types": given["types"],
+        "tags": given["tags"],
+        "during": read_window(given["since"], given["until"]),
     }
 
 
@@ -76,9 +76,7 @@ def recall(
     as_json: AsJson = False,
 ) -> None:
     """What memory holds on a question, best first, within a token budget."""
-    options = _options(
-        budget, max_tokens, limit, recipe, asked_at, as_of, known_at, hint, track, types, tags, since, until
-    )
+    options = _options(locals())
     with reading(database, bank) as engine:
         result = engine.recall(
             bank, read_text(query), **options, tags_match=tags_match,
@@ -128,9 +126,7 @@ def context(
     as_json: AsJson = False,
 ) -> None:
     """A recall as a fenced text with citations, ready to paste into a prompt."""
-    options = _options(
-        budget, max_tokens, limit, recipe, asked_at, as_of, known_at, hint, track, types, tags, since, until
-    )
+    options = _options(locals())
     with reading(database, bank) as engine:
         result = engine.recall(bank, read_text(query), **options)
     if as_json:
@@ -159,9 +155,7 @@ def reflect(
     as_json: AsJson = False,
 ) -> None:
     """An answer in which every sentence cites the facts it rests on, or that memory holds none."""
-    options = _options(
-        budget, max_tokens, None, recipe, asked_at, as_of, known_at, hint, track, types, tags, since, until
-    )
+    options = _options(locals())
     with reading(database, bank) as engine:
         answer = engine.reflect(bank, read_text(query), **options)
     if as_json:

@@ -28,11 +28,12 @@ def draw_opening(console: Console, script: Mapping[str, Any], done: RetainResult
     head = Text("perdure demo", style="bold cyan")
     head.append("  long-term memory, on this machine, without a language model", style="dim")
     console.print(head)
-    line = Text(f"Remembered {len(turns)} turns of Nora, Imran and their assistant over {days} days: ")
+    line = Text(f"Remembered {len(turns)} turns of {days} days: ")
     line.append(plural(len(done.fact_ids), "fact"), style="bold")
-    line.append(f", {plural(done.entities, 'entity', 'entities')}, {plural(done.links, 'link')}, in {seconds:.1f} s.")
+    line.append(f", {plural(done.entities, 'entity', 'entities')}, {plural(done.links, 'link')}")
+    line.append(f", in {seconds:.1f} s, models loaded.")
     console.print(line)
-    console.print(Text(f"Asked on {script['asked_at'][:10]}; the models were loaded once before.\n", style="dim"))
+    console.print(Text(f"Asked on {script['asked_at'][:10]}:\n", style="dim"))
 
 
 def draw_question(console: Console, number: int, asked: Asked) -> None:
@@ -40,7 +41,7 @@ def draw_question(console: Console, number: int, asked: Asked) -> None:
     result = asked.result
     parts: list[RenderableType] = [_answer(result)]
     if result.recollections:
-        parts.append(explain_table(result, result.recollections[:SHOWN]))
+        parts.append(explain_table(result, result.recollections[:SHOWN], brief=True))
     parts.append(_read(result))
     parts += [Text(f"without {part.part}: {part.reason}", style="yellow") for part in result.degraded]
     parts.append(times_line(result))
@@ -75,9 +76,10 @@ def _read(result: RecallResult) -> Text:
 def draw_close(console: Console) -> None:
     """How to read the table, and where to go on."""
     legend = Text.assemble(
-        ("#1 is a channel's best find: ", "dim"), ("sem", "bold"), (" by meaning, ", "dim"), ("key", "bold"),
-        (" by words (BM25), ", "dim"), ("graph", "bold"), (" through entities and links, ", "dim"), ("time", "bold"),
-        (" by date. ", "dim"), ("Fused by rank, reread by a cross-encoder, boosted, scored.", "dim"),
+        ("#1 is a channel's best find: ", "dim"), ("sem", "bold"), (" by meaning, ", "dim"), ("near", "bold"),
+        (" with its neighbours' meaning, ", "dim"), ("key", "bold"), (" by words (BM25), ", "dim"), ("graph", "bold"),
+        (" through entities and links, ", "dim"), ("time", "bold"), (" by date. ", "dim"),
+        ("Fused by rank, reread by a cross-encoder, boosted, scored.", "dim"),
     )  # fmt: skip
     console.print(legend)
     next_steps = ("perdure retain notes/", "bold"), (" then ", "dim"), ('perdure recall "…" --explain', "bold")

@@ -86,16 +86,16 @@ def draw_record(console: Console, fields: Mapping[str, object]) -> None:
 
 
 def draw_entities(console: Console, entities: Sequence[Entity], total: int) -> None:
-    """Entities, most mentioned first."""
-    made = table("entity", "type", "mentions", "also called", "seen", "id")
+    """Entities, most mentioned first; their ids are in the JSON form."""
+    made = table("entity", "type", "mentions", "seen", "also called")
     made.columns[2].justify = "right"
-    made.columns[3].ratio = 1
-    made.columns[5].style, made.columns[5].no_wrap = "dim", True
+    made.columns[3].no_wrap = True
+    made.columns[4].ratio = 1
     for entity in entities:
-        seen = " to ".join(dict.fromkeys(filter(None, (day(entity.first_seen), day(entity.last_seen)))))
+        seen = " – ".join(dict.fromkeys(filter(None, (day(entity.first_seen), day(entity.last_seen)))))
         made.add_row(
             Text(entity.name, style="bold"), Text(entity.type, style="cyan"), f"{entity.mentions:,}",
-            Text(", ".join(entity.aliases), style="dim"), Text(seen, style="dim"), entity.id,
+            Text(seen, style="dim"), Text(", ".join(entity.aliases), style="dim"),
         )  # fmt: skip
     if entities:
         console.print(made)

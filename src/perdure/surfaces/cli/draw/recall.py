@@ -16,6 +16,7 @@ from perdure.surfaces.cli.draw.times import channel_times, milliseconds, stage_b
 from perdure.surfaces.cli.draw.words import (
     EVIDENCE_STYLE,
     day,
+    in_brief,
     number,
     plural,
     rank_cell,
@@ -60,19 +61,19 @@ def draw_explained(console: Console, result: RecallResult, cut: Mapping[str, str
     console.print(Padding(times_line(result), (0, 0, 0, 2)))
 
 
-def explain_table(result: RecallResult, shown: Sequence[Recollection]) -> Table:
-    """The table of channels, ranks, scores and boosts."""
+def explain_table(result: RecallResult, shown: Sequence[Recollection], brief: bool = False) -> Table:
+    """The table of channels, ranks, scores and boosts; `brief` keeps each fact to about two lines."""
     channels = channels_of(result, shown)
     late = any(r.candidate is not None and r.candidate.late is not None for r in shown)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim", expand=True)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0, header_style="dim", expand=True)
     table.add_column("#", justify="right", style="dim", width=2)
     table.add_column("fact", ratio=1)
     for name in (_SHORT.get(channel, channel) for channel in channels):
         table.add_column(name, justify="right", width=max(len(name), 4))
-    for name in ("fused", *(("late",) if late else ()), "rerank", "boost", "score"):
+    for name in ("fused", *(("late",) if late else ()), "rerank", "relev", "score"):
         table.add_column(name, justify="right", width=len(name))
     for recollection in shown:
-        table.add_row(*_explained(recollection, channels, late))
+        table.add_row(*_explained(recollection, channels, late, brief))
     return table
 
 
@@ -85,30 +86,36 @@ def channels_of(result: RecallResult, shown: Sequence[Recollection]) -> list[str
     return sorted(every, key=lambda name: (order.index(name) if name in order else len(order), name))
 
 
-def _explained(recollection: Recollection, channels: Sequence[str], late: bool) -> list[Text | str]:
+def _explained(
+    recollection: Recollection, channels: Sequence[str], late: bool, brief: bool
+) -> list[Text | str]:
     candidate = recollection.candidate or Candidate(fact_id=recollection.fact.id)
     ranks = {rank.channel: rank.rank for rank in candidate.ranks}
     return [
         str(recollection.citation),
-        statement(recollection.fact) + _boosts(candidate),
+        in_brief(recollection.fact) if brief else statement(recollection.fact) + _boosts(candidate),
         *(rank_cell(ranks.get(channel)) for channel in channels),
         number(candidate.fused, 3),
         *([number(candidate.late)] if late else []),
         number(candidate.rerank),
-        number(candidate.score / candidate.relevance if candidate.relevance else None),
-        Text(f"{recollection.score:.2f}", style=EVIDENCE_STYLE[recollection.evidence]),
+        number(candidate.relevance, 3),
+        Text(f"{recollection.score:.3f}", style=EVIDENCE_STYLE[recollection.evidence]),
     ]
 
 
 def _boosts(candidate: Candidate) -> Text:
-    """The boosts that moved the score, on a line of their own."""
-    moved = [f"{name} ×{value:.2f}" for name, value in candidate.boosts.items() if abs(value - 1.0) >= 0.005]
-    return Text("\n" + " · ".join(moved), style="dim") if moved else Text()
+    """What moved the score, on a line of its own; names with a plus are added, the others multiply."""
+    added = [f"{name} {value:.2f}" for name, value in candidate.boosts.items() if name.startswith("+") and value]
+    moved = [
+        f"{name} ×{value:.2f}"
+        for name, value in candidate.boosts.items()
+        if not name.startswith("+") and abs(value - 1.0) >= 0.005
+    ]
+    return Text("\n" + " · ".join([*moved, *added]), style="dim") if moved or added else Text()
 
 
 def _head(result: RecallResult) -> Text:
-    head = Text(result.query.text, style="bold")
-    head.append("\n")
+    head = Text.assemble((result.query.text, "bold"), "\n")
     head.append(f"evidence {result.evidence.value}", style=EVIDENCE_STYLE[result.evidence])
     head.append(f" · {plural(len(result), 'recollection')} · {plural(result.tokens, 'token')}", style="dim")
     head.append(f" · {milliseconds(total(result.timings))} · recipe {result.recipe}", style="dim")
@@ -156,8 +163,7 @@ def _draw_cut(console: Console, result: RecallResult, texts: Mapping[str, str]) 
     console.print(Text(f"left out: {listed}", style="dim"))
     for candidate in result.cut[:CUT_SHOWN]:
         text = " ".join(texts.get(candidate.fact_id, candidate.fact_id).split())
-        line = Text(f"  {candidate.score:.2f}  {text}", style="dim", no_wrap=True, overflow="ellipsis")
-        console.print(line)
+        console.print(Text(f"  {candidate.score:.2f}  {text}", style="dim"), no_wrap=True, overflow="ellipsis")
 
 
 def times_line(result: RecallResult) -> Text:

@@ -18,7 +18,8 @@ _COLOURS = {
     "diversify": "bright_blue",
     "fit": "bright_green",
 }
-LEAST_SHOWN = 0.05
+LEAST_SHARE = 0.01
+"""Stages below this share of the whole are told together."""
 
 
 def milliseconds(value: float) -> str:
@@ -44,13 +45,17 @@ def channel_times(timings: Sequence[StageTime]) -> dict[str, float]:
 
 def stage_bar(timings: Sequence[StageTime], width: int) -> Text:
     """Each stage a stretch of the bar, then its name and time."""
-    stages = [time for time in timings if time.stage in _COLOURS and time.milliseconds >= LEAST_SHOWN]
+    stages = [time for time in timings if time.stage in _COLOURS]
     whole = sum(time.milliseconds for time in stages) or 1.0
+    long = [time for time in stages if time.milliseconds >= LEAST_SHARE * whole]
     bar, legend = Text(), Text()
-    for time in stages:
+    for time in long:
         cells = round(width * time.milliseconds / whole)
         bar.append("━" * max(cells, 1), style=_COLOURS[time.stage])
         legend.append("  ■ ", style=_COLOURS[time.stage])
         legend.append(f"{time.stage} {milliseconds(time.milliseconds)}", style="dim")
+    rest = whole - sum(time.milliseconds for time in long)
+    if len(long) < len(stages):
+        legend.append(f"  rest {milliseconds(rest)}", style="dim")
     bar.truncate(width)
     return bar + legend

@@ -56,6 +56,13 @@ def statement(fact: Fact) -> Text:
     return Text(" ".join(fact.text.split())) + Text("\n") + provenance(fact)
 
 
+def in_brief(fact: Fact, characters: int = 62) -> Text:
+    """A fact in about two narrow lines: its beginning and its date."""
+    flat = " ".join(fact.text.split())
+    short = flat if len(flat) <= characters else flat[: characters - 1].rstrip() + "…"
+    return Text(short) + Text(f" {day(fact.dated)}" if fact.dated else "", style="dim")
+
+
 def rank_cell(rank: int | None) -> Text:
     """A channel's rank of a result: the brighter the better."""
     if rank is None:
