@@ -1,0 +1,193 @@
+"""The published Python client of Hindsight, unmodified; run by test_rest_python_client in a process of its own.
+
+The client leaves event loops and sockets to the garbage collector, which the suite's strict warnings do not forgive.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import hindsight_client
+import pytest
+
+ADDRESS = (os.environ["PERDURE_TEST_URL"], os.environ["PERDURE_TEST_KEY"])
+
+ITEMS = [
+    {
+        "content": "Alice Johnson works at Google as a software engineer.",
+        "tags": ["work"],
+        "document_id": "d1",
+    },
+    {"content": "Bob Smith is a researcher at OpenAI.", "context": "colleagues", "metadata": {"via": "mail"}},
+    {"content": "Eve Miller ran a marathon.", "timestamp": datetime(2024, 10, 15)},
+]
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    with hindsight_client.Hindsight(base_url=ADDRESS[0], api_key=ADDRESS[1]) as client:
+        client.retain_batch(bank_id="team", items=ITEMS, retain_async=False)
+        yield client
+
+
+def wait(work: Coroutine[Any, Any, Any]) -> Any:
+    """The low-level API is asynchronous; the client's own loop is the one its connections belong to."""
+    from hindsight_client.hindsight_client import _run_async
+
+    return _run_async(work)
+
+
+def test_banks(client: Any) -> None:
+    made = client.create_bank(bank_id="b1", name="First", mission="Help", disposition_empathy=5)
+    assert (made.bank_id, made.name, made.mission, made.disposition.empathy) == ("b1", "First", "Help", 5)
+    assert client.set_mission("b1", "Help more").mission == "Help more"
+    assert "b1" in [bank.bank_id for bank in wait(client.banks.list_banks()).banks]
+    config = client.update_bank_config("b1", enable_graph_retrieval=False)
+    assert config["overrides"]["enable_graph_retrieval"] is False
+    assert client.get_bank_config("b1")["config"]["enable_graph_retrieval"] is False
+    assert client.reset_bank_config("b1")["overrides"] == {}
+    assert client.delete_bank("b1").success is True
+
+
+def test_retain_one_batch_and_later(client: Any) -> None:
+    one = client.retain(
+        "kept", "Carol Brown likes tea.", document_id="tea", tags=["drinks"], context="kitchen"
+    )
+    assert (one.success, one.items_count, one.var_async) == (True, 1, False)
+    batch = client.retain_batch("kept", ITEMS, document_tags=["batch"])
+    assert batch.items_count == 3
+    timeless = client.retain("kept", "Water boils at 100 degrees.", timestamp="unset")
+    assert timeless.success is True
+    later = client.retain_batch("kept", [{"content": "Dan Green likes coffee."}], retain_async=True)
+    assert later.var_async is True
+    for _ in range(400):
+        status = wait(client.operations.get_operation_status("kept", later.operation_id))
+        if status.status in ("completed", "failed"):
+            break
+        time.sleep(0.05)
+    assert status.status == "completed"
+    assert wait(client.operations.list_operations("kept")).total == 1
+
+
+def test_recall_with_every_option(client: Any) -> None:
+    response = client.recall(
+        bank_id="team",
+        query="Where does Alice Johnson work?",
+        types=["world", "experience"],
+        max_tokens=1000,
+        budget="high",
+        trace=True,
+        query_timestamp="2024-12-01T00:00:00Z",
+        include_entities=True,
+        max_entity_tokens=200,
+        include_chunks=True,
+        max_chunk_tokens=500,
+        include_source_facts=True,
+        tags=["work"],
+        tags_match="any_strict",
+        tag_groups=[{"not": {"tags": ["nothing"]}}],
+        min_scores={"final": 0.0},
+        temporal_window={"start": datetime(2020, 1, 1), "end": datetime(2030, 1, 1)},
+        prefer_observations=True,
+    )
+    assert [result.text for result in response.results] == [ITEMS[0]["content"]]
+    assert response.results[0].tags == ["work"]
+    assert response.results[0].document_id == "d1"
+    assert response.results[0].chunk_id in response.chunks
+    assert response.entities
+    assert response.trace["num_results"] == 1
+    assert response.results[0].scores.final > 0
+
+
+def test_reflect(client: Any) -> None:
+    answer = client.reflect("team", "Where does Bob Smith work?", budget="low", include_facts=True)
+    assert "OpenAI" in answer.text
+    assert any("OpenAI" in fact.text for fact in answer.based_on.memories)
+
+
+def test_list_get_update_delete(client: Any) -> None:
+    client.retain("edited", "Frank Black owns a boat.", document_id="boat", tags=["water"])
+    listed = client.list_memories("edited", search_query="boat", tags=["water"], tags_match="any_strict")
+    assert listed.total == 1
+    memory_id = listed.items[0].id
+    assert wait(client.memory.get_memory("edited", memory_id))["text"] == "Frank Black owns a boat."
+    from hindsight_client_api.models.update_memory_request import UpdateMemoryRequest
+
+    change = UpdateMemoryRequest(text="Frank Black owns a plane.")
+    assert (
+        wait(client.memory.update_memory("edited", memory_id, change))["text"] == "Frank Black owns a plane."
+    )
+    assert wait(client.memory.clear_bank_memories("edited")).success is True
+    assert client.list_memories("edited").total == 0
+
+
+def test_entities_documents_tags_and_counts(client: Any) -> None:
+    entities = wait(client.entities.list_entities("team"))
+    alice = next(item for item in entities.items if item.canonical_name == "Alice Johnson")
+    assert wait(client.entities.get_entity("team", alice.id)).id == alice.id
+    assert wait(client.entities.get_entity_graph("team")).total_entities == entities.total
+    documents = wait(client.documents.list_documents("team"))
+    assert documents.total == 3
+    one = wait(client.documents.get_document("team", "d1"))
+    assert one.original_text == ITEMS[0]["content"]
+    assert wait(client.documents.list_document_chunks("team", "d1")).total == 1
+    assert wait(client.memory.list_tags("team")).items[0].tag == "work"
+    assert wait(client.banks.get_agent_stats("team")).total_documents == 3
+    assert wait(client.memory.get_graph("team")).total_units == 3
+    client.retain("gone", "Heidi Blue repairs clocks.", document_id="clocks")
+    assert wait(client.documents.delete_document("gone", "clocks")).memory_units_deleted == 1
+
+
+def test_export_and_files(client: Any, tmp_path: Path) -> None:
+    archive = client.export_documents("team", poll_interval=0.05)
+    assert archive[:2] == b"PK"
+    note = tmp_path / "note.txt"
+    note.write_text("Ivan Stone collects maps.")
+    assert len(client.retain_files("filed", [note]).operation_ids) == 1
+
+
+def test_errors_are_the_clients_own(client: Any) -> None:
+    from hindsight_client_api.exceptions import ApiException, NotFoundException, UnauthorizedException
+
+    with pytest.raises(NotFoundException) as missing:
+        wait(client.documents.get_document("team", "nothing"))
+    assert "does not exist" in str(missing.value)
+    with pytest.raises(ApiException) as wrong:
+        client.recall("team", "   ")
+    assert wrong.value.status == 422
+    with pytest.raises(ApiException) as unbuilt:
+        client.list_directives("team")
+    assert unbuilt.value.status == 501
+    with (
+        hindsight_client.Hindsight(base_url=ADDRESS[0], api_key="pdr_wrong_key") as stranger,
+        pytest.raises(UnauthorizedException),
+    ):
+        stranger.recall("team", "Alice")
+
+
+def test_version(client: Any) -> None:
+    assert client.get_version().api_version == "0.9.1"
+
+
+def test_the_async_half() -> None:
+    """On a thread of its own: the blocking client needs this thread's event loop to the end."""
+
+    async def use() -> Any:
+        client = hindsight_client.Hindsight(base_url=ADDRESS[0], api_key=ADDRESS[1])
+        try:
+            await client.aretain("async", "Judy Marsh grows roses.")
+            return await client.arecall("async", "What does Judy Marsh grow?", include_chunks=True)
+        finally:
+            await client.aclose()
+
+    with ThreadPoolExecutor(1) as apart:
+        response = apart.submit(asyncio.run, use()).result()
+    assert response.results[0].text == "Judy Marsh grows roses."
+    assert response.chunks
