@@ -48,6 +48,7 @@ class Wired:
 
 def wire(settings: Settings, clock: Clock = now) -> Wired:
     """Open the store and choose the models; models load when they are first used."""
+    limit_blas(settings)
     store = open_store(settings)
     embedder = choose_embedder(settings)
     late = choose_late(settings, embedder)
@@ -82,6 +83,18 @@ def wire(settings: Settings, clock: Clock = now) -> Wired:
         ),
         executor=executor,
     )
+
+
+def limit_blas(settings: Settings) -> None:
+    """Keep numpy's BLAS from starting threads of its own.
+
+    Its threads wait by spinning: beside model runs on every core, small products took 10 times as long
+    (docs/decisions/blas-threads.md).
+    """
+    if settings.blas_threads:
+        from threadpoolctl import threadpool_limits
+
+        threadpool_limits(settings.blas_threads, user_api="blas")
 
 
 def open_store(settings: Settings) -> Store:
