@@ -53,7 +53,7 @@ def _day_readers() -> dict[str, tuple[Reader, ...]]:
             (
                 relative_day,
                 word_set(
-                    "today otd tomorrow tmr tmrw tomorow yesterday the day next following previous last current present"
+                    "today otd tomorrow tmr tmrw tomorow yesterday the day this next following previous last current present"
                 ),
             ),
             (day_near, ["the", "day", *lex.weekdays]),
@@ -63,7 +63,7 @@ def _day_readers() -> dict[str, tuple[Reader, ...]]:
             (counted_weekdays, [*_COUNTS, *lex.cardinals]),
             (on_weekday_next_week, ["on"]),
             (weekday, [*lex.weekdays, *lex.shifts]),
-            (numeric_day, [NUMBER, "next", "this", "last"]),
+            (numeric_day, [NUMBER, "the", "next", "this", "last"]),
             (compact_day, [NUMBER]),
             (named_day, [*lex.months, *ordinals]),
             (bare_ordinal_day, ["the", NUMBER]),
@@ -95,7 +95,7 @@ def _other_readers() -> dict[str, tuple[Reader, ...]]:
             (end_of_day, word_set("the eod end")),
             (
                 part_of_day,
-                [*parts, *lex.shifts, *word_set("tonight tonite early earlier late later mid in during")],
+                [*parts, *lex.shifts, *word_set("tonight tonite early earlier late later mid in")],
             ),
             (
                 match_clock,

@@ -58,7 +58,7 @@ def part_of_day(scan: Scan, i: int) -> Match | None:
     dated = _dated_part(scan, j, mod)
     if dated is not None:
         return dated
-    inside = scan.words[j] in ("in", "during")
+    inside = scan.words[j] == "in"
     if inside:
         j = scan.skip(j + 1, "the")
         mod = mod or _EARLY.get(words[j])

@@ -30,8 +30,8 @@ def relative_day(scan: Scan, i: int) -> Match | None:
         return _single(scan, 1, j + 2)
     if words[j] in ("previous", "last") and words[j + 1] == "day" and words[j + 2] != "of":
         return _single(scan, -1, j + 2)
-    if words[j] in ("my", "this") and words[j + 1] == "day" and words[j + 2] in ("", ".", ","):
-        return None
+    if words[i] == "this" and words[i + 1] == "day":
+        return _single(scan, 0, i + 2)
     return None
 
 

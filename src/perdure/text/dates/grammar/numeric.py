@@ -80,7 +80,8 @@ def numeric_day(scan: Scan, i: int) -> Match | None:
     """A date in digits with or without a year."""
     width = scan.digits(i)
     if not width:
-        return _shifted_day(scan, i)
+        article = scan.words[i] == "the" and scan.digits(i + 1) in (1, 2) and scan.words[i + 2] in ("/", ".")
+        return numeric_day(scan, i + 1) if article else _shifted_day(scan, i)
     if width == 4:
         return _year_first(scan, i)
     if width > 2 or inside_number(scan, i):

@@ -20,30 +20,28 @@ def season(scan: Scan, i: int) -> Match | None:
     """A season with what tells its year."""
     words = scan.words
     steps = scan.lex.shifts.get(words[i])
-    j = i if steps is None else i + 1
+    j = i + 1 if steps is not None or words[i] == "the" else i
     if steps is not None and words[i] == "this" and scan.lex.shifts.get(words[j]):
         steps, j = scan.lex.shifts[words[j]], j + 1
     name = scan.lex.seasons.get(words[j])
     if name is None:
         return None
-    k = j + 1
     if steps is not None:
-        return _shifted(scan, name, steps), k
-    following = year_after(scan, k)
-    if following is not None:
-        return _node(scan, name, [following[0]], f"{following[0]}-{_CODES[name]}"), following[1]
-    other = _year_by_word(scan, k)
-    if other is not None:
-        return _node(scan, name, [other[0]], f"{other[0]}-{_CODES[name]}"), other[1]
-    if words[j] in ("spring", "fall") and (i == 0 or words[i - 1] not in _LEADS):
+        return _shifted(scan, name, steps), j + 1
+    known = year_after(scan, j + 1) or _year_by_word(scan, j + 1)
+    if known is not None:
+        return _node(scan, name, [known[0]], f"{known[0]}-{_CODES[name]}"), known[1]
+    if words[j] in ("spring", "fall") and not _meant_as_season(scan, i, j):
         return None
-    if (
-        words[j] in ("spring", "fall")
-        and words[i - 1] == "the"
-        and words[i - 2 if i > 1 else 0] not in ("in", "during", "of", "this")
-    ):
-        return None
-    return _node(scan, name, _years(scan, name), _CODES[name]), k
+    return _node(scan, name, _years(scan, name), _CODES[name]), j + 1
+
+
+def _meant_as_season(scan: Scan, i: int, j: int) -> bool:
+    """Whether a word before makes a season of "spring" or "fall"."""
+    previous = scan.words[i - 1] if i else ""
+    return previous in (
+        ("in", "during", "of", "until", "since", "by", "before", "after") if j > i else _LEADS
+    )
 
 
 def _year_by_word(scan: Scan, k: int) -> tuple[int, int] | None:
