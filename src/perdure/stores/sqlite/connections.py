@@ -110,9 +110,20 @@ class Connections:
                     connection.execute("ROLLBACK")
                 raise
 
-    def empty_log(self) -> None:
-        """Move the write-ahead log into the file and cut it to nothing, so that no old page stays in it."""
+    def expunge(self) -> None:
+        """Take what was erased out of the file and its log, when anything was.
+
+        SQLite zeroes what it deletes (secure_delete), but moving rows between pages leaves copies of them in
+        unused parts of pages, which only VACUUM removes; the log holds pages as they were until it is cut.
+        """
         with self._writer_turn() as connection:
+            if connection.execute("SELECT count(*) FROM residue").fetchone()[0]:
+                connection.execute("PRAGMA temp_store = FILE")
+                try:
+                    connection.execute("VACUUM")
+                finally:
+                    connection.execute("PRAGMA temp_store = MEMORY")
+                connection.execute("DELETE FROM residue")
             blocked, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if blocked:
             raise StoreLocked(

@@ -24,6 +24,7 @@ class Eraser:
         self._bank_no = bank_no
         self._bank = bank
         self._facts = WorkingSet(db, bank_no, bank)
+        self._changes_before = db.total_changes
 
     def bank(self) -> int:
         """Erase the bank and its records."""
@@ -55,7 +56,8 @@ class Eraser:
         self._facts.flush()
         self._delete(doomed)
         self._drop_entities(doomed)
-        touch(self._db, self._bank_no)
+        if self._db.total_changes > self._changes_before:
+            touch(self._db, self._bank_no)
         return len(doomed)
 
     def _with_derived(self, ids: list[str]) -> list[Held]:

@@ -153,6 +153,11 @@ CREATE TABLE record (
   PRIMARY KEY (kind, bank, id)
 ) WITHOUT ROWID;
 
+-- Holds a row while erased content may still be in unused parts of pages.
+CREATE TABLE residue (
+  erased INTEGER PRIMARY KEY
+);
+
 -- Facts whose indexed rows were changed, replaced or removed after they were written.
 CREATE TABLE change (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -189,11 +189,14 @@ class SqliteStore:
     def forget(self, bank: str, target: Target) -> int:
         _check_target(target)
         with self._writing() as db:
+            before = db.total_changes
             count = self._erase(db, bank, target)
+            if db.total_changes > before:
+                db.execute("INSERT OR IGNORE INTO residue VALUES (1)")
         if target.bank:
             self._indexes.drop(bank)
         with translated(self._connections.path):
-            self._connections.empty_log()
+            self._connections.expunge()
         return count
 
     def save_records(self, records: Sequence[Record]) -> None:

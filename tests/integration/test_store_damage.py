@@ -1,0 +1,215 @@
+"""Files that cannot be used: each a clear error, and nothing damaged by trying."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from perdure.domain.bank import Bank
+from perdure.domain.filter import Filter
+from perdure.errors import (
+    InvalidInput,
+    StoreCorrupt,
+    StoreError,
+    StoreFull,
+    StoreLocked,
+    StoreReadOnly,
+    StoreTooNew,
+)
+from perdure.ports.probe import KeywordProbe
+from perdure.ports.store import Selection, WriteBatch
+from perdure.stores.sqlite.store import SqliteStore
+from perdure.testing.making import BANK, EVERYTHING, NOW, make_fact, new, put
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A file with one fact, cleanly closed."""
+    made = tmp_path / "memory.db"
+    with closing(SqliteStore.open(made)) as store:
+        put(store, new(make_fact("a", "the first"), words="first"))
+    return made
+
+
+def assert_intact(path: Path) -> None:
+    with closing(SqliteStore.open(path)) as store:
+        assert [fact.text for fact in store.browse(BANK, Selection(wanted=EVERYTHING)).facts] == ["the first"]
+
+
+def edit(path: Path, statement: str) -> None:
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute(statement)
+        raw.commit()
+
+
+def test_a_newer_schema_is_refused_and_left_alone(path: Path) -> None:
+    edit(path, "PRAGMA user_version = 999")
+    before = path.read_bytes()
+    with pytest.raises(StoreTooNew, match="999"):
+        SqliteStore.open(path)
+    assert path.read_bytes() == before
+    edit(path, "PRAGMA user_version = 1")
+    assert_intact(path)
+
+
+def test_another_applications_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    edit(path, "CREATE TABLE theirs (x)")
+    before = path.read_bytes()
+    with pytest.raises(StoreCorrupt, match="another application"):
+        SqliteStore.open(path)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "content", [b"not a database, just text. " * 100, os.urandom(5000)], ids=["text", "noise"]
+)
+def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "memory.db"
+    path.write_bytes(content)
+    with pytest.raises(StoreCorrupt, match="not a database"):
+        SqliteStore.open(path)
+    assert path.read_bytes() == content
+
+
+def test_a_damaged_file_is_an_error_and_not_an_answer(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with closing(SqliteStore.open(path)) as store:
+        put(store, *(new(make_fact(f"f{place}", "text " * 50), words="text") for place in range(300)))
+    content = bytearray(path.read_bytes())
+    for start in range(4096 * 30, len(content) - 4096, 4096):
+        content[start : start + 2048] = b"\xa5" * 2048
+    path.write_bytes(content)
+    with pytest.raises(StoreCorrupt), closing(SqliteStore.open(path)) as store:
+        store.search(BANK, KeywordProbe({"text": 1.0}), Filter(now=NOW), 1000)
+        store.facts(BANK, [f"f{place}" for place in range(300)])
+
+
+def test_search_columns_that_do_not_fit_are_an_error(path: Path) -> None:
+    edit(path, "UPDATE feature SET terms = x'0102030405060708'")
+    with closing(SqliteStore.open(path)) as store:
+        edit(path, "UPDATE feature SET columns = x'00'")
+        with pytest.raises(StoreCorrupt, match="search columns"):
+            store.search(BANK, KeywordProbe({"first": 1.0}), Filter(now=NOW), 5)
+        assert [fact.text for fact in store.facts(BANK, ["a"])] == ["the first"]
+
+
+def test_a_locked_file_is_an_error_after_the_wait(path: Path) -> None:
+    with closing(SqliteStore.open(path, busy_timeout_ms=50)) as store:
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with pytest.raises(StoreLocked):
+                put(store, make_fact("b"))
+            assert len(store.facts(BANK, ["a"])) == 1
+            other.execute("ROLLBACK")
+        put(store, make_fact("b"))
+        assert len(store.facts(BANK, ["a", "b"])) == 2
+
+
+def test_threads_wait_for_their_turn(path: Path) -> None:
+    with closing(SqliteStore.open(path, busy_timeout_ms=50)) as store:
+        holding, release = threading.Event(), threading.Event()
+
+        def hold() -> None:
+            with store._connections.writing():
+                holding.set()
+                release.wait()
+
+        thread = threading.Thread(target=hold)
+        thread.start()
+        holding.wait()
+        with pytest.raises(StoreLocked, match="thread"):
+            put(store, make_fact("b"))
+        release.set()
+        thread.join()
+        put(store, make_fact("b"))
+
+
+def test_a_full_database_is_an_error_and_rolls_back(path: Path) -> None:
+    with closing(SqliteStore.open(path)) as store:
+        writer = store._connections._writer
+        pages = writer.execute("PRAGMA page_count").fetchone()[0]
+        writer.execute(f"PRAGMA max_page_count = {pages + 2}")
+        with pytest.raises(StoreFull):
+            put(store, *(make_fact(f"b{place}", "long " * 500) for place in range(50)))
+        assert store.stats(BANK).facts == 1
+        writer.execute("PRAGMA max_page_count = 1000000")
+        put(store, make_fact("c"))
+        assert store.stats(BANK).facts == 2
+
+
+@contextmanager
+def mounted(folder: Path, options: str) -> Iterator[Path]:
+    """A small file system of its own; the test is skipped where mounting is not allowed."""
+    folder.mkdir()
+    made = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], capture_output=True)
+    if made.returncode:
+        pytest.skip("mounting a file system is not allowed here")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mounts a file system")
+def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
+    with mounted(tmp_path / "disk", "size=1m") as disk:
+        path = disk / "memory.db"
+        with closing(SqliteStore.open(path)) as store:
+            put(store, make_fact("a", "the first"))
+            with pytest.raises(StoreFull):
+                for number in range(100):
+                    put(store, make_fact(f"b{number}", "long " * 20_000))
+            assert store.facts(BANK, ["a"])[0].text == "the first"
+        with closing(sqlite3.connect(path)) as raw:
+            assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mounts a file system")
+def test_a_read_only_folder_is_an_error_and_changes_nothing(tmp_path: Path) -> None:
+    with mounted(tmp_path / "disk", "size=4m") as disk:
+        path = disk / "memory.db"
+        with closing(SqliteStore.open(path)) as store:
+            put(store, make_fact("a", "the first"))
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+        with pytest.raises(StoreReadOnly):
+            SqliteStore.open(path)
+        with pytest.raises(StoreReadOnly):
+            SqliteStore.open(disk / "new.db")
+        subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
+        assert_intact(path)
+
+
+def test_writing_a_file_that_may_only_be_read_is_an_error(path: Path) -> None:
+    with closing(SqliteStore.open(path)) as store:
+        store._connections._writer.execute("PRAGMA query_only = 1")
+        with pytest.raises(StoreReadOnly):
+            store.save_bank(Bank(id="other"))
+    assert_intact(path)
+
+
+def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(StoreReadOnly):
+        SqliteStore.open(tmp_path / "no" / "memory.db")
+
+
+def test_a_closed_store_says_so(path: Path) -> None:
+    store = SqliteStore.open(path)
+    store.close()
+    with pytest.raises(StoreError, match="closed"):
+        store.facts(BANK, ["a"])
+    with pytest.raises(StoreError, match="closed"):
+        store.write(WriteBatch(bank=BANK))
+
+
+def test_unknown_settings_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="synchronous"):
+        SqliteStore.open(tmp_path / "memory.db", synchronous="off")  # type: ignore[arg-type]
