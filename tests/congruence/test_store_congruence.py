@@ -1,0 +1,144 @@
+"""The SQLite store gives the answers of the in-memory oracle, also where it approximates."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from perdure.domain.bank import EmbeddingModel
+from perdure.domain.time import Window
+from perdure.ports.probe import SemanticProbe, TemporalProbe
+from perdure.ports.store import Features, NewFact, Store, WriteBatch
+from perdure.stores.sqlite.index import lazy
+from perdure.stores.sqlite.store import SqliteStore
+from perdure.testing.agreement import assert_same_memory, assert_same_search
+from perdure.testing.making import BANK, CURRENT, day, ids, make_fact
+from perdure.testing.memory_store import MemoryStore
+from perdure.testing.samples import MODEL, START, Sampler
+
+SIZE = 400
+
+
+def fill(stores: list[Store], seed: int) -> Sampler:
+    sampler = Sampler(Random(seed))
+    for start in range(0, SIZE, 50):
+        facts = [sampler.new_fact() for _ in range(50)]
+        batch = WriteBatch(
+            bank=sampler.bank,
+            model=MODEL,
+            documents=sampler.documents() if start == 0 else (),
+            chunks=sampler.chunks() if start == 0 else (),
+            entities=sampler.entities() if start == 0 else (),
+            facts=facts,
+            links=sampler.links(100),
+        )
+        receipts = [store.write(batch) for store in stores]
+        assert receipts[0] == receipts[1]
+    return sampler
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, Store, Sampler]]:
+    oracle = MemoryStore(clock=lambda: START)
+    path = tmp_path_factory.mktemp("congruence") / "memory.db"
+    with closing(SqliteStore.open(path, clock=lambda: START)) as store:
+        sampler = fill([oracle, store], seed=5)
+        yield oracle, store, sampler
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_every_channel_agrees_under_every_filter(filled: tuple[Store, Store, Sampler], seed: int) -> None:
+    oracle, store, sampler = filled
+    asking = Sampler(Random(1000 + seed), bank=sampler.bank, made=sampler.made)
+    for probe in asking.probes():
+        for limit in (1, 10, 1000):
+            assert_same_search(oracle, store, sampler.bank, probe, asking.filter(), limit)
+
+
+def test_everything_else_agrees(filled: tuple[Store, Store, Sampler]) -> None:
+    oracle, store, sampler = filled
+    assert_same_memory(oracle, store, sampler.bank, sampler.filter())
+
+
+def test_an_index_built_from_the_file_answers_as_the_one_that_grew(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    oracle = MemoryStore(clock=lambda: START)
+    with closing(SqliteStore.open(path, clock=lambda: START)) as grown:
+        sampler = fill([oracle, grown], seed=6)
+        with closing(SqliteStore.open(path, clock=lambda: START)) as fresh:
+            for probe in sampler.probes():
+                wanted = sampler.filter()
+                assert fresh.search(sampler.bank, probe, wanted, 50) == grown.search(
+                    sampler.bank, probe, wanted, 50
+                )
+
+
+def clustered(count: int) -> np.ndarray:
+    random = np.random.default_rng(1)
+    centres = random.normal(size=(40, MODEL.dimensions * 4))
+    drawn = centres[random.integers(0, 40, count)] + random.normal(size=(count, MODEL.dimensions * 4))
+    drawn = (drawn + 0.5).astype(np.float32)
+    return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, np.ndarray]]:
+    """A bank above the size up to which search is exact, so that bits and codes are used."""
+    count = lazy.EXACT_UP_TO + 2000
+    vectors = clustered(count)
+    model = EmbeddingModel("wide", vectors.shape[1])
+    path = tmp_path_factory.mktemp("large") / "memory.db"
+    with closing(SqliteStore.open(path)) as store:
+        for start in range(0, count, 5500):
+            facts = [
+                NewFact(
+                    make_fact(f"f{place:06d}", occurred_start=day(place % 100)),
+                    Features(vectors={"fact": vectors[place]}),
+                )
+                for place in range(start, start + 5500)
+            ]
+            store.write(WriteBatch(bank=BANK, model=model, facts=facts))
+            store.search(BANK, SemanticProbe(vectors[0]), CURRENT, 1)
+        yield store, vectors
+
+
+def exact(vectors: np.ndarray, query: np.ndarray, count: int) -> list[str]:
+    nearest = np.argsort(-(vectors @ query), kind="stable")[:count]
+    return [f"f{place:06d}" for place in nearest.tolist()]
+
+
+def test_large_banks_find_nearly_all_of_the_nearest(large: tuple[Store, np.ndarray]) -> None:
+    store, vectors = large
+    queries = vectors[::1111] + 0.05
+    shares = []
+    for query in queries:
+        unit = query / np.linalg.norm(query)
+        found = store.search(BANK, SemanticProbe(unit), CURRENT, 100)
+        assert len(found) == 100
+        assert all(first.score >= second.score for first, second in itertools.pairwise(found))
+        shares.append(len(set(ids(found)) & set(exact(vectors, unit, 100))) / 100)
+    assert np.mean(shares) > 0.97
+    assert min(shares) > 0.85
+
+
+def test_scores_of_large_banks_are_close(large: tuple[Store, np.ndarray]) -> None:
+    store, vectors = large
+    for hit in store.search(BANK, SemanticProbe(vectors[7]), CURRENT, 20):
+        true = float(vectors[int(hit.fact_id[1:])] @ vectors[7])
+        assert hit.score == pytest.approx(true, abs=5e-3)
+
+
+def test_windows_of_large_banks_are_ordered_by_similarity(large: tuple[Store, np.ndarray]) -> None:
+    store, vectors = large
+    probe = TemporalProbe(Window(day(0), day(60)), vector=vectors[3], slices=1)
+    hits = store.search(BANK, probe, CURRENT, 50)
+    inside = [place for place in range(len(vectors)) if place % 100 < 60]
+    order = np.argsort(-(vectors[inside] @ vectors[3]), kind="stable")[:50]
+    wanted = {f"f{inside[place]:06d}" for place in order.tolist()}
+    assert len(wanted & set(ids(hits))) >= 45
