@@ -25,10 +25,14 @@ _CONTEXT_UNITS = 3
 
 
 class LocalExtractor:
-    """Draws narrative facts from turns with rules and a tagger."""
+    """Draws narrative facts from turns with rules and a tagger.
 
-    def __init__(self, tagger: Tagger, shape: Shape | None = None) -> None:
+    A `light` tagger, when given, reads the agent's own turns instead: often long, and seldom telling about anybody.
+    """
+
+    def __init__(self, tagger: Tagger, shape: Shape | None = None, light: Tagger | None = None) -> None:
         self._tagger = tagger
+        self._light = light
         self._shape = shape or Shape()
 
     @property
@@ -42,7 +46,7 @@ class LocalExtractor:
 
     def extract_many(self, documents: Sequence[Sequence[Turn]]) -> list[list[ExtractedFact]]:
         """`extract` for several documents with one call of the tagger."""
-        return [self._document(readings) for readings in read_documents(self._tagger, documents)]
+        return [self._document(readings) for readings in read_documents(self._tagger, documents, self._light)]
 
     def _document(self, readings: Sequence[Reading]) -> list[ExtractedFact]:
         names = frozenset(word for reading in readings for word in reading.turn.speaker.casefold().split())

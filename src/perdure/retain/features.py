@@ -14,7 +14,7 @@ from perdure.ports.embedder import Embedder, JointEmbedder, LateInteraction, Mat
 from perdure.ports.store import Features
 from perdure.retain.draw import Draft
 from perdure.retain.smooth import smooth_after
-from perdure.retain.surroundings import neighbouring_text, preceding_text
+from perdure.retain.surroundings import neighbouring_text, turn_in_place
 from perdure.text.passage import join_passage
 from perdure.text.signature import signature
 from perdure.text.terms import index_terms, plain_words
@@ -34,22 +34,27 @@ class IndexText:
     title: str
     context: str
     """Indexed with less weight: the rest of the turn and the turns around it."""
-    preceding: str
-    """Read by the reranker before the fact."""
+    turn: str
+    """The turn in its place, verbatim: what the reranker reads beside the fact."""
 
 
-def index_text(fact: Fact, *, title: str = "", context: str = "", preceding: str = "") -> IndexText:
+def index_text(fact: Fact, *, title: str = "", context: str = "", turn: str = "") -> IndexText:
     """What to index of a fact that stands in these surroundings."""
-    dated = fact.text if fact.mentioned_at is None else f"{fact.text} ({_day(fact)})"
-    named = not title or title.casefold() in fact.text.casefold()
     return IndexText(
-        own=dated if named else f"{title}. {dated}", title=title, context=context, preceding=preceding
+        own=_headed(_dated(fact.text, fact), title),
+        title=title,
+        context=context,
+        turn=_headed(_dated(turn, fact), title) if turn else "",
     )
 
 
-def _day(fact: Fact) -> str:
-    assert fact.mentioned_at is not None
-    return f"{fact.mentioned_at.day} {fact.mentioned_at:%B %Y}"
+def _headed(text: str, title: str) -> str:
+    return text if not title or title.casefold() in text.casefold() else f"{title}. {text}"
+
+
+def _dated(text: str, fact: Fact) -> str:
+    said = fact.mentioned_at
+    return text if said is None else f"{text} ({said.day} {said:%B %Y})"
 
 
 def weigh_terms(fact: Fact, texts: IndexText) -> dict[str, float]:
@@ -104,14 +109,14 @@ def _texts_of(draft: Draft) -> IndexText:
         draft.fact,
         title=draft.plan.document.title,
         context=neighbouring_text(turns, found.turn, found.source_text),
-        preceding=preceding_text(turns, found.turn, found.start),
+        turn=turn_in_place(turns, found.turn, found.start, found.start + len(found.source_text)),
     )
 
 
 def _features(
     fact: Fact, text: IndexText, key: str, vectors: Mapping[str, Vector], tokens: bytes
 ) -> Features:
-    passage = join_passage(text.preceding, text.own)
+    passage = join_passage(text.turn, text.own)
     return Features(
         vectors=vectors,
         terms=weigh_terms(fact, text),
@@ -135,12 +140,22 @@ def _context_vectors(
     for row, draft in enumerate(drafts):
         rows_of.setdefault(draft.plan.document.id, []).append(row)
     for document_id, rows in rows_of.items():
-        stored = {i: f for i, f in earlier.get(document_id, {}).items() if "fact" in f.vectors}
-        before, fresh = smooth_after([f.vectors["fact"] for f in stored.values()], vectors[rows])
+        lengths = drafts[rows[0]].plan.earlier
+        found = earlier.get(document_id, {})
+        stored = {i: found[i] for i in lengths if i in found and "fact" in found[i].vectors}
+        before, fresh = smooth_after(
+            [(features.vectors["fact"], lengths[i]) for i, features in stored.items()],
+            vectors[rows],
+            [_turn_length(drafts[row]) for row in rows],
+        )
         context[rows] = fresh
         for (fact_id, features), vector in zip(stored.items(), before, strict=True):
             changed[fact_id] = replace(features, vectors={**features.vectors, "context": vector})
     return context, changed
+
+
+def _turn_length(draft: Draft) -> int:
+    return len(draft.plan.turns[draft.extracted.turn].turn.text)
 
 
 def restate_features(

@@ -63,7 +63,7 @@ def _with_features(
 ) -> tuple[list[NewFact], Mapping[str, Features]]:
     keys = [dedupe_key(draft.fact) for draft in drafts]
     earlier = {
-        plan.document.id: parts.store.features(bank, [fact.id for fact in plan.earlier])
+        plan.document.id: parts.store.features(bank, list(plan.earlier))
         for plan in plans
         if plan.earlier
     }

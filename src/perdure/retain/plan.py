@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from perdure.domain.fact import Chunk, Document, Fact, TurnSpan
@@ -14,6 +14,7 @@ from perdure.ports.store import Selection, Store
 from perdure.retain.identity import digest
 from perdure.retain.request import RetainRequest, stamp_items
 from perdure.retain.safekeeping import unfinished_documents
+from perdure.retain.surroundings import turn_length
 from perdure.text.chunk import CHUNK_CHARACTERS, chunk_text, group_pieces
 
 CONTEXT_TURNS = 3
@@ -44,8 +45,8 @@ class Plan:
     unchanged: int = 0
     unfinished: bool = False
     """An earlier retain of it stored the text and failed at the facts."""
-    earlier: Sequence[Fact] = ()
-    """The last facts of a document that is added to, in order."""
+    earlier: Mapping[str, int] = field(default_factory=dict)
+    """The last facts of a document that is added to, in order -> characters of their turns."""
 
 
 def plan_documents(store: Store, request: RetainRequest, now: datetime) -> list[Plan]:
@@ -106,7 +107,7 @@ def plan_document(
         old_facts=[fact for fact in facts if fact.chunk_id not in kept],
         unchanged=sum(fact.chunk_id in kept for fact in facts),
         unfinished=unfinished,
-        earlier=_last_facts(store, bank, document_id, now) if appending else (),
+        earlier=_last_facts(store, bank, document_id, stored, now) if appending else {},
     )
 
 
@@ -205,11 +206,14 @@ def _context_turns(stored: Sequence[Chunk]) -> list[PlannedTurn]:
     return turns[-CONTEXT_TURNS:]
 
 
-def _last_facts(store: Store, bank: str, document_id: str, now: datetime) -> list[Fact]:
+def _last_facts(
+    store: Store, bank: str, document_id: str, stored: Sequence[Chunk], now: datetime
+) -> dict[str, int]:
     wanted = Filter(now=now, document_ids=frozenset({document_id}))
     page = store.browse(bank, Selection(wanted=wanted, limit=EARLIER_FACTS * 4))
     in_order = sorted(page.facts, key=lambda fact: (fact.recorded_at or now, fact.ordinal))
-    return in_order[-EARLIER_FACTS:]
+    chunks = {chunk.id: chunk for chunk in stored}
+    return {fact.id: turn_length(fact, chunks) for fact in in_order[-EARLIER_FACTS:]}
 
 
 def _current_facts(store: Store, bank: str, document_id: str, now: datetime) -> list[Fact]:

@@ -13,6 +13,7 @@ from perdure.ports.store import Selection
 from perdure.retain.features import embed_texts
 from perdure.retain.parts import RetainParts
 from perdure.retain.smooth import smooth
+from perdure.retain.surroundings import turn_length
 from perdure.text.passage import own_passage
 
 PAGE = 256
@@ -78,9 +79,11 @@ def _embedded(parts: RetainParts, bank: str, embedder: Embedder, page: Sequence[
     if vectors is None:
         return staged
     row = 0
-    for _, group in groupby(known, key=lambda fact: fact.document_id or fact.id):
+    for document_id, group in groupby(known, key=lambda fact: fact.document_id or fact.id):
         members = list(group)
-        context = smooth(vectors[row : row + len(members)])
+        chunks = {chunk.id: chunk for chunk in parts.store.chunks(bank, document_id=document_id)}
+        lengths = [turn_length(fact, chunks) for fact in members]
+        context = smooth(vectors[row : row + len(members)], lengths)
         for place, fact in enumerate(members):
             views = {"fact": vectors[row + place], "context": context[place]}
             staged.append((fact.id, views, tokens[row + place]))

@@ -1,13 +1,13 @@
-"""Passages: what a reranker reads of a fact, alone or after what was said before it."""
+"""Passages: what a reranker reads of a fact, alone or within what was said around it."""
 
 from __future__ import annotations
 
 _SEPARATOR = "\x1f"
 
 
-def join_passage(preceding: str, own: str) -> str:
-    """One string that holds both."""
-    return f"{preceding}{_SEPARATOR}{own}" if preceding else own
+def join_passage(full: str, own: str) -> str:
+    """One string that holds both views."""
+    return f"{full}{_SEPARATOR}{own}" if full and full != own else own
 
 
 def own_passage(passage: str) -> str:
@@ -16,5 +16,6 @@ def own_passage(passage: str) -> str:
 
 
 def full_passage(passage: str) -> str:
-    """The fact after what was said before it."""
-    return passage.replace(_SEPARATOR, "\n")
+    """The fact's turn after the turn before it, verbatim."""
+    full, _, own = passage.rpartition(_SEPARATOR)
+    return full or own

@@ -11,7 +11,15 @@ from perdure.retain.local.units import Unit
 
 _SUBJECTS = ("nsubj", "nsubjpass", "csubj", "csubjpass", "expl")
 _FIRST = re.compile(r"([A-Za-z]+(?:['’][a-z]+)?)\s+([A-Za-z]+)?")
-_DROPPED = {"can't": "I", "couldn't": "I", "hope": "I", "gotta": "I", "wanna": "I", "gonna": "I am"}
+_DROPPED = {
+    "can't": "I",
+    "couldn't": "I",
+    "hope": "I",
+    "wish": "I",
+    "gotta": "I",
+    "wanna": "I",
+    "gonna": "I am",
+}
 _PLAIN_PAST = verbs.PAST - {"was", "were", "had", "did", "found", "left", "felt", "given"}
 _FRAGMENT_START = re.compile(
     r"(?:\w+ing|love|loved|so|such|what a|totally|excited|happy|glad|just|been|sounds|looks|must|great|congrats|no|not|"
@@ -30,6 +38,8 @@ def dropped_subject(text: str, tokens: Sequence[Token] = (), origin: int = 0) ->
     if first in _DROPPED:
         return "" if following in ("", "is", "was", "be") else _DROPPED[first]
     if first in _PLAIN_PAST and following in ("my", "a", "the", "to", "with", "an", "some"):
+        return "I"
+    if first.endswith("ed") and verbs.is_past(first) and following in ("my", "a", "the", "an"):
         return "I"
     token = next((token for token in tokens if token.start == origin), None)
     if token is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 
 from perdure.ports.extractor import Triple, Turn
 from perdure.ports.tagger import Sentence, Tagger
@@ -56,29 +56,41 @@ class Reading:
         )
 
 
-def read_documents(tagger: Tagger, documents: Sequence[Sequence[Turn]]) -> list[list[Reading]]:
-    """The readings of the turns that matter, document by document, with one call of the tagger."""
+def read_documents(
+    tagger: Tagger, documents: Sequence[Sequence[Turn]], light: Tagger | None = None
+) -> list[list[Reading]]:
+    """The readings of the turns that matter, document by document, with one call of the tagger.
+
+    A `light` tagger, when given, reads the agent's own turns: often long, and seldom telling about anybody.
+    """
     wanted = [_needed(turns) for turns in documents]
-    layouts = [
-        [lay_out(turns[index].text) for index in indices]
-        for turns, indices in zip(documents, wanted, strict=True)
-    ]
+    layouts = {
+        (number, index): lay_out(documents[number][index].text)
+        for number, indices in enumerate(wanted)
+        for index in indices
+    }
     names = sorted({turn.speaker for turns in documents for turn in turns if turn.speaker.strip()})
-    tagged = iter(tagger.tag([text for row in layouts for layout in row for text in layout.texts()], names))
+    agents = {place for place in layouts if light is not None and documents[place[0]][place[1]].is_agent}
+    sentences = _tag(tagger, {place: layouts[place] for place in layouts if place not in agents}, names)
+    if light is not None:
+        sentences |= _tag(light, {place: layouts[place] for place in layouts if place in agents}, names)
     readings = []
-    for turns, indices, row in zip(documents, wanted, layouts, strict=True):
+    for number, indices in enumerate(wanted):
+        turns = documents[number]
         others = addressees(turns)
-        readings.append(
-            [
-                Reading(index, turns[index], _units(layout, tagged), others[index])
-                for index, layout in zip(indices, row, strict=True)
-            ]
-        )
+        units = {index: read_units(layouts[number, index], sentences[number, index]) for index in indices}
+        readings.append([Reading(index, turns[index], units[index], others[index]) for index in indices])
     return readings
 
 
-def _units(layout: Layout, tagged: Iterator[list[Sentence]]) -> list[Unit]:
-    return read_units(layout, [next(tagged) for _ in layout.readable])
+def _tag(
+    tagger: Tagger, layouts: Mapping[tuple[int, int], Layout], names: Sequence[str]
+) -> dict[tuple[int, int], list[list[Sentence]]]:
+    """The sentences of each layout's blocks."""
+    if not layouts:
+        return {}
+    tagged = iter(tagger.tag([text for layout in layouts.values() for text in layout.texts()], names))
+    return {place: [next(tagged) for _ in layout.readable] for place, layout in layouts.items()}
 
 
 def _needed(turns: Sequence[Turn]) -> list[int]:

@@ -104,9 +104,7 @@ class _Parse:
             start = middles[0]
         if not pattern.after:
             return self._first(start, _OBJECTS)
-        return self._after_preposition(start, pattern) or (
-            self._after_preposition(verb, pattern) if start != verb else None
-        )
+        return self._after_preposition(start, pattern) or self._after_other_phrase(verb, pattern)
 
     def _after_preposition(self, head: int, pattern: Pattern) -> int | None:
         for child in self._children.get(head, ()):
@@ -115,6 +113,17 @@ class _Parse:
                 found = self._first(child, ("pobj",))
                 if found is not None:
                     return found
+        return None
+
+    def _after_other_phrase(self, verb: int, pattern: Pattern) -> int | None:
+        """The preposition hangs on the verb behind a noun, or on another phrase: "work as a nurse AT"."""
+        if pattern.middle:
+            return self._after_preposition(verb, pattern)
+        for child in self._children.get(verb, ()):
+            noun = self._first(child, ("pobj",)) if self._tokens[child].dep == "prep" else None
+            found = self._after_preposition(noun, pattern) if noun is not None and pattern.single else None
+            if found is not None:
+                return found
         return None
 
     def _subject(self, verb: int) -> str:
