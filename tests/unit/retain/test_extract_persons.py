@@ -43,6 +43,8 @@ TOLD = [
     ("It needs some me-time.", "It needs some me-time."),
     ("Use `my_var` as I do.", "Use `my_var` as Caroline does."),
     ("Lost my job yesterday.", "Caroline lost Caroline's job yesterday."),
+    ("Dyed my hair red.", "Caroline dyed Caroline's hair red."),
+    ("Ran a race this morning.", "Caroline ran a race this morning."),
     ("Can't wait to see it.", "Caroline can't wait to see it."),
 ]
 
