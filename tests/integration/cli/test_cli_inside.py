@@ -125,6 +125,12 @@ def test_keys_are_made_listed_and_revoked(cli: Any) -> None:
     assert cli("keys", "create", "--scope", "everything").code == 2
 
 
+def test_keys_alone_shows_its_commands(cli: Any) -> None:
+    shown = cli("keys")
+    assert shown.code == 0
+    assert all(name in shown.out for name in ("create", "list", "revoke"))
+
+
 def test_reembed_changes_the_bank_over(talked: Any) -> None:
     done = talked("reembed", "default", "--json").json
     assert done["facts"] >= 2
@@ -174,3 +180,13 @@ def test_demo_answers_its_questions(cli: Any) -> None:
     assert not list(cli.folder.iterdir())
     drawn = cli("demo").out
     assert all(question["query"] in drawn for question in ran.json["questions"])
+
+
+def test_demo_goes_on_without_models_and_says_so(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERDURE_EMBEDDER", "no-such-model")
+    monkeypatch.setenv("PERDURE_RERANKER", "no-such-model")
+    ran = cli("demo")
+    assert ran.code == 0
+    assert "goes on without embedder" in ran.err
+    assert "goes on without reranker" in ran.err
+    assert "without semantic" in ran.out

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from perdure.domain.time import parse_instant
+from perdure.errors import ModelError
 from perdure.surfaces.cli.options import AsJson
 from perdure.surfaces.cli.output import console, emit
 from perdure.surfaces.cli.session import load_settings
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from perdure.domain.item import RetainResult
     from perdure.domain.recall import RecallResult
     from perdure.engine import Perdure
+    from perdure.settings import Settings
 
 BANK = "demo"
 
@@ -59,7 +61,10 @@ def load_script() -> dict[str, Any]:
 def _run(script: dict[str, Any], database: Path, as_json: bool) -> None:
     from perdure.engine import Perdure
 
-    with Perdure.open(settings=load_settings(str(database))) as engine:
+    settings, missing = at_hand(load_settings(str(database)))
+    for reason in missing:
+        console(stderr=True).print(reason, style="yellow", markup=False)
+    with Perdure.open(settings=settings) as engine:
         started = time.perf_counter()
         with console(stderr=True).status("loading the models and remembering a conversation"):
             done = remember(engine, script)
@@ -69,6 +74,21 @@ def _run(script: dict[str, Any], database: Path, as_json: bool) -> None:
             emit({"retain": {**plain(done), "seconds": round(seconds, 3)}, "questions": [_plain(one) for one in asked]})
         else:
             _draw(engine, script, done, seconds)
+
+
+def at_hand(settings: Settings) -> tuple[Settings, list[str]]:
+    """The settings without the models that are not on this machine, and what is missing."""
+    from perdure.wiring import choose_embedder, choose_reranker
+
+    missing = []
+    for name, choose in (("embedder", choose_embedder), ("reranker", choose_reranker)):
+        try:
+            model: Any = choose(settings)
+            _ = getattr(model, "weights", None)
+        except ModelError as error:
+            missing.append(f"goes on without {name}: {error}")
+            settings = settings.model_copy(update={name: "none"})
+    return settings, missing
 
 
 def _draw(engine: Perdure, script: dict[str, Any], done: RetainResult, seconds: float) -> None:

@@ -11,9 +11,14 @@ from perdure.surfaces.cli.output import console, emit
 from perdure.surfaces.cli.session import memory
 from perdure.surfaces.plain import plain
 
-app = typer.Typer(
-    help="Create, list and revoke API keys.", no_args_is_help=True, add_completion=False, rich_markup_mode=None
-)
+app = typer.Typer(add_completion=False, rich_markup_mode=None, invoke_without_command=True)
+
+
+@app.callback()
+def keys(ctx: typer.Context) -> None:
+    """Create, list and revoke API keys."""
+    if ctx.invoked_subcommand is None:
+        print(ctx.get_help())
 
 
 def _shown(key: Any) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +12,7 @@ from perdure.domain.item import RetainResult
 from perdure.errors import InvalidInput
 from perdure.surfaces.cli.options import AsJson, BankName, Database, Tags
 from perdure.surfaces.cli.output import console, emit
-from perdure.surfaces.cli.session import DEFAULT_BANK, memory, read_moment
+from perdure.surfaces.cli.session import DEFAULT_BANK, memory, read_moment, read_stdin
 
 if TYPE_CHECKING:
     from perdure.surfaces.cli.sources.model import Reading
@@ -53,7 +52,7 @@ def retain(
     if form not in FORMS:
         raise InvalidInput("--format", "one of " + ", ".join(FORMS), form)
     chosen = sources or ["-"]
-    stdin = sys.stdin.read() if "-" in chosen else None
+    stdin = read_stdin() if "-" in chosen else None
     found = read_sources(chosen, stdin, form, as_text)
     shared = {
         "timestamp": read_moment(timestamp, "--timestamp"), "speaker": speaker, "title": title, "context": context,

@@ -84,4 +84,12 @@ def read_moment(text: str | None, option: str) -> datetime | None:
 
 def read_text(argument: str) -> str:
     """The argument itself, or standard input for `-`."""
-    return sys.stdin.read() if argument == "-" else argument
+    return read_stdin() if argument == "-" else argument
+
+
+def read_stdin() -> str:
+    """All of standard input."""
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise InvalidInput("standard input", "UTF-8 text") from error
