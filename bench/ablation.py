@@ -31,8 +31,8 @@ def variants() -> dict[str, Recipe]:
     """Label -> recipe, in the order of the table."""
     table: dict[str, Recipe] = {}
     for name in CHANNELS:
-        spec = (ChannelSpec(name=name),)
-        table[f"{name} alone"] = Recipe(name=name, channels=spec, cross_pool=0)
+        alone = (ChannelSpec(name=name),)
+        table[f"{name} alone"] = Recipe(name=name, channels=alone, cross_pool=0)
     table["five channels, RRF"] = replace(DEFAULT, cross_pool=0, blend=Blend())
     table["default without the cross-encoder"] = replace(DEFAULT, cross_pool=0)
     for spec in DEFAULT.channels:

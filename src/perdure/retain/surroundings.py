@@ -27,6 +27,8 @@ def turn_in_place(turns: Sequence[Turn], index: int, start: int, end: int) -> st
     turn = turns[index]
     spare = max(TURN_CHARACTERS - (end - start), 0) // 2
     low, high = max(start - spare, 0), min(max(end + spare, start + 1), len(turn.text))
+    if len(turn.text) <= TURN_CHARACTERS:
+        low, high = 0, len(turn.text)
     shown = _line(turn, turn.text[low:high].strip())
     before = turns[index - 1] if index > 0 and low == 0 else None
     if before is None or not before.text.strip():
