@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from perdure.domain.fact import Fact, FactType
-from perdure.domain.recall import RecallResult, Recollection
+from perdure.domain.recall import Candidate, RecallResult, Recollection
 from perdure.domain.time import AsOf
 from perdure.engine import Perdure
 from perdure.recall.request import MinScores, Surroundings
@@ -15,31 +15,32 @@ from perdure.surfaces.rest.present import as_of_parts, instant, iso, window
 from perdure.surfaces.rest.schemas import recall as bodies
 from perdure.surfaces.rest.schemas.shared import TagGroup
 
+Json = dict[str, Any]
+"""Built as plain objects, in the form of schemas.recall: hundreds of models an answer would cost milliseconds."""
 
-def run_recall(engine: Perdure, bank: str, body: bodies.RecallRequest) -> bodies.RecallResponse:
-    """Ask the engine and put the answer into Hindsight's form."""
+
+def run_recall(engine: Perdure, bank: str, body: bodies.RecallRequest) -> Json:
+    """Ask the engine and put the answer into the form of RecallResponse."""
     config = acting(find_bank(engine, bank))
     result = engine.recall(bank, body.query, **recall_options(engine, config, body))
     recalled = list(result.recollections)
     if body.prefer_observations:
         recalled = _without_sources(recalled)
-    response = bodies.RecallResponse.model_construct(
-        results=[_result(r, body.explain or body.trace) for r in recalled],
-        recipe=result.recipe,
-        evidence=result.evidence.value,
-        tokens=sum(r.tokens for r in recalled),
-        degraded=[bodies.DegradedPart(part=d.part, reason=d.reason) for d in result.degraded],
-        notes=list(result.notes),
-        timings_ms={time.stage: round(time.milliseconds, 3) for time in result.timings},
-        trace=_trace(result) if body.trace else None,
-        context=result.to_prompt() if body.context_string else None,
-        entities=_entities(engine, result, body.include.entities),
-        chunks=_chunks(engine, bank, result) if _wants_chunks(body, config) else None,
-        source_facts=None,
-        source_facts_truncated=None,
-    )
+    response: Json = {
+        "results": [_result(r, body.explain or body.trace) for r in recalled],
+        "trace": _trace(result) if body.trace else None,
+        "entities": _entities(engine, result, body.include.entities),
+        "chunks": _chunks(engine, bank, result) if _wants_chunks(body, config) else None,
+        "recipe": result.recipe,
+        "evidence": result.evidence.value,
+        "tokens": sum(r.tokens for r in recalled),
+        "degraded": [{"part": d.part, "reason": d.reason} for d in result.degraded],
+        "notes": list(result.notes),
+        "timings_ms": {time.stage: round(time.milliseconds, 3) for time in result.timings},
+        "context": result.to_prompt() if body.context_string else None,
+    }
     if body.include.source_facts is not None:
-        _add_source_facts(engine, bank, recalled, body.include.source_facts, response)
+        response |= _source_facts(engine, bank, recalled, body.include.source_facts)
     return response
 
 
@@ -104,15 +105,16 @@ def _without_sources(recalled: list[Recollection]) -> list[Recollection]:
     return [r for r in recalled if r.fact.id not in replaced]
 
 
-def _result(recollection: Recollection, explain: bool) -> bodies.RecallResultBody:
+def _result(recollection: Recollection, explain: bool) -> Json:
     body = fact_body(recollection.fact)
-    body.scores = _scores(recollection)
-    body.citation = recollection.citation
-    body.evidence = recollection.evidence.value
-    body.notes = list(recollection.notes) or None
-    if explain and recollection.candidate is not None:
-        candidate = recollection.candidate
-        body.explain = {
+    candidate = recollection.candidate
+    body["scores"] = _scores(recollection.score, candidate)
+    body["citation"] = recollection.citation
+    body["evidence"] = recollection.evidence.value
+    if recollection.notes:
+        body["notes"] = list(recollection.notes)
+    if explain and candidate is not None:
+        body["explain"] = {
             "channels": {r.channel: {"rank": r.rank, "score": r.score} for r in candidate.ranks},
             "fused": candidate.fused,
             "late": candidate.late,
@@ -125,46 +127,43 @@ def _result(recollection: Recollection, explain: bool) -> bodies.RecallResultBod
     return body
 
 
-def fact_body(fact: Fact) -> bodies.RecallResultBody:
-    """A fact without scores."""
-    return bodies.RecallResultBody.model_construct(
-        id=fact.id,
-        text=fact.text,
-        type=fact.type.value,
-        entities=list(fact.entities),
-        context=fact.context,
-        occurred_start=iso(fact.occurred_start),
-        occurred_end=iso(fact.occurred_end),
-        mentioned_at=iso(fact.mentioned_at),
-        document_id=fact.document_id,
-        metadata=dict(fact.metadata) or None,
-        chunk_id=fact.chunk_id,
-        tags=sorted(fact.tags),
-        source_fact_ids=list(fact.source_fact_ids) or None,
-        subject=fact.subject,
-        relation=fact.relation,
-        object=fact.object,
-        valid_from=iso(fact.valid_from),
-        valid_to=iso(fact.valid_to),
-        confidence=fact.confidence,
-        proof_count=fact.proof_count,
-        scores=None,
-        citation=None,
-        evidence=None,
-        notes=None,
-        explain=None,
-    )
+def fact_body(fact: Fact) -> Json:
+    """A fact without scores, in the form of RecallResultBody; what is not known is left out."""
+    fields: Json = {
+        "id": fact.id,
+        "text": fact.text,
+        "type": fact.type.value,
+        "entities": fact.entities,
+        "context": fact.context,
+        "occurred_start": iso(fact.occurred_start),
+        "occurred_end": iso(fact.occurred_end),
+        "mentioned_at": iso(fact.mentioned_at),
+        "document_id": fact.document_id,
+        "metadata": dict(fact.metadata) or None,
+        "chunk_id": fact.chunk_id,
+        "tags": sorted(fact.tags),
+        "source_fact_ids": fact.source_fact_ids or None,
+        "subject": fact.subject,
+        "relation": fact.relation,
+        "object": fact.object,
+        "valid_from": iso(fact.valid_from),
+        "valid_to": iso(fact.valid_to),
+        "confidence": fact.confidence,
+        "proof_count": fact.proof_count,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
 
 
-def _scores(recollection: Recollection) -> bodies.RecallScores:
-    candidate = recollection.candidate
-    by_channel = {rank.channel: rank.score for rank in candidate.ranks} if candidate is not None else {}
-    return bodies.RecallScores.model_construct(
-        final=recollection.score,
-        reranker=candidate.rerank if candidate is not None else None,
-        semantic=by_channel.get("semantic", by_channel.get("semantic_floor")),
-        keyword=by_channel.get("keyword"),
-    )
+def _scores(final: float, candidate: Candidate | None) -> Json:
+    if candidate is None:
+        return {"final": final}
+    by_channel = {rank.channel: rank.score for rank in candidate.ranks}
+    return {
+        "final": final,
+        "reranker": candidate.rerank,
+        "semantic": by_channel.get("semantic", by_channel.get("semantic_floor")),
+        "keyword": by_channel.get("keyword"),
+    }
 
 
 def _trace(result: RecallResult) -> dict[str, Any]:
@@ -180,53 +179,48 @@ def _trace(result: RecallResult) -> dict[str, Any]:
 
 def _entities(
     engine: Perdure, result: RecallResult, options: bodies.EntityIncludeOptions | None
-) -> dict[str, bodies.EntityState] | None:
+) -> Json | None:
     """Entities of the results by name, with the observations among the results that mention them."""
     if options is None:
         return None
     left = options.max_tokens
-    states = {
-        entity.id: bodies.EntityState(entity_id=entity.id, canonical_name=entity.name, observations=[])
+    states: dict[str, Json] = {
+        entity.id: {"entity_id": entity.id, "canonical_name": entity.name, "observations": []}
         for entity in result.entities
     }
     for fact in (r.fact for r in result.recollections if r.fact.type is FactType.OBSERVATION):
+        cost = engine.count_tokens(fact.text)
         for entity_id in fact.entity_ids:
-            cost = engine.count_tokens(fact.text)
             if entity_id in states and cost <= left:
                 left -= cost
-                states[entity_id].observations.append(
-                    bodies.EntityObservation(text=fact.text, mentioned_at=iso(fact.mentioned_at))
-                )
-    named: dict[str, bodies.EntityState] = {}
+                observation = {"text": fact.text, "mentioned_at": iso(fact.mentioned_at)}
+                states[entity_id]["observations"].append(observation)
+    named: Json = {}
     for state in states.values():
-        name = state.canonical_name
-        named[name if name not in named else f"{name} ({state.entity_id})"] = state
+        name = state["canonical_name"]
+        named[name if name not in named else f"{name} ({state['entity_id']})"] = state
     return named
 
 
-def _chunks(engine: Perdure, bank: str, result: RecallResult) -> dict[str, bodies.ChunkData]:
+def _chunks(engine: Perdure, bank: str, result: RecallResult) -> Json:
     """Source text by chunk id; only the last one can have been cut short."""
     last = result.chunks[-1:]
     whole = {chunk.id: chunk.text for chunk in engine.chunks(bank, ids=[chunk.id for chunk in last])}
     return {
-        chunk.id: bodies.ChunkData(
-            id=chunk.id,
-            text=chunk.text,
-            chunk_index=chunk.ordinal,
-            truncated=chunk.id in whole and whole[chunk.id] != chunk.text,
-        )
+        chunk.id: {
+            "id": chunk.id,
+            "text": chunk.text,
+            "chunk_index": chunk.ordinal,
+            "truncated": chunk.id in whole and whole[chunk.id] != chunk.text,
+        }
         for chunk in result.chunks
     }
 
 
-def _add_source_facts(
-    engine: Perdure,
-    bank: str,
-    recalled: list[Recollection],
-    options: bodies.SourceFactsIncludeOptions,
-    response: bodies.RecallResponse,
-) -> None:
-    found: dict[str, bodies.RecallResultBody] = {}
+def _source_facts(
+    engine: Perdure, bank: str, recalled: list[Recollection], options: bodies.SourceFactsIncludeOptions
+) -> Json:
+    found: Json = {}
     left = options.max_tokens
     truncated = False
     for r in recalled:
@@ -240,4 +234,4 @@ def _add_source_facts(
                 continue
             left, own = left - cost, own - cost
             found[fact.id] = fact_body(fact)
-    response.source_facts, response.source_facts_truncated = found, truncated
+    return {"source_facts": found, "source_facts_truncated": truncated}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from fastapi.responses import Response
@@ -67,6 +68,12 @@ def exists(engine: Perdure, bank: str) -> bool:
     except NotFound:
         return False
     return True
+
+
+def reply_plain(body: dict[str, Any]) -> Response:
+    """A body of plain JSON values."""
+    text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Response(text, media_type="application/json")
 
 
 def reply(body: BaseModel, status: int = 200) -> Response:

@@ -15,7 +15,7 @@ from perdure.surfaces.rest.schemas.recall import (
     ReflectResponse,
 )
 from perdure.surfaces.rest.schemas.shared import ERRORS
-from perdure.surfaces.rest.service import Serving, StrictClients, reply
+from perdure.surfaces.rest.service import Serving, StrictClients, reply, reply_plain
 
 router = APIRouter(
     prefix="/v1/default/banks/{bank_id}", tags=["Memory"], responses=ERRORS, dependencies=[StrictClients]
@@ -27,7 +27,7 @@ async def recall(service: Serving, bank: ReadBank, body: RecallRequest) -> Respo
     """What memory holds on a question, best first, within the token budget."""
 
     def work() -> Response:
-        return reply(run_recall(service.engine, bank, body))
+        return reply_plain(run_recall(service.engine, bank, body))
 
     return await service.workers.recall(work)
 
