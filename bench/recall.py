@@ -88,7 +88,8 @@ def _fact(
     said = START + timedelta(hours=number % 17_000)
     views = {}
     for view in ("fact", "context"):
-        vector = examples[number % EXAMPLES] + 0.03 * noise.standard_normal(examples.shape[1]).astype(np.float32)
+        blur = np.asarray(noise.standard_normal(examples.shape[1]), dtype=np.float32)
+        vector = examples[number % EXAMPLES] + 0.03 * blur
         views[view] = (vector / np.linalg.norm(vector)).astype(np.float32)
     fact = Fact(
         id=f"f{number:07}", bank=BANK, text=text, mentioned_at=said, recorded_at=said, speaker=person.split()[0],

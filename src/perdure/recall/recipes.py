@@ -153,7 +153,13 @@ DEFAULT = Recipe(
     channels=_channels("semantic", "surroundings", "keyword", "graph", "temporal"),
     cross_pool=24,
     views=(View.OWN, View.FULL),
-    blend=Blend(channels={"keyword": 3.0, "surroundings": 3.0}, titles=3.0, links=1.0, speaker=0.5, cover=3.0),
+    blend=Blend(
+        channels={"keyword": 3.0, "surroundings": 3.0, "temporal": 1.0},
+        titles=3.0,
+        links=1.0,
+        speaker=0.5,
+        cover=3.0,
+    ),
     scoring=Scoring.ODDS,
 )
 

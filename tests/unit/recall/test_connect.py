@@ -1,0 +1,87 @@
+"""Linked strength, covering and blending, by small examples."""
+
+from __future__ import annotations
+
+import pytest
+
+from perdure.domain.fact import Fact
+from perdure.domain.recall import Candidate, ChannelRank
+from perdure.recall.blend import cheap_strengths, sigmoid, to_unit, with_relevance
+from perdure.recall.connect import connect, read_titles, title_matches
+from perdure.recall.cover import cover
+from perdure.recall.recipes import Blend
+from perdure.text.titles import title_aliases
+
+FACTS = {
+    "band": Fact(id="band", bank="b", text="Blue Lake is a band led by Nora Quist.", document_id="d1"),
+    "singer": Fact(id="singer", bank="b", text="She was born in Tromsø.", document_id="d2"),
+    "other": Fact(id="other", bank="b", text="A tall tower.", document_id="d3"),
+}
+TITLES = {"d1": "Blue Lake (band)", "d2": "Nora Quist", "d3": "Old Tower"}
+
+
+def pool(**strengths: float) -> list[Candidate]:
+    return [
+        Candidate(fact_id=name, strength=value, relevance=sigmoid(value)) for name, value in strengths.items()
+    ]
+
+
+def test_a_mentioned_subject_gains_from_what_mentions_it() -> None:
+    linked = connect(pool(band=6.0, other=2.0, singer=1.0), FACTS, read_titles(TITLES), 1.0)
+    strengths = {c.fact_id: c.strength for c in linked}
+    assert strengths["singer"] == pytest.approx(1.0 + 5.0)
+    assert strengths["other"] == 2.0
+    assert [c.fact_id for c in linked][:2] == ["band", "singer"]
+
+
+def test_no_titles_no_change() -> None:
+    candidates = pool(band=6.0, singer=1.0)
+    assert connect(candidates, FACTS, read_titles({}), 1.0) == candidates
+
+
+def test_titles_named_in_the_question() -> None:
+    found = title_matches(read_titles(TITLES), "Who leads Blue Lake?")
+    assert found == {"d1": 1.0}
+    assert title_matches(read_titles(TITLES), "a blue lake near an old tower") == {}
+
+
+def test_aliases_of_a_title() -> None:
+    aliases = title_aliases("The Hague Court (building), Hague")
+    assert aliases["the hague court building hague"] == 1.0
+    assert "hague" not in aliases
+    assert title_aliases("Ada King Lovelace")["ada lovelace"] == 0.5
+
+
+def test_covering_prefers_what_is_still_open() -> None:
+    facts = {
+        "a": Fact(id="a", bank="b", text="The director made Harbour."),
+        "b": Fact(id="b", bank="b", text="The director made Harbour again."),
+        "c": Fact(id="c", bank="b", text="Harbour actress studied botany."),
+    }
+    candidates = pool(a=5.0, b=4.0, c=3.5)
+    terms = {"director": 1.0, "harbour": 1.0, "botani": 1.0, "actress": 1.0}
+    ordered = cover(candidates, facts, {}, terms, 3.0)
+    assert [c.fact_id for c in ordered] == ["a", "c", "b"]
+    strengths = [c.strength or 0.0 for c in ordered]
+    assert strengths == sorted(strengths, reverse=True)
+
+
+def test_signals_are_brought_to_one_scale() -> None:
+    assert to_unit([2.0, None, 4.0, 3.0]) == [0.0, 0.0, 1.0, 0.5]
+    assert to_unit([1.0, 1.0]) == [0.0, 0.0]
+    ranks = [ChannelRank(channel="keyword", rank=1, score=8.0)]
+    found = Candidate(fact_id="x", ranks=tuple(ranks), title=0.5, by_named=True)
+    blend = Blend(channels={"keyword": 3.0}, titles=2.0, speaker=0.5)
+    weaker = Candidate(fact_id="y", ranks=(ChannelRank(channel="keyword", rank=2, score=2.0),))
+    assert cheap_strengths([found, weaker], blend) == pytest.approx([3.0 + 1.0 + 0.5, 0.0])
+
+
+def test_unread_candidates_count_as_the_weakest_read() -> None:
+    ranks = lambda score: (ChannelRank(channel="keyword", rank=1, score=score),)  # noqa: E731
+    read = Candidate(fact_id="a", ranks=ranks(1.0), logits=(-2.0, 3.0))
+    weak = Candidate(fact_id="b", ranks=ranks(5.0), logits=(-6.0,))
+    unread = Candidate(fact_id="c", ranks=ranks(9.0))
+    strengths = {c.fact_id: c.strength for c in with_relevance([read, weak, unread], Blend(channels={"keyword": 4.0}))}
+    assert strengths["a"] == pytest.approx(3.0)
+    assert strengths["b"] == pytest.approx(-6.0 + 2.0)
+    assert strengths["c"] == pytest.approx(-6.0 + 4.0)

@@ -1,0 +1,221 @@
+"""The recall pipeline on the reference store: filters, failures, explanations, abstention."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+
+from perdure.domain.filter import Filter
+from perdure.domain.recall import Evidence, Hit, RecallResult
+from perdure.domain.time import AsOf, Window
+from perdure.errors import InvalidInput
+from perdure.models.hashing import HashingEmbedder
+from perdure.models.rule_tagger import RuleTagger
+from perdure.models.tokens import token_counter
+from perdure.ports.embedder import Vector
+from perdure.ports.probe import KeywordProbe, Probe, TemporalProbe
+from perdure.recall.parts import RecallParts
+from perdure.recall.pipeline import recall
+from perdure.recall.recipes import RECIPES, ChannelSpec, Recipe, find_recipe
+from perdure.recall.request import MinScores, RecallRequest, read_tags
+from perdure.retain.extract_local import LocalExtractor
+from perdure.retain.parts import RetainParts
+from perdure.retain.pipeline import retain
+from perdure.retain.request import RetainRequest, read_items
+from perdure.testing.memory_store import MemoryStore
+
+NOW = datetime(2024, 6, 1, tzinfo=UTC)
+
+TURNS = [
+    ("Alice", "I joined Google in March 2022 as an engineer.", "2022-03-10", ["work"]),
+    ("Alice", "My manager is Dana and she runs the search team.", "2023-05-01", ["work"]),
+    ("Bob", "I adopted a grey cat called Miso last spring.", "2023-11-02", ["home"]),
+    ("Bob", "The bakery on Elm Street sells the best rye bread.", "2023-11-05", []),
+    ("Alice", "I ran the Lisbon marathon in October 2021.", "2021-10-20", ["sport"]),
+]
+
+
+class WordReranker:
+    """Counts shared words; stands for a cross-encoder."""
+
+    name = "words"
+
+    def score(self, query: str, passages: Sequence[str]) -> Vector:
+        wanted = set(query.lower().strip("?").split())
+        return np.array([2.0 * len(wanted & set(p.lower().split())) - 4.0 for p in passages], dtype=np.float32)
+
+
+class FaultyStore(MemoryStore):
+    """Fails or hangs for chosen probes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.broken: type | None = None
+        self.hanging: type | None = None
+        self.release = threading.Event()
+
+    def search(self, bank: str, probe: Probe, wanted: Filter, limit: int) -> list[Hit]:
+        if self.broken is not None and isinstance(probe, self.broken):
+            raise RuntimeError("index on fire")
+        if self.hanging is not None and isinstance(probe, self.hanging):
+            self.release.wait(10)
+        return super().search(bank, probe, wanted, limit)
+
+
+@pytest.fixture
+def parts() -> Iterator[RecallParts]:
+    store = FaultyStore()
+    embedder = HashingEmbedder()
+    making = RetainParts(
+        store=store, extractor=LocalExtractor(RuleTagger()), clock=lambda: NOW, embedder=embedder
+    )
+    items = [
+        {"content": text, "speaker": who, "timestamp": when, "tags": tags, "document_id": f"{who} {when}"}
+        for who, text, when, tags in TURNS
+    ]
+    retain(making, RetainRequest(bank="b", items=read_items(items, {})))
+    with ThreadPoolExecutor(8) as executor:
+        yield RecallParts(
+            store=store,
+            tokens=token_counter("approximate"),
+            clock=lambda: NOW + timedelta(days=1),
+            executor=executor,
+            embedder=embedder,
+            reranker=WordReranker(),
+        )
+        store.release.set()
+
+
+def ask(parts: RecallParts, query: str, **options: Any) -> RecallResult:
+    return recall(parts, RecallRequest(bank="b", query=query, **options))
+
+
+def texts(result: RecallResult) -> list[str]:
+    return [r.fact.text for r in result.recollections]
+
+
+@pytest.mark.parametrize("recipe", sorted(RECIPES))
+def test_every_recipe_finds_the_cat(parts: RecallParts, recipe: str) -> None:
+    result = ask(parts, "What is Bob's cat called?", recipe=find_recipe(recipe))
+    assert "Miso" in texts(result)[0]
+    assert result.recipe == recipe
+
+
+def test_the_same_question_gives_the_same_answer(parts: RecallParts) -> None:
+    one, other = ask(parts, "Where does Alice work?"), ask(parts, "Where does Alice work?")
+    assert [(r.fact.id, r.score) for r in one] == [(r.fact.id, r.score) for r in other]
+
+
+def test_a_dead_channel_costs_its_hits_and_is_named(parts: RecallParts) -> None:
+    parts.store.broken = KeywordProbe  # type: ignore[attr-defined]
+    result = ask(parts, "What is Bob's cat called?")
+    assert [d.part for d in result.degraded] == ["keyword"]
+    assert "index on fire" in result.degraded[0].reason
+    assert any("Miso" in text for text in texts(result))
+
+
+def test_a_hanging_channel_is_left_behind(parts: RecallParts) -> None:
+    parts.store.hanging = TemporalProbe  # type: ignore[attr-defined]
+    result = ask(parts, "What did Bob do in November 2023?", channel_timeout=0.3)
+    assert [d.part for d in result.degraded] == ["temporal"]
+    assert "longer than 0.3 s" in result.degraded[0].reason
+    assert texts(result)
+
+
+def test_filters_hold_in_every_channel(parts: RecallParts) -> None:
+    tags = read_tags(["home"], "any_strict", None)
+    for recipe in RECIPES.values():
+        result = ask(parts, "Alice Google Lisbon cat bread", tags=tags, recipe=recipe)
+        assert all(r.fact.tags == {"home"} for r in result)
+    untagged = ask(parts, "Elm Street bakery", tags=read_tags(["home"], "any", None))
+    assert {frozenset(r.fact.tags) for r in untagged} <= {frozenset({"home"}), frozenset()}
+
+
+def test_during_filters_and_a_window_only_ranks(parts: RecallParts) -> None:
+    year = Window(datetime(2021, 1, 1, tzinfo=UTC), datetime(2022, 1, 1, tzinfo=UTC))
+    strict = ask(parts, "What did Alice do?", during=year)
+    assert texts(strict)
+    assert all("marathon" in text for text in texts(strict))
+    unasked = ask(parts, "What did Alice do?")
+    ranked = ask(parts, "What did Alice do?", temporal_window=year)
+    assert len(ranked) > len(strict)
+    places = [next(i for i, text in enumerate(texts(r)) if "marathon" in text) for r in (ranked, unasked)]
+    assert places[0] < places[1]
+
+
+def test_nothing_was_known_before_it_was_recorded(parts: RecallParts) -> None:
+    past = AsOf(known=NOW - timedelta(days=1))
+    assert texts(ask(parts, "What is Bob's cat called?", as_of=past)) == []
+
+
+def test_an_anchor_becomes_a_bound(parts: RecallParts) -> None:
+    result = ask(parts, "What did Alice do before she joined Google?")
+    assert result.query.window is not None
+    assert result.query.window.end is not None
+    assert result.query.window.end.year == 2022
+    assert result.query.anchors
+
+
+def test_explain_tells_ranks_scores_and_what_was_cut(parts: RecallParts) -> None:
+    result = ask(parts, "What is Bob's cat called?", explain=True, limit=1)
+    [best] = result.recollections
+    assert best.candidate is not None
+    assert {rank.channel for rank in best.candidate.ranks} >= {"semantic", "keyword"}
+    assert best.candidate.logits
+    assert {"recency", "temporal", "proof"} <= best.candidate.boosts.keys()
+    assert result.cut
+    assert all(candidate.cut for candidate in result.cut)
+    assert {"understand", "search", "search.keyword", "fuse", "rerank", "total"} <= {t.stage for t in result.timings}
+
+
+def test_the_budget_of_tokens_is_kept(parts: RecallParts) -> None:
+    result = ask(parts, "Alice Bob", max_tokens=30)
+    assert result.tokens <= 30
+    assert len(result) < 5
+    assert len(ask(parts, "Alice Bob", max_tokens=0)) == 0
+
+
+def test_chunks_have_a_budget_of_their_own(parts: RecallParts) -> None:
+    result = ask(parts, "cat", include_chunks=True, max_chunk_tokens=5)
+    assert sum(parts.tokens.count(chunk.text) for chunk in result.chunks) <= 5
+
+
+def test_score_floors(parts: RecallParts) -> None:
+    assert len(ask(parts, "cat", min_scores=MinScores(final=1.1))) == 0
+    kept = ask(parts, "What is Bob's cat called?", min_scores=MinScores(reranker=0.5))
+    assert 0 < len(kept) < len(ask(parts, "What is Bob's cat called?"))
+
+
+def test_an_unrelated_question_has_no_strong_evidence(parts: RecallParts) -> None:
+    assert ask(parts, "quantum chromodynamics lattice").evidence is not Evidence.STRONG
+    assert recall(parts, RecallRequest(bank="empty", query="anything")).evidence is Evidence.NONE
+
+
+def test_a_recipe_of_ones_own(parts: RecallParts) -> None:
+    mine = Recipe(name="mine", channels=(ChannelSpec(name="keyword", limit=2),), cross_pool=0, limit=1)
+    assert len(ask(parts, "Google engineer", recipe=mine)) == 1
+    wrong = Recipe(name="wrong", channels=(ChannelSpec(name="telepathy"),))
+    with pytest.raises(InvalidInput, match="telepathy"):
+        ask(parts, "Google", recipe=wrong)
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({"query": ""}, "query"),
+        ({"query": "x" * 30_000}, "query"),
+        ({"query": "x", "max_tokens": -1}, "max_tokens"),
+        ({"query": "x", "limit": 0}, "limit"),
+        ({"query": "x", "max_classification": 9}, "max_classification"),
+    ],
+)
+def test_bad_requests_name_the_field(options: dict[str, Any], field: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        RecallRequest(bank="b", **options)
+    assert caught.value.field == field
