@@ -11,7 +11,7 @@ from perdure.stores.sqlite.working import Change, Held, WorkingSet, chunked, del
 from perdure.stores.sqlite.writer import remove_sources, touch, write_chunks, write_documents
 
 _BANK_TABLES = (
-    "document", "chunk", "vector_code", "vector_original", "staged", "edge",
+    "document", "chunk", "vector_code", "vector_original", "staged",
     "proof", "derived", "entity", "entity_key", "change", "feature", "fact",
 )  # fmt: skip
 
@@ -136,8 +136,7 @@ class Eraser:
         numbers = [held.no for held in doomed]
         keyed = [(self._bank_no, no) for no in numbers]
         single = [(no,) for no in numbers]
-        for table in ("feature", "edge"):
-            self._db.executemany(f"DELETE FROM {table} WHERE bank = ? AND fact = ?", keyed)
+        self._db.executemany("DELETE FROM feature WHERE bank = ? AND fact = ?", keyed)
         for table in ("detail", "proof", "derived"):
             self._db.executemany(f"DELETE FROM {table} WHERE fact = ?", single)
         staged = self._db.execute(

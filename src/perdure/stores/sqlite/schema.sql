@@ -73,6 +73,7 @@ CREATE TABLE feature (
   metadata BLOB NOT NULL,                   -- 64-bit hashes of key and value
   tags TEXT,                                -- JSON, null without tags
   signature BLOB NOT NULL,
+  links BLOB NOT NULL,                      -- codec.EDGE each: links with facts of lower number
   PRIMARY KEY (bank, fact)
 ) WITHOUT ROWID;
 
@@ -100,13 +101,6 @@ CREATE TABLE staged (
   views BLOB NOT NULL,                      -- names and float16 vectors
   tokens BLOB NOT NULL,
   PRIMARY KEY (bank, model, dimensions, fact)
-) WITHOUT ROWID;
-
-CREATE TABLE edge (
-  bank INTEGER NOT NULL,
-  fact INTEGER NOT NULL,
-  links BLOB NOT NULL,                      -- codec.EDGE each: links with facts of lower number
-  PRIMARY KEY (bank, fact)
 ) WITHOUT ROWID;
 
 CREATE TABLE proof (

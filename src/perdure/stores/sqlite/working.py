@@ -57,6 +57,8 @@ class WorkingSet:
         self._bank_no = bank_no
         self._bank = bank
         self._held: dict[str, Held | None] = {}
+        self.links: dict[int, bytes] = {}
+        """Packed links of new facts, by number."""
         self._last = _last_number(connection)
         self._next = self._last + 1
 
@@ -128,7 +130,7 @@ class WorkingSet:
         replaced = [one for one in held if not one.new and one.changed and one.features is not None]
         changed = [one for one in held if not one.new and one.changed and one.features is None]
         self._rewrite(changed)
-        self._delete_features(replaced)
+        self._delete_details(replaced)
         self._write_facts(new, replaced)
         self._write_features([*new, *replaced])
         self.log((one.no, Change.REPLACED) for one in replaced)
@@ -203,34 +205,32 @@ class WorkingSet:
             same = lists == (entities, metadata, tags)
             self.log([(one.no, Change.COLUMNS if same else Change.REPLACED)])
 
-    def _delete_features(self, replaced: list[Held]) -> None:
+    def _delete_details(self, replaced: list[Held]) -> None:
         for one in replaced:
-            self._db.execute("DELETE FROM feature WHERE bank = ? AND fact = ?", (self._bank_no, one.no))
             self._db.execute("DELETE FROM detail WHERE fact = ?", (one.no,))
             self._db.execute("DELETE FROM derived WHERE fact = ?", (one.no,))
         delete_vectors(self._db, self._bank_no, [one.no for one in replaced])
 
     def _write_features(self, written: list[Held]) -> None:
-        feature_rows, detail_rows = [], []
+        inserts, updates, detail_rows = [], [], []
         views: dict[str, tuple[list[int], list[Vector]]] = {}
         for one in written:
             fact, features = one.fact, one.features
             assert features is not None
             terms = codec.pack_terms(features.terms)
             length = float(sum(features.terms.values()))
-            feature_rows.append(
-                (
-                    self._bank_no,
-                    one.no,
-                    fact.id,
-                    codec.columns_of(fact, length, len(terms) // codec.TERM.itemsize),
-                    terms,
-                    codec.entity_hashes(fact),
-                    codec.metadata_hashes(fact),
-                    codec.tags_text(fact),
-                    features.signature,
-                )
+            columns = (
+                codec.columns_of(fact, length, len(terms) // codec.TERM.itemsize),
+                terms,
+                codec.entity_hashes(fact),
+                codec.metadata_hashes(fact),
+                codec.tags_text(fact),
+                features.signature,
             )
+            if one.new:
+                inserts.append((self._bank_no, one.no, fact.id, *columns, self.links.get(one.no, b"")))
+            else:
+                updates.append((*columns, self._bank_no, one.no))
             detail_rows.append(
                 (
                     one.no,
@@ -245,7 +245,12 @@ class WorkingSet:
                 numbers, vectors = views.setdefault(view, ([], []))
                 numbers.append(one.no)
                 vectors.append(vector)
-        self._db.executemany("INSERT INTO feature VALUES (?,?,?,?,?,?,?,?,?)", feature_rows)
+        self._db.executemany("INSERT INTO feature VALUES (?,?,?,?,?,?,?,?,?,?)", inserts)
+        self._db.executemany(
+            "UPDATE feature SET columns=?, terms=?, entities=?, metadata=?, tags=?, signature=?"
+            " WHERE bank=? AND fact=?",
+            updates,
+        )
         self._db.executemany("INSERT INTO detail VALUES (?,?,?,?,?,?)", detail_rows)
         for view, (numbers, vectors) in views.items():
             write_vectors(self._db, self._bank_no, view, numbers, vectors)

@@ -209,8 +209,8 @@ class BatchWriter:
         for proof in batch.proofs:
             target = merged.get(proof.fact_id, proof.fact_id)
             self._prove(target, proof.document_id, proof.chunk_id, proof.seen_at)
-        self._facts.flush()
         write_links(self._db, self._bank_no, self._facts, batch.links, merged)
+        self._facts.flush()
         return WriteReceipt(inserted=tuple(inserted), merged=merged)
 
     def _insert(self, facts: Sequence[NewFact]) -> tuple[list[str], dict[str, str]]:
@@ -327,16 +327,23 @@ def write_links(
         later, earlier = (out_of, into) if out_of > into else (into, out_of)
         key = (earlier, codec.KINDS[link.kind], int(out_of == later))
         added.setdefault(later, {})[key] = link.weight
-    known = [no for no in added if not facts.is_new(no)]
-    for no in known:
-        row = db.execute("SELECT links FROM edge WHERE bank = ? AND fact = ?", (bank_no, no)).fetchone()
-        if row:
-            held = {(o, k, d): w for o, k, d, w in np.frombuffer(row[0], codec.EDGE).tolist()}
-            added[no] = held | added[no]
-    db.executemany(
-        "INSERT OR REPLACE INTO edge VALUES (?,?,?)",
-        [(bank_no, no, codec.pack_edges(edges)) for no, edges in added.items()],
-    )
+    known = []
+    for no, edges in added.items():
+        if facts.is_new(no):
+            facts.links[no] = codec.pack_edges(edges)
+            continue
+        known.append(no)
+        (packed,) = db.execute(
+            "SELECT links FROM feature WHERE bank = ? AND fact = ?", (bank_no, no)
+        ).fetchone()
+        held = {
+            (other, kind, out): weight
+            for other, kind, out, weight in np.frombuffer(packed, codec.EDGE).tolist()
+        }
+        db.execute(
+            "UPDATE feature SET links = ? WHERE bank = ? AND fact = ?",
+            (codec.pack_edges(held | edges), bank_no, no),
+        )
     facts.log((no, Change.EDGES) for no in known)
 
 

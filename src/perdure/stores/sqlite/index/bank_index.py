@@ -16,7 +16,7 @@ from perdure.stores.sqlite.connections import Reader
 from perdure.stores.sqlite.index.growing import Array, Growing
 from perdure.stores.sqlite.index.lazy import LazyParts, RowOfNumber
 from perdure.stores.sqlite.index.rank import id_keys
-from perdure.stores.sqlite.index.rows import EdgeRows, FeatureRows, read_edges, read_features
+from perdure.stores.sqlite.index.rows import EdgeRows, FeatureRows, read_features
 from perdure.stores.sqlite.index.runs import Runs
 from perdure.stores.sqlite.index.snapshot import Snapshot
 from perdure.stores.sqlite.working import Change
@@ -123,8 +123,9 @@ class BankIndex:
         if known is not None and state.vectors_since > known.version:
             self._lazy.drop_vectors()
         seen_before = self._last_number
-        self._append(db, read_features(db, state.no, "fact > ?", (seen_before,)))
-        self._connect(read_edges(db, state.no, "fact > ?", (seen_before,)))
+        read = read_features(db, state.no, "fact > ?", (seen_before,))
+        self._append(db, read)
+        self._connect(read.edges)
         self._apply_changes(db, state.no, seen_before)
         self._publish()
         self._state = state
@@ -186,8 +187,8 @@ class BankIndex:
             tail = np.concatenate([far[one] << 1 | outgoing[one], near[one] << 1 | 1 - outgoing[one]])
             links[code] = links[code].add(head, tail, np.concatenate([weight[one], weight[one]]))
         self._links = tuple(links)
-        touched, counts = np.unique(np.concatenate([near, far]), return_counts=True)
-        self._degree.assign(touched, self._degree.view[touched] + counts)
+        ends = np.concatenate([near, far])
+        self._degree = Growing(self._degree.view + np.bincount(ends, minlength=len(self._ids)))
 
     def _apply_changes(self, db: sqlite3.Connection, bank_no: int, seen_before: int) -> None:
         """Changes of facts that the index held before it looked."""
@@ -258,7 +259,7 @@ class BankIndex:
         """Links added between known facts; when a weight changed, all links are read anew."""
         if not numbers:
             return
-        edges = read_edges(db, bank_no, f"fact IN ({_listed(numbers)})")
+        edges = read_features(db, bank_no, f"fact IN ({_listed(numbers)})").edges
         near, far = self._rows(edges.number), self._rows(edges.other)
         fresh = np.zeros(len(near), np.bool_)
         for place in np.flatnonzero((near >= 0) & (far >= 0)).tolist():
@@ -270,7 +271,7 @@ class BankIndex:
                 self._links = (Runs(),) * len(codec.KIND_OF)
                 entities = self._columns["entities"].view.astype(np.int64)
                 self._degree = Growing(entities)
-                self._connect(read_edges(db, bank_no, "true"))
+                self._connect(read_features(db, bank_no, "true").edges)
                 return
         outgoing = edges.outgoing[fresh].astype(np.int64)
         self._add_links(near[fresh], far[fresh], edges.kind[fresh], outgoing, edges.weight[fresh])

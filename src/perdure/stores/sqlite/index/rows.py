@@ -13,6 +13,9 @@ from perdure.errors import StoreCorrupt
 from perdure.stores.sqlite import codec
 from perdure.stores.sqlite.index.growing import Array
 
+_BLOCK = 8192
+"""Rows fetched at once: their small objects are gone again before the next are made."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureRows:
@@ -25,47 +28,11 @@ class FeatureRows:
     entities: NDArray[np.uint64]
     metadata: NDArray[np.uint64]
     tags: Sequence[str | None]
+    edges: EdgeRows
 
     def repeat(self, count: str) -> NDArray[np.int64]:
         """The position of the fact for each of its terms, entities or metadata pairs."""
         return np.repeat(np.arange(len(self.numbers)), self.columns[count])
-
-
-def read_features(
-    db: sqlite3.Connection, bank_no: int, condition: str, values: Sequence[int] = ()
-) -> FeatureRows:
-    """The facts of a bank for which a condition holds."""
-    rows = db.execute(
-        "SELECT fact, id, columns, terms, entities, metadata, tags FROM feature"
-        f" WHERE bank = ? AND {condition} ORDER BY fact",
-        (bank_no, *values),
-    ).fetchall()
-    if not rows:
-        rows_by_column: list[Sequence[object]] = [()] * 7
-    else:
-        rows_by_column = list(zip(*rows, strict=True))
-    numbers, ids, columns, terms, entities, metadata, tags = rows_by_column
-    try:
-        read = FeatureRows(
-            numbers=np.array(numbers, np.int64),
-            ids=ids,  # type: ignore[arg-type]
-            columns=np.frombuffer(b"".join(columns), codec.COLUMNS),  # type: ignore[arg-type]
-            terms=np.frombuffer(b"".join(terms), codec.TERM),  # type: ignore[arg-type]
-            entities=np.frombuffer(b"".join(entities), "<u8"),  # type: ignore[arg-type]
-            metadata=np.frombuffer(b"".join(metadata), "<u8"),  # type: ignore[arg-type]
-            tags=tags,  # type: ignore[arg-type]
-        )
-    except (ValueError, TypeError) as error:
-        raise StoreCorrupt(f"the search columns of bank {bank_no} cannot be read: {error}") from error
-    _check_counts(read)
-    return read
-
-
-def _check_counts(read: FeatureRows) -> None:
-    held = {"terms": len(read.terms), "entities": len(read.entities), "metadata": len(read.metadata)}
-    counted = {name: int(read.columns[name].sum()) for name in held}
-    if len(read.columns) != len(read.numbers) or held != counted:
-        raise StoreCorrupt(f"the search columns are inconsistent: {held} where {counted} were written")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,15 +46,59 @@ class EdgeRows:
     weight: NDArray[np.float32]
 
 
-def read_edges(db: sqlite3.Connection, bank_no: int, condition: str, values: Sequence[int] = ()) -> EdgeRows:
-    """The links kept with the facts for which a condition holds."""
-    rows = db.execute(
-        f"SELECT fact, links FROM edge WHERE bank = ? AND {condition}", (bank_no, *values)
-    ).fetchall()
-    counts = [len(links) // codec.EDGE.itemsize for _, links in rows]
-    edges = np.frombuffer(b"".join(links for _, links in rows), codec.EDGE)
+def read_features(
+    db: sqlite3.Connection, bank_no: int, condition: str, values: Sequence[int] = ()
+) -> FeatureRows:
+    """The facts of a bank for which a condition holds."""
+    cursor = db.execute(
+        "SELECT fact, id, tags, columns, terms, entities, metadata, links FROM feature"
+        f" WHERE bank = ? AND {condition} ORDER BY fact",
+        (bank_no, *values),
+    )
+    numbers: list[int] = []
+    ids: list[str] = []
+    tags: list[str | None] = []
+    counts: list[int] = []
+    packed: list[list[bytes]] = [[], [], [], [], []]
+    try:
+        while block := cursor.fetchmany(_BLOCK):
+            some_numbers, some_ids, some_tags, *blobs = zip(*block, strict=True)
+            numbers += some_numbers
+            ids += some_ids
+            tags += some_tags
+            counts += map(len, blobs[-1])
+            for held, blob in zip(packed, blobs, strict=True):
+                held.append(b"".join(blob))
+        columns, terms, entities, metadata, links = (b"".join(blocks) for blocks in packed)
+        read = FeatureRows(
+            numbers=np.array(numbers, np.int64),
+            ids=ids,
+            columns=np.frombuffer(columns, codec.COLUMNS),
+            terms=np.frombuffer(terms, codec.TERM),
+            entities=np.frombuffer(entities, "<u8"),
+            metadata=np.frombuffer(metadata, "<u8"),
+            tags=tags,
+            edges=_edges(np.array(numbers, np.int64), np.array(counts, np.int64), links),
+        )
+    except (ValueError, TypeError) as error:
+        raise StoreCorrupt(f"the search columns of bank {bank_no} cannot be read: {error}") from error
+    _check_counts(read)
+    return read
+
+
+def _check_counts(read: FeatureRows) -> None:
+    held = {"terms": len(read.terms), "entities": len(read.entities), "metadata": len(read.metadata)}
+    if len(read.columns) != len(read.numbers):
+        raise StoreCorrupt(f"the search columns hold {len(read.columns)} rows of {len(read.numbers)} facts")
+    counted = {name: int(read.columns[name].sum()) for name in held}
+    if held != counted:
+        raise StoreCorrupt(f"the search columns are inconsistent: {held} where {counted} were written")
+
+
+def _edges(numbers: NDArray[np.int64], lengths: NDArray[np.int64], links: bytes) -> EdgeRows:
+    edges = np.frombuffer(links, codec.EDGE)
     return EdgeRows(
-        number=np.repeat(np.array([no for no, _ in rows], np.int64), counts),
+        number=np.repeat(numbers, lengths // codec.EDGE.itemsize),
         other=edges["other"].astype(np.int64),
         kind=edges["kind"].copy(),
         outgoing=edges["outgoing"].astype(np.bool_),
