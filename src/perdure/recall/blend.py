@@ -79,14 +79,18 @@ def cheap_strengths(pool: Sequence[Candidate], blend: Blend) -> list[float]:
 
 
 def to_unit(values: Sequence[float | None]) -> list[float]:
-    """Values spread over 0..1, the least and the missing at 0; all 0 when they do not differ."""
+    """Values spread over 0..1, the least and the missing at 0.
+
+    When those known do not differ they are at 1 beside missing ones, and at 0 when none is missing.
+    """
     known = [value for value in values if value is not None]
     if not known:
         return [0.0] * len(values)
     least, most = min(known), max(known)
     width = most - least
     if width <= 0.0:
-        return [0.0] * len(values)
+        alike = float(len(known) < len(values))
+        return [0.0 if value is None else alike for value in values]
     return [0.0 if value is None else (value - least) / width for value in values]
 
 

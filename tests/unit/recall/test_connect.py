@@ -69,6 +69,7 @@ def test_covering_prefers_what_is_still_open() -> None:
 def test_signals_are_brought_to_one_scale() -> None:
     assert to_unit([2.0, None, 4.0, 3.0]) == [0.0, 0.0, 1.0, 0.5]
     assert to_unit([1.0, 1.0]) == [0.0, 0.0]
+    assert to_unit([7.0, None]) == [1.0, 0.0]
     ranks = [ChannelRank(channel="keyword", rank=1, score=8.0)]
     found = Candidate(fact_id="x", ranks=tuple(ranks), title=0.5, by_named=True)
     blend = Blend(channels={"keyword": 3.0}, titles=2.0, speaker=0.5)
