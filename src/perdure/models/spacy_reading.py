@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from unicodedata import category
 
 from perdure.models.penn import lemma_of, universal_pos
 from perdure.models.plain_words import PLAIN
+from perdure.models.spacy_entities import Entity, EntityFinder
 from perdure.ports.tagger import Mention, Sentence, Token
 
 LOOSE = "proper"
@@ -29,7 +31,7 @@ class Reader:
         import spacy
 
         self._nlp = spacy.load(path, exclude=_others(path))
-        self._ner: Any = self._nlp.get_pipe("ner")
+        self._entities = EntityFinder(self._nlp.get_pipe("ner"))
         self._lemmatizer: Any = self._nlp.get_pipe("lemmatizer")
         # Parts of speech and lemmas are derived from the tags (a fifth of the pipeline's time otherwise);
         # the recogniser, most of the time, reads only what may hold a name.
@@ -41,11 +43,14 @@ class Reader:
         with self._nlp.memory_zone():
             docs = list(self._nlp.pipe(texts, batch_size=len(texts)))
             named = [doc for doc in docs if _may_name(doc)]
-            list(self._ner.pipe(named, batch_size=max(1, len(named))))
-            return [list(self._sentences(doc, start)) for doc, start in zip(docs, starts, strict=True)]
+            entities = dict(zip(map(id, named), self._entities.find(named), strict=True))
+            return [
+                list(self._sentences(doc, start, entities.get(id(doc), [])))
+                for doc, start in zip(docs, starts, strict=True)
+            ]
 
-    def _sentences(self, doc: Any, start: int) -> Iterator[Sentence]:
-        names = list(_names(doc, start))
+    def _sentences(self, doc: Any, start: int, entities: Sequence[Entity]) -> Iterator[Sentence]:
+        names = list(_names(doc, start, entities))
         for first, last in _sentence_spans(doc):
             words = [token for token in doc[first:last] if not token.is_space]
             if not words:
@@ -106,24 +111,29 @@ def _may_name(doc: Any) -> bool:
 
 
 def _sentence_spans(doc: Any) -> Iterator[tuple[int, int]]:
-    """First and last token of each sentence; what holds no letter or digit (an emoji, a mark) belongs to the one before."""
+    """First and last token of each sentence; emoji and marks without words belong to the sentence before them."""
     first = last = 0
     for sentence in doc.sents:
-        if last > first and any(char.isalnum() for char in sentence.text):
-            yield first, last
-            first = last
+        start = sentence.start
+        if start > 0:
+            while start < sentence.end and category(doc[start].text[0]) == "So":
+                start += 1
+        if start > first and any(char.isalnum() for char in doc[start : sentence.end].text):
+            yield first, start
+            first = start
         last = sentence.end
     if last > first:
         yield first, last
 
 
-def _names(doc: Any, start: int) -> Iterator[Mention]:
+def _names(doc: Any, start: int, entities: Sequence[Entity]) -> Iterator[Mention]:
     taken: set[int] = set()
-    for entity in doc.ents:
+    for entity in entities:
         taken.update(range(entity.start, entity.end))
-        kind = _TYPES.get(entity.label_)
-        if kind and any(char.isupper() for char in entity.text):
-            yield from _bare(doc, entity.start_char, entity.end_char, kind, start)
+        span = doc[entity.start : entity.end]
+        kind = _TYPES.get(entity.label)
+        if kind and any(char.isupper() for char in span.text):
+            yield from _bare(doc, span.start_char, span.end_char, kind, start)
     if doc.text.isupper():
         return
     run: list[Any] = []
