@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from perdure.text.dates.calendar import DAY, add_months, add_years, is_date, month_start
+from perdure.text.dates.calendar import DAY, add_business_days, add_months, add_years, is_date, month_start
 from perdure.text.dates.model import Kind
 from perdure.text.dates.tokens import Scan
 
@@ -45,7 +45,6 @@ class Node:
     length: Length | None = None
     part: str = ""
     clock_open: bool = False
-    fixed_end: bool = False
     tags: frozenset[str] = field(default_factory=frozenset)
 
     def changed(self, **changes: object) -> Node:
@@ -151,8 +150,6 @@ def shift(scan: Scan, moment: datetime, length: Length, sign: int) -> datetime:
     rest = months - int(months)
     moved += timedelta(days=length.days * sign + rest * 30)
     if length.business:
-        from perdure.text.dates.calendar import add_business_days
-
         moved = add_business_days(moved, length.business * sign)
     if length.seconds:
         moved = elapsed(scan, moved, timedelta(seconds=length.seconds * sign))
@@ -161,7 +158,5 @@ def shift(scan: Scan, moment: datetime, length: Length, sign: int) -> datetime:
 
 def elapsed(scan: Scan, moment: datetime, delta: timedelta) -> datetime:
     """Wall time after an elapsed time in the reference's zone."""
-    from datetime import UTC
-
     instant = moment.replace(tzinfo=scan.zone).astimezone(UTC) + delta
     return instant.astimezone(scan.zone).replace(tzinfo=None)

@@ -18,6 +18,7 @@ from perdure.text.dates.grammar.clockranges import clock_range
 from perdure.text.dates.grammar.dayparts import part_name, part_of_day
 from perdure.text.dates.grammar.isotimes import iso_time
 from perdure.text.dates.grammar.pinning import days_of, on_days, pin
+from perdure.text.dates.grammar.weekdays import nth_weekday_at, nth_weekday_of
 from perdure.text.dates.nodes import Alt, Match, Node
 from perdure.text.dates.tokens import Scan, memoised
 from perdure.text.dates.wordsets import word_set
@@ -54,13 +55,29 @@ def operand(scan: Scan, i: int) -> Match | None:
 
 def start_of_operand(scan: Scan, i: int) -> Match | None:
     """The atom or range of clock times an operand begins with."""
-    found = atom(scan, i)
+    found = atom(scan, i) or timed_nth_weekday(scan, i)
     if scan.words[i] not in _TIME_LEADS and not starts_clock(scan, i):
         return found
     times = clock_range(scan, i) or plain_times_before_day(scan, i) or announced_clock(scan, i)
     if times is not None and (found is None or times[1] > found[1]):
         return times
     return found
+
+
+def timed_nth_weekday(scan: Scan, i: int) -> Match | None:
+    """ "first Monday 1pm to 3pm of next month": the time stands inside."""
+    lead = nth_weekday_at(scan, i) if scan.words[i] != "the" else None
+    if lead is None:
+        return None
+    k = scan.skip(lead[2], "at", ",")
+    times = clock_range(scan, k, announced=True)
+    if times is None:
+        value = clock(scan, k)
+        times = None if value is None else (clock_node(scan, value[0]), value[1])
+    if times is None:
+        return None
+    days = nth_weekday_of(scan, lead[0], lead[1], times[1])
+    return None if days is None else (on_days(scan, times[0], days[0]), days[1])
 
 
 def plain_times_before_day(scan: Scan, i: int) -> Match | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from perdure.text.dates.calendar import (
     DAY,
@@ -200,7 +200,7 @@ def rest_of(scan: Scan, i: int) -> Match | None:
     if unit == "day":
         end = scan.today + DAY
         now = scan.now.replace(microsecond=0)
-        return Node("datetimerange", "day", [Alt(now, end, end)]), j + 1
+        return Node("datetimerange", "day", [Alt(now, end - timedelta(seconds=1), end)]), j + 1
     if unit not in ("week", "month", "quarter", "year", "decade"):
         return None
     _, stop = unit_bounds(unit, scan.now, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from perdure.text.dates.calendar import DAY
 from perdure.text.dates.grammar.months import month_alone, month_at, year_after
 from perdure.text.dates.grammar.numbers import two_digit_year
 from perdure.text.dates.grammar.numeric import numeric_month
@@ -165,9 +166,7 @@ def _shifted(scan: Scan, steps: int, j: int) -> Match | None:
         node = unit_node("week", scan.now, steps)
         start = node.alts[0].start
         assert start is not None
-        from datetime import timedelta
-
-        node.alts = [Alt(start, start + timedelta(days=5), start + timedelta(days=5))]
+        node.alts = [Alt(start, start + 5 * DAY, start + 5 * DAY)]
         return node, j + 2
     unit = scan.lex.units.get(words[j])
     if (

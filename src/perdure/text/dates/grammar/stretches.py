@@ -18,9 +18,6 @@ from perdure.text.dates.grammar.numeric import inside_number
 from perdure.text.dates.nodes import Match, Node, period_node
 from perdure.text.dates.tokens import Scan
 
-_QUARTERS = {"q1": 1, "q2": 2, "q3": 3, "q4": 4}
-_TERMS = {"quarter": 3, "half": 6, "trimester": 3, "semester": 6}
-
 
 def _coded(scan: Scan, i: int, letter: str, highest: int) -> tuple[int, int] | None:
     """ "Q3" as a letter with a glued digit."""
@@ -72,9 +69,7 @@ def _term(scan: Scan, months: int, number: int, year: int | None) -> Node:
     first, last = starts[0], add_months(starts[0], months)
     last_year = prefix if last.year == first.year or year is None else f"{last.year:04}"
     timex = f"({prefix}-{first:%m-%d},{last_year}-{last:%m-%d},P{months}M)"
-    node = period_node([(start, add_months(start, months)) for start in starts], grain, timex)
-    node.tags = frozenset(("term",))
-    return node
+    return period_node([(start, add_months(start, months)) for start in starts], grain, timex)
 
 
 def _coded_term(scan: Scan, i: int, letter: str, months: int) -> Match | None:
@@ -183,7 +178,7 @@ def _in_fiscal_year(scan: Scan, i: int, found: Match | None) -> Match | None:
         for alt in node.alts
         if alt.start is not None and alt.stop is not None
     ]
-    return period_node(pairs, node.grain, "", "term"), end
+    return period_node(pairs, node.grain), end
 
 
 def week_number(scan: Scan, i: int) -> Match | None:

@@ -191,22 +191,33 @@ def week_then_weekday(scan: Scan, i: int) -> Match | None:
 
 def ordinal_weekday(scan: Scan, i: int) -> Match | None:
     """ "the first Monday of next month", "last Friday in October 2019"."""
+    lead = nth_weekday_at(scan, i)
+    return None if lead is None else nth_weekday_of(scan, lead[0], lead[1], lead[2])
+
+
+def nth_weekday_at(scan: Scan, i: int) -> tuple[int, int, int] | None:
+    """ "the first Monday": its number, its weekday and the index after it."""
     j = scan.skip(i, "the")
     nth = (-1, j + 1) if scan.words[j] == "last" else ordinal(scan, j)
     if nth is None or nth[0] > 5:
         return None
     found = weekday_at(scan, nth[1])
-    if found is None or scan.words[found[1]] not in ("of", "in"):
+    return None if found is None else (nth[0], found[0], found[1])
+
+
+def nth_weekday_of(scan: Scan, nth: int, weekday: int, k: int) -> Match | None:
+    """The nth weekday of the month or year that follows "of"."""
+    if scan.words[k] not in ("of", "in"):
         return None
-    months = _months_of(scan, found[1] + 1)
+    months = _months_of(scan, k + 1)
     if months is None:
         return None
     node, end = months
     days = []
     for alt in node.alts:
         assert alt.start is not None
-        month = 12 if nth[0] < 0 and node.grain == "year" else alt.start.month
-        day = nth_weekday(alt.start.year, month, found[0], nth[0])
+        month = 12 if nth < 0 and node.grain == "year" else alt.start.month
+        day = nth_weekday(alt.start.year, month, weekday, nth)
         if day is not None:
             days.append(day)
     return (day_node(days), end) if days else None
