@@ -125,7 +125,8 @@ def _scopes(scopes: Iterable[str]) -> frozenset[Scope]:
 def _read(record: Record) -> ApiKey:
     body = record.body
     banks, scopes = body["banks"], body["scopes"]
-    assert isinstance(banks, list) and isinstance(scopes, list)
+    assert isinstance(banks, list)
+    assert isinstance(scopes, list)
     return ApiKey(
         id=record.id,
         name=str(body.get("name", "")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Literal
 
 from perdure.domain.bank import Disposition
 from perdure.domain.fact import Chunk, Document, Entity, Fact
@@ -60,7 +61,7 @@ def traits(disposition: Disposition) -> DispositionTraits:
     )
 
 
-def state_of(fact: Fact) -> str:
+def state_of(fact: Fact) -> Literal["valid", "invalidated"]:
     """Hindsight's word for whether a fact is still believed."""
     return "valid" if fact.retired_at is None else "invalidated"
 

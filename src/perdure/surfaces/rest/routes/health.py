@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, Response
 from pydantic import BaseModel
 
@@ -79,9 +79,10 @@ async def live(service: Serving) -> Response:
 
 
 @router.get("/version", operation_id="get_version", response_model=VersionResponse)
-async def version() -> Response:
+async def version(request: Request) -> Response:
     """The API's version and the features that are on."""
-    return reply(VersionResponse())
+    with_mcp = any(getattr(route, "path", "").startswith("/mcp") for route in request.app.routes)
+    return reply(VersionResponse(features=FeaturesInfo(mcp=with_mcp)))
 
 
 @router.get("/metrics", operation_id="metrics_endpoint_metrics_get", response_class=PlainTextResponse)
