@@ -16,8 +16,8 @@ from pydantic_settings import (
 
 
 def _also(name: str, *others: str) -> AliasChoices:
-    """The knob's own name in code and in the environment, and the names other systems give it."""
-    return AliasChoices(name, f"PERDURE_{name.upper()}", *others)
+    """The knob's own name in the environment, and the names other systems give it."""
+    return AliasChoices(f"PERDURE_{name.upper()}", *others)
 
 
 def _hindsight(name: str) -> str:

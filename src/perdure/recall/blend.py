@@ -60,7 +60,10 @@ def _in_two_parts(pool: Sequence[Candidate]) -> list[Candidate]:
 
 
 def cheap_strengths(pool: Sequence[Candidate], blend: Blend) -> list[float]:
-    """What the signals other than the cross-encoder add to each candidate's logit."""
+    """What the signals other than the cross-encoder add to each candidate's logit.
+
+    Signals that come from the pool take away what a candidate lacks to its best one; names only add.
+    """
     totals = [0.0] * len(pool)
     signals: list[tuple[float, list[float | None]]] = [
         (blend.late, [c.late for c in pool]),
@@ -71,7 +74,9 @@ def cheap_strengths(pool: Sequence[Candidate], blend: Blend) -> list[float]:
     ]
     for weight, values in signals:
         if weight:
-            totals = [total + weight * value for total, value in zip(totals, to_unit(values), strict=True)]
+            totals = [
+                total + weight * (value - 1.0) for total, value in zip(totals, to_unit(values), strict=True)
+            ]
     return [
         total + blend.titles * (c.title or 0.0) + blend.speaker * c.by_named
         for total, c in zip(totals, pool, strict=True)

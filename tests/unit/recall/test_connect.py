@@ -74,7 +74,7 @@ def test_signals_are_brought_to_one_scale() -> None:
     found = Candidate(fact_id="x", ranks=tuple(ranks), title=0.5, by_named=True)
     blend = Blend(channels={"keyword": 3.0}, titles=2.0, speaker=0.5)
     weaker = Candidate(fact_id="y", ranks=(ChannelRank(channel="keyword", rank=2, score=2.0),))
-    assert cheap_strengths([found, weaker], blend) == pytest.approx([3.0 + 1.0 + 0.5, 0.0])
+    assert cheap_strengths([found, weaker], blend) == pytest.approx([0.0 + 1.0 + 0.5, -3.0])
 
 
 def test_unread_candidates_count_as_the_weakest_read() -> None:
@@ -83,6 +83,6 @@ def test_unread_candidates_count_as_the_weakest_read() -> None:
     weak = Candidate(fact_id="b", ranks=ranks(5.0), logits=(-6.0,))
     unread = Candidate(fact_id="c", ranks=ranks(9.0))
     strengths = {c.fact_id: c.strength for c in with_relevance([read, weak, unread], Blend(channels={"keyword": 4.0}))}
-    assert strengths["a"] == pytest.approx(3.0)
-    assert strengths["b"] == pytest.approx(-6.0 + 2.0)
-    assert strengths["c"] == pytest.approx(-6.0 + 4.0)
+    assert strengths["a"] == pytest.approx(3.0 - 4.0)
+    assert strengths["b"] == pytest.approx(-6.0 - 2.0)
+    assert strengths["c"] == pytest.approx(-6.0)
