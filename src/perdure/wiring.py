@@ -178,9 +178,11 @@ def choose_extractor(settings: Settings) -> Extractor:
 
         return VerbatimExtractor()
     from perdure.models.choose import choose_tagger
+    from perdure.models.rule_tagger import RuleTagger
     from perdure.retain.extract_local import LocalExtractor
 
-    return LocalExtractor(choose_tagger(settings.tagger))
+    # The agent's own turns are long and say little about people: rules are enough for them.
+    return LocalExtractor(choose_tagger(settings.tagger), light=RuleTagger())
 
 
 def choose_tokens(settings: Settings) -> Tokens:

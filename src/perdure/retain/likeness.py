@@ -9,6 +9,7 @@ from rapidfuzz.fuzz import ratio
 
 from perdure.text.names import full_names, initials, name_tokens, normal_name
 
+_POSSESSIVE = re.compile(r"['’]s?\s")
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 _ROMAN = re.compile(r"^(?:ii|iii|iv|vi|vii|viii|ix|xi|xii|xiii)$")
 _APART: frozenset[str] = frozenset({"person", "place", "organisation"})
@@ -86,12 +87,19 @@ def _compare_persons(
         return None
     if len(words) > 1 and len(known_words) > 1:
         return Likeness(0.9, f'given name and family name agree with "{known}"')
+    if not _is_full_name(known if len(words) < len(known_words) else name):
+        return NONE
     short, long = (words, known_words) if len(words) < len(known_words) else (known_words, words)
     if short[0] == long[0]:
         return Likeness(0.85, f'given name of "{known if long is known_words else name}"', partial=True)
     if _same_given(short[0], long[0]):
         return Likeness(0.8, f'short for "{known if long is known_words else name}"', partial=True)
     return NONE
+
+
+def _is_full_name(name: str) -> bool:
+    """Whether a longer name can be a person's own: "Nora Quist", but not "Nora's manager"."""
+    return not _POSSESSIVE.search(name) and all(word[0].isupper() for word in name.split())
 
 
 def _compare_spelling(left: str, right: str, known: str) -> Likeness:

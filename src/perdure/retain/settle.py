@@ -27,7 +27,10 @@ def settle_entities(store: Store, bank: str, drafts: Sequence[Draft], now: datet
     every = [sighting for found in sightings for sighting in found]
     keys = lookup_keys(every)
     known = store.entities(bank, keys=keys) if keys else []
-    resolution = resolve(bank, every, known, lambda name, kind: digest(bank, "entity", name, kind))
+    aliases = [pair for draft in drafts for pair in draft.extracted.aliases]
+    resolution = resolve(
+        bank, every, known, lambda name, kind: digest(bank, "entity", name, kind), aliases=aliases
+    )
     decisions = iter(resolution.decisions)
     settled = [
         _assign(draft, [next(decisions) for _ in found], resolution)
