@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from bench.models_packing import paragraphs
 
 QUESTION = "When did the volunteers open the dome for the children?"
@@ -43,6 +45,7 @@ def medians(name: str, work: Callable[[], object], rounds: int = 15) -> dict[str
 
 def probe(kind: str, name: str, store: Path | None) -> dict[str, float]:
     """The figures of one model."""
+    threadpool_limits(1, user_api="blas")  # as an engine sets it: docs/decisions/blas-threads.md
     texts = paragraphs()[:64]
     before, started = resident_mb(), time.perf_counter()
     measure = {

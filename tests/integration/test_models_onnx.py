@@ -70,6 +70,16 @@ def test_meaning_is_nearer_than_other_meaning(embedder: OnnxEmbedder, reranker: 
     assert int(reranker.score(question, TEXTS).argmax()) == 1
 
 
+def test_late_scores_are_the_same_whether_or_not_the_question_was_embedded_before() -> None:
+    fresh, used = OnnxEmbedder(), OnnxEmbedder()
+    packed = fresh.encode_passages(TEXTS)
+    for number in range(70):
+        used.embed_query(f"Who fixes string instrument {number}?")
+    for number in (0, 69):
+        question = f"Who fixes string instrument {number}?"
+        assert np.array_equal(fresh.score(question, packed), used.score(question, packed))
+
+
 def test_queries_and_passages_have_their_own_prefixes(embedder: OnnxEmbedder) -> None:
     text = "Ann works in Porto."
     assert float(embedder.embed_query(text) @ embedder.embed_passages([text])[0]) < 0.9999

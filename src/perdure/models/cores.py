@@ -19,10 +19,11 @@ B = TypeVar("B")
 class Cores:
     """A budget of simultaneous model runs."""
 
-    def __init__(self, limit: int | None = None) -> None:
+    def __init__(self, limit: int = 0) -> None:
         self.limit = max(1, limit or available_cores())
         self._reset()
-        os.register_at_fork(after_in_child=self._reset)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._reset)
 
     def _reset(self) -> None:
         self._permits = threading.BoundedSemaphore(self.limit)
@@ -54,14 +55,14 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-_shared: Cores | None = None
+_shared: dict[int, Cores] = {}
 _shared_lock = threading.Lock()
 
 
-def shared_cores() -> Cores:
-    """The process-wide budget."""
-    global _shared
+def shared_cores(limit: int = 0) -> Cores:
+    """The process-wide budget of that many runs at once; 0 takes the number of cores."""
+    wanted = limit or available_cores()
     with _shared_lock:
-        if _shared is None:
-            _shared = Cores()
-        return _shared
+        if wanted not in _shared:
+            _shared[wanted] = Cores(wanted)
+        return _shared[wanted]

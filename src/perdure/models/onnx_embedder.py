@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TypeVar
@@ -22,6 +24,9 @@ from perdure.ports.embedder import Matrix, Vector
 DEFAULT_EMBEDDER = "e5-small-v2"
 _QUERY_TOKENS = 64
 """The late stage compares at most this many of a question's tokens."""
+
+_ASKED = 64
+"""A recall asks for a question's vector and then for late scores: the token states of the last questions are kept for that."""
 
 T = TypeVar("T")
 States = NDArray[np.float32]
@@ -44,6 +49,8 @@ class OnnxEmbedder:
         self.spec = find_model(model, "embedder") if isinstance(model, str) else model
         self._places = places
         self._cores = cores or shared_cores()
+        self._asked: OrderedDict[str, States] = OrderedDict()
+        self._lock = threading.Lock()
 
     @property
     def model(self) -> EmbeddingModel:
@@ -62,7 +69,11 @@ class OnnxEmbedder:
 
     def embed_query(self, text: str) -> Vector:
         """The unit vector of a question, the same on every call."""
-        (vector,) = self._each([text], self.spec.query_prefix, self._pool)
+        ((vector, words),) = self._each([text], self.spec.query_prefix, self._query)
+        with self._lock:
+            self._asked[text] = words
+            while len(self._asked) > _ASKED:
+                self._asked.popitem(last=False)
         return vector
 
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
@@ -84,8 +95,11 @@ class OnnxEmbedder:
 
     def score(self, query: str, passages: Sequence[bytes]) -> Vector:
         """Mean over the query's tokens of the best cosine with each passage's tokens; 0 for empty bytes."""
-        (tokens,) = self._each([query], self.spec.query_prefix, self._query_tokens)
-        return self._packing.score(tokens, passages)
+        with self._lock:
+            words = self._asked.get(query)
+        if words is None:
+            ((_, words),) = self._each([query], self.spec.query_prefix, self._query)
+        return self._packing.score(self._packing.project(words), passages)
 
     def token_states(self, texts: Sequence[str]) -> list[States]:
         """The full states of each passage's words, as the packing is fitted on them."""
@@ -140,8 +154,9 @@ class OnnxEmbedder:
     def _pack(self, item: Encoded, states: States) -> bytes:
         return self._packing.pack(self._words(item, states, self.spec.passage_prefix))
 
-    def _query_tokens(self, item: Encoded, states: States) -> States:
-        return self._packing.project(self._words(item, states, self.spec.query_prefix)[:_QUERY_TOKENS])
+    def _query(self, item: Encoded, states: States) -> tuple[Vector, States]:
+        words = self._words(item, states, self.spec.query_prefix)[:_QUERY_TOKENS]
+        return self._pool(item, states), words
 
     def _words(self, item: Encoded, states: States, prefix: str) -> States:
         """The states of the text's own words: neither special tokens, nor the prefix, nor punctuation."""

@@ -61,3 +61,5 @@ def test_a_forked_child_has_threads_of_its_own() -> None:
 def test_the_shared_budget_is_one_and_the_size_of_the_machine() -> None:
     assert shared_cores() is shared_cores()
     assert shared_cores().limit == available_cores() >= 1
+    assert shared_cores(3) is shared_cores(3)
+    assert shared_cores(3).limit == 3
