@@ -101,7 +101,9 @@ class Latency:
     def of(seconds: list[float]) -> Latency:
         """The figures of the durations."""
         ordered = sorted(1000 * s for s in seconds)
-        cuts = statistics.quantiles(ordered, n=20) if len(ordered) > 1 else [ordered[0]] * 19
+        cuts = (
+            statistics.quantiles(ordered, n=20, method="inclusive") if len(ordered) > 1 else [ordered[0]] * 19
+        )
         return Latency(len(ordered), round(cuts[9], 2), round(cuts[18], 2), round(ordered[-1], 2))
 
 
