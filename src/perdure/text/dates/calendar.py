@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from calendar import monthrange
 from datetime import date, datetime, timedelta
 
 DAY = timedelta(days=1)
@@ -14,9 +13,16 @@ def midnight(moment: datetime) -> datetime:
     return moment.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
+def days_in_month(year: int, month: int) -> int:
+    """28 to 31."""
+    if month == 2:
+        return 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
+    return 30 if month in (4, 6, 9, 11) else 31
+
+
 def is_date(year: int, month: int, day: int) -> bool:
     """Whether the three numbers name a day of the calendar."""
-    return 1 <= year <= 9999 and 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]
+    return 1 <= year <= 9999 and 1 <= month <= 12 and 1 <= day <= days_in_month(year, month)
 
 
 def add_months(moment: datetime, months: int) -> datetime:
@@ -25,7 +31,7 @@ def add_months(moment: datetime, months: int) -> datetime:
     year, month = divmod(index, 12)
     if not 1 <= year <= 9999:
         raise OverflowError("year out of range")
-    return moment.replace(year=year, month=month + 1, day=min(moment.day, monthrange(year, month + 1)[1]))
+    return moment.replace(year=year, month=month + 1, day=min(moment.day, days_in_month(year, month + 1)))
 
 
 def add_years(moment: datetime, years: int) -> datetime:
@@ -86,7 +92,7 @@ def last_week_of_month(year: int, month: int) -> datetime:
 def nth_weekday(year: int, month: int, weekday: int, nth: int) -> datetime | None:
     """The nth given weekday of a month, -1 for the last; None when there are fewer."""
     if nth < 0:
-        last = datetime(year, month, monthrange(year, month)[1])
+        last = datetime(year, month, days_in_month(year, month))
         return last - DAY * ((last.weekday() - weekday) % 7) + WEEK * (nth + 1)
     first = datetime(year, month, 1)
     found = first + DAY * ((weekday - first.weekday()) % 7) + WEEK * (nth - 1)
