@@ -12,7 +12,8 @@ from perdure.text.dates.render import clock_text, day_text, describe_window
 from perdure.text.dates.wordsets import word_set
 
 _FUTURE = re.compile(
-    r"\b(?:will|shall|won't|gonna|going to|plan(?:s|ning)? to|hop(?:e|es|ing) to|want(?:s)? to|about to|scheduled|upcoming)\b|'ll\b|’ll\b",
+    r"\b(?:will|shall|won't|gonna|going to|plan(?:s|ning)? (?:to|on)|hop(?:e|es|ing) to|want(?:s)? to|about to|scheduled|upcoming"
+    r"|starts?|begins?|due|deadline|let's|let’s|remind|looking forward|can't wait|can’t wait)\b|'ll\b|’ll\b",
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?\n]+\s")
@@ -50,14 +51,19 @@ _FUNCTION_WORDS = word_set(
 _KINDS = frozenset(("date", "range", "datetime", "datetimerange"))
 
 
-def make_absolute(text: str, reference: datetime, *, options: DateOptions = DateOptions()) -> str:
-    """The text with relative and incomplete dates written out; vague words, durations and full dates stay."""
+def make_absolute(
+    text: str, reference: datetime, *, options: DateOptions = DateOptions(), leaning: Prefer = "past"
+) -> str:
+    """The text with relative and incomplete dates written out; vague words, durations and full dates stay.
+
+    Sentences that speak of the future are read toward it, with `leaning` "future" all are.
+    """
     pieces: list[str] = []
     position = 0
     if not is_english(text):
         return text
-    for span in _spans(text, aware(reference), options):
-        change = _replacement(text, span, aware(reference), options)
+    for span in _spans(text, aware(reference), options, leaning):
+        change = _replacement(text, span, aware(reference), options, _leans(text, span))
         if change is None or change[0] < position:
             continue
         start, end, written = change
@@ -103,8 +109,12 @@ def _is_narrative(span: DateSpan) -> bool:
     return span.modifier == "ref_undef" or _NARRATIVE.match(span.text) is not None
 
 
-def _spans(text: str, reference: datetime, options: DateOptions) -> list[DateSpan]:
-    """Spans read toward the future in sentences that speak of it, else toward the past."""
+def _spans(
+    text: str, reference: datetime, options: DateOptions, leaning: Prefer = "past"
+) -> list[DateSpan]:
+    """Spans read toward the future in sentences that speak of it, else as they lean."""
+    if leaning == "future":
+        return read_text(text, reference, "future", options)
     past = read_text(text, reference, "past", options)
     if not past or _FUTURE.search(text) is None:
         return past
@@ -124,7 +134,7 @@ def _leans(text: str, span: DateSpan) -> Prefer:
 
 
 def _replacement(
-    text: str, span: DateSpan, reference: datetime, options: DateOptions
+    text: str, span: DateSpan, reference: datetime, options: DateOptions, leaning: Prefer
 ) -> tuple[int, int, str] | None:
     if span.window is None or not _is_dated(text, span) or span.text.lower() in _SEASON_NAMES:
         return None
@@ -132,7 +142,7 @@ def _replacement(
         return None
     bound = _BOUND.match(span.text)
     if bound is not None and span.modifier is not None:
-        inner = make_absolute("on " + span.text[bound.end() :], reference, options=options)
+        inner = make_absolute("on " + span.text[bound.end() :], reference, options=options, leaning=leaning)
         inner = re.sub(
             r"^on (?=on |in |over |the )|^on (?:in |over |on )?",
             "",
