@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from perdure.domain.fact import Fact
 from perdure.ports.store import Closure, Proof, Target, WriteBatch
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.agreement import assert_same_memory, assert_same_search
@@ -52,6 +53,15 @@ class StoreMachine(RuleBasedStateMachine):
         made = self.sampler.made
         return self.sampler.random.sample(made, min(count, len(made)))
 
+    def closure(self, fact: Fact, superseded_by: str | None) -> Closure:
+        """An end at a moment that filters ask about, not before the fact's beginning."""
+        retired, ended = self.sampler.moment(), self.sampler.maybe_moment()
+        if fact.recorded_at is not None:
+            retired = max(retired, fact.recorded_at)
+        if ended is not None and fact.valid_from is not None:
+            ended = max(ended, fact.valid_from)
+        return Closure(fact_id=fact.id, retired_at=retired, valid_to=ended, superseded_by=superseded_by)
+
     @rule(count=st.integers(1, 6), links=st.integers(0, 6))
     def add(self, count: int, links: int) -> None:
         facts = [self.sampler.new_fact() for _ in range(count)]
@@ -62,12 +72,8 @@ class StoreMachine(RuleBasedStateMachine):
     def close(self, superseded: bool) -> None:
         new = self.sampler.new_fact()
         closures = [
-            Closure(
-                fact_id=ident,
-                retired_at=datetime(2024, 1, 1, tzinfo=UTC),
-                superseded_by=new.fact.id if superseded else None,
-            )
-            for ident in self.pick(2)
+            self.closure(fact, new.fact.id if superseded else None)
+            for fact in self.oracle.facts(BANK, self.pick(2))
         ]
         self.write(WriteBatch(bank=BANK, model=MODEL, facts=[new], closures=closures))
 
@@ -84,7 +90,7 @@ class StoreMachine(RuleBasedStateMachine):
             for ident in self.pick(2)
         ]
         updates = [
-            replace(self.sampler.fact(), id=fact.id, retired_at=fact.retired_at, recorded_at=fact.recorded_at)
+            replace(self.sampler.fact(), id=fact.id, recorded_at=fact.recorded_at, retired_at=fact.retired_at)
             for fact in self.oracle.facts(BANK, self.pick(1))
         ]
         features = {fact.id: self.sampler.features(fact) for fact in self.oracle.facts(BANK, self.pick(1))}

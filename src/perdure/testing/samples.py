@@ -49,9 +49,10 @@ class Sampler:
     """Ids of the facts drawn so far."""
 
     def moment(self) -> datetime:
-        """A moment within three years, often a whole day, so that moments meet."""
-        day = START + timedelta(days=self.random.randrange(1000))
-        return day if self.random.random() < 0.7 else day + timedelta(seconds=self.random.randrange(86400))
+        """A moment within three years, mostly one of ten days, so that moments meet."""
+        if self.random.random() < 0.7:
+            return START + timedelta(days=100 * self.random.randrange(10))
+        return START + timedelta(seconds=self.random.randrange(1000 * 86400))
 
     def maybe_moment(self) -> datetime | None:
         """A moment, or none."""
