@@ -13,7 +13,7 @@ from perdure.text.dates.wordsets import word_set
 
 _FUTURE = re.compile(
     r"\b(?:will|shall|won't|gonna|going to|plan(?:s|ning)? (?:to|on)|hop(?:e|es|ing) to|want(?:s)? to|about to|scheduled|upcoming"
-    r"|starts?|begins?|due|deadline|let's|let’s|remind|looking forward|can't wait|can’t wait)\b|'ll\b|’ll\b",
+    r"|starts?|begins?|ha(?:s|ve) to|needs? to|must|due|deadline|let's|let’s|remind|looking forward|can't wait|can’t wait)\b|'ll\b|’ll\b",
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?\n]+\s")
