@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from perdure.domain.recall import Candidate, Evidence
 
-STRONG_AT = 0.5
-WEAK_AT = 0.02
+STRONG_AT = 0.9933
+WEAK_AT = 0.5
+"""Logits 5 and 0 of the default cross-encoder, calibrated on labelled questions (docs/decisions/evidence.md)."""
 
 
 def evidence_of(candidate: Candidate) -> Evidence:
