@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures import wait as wait_for
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -39,8 +41,11 @@ from perdure.retain.pipeline import retain as run_retain
 from perdure.retain.reembed import reembed as run_reembed
 from perdure.retain.request import Content, RetainRequest, read_items, read_mode
 from perdure.retain.transfer import export_bank, import_bank
-from perdure.settings import Settings
+from perdure.settings import Settings, read_settings
 from perdure.wiring import Wired, now, wire
+
+TRACKING_SECONDS = 5.0
+"""How long closing waits for recall statistics to be written."""
 
 
 class Perdure(Keeping):
@@ -50,6 +55,7 @@ class Perdure(Keeping):
         self._wired = wired
         self._store = wired.store
         self._operations = Operations(wired.store, self._retain_request, wired.clock)
+        self._tracking: list[Future[None]] = []
 
     @classmethod
     def open(
@@ -63,8 +69,7 @@ class Perdure(Keeping):
         """Open a database file (made if missing); overrides are settings by name."""
         if database is not None:
             overrides["database"] = str(database)
-        chosen = settings.model_copy(update=overrides) if settings is not None else Settings(**overrides)
-        engine = cls(wire(chosen, clock))
+        engine = cls(wire(read_settings(settings, overrides), clock))
         engine._operations.resume([bank.id for bank in engine._store.banks()])
         return engine
 
@@ -79,6 +84,7 @@ class Perdure(Keeping):
     def close(self) -> None:
         """Finish background work and release files and memory."""
         self._operations.close()
+        wait_for(self._tracking, timeout=TRACKING_SECONDS)
         self._wired.executor.shutdown(wait=False, cancel_futures=True)
         self._store.close()
 
@@ -215,7 +221,8 @@ class Perdure(Keeping):
         )
         result = run_recall(self._wired.recall, request)
         if track:
-            track_recall(self._wired.recall, bank, result)
+            self._tracking = [task for task in self._tracking if not task.done()]
+            self._tracking += track_recall(self._wired.recall, bank, result)
         return result
 
     def context(self, bank: str, query: str, **options: Any) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import AliasChoices, Field, SecretStr
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -13,6 +14,8 @@ from pydantic_settings import (
     SettingsConfigDict,
     TomlConfigSettingsSource,
 )
+
+from perdure.errors import InvalidInput
 
 
 def _also(name: str, *others: str) -> AliasChoices:
@@ -126,3 +129,12 @@ def setting_origins() -> dict[str, str]:
         if value is not None:
             origins[name] = f"PERDURE_{name.upper()}" if key == name else key
     return origins
+
+
+def read_settings(given: Settings | None, overrides: Mapping[str, Any]) -> Settings:
+    """Settings with some knobs set anew; a wrong one raises InvalidInput that names it."""
+    try:
+        return Settings(**{**(given.model_dump() if given is not None else {}), **overrides})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InvalidInput(".".join(str(part) for part in first["loc"]), first["msg"], first.get("input")) from error

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from perdure.settings import Settings
+from perdure.errors import InvalidInput
+from perdure.settings import Settings, read_settings
 
 
 def test_arguments_win_over_the_environment_and_that_over_the_file(
@@ -51,3 +52,10 @@ def test_keys_are_never_shown() -> None:
 
 def test_there_are_few_knobs() -> None:
     assert len(Settings.model_fields) <= 50
+
+
+def test_a_wrong_knob_is_named() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        read_settings(Settings(), {"tagger": "telepathy"})
+    assert caught.value.field == "tagger"
+    assert read_settings(Settings(port=4), {"host": "::1"}).port == 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from concurrent.futures import Future
 
 from perdure.domain.recall import RecallResult
 from perdure.errors import StoreError
@@ -12,11 +13,11 @@ from perdure.recall.parts import RecallParts
 log = logging.getLogger(__name__)
 
 
-def track_recall(parts: RecallParts, bank: str, result: RecallResult) -> None:
+def track_recall(parts: RecallParts, bank: str, result: RecallResult) -> list[Future[None]]:
     """Hand the recalled facts to a thread that counts them; never slows or fails the answer."""
     ids = [r.fact.id for r in result.recollections if not r.fact.id.startswith(NOTE_PREFIX)]
     if not ids:
-        return
+        return []
     moment = parts.clock()
 
     def count() -> None:
@@ -25,4 +26,4 @@ def track_recall(parts: RecallParts, bank: str, result: RecallResult) -> None:
         except StoreError as error:
             log.warning("recall statistics of bank %s were not updated: %s", bank, error)
 
-    parts.executor.submit(count)
+    return [parts.executor.submit(count)]
