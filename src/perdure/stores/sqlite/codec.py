@@ -185,32 +185,31 @@ def decode_originals(values: Sequence[bytes]) -> Matrix:
 
 
 _OTHERS = ("id", "bank", "text", "recall_count", "last_recalled_at", "recall_times")
-_STORED = tuple(field.name for field in fields(Fact) if field.name not in _OTHERS)
-_DATES = tuple(
-    index
-    for index, name in enumerate(_STORED)
-    if name.endswith(("_at", "_start", "_end", "valid_from", "valid_to"))
-)
-_TUPLES = tuple(
-    _STORED.index(name) for name in ("entities", "entity_ids", "emotion_tags", "flags", "source_fact_ids")
-)
+_DATES = (
+    "occurred_start", "occurred_end", "mentioned_at", "valid_from", "valid_to",
+    "recorded_at", "retired_at", "expires_at",
+)  # fmt: skip
+_TUPLES = ("entities", "entity_ids", "emotion_tags", "flags", "source_fact_ids")
+_CONVERTED = (*_DATES, *_TUPLES, "tags", "type", "tier")
+_PLAIN = tuple(field.name for field in fields(Fact) if field.name not in (*_OTHERS, *_CONVERTED))
+_STORED = (*_CONVERTED, *_PLAIN)
+"""The fields of a body in their order there; those that JSON cannot hold as they are come first."""
+_DATES_END = len(_DATES)
+_TUPLES_END = _DATES_END + len(_TUPLES)
 _get_stored = attrgetter(*_STORED)
-_SETTERS = tuple(getattr(Fact, name).__set__ for name in _STORED)
-_OTHER_SETTERS = tuple(getattr(Fact, name).__set__ for name in _OTHERS)
+_SETTERS = tuple(getattr(Fact, name).__set__ for name in (*_STORED, *_OTHERS))
 _TYPE_OF = {str(kind): kind for kind in FactType}
 _TIER_OF = {str(tier): tier for tier in Tier}
 _scan: Callable[[str, int], tuple[list[Any], int]] = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 _from_iso = datetime.fromisoformat
 _new = object.__new__
-_TYPE, _TIER, _TAGS = _STORED.index("type"), _STORED.index("tier"), _STORED.index("tags")
 
 
 def encode_fact(fact: Fact) -> str:
     """All fields but id, bank, text and recall statistics."""
     values = list(_get_stored(fact))
-    for index in _DATES:
-        values[index] = iso(values[index])
-    values[_TAGS] = sorted(fact.tags)
+    values[:_DATES_END] = [iso(moment) for moment in values[:_DATES_END]]
+    values[_TUPLES_END] = sorted(fact.tags)
     return compact(values)
 
 
@@ -221,19 +220,14 @@ def decode_fact(bank: str, ident: str, text: str, body: str, count: int, times: 
     without checking them again.
     """
     values, _ = _scan(body, 0)
-    for index in _DATES:
-        if values[index] is not None:
-            values[index] = _from_iso(values[index])
-    for index in _TUPLES:
-        values[index] = tuple(values[index])
-    values[_TYPE], values[_TIER] = _TYPE_OF[values[_TYPE]], _TIER_OF[values[_TIER]]
-    values[_TAGS] = frozenset(values[_TAGS])
+    values[:_DATES_END] = [moment and _from_iso(moment) for moment in values[:_DATES_END]]
+    values[_DATES_END:_TUPLES_END] = map(tuple, values[_DATES_END:_TUPLES_END])
+    tags, kind, tier = values[_TUPLES_END : _TUPLES_END + 3]
+    values[_TUPLES_END : _TUPLES_END + 3] = frozenset(tags), _TYPE_OF[kind], _TIER_OF[tier]
     recalls = tuple(map(_from_iso, json.loads(times))) if times else ()
+    values += (ident, bank, text, count, recalls[-1] if recalls else None, recalls)
     fact = _new(Fact)
     for put, value in zip(_SETTERS, values, strict=True):
-        put(fact, value)
-    last = recalls[-1] if recalls else None
-    for put, value in zip(_OTHER_SETTERS, (ident, bank, text, count, last, recalls), strict=True):
         put(fact, value)
     return fact
 

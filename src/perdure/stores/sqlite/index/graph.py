@@ -27,15 +27,16 @@ def graph(index: Snapshot, probe: GraphProbe, admission: Admission, limit: int) 
     touched[rows] = True
     expanded = np.zeros(index.size, np.bool_)
     given = _numbered(index, probe.entities)
-    for _ in range(probe.hops):
+    for hop in range(1, probe.hops + 1):
         rows, held = _strongest(index, rows, held, probe.breadth)
         expanded[rows] = True
         reached, received = _spread(index, admission, rows, held, given, probe.hub_cap)
         totals[reached] += received
         touched[reached] = True
-        fresh = ~expanded[reached]
-        rows, held = reached[fresh], probe.decay * np.minimum(1.0, received[fresh])
-        given = {}
+        if hop < probe.hops:
+            fresh = ~expanded[reached]
+            rows, held = reached[fresh], probe.decay * np.minimum(1.0, received[fresh])
+            given = {}
     if not probe.include_seeds:
         touched[seeds] = False
     found = np.flatnonzero(touched)
@@ -81,7 +82,8 @@ def _spread(
         linked.append(strongest)
     reached = np.flatnonzero(touched)
     received = np.tanh(0.5 * shared[reached]) + linked[0][reached] + linked[1][reached]
-    return reached[received > 0], received[received > 0]
+    kept = received > 0
+    return (reached, received) if kept.all() else (reached[kept], received[kept])
 
 
 def neighbours(index: Snapshot, mask: Mask, rows: Rows, held: Scores, kind: LinkKind) -> tuple[Rows, Scores]:
