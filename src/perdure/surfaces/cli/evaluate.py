@@ -60,9 +60,9 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print figures as JSON")] = False,
 ) -> None:
     """Retain a labelled data file, ask its questions, and print recall, MRR, nDCG and latency."""
-    from perdure.settings import Settings
+    from perdure.settings import read_settings
 
-    settings = Settings(extractor=extractor, recipe=recipe)  # type: ignore[arg-type]
+    settings = read_settings(None, {"extractor": extractor, "recipe": recipe})
     options = {"budget": budget, "max_tokens": max_tokens}
     if no_cache:
         with tempfile.TemporaryDirectory() as folder:
