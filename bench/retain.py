@@ -1,0 +1,63 @@
+"""Throughput of retain beside the bare embedder on the same texts: `python -m bench.retain DATA.json [--items 400]`."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from itertools import groupby
+from pathlib import Path
+
+from perdure.engine import Perdure
+from perdure.models.onnx_embedder import OnnxEmbedder
+from perdure.settings import Settings
+from perdure.surfaces.evaluation.data import LabelledItem, load_banks
+
+
+def embed(items: list[LabelledItem]) -> float:
+    """Texts a second of the embedder alone."""
+    embedder = OnnxEmbedder()
+    embedder.embed_passages(["warm up"])
+    started = time.perf_counter()
+    embedder.embed_passages([f"{item.speaker}: {item.text}" for item in items])
+    return len(items) / (time.perf_counter() - started)
+
+
+def retain(items: list[LabelledItem], settings: Settings) -> tuple[float, dict[str, float]]:
+    """Texts a second of a whole retain, a session a call, and the share of each stage."""
+    stages: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as folder, Perdure.open(Path(folder) / "memory.db", settings=settings) as engine:
+        engine.retain("warm", "Warm up the models, please.", speaker="Ann")
+        started = time.perf_counter()
+        for session, group in groupby(items, key=lambda item: item.session):
+            turns = [
+                {"content": i.text, "speaker": i.speaker, "timestamp": i.date, "document_id": session}
+                for i in group
+            ]
+            for stage in engine.retain("bench", turns).timings:
+                stages[stage.stage] = stages.get(stage.stage, 0.0) + stage.milliseconds
+        elapsed = time.perf_counter() - started
+    total = stages.pop("total")
+    return len(items) / elapsed, {name: value / total for name, value in stages.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--items", type=int, default=400)
+    chosen = parser.parse_args()
+    items = list(load_banks(chosen.data)[0].items)[: chosen.items]
+    bare = embed(items)
+    print(f"bare embedder             {bare:7.1f} texts/s")
+    for label, settings in (
+        ("retain, spaCy", Settings()),
+        ("retain, rules", Settings(tagger="rules")),
+        ("retain, verbatim", Settings(extractor="verbatim")),
+    ):
+        rate, shares = retain(items, settings)
+        parts = "  ".join(f"{name} {share:.0%}" for name, share in shares.items())
+        print(f"{label:24} {rate:7.1f} texts/s  {rate / bare:.2f} of the embedder  {parts}")
+
+
+if __name__ == "__main__":
+    main()
