@@ -20,7 +20,46 @@ from perdure.models.onnx_embedder import DEFAULT_EMBEDDER, OnnxEmbedder
 
 FOLDER = Path(__file__).parent.parent / "src" / "perdure" / "models" / "packings"
 PARAGRAPHS = 1500
-MODULES = ["argparse", "logging", "json", "email", "http.client", "urllib.request", "datetime", "decimal", "threading", "subprocess", "socket", "random", "statistics", "unittest", "asyncio.events", "collections", "functools", "itertools", "pathlib", "shutil", "tarfile", "zipfile", "csv", "configparser", "difflib", "textwrap", "inspect", "ast", "tokenize", "traceback", "contextlib", "tempfile", "string", "re", "struct", "calendar", "heapq", "bisect"]
+MODULES = [
+    "argparse",
+    "logging",
+    "json",
+    "email",
+    "http.client",
+    "urllib.request",
+    "datetime",
+    "decimal",
+    "threading",
+    "subprocess",
+    "socket",
+    "random",
+    "statistics",
+    "unittest",
+    "asyncio.events",
+    "collections",
+    "functools",
+    "itertools",
+    "pathlib",
+    "shutil",
+    "tarfile",
+    "zipfile",
+    "csv",
+    "configparser",
+    "difflib",
+    "textwrap",
+    "inspect",
+    "ast",
+    "tokenize",
+    "traceback",
+    "contextlib",
+    "tempfile",
+    "string",
+    "re",
+    "struct",
+    "calendar",
+    "heapq",
+    "bisect",
+]
 
 
 def paragraphs() -> list[str]:
