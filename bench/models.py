@@ -9,10 +9,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -44,23 +43,24 @@ def main() -> None:
     options = _options()
     store = Path(options.store) if options.store else None
     specs = list(_installed(store))
-    tables = []
+    tables = {}
     if options.only != "quality":
-        tables.append(_speed_table(specs, store))
+        tables["speed"] = _speed_table(specs, store)
     if options.only != "speed":
         banks = read_banks(Path(options.data), options.questions)
-        tables.append(_quality_table(banks, specs, store, options.pool, Path(options.data).name))
-    text = "\n\n".join(tables)
-    print(text)
+        tables["quality"] = _quality_table(banks, specs, store, options.pool, Path(options.data).name)
+    print("\n\n".join(tables.values()))
     if options.write:
-        page = PAGE.read_text(encoding="utf-8")
-        filled = re.sub(
-            r"(<!-- bench -->\n).*?(<!-- /bench -->)",
-            lambda found: found[1] + text + "\n" + found[2],
-            page,
-            flags=re.S,
-        )
-        PAGE.write_text(filled, encoding="utf-8")
+        _write(tables)
+
+
+def _write(tables: Mapping[str, str]) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    for name, text in tables.items():
+        before, rest = page.split(f"<!-- {name} -->\n")
+        _, after = rest.split(f"<!-- /{name} -->")
+        page = f"{before}<!-- {name} -->\n{text}\n<!-- /{name} -->{after}"
+    PAGE.write_text(page, encoding="utf-8")
 
 
 def _options() -> argparse.Namespace:

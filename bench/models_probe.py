@@ -111,7 +111,7 @@ def _embedder(embedder: Any, texts: list[str]) -> dict[str, float]:
 
 
 def bare_cpu(embedder: Any, texts: list[str]) -> float:
-    """Processor seconds of tokenizer, onnxruntime and mean alone, on the same batches."""
+    """Processor seconds of tokenizer, onnxruntime and mean alone, one text at a time as every known model runs."""
     import numpy as np
     import onnxruntime
     from tokenizers import Tokenizer
