@@ -200,10 +200,10 @@ def places(settings: Settings) -> Places:
 
 
 def cores(settings: Settings) -> Cores:
-    """The budget of simultaneous model runs."""
-    from perdure.models.cores import Cores, shared_cores
+    """The budget of simultaneous model runs, one for all models of the process."""
+    from perdure.models.cores import shared_cores
 
-    return Cores(settings.threads) if settings.threads else shared_cores()
+    return shared_cores(settings.threads)
 
 
 def choose_notes(settings: Settings) -> Notes | None:
