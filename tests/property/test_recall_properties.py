@@ -48,6 +48,11 @@ def test_fusion_keeps_every_hit_once(hits: dict[str, list[Hit]]) -> None:
     assert sorted(fused) == sorted({hit.fact_id for found in hits.values() for hit in found})
 
 
+@given(st.dictionaries(st.sampled_from(["semantic", "keyword"]), hit_lists), st.integers(0, 12))
+def test_a_limited_fusion_is_the_head_of_the_whole(hits: dict[str, list[Hit]], limit: int) -> None:
+    assert fuse(hits, limit=limit) == fuse(hits)[:limit]
+
+
 @given(
     st.lists(st.text(alphabet="ab ", min_size=1).filter(str.strip), max_size=20),
     st.integers(0, 30),

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from heapq import nsmallest
 from math import fsum
 
 from perdure.domain.recall import Candidate, ChannelRank, Hit
 
 RRF_K = 60
+
+Places = dict[str, list[tuple[str, int, float]]]
+"""Fact id -> where each channel placed it: channel, rank, raw score."""
 
 
 def reciprocal_rank(ranks: Sequence[int], k: int = RRF_K) -> float:
@@ -15,32 +19,43 @@ def reciprocal_rank(ranks: Sequence[int], k: int = RRF_K) -> float:
     return fsum(1.0 / (k + rank) for rank in ranks)
 
 
-def fuse(hits: Mapping[str, Sequence[Hit]], k: int = RRF_K) -> list[Candidate]:
+def fuse(hits: Mapping[str, Sequence[Hit]], k: int = RRF_K, limit: int | None = None) -> list[Candidate]:
     """Reciprocal rank fusion, best first, ties by id."""
-    ranks = _ranks_by_fact(hits)
-    candidates = [
-        Candidate(fact_id=fact_id, ranks=found, fused=reciprocal_rank([r.rank for r in found], k))
-        for fact_id, found in ranks.items()
-    ]
-    return sorted(candidates, key=lambda c: (-c.fused, c.fact_id))
+    places = _places(hits, sorted(hits))
+    fused = {
+        fact_id: fsum([1.0 / (k + rank) for _, rank, _ in found]) for fact_id, found in places.items()
+    }
+    return _best(places, fused, limit)
 
 
-def fuse_stages(hits: Mapping[str, Sequence[Hit]]) -> list[Candidate]:
+def fuse_stages(hits: Mapping[str, Sequence[Hit]], limit: int | None = None) -> list[Candidate]:
     """abmind: a fact keeps the raw score of the first stage that found it; later stages only confirm."""
-    ranks = _ranks_by_fact(hits, ordered=True)
-    candidates = [
-        Candidate(fact_id=fact_id, ranks=found, fused=found[0].score) for fact_id, found in ranks.items()
-    ]
-    return sorted(candidates, key=lambda c: (-c.fused, c.fact_id))
+    places = _places(hits, list(hits))
+    return _best(places, {fact_id: found[0][2] for fact_id, found in places.items()}, limit)
 
 
-def _ranks_by_fact(
-    hits: Mapping[str, Sequence[Hit]], *, ordered: bool = False
-) -> dict[str, tuple[ChannelRank, ...]]:
-    found: dict[str, list[ChannelRank]] = {}
-    for channel in hits if ordered else sorted(hits):
+def _places(hits: Mapping[str, Sequence[Hit]], channels: Sequence[str]) -> Places:
+    places: Places = {}
+    for channel in channels:
         for rank, hit in enumerate(hits[channel], start=1):
-            found.setdefault(hit.fact_id, []).append(
-                ChannelRank(channel=channel, rank=rank, score=hit.score)
-            )
-    return {fact_id: tuple(ranks) for fact_id, ranks in found.items()}
+            place = (channel, rank, hit.score)
+            known = places.get(hit.fact_id)
+            if known is None:
+                places[hit.fact_id] = [place]
+            else:
+                known.append(place)
+    return places
+
+
+def _best(places: Places, fused: Mapping[str, float], limit: int | None) -> list[Candidate]:
+    """Candidates are made for what goes on only: thousands of hits, hundreds of candidates."""
+    ordered = ((-value, fact_id) for fact_id, value in fused.items())
+    best = sorted(ordered) if limit is None else nsmallest(limit, ordered)
+    return [
+        Candidate(
+            fact_id=fact_id,
+            ranks=tuple(ChannelRank(channel=c, rank=r, score=s) for c, r, s in places[fact_id]),
+            fused=-value,
+        )
+        for value, fact_id in best
+    ]

@@ -27,8 +27,7 @@ def recall(parts: RecallParts, request: RecallRequest) -> RecallResult:
     with trace.stage("search"):
         hits = search(parts, request, understood, trace)
     with trace.stage("fuse"):
-        candidates = fuse_hits(request.recipe, hits)
-        candidates = candidates[: parts.pool or request.recipe.pool]
+        candidates = fuse_hits(request.recipe, hits, parts.pool or request.recipe.pool)
     with trace.stage("hydrate"):
         facts = hydrate(parts, request, candidates)
     with trace.stage("rerank"):

@@ -14,11 +14,11 @@ from perdure.recall.score import score
 from perdure.recall.score_abmind import score_abmind
 
 
-def fuse_hits(recipe: Recipe, hits: Mapping[str, Sequence[Hit]]) -> list[Candidate]:
-    """The recipe's fusion of the channels' hits."""
+def fuse_hits(recipe: Recipe, hits: Mapping[str, Sequence[Hit]], pool: int) -> list[Candidate]:
+    """The best of the recipe's fusion of the channels' hits."""
     if recipe.fusion is Fusion.STAGES:
-        return fuse_stages(hits)
-    return fuse(hits, recipe.fusion_k)
+        return fuse_stages(hits, pool)
+    return fuse(hits, recipe.fusion_k, pool)
 
 
 def score_candidates(

@@ -132,7 +132,7 @@ def _date_of(parts: RecallParts, request: RecallRequest, event: str, trace: Trac
     vector = _embed(parts, event, trace)
     if vector is not None:
         hits["semantic"] = parts.store.search(request.bank, SemanticProbe(vector), wanted, _ANCHOR_DEPTH)
-    best = [candidate.fact_id for candidate in fuse(hits)[:3]]
+    best = [candidate.fact_id for candidate in fuse(hits, limit=3)]
     for fact in parts.store.facts(request.bank, best):
         start = fact.occurred_start or fact.mentioned_at
         if start is not None:
