@@ -1,8 +1,9 @@
 """Ablation: each channel alone, all fused, the default with parts left out, and every recipe.
 
-    python -m bench.ablation DATA.json [DATA.json ...] [--sample 100] [--out docs]
+    python -m bench.ablation DATA.json [DATA.json ...] [--sample 250] [--recipe-sample 60] [--out docs]
 
-Writes docs/ablation.md and docs/ablation.svg.
+Writes docs/ablation.md and docs/ablation.svg. Variants share what the cross-encoder read, so only
+the recipes, asked without that help, have latencies; they are asked fewer questions because `tempr` reads 300 pairs each.
 """
 
 from __future__ import annotations
@@ -10,20 +11,27 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from perdure.engine import Perdure
+from perdure.ports.embedder import Vector
+from perdure.ports.reranker import Reranker
 from perdure.recall.recipes import DEFAULT, RECIPES, Blend, ChannelSpec, Recipe
 from perdure.settings import Settings
 from perdure.surfaces.cli.evaluate import CACHE
 from perdure.surfaces.evaluation.data import LabelledBank, load_banks
 from perdure.surfaces.evaluation.metrics import Ranking, latency, summarise
 from perdure.surfaces.evaluation.run import ask, bank_database, retain_banks
+from perdure.wiring import wire
 
 CHANNELS = ("semantic", "surroundings", "keyword", "graph", "temporal", "pagerank", "fuzzy", "signature")
+Results = dict[str, dict[str, dict[str, float]]]
+"""Part of the table -> label -> measure -> figure."""
 MEASURES = {"items": ("recall@5", "recall@10", "ndcg@10"), "sessions": ("any@5", "all@5")}
 
 
@@ -38,10 +46,30 @@ def variants() -> dict[str, Recipe]:
     for spec in DEFAULT.channels:
         kept = tuple(other for other in DEFAULT.channels if other != spec)
         table[f"default without {spec.name}"] = replace(DEFAULT, channels=kept)
+    table["default without late interaction"] = replace(DEFAULT, late=False)
+    table["default without titles"] = replace(DEFAULT, blend=replace(DEFAULT.blend, titles=0.0))
     table["default without links"] = replace(DEFAULT, blend=replace(DEFAULT.blend, links=0.0))
     table["default without covering"] = replace(DEFAULT, blend=replace(DEFAULT.blend, cover=0.0))
-    table.update({f"recipe {name}": recipe for name, recipe in RECIPES.items()})
     return table
+
+
+class RememberingReranker:
+    """Reads each pair once, however many variants ask for it."""
+
+    def __init__(self, reader: Reranker) -> None:
+        self._reader = reader
+        self._known: dict[tuple[str, str], float] = {}
+
+    @property
+    def name(self) -> str:
+        return self._reader.name
+
+    def score(self, query: str, passages: Sequence[str]) -> Vector:
+        new = list(dict.fromkeys(text for text in passages if (query, text) not in self._known))
+        if new:
+            logits = self._reader.score(query, new)
+            self._known.update(((query, text), float(value)) for text, value in zip(new, logits, strict=True))
+        return np.array([self._known[query, text] for text in passages], dtype=np.float32)
 
 
 def sampled(banks: Sequence[LabelledBank], count: int) -> list[LabelledBank]:
@@ -59,7 +87,7 @@ def sampled(banks: Sequence[LabelledBank], count: int) -> list[LabelledBank]:
 
 
 def measure(engine: Perdure, banks: Sequence[LabelledBank], recipe: Recipe) -> dict[str, float]:
-    """The table's figures for one variant."""
+    """The figures of one variant."""
     rankings: list[Ranking] = [
         ask(engine, bank.id, query, recipe=recipe, max_tokens=8192)[0] for bank in banks for query in bank.queries
     ]
@@ -71,19 +99,33 @@ def measure(engine: Perdure, banks: Sequence[LabelledBank], recipe: Recipe) -> d
     return figures
 
 
-def run(path: Path, count: int, cache: Path) -> dict[str, dict[str, float]]:
-    """All variants on one data file."""
+def run(path: Path, samples: tuple[int, int], cache: Path) -> Results:
+    """All variants and all recipes on one data file."""
     everything = load_banks(path)
-    settings = Settings()
+    settings = Settings(database=str(bank_database(everything, Settings(), cache)))
     cache.mkdir(parents=True, exist_ok=True)
-    results: dict[str, dict[str, float]] = {}
-    with Perdure.open(bank_database(everything, settings, cache), settings=settings) as engine:
+    wired = wire(settings)
+    reranker = wired.recall.reranker
+    assert reranker is not None
+    remembering = replace(wired, recall=replace(wired.recall, reranker=RememberingReranker(reranker)))
+    with Perdure(wired) as engine:
         retain_banks(engine, everything, lambda *_: None)
-        banks = sampled(everything, count)
-        for label, recipe in variants().items():
-            started = time.perf_counter()
-            results[label] = measure(engine, banks, recipe)
-            print(f"{path.stem:18} {label:36} {_short(results[label])}  {time.perf_counter() - started:.0f} s", flush=True)
+        parts = {"default": DEFAULT, **variants()}
+        return {
+            "variants": _figures(Perdure(remembering), path.stem, sampled(everything, samples[0]), parts),
+            "recipes": _figures(engine, path.stem, sampled(everything, samples[1]), RECIPES),
+        }
+
+
+def _figures(
+    engine: Perdure, name: str, banks: Sequence[LabelledBank], recipes: Mapping[str, Recipe]
+) -> dict[str, dict[str, float]]:
+    results: dict[str, dict[str, float]] = {}
+    for label, recipe in recipes.items():
+        started = time.perf_counter()
+        results[label] = measure(engine, banks, recipe)
+        seconds = time.perf_counter() - started
+        print(f"{name:18} {label:36} {_short(results[label])}  {seconds:.0f} s", flush=True)
     return results
 
 
@@ -91,40 +133,50 @@ def _short(figures: dict[str, float]) -> str:
     return "  ".join(f"{name} {value:.3f}" for name, value in figures.items())
 
 
-def write_table(results: dict[str, dict[str, dict[str, float]]], count: int, folder: Path) -> None:
-    """docs/ablation.md: one table a data set."""
+def write_table(results: Mapping[str, Results], samples: tuple[int, int], folder: Path) -> None:
+    """docs/ablation.md: two tables a data set."""
     lines = [
         "# Ablation",
         "",
-        f"Written by `python -m bench.ablation`: about {count} questions of each set, evenly spaced, facts by the local "
-        "extractor. `items` are turns or passages, `sessions` are the sessions (or passages) they belong to.",
+        f"Written by `python -m bench.ablation`: about {samples[0]} questions of each set for the variants and {samples[1]} "
+        "for the recipes, evenly spaced, facts by the local extractor. `items` are turns or passages, `sessions` the "
+        "sessions (or passages) they belong to; the figure in brackets is the distance to the default, in points.",
     ]
-    for name, rows in results.items():
-        columns = list(next(iter(rows.values())))
-        lines += ["", f"## {name}", "", f"| | {' | '.join(columns)} |", "| --- |" + " ---: |" * len(columns)]
-        for label, figures in rows.items():
-            cells = [f"{figures[c]:.0f}" if c.endswith("ms") else f"{figures[c]:.3f}" for c in columns]
-            lines.append(f"| {label} | {' | '.join(cells)} |")
+    for name, parts in results.items():
+        lines += ["", f"## {name}", "", *_table(parts["variants"], timed=False), "", *_table(parts["recipes"], timed=True)]
     lines += ["", "![recall@5 of every variant](ablation.svg)", ""]
     (folder / "ablation.md").write_text("\n".join(lines), encoding="utf-8")
 
 
-def draw(results: dict[str, dict[str, dict[str, float]]], folder: Path) -> None:
-    """docs/ablation.svg: recall@5 of every variant, a panel a data set."""
+def _table(rows: Mapping[str, dict[str, float]], *, timed: bool) -> list[str]:
+    columns = [name for name in next(iter(rows.values())) if timed or name != "p50 ms"]
+    lines = [f"| | {' | '.join(columns)} |", "| --- |" + " ---: |" * len(columns)]
+    for label, figures in rows.items():
+        cells = [
+            f"{figures[c]:.0f}" if c == "p50 ms" else f"{figures[c]:.3f} ({100 * (figures[c] - rows['default'][c]):+.1f})"
+            for c in columns
+        ]
+        lines.append(f"| {label} | {' | '.join(cells)} |")
+    return lines
+
+
+def draw(results: Mapping[str, Results], folder: Path) -> None:
+    """docs/ablation.svg: recall@5 of every variant and recipe, a panel a data set."""
     import matplotlib
 
     matplotlib.use("svg")
     from matplotlib import pyplot
 
     names = list(results)
-    labels = list(next(iter(results.values())))
+    first = next(iter(results.values()))
+    labels = [(part, label) for part in ("variants", "recipes") for label in first[part]]
     figure, axes = pyplot.subplots(1, len(names), figsize=(3.2 * len(names) + 2.4, 0.24 * len(labels) + 1), sharey=True)
     panels: list[Any] = [axes] if len(names) == 1 else list(axes)
     for axis, name in zip(panels, names, strict=True):
-        values = [results[name][label]["items recall@5"] for label in labels]
-        colours = ["#4c72b0" if label.startswith("recipe") else "#b8c4d8" for label in labels]
+        values = [results[name][part][label]["items recall@5"] for part, label in labels]
+        colours = ["#4c72b0" if part == "recipes" or label == "default" else "#b8c4d8" for part, label in labels]
         axis.barh(range(len(labels)), values, color=colours)
-        axis.set_yticks(range(len(labels)), labels, fontsize=7)
+        axis.set_yticks(range(len(labels)), [_title(*label) for label in labels], fontsize=7)
         axis.invert_yaxis()
         axis.set_xlim(0, 1)
         axis.set_title(name, fontsize=9)
@@ -136,17 +188,25 @@ def draw(results: dict[str, dict[str, dict[str, float]]], folder: Path) -> None:
     figure.savefig(folder / "ablation.svg")
 
 
+def _title(part: str, label: str) -> str:
+    return f"recipe {label}" if part == "recipes" else label
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", nargs="+", type=Path)
-    parser.add_argument("--sample", type=int, default=100)
+    parser.add_argument("--sample", type=int, default=250)
+    parser.add_argument("--recipe-sample", type=int, default=60)
     parser.add_argument("--out", type=Path, default=Path("docs"))
     parser.add_argument("--cache", type=Path, default=CACHE)
     chosen = parser.parse_args()
-    results = {path.stem: run(path, chosen.sample, chosen.cache) for path in chosen.data}
-    write_table(results, chosen.sample, chosen.out)
-    draw(results, chosen.out)
-    print(json.dumps(results))
+    samples = (chosen.sample, chosen.recipe_sample)
+    results: dict[str, Results] = {}
+    for path in chosen.data:
+        results[path.stem] = run(path, samples, chosen.cache)
+        (chosen.cache / "ablation.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
+        write_table(results, samples, chosen.out)
+        draw(results, chosen.out)
 
 
 if __name__ == "__main__":
