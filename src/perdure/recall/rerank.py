@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from perdure.domain.fact import Fact
@@ -54,19 +54,19 @@ def _with_names(
     words = set(query.words)
     speakers = {fact.speaker for fact in facts.values() if fact.speaker}
     spoken = {name for name in speakers if words.intersection(plain_words(name))}
-    return [
-        replace(
-            c,
-            title=named.get(_document(facts, c)),
-            by_named=c.fact_id in facts and facts[c.fact_id].speaker in spoken,
-        )
-        for c in pool
-    ]
+    if not named and not spoken:
+        return list(pool)
+    return [_named(c, facts.get(c.fact_id), named, spoken) for c in pool]
 
 
-def _document(facts: Mapping[str, Fact], candidate: Candidate) -> str:
-    fact = facts.get(candidate.fact_id)
-    return (fact.document_id if fact is not None else None) or ""
+def _named(
+    candidate: Candidate, fact: Fact | None, documents: Mapping[str, float], speakers: Set[str]
+) -> Candidate:
+    if fact is None:
+        return candidate
+    title = documents.get(fact.document_id or "")
+    by_named = fact.speaker in speakers
+    return replace(candidate, title=title, by_named=by_named) if title or by_named else candidate
 
 
 def _titles(
@@ -122,16 +122,16 @@ def _cross_stage(
         return pool
     chosen = first_pass(pool, recipe.blend)[: recipe.cross_pool]
     head = [c for c in chosen if c.fact_id in passages]
-    texts = [_read(passages[c.fact_id][0], view) for view in recipe.views for c in head]
+    views = {c.fact_id: [_read(passages[c.fact_id][0], view) for view in recipe.views] for c in head}
+    # Facts of one turn share a view, and a view alone is the same as the full one: each text is read once.
+    texts = list(dict.fromkeys(text for seen in views.values() for text in seen))
     try:
         logits = parts.reranker.score(query.text, texts)
     except ModelError as error:
         trace.failed("reranker", str(error))
         return pool
-    read = {
-        c.fact_id: tuple(float(logits[row + place * len(head)]) for place in range(len(recipe.views)))
-        for row, c in enumerate(head)
-    }
+    by_text = {text: float(logit) for text, logit in zip(texts, logits, strict=True)}
+    read = {fact_id: tuple(by_text[text] for text in seen) for fact_id, seen in views.items()}
     return [
         replace(c, logits=read[c.fact_id], rerank=sigmoid(max(read[c.fact_id]))) if c.fact_id in read else c
         for c in pool

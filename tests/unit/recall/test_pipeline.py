@@ -46,7 +46,11 @@ class WordReranker:
 
     name = "words"
 
+    def __init__(self) -> None:
+        self.read: list[str] = []
+
     def score(self, query: str, passages: Sequence[str]) -> Vector:
+        self.read = list(passages)
         wanted = set(query.lower().strip("?").split())
         return np.array([2.0 * len(wanted & set(p.lower().split())) - 4.0 for p in passages], dtype=np.float32)
 
@@ -110,6 +114,14 @@ def test_every_recipe_finds_the_cat(parts: RecallParts, recipe: str) -> None:
 def test_the_same_question_gives_the_same_answer(parts: RecallParts) -> None:
     one, other = ask(parts, "Where does Alice work?"), ask(parts, "Where does Alice work?")
     assert [(r.fact.id, r.score) for r in one] == [(r.fact.id, r.score) for r in other]
+
+
+def test_the_cross_encoder_reads_no_text_twice(parts: RecallParts) -> None:
+    result = ask(parts, "What is Bob's cat called?", explain=True)
+    reranker = parts.reranker
+    assert isinstance(reranker, WordReranker)
+    assert len(reranker.read) == len(set(reranker.read)) > 1
+    assert all(len(r.candidate.logits) == 2 for r in result if r.candidate is not None)
 
 
 def test_a_dead_channel_costs_its_hits_and_is_named(parts: RecallParts) -> None:
