@@ -1,7 +1,8 @@
 """Latency of recall, whole and by stage, and how it grows: `python -m bench.recall [--facts 1000 10000 100000]`.
 
-Facts are sentences from a small grammar; their vectors are those of embedded examples with noise, so that the channels and
-the cross-encoder work on real text without embedding every fact. Queries go through the real models.
+Facts are sentences from a small grammar; their vectors are those of embedded examples with noise and their token vectors
+those of the examples, so that channels, late interaction and cross-encoder do real work without embedding every fact.
+Queries go through the real models. `bench.growth` draws the same figures.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def build(path: Path, count: int) -> float:
     chance = random.Random(7)
     noise = np.random.default_rng(7)
     embedder = OnnxEmbedder()
-    examples = embedder.embed_passages([text for text, _, _ in sentences(EXAMPLES, random.Random(1))])
+    examples = embedder.embed_and_encode([text for text, _, _ in sentences(EXAMPLES, random.Random(1))])
     store = SqliteStore.open(str(path))
     started = time.perf_counter()
     block: list[NewFact] = []
@@ -83,13 +84,18 @@ def _entities() -> list[KeyedEntity]:
 
 
 def _fact(
-    number: int, text: str, person: str, place: str, examples: Matrix, noise: np.random.Generator
+    number: int,
+    text: str,
+    person: str,
+    place: str,
+    examples: tuple[Matrix, list[bytes]],
+    noise: np.random.Generator,
 ) -> NewFact:
     said = START + timedelta(hours=number % 17_000)
     views = {}
     for view in ("fact", "context"):
-        blur = np.asarray(noise.standard_normal(examples.shape[1]), dtype=np.float32)
-        vector = examples[number % EXAMPLES] + 0.03 * blur
+        blur = np.asarray(noise.standard_normal(examples[0].shape[1]), dtype=np.float32)
+        vector = examples[0][number % EXAMPLES] + 0.03 * blur
         views[view] = (vector / np.linalg.norm(vector)).astype(np.float32)
     fact = Fact(
         id=f"f{number:07}", bank=BANK, text=text, mentioned_at=said, recorded_at=said, speaker=person.split()[0],
@@ -100,6 +106,7 @@ def _fact(
         terms={term: float(n) for term, n in index_terms(text).items()},
         words=plain_words(text),
         signature=signature(text),
+        tokens=examples[1][number % EXAMPLES],
         passage=join_passage(f"{person}: so I told them.\n{text}", text),
     )
     return NewFact(fact, features)
