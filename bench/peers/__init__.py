@@ -1,0 +1,1 @@
+"""Perdure beside other memories: same texts, same questions, one machine, one run."""
