@@ -6,11 +6,12 @@ import importlib.util
 import threading
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from perdure.errors import ModelMissing
 from perdure.models.clean import without_surrogates
+from perdure.models.cores import Cores, shared_cores
 from perdure.models.mentions import Gazetteer, apart, find_marked, within
 from perdure.models.sentences import pieces
 from perdure.models.spacy_reading import LOOSE, Reader
@@ -36,8 +37,9 @@ def find_pipeline(names: Sequence[str] = PIPELINES) -> Path | None:
 class SpacyTagger:
     """spaCy's English pipeline, loaded on first use; one thread tags at a time in the process."""
 
-    def __init__(self, pipeline: Path | None = None) -> None:
+    def __init__(self, pipeline: Path | None = None, *, cores: Cores | None = None) -> None:
         self._folder = pipeline or find_pipeline()
+        self._cores = cores or shared_cores()
 
     @property
     def name(self) -> str:
@@ -65,7 +67,7 @@ class SpacyTagger:
             for at in range(0, len(located), _BATCH):
                 batch = located[at : at + _BATCH]
                 cut = [texts[number][start:end] for number, start, end in batch]
-                read = reader.read(cut, [start for _, start, _ in batch])
+                read = self._cores.run(partial(reader.read, cut), [start for _, start, _ in batch])
                 for (number, _, _), sentences in zip(batch, read, strict=True):
                     found[number].extend(sentences)
         return found

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Protocol, cast
 
 from perdure.domain.fact import Fact
 from perdure.domain.item import Item
 from perdure.domain.time import Window
-from perdure.ports.extractor import ExtractedFact, Extractor
+from perdure.ports.extractor import ExtractedFact, Extractor, Turn
 from perdure.retain.identity import digest
 from perdure.retain.plan import Plan
 
@@ -28,20 +29,39 @@ class Draft:
     """Index of the extracted fact within its document, to which causes refer."""
 
 
-def draw_facts(extractor: Extractor, bank: str, plans: Sequence[Plan], now: datetime) -> list[Draft]:
-    """The facts of all fresh turns, in order."""
-    drafts: list[Draft] = []
-    for plan, extracted in zip(plans, extract_all(extractor, plans), strict=True):
-        drafts += [
-            Draft(fact=_fact(bank, plan, found, index, now), extracted=found, plan=plan, position=index)
-            for index, found in enumerate(extracted)
+class SteppedExtractor(Extractor, Protocol):
+    """An extractor that hands facts out while it still reads."""
+
+    def extract_in_steps(
+        self, documents: Sequence[Sequence[Turn]]
+    ) -> Iterator[Sequence[tuple[int, ExtractedFact]]]:
+        """The facts of `extract_many`, each with its document's number, in any number of steps."""
+
+
+def draw_facts(
+    extractor: Extractor, bank: str, plans: Sequence[Plan], now: datetime
+) -> Iterator[list[Draft]]:
+    """The facts of all fresh turns, in order, as they are found."""
+    counts = [0] * len(plans)
+    for step in _extracted(extractor, [[planned.turn for planned in plan.turns] for plan in plans]):
+        drafts = []
+        for number, found in step:
+            plan, index = plans[number], counts[number]
+            fact = _fact(bank, plan, found, index, now)
+            drafts.append(Draft(fact=fact, extracted=found, plan=plan, position=index))
+            counts[number] += 1
+        yield drafts
+
+
+def _extracted(
+    extractor: Extractor, documents: Sequence[Sequence[Turn]]
+) -> Iterator[Sequence[tuple[int, ExtractedFact]]]:
+    if hasattr(extractor, "extract_in_steps"):
+        yield from cast(SteppedExtractor, extractor).extract_in_steps(documents)
+    else:
+        yield [
+            (number, fact) for number, facts in enumerate(extractor.extract_many(documents)) for fact in facts
         ]
-    return drafts
-
-
-def extract_all(extractor: Extractor, plans: Sequence[Plan]) -> list[list[ExtractedFact]]:
-    """One call for all documents, so that models can work in batches."""
-    return extractor.extract_many([[planned.turn for planned in plan.turns] for plan in plans])
 
 
 def _fact(bank: str, plan: Plan, found: ExtractedFact, index: int, now: datetime) -> Fact:
@@ -105,21 +125,27 @@ def keep_unchanged(
     waiting: dict[tuple[str, str, str], list[Fact]] = {}
     for plan in plans:
         for fact in plan.old_facts:
-            waiting.setdefault(_identity(fact), []).append(fact)
+            waiting.setdefault(drawn_identity(fact), []).append(fact)
     fresh: list[Draft] = []
     moved: list[Fact] = []
     for draft in drafts:
-        same = waiting.get(_identity(draft.fact))
+        same = waiting.get(drawn_identity(draft.fact))
         if same:
             old = same.pop(0)
             moved.append(
-                replace(old, chunk_id=draft.fact.chunk_id, ordinal=draft.fact.ordinal, metadata=draft.fact.metadata)
+                replace(
+                    old,
+                    chunk_id=draft.fact.chunk_id,
+                    ordinal=draft.fact.ordinal,
+                    metadata=draft.fact.metadata,
+                )
             )
         else:
             fresh.append(draft)
     return fresh, moved, [fact for facts in waiting.values() for fact in facts]
 
 
-def _identity(fact: Fact) -> tuple[str, str, str]:
+def drawn_identity(fact: Fact) -> tuple[str, str, str]:
+    """Equal for a stored fact and one drawn again from the same words of the same document."""
     said = fact.mentioned_at.isoformat() if fact.mentioned_at else ""
     return (fact.document_id or "", fact.text, said)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from perdure.ports.extractor import Cause, ExtractedFact, Triple, Turn
@@ -15,7 +15,7 @@ from perdure.retain.local.instructions import INSTRUCTION, reads_like_instructio
 from perdure.retain.local.kinds import kind_of
 from perdure.retain.local.mentions import find_aliases, find_mentions
 from perdure.retain.local.pronouns import people_in, put_name
-from perdure.retain.local.reading import Reading, read_documents
+from perdure.retain.local.reading import Reading, needed_turns, read_in_steps
 from perdure.retain.local.render import Scene, write_fact
 from perdure.retain.local.times import valid_while, when, with_absolute_dates
 from perdure.retain.local.topic import topic_of
@@ -45,18 +45,33 @@ class LocalExtractor:
         return self.extract_many([turns])[0]
 
     def extract_many(self, documents: Sequence[Sequence[Turn]]) -> list[list[ExtractedFact]]:
-        """`extract` for several documents with one call of the tagger."""
-        return [self._document(readings) for readings in read_documents(self._tagger, documents, self._light)]
-
-    def _document(self, readings: Sequence[Reading]) -> list[ExtractedFact]:
-        names = frozenset(word for reading in readings for word in reading.turn.speaker.casefold().split())
-        facts: list[ExtractedFact] = []
-        before: Reading | None = None
-        for reading in readings:
-            if reading.turn.fresh:
-                facts.extend(self._turn(reading, before, names, first=len(facts)))
-            before = reading
+        """`extract` for several documents, their turns tagged together."""
+        facts: list[list[ExtractedFact]] = [[] for _ in documents]
+        for step in self.extract_in_steps(documents):
+            for number, fact in step:
+                facts[number].append(fact)
         return facts
+
+    def extract_in_steps(
+        self, documents: Sequence[Sequence[Turn]]
+    ) -> Iterator[list[tuple[int, ExtractedFact]]]:
+        """The same facts in the same order with their document's number, as soon as some turns are read."""
+        names = [
+            frozenset(w for index in needed_turns(turns) for w in turns[index].speaker.casefold().split())
+            for turns in documents
+        ]
+        count = [0] * len(documents)
+        before: tuple[int, Reading] | None = None
+        for readings in read_in_steps(self._tagger, documents, self._light):
+            step: list[tuple[int, ExtractedFact]] = []
+            for number, reading in readings:
+                if reading.turn.fresh:
+                    last = before[1] if before is not None and before[0] == number else None
+                    facts = self._turn(reading, last, names[number], first=count[number])
+                    count[number] += len(facts)
+                    step += [(number, fact) for fact in facts]
+                before = (number, reading)
+            yield step
 
     def _turn(
         self, reading: Reading, before: Reading | None, names: frozenset[str], first: int

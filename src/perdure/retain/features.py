@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 
 from perdure.domain.fact import Fact
-from perdure.ports.embedder import Embedder, JointEmbedder, LateInteraction, Matrix, Vector
+from perdure.ports.embedder import Embedder, LateInteraction, Matrix, Vector
 from perdure.ports.store import Features
 from perdure.retain.draw import Draft
+from perdure.retain.embed import embed_texts
 from perdure.retain.smooth import smooth_after
 from perdure.retain.surroundings import neighbouring_text, turn_in_place
 from perdure.text.passage import join_passage
@@ -78,26 +78,41 @@ class Featured:
     changed: Mapping[str, Features]
 
 
-def add_features(
-    drafts: Sequence[Draft],
-    keys: Sequence[str],
-    embedder: Embedder | None,
-    late: LateInteraction | None,
+@dataclass(frozen=True, slots=True, eq=False)
+class Described:
+    """A draft with its index texts and what needs no model."""
+
+    draft: Draft
+    text: IndexText
+    features: Features
+
+
+def describe(draft: Draft, key: str) -> Described:
+    """The draft's features, all but the vectors."""
+    text = _texts_of(draft)
+    return Described(draft, text, _features(draft.fact, text, key, {}, b""))
+
+
+def embedded_text(draft: Draft) -> str:
+    """What is embedded of a draft."""
+    return index_text(draft.fact, title=draft.plan.document.title).own
+
+
+def add_vectors(
+    described: Sequence[Described],
+    vectors: Matrix | None,
+    tokens: Sequence[bytes],
     earlier: Mapping[str, Mapping[str, Features]],
 ) -> Featured:
-    """Features of every draft, embedded in one batch; `earlier` are the last facts of documents added to."""
-    texts = [_texts_of(draft) for draft in drafts]
-    vectors, tokens = embed_texts([text.own for text in texts], embedder, late)
-    context, changed = _context_vectors(drafts, vectors, earlier)
+    """The drafts' features with their vectors; `earlier` are the last facts of documents added to."""
+    context, changed = _context_vectors([item.draft for item in described], vectors, earlier)
     fresh = [
-        _features(
-            draft.fact,
-            text,
-            key,
-            {} if vectors is None else {"fact": vectors[row], "context": context[row]},
-            tokens[row],
+        replace(
+            item.features,
+            vectors={} if vectors is None else {"fact": vectors[row], "context": context[row]},
+            tokens=tokens[row],
         )
-        for row, (draft, text, key) in enumerate(zip(drafts, texts, keys, strict=True))
+        for row, item in enumerate(described)
     ]
     return Featured(fresh, changed)
 
@@ -166,17 +181,3 @@ def restate_features(
     vectors, tokens = embed_texts([text.own], embedder, late)
     views = {} if vectors is None else {"fact": vectors[0], "context": vectors[0]}
     return _features(fact, text, key, views, tokens[0])
-
-
-def embed_texts(
-    texts: Sequence[str], embedder: Embedder | None, late: LateInteraction | None
-) -> tuple[Matrix | None, Sequence[bytes]]:
-    """Vectors and token vectors, in one pass where one model gives both."""
-    nothing = [b""] * len(texts)
-    if not texts:
-        return None, nothing
-    both: object = late
-    if embedder is not None and both is embedder:
-        return cast(JointEmbedder, embedder).embed_and_encode(texts)
-    vectors = embedder.embed_passages(texts) if embedder is not None else None
-    return vectors, late.encode_passages(texts) if late is not None else nothing

@@ -10,9 +10,10 @@ from perdure.domain.filter import Filter
 from perdure.domain.item import RetainResult, Superseded
 from perdure.domain.trace import Trace
 from perdure.ports.store import Closure, Features, NewFact, Proof, WriteBatch, WriteReceipt
+from perdure.retain.ahead import EmbedAhead
 from perdure.retain.dedupe import dedupe_key, split_known
-from perdure.retain.draw import Draft, draw_facts, keep_unchanged
-from perdure.retain.features import add_features
+from perdure.retain.draw import Draft, draw_facts, drawn_identity, keep_unchanged
+from perdure.retain.features import add_vectors, describe, embedded_text
 from perdure.retain.link import causal_links, semantic_links, temporal_links
 from perdure.retain.parts import RetainParts
 from perdure.retain.plan import Plan, plan_documents
@@ -37,16 +38,17 @@ def retain(parts: RetainParts, request: RetainRequest) -> RetainResult:
 def _retain_planned(
     parts: RetainParts, bank: str, plans: Sequence[Plan], now: datetime, trace: Trace
 ) -> RetainResult:
-    with trace.stage("extract"):
-        drawn = draw_facts(parts.extractor, bank, plans, now)
-        drawn, moved, gone = keep_unchanged(plans, drawn)
-    with trace.stage("dedupe"):
-        keys = [dedupe_key(draft.fact) for draft in drawn]
-        drafts, merged = split_known(drawn, parts.store.known(bank, keys), keys)
-    with trace.stage("resolve"):
-        settled = settle_entities(parts.store, bank, drafts, now)
-    with trace.stage("embed"):
-        facts, changed = _with_features(parts, bank, plans, settled.drafts)
+    with EmbedAhead(parts.embedder, parts.late) as ahead:
+        with trace.stage("extract"):
+            drawn = _draw(parts, bank, plans, now, ahead)
+            drawn, moved, gone = keep_unchanged(plans, drawn)
+        with trace.stage("dedupe"):
+            keys = [dedupe_key(draft.fact) for draft in drawn]
+            drafts, merged = split_known(drawn, parts.store.known(bank, keys), keys)
+        with trace.stage("resolve"):
+            settled = settle_entities(parts.store, bank, drafts, now)
+        with trace.stage("embed"):
+            facts, changed = _with_features(parts, bank, plans, settled.drafts, ahead)
     with trace.stage("link"):
         closures = closures_of(parts.store, bank, settled.drafts, now)
         links = _links(parts, bank, settled.drafts, facts, now)
@@ -58,16 +60,30 @@ def _retain_planned(
     return _result(bank, plans, batch, receipt, merged, len(moved), trace)
 
 
+def _draw(
+    parts: RetainParts, bank: str, plans: Sequence[Plan], now: datetime, ahead: EmbedAhead
+) -> list[Draft]:
+    """All drafts; those that are likely to be stored go to the embedder while the next turns are read."""
+    stored = {drawn_identity(fact) for plan in plans for fact in plan.old_facts}
+    drawn: list[Draft] = []
+    for drafts in draw_facts(parts.extractor, bank, plans, now):
+        drawn += drafts
+        fresh = [draft for draft in drafts if drawn_identity(draft.fact) not in stored]
+        keys = [dedupe_key(draft.fact) for draft in fresh]
+        fresh, _ = split_known(fresh, parts.store.known(bank, keys), keys)
+        ahead.start([embedded_text(draft) for draft in fresh])
+    return drawn
+
+
 def _with_features(
-    parts: RetainParts, bank: str, plans: Sequence[Plan], drafts: Sequence[Draft]
+    parts: RetainParts, bank: str, plans: Sequence[Plan], drafts: Sequence[Draft], ahead: EmbedAhead
 ) -> tuple[list[NewFact], Mapping[str, Features]]:
-    keys = [dedupe_key(draft.fact) for draft in drafts]
+    described = [describe(draft, dedupe_key(draft.fact)) for draft in drafts]
     earlier = {
-        plan.document.id: parts.store.features(bank, list(plan.earlier))
-        for plan in plans
-        if plan.earlier
+        plan.document.id: parts.store.features(bank, list(plan.earlier)) for plan in plans if plan.earlier
     }
-    featured = add_features(drafts, keys, parts.embedder, parts.late, earlier)
+    vectors, tokens = ahead.finish([item.text.own for item in described])
+    featured = add_vectors(described, vectors, tokens, earlier)
     facts = [NewFact(draft.fact, made) for draft, made in zip(drafts, featured.fresh, strict=True)]
     return facts, featured.changed
 
@@ -111,9 +127,7 @@ def _batch(
         links=links,
         closures=[*closures, *(Closure(fact_id=fact.id, retired_at=now) for fact in gone)],
         proofs=[
-            Proof(
-                fact_id=merged[fact.id], document_id=fact.document_id, chunk_id=fact.chunk_id, seen_at=now
-            )
+            Proof(fact_id=merged[fact.id], document_id=fact.document_id, chunk_id=fact.chunk_id, seen_at=now)
             for fact in said_again
         ],
     )

@@ -10,7 +10,7 @@ from perdure.domain.filter import Filter
 from perdure.errors import InvalidInput, StoreError
 from perdure.ports.embedder import Embedder, Vector
 from perdure.ports.store import Selection
-from perdure.retain.features import embed_texts
+from perdure.retain.embed import embed_texts
 from perdure.retain.parts import RetainParts
 from perdure.retain.smooth import smooth
 from perdure.retain.surroundings import turn_length

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from perdure.ports.extractor import Triple, Turn
 from perdure.ports.tagger import Sentence, Tagger
@@ -12,6 +12,11 @@ from perdure.retain.local.persons import Rewritten, in_third_person
 from perdure.retain.local.relations import find_triples
 from perdure.retain.local.units import Layout, Unit, lay_out, read_units
 from perdure.retain.local.voice import Voice, addressees, voice_of
+
+Place = tuple[int, int]
+"""Number of a document and index of a turn in it."""
+_FIRST_STEP, _LARGEST_STEP = 1_000, 16_000
+"""Characters that are tagged together."""
 
 
 class Reading:
@@ -56,36 +61,54 @@ class Reading:
         )
 
 
-def read_documents(
+def read_in_steps(
     tagger: Tagger, documents: Sequence[Sequence[Turn]], light: Tagger | None = None
-) -> list[list[Reading]]:
-    """The readings of the turns that matter, document by document, with one call of the tagger.
+) -> Iterator[list[tuple[int, Reading]]]:
+    """The readings of the turns that matter with their document's number, in order, some turns at a time.
 
     A `light` tagger, when given, reads the agent's own turns: often long, and seldom telling about anybody.
+    Steps depend on the turns alone, so that the same turns are always tagged together.
     """
-    wanted = [_needed(turns) for turns in documents]
-    layouts = {
-        (number, index): lay_out(documents[number][index].text)
-        for number, indices in enumerate(wanted)
-        for index in indices
-    }
     names = sorted({turn.speaker for turns in documents for turn in turns if turn.speaker.strip()})
-    agents = {place for place in layouts if light is not None and documents[place[0]][place[1]].is_agent}
-    sentences = _tag(tagger, {place: layouts[place] for place in layouts if place not in agents}, names)
-    if light is not None:
-        sentences |= _tag(light, {place: layouts[place] for place in layouts if place in agents}, names)
-    readings = []
-    for number, indices in enumerate(wanted):
-        turns = documents[number]
-        others = addressees(turns)
-        units = {index: read_units(layouts[number, index], sentences[number, index]) for index in indices}
-        readings.append([Reading(index, turns[index], units[index], others[index]) for index in indices])
-    return readings
+    others = [addressees(turns) for turns in documents]
+    wanted = [(number, index) for number, turns in enumerate(documents) for index in needed_turns(turns)]
+    for step in _steps(wanted, documents):
+        layouts = {place: lay_out(documents[place[0]][place[1]].text) for place in step}
+        agents = {place for place in step if light is not None and documents[place[0]][place[1]].is_agent}
+        sentences = _tag(tagger, {place: layouts[place] for place in step if place not in agents}, names)
+        if light is not None:
+            sentences |= _tag(light, {place: layouts[place] for place in step if place in agents}, names)
+        yield [
+            (
+                number,
+                Reading(
+                    index,
+                    documents[number][index],
+                    read_units(layouts[number, index], sentences[number, index]),
+                    others[number][index],
+                ),
+            )
+            for number, index in step
+        ]
+
+
+def _steps(wanted: Sequence[Place], documents: Sequence[Sequence[Turn]]) -> Iterator[list[Place]]:
+    """The turns in groups of growing size: a small one first, so that others can soon start on its facts."""
+    step: list[Place] = []
+    characters, room = 0, _FIRST_STEP
+    for place in wanted:
+        step.append(place)
+        characters += len(documents[place[0]][place[1]].text)
+        if characters >= room:
+            yield step
+            step, characters, room = [], 0, min(room * 2, _LARGEST_STEP)
+    if step:
+        yield step
 
 
 def _tag(
-    tagger: Tagger, layouts: Mapping[tuple[int, int], Layout], names: Sequence[str]
-) -> dict[tuple[int, int], list[list[Sentence]]]:
+    tagger: Tagger, layouts: Mapping[Place, Layout], names: Sequence[str]
+) -> dict[Place, list[list[Sentence]]]:
     """The sentences of each layout's blocks."""
     if not layouts:
         return {}
@@ -93,7 +116,7 @@ def _tag(
     return {place: [next(tagged) for _ in layout.readable] for place, layout in layouts.items()}
 
 
-def _needed(turns: Sequence[Turn]) -> list[int]:
+def needed_turns(turns: Sequence[Turn]) -> list[int]:
     """Indices of the turns to read: the fresh ones and the one before each."""
     return [
         index

@@ -1,0 +1,22 @@
+"""Embedding: texts to vectors and token vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from perdure.ports.embedder import Embedder, JointEmbedder, LateInteraction, Matrix
+
+
+def embed_texts(
+    texts: Sequence[str], embedder: Embedder | None, late: LateInteraction | None
+) -> tuple[Matrix | None, Sequence[bytes]]:
+    """Vectors and token vectors, in one pass where one model gives both."""
+    nothing = [b""] * len(texts)
+    if not texts:
+        return None, nothing
+    both: object = late
+    if embedder is not None and both is embedder:
+        return cast(JointEmbedder, embedder).embed_and_encode(texts)
+    vectors = embedder.embed_passages(texts) if embedder is not None else None
+    return vectors, late.encode_passages(texts) if late is not None else nothing
