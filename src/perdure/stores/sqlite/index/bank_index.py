@@ -18,7 +18,7 @@ from perdure.stores.sqlite.index.lazy import LazyParts, RowOfNumber
 from perdure.stores.sqlite.index.rank import id_keys
 from perdure.stores.sqlite.index.rows import EdgeRows, FeatureRows, read_features
 from perdure.stores.sqlite.index.runs import Runs
-from perdure.stores.sqlite.index.snapshot import Snapshot
+from perdure.stores.sqlite.index.snapshot import Snapshot, Timeline
 from perdure.stores.sqlite.working import Change
 
 _MOST_DEAD = 0.25
@@ -96,6 +96,7 @@ class BankIndex:
         self._columns = {
             name: Growing(np.empty(0, codec.COLUMNS[name])) for name in codec.COLUMNS.names or ()
         }
+        self._timeline = Timeline()
         self._tag_code = Growing(np.empty(0, np.int32))
         self._tag_sets: list[frozenset[str]] = [frozenset()]
         self._tag_number: dict[str | None, int] = {None: 0}
@@ -144,6 +145,7 @@ class BankIndex:
         self._alive.append(np.ones(len(rows), np.bool_))
         for name, column in self._columns.items():
             column.append(read.columns[name])
+        self._timeline = self._timeline.with_rows(self._views(), first)
         self._tag_code.append(self._tag_codes(read.tags))
         self._pair_hash.append(read.metadata)
         self._pair_row.append(rows[read.repeat("metadata")])
@@ -254,6 +256,7 @@ class BankIndex:
         for name, column in self._columns.items():
             if not np.array_equal(column.view[rows], read.columns[name]):
                 column.assign(rows, read.columns[name])
+        self._timeline = Timeline().with_rows(self._views(), 0)
 
     def _reconnect(self, db: sqlite3.Connection, bank_no: int, numbers: list[int]) -> None:
         """Links added between known facts; when a weight changed, all links are read anew."""
@@ -294,6 +297,9 @@ class BankIndex:
         order = living[np.argsort(numbers[living], kind="stable")]
         return numbers[order], order
 
+    def _views(self) -> dict[str, Array]:
+        return {name: column.view for name, column in self._columns.items()}
+
     def _publish(self) -> Snapshot:
         self._snapshot = Snapshot(
             size=len(self._ids),
@@ -302,7 +308,8 @@ class BankIndex:
             row_of=self._row_of,
             numbers=self._numbers.view,
             alive=self._alive.view,
-            columns={name: column.view for name, column in self._columns.items()},
+            columns=self._views(),
+            timeline=self._timeline,
             tag_code=self._tag_code.view,
             tag_sets=tuple(self._tag_sets),
             pair_hash=self._pair_hash.view,

@@ -9,7 +9,7 @@ from perdure.domain.fact import LinkKind
 from perdure.domain.recall import Hit
 from perdure.ports.probe import GraphProbe, PageRankProbe
 from perdure.stores.sqlite.codec import KINDS, digest
-from perdure.stores.sqlite.index.rank import best, best_rows
+from perdure.stores.sqlite.index.rank import best, ranked
 from perdure.stores.sqlite.index.runs import split
 from perdure.stores.sqlite.index.snapshot import Admission, Mask, Snapshot
 
@@ -62,8 +62,7 @@ def _numbered(index: Snapshot, entities: object) -> dict[int, float]:
 def _strongest(index: Snapshot, rows: Rows, held: Scores, breadth: int) -> tuple[Rows, Scores]:
     if len(rows) <= breadth:
         return rows, held
-    kept = best_rows(index, rows, np.round(held, 12), breadth)
-    return np.array([row for row, _ in kept], np.int64), np.array([score for _, score in kept])
+    return ranked(index, rows, np.round(held, 12), breadth)
 
 
 def _spread(
@@ -75,15 +74,25 @@ def _spread(
     touched[member] = True
     linked = []
     for kind in (LinkKind.SEMANTIC, LinkKind.CAUSAL):
-        far, weight = neighbours(index, admission.mask, rows, held, kind)
-        strongest = np.zeros(index.size)
-        np.maximum.at(strongest, far, weight)
+        far, weight = _highest_each(*neighbours(index, admission.mask, rows, held, kind))
         touched[far] = True
-        linked.append(strongest)
+        linked.append((far, weight))
     reached = np.flatnonzero(touched)
-    received = np.tanh(0.5 * shared[reached]) + linked[0][reached] + linked[1][reached]
+    received = np.tanh(0.5 * shared[reached])
+    for far, weight in linked:
+        received[np.searchsorted(reached, far)] += weight
     kept = received > 0
     return (reached, received) if kept.all() else (reached[kept], received[kept])
+
+
+def _highest_each(rows: Rows, values: Scores) -> tuple[Rows, Scores]:
+    """Each row once, with the highest of its values."""
+    if len(rows) == 0:
+        return rows, values
+    order = np.argsort(rows, kind="stable")
+    rows, values = rows[order], values[order]
+    starts = np.flatnonzero(np.r_[True, rows[1:] != rows[:-1]])
+    return rows[starts], np.maximum.reduceat(values, starts)
 
 
 def neighbours(index: Snapshot, mask: Mask, rows: Rows, held: Scores, kind: LinkKind) -> tuple[Rows, Scores]:
@@ -141,8 +150,7 @@ def hub_rows(index: Snapshot, admission: Admission, entity: int, hub_cap: int) -
         rows = rows[rows < index.size]
         rows = rows[admission.mask[rows]]
         if len(rows) > hub_cap:
-            kept = best_rows(index, rows, index.degree[rows].astype(np.float64), hub_cap)
-            rows = np.array([row for row, _ in kept], np.int64)
+            rows, _ = ranked(index, rows, index.degree[rows].astype(np.float64), hub_cap)
         known = admission.hubs[entity, hub_cap] = rows
     return known
 

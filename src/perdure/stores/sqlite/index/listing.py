@@ -12,7 +12,7 @@ from perdure.domain.fact import FactType, Link
 from perdure.ports.store import BankStats, Selection
 from perdure.stores.sqlite.codec import KIND_OF, TYPES, digest, name_hash
 from perdure.stores.sqlite.index.masks import admitted
-from perdure.stores.sqlite.index.rank import best_rows
+from perdure.stores.sqlite.index.rank import ranked
 from perdure.stores.sqlite.index.runs import split
 from perdure.stores.sqlite.index.snapshot import Snapshot
 
@@ -38,8 +38,9 @@ def page(index: Snapshot, rows: NDArray[np.int64], selection: Selection) -> list
     """Numbers of the facts of a page, in order."""
     recorded = index.columns["recorded"][rows].astype(np.float64)
     order = -recorded if selection.oldest_first else recorded
-    ranked = best_rows(index, rows, order, selection.offset + selection.limit)
-    return [int(index.numbers[row]) for row, _ in ranked[selection.offset :]]
+    chosen, _ = ranked(index, rows, order, selection.offset + selection.limit)
+    numbers: list[int] = index.numbers[chosen[selection.offset :]].tolist()
+    return numbers
 
 
 def links(index: Snapshot, ids: Sequence[str]) -> list[Link]:

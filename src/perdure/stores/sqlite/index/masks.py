@@ -30,9 +30,12 @@ def admitted(index: Snapshot, wanted: Filter) -> Admission:
 
 def _admitted(index: Snapshot, wanted: Filter) -> Mask:
     columns = index.columns
-    mask = index.alive.copy() if wanted.any_time else index.alive & _current(index, wanted)
+    mask = index.alive.copy()
+    if not wanted.any_time:
+        _keep_current(index, wanted, mask)
     if not wanted.include_expired:
-        mask &= columns["expires"] > micros(wanted.now, NEVER)
+        ending = index.timeline.ending
+        mask[ending] &= columns["expires"][ending] > micros(wanted.now, NEVER)
     if wanted.types is not None:
         mask &= np.isin(columns["type"], [TYPES[kind] for kind in wanted.types])
     for expression in wanted.tags:
@@ -65,18 +68,20 @@ def during(index: Snapshot, window: Window) -> Mask:
     return mask
 
 
-def _current(index: Snapshot, wanted: Filter) -> Mask:
-    columns = index.columns
+def _keep_current(index: Snapshot, wanted: Filter, mask: Mask) -> None:
+    """Take out of the mask what was not known or not valid; only times that can differ are compared."""
+    columns, timeline = index.columns, index.timeline
     valid_at = micros(wanted.as_of.valid or wanted.now, NEVER)
     known_at = micros(wanted.as_of.known or wanted.now, NEVER)
-    superseded = columns["superseded"].view(np.bool_)
-    retired = columns["retired"] <= known_at
-    ended = columns["valid_to"] <= valid_at
-    mask: Mask = columns["recorded"] <= known_at
-    mask &= columns["valid_from"] <= valid_at
-    mask &= ~(retired & ~superseded)
-    mask &= ~((~superseded | retired) & ended)
-    return mask
+    if known_at < timeline.recorded:
+        mask &= columns["recorded"] <= known_at
+    if valid_at < timeline.valid_from:
+        mask &= columns["valid_from"] <= valid_at
+    ending = timeline.ending
+    superseded = columns["superseded"].view(np.bool_)[ending]
+    retired = columns["retired"][ending] <= known_at
+    ended = columns["valid_to"][ending] <= valid_at
+    mask[ending] &= ~(retired & ~superseded) & ~((~superseded | retired) & ended)
 
 
 def _carrying(index: Snapshot, pair: int) -> Mask:

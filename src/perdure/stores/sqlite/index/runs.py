@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -16,6 +16,8 @@ _LOW = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)
 _RATIO = 8
 """A run is merged into the one before unless that is this many times longer; so runs stay few."""
+_TABLED = 4096
+"""Runs of this many postings get a table of where each head starts when they are asked for several heads."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,47 +30,81 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Runs:
-    """Immutable sorted runs of `head << 32 | tail` with a weight each; adding makes new Runs."""
+class Run:
+    """Keys in rising order with their weights."""
 
-    parts: tuple[tuple[Keys, Weights], ...] = ()
+    keys: Keys
+    weights: Weights
+    _starts: list[NDArray[np.int32]] = field(default_factory=list)
 
     @property
     def nbytes(self) -> int:
         """Memory held."""
-        return sum(keys.nbytes + weights.nbytes for keys, weights in self.parts)
+        return self.keys.nbytes + self.weights.nbytes + sum(starts.nbytes for starts in self._starts)
+
+    def bounds(self, heads: Places) -> tuple[Places, Places]:
+        """Where the postings of each head start and end.
+
+        Looked up in a table where heads are numbers of rows or entities; terms are hashes, and found by halving.
+        """
+        if len(self.keys) < _TABLED:
+            first = heads.astype(np.uint64)
+            return (
+                np.searchsorted(self.keys, first << _SHIFT),
+                np.searchsorted(self.keys, (first + np.uint64(1)) << _SHIFT),
+            )
+        if not self._starts:
+            counts = np.bincount((self.keys >> _SHIFT).astype(np.int64))
+            self._starts.append(np.concatenate([[0], np.cumsum(counts)]).astype(np.int32))
+        starts = self._starts[0]
+        last = len(starts) - 1
+        return (
+            starts[np.minimum(heads, last)].astype(np.int64),
+            starts[np.minimum(heads + 1, last)].astype(np.int64),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Runs:
+    """Immutable sorted runs of `head << 32 | tail` with a weight each; adding makes new Runs."""
+
+    parts: tuple[Run, ...] = ()
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held."""
+        return sum(run.nbytes for run in self.parts)
 
     @property
     def keys(self) -> Keys:
         """All keys, in no order."""
         if len(self.parts) == 1:
-            return self.parts[0][0]
-        return np.concatenate([keys for keys, _ in self.parts]) if self.parts else np.empty(0, np.uint64)
+            return self.parts[0].keys
+        return np.concatenate([run.keys for run in self.parts]) if self.parts else np.empty(0, np.uint64)
 
     def add(self, head: Places, tail: Places, weight: Weights) -> Runs:
         """With these postings too."""
         if len(head) == 0:
             return self
         parts = [*self.parts, _sorted(join(head, tail), weight.astype(np.float32), "quicksort")]
-        while len(parts) > 1 and len(parts[-2][0]) < _RATIO * len(parts[-1][0]):
-            (keys, weights), (more_keys, more_weights) = parts[-2:]
-            merged = _sorted(
-                np.concatenate([keys, more_keys]), np.concatenate([weights, more_weights]), "stable"
-            )
-            parts[-2:] = [merged]
+        while len(parts) > 1 and len(parts[-2].keys) < _RATIO * len(parts[-1].keys):
+            longer, shorter = parts[-2:]
+            keys = np.concatenate([longer.keys, shorter.keys])
+            parts[-2:] = [_sorted(keys, np.concatenate([longer.weights, shorter.weights]), "stable")]
         return Runs(tuple(parts))
 
     def of(self, head: int) -> tuple[Places, Weights]:
-        """Tails and weights of one head."""
+        """Tails and weights of one head, which may be any 32-bit number."""
         first, last = np.uint64(head) << _SHIFT, np.uint64(head + 1) << _SHIFT
         tails, weights = [], []
-        for keys, values in self.parts:
+        for run in self.parts:
+            keys = run.keys
             start, end = np.searchsorted(keys, [first, last]) if head < 0xFFFFFFFF else (
                 np.searchsorted(keys, first), len(keys)
             )  # fmt: skip
             if end > start:
                 tails.append((keys[start:end] & _LOW).astype(np.int64))
-                weights.append(values[start:end])
+                weights.append(run.weights[start:end])
         if len(tails) == 1:
             return tails[0], weights[0]
         if not tails:
@@ -76,28 +112,25 @@ class Runs:
         return np.concatenate(tails), np.concatenate(weights)
 
     def counts(self, heads: Places) -> Places:
-        """How many postings each head has."""
-        first = heads.astype(np.uint64) << _SHIFT
-        last = (heads.astype(np.uint64) + np.uint64(1)) << _SHIFT
+        """How many postings each head has; heads are numbers of rows or entities."""
         total = np.zeros(len(heads), np.int64)
-        for keys, _ in self.parts:
-            total += np.searchsorted(keys, last) - np.searchsorted(keys, first)
+        for run in self.parts:
+            start, end = run.bounds(heads)
+            total += end - start
         return total
 
     def of_all(self, heads: Places) -> Found:
-        """The postings of several heads."""
-        first = heads.astype(np.uint64) << _SHIFT
-        last = (heads.astype(np.uint64) + np.uint64(1)) << _SHIFT
+        """The postings of several heads, which are numbers of rows, entities, words or trigrams."""
         found = []
-        for keys, values in self.parts:
-            start, end = np.searchsorted(keys, first), np.searchsorted(keys, last)
+        for run in self.parts:
+            start, end = run.bounds(heads)
             counts = end - start
             total = int(counts.sum())
             if total:
                 head = np.repeat(np.arange(len(heads)), counts)
                 before = np.cumsum(counts) - counts
                 places = np.arange(total) + np.repeat(start - before, counts)
-                found.append((head, (keys[places] & _LOW).astype(np.int64), values[places]))
+                found.append((head, (run.keys[places] & _LOW).astype(np.int64), run.weights[places]))
         if len(found) == 1:
             return Found(*found[0])
         if not found:
@@ -116,7 +149,7 @@ def split(keys: Keys) -> tuple[Places, Places]:
     return (keys >> _SHIFT).astype(np.int64), (keys & _LOW).astype(np.int64)
 
 
-def _sorted(keys: Keys, weights: Weights, kind: Literal["quicksort", "stable"]) -> tuple[Keys, Weights]:
+def _sorted(keys: Keys, weights: Weights, kind: Literal["quicksort", "stable"]) -> Run:
     """Sorted by key; "stable" is the one that merges two sorted runs in one pass."""
     order = np.argsort(keys, kind=kind)
-    return keys[order], weights[order]
+    return Run(keys[order], weights[order])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perdure.domain.filter import Filter
-from perdure.stores.sqlite.codec import NEVER
+from perdure.stores.sqlite.codec import ALWAYS, NEVER
 from perdure.stores.sqlite.index.growing import Array
 from perdure.stores.sqlite.index.runs import Runs
 from perdure.stores.sqlite.index.vectors import VectorView
@@ -26,6 +27,30 @@ class Admission:
     mask: Mask
     hubs: dict[tuple[int, int], NDArray[np.int64]]
     """(Entity, cap) -> its best-connected admitted rows; shared by filters that admit the same rows."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Timeline:
+    """What makes most comparisons of times needless."""
+
+    recorded: int = ALWAYS
+    """No fact was recorded later."""
+    valid_from: int = ALWAYS
+    """No fact begins to be valid later."""
+    ending: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    """The rows of facts that are retired, valid to some time, or expire."""
+
+    def with_rows(self, columns: Mapping[str, Array], first: int) -> Self:
+        """With the rows from `first` on."""
+        recorded, begins = columns["recorded"][first:], columns["valid_from"][first:]
+        ends = columns["retired"][first:] != NEVER
+        ends |= columns["valid_to"][first:] != NEVER
+        ends |= columns["expires"][first:] != NEVER
+        return type(self)(
+            max(self.recorded, int(recorded.max(initial=ALWAYS))),
+            max(self.valid_from, int(begins.max(initial=ALWAYS))),
+            np.concatenate([self.ending, first + np.flatnonzero(ends)]),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,6 +76,7 @@ class Snapshot:
     numbers: NDArray[np.int64]
     alive: Mask
     columns: Mapping[str, Array]
+    timeline: Timeline
     tag_code: NDArray[np.int32]
     tag_sets: Sequence[frozenset[str]]
     pair_hash: NDArray[np.uint64]

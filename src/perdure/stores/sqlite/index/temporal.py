@@ -12,9 +12,9 @@ from perdure.ports.probe import TemporalProbe
 from perdure.stores.sqlite.codec import EPOCH, micros
 from perdure.stores.sqlite.index.graph import neighbours
 from perdure.stores.sqlite.index.masks import during
-from perdure.stores.sqlite.index.rank import best, best_rows
+from perdure.stores.sqlite.index.rank import as_hits, best, in_order
 from perdure.stores.sqlite.index.snapshot import Mask, Snapshot
-from perdure.stores.sqlite.index.vectors import RESCORED, nearest
+from perdure.stores.sqlite.index.vectors import RESCORED, border
 
 Rows = NDArray[np.int64]
 Scores = NDArray[np.float64]
@@ -34,9 +34,11 @@ def temporal(index: Snapshot, probe: TemporalProbe, mask: Mask, limit: int) -> l
         scores = _nearness(dates, probe, start, end)
     else:
         rows, slices, scores = _similar(index, probe, rows, slices, limit)
-    chosen = _take_turns(index, rows, scores, slices, limit)
-    hits = [Hit(index.ids[row], score) for row, score in chosen]
-    return hits + _linked(index, probe, mask & ~inside, chosen, limit - len(hits))
+    rows, scores = _take_turns(index, rows, scores, slices, limit)
+    hits = as_hits(index, rows, scores)
+    if len(hits) < limit:
+        hits += _linked(index, probe, mask & ~inside, rows, scores, limit - len(hits))
+    return hits
 
 
 def _slices(dates: Rows, start: int, end: int, count: int) -> Rows:
@@ -65,9 +67,7 @@ def _similar(
     query = probe.vector.astype(np.float32)
     scores = np.zeros(len(rows))
     view = index.views[probe.view]
-    place_of = np.full(index.size, -1, np.int64)
-    place_of[view.rows] = np.arange(len(view.rows))
-    places = place_of[rows]
+    places = view.places(rows, index.size)
     held = np.flatnonzero(places >= 0)
     if view.codes is not None and len(held) > 2 * RESCORED:
         distance = view.distances(query)[places[held]]
@@ -75,7 +75,8 @@ def _similar(
         kept = []
         for one in range(probe.slices):
             of_slice = np.flatnonzero(slices[held] == one)
-            kept.append(nearest(distance[of_slice], held[of_slice], wanted))
+            near = distance[of_slice]
+            kept.append(held[of_slice][near <= border(near, wanted)])
         held = np.concatenate(kept)
         rows, slices, places = rows[held], slices[held], places[held]
         scores = view.cosines(query, places)
@@ -84,31 +85,21 @@ def _similar(
     return rows, slices, scores
 
 
-def _take_turns(
-    index: Snapshot, rows: Rows, scores: Scores, slices: Rows, limit: int
-) -> list[tuple[int, float]]:
-    turns: list[list[tuple[int, float]]] = []
-    for one in np.unique(slices).tolist():
-        member = slices == one
-        for turn, pair in enumerate(best_rows(index, rows[member], scores[member], limit)):
-            if turn == len(turns):
-                turns.append([])
-            turns[turn].append(pair)
-    chosen: list[tuple[int, float]] = []
-    for pairs in turns:
-        chosen += sorted(pairs, key=lambda pair: (-pair[1], index.ids[pair[0]]))
-        if len(chosen) >= limit:
-            break
-    return chosen[:limit]
+def _take_turns(index: Snapshot, rows: Rows, scores: Scores, slices: Rows, limit: int) -> tuple[Rows, Scores]:
+    """First the best of each slice by falling score, then the second best of each, and so on."""
+    order = np.argsort(slices, kind="stable")
+    counts = np.bincount(slices)
+    turns = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    rows, scores = in_order(index, rows[order], scores[order], slices[order])
+    early = turns < limit
+    rows, scores = in_order(index, rows[early], scores[early], turns[early])
+    return rows[:limit], scores[:limit]
 
 
 def _linked(
-    index: Snapshot, probe: TemporalProbe, mask: Mask, chosen: list[tuple[int, float]], room: int
+    index: Snapshot, probe: TemporalProbe, mask: Mask, rows: Rows, scores: Scores, room: int
 ) -> list[Hit]:
-    if room < 1:
-        return []
-    rows = np.array([row for row, _ in chosen], np.int64)
-    held = np.array([max(score, 0.0) for _, score in chosen])
+    held = np.maximum(scores, 0.0)
     strongest = np.full(index.size, -1.0)
     for kind in probe.spread:
         far, weight = neighbours(index, mask, rows, held, kind)

@@ -15,6 +15,9 @@ EXACT_UP_TO = 20_000
 RESCORED = 4_000
 RESCORED_LARGE = 8_000
 LARGE = 200_000
+_SCANNED = 16_384
+"""Vectors whose bits are compared at once, and (below) whose codes are multiplied at once: what fits the cache."""
+_MULTIPLIED = 256
 
 Rows = NDArray[np.int64]
 Scores = NDArray[np.float64]
@@ -32,15 +35,31 @@ class VectorView:
     bits: NDArray[np.uint64] | None = None
     """One line a word of 64 dimensions, one column a vector."""
     mean: Vector | None = None
+    aligned: bool = False
+    """Whether rows[p] is p."""
 
     def search(self, query: Vector, mask: Mask, pool: int) -> tuple[Rows, Scores]:
         """Rows and cosines: all admitted ones when exact, else at least the `pool` likeliest of them."""
-        places = np.flatnonzero(mask[self.rows])
+        admitted = mask[: len(self.rows)] if self.aligned else mask[self.rows]
+        places: Rows | None = None
         if self.codes is not None:
             wanted = max(RESCORED_LARGE if len(self.rows) > LARGE else RESCORED, pool)
-            if len(places) > 2 * wanted:
-                places = self._likeliest(query, places, wanted)
-        return self.rows[places], self.cosines(query, places)
+            if np.count_nonzero(admitted) > 2 * wanted:
+                distance = self.distances(query)
+                if not admitted.all():
+                    distance[~admitted] = len(query) + 1
+                places = np.flatnonzero(distance <= border(distance, wanted))
+        if places is None:
+            places = np.flatnonzero(admitted)
+        return places if self.aligned else self.rows[places], self.cosines(query, places)
+
+    def places(self, rows: Rows, size: int) -> Rows:
+        """Where the vectors of rows are, -1 for rows without one; `size` is the number of all rows."""
+        if self.aligned:
+            return np.where(rows < len(self.rows), rows, -1)
+        place_of = np.full(size, -1, np.int64)
+        place_of[self.rows] = np.arange(len(self.rows))
+        return place_of[rows]
 
     def cosines(self, query: Vector, places: Rows) -> Scores:
         """Cosine of the vectors at some places.
@@ -50,37 +69,58 @@ class VectorView:
         """
         if len(places) == 0:
             return np.empty(0)
-        if self.exact is not None:
-            if len(places) == len(self.rows):
-                products = np.vecdot(self.exact, query)
-            else:
-                products = np.vecdot(self.exact[places], query)
+        if self.exact is not None and len(places) == len(self.rows):
+            products = np.vecdot(self.exact, query)
         else:
-            assert self.codes is not None
-            assert self.scales is not None
-            products = np.vecdot(self.codes[places].astype(np.float32), query) * self.scales[places]
+            products = self._products(query, places)
+        if self.scales is not None:
+            products *= self.scales[places]
         cosines: Scores = products.astype(np.float64).round(6)
         return cosines
+
+    def _products(self, query: Vector, places: Rows) -> Vector:
+        """A few rows at a time, in the same memory: to gather all of them first costs more than to multiply them."""
+        held = self.exact if self.codes is None else self.codes
+        assert held is not None
+        gathered = np.empty((min(_MULTIPLIED, len(places)), held.shape[1]), held.dtype)
+        values = gathered if self.codes is None else np.empty(gathered.shape, np.float32)
+        products = np.empty(len(places), np.float32)
+        for start in range(0, len(places), _MULTIPLIED):
+            some = places[start : start + _MULTIPLIED]
+            np.take(held, some, axis=0, out=gathered[: len(some)], mode="clip")
+            if values is not gathered:
+                values[: len(some)] = gathered[: len(some)]
+            np.vecdot(values[: len(some)], query, out=products[start : start + len(some)])
+        return products
 
     def distances(self, query: Vector) -> NDArray[np.uint16]:
         """How many sign bits differ, for every vector of a large view."""
         assert self.bits is not None
         assert self.mean is not None
         wanted = sign_bits((query - self.mean)[None, :])[:, 0]
-        distance = np.zeros(self.bits.shape[1], np.uint16)
-        for line, word in zip(self.bits, wanted, strict=True):
-            distance += np.bitwise_count(line ^ word)
+        distance = np.empty(self.bits.shape[1], np.uint16)
+        room = min(_SCANNED, len(distance))
+        words, ones, some = np.empty(room, np.uint64), np.empty(room, np.uint8), np.empty(room, np.uint8)
+        for start in range(0, len(distance), _SCANNED):
+            block = self.bits[:, start : start + _SCANNED]
+            size = block.shape[1]
+            total = distance[start : start + size]
+            for line, word in enumerate(wanted):
+                np.bitwise_xor(block[line], word, out=words[:size])
+                if line % 3 == 0:
+                    np.bitwise_count(words[:size], out=some[:size])
+                else:
+                    np.bitwise_count(words[:size], out=ones[:size])
+                    np.add(some[:size], ones[:size], out=some[:size])
+                if line % 3 == 2 or line == len(wanted) - 1:
+                    # Three words differ in at most 192 bits, so that bytes can count them.
+                    total[:] = some[:size] if line < 3 else total + some[:size]
         return distance
 
-    def _likeliest(self, query: Vector, places: Rows, wanted: int) -> Rows:
-        return nearest(self.distances(query)[places], places, wanted)
 
-
-def nearest(distance: NDArray[np.uint16], places: Rows, wanted: int) -> Rows:
-    """The places of least distance, at least `wanted`: those that tie with the last are taken too."""
-    reached = np.cumsum(np.bincount(distance))
-    border = int(np.searchsorted(reached, wanted))
-    return places[distance <= border]
+def border(distance: NDArray[np.uint16], wanted: int) -> int:
+    """The least distance within which `wanted` vectors lie; those that tie with the last do too."""
+    return int(np.searchsorted(np.cumsum(np.bincount(distance)), wanted))
 
 
 def sign_bits(matrix: Matrix) -> NDArray[np.uint64]:
@@ -97,6 +137,7 @@ class ExactBuilder:
 
     def __init__(self, dimensions: int, expected: int) -> None:
         self._rows = Growing(np.empty(0, np.int64))
+        self._aligned = True
         self._matrix = GrowingRows(np.empty((_roomy(expected), dimensions), np.float32), 0)
 
     @property
@@ -111,12 +152,13 @@ class ExactBuilder:
 
     def append(self, rows: Rows, matrix: Matrix) -> None:
         """Add vectors."""
+        self._aligned = self._aligned and np.array_equal(rows, np.arange(self.size, self.size + len(rows)))
         self._rows.append(rows)
         self._matrix.append(matrix)
 
     def view(self) -> VectorView:
         """The present state."""
-        return VectorView(rows=self._rows.view, exact=self._matrix.view)
+        return VectorView(rows=self._rows.view, exact=self._matrix.view, aligned=self._aligned)
 
 
 class CodedBuilder:
@@ -125,6 +167,7 @@ class CodedBuilder:
     def __init__(self, mean: Vector, expected: int) -> None:
         self._mean = mean
         self._rows = Growing(np.empty(0, np.int64))
+        self._aligned = True
         self._scales = Growing(np.empty(0, np.float32))
         self._codes = GrowingRows(np.empty((_roomy(expected), len(mean)), np.int8), 0)
         self._bits = Growing(np.empty((-(-len(mean) // 64), 0), np.uint64))
@@ -141,6 +184,7 @@ class CodedBuilder:
 
     def append(self, rows: Rows, scales: NDArray[np.float32], codes: NDArray[np.int8]) -> None:
         """Add vectors."""
+        self._aligned = self._aligned and np.array_equal(rows, np.arange(self.size, self.size + len(rows)))
         self._rows.append(rows)
         self._scales.append(scales)
         self._codes.append(codes)
@@ -154,6 +198,7 @@ class CodedBuilder:
             scales=self._scales.view,
             bits=self._bits.view,
             mean=self._mean,
+            aligned=self._aligned,
         )
 
 
