@@ -66,6 +66,15 @@ async def check_tools(session: ClientSession, has_bank: bool) -> None:
     assert tools["retain"].annotations.destructiveHint is False  # type: ignore[union-attr]
 
 
+async def check_unknown_bank(session: ClientSession) -> None:
+    """A misspelt bank is an error; the default one is only empty."""
+    for name in ("recall", "reflect", "context"):
+        result = await session.call_tool(name, {"query": "Who plays the cello?", "bank": "wrok"})
+        assert result.isError, name
+        assert "not_found: bank 'wrok'" in text_of(result)
+        assert not (await session.call_tool(name, {"query": "Who plays the oboe?"})).isError
+
+
 async def check_errors(session: ClientSession) -> None:
     """Wrong calls are errors of the tool that name the field, and the session lives on."""
     for name, arguments, said in (
@@ -77,6 +86,11 @@ async def check_errors(session: ClientSession) -> None:
         ("retain", {"content": "x", "timestamp": "whenever"}, "timestamp"),
         ("forget", {}, "exactly one of"),
         ("forget", {"fact_id": "nothing"}, "not_found"),
+        ("forget", {"document_id": "nothing"}, "not_found"),
+        ("recall", {"query": "why " * 10_000}, "query"),
+        ("recall", {"query": "x", "max_tokens": -1}, "max_tokens"),
+        ("retain", {"content": "Maya plays. " * 20_000}, "content: expected at most"),
+        ("dream", {}, "dream"),
     ):
         result = await session.call_tool(name, arguments)
         assert result.isError, (name, arguments)

@@ -19,10 +19,16 @@ from mcp.client.streamable_http import streamable_http_client
 
 from perdure import Perdure
 from perdure.errors import Unauthorised
+from perdure.surfaces.access import check_exposure
 from perdure.surfaces.keys import create_key, revoke_key
-from perdure.surfaces.mcp.access import check_exposure
 from perdure.surfaces.mcp.http import create_app, mount
-from tests.integration.mcp.mcp_checks import check_conversation, check_errors, check_tools, text_of
+from tests.integration.mcp.mcp_checks import (
+    check_conversation,
+    check_errors,
+    check_tools,
+    check_unknown_bank,
+    text_of,
+)
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -78,6 +84,7 @@ def test_a_client_over_http_chooses_the_bank(engine: Perdure) -> None:
             await check_tools(session, has_bank=True)
             await check_conversation(session, {"bank": "work"})
             await check_errors(session)
+            await check_unknown_bank(session)
 
     with serving(create_app(engine, "127.0.0.1")) as url:
         asyncio.run(talk(url))
@@ -177,6 +184,47 @@ def test_a_public_address_without_keys_is_refused(engine: Perdure) -> None:
         check_exposure(engine, host)
     create_key(engine)
     check_exposure(engine, "0.0.0.0")
+
+
+def test_a_request_that_is_too_large_is_refused_and_the_server_lives_on(engine: Perdure) -> None:
+    big = {**HELLO, "padding": "x" * engine.settings.max_request_bytes}
+    with serving(create_app(engine, "127.0.0.1")) as url, httpx.Client(base_url=url) as http:
+        assert http.post("/mcp", json=big, headers=ACCEPT).status_code == 413
+        assert http.post("/mcp", json=HELLO, headers=ACCEPT).status_code == 200
+
+
+def test_recalls_over_mcp_and_rest_share_one_limit(engine: Perdure) -> None:
+    from perdure.surfaces.rest.app import create_app as create_rest
+
+    one_at_a_time = engine.settings.model_copy(update={"max_concurrent_recalls": 1})
+    app = create_rest(engine, one_at_a_time)
+    mount(app, engine, "127.0.0.1", app.state.service.workers)
+    begun, may_end = threading.Event(), threading.Event()
+    original = engine.recall
+
+    def recall(*args: Any, **options: Any) -> Any:
+        begun.set()
+        assert may_end.wait(timeout=20)
+        return original(*args, **options)
+
+    engine.recall = recall  # type: ignore[method-assign]
+
+    async def talk(url: str) -> None:
+        async with connected(f"{url}/mcp") as session, httpx.AsyncClient(base_url=url) as http:
+            first = asyncio.create_task(session.call_tool("recall", {"query": "cello"}))
+            await asyncio.to_thread(begun.wait, 20)
+            path = "/v1/default/banks/default/memories/recall"
+            refused = await http.post(path, json={"query": "cello"})
+            second = await session.call_tool("context", {"query": "cello"})
+            may_end.set()
+            assert not (await first).isError
+            assert refused.status_code == 429
+            assert second.isError
+            assert "busy" in text_of(second)
+            assert (await http.post(path, json={"query": "cello"})).status_code == 200
+
+    with serving(app) as url:
+        asyncio.run(talk(url))
 
 
 def test_mcp_lives_inside_the_rest_app(engine: Perdure) -> None:

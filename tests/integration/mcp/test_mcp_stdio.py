@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,7 +14,7 @@ from pathlib import Path
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from tests.integration.mcp.mcp_checks import check_conversation, check_errors, check_tools
+from tests.integration.mcp.mcp_checks import check_conversation, check_errors, check_tools, check_unknown_bank
 
 QUICK = {
     "PERDURE_EMBEDDER": "hashing",
@@ -41,8 +43,42 @@ def test_a_client_over_stdio_chooses_the_bank(tmp_path: Path) -> None:
             await check_tools(session, has_bank=True)
             await check_conversation(session, {"bank": "work"})
             await check_errors(session)
+            await check_unknown_bank(session)
 
     asyncio.run(talk())
+
+
+def test_what_is_no_message_does_not_end_the_server(tmp_path: Path) -> None:
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    lone = '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"retain","arguments":{"content":"\\ud800"}}}'
+    lines = [
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
+        json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        "not JSON at all",
+        lone,
+        json.dumps({"jsonrpc": "2.0", "id": 3, "method": "no/such/method"}),
+        json.dumps({"jsonrpc": "2.0", "id": 4, "method": "tools/list"}),
+    ]
+    server = subprocess.Popen(
+        [sys.executable, "-m", "perdure.surfaces.cli.main", "mcp", "--database", str(tmp_path / "memory.db")],
+        env={**os.environ, **QUICK}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=tmp_path,
+    )  # fmt: skip
+    with server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write("\n".join(lines) + "\n")
+        server.stdin.flush()
+        answered: dict[int, dict[str, object]] = {}
+        while 4 not in answered:
+            line = server.stdout.readline()
+            assert line, "the server ended"
+            message = json.loads(line)
+            if message.get("id") is not None:
+                answered[message["id"]] = message
+        server.stdin.close()
+        assert server.wait(timeout=30) == 0
+    assert "error" in answered[3]
+    assert "tools" in answered[4]["result"]  # type: ignore[operator]
 
 
 def test_a_server_for_one_bank_hides_the_argument_and_keeps_to_it(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def serve(
         if with_mcp:
             from perdure.surfaces.mcp.http import mount
 
-            mount(app, app.state.service.engine, settings.host)
+            mount(app, app.state.service.engine, settings.host, app.state.service.workers)
 
     serve_rest(settings, extend)
 

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-import anyio.to_thread
 import uvicorn
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
@@ -16,8 +15,10 @@ from starlette.types import Receive, Scope, Send
 
 from perdure.engine import Perdure
 from perdure.errors import Unauthorised
-from perdure.surfaces.mcp.access import Door, check_exposure, is_loopback
+from perdure.surfaces.access import ONLY_LOCAL, KeyRing, check_exposure, is_local, is_loopback
+from perdure.surfaces.mcp.access import Caller
 from perdure.surfaces.mcp.server import create_server
+from perdure.surfaces.workers import Workers
 
 PATH = "/mcp"
 
@@ -25,9 +26,9 @@ PATH = "/mcp"
 class McpEndpoint:
     """An ASGI endpoint for both paths. Whoever mounts it must keep `running()` open meanwhile."""
 
-    def __init__(self, engine: Perdure, *, may_be_open: bool) -> None:
-        self._door = Door(engine, may_be_open=may_be_open)
-        servers = (create_server(engine, with_bank=True), create_server(engine, with_bank=False))
+    def __init__(self, engine: Perdure, workers: Workers, *, may_be_open: bool) -> None:
+        self._keys, self._workers = KeyRing(engine, may_be_open=may_be_open), workers
+        servers = tuple(create_server(engine, workers, with_bank=shown) for shown in (True, False))
         for server in servers:
             server.streamable_http_app()
         self._any_bank, self._one_bank = (server.session_manager for server in servers)
@@ -47,15 +48,24 @@ class McpEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the caller in, or answer 401."""
         bank = scope.get("path_params", {}).get("bank")
-        headers = {name.lower(): value for name, value in Headers(scope=scope).items()}
         try:
-            caller = await anyio.to_thread.run_sync(self._door.admit, headers, bank)
+            caller = await self._admit(Headers(scope=scope), bank)
         except Unauthorised as error:
             body = {"error": {"code": error.code, "message": str(error)}}
             await JSONResponse(body, 401, {"WWW-Authenticate": "Bearer"})(scope, receive, send)
             return
         manager = self._any_bank if bank is None else self._one_bank
         await manager.handle_request({**scope, "perdure.caller": caller}, receive, send)
+
+    async def _admit(self, headers: Headers, bank: str | None) -> Caller:
+        """By the rules of the REST server: a key, or this machine while there are no keys at all."""
+        if not self._keys.fresh():
+            await self._workers.run(self._keys.refresh)
+        if not self._keys.is_open():
+            return Caller(key=self._keys.key_of(headers), bank=bank)
+        if not is_local(headers):
+            raise Unauthorised(ONLY_LOCAL)
+        return Caller(bank=bank)
 
 
 def create_app(engine: Perdure, host: str) -> Starlette:
@@ -65,9 +75,13 @@ def create_app(engine: Perdure, host: str) -> Starlette:
     return app
 
 
-def mount(app: Starlette, engine: Perdure, host: str) -> None:
-    """Add MCP to an app that is served at `host`; without keys it is open to a loopback address only."""
-    endpoint = McpEndpoint(engine, may_be_open=is_loopback(host))
+def mount(app: Starlette, engine: Perdure, host: str, workers: Workers | None = None) -> None:
+    """Add MCP to an app that is served at `host`; without keys it is open to a loopback address only.
+
+    `workers` are those of the app's other surfaces, which then share one limit of recalls with MCP.
+    """
+    used = workers or Workers(engine.settings)
+    endpoint = McpEndpoint(engine, used, may_be_open=is_loopback(host))
     app.router.routes.extend(endpoint.routes())
     around = app.router.lifespan_context
 
@@ -75,6 +89,8 @@ def mount(app: Starlette, engine: Perdure, host: str) -> None:
     async def lifespan(served: Starlette) -> AsyncIterator[Mapping[str, Any] | None]:
         async with around(served) as state, endpoint.running():
             yield state
+        if workers is None:
+            used.close()
 
     app.router.lifespan_context = lifespan  # type: ignore[assignment]
 

@@ -15,6 +15,7 @@ from perdure import __version__
 from perdure.engine import Perdure
 from perdure.surfaces.mcp.access import Caller
 from perdure.surfaces.mcp.tools import Tools
+from perdure.surfaces.workers import Workers
 
 NAME = "perdure"
 INSTRUCTIONS = (
@@ -35,7 +36,9 @@ ANNOTATIONS = {
 }
 
 
-def create_server(engine: Perdure, *, bank: str | None = None, with_bank: bool | None = None) -> FastMCP[Any]:
+def create_server(
+    engine: Perdure, workers: Workers, *, bank: str | None = None, with_bank: bool | None = None
+) -> FastMCP[Any]:
     """A server over one engine. `bank` fixes the bank; `with_bank` shows or hides the tools' bank argument."""
     shows_bank = bank is None if with_bank is None else with_bank
     server: FastMCP[Any] = FastMCP(
@@ -43,7 +46,7 @@ def create_server(engine: Perdure, *, bank: str | None = None, with_bank: bool |
         max_request_body_size=engine.settings.max_request_bytes, log_level="WARNING",
     )  # fmt: skip
     server._mcp_server.version = __version__
-    tools = Tools(engine, Caller(bank=bank))
+    tools = Tools(engine, workers, Caller(bank=bank))
     for name, hints in ANNOTATIONS.items():
         method = getattr(tools, name)
         server.add_tool(
@@ -73,4 +76,8 @@ def without_bank(method: Callable[..., Any]) -> Callable[..., Any]:
 
 def run_stdio(engine: Perdure, bank: str | None) -> None:
     """Serve one client over standard input and output, until it goes away."""
-    create_server(engine, bank=bank).run(transport="stdio")
+    workers = Workers(engine.settings)
+    try:
+        create_server(engine, workers, bank=bank).run(transport="stdio")
+    finally:
+        workers.close()

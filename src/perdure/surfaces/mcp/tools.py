@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
-import anyio.to_thread
 from mcp.server.fastmcp import Context
 from mcp.server.fastmcp.exceptions import ToolError
 from mcp.types import CallToolResult, TextContent
@@ -15,9 +13,10 @@ from pydantic import BaseModel, Field
 from perdure.domain.recall import RecallResult
 from perdure.domain.time import Window, parse_instant
 from perdure.engine import Perdure
-from perdure.errors import PerdureError
+from perdure.errors import InvalidInput, NotFound, PerdureError
+from perdure.reflect.pipeline import Reflection
 from perdure.surfaces.keys import Scope
-from perdure.surfaces.mcp.access import Caller, caller_of
+from perdure.surfaces.mcp.access import DEFAULT_BANK, Caller, caller_of
 from perdure.surfaces.mcp.results import (
     ContextOutput,
     ForgetOutput,
@@ -28,10 +27,12 @@ from perdure.surfaces.mcp.results import (
     reflected,
     retained,
 )
+from perdure.surfaces.workers import Workers
 
 T = TypeVar("T")
 MAX_TOKENS = 2048
-WORKERS = 16
+MAX_CONTENT_CHARACTERS = 200_000
+"""More is a file rather than something to say; a client that sends far more loses its connection."""
 
 Request = Context[Any, Any, Any]
 BankName = Annotated[str | None, Field(description="Memory bank; leave out for the default one")]
@@ -45,9 +46,8 @@ TagList = Annotated[list[str] | None, Field(description="Only facts with one of 
 class Tools:
     """The tools of one server; `local` is who calls when no HTTP endpoint says so."""
 
-    def __init__(self, engine: Perdure, local: Caller) -> None:
-        self._engine, self._local = engine, local
-        self._workers: anyio.CapacityLimiter | None = None
+    def __init__(self, engine: Perdure, workers: Workers, local: Caller) -> None:
+        self._engine, self._workers, self._local = engine, workers, local
 
     async def retain(
         self,
@@ -69,13 +69,16 @@ class Tools:
         chosen = self._choose(ctx, bank, Scope.WRITE)
 
         def work() -> RetainOutput:
+            if len(content) > MAX_CONTENT_CHARACTERS:
+                expected = f"at most {MAX_CONTENT_CHARACTERS} characters; send it in parts"
+                raise InvalidInput("content", expected, len(content))
             done = self._engine.retain(
                 chosen, content, timestamp=timestamp, speaker=speaker, context=context,
                 document_id=document_id, tags=tags,
             )  # fmt: skip
             return retained(done, self._engine.facts_by_id(chosen, done.fact_ids))
 
-        output = await self._run(work)
+        output = await self._write(work)
         count = len(output.facts)
         head = f"Remembered {count} new fact{'' if count == 1 else 's'} in bank {chosen}."
         return _both("\n".join([head, *(f"- {fact}" for fact in output.facts)]), output)
@@ -102,12 +105,13 @@ class Tools:
         chosen = self._choose(ctx, bank, Scope.READ)
 
         def work() -> RecallResult:
+            self._check_exists(chosen, bank)
             return self._engine.recall(
                 chosen, query, max_tokens=max_tokens, types=types, tags=tags,
                 during=_window(since, until), as_of=parse_instant(as_of, "as_of"),
             )  # fmt: skip
 
-        result = await self._run(work)
+        result = await self._read(work)
         ids = [f"id of [{found.citation}]: {found.fact.id}" for found in result] if with_ids else []
         return _both("\n".join([result.to_prompt(), *ids]), recalled(chosen, result))
 
@@ -116,7 +120,12 @@ class Tools:
     ) -> Annotated[CallToolResult, ReflectOutput]:
         """Answer a question from memory alone; every sentence cites its fact, or it says that memory holds none."""
         chosen = self._choose(ctx, bank, Scope.READ)
-        answer = await self._run(lambda: self._engine.reflect(chosen, query, max_tokens=max_tokens))
+
+        def work() -> Reflection:
+            self._check_exists(chosen, bank)
+            return self._engine.reflect(chosen, query, max_tokens=max_tokens)
+
+        answer = await self._read(work)
         output = reflected(chosen, answer)
         sources = [f"[{m.citation}] {m.id}{f', {m.date}' if m.date else ''}" for m in output.based_on]
         return _both("\n".join([output.text, *sources]), output)
@@ -126,7 +135,12 @@ class Tools:
     ) -> Annotated[CallToolResult, ContextOutput]:
         """A recall as one fenced text with citations and validity, to put into another model's prompt."""
         chosen = self._choose(ctx, bank, Scope.READ)
-        result = await self._run(lambda: self._engine.recall(chosen, query, max_tokens=max_tokens))
+
+        def work() -> RecallResult:
+            self._check_exists(chosen, bank)
+            return self._engine.recall(chosen, query, max_tokens=max_tokens)
+
+        result = await self._read(work)
         prompt = result.to_prompt()
         return _both(prompt, ContextOutput(bank=chosen, context=prompt, tokens=result.tokens))
 
@@ -141,11 +155,14 @@ class Tools:
         chosen = self._choose(ctx, bank, Scope.WRITE)
 
         def work() -> int:
+            self._check_exists(chosen, bank)
             if fact_id is not None:
                 self._engine.fact(chosen, fact_id)
+            elif document_id is not None and not self._engine.documents(chosen, [document_id]):
+                raise NotFound("document", document_id)
             return self._engine.forget(chosen, fact_id=fact_id, document_id=document_id)
 
-        gone = await self._run(work)
+        gone = await self._write(work)
         output = ForgetOutput(bank=chosen, forgotten_facts=gone)
         return _both(f"Forgot {gone} fact{'' if gone == 1 else 's'} in bank {chosen}.", output)
 
@@ -155,11 +172,21 @@ class Tools:
         except PerdureError as error:
             raise _told(error) from error
 
-    async def _run(self, work: Callable[[], T]) -> T:
-        if self._workers is None:
-            self._workers = anyio.CapacityLimiter(WORKERS)
+    def _check_exists(self, chosen: str, asked: str | None) -> None:
+        """A misspelt bank is an error; the endpoint's own and the default one are only empty at first."""
+        if asked not in (None, DEFAULT_BANK):
+            self._engine.bank(chosen)
+
+    async def _write(self, work: Callable[[], T]) -> T:
         try:
-            return await anyio.to_thread.run_sync(functools.partial(work), limiter=self._workers)
+            return await self._workers.run(work)
+        except PerdureError as error:
+            raise _told(error) from error
+
+    async def _read(self, work: Callable[[], T]) -> T:
+        """Counted with all other recalls of the process, and refused when there are too many."""
+        try:
+            return await self._workers.recall(work)
         except PerdureError as error:
             raise _told(error) from error
 

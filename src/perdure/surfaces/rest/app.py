@@ -10,9 +10,9 @@ from fastapi import FastAPI
 from perdure import __version__
 from perdure.engine import Perdure
 from perdure.settings import Settings
+from perdure.surfaces.access import KeyRing, is_loopback
 from perdure.surfaces.rest import errors
-from perdure.surfaces.rest.auth import KeyRing, is_loopback
-from perdure.surfaces.rest.limits import BodyLimit, Workers
+from perdure.surfaces.rest.limits import BodyLimit
 from perdure.surfaces.rest.metrics import Measured, Metrics
 from perdure.surfaces.rest.routes import (
     banks,
@@ -30,16 +30,18 @@ from perdure.surfaces.rest.routes import (
 )
 from perdure.surfaces.rest.service import Service
 from perdure.surfaces.rest.spool import Spool
+from perdure.surfaces.workers import Workers
 
 ROUTERS = (
-    health, banks, config, retain, recall, unbuilt, memories, entities, documents, operations, stats, transfer,
+    recall, retain, health, banks, config, unbuilt, memories, entities, documents, operations, stats, transfer,
 )  # fmt: skip
+"""In the order in which a request is compared with them."""
 
 
 def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
     """An app over an engine, which stays the caller's to close."""
     chosen = settings or engine.settings
-    workers = Workers(chosen.max_concurrent_recalls, chosen.request_timeout)
+    workers = Workers(chosen)
     service = Service(
         engine=engine,
         settings=chosen,

@@ -2,68 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Annotated
 
 from fastapi import Depends, HTTPException, Path, Request
 
-from perdure.engine import Perdure
-from perdure.errors import Unauthorised
-from perdure.surfaces.keys import ApiKey, Scope, list_keys, match_key
-
-FRESH_SECONDS = 1.0
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach the address."""
-    name = host.strip("[]").lower()
-    if name == "localhost":
-        return True
-    try:
-        return ip_address(name.split("%")[0]).is_loopback
-    except ValueError:
-        return False
-
-
-class KeyRing:
-    """The keys as the store has them, read again when older than a second."""
-
-    def __init__(self, engine: Perdure, may_be_open: bool) -> None:
-        self._engine, self._may_be_open = engine, may_be_open
-        self._keys: list[ApiKey] = []
-        self._read_at = float("-inf")
-
-    def fresh(self) -> bool:
-        """Whether `identify` would use what was read already."""
-        return time.monotonic() - self._read_at < FRESH_SECONDS
-
-    def refresh(self) -> None:
-        """Read the keys from the store."""
-        self._keys = list_keys(self._engine)
-        self._read_at = time.monotonic()
-
-    def identify(self, authorization: str | None, host: str) -> ApiKey | None:
-        """The caller's key; None on an open server, which only this machine may use and under its own name.
-
-        The Host header is checked because a web page may have its own name point at this machine.
-        """
-        if not self._keys and self._may_be_open:
-            if not is_loopback(_host_name(host)):
-                raise HTTPException(403, "a server without keys answers only as localhost")
-            return None
-        scheme, _, text = (authorization or "").partition(" ")
-        key = match_key(self._keys, text.strip()) if scheme.lower() == "bearer" else None
-        if key is None:
-            raise Unauthorised("send `Authorization: Bearer` with a valid key")
-        return key
-
-
-def _host_name(host: str) -> str:
-    if host.startswith("["):
-        return host.partition("]")[0]
-    return host.partition(":")[0]
+from perdure.surfaces.access import ONLY_LOCAL, is_local
+from perdure.surfaces.keys import ApiKey, Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +32,11 @@ async def identify(request: Request) -> Caller:
     service = request.app.state.service
     if not service.keys.fresh():
         await service.workers.run(service.keys.refresh)
-    headers = request.headers
-    return Caller(service.keys.identify(headers.get("authorization"), headers.get("host", "")))
+    if not service.keys.is_open():
+        return Caller(service.keys.key_of(request.headers))
+    if not is_local(request.headers):
+        raise HTTPException(403, ONLY_LOCAL)
+    return Caller(None)
 
 
 Known = Annotated[Caller, Depends(identify)]

@@ -9,29 +9,18 @@ import uvicorn
 from fastapi import FastAPI
 
 from perdure.engine import Perdure
-from perdure.errors import Unauthorised
 from perdure.settings import Settings
-from perdure.surfaces.keys import list_keys
+from perdure.surfaces.access import check_exposure
 from perdure.surfaces.rest.app import create_app
-from perdure.surfaces.rest.auth import is_loopback
 
 GRACE_SECONDS = 30
-
-
-def check_exposure(engine: Perdure, settings: Settings) -> None:
-    """Raise when other machines could reach a server that asks nobody for a key."""
-    if not is_loopback(settings.host) and not list_keys(engine):
-        raise Unauthorised(
-            f"{settings.host} can be reached from other machines and there is no API key; "
-            "create one with `perdure keys create`, or bind to 127.0.0.1"
-        )
 
 
 def make_server(
     engine: Perdure, settings: Settings, extend: Callable[[FastAPI], None] | None = None
 ) -> uvicorn.Server:
     """A server that has not started; `extend` may add to the app, such as other surfaces."""
-    check_exposure(engine, settings)
+    check_exposure(engine, settings.host)
     app = create_app(engine, settings)
     if extend is not None:
         extend(app)

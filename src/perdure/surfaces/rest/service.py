@@ -15,10 +15,10 @@ from pydantic import BaseModel
 from perdure.engine import Perdure
 from perdure.errors import NotFound
 from perdure.settings import Settings
-from perdure.surfaces.rest.auth import KeyRing
-from perdure.surfaces.rest.limits import Workers
+from perdure.surfaces.access import KeyRing
 from perdure.surfaces.rest.metrics import Metrics
 from perdure.surfaces.rest.spool import Spool
+from perdure.surfaces.workers import Workers
 
 _CLIENT = re.compile(r"hindsight-client-\w+/(\d+)\.(\d+)")
 STRICT_SINCE = (0, 10)
@@ -39,7 +39,8 @@ class Service:
     started: float = field(default_factory=time.monotonic)
 
 
-def _service(request: Request) -> Service:
+async def _service(request: Request) -> Service:
+    """A coroutine, because FastAPI runs plain functions on a thread of their own."""
     service = request.app.state.service
     assert isinstance(service, Service)
     return service
@@ -53,7 +54,7 @@ async def _existing_bank(request: Request, bank_id: str) -> None:
     client = _CLIENT.search(request.headers.get("user-agent", ""))
     if client is None or (int(client[1]), int(client[2])) < STRICT_SINCE:
         return
-    service = _service(request)
+    service = await _service(request)
     if not await service.workers.run(exists, service.engine, bank_id):
         raise NotFound("bank", bank_id)
 

@@ -1,0 +1,76 @@
+"""Who may reach a server: keys as the store has them, or this machine alone while there are none."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from ipaddress import ip_address
+
+from perdure.engine import Perdure
+from perdure.errors import Unauthorised
+from perdure.surfaces.keys import ApiKey, list_keys, match_key
+
+FRESH_SECONDS = 1.0
+ONLY_LOCAL = "a server without keys answers only as localhost"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach the address."""
+    name = host.strip("[]").lower()
+    if name == "localhost":
+        return True
+    try:
+        return ip_address(name.split("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+def check_exposure(engine: Perdure, host: str) -> None:
+    """Raise when other machines could reach a server that asks nobody for a key."""
+    if not is_loopback(host) and not list_keys(engine):
+        raise Unauthorised(
+            f"{host} can be reached from other machines and there is no API key; "
+            "create one with `perdure keys create`, or bind to 127.0.0.1"
+        )
+
+
+class KeyRing:
+    """The keys as the store has them, read again when older than a second."""
+
+    def __init__(self, engine: Perdure, *, may_be_open: bool) -> None:
+        self._engine, self._may_be_open = engine, may_be_open
+        self._keys: list[ApiKey] = []
+        self._read_at = float("-inf")
+
+    def fresh(self) -> bool:
+        """Whether the keys were read less than a second ago."""
+        return time.monotonic() - self._read_at < FRESH_SECONDS
+
+    def refresh(self) -> None:
+        """Read the keys from the store."""
+        self._keys = list_keys(self._engine)
+        self._read_at = time.monotonic()
+
+    def is_open(self) -> bool:
+        """Whether there are no keys at all on a server that only this machine can reach."""
+        return not self._keys and self._may_be_open
+
+    def key_of(self, headers: Mapping[str, str]) -> ApiKey:
+        """The caller's key; raises Unauthorised without a valid one."""
+        scheme, _, text = headers.get("authorization", "").partition(" ")
+        key = match_key(self._keys, text.strip()) if scheme.lower() == "bearer" else None
+        if key is None:
+            raise Unauthorised("send `Authorization: Bearer` with a valid key")
+        return key
+
+
+def is_local(headers: Mapping[str, str]) -> bool:
+    """Whether an open server may answer: not when a web page's name points here, or a page of another origin calls."""
+    names = [headers.get("host", "")]
+    if "origin" in headers:
+        names.append(headers["origin"].partition("://")[2])
+    return all(is_loopback(_without_port(name)) for name in names)
+
+
+def _without_port(name: str) -> str:
+    return name.partition("]")[0] if name.startswith("[") else name.partition(":")[0]
