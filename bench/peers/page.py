@@ -25,13 +25,13 @@ class Section:
     outcomes: Mapping[str, Outcome]
 
 
-def page(command: str, sections: Sequence[Section], load: float) -> str:
+def page(command: str, sections: Sequence[Section]) -> str:
     """The whole page."""
     lines = [
         "# Beside other memories",
         "",
         f"Written by `{command}`. {platform.machine()}, {os.cpu_count()} cores, no GPU used, "
-        f"Python {platform.python_version()}; load of the machine before the last run {load:.1f}.",
+        f"Python {platform.python_version()}. {_load(sections)}",
         "",
         "Each memory runs in a virtual environment and a process of its own, one after the other, offline and without an LLM, "
         f"gets the same texts in the same order and is asked the same questions after {len(WARM_UP)} others to warm up. "
@@ -42,6 +42,21 @@ def page(command: str, sections: Sequence[Section], load: float) -> str:
     for section in sections:
         lines += _section(section)
     return "\n".join([*lines, *_setups(sections), *WEAK_SPOTS]) + "\n"
+
+
+def _load(sections: Sequence[Section]) -> str:
+    loads = [
+        outcome.load for section in sections for outcome in section.outcomes.values() if not outcome.failure
+    ]
+    if not loads:
+        return ""
+    said = f"Load of the machine before each run: {min(loads):.1f} to {max(loads):.1f}"
+    busy = max(loads) > (os.cpu_count() or 1) / 2
+    return (
+        f"{said}; it was not idle, so times are too long and not to be compared closely."
+        if busy
+        else f"{said}."
+    )
 
 
 def _section(section: Section) -> list[str]:

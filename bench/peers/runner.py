@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.peers.contestants import ENVIRONMENTS, ROOT, Contestant
-from bench.peers.environments import Environment, SetUpFailed, last_line, minilm_folder, minilm_onnx
+from bench.peers.environments import Environment, SetUpFailed, last_line
+from bench.peers.model_files import ModelFiles
 from bench.peers.outcome import Outcome
 from bench.peers.selection import Selection
 from perdure.surfaces.evaluation.run import source_digest
@@ -74,9 +75,9 @@ class Runner:
         code = [drivers / "protocol.py", drivers / f"{contestant.driver.rpartition('.')[2]}.py"]
         parts = [
             selection.as_job(),
-            dict(contestant.options),
+            [dict(contestant.options), contestant.models],
             [path.read_text(encoding="utf-8") for path in code],
-            ENVIRONMENTS[contestant.environment][1:],
+            self._environment(contestant.environment).frozen(),
             source_digest(*PERDURE) if contestant.environment == "perdure" else "",
         ]
         key = blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=10).hexdigest()
@@ -84,28 +85,23 @@ class Runner:
 
     def _drive(self, contestant: Contestant, selection: Selection) -> Outcome:
         environment = self._environment(contestant.environment)
-        options, extra = self._minilm(contestant, environment)
+        files = ModelFiles(self._work, self._environment)
+        models = {name: files.find(name, environment) for name in contestant.models}
+        load = os.getloadavg()[0]
         with tempfile.TemporaryDirectory(dir=self._work, prefix=f"{contestant.name}-") as folder:
             job = {
                 "folder": folder,
                 "depth": DEPTH,
-                "options": {**contestant.options, **options},
+                "options": {
+                    **contestant.options,
+                    **{name: str(model.folder) for name, model in models.items()},
+                },
                 "banks": selection.as_job(),
             }
             command = [str(environment.python), "-m", contestant.driver]
             events = list(self._events(command, job, Path(folder), selection))
-        return Outcome.from_events(events, environment.megabytes() + extra)
-
-    def _minilm(self, contestant: Contestant, environment: Environment) -> tuple[dict[str, str], float]:
-        """The option that names the model, and the megabytes that it adds to the environment's."""
-        if contestant.minilm == "folder":
-            return {"minilm": str(minilm_folder(environment))}, 0.0
-        if contestant.minilm == "onnx":
-            torch = self._environment("naive")
-            torch.make()
-            folder = minilm_onnx(torch, self._work / "minilm-onnx")
-            return {"minilm": str(folder)}, (folder / "model.onnx").stat().st_size / 1e6
-        return {}, 0.0
+        megabytes = environment.megabytes() + sum(model.megabytes for model in models.values())
+        return Outcome.from_events(events, megabytes, load)
 
     def _events(
         self, command: list[str], job: Mapping[str, Any], folder: Path, selection: Selection

@@ -96,11 +96,10 @@ def test_figures_of_known_rankings() -> None:
 
 def test_the_page_names_who_did_not_run_and_no_folder_of_the_machine() -> None:
     selection = select("data", _banks(), None, None)
-    ran = Outcome.from_events(_events(_Echo()), 12.0)
+    ran = Outcome.from_events(_events(_Echo()), 12.0, 0.5)
     failed = Outcome(failure="No such file: '/some/where/pg0'")
-    written = page(
-        "python -m bench.peers data.json", [Section(selection, {"perdure": ran, "mem0": failed})], 0.5
-    )
+    section = Section(selection, {"perdure": ran, "mem0": failed})
+    written = page("python -m bench.peers data.json", [section])
     assert "| Perdure, `default` | 1.000 |" in written
     assert "did not run: No such file: pg0" in written
     assert "/some/where" not in written

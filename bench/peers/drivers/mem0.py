@@ -51,16 +51,15 @@ def _spacy_model(folder: Path) -> None:
 
 
 def _bm25_model(cache: Path) -> None:
-    """`Qdrant/bm25` is lists of stop words and no weights; Mem0 takes stop words out with spaCy before."""
-    words = import_module("spacy.lang.en.stop_words").STOP_WORDS
+    """`Qdrant/bm25` is lists of stop words and no weights; here they are empty, as Mem0 has spaCy take stop words out before."""
     repository = cache / "models--Qdrant--bm25"
     snapshot = repository / "snapshots" / "local"
     snapshot.mkdir(parents=True)
     (repository / "refs").mkdir()
     (repository / "refs" / "main").write_text("local")
-    (snapshot / "english.txt").write_text("\n".join(sorted(words)))
-    for name in ("mock.file", "config.json"):
-        (snapshot / name).write_text("{}")
+    for language in import_module("fastembed.sparse.bm25").supported_languages:
+        (snapshot / f"{language}.txt").write_text("")
+    (snapshot / "config.json").write_text("{}")
     os.environ["FASTEMBED_CACHE_PATH"] = str(cache)
 
 
@@ -79,6 +78,8 @@ def opening(job: Job) -> Iterator[Mem0Memory]:
             "history_db_path": str(job.folder / "history.db"),
         }
     )
+    if memory.vector_store._get_bm25_encoder() is None:
+        raise RuntimeError("the bm25 encoder did not load: the keyword part of the search would be missing")
     yield Mem0Memory(memory)
 
 
