@@ -148,5 +148,7 @@ def _constraints(docs: Sequence[Any]) -> NDArray[np.int64]:
     for doc in docs:
         starts = doc.to_array("SENT_START").tolist()
         last = [start == 1 for start in starts[1:]] + [True] * bool(starts)
-        place += [ends + 2 * token.is_space for ends, token in zip(last, doc, strict=True)]
+        place += [
+            ends + 2 * blank for ends, blank in zip(last, doc.to_array("IS_SPACE").tolist(), strict=True)
+        ]
     return np.array(place, np.int64)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unicodedata import category
 
 from perdure.models.penn import lemma_of, universal_pos
@@ -20,8 +22,26 @@ _TYPES = {
     "EVENT": "event", "WORK_OF_ART": "work", "LAW": "work", "NORP": "group", "LANGUAGE": "concept",
 }  # fmt: skip
 _PARTS = ("tok2vec", "tagger", "parser", "lemmatizer", "ner")
+_COLUMNS = ["IDX", "LENGTH", "TAG", "DEP", "HEAD", "SENT_START", "IS_SPACE"]
+_PROPER = ("NNP", "NNPS")
 _LEMMAS = 100_000
+_ZONE = 2_000_000
+"""Characters after which spaCy forgets the words it did not know before."""
 _MARKS = " \t\n'\"“”‘’.,;:!?()[]{}*_-–—"
+
+
+class _Words(NamedTuple):
+    """A document's text and, word by word, what the pipeline found; heads are places in the document."""
+
+    text: str
+    words: list[str]
+    starts: list[int]
+    tags: list[str]
+    deps: list[str]
+    heads: list[int]
+    opens: list[bool]
+    """Whether a sentence begins with the word."""
+    blank: list[int]
 
 
 class Reader:
@@ -36,43 +56,76 @@ class Reader:
         # Parts of speech and lemmas are derived from the tags (a fifth of the pipeline's time otherwise);
         # the recogniser, most of the time, reads only what may hold a name.
         self._nlp.disable_pipes("ner", "lemmatizer")
+        self._labels: dict[int, str] = {}
         self._lemmas: dict[tuple[str, str], str] = {}
+        self._zone = ExitStack()
+        self._room = 0
 
     def read(self, texts: Sequence[str], starts: Sequence[int]) -> list[list[Sentence]]:
         """The sentences of each piece."""
-        with self._nlp.memory_zone():
-            docs = list(self._nlp.pipe(texts, batch_size=len(texts)))
-            named = [doc for doc in docs if _may_name(doc)]
-            entities = dict(zip(map(id, named), self._entities.find(named), strict=True))
-            return [
-                list(self._sentences(doc, start, entities.get(id(doc), [])))
-                for doc, start in zip(docs, starts, strict=True)
-            ]
+        self._keep_zone(sum(map(len, texts)))
+        docs = list(self._nlp.pipe(texts, batch_size=len(texts)))
+        words = [self._words(doc) for doc in docs]
+        named = [place for place, read in enumerate(words) if _may_name(read)]
+        entities = dict(zip(named, self._entities.find([docs[place] for place in named]), strict=True))
+        return [
+            list(self._sentences(read, start, entities.get(place, [])))
+            for place, (read, start) in enumerate(zip(words, starts, strict=True))
+        ]
 
-    def _sentences(self, doc: Any, start: int, entities: Sequence[Entity]) -> Iterator[Sentence]:
-        names = list(_names(doc, start, entities))
-        for first, last in _sentence_spans(doc):
-            words = [token for token in doc[first:last] if not token.is_space]
-            if not words:
+    def _keep_zone(self, characters: int) -> None:
+        """New words are kept for the next texts, but not for ever: memory stays bounded."""
+        self._room -= characters
+        if self._room < 0:
+            self._zone.close()
+            self._zone.enter_context(self._nlp.memory_zone())
+            self._room = _ZONE
+
+    def _words(self, doc: Any) -> _Words:
+        """The document as plain lists: reading them is several times as fast as spaCy's token objects."""
+        columns = doc.to_array(_COLUMNS).astype("int64").T.tolist() if len(doc) else [[] for _ in _COLUMNS]
+        starts, lengths, tags, deps, heads, borders, blank = columns
+        text = doc.text
+        return _Words(
+            text,
+            [text[start : start + length] for start, length in zip(starts, lengths, strict=True)],
+            starts,
+            [self._label(tag) for tag in tags],
+            [self._label(dep) for dep in deps],
+            [place + head for place, head in enumerate(heads)],
+            [border == 1 for border in borders],
+            blank,
+        )
+
+    def _label(self, number: int) -> str:
+        label = self._labels.get(number)
+        if label is None:
+            label = self._labels[number] = str(self._nlp.vocab.strings[number % 2**64])
+        return label
+
+    def _sentences(self, read: _Words, start: int, entities: Sequence[Entity]) -> Iterator[Sentence]:
+        names = list(_names(read, start, entities))
+        for first, last in _sentence_spans(read):
+            kept = [place for place in range(first, last) if not read.blank[place]]
+            if not kept:
                 continue
-            tokens = self._tokens(words, start)
+            tokens = self._tokens(read, kept, start)
             begin, end = tokens[0].start, tokens[-1].end
-            text = doc.text[begin - start : end - start]
+            text = read.text[begin - start : end - start]
             yield Sentence(
                 text, begin, end, tokens, tuple(name for name in names if begin <= name.start < end)
             )
 
-    def _tokens(self, words: Sequence[Any], start: int) -> tuple[Token, ...]:
-        place = {word.i: index for index, word in enumerate(words)}
+    def _tokens(self, read: _Words, kept: Sequence[int], start: int) -> tuple[Token, ...]:
+        within = {place: index for index, place in enumerate(kept)}
         found = []
-        for index, word in enumerate(words):
-            text, tag, dep = word.text, word.tag_, word.dep_
+        for index, place in enumerate(kept):
+            text, tag, dep = read.words[place], read.tags[place], read.deps[place]
             pos = universal_pos(text, tag, dep)
             lemma = lemma_of(text, tag, pos, self._inflected)
-            begin = start + word.idx
-            found.append(
-                Token(text, lemma, pos, tag, dep, place.get(word.head.i, index), begin, begin + len(text))
-            )
+            begin = start + read.starts[place]
+            head = within.get(read.heads[place], index)
+            found.append(Token(text, lemma, pos, tag, dep, head, begin, begin + len(text)))
         return tuple(found)
 
     def _inflected(self, lower: str, pos: str) -> str:
@@ -100,59 +153,64 @@ def _others(path: Path) -> list[str]:
     return sorted(set(every) - set(_PARTS))
 
 
-def _may_name(doc: Any) -> bool:
+def _may_name(read: _Words) -> bool:
     """Whether a word is tagged as a proper noun, or has a capital that its place does not explain."""
     return any(
-        (token.tag_ in ("NNP", "NNPS") or not token.is_sent_start)
-        and token.text[0].isupper()
-        and token.text != "I"
-        for token in doc
+        word[0].isupper() and (tag in _PROPER or not opens) and word != "I"
+        for word, tag, opens in zip(read.words, read.tags, read.opens, strict=True)
     )
 
 
-def _sentence_spans(doc: Any) -> Iterator[tuple[int, int]]:
+def _sentence_spans(read: _Words) -> Iterator[tuple[int, int]]:
     """First and last token of each sentence; emoji and marks without words belong to the sentence before them."""
+    borders = [place for place, opens in enumerate(read.opens) if opens and place]
     first = last = 0
-    for sentence in doc.sents:
-        start = sentence.start
-        if start > 0:
-            while start < sentence.end and category(doc[start].text[0]) == "So":
-                start += 1
-        if start > first and any(char.isalnum() for char in doc[start : sentence.end].text):
-            yield first, start
-            first = start
-        last = sentence.end
+    for start, end in pairwise([0, *borders, len(read.words)]):
+        begin = start
+        if begin > 0:
+            while begin < end and category(read.words[begin][0]) == "So":
+                begin += 1
+        if begin > first and begin < end and any(char.isalnum() for char in _span(read, begin, end)):
+            yield first, begin
+            first = begin
+        last = end
     if last > first:
         yield first, last
 
 
-def _names(doc: Any, start: int, entities: Sequence[Entity]) -> Iterator[Mention]:
+def _span(read: _Words, first: int, last: int) -> str:
+    return read.text[read.starts[first] : read.starts[last - 1] + len(read.words[last - 1])]
+
+
+def _names(read: _Words, start: int, entities: Sequence[Entity]) -> Iterator[Mention]:
     taken: set[int] = set()
     for entity in entities:
         taken.update(range(entity.start, entity.end))
-        span = doc[entity.start : entity.end]
         kind = _TYPES.get(entity.label)
-        if kind and any(char.isupper() for char in span.text):
-            yield from _bare(doc, span.start_char, span.end_char, kind, start)
-    if doc.text.isupper():
+        text = _span(read, entity.start, entity.end)
+        if kind and any(char.isupper() for char in text):
+            begin = read.starts[entity.start]
+            yield from _bare(read.text, begin, begin + len(text), kind, start)
+    if read.text.isupper():
         return
-    run: list[Any] = []
-    for token in [*doc, None]:
-        if (
-            token is not None
-            and token.i not in taken
-            and token.tag_ in ("NNP", "NNPS")
-            and token.text[0].isupper()
-        ):
-            run.append(token)
-        elif run:
-            yield from _bare(doc, run[0].idx, run[-1].idx + len(run[-1].text), LOOSE, start)
-            run = []
+    first: int | None = None
+    for place in range(len(read.words) + 1):
+        proper = (
+            place < len(read.words)
+            and read.tags[place] in _PROPER
+            and place not in taken
+            and read.words[place][0].isupper()
+        )
+        if proper and first is None:
+            first = place
+        elif not proper and first is not None:
+            begin = read.starts[first]
+            yield from _bare(read.text, begin, begin + len(_span(read, first, place)), LOOSE, start)
+            first = None
 
 
-def _bare(doc: Any, begin: int, end: int, kind: str, start: int) -> Iterator[Mention]:
+def _bare(text: str, begin: int, end: int, kind: str, start: int) -> Iterator[Mention]:
     """The name without greetings, marks and a possessive around it."""
-    text = doc.text
     end -= len(text[begin:end]) - len(text[begin:end].removesuffix("'s").removesuffix("’s").rstrip(_MARKS))
     while begin < end:
         stripped = text[begin:end].lstrip(_MARKS)

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -125,7 +126,7 @@ def test_overlapped_and_serial_store_the_same(tagger: Tagger) -> None:
     assert [r.fact_ids for r in results] == [r.fact_ids for r in others]
     assert [r.merged for r in results] == [r.merged for r in others]
     assert len(overlapped.batches) > len(serial.batches)
-    assert sorted(sum(overlapped.batches, [])) == sorted(sum(serial.batches, []))
+    assert sorted(chain(*overlapped.batches)) == sorted(chain(*serial.batches))
 
 
 def test_facts_that_are_known_are_not_embedded_again() -> None:
