@@ -1,4 +1,4 @@
-"""How the server answers: alone, and under 32 concurrent recalls while it retains; against the in-process call.
+"""What the server adds to a recall: in process and over HTTP, one call at a time and 32 at once while one retains.
 
 Run with `python -m bench.server`; `--quick` leaves the models out and shows the server's own share.
 """
@@ -12,7 +12,6 @@ import random
 import socket
 import statistics
 import tempfile
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -28,64 +27,11 @@ BANK = "bench"
 RECALL = f"/v1/default/banks/{BANK}/memories/recall"
 RETAIN = f"/v1/default/banks/{BANK}/memories"
 QUICK = {"embedder": "hashing", "reranker": "none", "tagger": "rules"}
-FIRST = [
-    "Alice",
-    "Bruno",
-    "Clara",
-    "Dmitri",
-    "Elena",
-    "Farid",
-    "Greta",
-    "Hiro",
-    "Ines",
-    "Jonas",
-    "Kira",
-    "Lars",
-    "Mina",
-    "Nils",
-    "Olga",
-    "Pavel",
-]
-LAST = [
-    "Abbott",
-    "Berg",
-    "Costa",
-    "Dietrich",
-    "Evans",
-    "Fischer",
-    "Gomez",
-    "Haas",
-    "Ito",
-    "Jensen",
-    "Kovacs",
-    "Lindt",
-    "Moreau",
-    "Novak",
-]
-DEEDS = [
-    "visited",
-    "moved to",
-    "opened an office in",
-    "gave a talk in",
-    "bought a house in",
-    "met an old friend in",
-]
-PLACES = [
-    "Zurich",
-    "Lisbon",
-    "Kyoto",
-    "Oslo",
-    "Nairobi",
-    "Lima",
-    "Quebec",
-    "Tallinn",
-    "Porto",
-    "Ghent",
-    "Turin",
-    "Bergen",
-    "Perth",
-    "Split",
-]
+FIRST = "Alice Bruno Clara Dmitri Elena Farid Greta Hiro Ines Jonas Kira Lars Mina Nils Olga Pavel".split()
+LAST = "Abbott Berg Costa Dietrich Evans Fischer Gomez Haas Ito Jensen Kovacs Lindt Moreau Novak".split()
+DEEDS = ("visited", "moved to", "opened an office in", "gave a talk in", "bought a house in", "met an old friend in")
+PLACES = "Zurich Lisbon Kyoto Oslo Nairobi Lima Quebec Tallinn Porto Ghent Turin Bergen Perth Split".split()
+WARM_UP = 5
 
 
 @dataclass(frozen=True)
@@ -140,67 +86,71 @@ def serve_in_child(values: dict[str, Any]) -> None:
     serve(Settings(**values))
 
 
-def timed(call: Callable[[], Any]) -> float:
+@dataclass(frozen=True)
+class Memory:
+    """A way to the same bank."""
+
+    recall: Callable[[str], object]
+    retain: Callable[[str], object]
+
+
+def in_process(engine: Perdure) -> Memory:
+    """The Python calls."""
+    return Memory(
+        recall=lambda query: engine.recall(BANK, query, track=False),
+        retain=lambda text: engine.retain(BANK, text),
+    )
+
+
+def over_http(client: httpx.Client) -> Memory:
+    """The same calls through the server, answers read as JSON."""
+
+    def post(path: str, body: dict[str, Any]) -> object:
+        return client.post(path, json=body).raise_for_status().json()
+
+    return Memory(
+        recall=lambda query: post(RECALL, {"query": query, "track": False}),
+        retain=lambda text: post(RETAIN, {"items": [{"content": text}]}),
+    )
+
+
+def timed(call: Callable[[], object]) -> float:
     """How long a call takes."""
     started = time.perf_counter()
     call()
     return time.perf_counter() - started
 
 
-def alone(settings: Settings, calls: int) -> Latency:
-    """The in-process call, one after another; the first few only warm up."""
+def by_turns(one: Memory, other: Memory, calls: int) -> tuple[Latency, Latency, float]:
+    """Each question to both, so that a busy machine burdens both alike; and the median of what the other adds."""
     rng = random.Random(2)
-    with Perdure.open(settings=settings) as engine:
-        for _ in range(5):
-            engine.recall(BANK, question(rng))
-        return Latency.of([timed(lambda: engine.recall(BANK, question(rng))) for _ in range(calls)])
+    for _ in range(WARM_UP):
+        one.recall(question(rng)), other.recall(question(rng))
+    pairs = []
+    for _ in range(calls):
+        query = question(rng)
+        pairs.append((timed(lambda: one.recall(query)), timed(lambda: other.recall(query))))  # noqa: B023
+    added = statistics.median(late - early for early, late in pairs)
+    return Latency.of([early for early, _ in pairs]), Latency.of([late for _, late in pairs]), added
 
 
-def over_http(client: httpx.Client, calls: int) -> Latency:
-    """The same calls over HTTP, one after another."""
-    rng = random.Random(2)
-    for _ in range(5):
-        client.post(RECALL, json={"query": question(rng)}).raise_for_status()
-    return Latency.of(
-        [
-            timed(lambda: client.post(RECALL, json={"query": question(rng)}).raise_for_status())
-            for _ in range(calls)
-        ]
-    )
-
-
-def under_load(client: httpx.Client, concurrency: int, seconds: float) -> tuple[Latency, Latency, int]:
-    """Recalls from many clients at once while one retains; how many were refused or failed."""
+def under_load(memory: Memory, concurrency: int, seconds: float) -> tuple[Latency, Latency]:
+    """Recalls by so many threads at once while another retains; a refused or failed call ends the run."""
     end = time.perf_counter() + seconds
-    failed = 0
-    lock = threading.Lock()
 
-    def ask(seed: int) -> list[float]:
-        nonlocal failed
+    def repeat(seed: int, call: Callable[[random.Random], object]) -> list[float]:
         rng, took = random.Random(seed), []
         while time.perf_counter() < end:
-            started = time.perf_counter()
-            status = client.post(RECALL, json={"query": question(rng)}).status_code
-            took.append(time.perf_counter() - started)
-            if status != 200:
-                with lock:
-                    failed += 1
-        return took
-
-    def tell() -> list[float]:
-        rng, took = random.Random(99), []
-        while time.perf_counter() < end:
-            body = {"items": [{"content": sentence(rng)}]}
-            started = time.perf_counter()
-            client.post(RETAIN, json=body).raise_for_status()
-            took.append(time.perf_counter() - started)
+            took.append(timed(lambda: call(rng)))
         return took
 
     with ThreadPoolExecutor(concurrency + 1) as pool:
-        telling = pool.submit(tell)
-        asking = [pool.submit(ask, seed) for seed in range(concurrency)]
+        telling = pool.submit(repeat, 99, lambda rng: memory.retain(sentence(rng)))
+        asking = [
+            pool.submit(repeat, seed, lambda rng: memory.recall(question(rng))) for seed in range(concurrency)
+        ]
         recalls = [duration for one in asking for duration in one.result()]
-        return Latency.of(recalls), Latency.of(telling.result()), failed
+        return Latency.of(recalls), Latency.of(telling.result())
 
 
 def free_port() -> int:
@@ -226,51 +176,54 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     values: dict[str, Any] = {
         "database": str(folder / "bench.db"),
         "port": free_port(),
+        "log_level": "warning",
         **(QUICK if options.quick else {}),
     }
     settings = Settings(**values)
     fill(settings, options.facts)
-    process_only = alone(settings, options.calls)
     child = multiprocessing.get_context("spawn").Process(target=serve_in_child, args=(values,))
     child.start()
     try:
         limits = httpx.Limits(max_connections=options.concurrency + 8)
         url = f"http://127.0.0.1:{settings.port}"
-        with httpx.Client(base_url=url, timeout=300, limits=limits) as client:
+        with (
+            httpx.Client(base_url=url, timeout=300, limits=limits) as client,
+            Perdure.open(settings=settings) as engine,
+        ):
             wait_until_ready(client)
-            single = over_http(client, options.calls)
-            loaded, retains, failed = under_load(client, options.concurrency, options.seconds)
+            figures = compare(in_process(engine), over_http(client), options)
     finally:
         child.terminate()
         child.join()
+    return {"facts": options.facts, **figures, "graceful_exit_code": child.exitcode}
+
+
+def compare(direct: Memory, served: Memory, options: argparse.Namespace) -> dict[str, Any]:
+    """Rows of latencies, and what HTTP adds to a single call."""
+    alone, alone_http, added = by_turns(direct, served, options.calls)
+    rows = {"recall, alone": (alone, alone_http)}
+    for concurrency in (1, options.concurrency):
+        recalls, retains = under_load(direct, concurrency, options.seconds)
+        recalls_http, retains_http = under_load(served, concurrency, options.seconds)
+        rows[f"recall, {concurrency} at once and a writer"] = (recalls, recalls_http)
+        rows[f"retain beside {concurrency} at once"] = (retains, retains_http)
     return {
-        "facts": options.facts,
-        "concurrency": options.concurrency,
-        "in_process": asdict(process_only),
-        "http_single": asdict(single),
-        "overhead_ms_p50": round(single.p50 - process_only.p50, 2),
-        "http_concurrent_recall": asdict(loaded),
-        "http_concurrent_retain": asdict(retains),
-        "recalls_per_second": round(loaded.calls / options.seconds, 1),
-        "failed": failed,
-        "graceful_exit_code": child.exitcode,
+        "added_ms_p50": round(1000 * added, 2),
+        "rows": [
+            {"what": what, "in_process": asdict(one), "http": asdict(other)} for what, (one, other) in rows.items()
+        ],
     }
 
 
 def show(figures: dict[str, Any]) -> None:
     """The figures as a table."""
-    print(f"{figures['facts']} facts, {figures['concurrency']} concurrent recalls, one writer")
-    print(f"{'':28}{'calls':>7}{'p50 ms':>10}{'p95 ms':>10}{'worst ms':>10}")
-    for name, label in (
-        ("in_process", "in process, one by one"),
-        ("http_single", "HTTP, one by one"),
-        ("http_concurrent_recall", "HTTP, recalls under load"),
-        ("http_concurrent_retain", "HTTP, retains under load"),
-    ):
-        row = figures[name]
-        print(f"{label:28}{row['calls']:>7}{row['p50']:>10}{row['p95']:>10}{row['worst']:>10}")
-    print(f"overhead of HTTP at p50: {figures['overhead_ms_p50']} ms")
-    print(f"recalls a second under load: {figures['recalls_per_second']}; failed: {figures['failed']}")
+    print(f"{figures['facts']} facts; milliseconds")
+    print(f"{'':36}{'in process':^27}{'over HTTP':^27}")
+    print(f"{'':36}" + f"{'calls':>7}{'p50':>10}{'p95':>10}" * 2)
+    for row in figures["rows"]:
+        cells = "".join(f"{row[way]['calls']:>7}{row[way]['p50']:>10}{row[way]['p95']:>10}" for way in ("in_process", "http"))
+        print(f"{row['what']:36}{cells}")
+    print(f"HTTP adds to a recall, asked by turns: {figures['added_ms_p50']} ms (p50)")
 
 
 def main() -> None:
@@ -278,7 +231,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--facts", type=int, default=2000)
     parser.add_argument("--calls", type=int, default=100)
-    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--seconds", type=float, default=10.0, help="length of each stretch under load")
     parser.add_argument("--concurrency", type=int, default=32)
     parser.add_argument("--quick", action="store_true", help="no models: the server's own share")
     parser.add_argument("--json", action="store_true")

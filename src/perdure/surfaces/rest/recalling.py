@@ -17,6 +17,9 @@ from perdure.surfaces.rest.schemas.shared import TagGroup
 
 Json = dict[str, Any]
 """Built as plain objects, in the form of schemas.recall: hundreds of models an answer would cost milliseconds."""
+_TIMES = ("occurred_start", "occurred_end", "mentioned_at", "valid_from", "valid_to")
+_SCORED = {"semantic": "semantic", "semantic_floor": "semantic", "keyword": "keyword"}
+_OPTIONAL = ("document_id", "chunk_id", "subject", "relation", "object", "confidence")
 
 
 def run_recall(engine: Perdure, bank: str, body: bodies.RecallRequest) -> Json:
@@ -129,41 +132,39 @@ def _result(recollection: Recollection, explain: bool) -> Json:
 
 def fact_body(fact: Fact) -> Json:
     """A fact without scores, in the form of RecallResultBody; what is not known is left out."""
-    fields: Json = {
+    body: Json = {
         "id": fact.id,
         "text": fact.text,
         "type": fact.type.value,
         "entities": fact.entities,
         "context": fact.context,
-        "occurred_start": iso(fact.occurred_start),
-        "occurred_end": iso(fact.occurred_end),
-        "mentioned_at": iso(fact.mentioned_at),
-        "document_id": fact.document_id,
-        "metadata": dict(fact.metadata) or None,
-        "chunk_id": fact.chunk_id,
         "tags": sorted(fact.tags),
-        "source_fact_ids": fact.source_fact_ids or None,
-        "subject": fact.subject,
-        "relation": fact.relation,
-        "object": fact.object,
-        "valid_from": iso(fact.valid_from),
-        "valid_to": iso(fact.valid_to),
-        "confidence": fact.confidence,
         "proof_count": fact.proof_count,
     }
-    return {name: value for name, value in fields.items() if value is not None}
+    for name in _TIMES:
+        moment = getattr(fact, name)
+        if moment is not None:
+            body[name] = moment.isoformat()
+    for name in _OPTIONAL:
+        value = getattr(fact, name)
+        if value is not None:
+            body[name] = value
+    if fact.metadata:
+        body["metadata"] = dict(fact.metadata)
+    if fact.source_fact_ids:
+        body["source_fact_ids"] = fact.source_fact_ids
+    return body
 
 
 def _scores(final: float, candidate: Candidate | None) -> Json:
     if candidate is None:
         return {"final": final}
-    by_channel = {rank.channel: rank.score for rank in candidate.ranks}
-    return {
-        "final": final,
-        "reranker": candidate.rerank,
-        "semantic": by_channel.get("semantic", by_channel.get("semantic_floor")),
-        "keyword": by_channel.get("keyword"),
-    }
+    scores: Json = {"final": final, "reranker": candidate.rerank, "semantic": None, "keyword": None}
+    for rank in candidate.ranks:
+        name = _SCORED.get(rank.channel)
+        if name is not None:
+            scores[name] = rank.score
+    return scores
 
 
 def _trace(result: RecallResult) -> dict[str, Any]:
