@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import stdev
 from typing import Any
 
 from bench.peers.selection import Selection
-from perdure.surfaces.evaluation.metrics import Ranking, latency, summarise
+from perdure.surfaces.evaluation.metrics import Ranking, latency, recall_at, summarise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +50,8 @@ class Figures:
     p50: float
     p95: float
     texts_a_second: float
+    recall_error: float
+    """The standard error of recall@5."""
 
 
 def figures(outcome: Outcome, selection: Selection) -> Figures:
@@ -67,10 +70,12 @@ def figures(outcome: Outcome, selection: Selection) -> Figures:
         for query in bank.queries
     ]
     times = latency(rankings)
+    recalls = [recall_at(ranking.items, ranking.evidence, 5) for ranking in rankings]
     seconds = sum(spent for _, spent in outcome.retained.values())
     return Figures(
         quality=summarise(rankings, "items"),
         p50=times["p50"],
         p95=times["p95"],
         texts_a_second=sum(texts for texts, _ in outcome.retained.values()) / seconds,
+        recall_error=stdev(recalls) / len(recalls) ** 0.5 if len(recalls) > 1 else 0.0,
     )

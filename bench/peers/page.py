@@ -62,9 +62,15 @@ def _load(sections: Sequence[Section]) -> str:
 def _section(section: Section) -> list[str]:
     chosen = section.selection
     banks = f"{len(chosen.banks)} bank{'s' if len(chosen.banks) > 1 else ''}"
-    lines = [f"## {chosen.name}", "", f"{banks}, {chosen.texts:,} texts, {chosen.queries:,} questions.", ""]
+    lines = [f"## {chosen.name}", ""]
     rows = {c.name: (c, section.outcomes[c.name]) for c in CONTESTANTS if c.name in section.outcomes}
     measured = {name: figures(o, chosen) for name, (_, o) in rows.items() if not o.failure}
+    error = max((found.recall_error for found in measured.values()), default=0.0)
+    lines += [
+        f"{banks}, {chosen.texts:,} texts, {chosen.queries:,} questions; "
+        f"the standard error of a recall@5 is up to {error:.3f}.",
+        "",
+    ]
     lines += [_line(HEAD), "| --- |" + " ---: |" * (len(HEAD) - 1)]
     for name, (contestant, outcome) in rows.items():
         if name in measured:
@@ -127,11 +133,15 @@ WEAK_SPOTS = [
     "",
     "- Mem0 and Hindsight are made to extract facts with an LLM; without one they store the texts as they are, which is the cheapest "
     "and not the strongest thing they can do. Their published figures are answers judged by an LLM, not recall of turns.",
-    "- All of them but Perdure use all-MiniLM-L6-v2 here, because its weights can be had offline. Hindsight's own choice is "
-    "bge-small-en-v1.5 with a cross-encoder after it.",
-    "- Perdure's weights were chosen while looking at these data sets; the others have never seen them. They were not tuned for the run, either.",
+    "- The embedders differ: MemPalace has its default; Mem0's default is a service, so it got the same all-MiniLM-L6-v2; "
+    "Hindsight has its default in int8, and instead of its default cross-encoder the larger one that Perdure uses. "
+    "With MiniLM instead, Hindsight's default similarity floor of 0.3 cuts most of what the embedder finds.",
+    "- MemPalace and Mem0 have no cross-encoder by default and got none: the row to hold them against is Perdure's `fast`.",
+    "- Perdure's weights were chosen while looking at these data sets; the others were run with their defaults.",
     "- Perdure is given speaker, time and session as fields, because its interface has them. The row with bare strings takes that away.",
-    "- Latency is of one question at a time in one process. Hindsight's includes HTTP and PostgreSQL; the others are libraries. "
+    "- Latency is of one question at a time. Hindsight's includes HTTP and PostgreSQL; the others are libraries in the process that asks. "
     "Throughput under load is not measured.",
-    "- The size of an environment counts torch for those who need it for MiniLM (its CPU build).",
+    "- MemPalace is filled a drawer at a time and Mem0 a text at a time, because that is how their interfaces take texts; "
+    "Perdure and Hindsight take a session a call.",
+    "- The size of an environment is that of all files in it with the weights; it counts torch (its CPU build) for those who need it for MiniLM.",
 ]

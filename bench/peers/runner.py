@@ -106,7 +106,7 @@ class Runner:
     def _events(
         self, command: list[str], job: Mapping[str, Any], folder: Path, selection: Selection
     ) -> Iterator[dict[str, Any]]:
-        errors = self._work / "last-errors.txt"
+        errors = self._work / f"{command[-1].rpartition('.')[2]}-errors.txt"
         environ = {**os.environ, **OFFLINE, "HOME": str(folder), "PYTHONPATH": str(ROOT)}
         with errors.open("w+", encoding="utf-8") as stream, _process(command, environ, stream) as process:
             assert process.stdin is not None

@@ -92,6 +92,7 @@ def test_figures_of_known_rankings() -> None:
     assert found.quality["recall@5"] == (1.0 + 0.5 + 1.0 + 0.0) / 4
     assert found.quality["mrr"] == (1.0 + 1.0 + 0.5 + 0.0) / 4
     assert (found.p50, found.texts_a_second) == (2.5, 2.0)
+    assert round(found.recall_error, 4) == 0.2394
 
 
 def test_the_page_names_who_did_not_run_and_no_folder_of_the_machine() -> None:
