@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from perdure.domain.bank import Bank
@@ -14,7 +14,7 @@ from perdure.domain.record import Record
 from perdure.ports.embedder import Vector
 from perdure.ports.store import BankStats, Features, KeyedEntity
 from perdure.stores.sqlite import codec
-from perdure.stores.sqlite.working import FACT_COLUMNS, chunked, marks, views_of
+from perdure.stores.sqlite.working import AT_ONCE, FACT_COLUMNS, chunked, marks, views_of
 
 
 def banks(db: sqlite3.Connection, ids: Sequence[str] | None) -> list[Bank]:
@@ -29,14 +29,31 @@ def banks(db: sqlite3.Connection, ids: Sequence[str] | None) -> list[Bank]:
     return sorted(found, key=lambda bank: bank.id)
 
 
-def facts(db: sqlite3.Connection, bank_no: int, bank: str, ids: Sequence[str]) -> list[Fact]:
+Numbers = Mapping[str, int]
+"""Ids whose numbers an index knows: rows are found by number in half the time that ids take."""
+
+
+def facts(
+    db: sqlite3.Connection, bank_no: int, bank: str, ids: Sequence[str], numbers: Numbers
+) -> list[Fact]:
     """Facts in the order of the ids."""
+    decode = codec.decode_fact
     found: dict[str, Fact] = {}
-    for group in chunked(ids):
-        query = f"SELECT {FACT_COLUMNS} FROM fact WHERE bank = ? AND id IN ({marks(group)})"
-        for row in db.execute(query, (bank_no, *group)):
-            found[row[0]] = codec.decode_fact(bank, *row)
+    for condition, values in _wanted(bank_no, ids, numbers):
+        query = f"SELECT {FACT_COLUMNS} FROM fact WHERE {condition}"
+        for ident, text, body, count, times in db.execute(query, values):
+            found[ident] = decode(bank, ident, text, body, count, times)
     return [found[ident] for ident in ids if ident in found]
+
+
+def _wanted(bank_no: int, ids: Sequence[str], numbers: Numbers) -> Iterator[tuple[str, Sequence[object]]]:
+    """Conditions on the fact table that select all of the ids, with their values."""
+    known = sorted(numbers.values())
+    for start in range(0, len(known), AT_ONCE):
+        some = known[start : start + AT_ONCE]
+        yield f"fact.no IN ({marks(some)})", some
+    for group in chunked(ident for ident in ids if ident not in numbers):
+        yield f"fact.bank = ? AND fact.id IN ({marks(group)})", (bank_no, *group)
 
 
 def facts_by_number(db: sqlite3.Connection, bank: str, numbers: Sequence[int]) -> list[Fact]:
@@ -83,15 +100,16 @@ def features(db: sqlite3.Connection, bank_no: int, ids: Sequence[str]) -> dict[s
     return {ident: found[ident] for ident in ids if ident in found}
 
 
-def passages(db: sqlite3.Connection, bank_no: int, ids: Sequence[str]) -> dict[str, tuple[str, bytes]]:
+def passages(
+    db: sqlite3.Connection, bank_no: int, ids: Sequence[str], numbers: Numbers
+) -> dict[str, tuple[str, bytes]]:
     """Fact id -> (what the reranker reads, packed token vectors)."""
     found: dict[str, tuple[str, bytes]] = {}
-    for group in chunked(ids):
+    for condition, values in _wanted(bank_no, ids, numbers):
         rows = db.execute(
             "SELECT fact.id, iif(detail.passage = '', fact.text, detail.passage), detail.tokens"
-            " FROM fact JOIN detail ON detail.fact = fact.no"
-            f" WHERE fact.bank = ? AND fact.id IN ({marks(group)})",
-            (bank_no, *group),
+            f" FROM fact JOIN detail ON detail.fact = fact.no WHERE {condition}",
+            values,
         )
         found |= {ident: (passage, tokens) for ident, passage, tokens in rows}
     return found

@@ -114,7 +114,10 @@ class SqliteStore:
     def facts(self, bank: str, ids: Sequence[str]) -> list[Fact]:
         with self._reading() as reader:
             state = self._look(reader, bank)
-            return catalog.facts(reader.connection, state.no, bank, ids) if state else []
+            if state is None:
+                return []
+            numbers = self._numbers(bank, state, ids)
+            return catalog.facts(reader.connection, state.no, bank, ids, numbers)
 
     def features(self, bank: str, ids: Sequence[str]) -> dict[str, Features]:
         with self._reading() as reader:
@@ -124,7 +127,10 @@ class SqliteStore:
     def passages(self, bank: str, ids: Sequence[str]) -> dict[str, tuple[str, bytes]]:
         with self._reading() as reader:
             state = self._look(reader, bank)
-            return catalog.passages(reader.connection, state.no, ids) if state else {}
+            if state is None:
+                return {}
+            numbers = self._numbers(bank, state, ids)
+            return catalog.passages(reader.connection, state.no, ids, numbers)
 
     def browse(self, bank: str, selection: Selection) -> FactPage:
         with self._reading() as reader:
@@ -261,6 +267,11 @@ class SqliteStore:
 
     def _snapshot(self, reader: Reader, bank: str, state: BankState | None) -> Snapshot | None:
         return None if state is None else self._indexes.get(bank).snapshot(reader, state)
+
+    def _numbers(self, bank: str, state: BankState, ids: Sequence[str]) -> dict[str, int]:
+        """The numbers of facts, as far as an index that is in memory and up to date knows them."""
+        snapshot = self._indexes.get(bank).current(state)
+        return {} if snapshot is None else snapshot.numbers_of(ids)
 
     def _names(self, reader: Reader, state: BankState, bank: str, probe: RelationProbe) -> dict[str, float]:
         """Names in lower case of a probe's entities, with their weights."""

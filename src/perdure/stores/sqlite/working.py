@@ -14,7 +14,8 @@ from perdure.ports.embedder import Vector
 from perdure.ports.store import Features
 from perdure.stores.sqlite import codec
 
-_AT_ONCE = 500
+AT_ONCE = 500
+"""Values that go into one statement."""
 
 
 class Change(IntEnum):
@@ -37,7 +38,7 @@ class Held:
     changed: bool = False
 
 
-def chunked(values: Iterable[str], size: int = _AT_ONCE) -> Iterator[tuple[str, ...]]:
+def chunked(values: Iterable[str], size: int = AT_ONCE) -> Iterator[tuple[str, ...]]:
     """The distinct values in groups that fit into one statement."""
     distinct = tuple(dict.fromkeys(values))
     for start in range(0, len(distinct), size):

@@ -57,9 +57,9 @@ class BankIndex:
 
     def snapshot(self, reader: Reader, state: BankState) -> Snapshot | None:
         """A snapshot at least as new as `state`; None when the bank is gone meanwhile."""
-        current, snapshot = self._state, self._snapshot
-        if snapshot is not None and current is not None and _fresh(current, state):
-            return snapshot
+        held = self.current(state)
+        if held is not None:
+            return held
         with self._lock, reader.snapshot() as db:
             seen = read_state(db, self.bank)
             if seen is None:
@@ -67,6 +67,11 @@ class BankIndex:
             if self._snapshot is None or self._state is None or not _fresh(self._state, seen):
                 self._catch_up(db, seen)
             return self._snapshot
+
+    def current(self, state: BankState) -> Snapshot | None:
+        """The snapshot when it is at least as new as `state`; reads nothing."""
+        held, snapshot = self._state, self._snapshot
+        return snapshot if held is not None and _fresh(held, state) else None
 
     def with_part(
         self, reader: Reader, load: Callable[[LazyParts, sqlite3.Connection, RowOfNumber], None]

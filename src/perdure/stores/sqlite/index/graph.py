@@ -69,29 +69,30 @@ def _spread(
     index: Snapshot, admission: Admission, rows: Rows, held: Scores, given: dict[int, float], hub_cap: int
 ) -> tuple[Rows, Scores]:
     """The rows that one step reaches and what it brings them."""
-    touched = np.zeros(index.size, np.bool_)
-    member, shared = _through_entities(index, admission, rows, held, given, hub_cap)
-    touched[member] = True
+    shared = _through_entities(index, admission, rows, held, given, hub_cap)
+    touched = shared > 0
     linked = []
     for kind in (LinkKind.SEMANTIC, LinkKind.CAUSAL):
         far, weight = _highest_each(*neighbours(index, admission.mask, rows, held, kind))
         touched[far] = True
         linked.append((far, weight))
     reached = np.flatnonzero(touched)
-    received = np.tanh(0.5 * shared[reached])
+    received = np.tanh(0.5 * shared.take(reached))
     for far, weight in linked:
         received[np.searchsorted(reached, far)] += weight
+    if received.min(initial=1.0) > 0:
+        return reached, received
     kept = received > 0
-    return (reached, received) if kept.all() else (reached[kept], received[kept])
+    return reached[kept], received[kept]
 
 
 def _highest_each(rows: Rows, values: Scores) -> tuple[Rows, Scores]:
     """Each row once, with the highest of its values."""
     if len(rows) == 0:
         return rows, values
-    order = np.argsort(rows, kind="stable")
+    order = np.argsort(rows)
     rows, values = rows[order], values[order]
-    starts = np.flatnonzero(np.r_[True, rows[1:] != rows[:-1]])
+    starts = _group_starts(rows)
     return rows[starts], np.maximum.reduceat(values, starts)
 
 
@@ -99,47 +100,57 @@ def neighbours(index: Snapshot, mask: Mask, rows: Rows, held: Scores, kind: Link
     """Admitted rows that links of a kind join with the given ones, and link weight times activation."""
     found = index.links[KINDS[kind]].of_all(rows)
     far = found.tail >> 1
-    inside = far < index.size
-    far, head, weight = far[inside], found.head[inside], found.weight[inside]
     kept = mask[far]
-    return far[kept], held[head[kept]] * weight[kept]
+    return far[kept], held[found.head[kept]] * found.weight[kept]
 
 
 def _through_entities(
     index: Snapshot, admission: Admission, rows: Rows, held: Scores, given: dict[int, float], hub_cap: int
-) -> tuple[Rows, Scores]:
-    """Rows of excited entities; for every row the sum over them of the strongest activation from another row."""
-    found = index.mentions.of_all(rows)
-    entity = np.concatenate([found.tail, np.fromiter(given, np.int64, len(given))])
-    activation = np.concatenate([held[found.head], np.fromiter(given.values(), np.float64, len(given))])
-    origin = np.concatenate([rows[found.head], np.full(len(given), -1)])
+) -> Scores:
+    """For every row the sum, over its excited entities, of the strongest activation from another row."""
+    head, mentioned = index.mentions.tails(rows)
+    entity = np.concatenate([mentioned, np.fromiter(given, np.int64, len(given))])
+    activation = np.concatenate([held[head], np.fromiter(given.values(), np.float64, len(given))])
+    origin = np.concatenate([rows[head], np.full(len(given), -1)])
     if len(entity) == 0:
-        return np.empty(0, np.int64), np.zeros(index.size)
+        return np.zeros(index.size)
     order = np.lexsort((-activation, entity))
     entity, activation, origin = entity[order], activation[order], origin[order]
-    starts = np.flatnonzero(np.r_[True, entity[1:] != entity[:-1]])
-    ends = np.r_[starts[1:], len(entity)]
-    second = np.where(ends - starts > 1, activation[np.minimum(starts + 1, len(entity) - 1)], 0.0)
-    place, row = _members(index, admission, entity[starts], hub_cap)
-    itself = row == origin[starts][place]
-    brought = np.where(itself, second[place], activation[starts][place])
-    return row, summed(row, brought, index.size)
+    starts = _group_starts(entity)
+    strongest, origin = activation[starts], origin[starts]
+    several = np.diff(starts, append=len(entity)) > 1
+    second = np.where(several, activation[np.minimum(starts + 1, len(entity) - 1)], 0.0)
+    place, count, row = _members(index, admission, entity[starts], hub_cap)
+    brought = np.repeat(strongest[place], count)
+    itself = np.flatnonzero(row == np.repeat(origin[place], count))
+    slices = np.searchsorted(np.cumsum(count), itself, side="right")
+    brought[itself] = second[place[slices]]
+    return summed(row, brought, index.size)
 
 
-def _members(index: Snapshot, admission: Admission, entities: Rows, hub_cap: int) -> tuple[Rows, Rows]:
-    """(position of the entity, row) for the admitted rows of each; of a hub the best-connected."""
+def _group_starts(ordered: Rows) -> Rows:
+    """Where each run of equal values starts."""
+    first = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return np.flatnonzero(first)
+
+
+def _members(index: Snapshot, admission: Admission, entities: Rows, hub_cap: int) -> tuple[Rows, Rows, Rows]:
+    """The admitted rows of each entity, of a hub the best-connected: (position of the entity, how many), rows."""
     crowded = index.members.counts(entities) > hub_cap
-    normal = np.flatnonzero(~crowded)
-    found = index.members.of_all(entities[normal])
-    inside = found.tail < index.size
-    place, row = normal[found.head[inside]], found.tail[inside]
-    kept = admission.mask[row]
-    places, rows = [place[kept]], [row[kept]]
-    for hub in np.flatnonzero(crowded).tolist():
-        members = hub_rows(index, admission, int(entities[hub]), hub_cap)
-        places.append(np.full(len(members), hub))
-        rows.append(members)
-    return np.concatenate(places), np.concatenate(rows)
+    normal, hubs = np.flatnonzero(~crowded), np.flatnonzero(crowded)
+    place, count, row = index.members.slices(entities[normal])
+    if not admission.everything:
+        kept = admission.mask[row]
+        slices = np.repeat(np.arange(len(count)), count)
+        row, count = row[kept], np.bincount(slices[kept], minlength=len(count))
+    of_hubs = [hub_rows(index, admission, entity, hub_cap) for entity in entities[hubs].tolist()]
+    sizes = np.array([len(rows) for rows in of_hubs], np.int64)
+    return (
+        np.concatenate([normal[place], hubs]),
+        np.concatenate([count, sizes]),
+        np.concatenate([row, *of_hubs]),
+    )
 
 
 def hub_rows(index: Snapshot, admission: Admission, entity: int, hub_cap: int) -> Rows:
@@ -147,7 +158,6 @@ def hub_rows(index: Snapshot, admission: Admission, entity: int, hub_cap: int) -
     known = admission.hubs.get((entity, hub_cap))
     if known is None:
         rows, _ = index.members.of(entity)
-        rows = rows[rows < index.size]
         rows = rows[admission.mask[rows]]
         if len(rows) > hub_cap:
             rows, _ = ranked(index, rows, index.degree[rows].astype(np.float64), hub_cap)
@@ -165,8 +175,6 @@ def summed(places: Rows, values: Scores, size: int) -> Scores:
 def pagerank(index: Snapshot, probe: PageRankProbe, admission: Admission, limit: int) -> list[Hit]:
     """Mass walks entity -> fact -> entity and returns to the seeds."""
     entity, row = split(index.members.keys)
-    inside = row < index.size
-    entity, row = entity[inside], row[inside]
     kept = admission.mask[row]
     entity, row = entity[kept], row[kept]
     count = len(index.entity_of)

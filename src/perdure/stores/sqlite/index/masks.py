@@ -18,10 +18,10 @@ def admitted(index: Snapshot, wanted: Filter) -> Admission:
         if known.wanted is wanted:
             return known
     mask = _admitted(index, wanted)
-    admission = Admission(wanted, mask, {})
+    admission = Admission(wanted, mask, bool(mask.all()), {})
     for known in index.admissions:
         if np.array_equal(known.mask, mask):
-            admission = Admission(wanted, known.mask, known.hubs)
+            admission = Admission(wanted, known.mask, known.everything, known.hubs)
             break
     index.admissions.insert(0, admission)
     del index.admissions[_KEPT:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -121,22 +122,51 @@ class Runs:
 
     def of_all(self, heads: Places) -> Found:
         """The postings of several heads, which are numbers of rows, entities, words or trigrams."""
-        found = []
-        for run in self.parts:
-            start, end = run.bounds(heads)
-            counts = end - start
-            total = int(counts.sum())
-            if total:
-                head = np.repeat(np.arange(len(heads)), counts)
-                before = np.cumsum(counts) - counts
-                places = np.arange(total) + np.repeat(start - before, counts)
-                found.append((head, (run.keys[places] & _LOW).astype(np.int64), run.weights[places]))
+        found = [(head, tail, run.weights.take(places)) for run, head, tail, places in self._gathered(heads)]
         if len(found) == 1:
             return Found(*found[0])
         if not found:
             return Found(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
         head, tail, weight = (np.concatenate(column) for column in zip(*found, strict=True))
         return Found(head, tail, weight)
+
+    def slices(self, heads: Places) -> tuple[Places, Places, Places]:
+        """The tails of several heads, copied in whole slices: (position of the head, tails in the slice), tails."""
+        positions, counts, keys = [], [], []
+        for run in self.parts:
+            start, end = run.bounds(heads)
+            positions.append(np.arange(len(heads)))
+            counts.append(end - start)
+            keys += [run.keys[first:last] for first, last in zip(start.tolist(), end.tolist(), strict=True)]
+        if not keys:
+            return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64)
+        tails = np.concatenate(keys)
+        tails &= _LOW
+        return np.concatenate(positions), np.concatenate(counts), tails.view(np.int64)
+
+    def tails(self, heads: Places) -> tuple[Places, Places]:
+        """The postings of several heads without weights: the position of the head, and the tail."""
+        found = [(head, tail) for _, head, tail, _ in self._gathered(heads)]
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        return np.concatenate([head for head, _ in found]), np.concatenate([tail for _, tail in found])
+
+    def _gathered(self, heads: Places) -> Iterator[tuple[Run, Places, Places, Places]]:
+        """From each run that has any: positions of heads, tails, and where in the run they are."""
+        for run in self.parts:
+            start, end = run.bounds(heads)
+            counts = end - start
+            until = np.cumsum(counts)
+            total = int(until[-1]) if len(until) else 0
+            if total:
+                head = np.repeat(np.arange(len(heads)), counts)
+                places = np.arange(total)
+                places += np.repeat(start - until + counts, counts)
+                keys = run.keys.take(places)
+                keys &= _LOW
+                yield run, head, keys.view(np.int64), places
 
 
 def join(head: Places, tail: Places) -> Keys:

@@ -25,6 +25,8 @@ class Admission:
 
     wanted: Filter
     mask: Mask
+    everything: bool
+    """Whether it admits all rows."""
     hubs: dict[tuple[int, int], NDArray[np.int64]]
     """(Entity, cap) -> its best-connected admitted rows; shared by filters that admit the same rows."""
 
@@ -102,6 +104,13 @@ class Snapshot:
         """The row of a living fact."""
         row = self.row_of.get(ident)
         return row if row is not None and row < self.size and self.alive[row] else None
+
+    def numbers_of(self, ids: Sequence[str]) -> dict[str, int]:
+        """The numbers of those facts that are there."""
+        known = [(ident, row) for ident, row in zip(ids, map(self.row_of.get, ids), strict=True)
+                 if row is not None and row < self.size]  # fmt: skip
+        rows = np.array([row for _, row in known], np.int64)
+        return dict(zip([ident for ident, _ in known], self.numbers[rows].tolist(), strict=True))
 
     @property
     def open(self) -> OpenFacts:

@@ -12,7 +12,7 @@ from perdure.ports.probe import TemporalProbe
 from perdure.stores.sqlite.codec import EPOCH, micros
 from perdure.stores.sqlite.index.graph import neighbours
 from perdure.stores.sqlite.index.masks import during
-from perdure.stores.sqlite.index.rank import as_hits, best, in_order
+from perdure.stores.sqlite.index.rank import as_hits, best, in_order, ranked
 from perdure.stores.sqlite.index.snapshot import Mask, Snapshot
 from perdure.stores.sqlite.index.vectors import RESCORED, border
 
@@ -87,12 +87,18 @@ def _similar(
 
 def _take_turns(index: Snapshot, rows: Rows, scores: Scores, slices: Rows, limit: int) -> tuple[Rows, Scores]:
     """First the best of each slice by falling score, then the second best of each, and so on."""
-    order = np.argsort(slices, kind="stable")
     counts = np.bincount(slices)
-    turns = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    rows, scores = in_order(index, rows[order], scores[order], slices[order])
-    early = turns < limit
-    rows, scores = in_order(index, rows[early], scores[early], turns[early])
+    shown = np.minimum(counts[:, None], np.arange(1, limit + 1)).sum(axis=0)
+    turns = min(int(np.searchsorted(shown, limit)) + 1, limit)
+    parts = [slices == one for one in np.flatnonzero(counts).tolist()]
+    leaders = [ranked(index, rows[part], scores[part], turns) for part in parts]
+    turn = np.concatenate([np.arange(len(held)) for held, _ in leaders])
+    rows, scores = in_order(
+        index,
+        np.concatenate([held for held, _ in leaders]),
+        np.concatenate([held for _, held in leaders]),
+        turn,
+    )
     return rows[:limit], scores[:limit]
 
 
