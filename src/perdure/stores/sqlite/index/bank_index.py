@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from threading import RLock
 
 import numpy as np
@@ -17,12 +18,14 @@ from perdure.stores.sqlite.index.growing import Array, Growing
 from perdure.stores.sqlite.index.lazy import LazyParts, RowOfNumber
 from perdure.stores.sqlite.index.rank import id_keys
 from perdure.stores.sqlite.index.rows import EdgeRows, FeatureRows, read_features
-from perdure.stores.sqlite.index.runs import Runs
+from perdure.stores.sqlite.index.runs import Run, Runs, join, sorted_run
 from perdure.stores.sqlite.index.snapshot import Snapshot, Timeline
 from perdure.stores.sqlite.working import Change
 
 _MOST_DEAD = 0.25
 """Share of erased rows at which the index is built anew."""
+_KIND_SHIFT = np.uint64(62)
+"""Rows take less than 30 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +132,15 @@ class BankIndex:
         if known is not None and state.vectors_since > known.version:
             self._lazy.drop_vectors()
         seen_before = self._last_number
-        read = read_features(db, state.no, "fact > ?", (seen_before,))
-        self._append(db, read)
-        self._connect(read.edges)
+        self._connect(self._append(db, read_features(db, state.no, "fact > ?", (seen_before,))))
         self._apply_changes(db, state.no, seen_before)
         self._publish()
         self._state = state
 
-    def _append(self, db: sqlite3.Connection, read: FeatureRows) -> None:
+    def _append(self, db: sqlite3.Connection, read: FeatureRows) -> EdgeRows:
+        """Add facts; returns their links, which can be added when all facts are there."""
         if len(read.numbers) == 0:
-            return
+            return read.edges
         first = len(self._ids)
         rows = np.arange(first, first + len(read.numbers))
         self._ids.extend(read.ids)
@@ -164,6 +166,7 @@ class BankIndex:
         self._mentions = self._mentions.add(member, entity, ones)
         self._degree.append(read.columns["entities"].astype(np.int64))
         self._lazy.append(db, read.numbers, rows)
+        return read.edges
 
     def _tag_codes(self, held: Sequence[str | None]) -> NDArray[np.int32]:
         for tags in set(held) - self._tag_number.keys():
@@ -180,22 +183,35 @@ class BankIndex:
         """Add links in both directions; those with an erased fact are left out."""
         near, far = self._rows(edges.number), self._rows(edges.other)
         kept = (near >= 0) & (far >= 0)
-        self._add_links(
-            near[kept], far[kept], edges.kind[kept], edges.outgoing[kept].astype(np.int64), edges.weight[kept]
-        )
+        if kept.all():
+            self._add_links(near, far, edges.kind, edges.outgoing, edges.weight)
+        else:
+            self._add_links(near[kept], far[kept], edges.kind[kept], edges.outgoing[kept], edges.weight[kept])
 
     def _add_links(self, near: Array, far: Array, kind: Array, outgoing: Array, weight: Array) -> None:
+        """All kinds are sorted at once: the kind stands above the row in the key."""
         if len(near) == 0:
             return
+        above = kind.astype(np.uint64) << _KIND_SHIFT
+        keys = np.empty(2 * len(near), np.uint64)
+        there, back = keys[: len(near)], keys[len(near) :]
+        np.bitwise_or(above, join(near, far << 1 | outgoing.astype(np.int64)), out=there)
+        np.bitwise_or(above, join(far, near << 1 | 1 - outgoing.astype(np.int64)), out=back)
+        run = sorted_run(keys, np.concatenate([weight, weight]))
+        codes = np.arange(len(codec.KIND_OF) + 1, dtype=np.uint64)
+        borders = np.searchsorted(run.keys, codes << _KIND_SHIFT).tolist()
         links = list(self._links)
-        for code in np.unique(kind).tolist():
-            one = kind == code
-            head = np.concatenate([near[one], far[one]])
-            tail = np.concatenate([far[one] << 1 | outgoing[one], near[one] << 1 | 1 - outgoing[one]])
-            links[code] = links[code].add(head, tail, np.concatenate([weight[one], weight[one]]))
+        for code, (start, end) in enumerate(pairwise(borders)):
+            if end > start:
+                plain = run.keys[start:end] - (np.uint64(code) << _KIND_SHIFT)
+                links[code] = links[code].with_run(Run(plain, run.weights[start:end].copy()))
         self._links = tuple(links)
         ends = np.concatenate([near, far])
-        self._degree = Growing(self._degree.view + np.bincount(ends, minlength=len(self._ids)))
+        if len(ends) > len(self._ids):
+            self._degree = Growing(self._degree.view + np.bincount(ends, minlength=len(self._ids)))
+        else:
+            rows, counts = np.unique(ends, return_counts=True)
+            self._degree.assign(rows, self._degree.view[rows] + counts)
 
     def _apply_changes(self, db: sqlite3.Connection, bank_no: int, seen_before: int) -> None:
         """Changes of facts that the index held before it looked."""
@@ -249,7 +265,7 @@ class BankIndex:
                 near[kept],
                 far[kept],
                 np.full(int(kept.sum()), code),
-                (found.tail & 1)[kept],
+                (found.tail & 1)[kept].astype(np.bool_),
                 found.weight[kept],
             )
 
@@ -281,14 +297,20 @@ class BankIndex:
                 self._degree = Growing(entities)
                 self._connect(read_features(db, bank_no, "true").edges)
                 return
-        outgoing = edges.outgoing[fresh].astype(np.int64)
-        self._add_links(near[fresh], far[fresh], edges.kind[fresh], outgoing, edges.weight[fresh])
+        self._add_links(
+            near[fresh], far[fresh], edges.kind[fresh], edges.outgoing[fresh], edges.weight[fresh]
+        )
 
     def _rows(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Rows of living facts, -1 for others."""
-        held, rows = self._row_of_number()
-        if len(held) == 0:
+        if len(self._ids) == 0:
             return np.full(len(numbers), -1, np.int64)
+        first = int(self._numbers.view[0])
+        if self._ordered and self._last_number - first == len(self._ids) - 1:
+            rows = numbers - first
+            known = (rows >= 0) & (rows < len(self._ids))
+            return np.where(known & self._alive.view[np.where(known, rows, 0)], rows, -1)
+        held, rows = self._row_of_number()
         places = np.minimum(np.searchsorted(held, numbers), len(held) - 1)
         found = np.where(held[places] == numbers, rows[places], -1)
         return np.where((found >= 0) & self._alive.view[np.maximum(found, 0)], found, -1)

@@ -39,12 +39,16 @@ class Growing:
         if added == 0:
             return
         needed = self._size + added
+        self.reserve(needed)
+        self._data[..., self._size : needed] = values
+        self._size = needed
+
+    def reserve(self, needed: int) -> None:
+        """Make room for so many values in all, and some more."""
         if needed > self._data.shape[-1]:
             room = np.empty((*self._data.shape[:-1], needed + max(64, needed // 8)), self._data.dtype)
             room[..., : self._size] = self.view
             self._data = room
-        self._data[..., self._size : needed] = values
-        self._size = needed
 
     def assign(self, places: Array, values: Any) -> None:
         """Overwrite some values; views handed out before keep the old ones."""

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perdure.errors import StoreCorrupt
-from perdure.ports.embedder import Vector
 from perdure.stores.sqlite import codec
 from perdure.stores.sqlite.index.growing import GrowingRows
 from perdure.stores.sqlite.index.vectors import EXACT_UP_TO, CodedBuilder, ExactBuilder, VectorView
@@ -17,7 +16,6 @@ from perdure.stores.sqlite.index.vocabulary import Vocabulary, VocabularyBuilder
 
 SIGNATURE_BYTES = 32
 _BLOCK = 4096
-_SAMPLE = 8192
 Numbers = NDArray[np.int64]
 RowOfNumber = tuple[Numbers, Numbers]
 """Numbers of facts in rising order, and their rows."""
@@ -81,16 +79,20 @@ class LazyParts:
         if view in self._views:
             return
         key = (self.bank_no, view)
-        (count,) = db.execute("SELECT count(*) FROM vector_code WHERE bank = ? AND view = ?", key).fetchone()
+        (count,) = db.execute(
+            "SELECT count(*) FROM (SELECT 1 FROM vector_code WHERE bank = ? AND view = ? LIMIT ?)",
+            (*key, EXACT_UP_TO + 1),
+        ).fetchone()
         builder: ExactBuilder | CodedBuilder | None = None
         if count:
             (code,) = db.execute(
                 "SELECT code FROM vector_code WHERE bank = ? AND view = ? LIMIT 1", key
             ).fetchone()
+            dimensions = len(code) - codec.SCALE_BYTES
             if count <= EXACT_UP_TO:
-                builder = ExactBuilder(len(code) - codec.SCALE_BYTES, count)
+                builder = ExactBuilder(dimensions, count)
             else:
-                builder = CodedBuilder(_mean(db, key, count), count)
+                builder = CodedBuilder(dimensions, len(lookup[0]))
             self._extend_view(db, view, builder, "true", lookup)
         self._views[view] = builder
 
@@ -124,7 +126,7 @@ class LazyParts:
         while found := cursor.fetchmany(_BLOCK):
             numbers, values = zip(*found, strict=True)
             rows = find_rows(np.array(numbers, np.int64), lookup)
-            known = rows >= 0
+            known = slice(None) if rows.min() >= 0 else rows >= 0
             try:
                 if isinstance(builder, ExactBuilder):
                     builder.append(rows[known], codec.decode_originals(values)[known])
@@ -163,19 +165,6 @@ def _signatures(
         held[rows[known] - first, 0] = 1
         held[rows[known] - first, 1:] = values[known]
     return held
-
-
-def _mean(db: sqlite3.Connection, key: tuple[int, str], count: int) -> Vector:
-    """The mean of a view's vectors, from an evenly drawn part of them."""
-    step = max(1, count // _SAMPLE)
-    rows = db.execute(
-        "SELECT code FROM (SELECT code, row_number() OVER (ORDER BY fact) AS place FROM vector_code"
-        " WHERE bank = ? AND view = ?) WHERE place % ? = 0",
-        (*key, step),
-    ).fetchall()
-    scales, codes = codec.decode_codes([code for (code,) in rows])
-    mean: Vector = (codes * scales[:, None]).mean(axis=0, dtype=np.float64).astype(np.float32)
-    return mean
 
 
 def find_rows(numbers: Numbers, lookup: RowOfNumber) -> Numbers:

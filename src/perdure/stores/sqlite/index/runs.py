@@ -87,11 +87,15 @@ class Runs:
         """With these postings too."""
         if len(head) == 0:
             return self
-        parts = [*self.parts, _sorted(join(head, tail), weight.astype(np.float32), "quicksort")]
+        return self.with_run(sorted_run(join(head, tail), weight.astype(np.float32)))
+
+    def with_run(self, run: Run) -> Runs:
+        """With the postings of a run too."""
+        parts = [*self.parts, run]
         while len(parts) > 1 and len(parts[-2].keys) < _RATIO * len(parts[-1].keys):
             longer, shorter = parts[-2:]
             keys = np.concatenate([longer.keys, shorter.keys])
-            parts[-2:] = [_sorted(keys, np.concatenate([longer.weights, shorter.weights]), "stable")]
+            parts[-2:] = [sorted_run(keys, np.concatenate([longer.weights, shorter.weights]), "stable")]
         return Runs(tuple(parts))
 
     def of(self, head: int) -> tuple[Places, Weights]:
@@ -179,7 +183,7 @@ def split(keys: Keys) -> tuple[Places, Places]:
     return (keys >> _SHIFT).astype(np.int64), (keys & _LOW).astype(np.int64)
 
 
-def _sorted(keys: Keys, weights: Weights, kind: Literal["quicksort", "stable"]) -> Run:
+def sorted_run(keys: Keys, weights: Weights, kind: Literal["quicksort", "stable"] = "quicksort") -> Run:
     """Sorted by key; "stable" is the one that merges two sorted runs in one pass."""
     order = np.argsort(keys, kind=kind)
-    return Run(keys[order], weights[order])
+    return Run(keys.take(order), weights.take(order))

@@ -18,6 +18,9 @@ LARGE = 200_000
 _SCANNED = 16_384
 """Vectors whose bits are compared at once, and (below) whose codes are multiplied at once: what fits the cache."""
 _MULTIPLIED = 256
+_SIGNED = 512
+_SAMPLE = 8192
+"""So many evenly drawn vectors give the mean."""
 
 Rows = NDArray[np.int64]
 Scores = NDArray[np.float64]
@@ -162,15 +165,18 @@ class ExactBuilder:
 
 
 class CodedBuilder:
-    """Sign bits and int8 codes of a large view; the mean that centres the bits stays as it was at the start."""
+    """Int8 codes of a large view, and sign bits of the values around their mean.
 
-    def __init__(self, mean: Vector, expected: int) -> None:
-        self._mean = mean
+    The mean is that of the vectors that were there when a view was first asked for, and stays.
+    """
+
+    def __init__(self, dimensions: int, expected: int) -> None:
+        self._mean: Vector | None = None
         self._rows = Growing(np.empty(0, np.int64))
         self._aligned = True
         self._scales = Growing(np.empty(0, np.float32))
-        self._codes = GrowingRows(np.empty((_roomy(expected), len(mean)), np.int8), 0)
-        self._bits = Growing(np.empty((-(-len(mean) // 64), 0), np.uint64))
+        self._codes = GrowingRows(np.empty((_roomy(expected), dimensions), np.int8), 0)
+        self._bits = Growing(np.empty((-(-dimensions // 64), 0), np.uint64))
 
     @property
     def size(self) -> int:
@@ -188,16 +194,33 @@ class CodedBuilder:
         self._rows.append(rows)
         self._scales.append(scales)
         self._codes.append(codes)
-        self._bits.append(sign_bits(codes * scales[:, None] - self._mean))
+
+    def _centred(self) -> Vector:
+        if self._mean is None:
+            step = max(1, self.size // _SAMPLE)
+            codes, scales = self._codes.view[::step], self._scales.view[::step]
+            self._mean = (codes * scales[:, None]).mean(axis=0, dtype=np.float64).astype(np.float32)
+        return self._mean
+
+    def _sign(self) -> None:
+        """Make the bits of vectors that have none yet."""
+        start = self._bits.view.shape[1]
+        if start < self.size:
+            self._bits.reserve(self.size)
+        for first in range(start, self.size, _SIGNED):
+            last = min(first + _SIGNED, self.size)
+            values = self._codes.view[first:last] * self._scales.view[first:last, None]
+            self._bits.append(sign_bits(values - self._centred()))
 
     def view(self) -> VectorView:
         """The present state."""
+        self._sign()
         return VectorView(
             rows=self._rows.view,
             codes=self._codes.view,
             scales=self._scales.view,
             bits=self._bits.view,
-            mean=self._mean,
+            mean=self._centred(),
             aligned=self._aligned,
         )
 

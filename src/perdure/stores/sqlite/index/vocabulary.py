@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from perdure.stores.sqlite.index.growing import Growing
 from perdure.stores.sqlite.index.runs import Runs
 
 Places = NDArray[np.int64]
@@ -58,7 +59,7 @@ class VocabularyBuilder:
         self._number: dict[str, int] = {}
         self._grams = Runs()
         self._gram_of: dict[str, int] = {}
-        self._gram_count: list[int] = []
+        self._gram_count = Growing(np.empty(0, np.int32))
         self._uses = Runs()
 
     @property
@@ -85,18 +86,19 @@ class VocabularyBuilder:
     def _index_words(self, first: int) -> None:
         heads: list[int] = []
         tails: list[int] = []
+        counts: list[int] = []
         for number in range(first, len(self._words)):
             grams = trigrams(self._words[number])
-            self._gram_count.append(len(grams))
+            counts.append(len(grams))
             for gram in grams:
                 heads.append(self._gram_of.setdefault(gram, len(self._gram_of)))
                 tails.append(number)
+        self._gram_count.append(np.array(counts, np.int32))
         self._grams = _added(self._grams, heads, tails)
 
     def state(self) -> Vocabulary:
         """The present state."""
-        count = np.array(self._gram_count, np.int32)
-        return Vocabulary(self._words, self._uses, self._grams, self._gram_of, count)
+        return Vocabulary(self._words, self._uses, self._grams, self._gram_of, self._gram_count.view)
 
 
 def _added(runs: Runs, heads: list[int], tails: list[int]) -> Runs:
