@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from math import isfinite
 from typing import Any
 
 from perdure.domain.bank import check_bank_id
 from perdure.domain.fact import Tier
-from perdure.domain.item import Item, UpdateMode
+from perdure.domain.item import Item, UpdateMode, check_text
 from perdure.domain.time import parse_instant
 from perdure.errors import InvalidInput
 from perdure.retain.identity import digest
@@ -67,7 +68,9 @@ def _one_conversation(items: tuple[Item, ...]) -> tuple[Item, ...]:
 def read_item(part: str | Item | Mapping[str, Any], shared: Mapping[str, Any], path: str) -> Item:
     """One item; errors name the field."""
     if isinstance(part, Item):
-        return part
+        return _checked(part)
+    if not isinstance(part, str | Mapping):
+        raise InvalidInput(path, "text, an item or an object with content", part)
     given: dict[str, Any] = {"content": part} if isinstance(part, str) else dict(part)
     if "content" not in given:
         raise InvalidInput(path, "an object with content", part)
@@ -77,10 +80,30 @@ def read_item(part: str | Item | Mapping[str, Any], shared: Mapping[str, Any], p
         merged.setdefault("speaker", merged.pop("name"))
     if not merged.get("speaker") and merged.get("role"):
         merged["speaker"] = merged["role"]
-    unknown = sorted(set(merged) - _ITEM_FIELDS)
+    unknown = sorted(str(name) for name in set(merged) - _ITEM_FIELDS)
     if unknown:
         raise InvalidInput(f"{path}.{unknown[0]}", "one of " + ", ".join(sorted(_ITEM_FIELDS)))
-    return Item(**_typed(merged, path))
+    return _checked(Item(**_typed(merged)))
+
+
+def _checked(item: Item) -> Item:
+    """The item itself if all of it can be stored; what the item's own checks leave open is checked here."""
+    for name in ("role", "topic"):
+        if getattr(item, name) is not None:
+            check_text(name, getattr(item, name))
+    for name, values in (
+        ("tags", item.tags),
+        ("metadata", (*item.metadata.keys(), *item.metadata.values())),
+        ("entities", (part for pair in item.entities for part in pair)),
+    ):
+        for value in values:
+            check_text(name, value)
+    if not isinstance(item.timeless, bool):
+        raise InvalidInput("timeless", "true or false", item.timeless)
+    relevance: object = item.relevance
+    if isinstance(relevance, bool) or not isinstance(relevance, int | float) or not isfinite(relevance):
+        raise InvalidInput("relevance", "a finite number", relevance)
+    return item
 
 
 def _content_text(content: object, path: str) -> str:
@@ -94,19 +117,21 @@ def _content_text(content: object, path: str) -> str:
     raise InvalidInput(f"{path}.content" if path != "content" else path, "text", content)
 
 
-def _typed(given: dict[str, Any], path: str) -> dict[str, Any]:
-    if given.get("timestamp") == TIMELESS:
+def _typed(given: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(given.get("timestamp"), str) and given["timestamp"] == TIMELESS:
         given.pop("timestamp")
         given["timeless"] = True
     for name in _TIMES:
         if name in given:
+            if not isinstance(given[name], str | datetime):
+                raise InvalidInput(name, "an ISO 8601 date or datetime", given[name])
             given[name] = parse_instant(given[name], name)
     if "tags" in given:
         given["tags"] = frozenset(_strings(given["tags"], "tags"))
     if "metadata" in given:
         given["metadata"] = _metadata(given["metadata"])
     if "entities" in given:
-        given["entities"] = tuple(_entity(entity) for entity in given["entities"])
+        given["entities"] = tuple(_entity(entity) for entity in _listed(given["entities"], "entities"))
     if "tier" in given:
         given["tier"] = _tier(given["tier"])
     return given
@@ -119,6 +144,12 @@ def _strings(values: object, name: str) -> Sequence[str]:
         if not isinstance(value, str):
             raise InvalidInput(name, "a list of strings", value)
     return list(values)
+
+
+def _listed(values: object, name: str) -> Sequence[object]:
+    if isinstance(values, str | bytes) or not isinstance(values, Sequence):
+        raise InvalidInput(name, "a list", values)
+    return values
 
 
 def _metadata(given: object) -> dict[str, str]:

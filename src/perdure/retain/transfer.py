@@ -67,19 +67,19 @@ def import_bank(store: Store, bank: str, lines: Iterable[str]) -> int:
     kind, head = next(records, ("", {}))
     if kind != "bank" or head.get("format") != FORMAT:
         raise InvalidInput("line 1", f"the first line of a {FORMAT} export")
-    if int(head.get("version", 0)) > VERSION:
+    if head.get("version") not in range(1, VERSION + 1):
         raise InvalidInput("version", f"at most {VERSION}", head.get("version"))
-    model = head.get("model")
+    made, model = _decoded(1, "bank", bank, head), _decoded(1, "model", bank, head)
     batches: dict[str, list[Any]] = {name: [] for name in ("document", "chunk", "entity", "fact", "link")}
     for number, (kind, body) in enumerate(records, start=2):
         if kind not in batches:
             raise InvalidInput(f"line {number}", "a document, chunk, entity, fact or link", kind)
-        batches[kind].append(_DECODERS[kind](bank, body))
-    store.save_bank(_bank(bank, head))
+        batches[kind].append(_decoded(number, kind, bank, body))
+    store.save_bank(made)
     store.write(
         WriteBatch(
             bank=bank,
-            model=EmbeddingModel(model["name"], int(model["dimensions"])) if model else None,
+            model=model,
             documents=batches["document"],
             chunks=batches["chunk"],
             entities=batches["entity"],
@@ -90,6 +90,13 @@ def import_bank(store: Store, bank: str, lines: Iterable[str]) -> int:
     return len(batches["fact"])
 
 
+def _decoded(number: int, kind: str, bank: str, body: dict[str, Any]) -> Any:
+    try:
+        return _DECODERS[kind](bank, body)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidInput(f"line {number}", f"a {kind} as an export writes it") from error
+
+
 def _line(kind: str, body: Mapping[str, Any]) -> str:
     return json.dumps({"kind": kind, **body}, ensure_ascii=False, separators=(",", ":"))
 
@@ -98,7 +105,7 @@ def _read(number: int, line: str) -> tuple[str, dict[str, Any]]:
     try:
         body = json.loads(line)
         return str(body.pop("kind")), body
-    except (json.JSONDecodeError, KeyError, AttributeError) as error:
+    except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
         raise InvalidInput(f"line {number}", "a JSON object with a kind") from error
 
 
@@ -159,6 +166,11 @@ def _bank(bank: str, head: Mapping[str, Any]) -> Bank:
     )
 
 
+def _model(_: str, head: Mapping[str, Any]) -> EmbeddingModel | None:
+    model = head.get("model")
+    return EmbeddingModel(model["name"], int(model["dimensions"])) if model else None
+
+
 def _typed(body: Mapping[str, Any], times: Sequence[str]) -> dict[str, Any]:
     return {**body, **{name: parse_instant(body.get(name), name) for name in times}}
 
@@ -204,6 +216,8 @@ def _link(_: str, body: Mapping[str, Any]) -> Link:
 
 
 _DECODERS: Mapping[str, Any] = {
+    "bank": _bank,
+    "model": _model,
     "document": _document,
     "chunk": _chunk,
     "entity": _entity,

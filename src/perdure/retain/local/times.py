@@ -14,11 +14,13 @@ _ANY_TIME = datetime(2100, 1, 1, tzinfo=UTC)
 """Reference for texts without one: dates that name their year read the same against any."""
 _DATE_KINDS = frozenset(("date", "range", "datetime", "datetimerange"))
 _LONGEST_READ = 2000
+_NUMBER = re.compile(r"\d+")
+_MOST_NUMBERS = 80
 
 
 def with_absolute_dates(text: str, said_at: datetime | None) -> str:
     """The text with "yesterday" as a date; as it is when nobody knows when it was said."""
-    if said_at is None or len(text) > _LONGEST_READ:
+    if said_at is None or len(text) > _LONGEST_READ or _is_table(text):
         return text
     return make_absolute(text, said_at)
 
@@ -26,6 +28,8 @@ def with_absolute_dates(text: str, said_at: datetime | None) -> str:
 def when(text: str, said_at: datetime | None) -> Window | None:
     """When the things a text tells happened; None when it does not say."""
     read = text[:_LONGEST_READ]
+    if _is_table(read):
+        return None
     if said_at is not None:
         return occurred_window(read, said_at)
     if _YEAR.search(read) is None:
@@ -34,6 +38,11 @@ def when(text: str, said_at: datetime | None) -> Window | None:
         if span.kind in _DATE_KINDS and span.window is not None and _YEAR.search(span.text):
             return span.window
     return None
+
+
+def _is_table(text: str) -> bool:
+    """Whether the text is rows of numbers: they have no one time, and reading each as a date takes long."""
+    return sum(1 for _ in _NUMBER.finditer(text)) > _MOST_NUMBERS
 
 
 def valid_while(triple: Triple | None, occurred: Window | None, said_at: datetime | None) -> Window | None:
