@@ -5,6 +5,8 @@
 Every memory gets a virtual environment in the work folder (made once) and runs as a process of its own.
 Results are kept there by data, driver and packages: an interrupted run goes on where it stopped, and memories that are
 not named by --peers still show what was found for them before. --fresh asks the named ones anew.
+The environments take about 4 GB with the CPU build of torch; where pip would take the one for CUDA, name the index of
+the CPU builds in PIP_EXTRA_INDEX_URL.
 """
 
 from __future__ import annotations
