@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -24,12 +25,14 @@ from bench.peers.runner import Runner
 from bench.peers.selection import Selection, select
 from perdure.surfaces.evaluation.data import load_banks
 
-NAMES = [contestant.name for contestant in CONTESTANTS]
+OWN = "perdure"
+PEERS = list(dict.fromkeys(c.environment for c in CONTESTANTS if c.environment != OWN))
 
 
 def main() -> None:
     """Run what is asked for and write the page."""
     chosen = _arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the driver that runs is ended too
     chosen.work.mkdir(parents=True, exist_ok=True)
     runner = Runner(chosen.work, chosen.minutes)
     sections = []
@@ -45,7 +48,7 @@ def _outcomes(runner: Runner, selection: Selection, peers: list[str], fresh: boo
     found: dict[str, Outcome] = {}
     for contestant in CONTESTANTS:
         before = runner.cached(contestant, selection)
-        named = contestant.name in peers
+        named = contestant.environment in (OWN, *peers)
         if named and (fresh or before is None or before.failure):
             print(f"{selection.name}, {contestant.name}: running", file=sys.stderr, flush=True)
             started = time.monotonic()
@@ -85,7 +88,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--queries", nargs="+", type=int, help="so many questions of each file, evenly spread"
     )
-    parser.add_argument("--peers", nargs="+", choices=NAMES, default=NAMES, help="run these (default: all)")
+    parser.add_argument(
+        "--peers", nargs="*", choices=PEERS, default=PEERS, help="beside Perdure (default: all)"
+    )
     parser.add_argument(
         "--work", type=Path, default=_cache(), help="environments and results (default: %(default)s)"
     )
