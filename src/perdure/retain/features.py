@@ -14,7 +14,7 @@ from perdure.ports.store import Features
 from perdure.retain.draw import Draft
 from perdure.retain.embed import embed_texts
 from perdure.retain.smooth import smooth_after
-from perdure.retain.surroundings import neighbouring_text, turn_in_place
+from perdure.retain.surroundings import NEIGHBOURS, neighbouring_text, turn_in_place
 from perdure.text.passage import join_passage
 from perdure.text.signature import signature
 from perdure.text.terms import index_terms, plain_words
@@ -118,13 +118,15 @@ def add_vectors(
 
 
 def _texts_of(draft: Draft) -> IndexText:
-    turns = [planned.turn for planned in draft.plan.turns]
     found = draft.extracted
+    first = max(found.turn - NEIGHBOURS, 0)
+    turns = [planned.turn for planned in draft.plan.turns[first : found.turn + NEIGHBOURS + 1]]
+    index = found.turn - first
     return index_text(
         draft.fact,
         title=draft.plan.document.title,
-        context=neighbouring_text(turns, found.turn, found.source_text),
-        turn=turn_in_place(turns, found.turn, found.start, found.start + len(found.source_text)),
+        context=neighbouring_text(turns, index, found.source_text),
+        turn=turn_in_place(turns, index, found.start, found.start + len(found.source_text)),
     )
 
 

@@ -105,7 +105,7 @@ class _Registry:
     ) -> None:
         self._bank = bank
         self._entities: dict[str, Entity] = {}
-        self._under_key: dict[str, list[str]] = {}
+        self._under_key: dict[str, dict[str, None]] = {}
         self._companions = {entity_id: set(names) for entity_id, names in companions.items()}
         self._decided: dict[tuple[str, str], Decision] = {}
         self._touched: dict[str, None] = {}
@@ -183,7 +183,7 @@ class _Registry:
     def _add(self, entity: Entity, keys: Iterable[str]) -> None:
         self._entities[entity.id] = entity
         for key in keys:
-            self._under_key.setdefault(key, []).append(entity.id)
+            self._under_key.setdefault(key, {})[entity.id] = None
 
     def _note(self, entity_id: str, sighting: Sighting, as_seen: Sighting) -> None:
         """Count the sighting, keep its wording as an alias and its company for the next decision."""
@@ -196,9 +196,7 @@ class _Registry:
             if normal_name(name) not in self.by_name or self.by_name[normal_name(name)].id == entity_id:
                 self.by_name[normal_name(name)] = grown
             for key in entity_keys(name):
-                under = self._under_key.setdefault(key, [])
-                if entity_id not in under:
-                    under.append(entity_id)
+                self._under_key.setdefault(key, {})[entity_id] = None
 
 
 def _best_likeness(sighting: Sighting, entity: Entity) -> Likeness:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -32,8 +32,9 @@ def settle_entities(store: Store, bank: str, drafts: Sequence[Draft], now: datet
         bank, every, known, lambda name, kind: digest(bank, "entity", name, kind), aliases=aliases
     )
     decisions = iter(resolution.decisions)
+    names = {keyed.entity.id: keyed.entity.name for keyed in resolution.entities}
     settled = [
-        _assign(draft, [next(decisions) for _ in found], resolution)
+        _assign(draft, [next(decisions) for _ in found], resolution, names)
         for draft, found in zip(drafts, sightings, strict=True)
     ]
     return Settled(settled, resolution.entities)
@@ -54,8 +55,9 @@ def _sightings(draft: Draft, now: datetime) -> list[Sighting]:
     ]
 
 
-def _assign(draft: Draft, decisions: Sequence[Decision], resolution: Resolution) -> Draft:
-    names = {keyed.entity.id: keyed.entity.name for keyed in resolution.entities}
+def _assign(
+    draft: Draft, decisions: Sequence[Decision], resolution: Resolution, names: Mapping[str, str]
+) -> Draft:
     ids = tuple(dict.fromkeys(decision.entity_id for decision in decisions))
     fact = replace(
         draft.fact,
