@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from functools import lru_cache
+from itertools import chain
 
 import snowballstemmer
 
@@ -37,20 +38,23 @@ _stemmer = snowballstemmer.stemmer("english")
 
 def index_terms(text: str) -> Counter[str]:
     """Term -> how often it occurs; stop words are left out."""
-    terms: Counter[str] = Counter()
-    for piece in _PIECE.findall(text):
-        terms.update(_terms_of(piece))
-    return terms
+    return Counter(chain.from_iterable(map(_terms_of, _PIECE.findall(text))))
 
 
 def plain_words(text: str) -> tuple[str, ...]:
     """Distinct folded words in order, stop words left out, for the typo-tolerant vocabulary."""
     seen: dict[str, None] = {}
     for piece in _PIECE.findall(text):
-        word = fold(_POSSESSIVE.sub("", piece))
-        if len(word) > 1 and word not in STOP_WORDS:
+        word = _plain_word(piece)
+        if word:
             seen.setdefault(word)
     return tuple(seen)
+
+
+@lru_cache(maxsize=65536)
+def _plain_word(piece: str) -> str:
+    word = fold(_POSSESSIVE.sub("", piece))
+    return word if len(word) > 1 and word not in STOP_WORDS else ""
 
 
 @lru_cache(maxsize=65536)
