@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from perdure.errors import InvalidInput
@@ -48,6 +48,14 @@ class View(StrEnum):
     OWN = "own"
     FULL = "full"
     """The fact after what was said before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ViewSpec:
+    """A view in a recipe, and of how many of the candidates that are read; None: of all."""
+
+    view: View
+    first: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +104,8 @@ class Recipe:
     """Order the pool by late interaction first."""
     cross_pool: int = 300
     """Candidates that the cross-encoder reads; 0 leaves it out."""
-    views: tuple[View, ...] = (View.OWN,)
+    views: tuple[ViewSpec, ...] = (ViewSpec(View.OWN),)
+    """The best of a candidate's views counts."""
     blend: Blend = field(default_factory=Blend)
     scoring: Scoring = Scoring.BOOSTS
     boosts: BoostWeights = field(default_factory=BoostWeights)
@@ -116,12 +125,6 @@ def _channels(*names: str) -> tuple[ChannelSpec, ...]:
 
 
 TEMPR = Recipe(name="tempr", channels=_channels("semantic", "keyword", "graph", "temporal"))
-
-FAST = Recipe(
-    name="fast",
-    channels=_channels("semantic", "keyword", "graph", "temporal"),
-    cross_pool=0,
-)
 
 MEMORIA = Recipe(
     name="memoria",
@@ -152,8 +155,8 @@ DEFAULT = Recipe(
     name="default",
     channels=_channels("semantic", "surroundings", "keyword", "graph", "temporal"),
     late=True,
-    cross_pool=16,
-    views=(View.OWN, View.FULL),
+    cross_pool=14,
+    views=(ViewSpec(View.FULL), ViewSpec(View.OWN, first=4)),
     blend=Blend(
         late=2.0,
         channels={"keyword": 3.0, "surroundings": 3.0, "semantic": 1.0, "temporal": 0.5},
@@ -164,6 +167,9 @@ DEFAULT = Recipe(
     ),
     scoring=Scoring.ODDS,
 )
+
+FAST = replace(DEFAULT, name="fast", cross_pool=0)
+"""The default without its cross-encoder."""
 
 RECIPES: Mapping[str, Recipe] = {
     recipe.name: recipe for recipe in (DEFAULT, TEMPR, MEMORIA, ABMIND, FAST)

@@ -13,7 +13,7 @@ from perdure.recall.blend import cheap_strengths, sigmoid, with_relevance
 from perdure.recall.connect import Titles, connect, read_titles, title_matches
 from perdure.recall.cover import cover
 from perdure.recall.parts import RecallParts
-from perdure.recall.recipes import Blend, Recipe, View
+from perdure.recall.recipes import Blend, Recipe, View, ViewSpec
 from perdure.recall.request import RecallRequest
 from perdure.text.passage import full_passage, own_passage
 from perdure.text.terms import plain_words
@@ -122,7 +122,9 @@ def _cross_stage(
         return pool
     chosen = first_pass(pool, recipe.blend)[: recipe.cross_pool]
     head = [c for c in chosen if c.fact_id in passages]
-    views = {c.fact_id: [_read(passages[c.fact_id][0], view) for view in recipe.views] for c in head}
+    views = {
+        c.fact_id: _views(passages[c.fact_id][0], place, recipe.views) for place, c in enumerate(head)
+    }
     # Facts of one turn share a view, and a view alone is the same as the full one: each text is read once.
     texts = list(dict.fromkeys(text for seen in views.values() for text in seen))
     try:
@@ -131,7 +133,7 @@ def _cross_stage(
         trace.failed("reranker", str(error))
         return pool
     by_text = {text: float(logit) for text, logit in zip(texts, logits, strict=True)}
-    read = {fact_id: tuple(by_text[text] for text in seen) for fact_id, seen in views.items()}
+    read = {fact_id: tuple(by_text[text] for text in seen) for fact_id, seen in views.items() if seen}
     return [
         replace(c, logits=read[c.fact_id], rerank=sigmoid(max(read[c.fact_id]))) if c.fact_id in read else c
         for c in pool
@@ -147,5 +149,7 @@ def first_pass(pool: Sequence[Candidate], blend: Blend) -> list[Candidate]:
     return [pool[i] for i in order]
 
 
-def _read(passage: str, view: View) -> str:
-    return own_passage(passage) if view is View.OWN else full_passage(passage)
+def _views(passage: str, place: int, specs: Sequence[ViewSpec]) -> list[str]:
+    """What is read of the passage of the candidate at this place."""
+    wanted = [spec.view for spec in specs if spec.first is None or place < spec.first]
+    return [own_passage(passage) if view is View.OWN else full_passage(passage) for view in wanted]

@@ -121,7 +121,8 @@ def test_the_cross_encoder_reads_no_text_twice(parts: RecallParts) -> None:
     reranker = parts.reranker
     assert isinstance(reranker, WordReranker)
     assert len(reranker.read) == len(set(reranker.read)) > 1
-    assert all(len(r.candidate.logits) == 2 for r in result if r.candidate is not None)
+    views = [len(r.candidate.logits) for r in result if r.candidate is not None]
+    assert sorted(views) == [1, 2, 2, 2, 2]
 
 
 def test_a_dead_channel_costs_its_hits_and_is_named(parts: RecallParts) -> None:
