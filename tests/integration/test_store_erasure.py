@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
+from io import FileIO
 from pathlib import Path
 from random import Random
 
@@ -14,6 +18,8 @@ from perdure.domain.fact import Chunk, Document, Entity, Fact
 from perdure.domain.filter import Filter
 from perdure.ports.probe import FuzzyProbe, SemanticProbe
 from perdure.ports.store import Features, KeyedEntity, NewFact, Proof, Target, WriteBatch
+from perdure.stores.sqlite import connections
+from perdure.stores.sqlite.gaps import clear_gaps
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.making import BANK, MODEL, NOW
 
@@ -191,3 +197,106 @@ def test_a_fact_that_two_documents_prove_survives_one_of_them(store: SqliteStore
     assert store.forget(BANK, Target(document_id="doc-1")) == 0
     assert store.facts(BANK, ["fact-1"])[0].document_id == "doc-2"
     assert b"so it began: " + " ".join(written["1"]).encode() not in bytes_of(folder)
+
+
+def leave_traces(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> tuple[list[str], dict[str, list[str]]]:
+    """Erase documents without removing traces; returns the words that are gone and those that are not."""
+    random = Random(2)
+    written = fill(store, random, 60)
+    with monkeypatch.context() as patched:
+        patched.setattr(store._connections, "expunge", lambda: None)
+        erased = []
+        for ident in random.sample(sorted(written), 40):
+            store.forget(BANK, Target(document_id=f"doc-{ident}"))
+            erased += written.pop(ident)
+    return erased, written
+
+
+def rows_of(path: Path) -> list[str]:
+    with closing(sqlite3.connect(path)) as raw:
+        return [line for line in raw.iterdump() if "residue" not in line]
+
+
+def test_clearing_traces_changes_no_row(
+    store: SqliteStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    erased, _ = leave_traces(store, monkeypatch)
+    store._connections._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    traces = bytes_of(folder)
+    assert any(word.encode() in traces for word in erased)
+    before = rows_of(folder / "memory.db")
+    store._connections.expunge()
+    assert_erased(folder, erased)
+    assert rows_of(folder / "memory.db") == before
+    with closing(sqlite3.connect(folder / "memory.db")) as raw:
+        assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def touch_every_page(store: SqliteStore) -> None:
+    """Write rows where they are, so that pages go to the file as this store's writer holds them."""
+    with store._connections.writing() as db:
+        db.execute("UPDATE document SET created_at = created_at + 1")
+        db.execute("UPDATE entity SET mentions = mentions + 1")
+        db.execute("UPDATE entity_key SET entity = upper(entity)")
+        db.execute("UPDATE feature SET signature = zeroblob(length(signature))")
+        db.execute("UPDATE fact SET open_key = upper(open_key), document_id = upper(document_id)")
+
+
+@pytest.mark.parametrize("toucher", ["the same", "another"])
+def test_pages_that_a_connection_holds_do_not_come_back(
+    store: SqliteStore, folder: Path, monkeypatch: pytest.MonkeyPatch, toucher: str
+) -> None:
+    with closing(SqliteStore.open(folder / "memory.db")) as other:
+        erased, _ = leave_traces(store, monkeypatch)
+        holder = other if toucher == "another" else store
+        store._connections._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        assert holder._connections._writer.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        store._connections.expunge()
+        assert_erased(folder, erased)
+        touch_every_page(holder)
+        assert_erased(folder, erased)
+
+
+@pytest.mark.parametrize("obstacle", ["unfit file", "busy log"])
+def test_where_traces_cannot_be_cleared_the_file_is_built_anew(
+    store: SqliteStore, folder: Path, monkeypatch: pytest.MonkeyPatch, obstacle: str
+) -> None:
+    erased, kept = leave_traces(store, monkeypatch)
+    if obstacle == "unfit file":
+        monkeypatch.setattr(connections, "clear_gaps", lambda file: False)
+    else:
+        monkeypatch.setattr(store._connections, "_log_size", lambda: 1)
+    first = next(iter(kept))
+    assert store.forget(BANK, Target(document_id=f"doc-{first}")) == 1
+    assert_erased(folder, erased + kept.pop(first))
+    assert len(store.facts(BANK, [f"fact-{ident}" for ident in kept])) == len(kept)
+
+
+def test_a_file_with_pages_of_unknown_form_is_not_touched(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with closing(SqliteStore.open(path)) as store:
+        fill(store, Random(5), 20)
+    content = bytearray(path.read_bytes())
+    content[4096 * 7] = 77
+    path.write_bytes(content)
+    with FileIO(path, "r+") as file:
+        assert not clear_gaps(file)
+    assert path.read_bytes() == content
+
+
+def test_erasing_keeps_the_locks_of_every_store_on_the_file(store: SqliteStore, folder: Path) -> None:
+    """A process that lost its locks would have its log deleted by the next one that closes the file."""
+    path = folder / "memory.db"
+    random = Random(17)
+    words = fill(store, random, 5)
+    with closing(SqliteStore.open(path)) as other:
+        assert other.forget(BANK, Target(document_id="doc-1")) == 1
+        assert store.forget(BANK, Target(document_id="doc-2")) == 1
+        other.write(batch(random, "x", unique_words(random, 4)))
+    store.write(batch(random, "y", unique_words(random, 4)))
+    look = "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute('SELECT count(*) FROM fact').fetchone()[0])"
+    seen = subprocess.run([sys.executable, "-c", look, str(path)], check=True, capture_output=True, text=True)
+    assert int(seen.stdout) == len(words) - 2 + 2
+    assert (folder / "memory.db-wal").exists()

@@ -9,8 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from perdure.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked, StoreReadOnly
+from perdure.stores.sqlite.gaps import OPEN_FILES, clear_gaps
 from perdure.stores.sqlite.migrate import migrate
 
+_TRIES = 3
+"""Times that gaps are tried to be cleared when other processes keep writing; then the file is built anew."""
 _KINDS: dict[int, tuple[type[StoreError], str]] = {
     sqlite3.SQLITE_BUSY: (StoreLocked, "another process holds the write lock"),
     sqlite3.SQLITE_LOCKED: (StoreLocked, "another connection holds the lock"),
@@ -76,7 +79,6 @@ class Connections:
         self._turn = threading.Lock()
         self._local = threading.local()
         self._closed = False
-        self._readers_opened = 0
         with translated(path):
             self._writer = self._connect()
             try:
@@ -85,6 +87,7 @@ class Connections:
             except BaseException:
                 self._writer.close()
                 raise
+        self._file = OPEN_FILES.enter(path)
 
     def reader(self) -> Reader:
         """This thread's reader."""
@@ -113,30 +116,72 @@ class Connections:
     def expunge(self) -> None:
         """Take what was erased out of the file and its log, when anything was.
 
-        SQLite zeroes what it deletes (secure_delete), but moving rows between pages leaves copies of them in
-        unused parts of pages, which only VACUUM removes; the log holds pages as they were until it is cut.
+        SQLite zeroes what it deletes (secure_delete), but rows that moved between pages left copies in the gaps
+        of pages, and the log holds pages as they were. So the log is emptied into the file, then gaps are zeroed;
+        where that cannot be done the file is built anew.
         """
-        with self._writer_turn() as connection:
-            if connection.execute("SELECT count(*) FROM residue").fetchone()[0]:
-                connection.execute("PRAGMA temp_store = FILE")
-                try:
-                    connection.execute("VACUUM")
-                finally:
-                    connection.execute("PRAGMA temp_store = MEMORY")
-                connection.execute("DELETE FROM residue")
-            blocked, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        with self._writer_turn():
+            for _ in range(_TRIES):
+                self._empty_log()
+                if not self._writer.execute("SELECT count(*) FROM residue").fetchone()[0]:
+                    return
+                if self._clear_gaps():
+                    return
+            self._writer.execute("PRAGMA temp_store = FILE")
+            try:
+                self._writer.execute("VACUUM")
+            finally:
+                self._writer.execute("PRAGMA temp_store = MEMORY")
+            self._writer.execute("DELETE FROM residue")
+            self._empty_log()
+
+    def _empty_log(self) -> None:
+        blocked, _, _ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if blocked:
             raise StoreLocked(
                 f"{self.path}: erased, but another process still reads the state before; its write-ahead "
                 "log could not be emptied, call forget again"
             )
 
+    def _clear_gaps(self) -> bool:
+        """Zero all gaps while nobody can write; False when another process wrote meanwhile or the file is unfit."""
+        self._writer.execute("BEGIN IMMEDIATE")
+        try:
+            if self._log_size() or not clear_gaps(OPEN_FILES.file(self._file, self.path)):
+                self._writer.execute("ROLLBACK")
+                return False
+            # This commit makes every other connection drop its cached pages before it writes again.
+            self._writer.execute("DELETE FROM residue")
+            self._writer.execute("COMMIT")
+        except OSError as error:
+            self._writer.execute("ROLLBACK")
+            raise StoreError(f"{self.path}: erased, but traces could not be removed: {error}") from error
+        except BaseException:
+            if self._writer.in_transaction:
+                self._writer.execute("ROLLBACK")
+            raise
+        self._renew_writer()
+        return True
+
+    def _log_size(self) -> int:
+        log = Path(f"{self.path}-wal")
+        return log.stat().st_size if log.exists() else 0
+
+    def _renew_writer(self) -> None:
+        """A connection without cached pages, whose gaps may still be as they were."""
+        renewed = self._connect()
+        self._writer.close()
+        self._writer = renewed
+
     def close(self) -> None:
         """Close the writer and this thread's reader; those of other threads close with their threads."""
         with self._turn:
+            if self._closed:
+                return
             self._closed = True
             self._writer.close()
             self._local = threading.local()
+            OPEN_FILES.leave(self._file)
 
     @contextmanager
     def _writer_turn(self) -> Iterator[sqlite3.Connection]:
