@@ -23,10 +23,15 @@ import pytest
         (("retain", "x", "--metadata", "novalue"), 2, "--metadata"),
         (("retain", "x", "--format", "xml"), 2, "--format"),
         (("import", "missing.jsonl", "--bank", "b"), 3, "missing.jsonl"),
+        (("export", "no/such/folder/bank.jsonl"), 3, "folder 'no/such/folder'"),
+        (("forget", "--document", "nothing", "--yes"), 3, "document 'nothing' does not exist"),
+        (("demo", "--keep", "perdure.db"), 2, "--keep"),
+        (("banks", "--name", "x"), 2, "bank"),
+        (("serve", "--host", "0.0.0.0"), 1, "no API key"),
         (("operations", "nothing"), 3, "operation 'nothing' does not exist"),
         (("operations", "--cancel"), 2, "operation"),
         (("config", "colour"), 2, "name"),
-        (("recall",), 2, "query"),
+        (("recall",), 2, "QUESTION"),
         (("recal", "x"), 2, "Did you mean 'recall'"),
         (("recall", "x", "--colour"), 2, "--colour"),
     ],
@@ -89,3 +94,21 @@ def test_a_missing_model_says_what_to_do(cli: Any, monkeypatch: pytest.MonkeyPat
     ran = cli("retain", "Tomás plays the cello.")
     assert ran.code == 6
     assert "no-such-model" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ('{"kind": "bank", "format": "perdure-bank", "version": 1}', "line 1"),
+        ('{"kind": "bank", "format": "perdure-bank", "version": 99, "disposition": {}}', "version"),
+        ('{"kind": "bank", "format": "perdure-bank", "version": 1, "disposition": {}}\n{"kind": "fact"}', "line 2"),
+        ('{"kind": "bank", "format": "perdure-bank", "version": 1, "disposition": {}}\n[1]', "line 2"),
+        ("\udcff", "UTF-8"),
+    ],
+)
+def test_importing_a_damaged_export_names_the_line_and_writes_nothing(cli: Any, lines: str, said: str) -> None:
+    (cli.folder / "bank.jsonl").write_bytes(lines.encode("utf-8", "surrogateescape"))
+    ran = cli("import", "bank.jsonl", "--bank", "copy")
+    assert ran.code == 2, ran.err
+    assert said in ran.err
+    assert cli("stats", "--bank", "copy").code == 3

@@ -56,6 +56,15 @@ def test_entities_are_listed_and_select_facts(talked: Any) -> None:
     assert "Maya" in talked("entities").out
 
 
+def test_a_timeline_keeps_the_latest_of_all_that_were_asked_for(cli: Any) -> None:
+    turns = [{"speaker": "Maya", "text": f"Maya painted picture {n}.", "date": f"2024-{n:02}-01"} for n in range(1, 13)]
+    (cli.folder / "talk.json").write_text(json.dumps(turns[::-1]), encoding="utf-8")
+    assert cli("retain", "talk.json").code == 0
+    shown = cli("timeline", "--entity", "MAYA", "--until", "2024-10-31", "--limit", "3", "--json").json
+    assert shown["total"] == 10
+    assert [fact["mentioned_at"][:10] for fact in shown["facts"]] == ["2024-08-01", "2024-09-01", "2024-10-01"]
+
+
 def test_timeline_is_in_the_order_of_events(talked: Any) -> None:
     facts = talked("timeline", "--json").json["facts"]
     dates = [fact["occurred_start"] or fact["mentioned_at"] for fact in facts]

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from perdure.errors import InvalidInput
 from perdure.surfaces.cli.options import AsJson, BankName, Database
 from perdure.surfaces.cli.output import console, emit
 from perdure.surfaces.cli.session import DEFAULT_BANK, memory, reading
@@ -13,7 +14,7 @@ from perdure.surfaces.plain import plain
 
 
 def banks(
-    bank: Annotated[str | None, typer.Argument(help="Show this bank in full")] = None,
+    bank: Annotated[str | None, typer.Argument(metavar="BANK", help="Show this bank in full")] = None,
     name: Annotated[str | None, typer.Option(metavar="TEXT", help="Set its name; makes the bank")] = None,
     mission: Annotated[str | None, typer.Option(metavar="TEXT", help="Set what it is for; makes the bank")] = None,
     database: Database = None,
@@ -23,7 +24,7 @@ def banks(
     from perdure.surfaces.cli.draw.lists import draw_banks, draw_record
 
     if bank is None and (name is not None or mission is not None):
-        raise typer.BadParameter("--name and --mission need the bank they are for")
+        raise InvalidInput("bank", "the id of the bank to name")
     changing = name is not None or mission is not None
     with memory(database, must_exist=not changing) as engine:
         if bank is None:

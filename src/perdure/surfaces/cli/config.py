@@ -17,7 +17,7 @@ _PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*@")
 
 
 def config(
-    name: Annotated[str | None, typer.Argument(help="Show this setting only")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Show this setting only")] = None,
     changed: Annotated[bool, typer.Option("--changed", help="Only settings that differ from the default")] = False,
     database: Database = None,
     as_json: AsJson = False,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from perdure.domain.time import parse_instant
-from perdure.errors import ModelError
+from perdure.errors import InvalidInput, ModelError
 from perdure.surfaces.cli.options import AsJson
 from perdure.surfaces.cli.output import console, emit
 from perdure.surfaces.cli.session import load_settings
@@ -44,6 +44,8 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Remember a conversation of two people and an assistant, then ask for it by meaning, name, time and in two hops."""
+    if keep is not None and keep.exists():
+        raise InvalidInput("--keep", "a file that does not exist yet", str(keep))
     script = load_script()
     with tempfile.TemporaryDirectory(prefix="perdure-demo-") as folder:
         _run(script, keep or Path(folder) / "demo.db", as_json)

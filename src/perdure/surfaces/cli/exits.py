@@ -54,11 +54,19 @@ def report_surprise(error: Exception, as_json: bool, trace: bool) -> int:
     return _write(body, as_json, FAILED)
 
 
+def _write_line(message: str) -> None:
+    """One line, whatever the width; rich knows when not to colour."""
+    from rich.text import Text
+
+    from perdure.surfaces.cli.output import console
+
+    line = Text.assemble("perdure: ", ("error", "bold red"), ": ", message)
+    console(stderr=True).print(line, soft_wrap=True)
+
+
 def _write(body: dict[str, Any], as_json: bool, code: int) -> int:
     if as_json:
         print(json.dumps({"error": body}, ensure_ascii=False), file=sys.stderr)
     else:
-        line = " ".join(str(body["message"]).split())
-        red = "\x1b[1;31merror\x1b[0m" if sys.stderr.isatty() else "error"
-        print(f"perdure: {red}: {line}", file=sys.stderr)
+        _write_line(" ".join(str(body["message"]).split()))
     return code

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from heapq import heappush, heappushpop
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,15 +18,15 @@ from perdure.surfaces.plain import plain
 
 if TYPE_CHECKING:
     from perdure.domain.fact import Entity, Fact
+    from perdure.domain.time import Window
     from perdure.engine import Perdure
 
 PAGE = 500
 EntityName = Annotated[str | None, typer.Option("--entity", metavar="NAME", help="Of this entity, by name or id")]
-_EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
 def facts(
-    fact: Annotated[str | None, typer.Argument(help="Show this fact in full, by its id")] = None,
+    fact: Annotated[str | None, typer.Argument(metavar="ID", help="Show this fact in full, by its id")] = None,
     bank: BankName = DEFAULT_BANK,
     text: Annotated[str, typer.Option("--text", metavar="TEXT", help="That contain this text")] = "",
     types: Types = None,
@@ -33,7 +34,7 @@ def facts(
     document: Annotated[str | None, typer.Option("--document", metavar="ID", help="Of this document")] = None,
     entity: EntityName = None,
     closed: Annotated[bool, typer.Option("--closed", help="Also facts that no longer hold")] = False,
-    offset: Annotated[int, typer.Option(min=0, help="Skip so many")] = 0,
+    offset: Annotated[int, typer.Option(min=0, metavar="N", help="Skip so many")] = 0,
     limit: Limit = 20,
     database: Database = None,
     as_json: AsJson = False,
@@ -58,14 +59,18 @@ def facts(
 
 def find_entity(engine: Perdure, bank: str, name: str) -> Entity:
     """An entity by its id, its name or one of its aliases, whatever the case."""
+    by_id = engine.entities(bank, [name])
+    if by_id:
+        return by_id[0]
+    wanted = name.casefold()
     for entity in engine.entities(bank):
-        if name == entity.id or name.casefold() in (known.casefold() for known in (entity.name, *entity.aliases)):
+        if wanted in (known.casefold() for known in (entity.name, *entity.aliases)):
             return entity
     raise NotFound("entity", name)
 
 
 def entities(
-    name: Annotated[str | None, typer.Argument(help="Only entities whose name contains this")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Only entities whose name contains this")] = None,
     bank: BankName = DEFAULT_BANK,
     kind: Annotated[str | None, typer.Option("--type", metavar="TYPE", help="person, place, ...")] = None,
     limit: Limit = 30,
@@ -105,16 +110,24 @@ def timeline(
     window = read_window(since, until)
     with reading(database, bank) as engine:
         entity_id = find_entity(engine, bank, entity).id if entity else None
-        dated = [
-            fact
-            for fact in every_fact(engine, bank, types, tags, entity_id)
-            if fact.dated is not None and (window is None or window.overlaps(fact.dated, fact.dated))
-        ]
-    chosen = sorted(dated, key=lambda fact: (fact.dated or _EARLIEST, fact.ordinal, fact.id))[-limit:]
+        total, chosen = latest(every_fact(engine, bank, types, tags, entity_id), window, limit)
     if as_json:
-        emit({"bank": bank, "total": len(dated), "facts": plain(chosen)})
+        emit({"bank": bank, "total": total, "facts": plain(chosen)})
     else:
         draw_timeline(console(), chosen)
+
+
+def latest(facts: Iterable[Fact], window: Window | None, limit: int) -> tuple[int, list[Fact]]:
+    """How many facts are dated within the window, and the last of them in order; no more than those are held."""
+    kept: list[tuple[datetime, int, str, Fact]] = []
+    total = 0
+    for fact in facts:
+        if fact.dated is None or (window is not None and not window.overlaps(fact.dated, fact.dated)):
+            continue
+        total += 1
+        entry = (fact.dated, fact.ordinal, fact.id, fact)
+        heappush(kept, entry) if len(kept) < limit else heappushpop(kept, entry)
+    return total, [entry[-1] for entry in sorted(kept, key=lambda entry: entry[:-1])]
 
 
 def every_fact(
@@ -131,8 +144,8 @@ def every_fact(
 
 
 def history(
-    subject: Annotated[str, typer.Argument(help="Whom or what it is about")],
-    relation: Annotated[str | None, typer.Argument(help="Only this relation, such as works_at")] = None,
+    subject: Annotated[str, typer.Argument(metavar="SUBJECT", help="Whom or what it is about")],
+    relation: Annotated[str | None, typer.Argument(metavar="RELATION", help="Only this relation, such as works_at")] = None,
     bank: BankName = DEFAULT_BANK,
     database: Database = None,
     as_json: AsJson = False,

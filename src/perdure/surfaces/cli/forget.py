@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from perdure.errors import InvalidInput
+from perdure.errors import InvalidInput, NotFound
 from perdure.surfaces.cli.facts import find_entity
 from perdure.surfaces.cli.options import AsJson, BankName, Database, Yes
 from perdure.surfaces.cli.output import console, emit
@@ -31,6 +31,8 @@ def forget(
         if fact is not None:
             what = f"the fact “{engine.fact(bank, fact).text}”"
         elif document is not None:
+            if not engine.documents(bank, [document]):
+                raise NotFound("document", document)
             count = engine.facts(bank, document_id=document, include_closed=True, limit=1).total
             what = f"the document {document} with {count} facts"
         elif entity is not None:
@@ -53,5 +55,5 @@ def confirm(question: str, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise InvalidInput("--yes", "given, as nobody can be asked here")
+        raise InvalidInput("--yes", "this option, as nobody can be asked here")
     typer.confirm(question, abort=True, err=True)

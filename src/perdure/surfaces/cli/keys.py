@@ -67,7 +67,7 @@ def list_(database: Database = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def revoke(
-    key: Annotated[str, typer.Argument(help="Id of the key, as `perdure keys list` shows it")],
+    key: Annotated[str, typer.Argument(metavar="ID", help="Id of the key, as `perdure keys list` shows it")],
     yes: Yes = False,
     database: Database = None,
     as_json: AsJson = False,

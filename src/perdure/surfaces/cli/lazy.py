@@ -59,9 +59,10 @@ class LazyGroup(TyperGroup):
         """Usage, then the commands by section, then the options."""
         self.format_usage(ctx, formatter)
         self.format_help_text(ctx, formatter)
+        widest = max(len(entry.name) for entry in self.entries)
         for section in dict.fromkeys(entry.section for entry in self.entries):
             rows = [
-                (typer.style(entry.name, fg="cyan", bold=True), entry.summary)
+                (typer.style(f"{entry.name:<{widest}}", bold=True), entry.summary)
                 for entry in self.entries
                 if entry.section == section
             ]
@@ -72,7 +73,7 @@ class LazyGroup(TyperGroup):
     @staticmethod
     def _write(formatter: Any, heading: str, rows: list[tuple[str, str]]) -> None:
         formatter.write_paragraph()
-        formatter.write(typer.style(heading, bold=True) + "\n")
+        formatter.write(f"{heading}:\n")
         formatter.indent()
         formatter.write_dl(rows)
         formatter.dedent()

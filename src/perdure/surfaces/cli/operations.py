@@ -16,7 +16,7 @@ from perdure.surfaces.plain import plain
 
 
 def operations(
-    operation: Annotated[str | None, typer.Argument(help="Show this one, by its id")] = None,
+    operation: Annotated[str | None, typer.Argument(metavar="ID", help="Show this one, by its id")] = None,
     bank: BankName = DEFAULT_BANK,
     wait: Annotated[float | None, typer.Option(min=0, metavar="SECONDS", help="Wait so long for its end")] = None,
     cancel: Annotated[bool, typer.Option("--cancel", help="Stop it before its next step")] = False,
@@ -30,7 +30,7 @@ def operations(
     if operation is None and (wait is not None or cancel or retry):
         raise InvalidInput("operation", "the id of the one to wait for, cancel or retry")
     if cancel and retry:
-        raise InvalidInput("--cancel", "not together with --retry")
+        raise InvalidInput("--cancel", "no --retry beside it")
     with reading(database, bank) as engine:
         if operation is None:
             found = engine.operations(bank)

@@ -17,7 +17,7 @@ Types = Annotated[
     list[str] | None,
     typer.Option("--type", metavar="TYPE", help="world, experience, opinion or observation; may be repeated"),
 ]
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many")]
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, metavar="N", help="At most so many")]
 Since = Annotated[str | None, typer.Option("--since", metavar="DATE", help="Not before this date")]
 Until = Annotated[str | None, typer.Option("--until", metavar="DATE", help="Not after this date")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask")]

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from perdure.domain.recall import RecallResult
     from perdure.engine import Perdure
 
-Question = Annotated[str, typer.Argument(help="The question; - reads standard input")]
+Question = Annotated[str, typer.Argument(metavar="QUESTION", help="The question; - reads standard input")]
 BudgetName = Annotated[str, typer.Option("--budget", metavar="BUDGET", help="Search depth: low, mid or high")]
-MaxTokens = Annotated[int, typer.Option("--max-tokens", "-t", min=0, help="Tokens of fact text")]
-Count = Annotated[int | None, typer.Option("--limit", "-n", min=1, help="At most so many facts")]
+MaxTokens = Annotated[int, typer.Option("--max-tokens", "-t", min=0, metavar="N", help="Tokens of fact text")]
+Count = Annotated[int | None, typer.Option("--limit", "-n", min=1, metavar="N", help="At most so many facts")]
 RecipeName = Annotated[
     str | None, typer.Option("--recipe", metavar="RECIPE", help="default, tempr, memoria, abmind or fast")
 ]

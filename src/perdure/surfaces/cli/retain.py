@@ -25,7 +25,7 @@ Advance = Callable[[int, str], None]
 def retain(
     sources: Annotated[
         list[str] | None,
-        typer.Argument(help="Texts, files, folders, chat exports (JSON, JSONL); - or nothing reads standard input"),
+        typer.Argument(metavar="SOURCE...", help="Texts, files, folders, chat exports (JSON, JSONL); - or nothing reads standard input"),
     ] = None,
     bank: BankName = DEFAULT_BANK,
     document_id: Annotated[str | None, typer.Option(metavar="ID", help="Document: again replaces it")] = None,

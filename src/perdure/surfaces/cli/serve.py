@@ -13,7 +13,7 @@ from perdure.surfaces.cli.output import console, emit
 from perdure.surfaces.cli.session import load_settings, memory
 
 Host = Annotated[str | None, typer.Option("--host", metavar="HOST", help="Address [setting host: 127.0.0.1]")]
-Port = Annotated[int | None, typer.Option("--port", "-p", min=0, max=65535, help="Port [setting port: 8888]")]
+Port = Annotated[int | None, typer.Option("--port", "-p", min=0, max=65535, metavar="PORT", help="Port [setting port: 8888]")]
 
 
 def serve(
@@ -28,9 +28,9 @@ def serve(
     from perdure.surfaces.rest.serve import serve as serve_rest
 
     with_mcp = importlib.util.find_spec("mcp") is not None
-    _announce(settings, with_mcp, as_json)
 
     def extend(app: Any) -> None:
+        _announce(settings, with_mcp, as_json)
         if with_mcp:
             from perdure.surfaces.mcp.http import mount
 
@@ -51,7 +51,7 @@ def mcp(
     """Serve MCP to one client over standard input and output, or with --http to many."""
     need("mcp", "mcp")
     if not http and (host is not None or port is not None):
-        raise InvalidInput("--host, --port", "given together with --http")
+        raise InvalidInput("--host, --port", "--http beside them")
     if http and bank is not None:
         raise InvalidInput("--bank", "no value with --http: clients connect to /mcp/BANK instead", bank)
     with memory(database, **_given(host, port)) as engine:

@@ -17,7 +17,7 @@ from perdure.surfaces.cli.session import DEFAULT_BANK, memory, reading
 
 
 def export(
-    file: Annotated[Path | None, typer.Argument(help="Where to write; standard output when left out")] = None,
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Where to write; standard output when left out")] = None,
     bank: BankName = DEFAULT_BANK,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file")] = False,
     database: Database = None,
@@ -26,8 +26,8 @@ def export(
     """Write a bank as JSON lines: documents, chunks, entities, facts with vectors, links."""
     if as_json and file is None:
         raise InvalidInput("--json", "a file to export to, as standard output would hold both")
-    if file is not None and file.exists() and not force:
-        raise InvalidInput("file", "a new file, or --force", str(file))
+    if file is not None:
+        _check_writable(file, force)
     lines = 0
     with reading(database, bank) as engine, _target(file) as target:
         for line in engine.export_bank(bank):
@@ -37,6 +37,13 @@ def export(
         emit({"bank": bank, "file": file, "lines": lines})
     elif file is not None:
         console(stderr=True).print(f"exported bank {bank}: {lines:,} lines to {file}")
+
+
+def _check_writable(file: Path, force: bool) -> None:
+    if not file.parent.is_dir():
+        raise NotFound("folder", str(file.parent))
+    if file.is_dir() or (file.exists() and not force):
+        raise InvalidInput("file", "a new file, or --force", str(file))
 
 
 @contextmanager
@@ -55,7 +62,7 @@ def _target(file: Path | None) -> Iterator[IO[str]]:
 
 
 def import_(
-    file: Annotated[str, typer.Argument(help="An exported bank; - reads standard input")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="An exported bank; - reads standard input")],
     bank: BankName = DEFAULT_BANK,
     database: Database = None,
     as_json: AsJson = False,
@@ -63,8 +70,11 @@ def import_(
     """Read an exported bank into a bank that holds no facts yet."""
     if file != "-" and not Path(file).is_file():
         raise NotFound("file", file)
-    with memory(database) as engine, _origin(file) as origin:
-        count = engine.import_bank(bank, origin)
+    try:
+        with memory(database) as engine, _origin(file) as origin:
+            count = engine.import_bank(bank, origin)
+    except UnicodeDecodeError as error:
+        raise InvalidInput("file", "an exported bank, in UTF-8", file) from error
     if as_json:
         emit({"bank": bank, "facts": count})
     else:
@@ -81,7 +91,7 @@ def _origin(file: str) -> Iterator[IO[str]]:
 
 
 def reembed(
-    bank: Annotated[str, typer.Argument(help="The bank to change over")] = DEFAULT_BANK,
+    bank: Annotated[str, typer.Argument(metavar="BANK", help="The bank to change over")] = DEFAULT_BANK,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from perdure.surfaces.cli.checks import Check
     from perdure.surfaces.keys import ApiKey
 
-MARKS = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "fail": ("✗", "bold red")}
+MARKS = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "fail": ("✗", "bold red"), "absent": ("·", "dim")}
 
 
 def draw_settings(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -39,7 +39,7 @@ def draw_models(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
     made = table("", "model", "kind", "size", "licence", "found")
     made.columns[5].ratio = 1
     for row in rows:
-        mark, style = MARKS["ok" if row["source"] else "fail" if row["in_use"] else "warn"]
+        mark, style = MARKS["ok" if row["source"] else "fail" if row["in_use"] else "absent"]
         size = f"{row['dimensions']} × {row['max_tokens']}" if row["dimensions"] else str(row["max_tokens"])
         name = Text(row["name"], style="bold" if row["in_use"] else "")
         if row["in_use"]:

@@ -31,17 +31,18 @@ def draw_opening(console: Console, script: Mapping[str, Any], done: RetainResult
     line = Text(f"Remembered {len(turns)} turns of {days} days: ")
     line.append(plural(len(done.fact_ids), "fact"), style="bold")
     line.append(f", {plural(done.entities, 'entity', 'entities')}, {plural(done.links, 'link')}")
-    line.append(f", in {seconds:.1f} s, models loaded.")
-    console.print(line)
-    console.print(Text(f"Asked on {script['asked_at'][:10]}:\n", style="dim"))
+    console.print(line.append("."))
+    took = f"That took {seconds:.1f} s, the loading of the models included."
+    console.print(Text(f"{took} Asked on {script['asked_at'][:10]}:\n", style="dim"))
 
 
 def draw_question(console: Console, number: int, asked: Asked) -> None:
     """A question: why it is hard, the answer, the table of who found what, the time."""
     result = asked.result
-    parts: list[RenderableType] = [_answer(result)]
+    width = min(console.width, 100)
+    parts: list[RenderableType] = [_answer(result), Text()]
     if result.recollections:
-        parts.append(explain_table(result, result.recollections[:SHOWN], brief=True))
+        parts += [explain_table(result, result.recollections[:SHOWN], width - 4, brief=True), Text()]
     parts.append(_read(result))
     parts += [Text(f"without {part.part}: {part.reason}", style="yellow") for part in result.degraded]
     parts.append(times_line(result))
@@ -51,7 +52,7 @@ def draw_question(console: Console, number: int, asked: Asked) -> None:
     took = Text(f" {milliseconds(total(result.timings))} ", style="dim")
     panel = Panel(
         Group(Text(result.query.text, style="bold"), *parts), title=title, title_align="left", subtitle=took,
-        subtitle_align="right", border_style="cyan", padding=(0, 1), width=min(console.width, 100),
+        subtitle_align="right", border_style="cyan", padding=(0, 1), width=width,
     )  # fmt: skip
     console.print(panel)
 

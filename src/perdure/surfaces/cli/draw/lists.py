@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -12,18 +13,21 @@ from rich.text import Text
 
 from perdure.domain.bank import Bank
 from perdure.domain.fact import Entity, Fact
-from perdure.surfaces.cli.draw.words import day, happened, plural, size, statement
+from perdure.surfaces.cli.draw.words import day, plural, size, statement
 
 if TYPE_CHECKING:
     from perdure.domain.operation import Operation
     from perdure.ports.store import BankStats
 
+_MOMENT = re.compile(r"^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?\+00:00$")
 STATUS_STYLE = {"completed": "green", "failed": "red", "cancelled": "yellow", "processing": "cyan"}
 
 
 def table(*columns: str, expand: bool = True) -> Table:
     """The plain table that all lists share."""
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="dim", expand=expand)
+    made = Table(
+        box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1), header_style="dim", expand=expand
+    )
     for column in columns:
         made.add_column(column)
     return made
@@ -48,7 +52,7 @@ def draw_banks(console: Console, rows: Sequence[tuple[Bank, BankStats]]) -> None
     if not rows:
         console.print(Text("no banks yet: `perdure retain` makes one", style="dim"))
         return
-    made = table("bank", "name", "facts", "documents", "entities", "model", "updated")
+    made = table("bank", "name", "facts", "documents", "entities", "model", "updated", expand=False)
     for column in made.columns[2:5]:
         column.justify = "right"
     for bank, stats in rows:
@@ -80,9 +84,18 @@ def draw_record(console: Console, fields: Mapping[str, object]) -> None:
     grid.add_column(ratio=1)
     for name, value in fields.items():
         if value not in (None, "", [], {}, ()):
-            shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-            grid.add_row(name, Text(shown))
+            grid.add_row(name, Text(_shown(value)))
     console.print(grid)
+
+
+def _shown(value: object) -> str:
+    """A value as one line: lists with commas, objects as names and values, moments to the second."""
+    if isinstance(value, Mapping):
+        return " · ".join(f"{name.replace('_', ' ')} {_shown(part)}" for name, part in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_shown, value))
+    text = str(value)
+    return _MOMENT.sub(r"\1 \2", text)
 
 
 def draw_entities(console: Console, entities: Sequence[Entity], total: int) -> None:
@@ -110,7 +123,7 @@ def draw_timeline(console: Console, facts: Sequence[Fact]) -> None:
     grid.add_column(ratio=1)
     last = ""
     for fact in facts:
-        when = happened(fact).removeprefix("said ").split(" to ")[0]
+        when = day(fact.dated)
         mark = Text("●" if fact.occurred is not None else "○", style="cyan")
         grid.add_row("" if when == last else when, mark, statement(fact))
         last = when

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -20,10 +20,13 @@ from perdure.surfaces.cli.draw.words import (
     number,
     plural,
     rank_cell,
+    span,
     statement,
 )
 
 CUT_SHOWN = 5
+ROOMY = 92
+"""Columns that the table needs beside a readable fact."""
 BAR = 20
 _SHORT = {
     "semantic": "sem", "keyword": "key", "temporal": "time", "surroundings": "near", "semantic_floor": "sem",
@@ -55,26 +58,67 @@ def draw_explained(console: Console, result: RecallResult, cut: Mapping[str, str
     for line in understood(result):
         console.print(line)
     if result.recollections:
-        console.print(explain_table(result, result.recollections))
+        console.print(Text())
+        console.print(explain_table(result, result.recollections, console.width))
+        console.print(Text())
     _draw_cut(console, result, cut)
     draw_asides(console, result)
     console.print(Padding(times_line(result), (0, 0, 0, 2)))
 
 
-def explain_table(result: RecallResult, shown: Sequence[Recollection], brief: bool = False) -> Table:
-    """The table of channels, ranks, scores and boosts; `brief` keeps each fact to about two lines."""
+def explain_table(
+    result: RecallResult, shown: Sequence[Recollection], width: int, brief: bool = False
+) -> RenderableType:
+    """Channels, ranks, scores and boosts; where there is little room, each fact stands above its figures.
+
+    `brief` keeps each fact to a line or two.
+    """
     channels = channels_of(result, shown)
     late = any(r.candidate is not None and r.candidate.late is not None for r in shown)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0, header_style="dim", expand=True)
+    if width < ROOMY:
+        return _stacked(shown, channels, late, brief, width)
+    table = Table(
+        box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=0, header_style="dim", expand=True
+    )
     table.add_column("#", justify="right", style="dim", width=2)
     table.add_column("fact", ratio=1)
-    for name in (_SHORT.get(channel, channel) for channel in channels):
-        table.add_column(name, justify="right", width=max(len(name), 4))
-    for name in ("fused", *(("late",) if late else ()), "rerank", "relev", "score"):
-        table.add_column(name, justify="right", width=len(name))
+    for name, room in _figure_columns(channels, late):
+        table.add_column(name, justify="right", width=room)
     for recollection in shown:
-        table.add_row(*_explained(recollection, channels, late, brief))
+        told = in_brief(recollection.fact) if brief else statement(recollection.fact) + _boosts(recollection)
+        table.add_row(str(recollection.citation), told, *_figures(recollection, channels, late))
     return table
+
+
+def _stacked(
+    shown: Sequence[Recollection], channels: Sequence[str], late: bool, brief: bool, width: int
+) -> RenderableType:
+    columns = _figure_columns(channels, late)
+
+    def row(cells: Sequence[Text]) -> Table:
+        grid = Table.grid(padding=(0, 1, 0, 0))
+        grid.add_column(width=2)
+        for _, room in columns:
+            grid.add_column(justify="right", width=room)
+        grid.add_row("", *cells)
+        return grid
+
+    parts: list[RenderableType] = [row([Text(name, style="dim") for name, _ in columns])]
+    for recollection in shown:
+        told = Table.grid(padding=(0, 1, 0, 0))
+        told.add_column(justify="right", style="dim", width=2)
+        told.add_column(ratio=1)
+        fact = recollection.fact
+        text = in_brief(fact, width - 16) if brief else statement(fact) + _boosts(recollection)
+        told.add_row(str(recollection.citation), text)
+        parts += [told, row(_figures(recollection, channels, late))]
+    return Group(*parts)
+
+
+def _figure_columns(channels: Sequence[str], late: bool) -> list[tuple[str, int]]:
+    short = [_SHORT.get(channel, channel) for channel in channels]
+    scores = ("fused", *(("late",) if late else ()), "rerank", "relev", "score")
+    return [(name, max(len(name), 4)) for name in short] + [(name, len(name)) for name in scores]
 
 
 def channels_of(result: RecallResult, shown: Sequence[Recollection]) -> list[str]:
@@ -86,14 +130,10 @@ def channels_of(result: RecallResult, shown: Sequence[Recollection]) -> list[str
     return sorted(every, key=lambda name: (order.index(name) if name in order else len(order), name))
 
 
-def _explained(
-    recollection: Recollection, channels: Sequence[str], late: bool, brief: bool
-) -> list[Text | str]:
+def _figures(recollection: Recollection, channels: Sequence[str], late: bool) -> list[Text]:
     candidate = recollection.candidate or Candidate(fact_id=recollection.fact.id)
     ranks = {rank.channel: rank.rank for rank in candidate.ranks}
     return [
-        str(recollection.citation),
-        in_brief(recollection.fact) if brief else statement(recollection.fact) + _boosts(candidate),
         *(rank_cell(ranks.get(channel)) for channel in channels),
         number(candidate.fused, 3),
         *([number(candidate.late)] if late else []),
@@ -103,8 +143,9 @@ def _explained(
     ]
 
 
-def _boosts(candidate: Candidate) -> Text:
+def _boosts(recollection: Recollection) -> Text:
     """What moved the score, on a line of its own; names with a plus are added, the others multiply."""
+    candidate = recollection.candidate or Candidate(fact_id=recollection.fact.id)
     added = [f"{name} {value:.2f}" for name, value in candidate.boosts.items() if name.startswith("+") and value]
     moved = [
         f"{name} ×{value:.2f}"
@@ -128,9 +169,10 @@ def understood(result: RecallResult) -> list[Text]:
     if query.entity_names:
         lines.append(Text(f"names: {', '.join(query.entity_names)}", style="dim"))
     if query.window is not None:
-        start, end = day(query.window.start) or "…", day(query.window.end) or "…"
+        start, end = query.window.start, query.window.end
+        asked = span(start, end) if start and end else f"{day(start) or '…'} to {day(end) or '…'}"
         anchored = f" (anchored at {', '.join(query.anchors)})" if query.anchors else ""
-        lines.append(Text(f"time: {start} to {end}{anchored}", style="dim"))
+        lines.append(Text(f"time: {asked}{anchored}", style="dim"))
     return lines
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from rich.text import Text
 
@@ -22,13 +22,28 @@ def day(moment: datetime | None) -> str:
 
 
 def happened(fact: Fact) -> str:
-    """When a fact happened: a day, a span of days, or when it was said."""
+    """When a fact happened: a day, a month, a year, a span of days; or when it was said."""
     start, end = fact.occurred_start, fact.occurred_end
     if start is None and end is None:
         return f"said {day(fact.mentioned_at)}" if fact.mentioned_at else ""
-    if start is None or end is None or (end - start).total_seconds() <= 86_400:
+    return span(start, end)
+
+
+def span(start: datetime | None, end: datetime | None) -> str:
+    """A stretch of time as people write it; `end` is the first moment after it."""
+    if start is None or end is None or end - start <= timedelta(days=1):
         return day(start or end)
-    return f"{day(start)} to {day(end)}"
+    last = end - timedelta(microseconds=1)
+    if start == _first_of(start) and end == _first_of(end):
+        if (start.month, end.month, end.year - start.year) == (1, 1, 1):
+            return f"{start:%Y}"
+        if (end.year - start.year) * 12 + end.month - start.month == 1:
+            return f"{start:%Y-%m}"
+    return f"{day(start)} to {day(last)}"
+
+
+def _first_of(moment: datetime) -> datetime:
+    return moment.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
 
 
 def source(fact: Fact) -> str:
