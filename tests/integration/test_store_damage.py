@@ -26,6 +26,7 @@ from perdure.errors import (
 )
 from perdure.ports.probe import KeywordProbe
 from perdure.ports.store import Selection, WriteBatch
+from perdure.stores.sqlite.migrate import SCHEMA
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.making import BANK, EVERYTHING, NOW, make_fact, new, put
 
@@ -56,7 +57,7 @@ def test_a_newer_schema_is_refused_and_left_alone(path: Path) -> None:
     with pytest.raises(StoreTooNew, match="999"):
         SqliteStore.open(path)
     assert path.read_bytes() == before
-    edit(path, "PRAGMA user_version = 1")
+    edit(path, f"PRAGMA user_version = {SCHEMA}")
     assert_intact(path)
 
 

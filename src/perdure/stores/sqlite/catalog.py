@@ -129,7 +129,7 @@ def documents(db: sqlite3.Connection, bank_no: int, bank: str, ids: Sequence[str
     return [found[ident] for ident in ids if ident in found]
 
 
-_CHUNK = "SELECT id, document_id, ordinal, text, content_hash FROM chunk WHERE bank = ?"
+_CHUNK = f"SELECT {codec.CHUNK_COLUMNS} FROM chunk WHERE bank = ?"
 
 
 def chunks(
@@ -138,18 +138,12 @@ def chunks(
     """The chunks of `ids` in that order, or of a document by ordinal."""
     if ids is None:
         rows = db.execute(f"{_CHUNK} AND document_id = ? ORDER BY ordinal, id", (bank_no, document_id))
-        return [_chunk(bank, *row) for row in rows]
+        return [codec.decode_chunk(bank, row) for row in rows]
     found: dict[str, Chunk] = {}
     for group in chunked(ids):
         rows = db.execute(f"{_CHUNK} AND id IN ({marks(group)})", (bank_no, *group))
-        found |= {row[0]: _chunk(bank, *row) for row in rows}
+        found |= {row[0]: codec.decode_chunk(bank, row) for row in rows}
     return [found[ident] for ident in ids if ident in found]
-
-
-def _chunk(bank: str, ident: str, document_id: str, ordinal: int, text: str, content_hash: str) -> Chunk:
-    return Chunk(
-        id=ident, bank=bank, document_id=document_id, ordinal=ordinal, text=text, content_hash=content_hash
-    )
 
 
 def entities(

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perdure.domain.bank import Bank, Disposition, EmbeddingModel
-from perdure.domain.fact import Document, Entity, Fact, FactType, LinkKind, Tier
+from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, LinkKind, Tier, TurnSpan
 from perdure.domain.record import Record
 from perdure.ports.embedder import Matrix, Vector
 
@@ -283,6 +283,34 @@ def decode_document(bank: str, ident: str, body: str) -> Document:
         characters=characters,
         created_at=instant(created),
         updated_at=instant(updated),
+    )
+
+
+CHUNK_COLUMNS = "id, document_id, ordinal, content_hash, text, spans"
+
+
+def encode_chunk(chunk: Chunk) -> tuple[str, str, int, str, str, str | None]:
+    """The row of CHUNK_COLUMNS."""
+    spans = [[one.start, one.end, one.speaker, one.is_agent, iso(one.said_at)] for one in chunk.spans]
+    packed = compact(spans) if spans else None
+    return chunk.id, chunk.document_id, chunk.ordinal, chunk.content_hash, chunk.text, packed
+
+
+def decode_chunk(bank: str, row: tuple[str, str, int, str, str, str | None]) -> Chunk:
+    """The chunk of a row of CHUNK_COLUMNS."""
+    ident, document_id, ordinal, content_hash, text, packed = row
+    spans = tuple(
+        TurnSpan(start=start, end=end, speaker=speaker, is_agent=is_agent, said_at=instant(said_at))
+        for start, end, speaker, is_agent, said_at in (json.loads(packed) if packed else ())
+    )
+    return Chunk(
+        id=ident,
+        bank=bank,
+        document_id=document_id,
+        ordinal=ordinal,
+        text=text,
+        content_hash=content_hash,
+        spans=spans,
     )
 
 

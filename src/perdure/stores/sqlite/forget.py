@@ -5,8 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from perdure.domain.erasure import needles, scrub, scrub_chunk, scrub_document, scrub_sibling
-from perdure.domain.fact import Chunk
-from perdure.stores.sqlite import codec
+from perdure.stores.sqlite import catalog, codec
 from perdure.stores.sqlite.working import Change, Held, WorkingSet, chunked, delete_vectors, marks
 from perdure.stores.sqlite.writer import remove_sources, touch, write_chunks, write_documents
 
@@ -85,7 +84,8 @@ class Eraser:
             sources |= set(
                 self._db.execute("SELECT document_id, chunk_id FROM proof WHERE fact = ?", (held.no,))
             )
-        for chunk in self._chunks(sorted({chunk for _, chunk in sources if chunk is not None})):
+        quoted = sorted({chunk for _, chunk in sources if chunk is not None})
+        for chunk in catalog.chunks(self._db, self._bank_no, self._bank, quoted, None):
             write_chunks(self._db, self._bank_no, [scrub_chunk(chunk, wordings)])
         gone = {held.no for held in doomed}
         for document_id in sorted({document for document, _ in sources if document is not None}):
@@ -94,27 +94,6 @@ class Eraser:
                 if held.no not in gone:
                     self._facts.put(scrub_sibling(held.fact, wordings))
                     self._scrub_passage(held.no, wordings)
-
-    def _chunks(self, ids: list[str]) -> list[Chunk]:
-        found = []
-        for group in chunked(ids):
-            rows = self._db.execute(
-                "SELECT id, document_id, ordinal, text, content_hash FROM chunk"
-                f" WHERE bank = ? AND id IN ({marks(group)})",
-                (self._bank_no, *group),
-            )
-            for ident, document_id, ordinal, text, content_hash in rows.fetchall():
-                found.append(
-                    Chunk(
-                        id=ident,
-                        bank=self._bank,
-                        document_id=document_id,
-                        ordinal=ordinal,
-                        text=text,
-                        content_hash=content_hash,
-                    )
-                )
-        return found
 
     def _scrub_document(self, document_id: str, wordings: tuple[str, ...]) -> None:
         row = self._db.execute(

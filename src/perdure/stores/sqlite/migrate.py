@@ -9,9 +9,11 @@ from perdure.errors import StoreCorrupt, StoreTooNew
 
 APPLICATION_ID = 0x50455244
 """Marks a SQLite file as Perdure's ("PERD")."""
-SCHEMA = 1
+SCHEMA = 2
 
-STEPS: dict[int, str] = {}
+STEPS: dict[int, str] = {
+    2: "ALTER TABLE chunk ADD COLUMN spans TEXT;",
+}
 """Script that brings a file from the version before to the given one."""
 
 

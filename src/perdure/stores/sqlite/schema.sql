@@ -1,4 +1,4 @@
--- Schema 1. Facts are numbered for the whole file and numbers are never used again, so that an index
+-- Schema 2. Facts are numbered for the whole file and numbers are never used again, so that an index
 -- finds what is new by "no > last seen". Rows that an index loads are kept apart from rows that are
 -- read one by one, and bank leads the keys of all of them.
 
@@ -34,6 +34,7 @@ CREATE TABLE chunk (
   ordinal INTEGER NOT NULL,
   content_hash TEXT NOT NULL,
   text TEXT NOT NULL,
+  spans TEXT,                               -- the turns in the text, JSON, null without
   UNIQUE (bank, id)
 );
 CREATE INDEX chunk_document ON chunk (bank, document_id, ordinal);

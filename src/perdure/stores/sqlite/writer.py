@@ -308,8 +308,8 @@ def write_documents(
 def write_chunks(db: sqlite3.Connection, bank_no: int, chunks: Sequence[Chunk]) -> None:
     """Insert or replace chunks."""
     db.executemany(
-        "INSERT OR REPLACE INTO chunk (bank, id, document_id, ordinal, content_hash, text) VALUES (?,?,?,?,?,?)",
-        [(bank_no, one.id, one.document_id, one.ordinal, one.content_hash, one.text) for one in chunks],
+        f"INSERT OR REPLACE INTO chunk (bank, {codec.CHUNK_COLUMNS}) VALUES (?,?,?,?,?,?,?)",
+        [(bank_no, *codec.encode_chunk(chunk)) for chunk in chunks],
     )
 
 
