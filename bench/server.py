@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 
 from perdure import Perdure, Settings
 
@@ -92,6 +93,8 @@ class Memory:
 
     recall: Callable[[str], object]
     retain: Callable[[str], object]
+    cpu: Callable[[], float]
+    """Seconds of processor time that the process at work has used."""
 
 
 def in_process(engine: Perdure) -> Memory:
@@ -99,11 +102,17 @@ def in_process(engine: Perdure) -> Memory:
     return Memory(
         recall=lambda query: engine.recall(BANK, query, track=False),
         retain=lambda text: engine.retain(BANK, text),
+        cpu=time.process_time,
     )
 
 
-def over_http(client: httpx.Client) -> Memory:
-    """The same calls through the server, answers read as JSON."""
+def over_http(client: httpx.Client, server: int) -> Memory:
+    """The same calls through the server, answers read as JSON; `server` is its process."""
+    process = psutil.Process(server)
+
+    def cpu() -> float:
+        used = process.cpu_times()
+        return float(used.user + used.system)
 
     def post(path: str, body: dict[str, Any]) -> object:
         return client.post(path, json=body).raise_for_status().json()
@@ -111,6 +120,7 @@ def over_http(client: httpx.Client) -> Memory:
     return Memory(
         recall=lambda query: post(RECALL, {"query": query, "track": False}),
         retain=lambda text: post(RETAIN, {"items": [{"content": text}]}),
+        cpu=cpu,
     )
 
 
@@ -132,6 +142,15 @@ def by_turns(one: Memory, other: Memory, calls: int) -> tuple[Latency, Latency, 
         pairs.append((timed(lambda: one.recall(query)), timed(lambda: other.recall(query))))  # noqa: B023
     added = statistics.median(late - early for early, late in pairs)
     return Latency.of([early for early, _ in pairs]), Latency.of([late for _, late in pairs]), added
+
+
+def cpu_of(memory: Memory, calls: int) -> float:
+    """Milliseconds of processor time a recall, which a busy machine hardly changes."""
+    rng = random.Random(3)
+    before = memory.cpu()
+    for _ in range(calls):
+        memory.recall(question(rng))
+    return round(1000 * (memory.cpu() - before) / calls, 2)
 
 
 def under_load(memory: Memory, concurrency: int, seconds: float) -> tuple[Latency, Latency]:
@@ -191,7 +210,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
             Perdure.open(settings=settings) as engine,
         ):
             wait_until_ready(client)
-            figures = compare(in_process(engine), over_http(client), options)
+            figures = compare(in_process(engine), over_http(client, child.pid or 0), options)
     finally:
         child.terminate()
         child.join()
@@ -201,6 +220,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
 def compare(direct: Memory, served: Memory, options: argparse.Namespace) -> dict[str, Any]:
     """Rows of latencies, and what HTTP adds to a single call."""
     alone, alone_http, added = by_turns(direct, served, options.calls)
+    cpu, cpu_http = cpu_of(direct, options.calls), cpu_of(served, options.calls)
     rows = {"recall, alone": (alone, alone_http)}
     for concurrency in (1, options.concurrency):
         recalls, retains = under_load(direct, concurrency, options.seconds)
@@ -209,6 +229,7 @@ def compare(direct: Memory, served: Memory, options: argparse.Namespace) -> dict
         rows[f"retain beside {concurrency} at once"] = (retains, retains_http)
     return {
         "added_ms_p50": round(1000 * added, 2),
+        "cpu_ms": {"in_process": cpu, "server": cpu_http},
         "rows": [
             {"what": what, "in_process": asdict(one), "http": asdict(other)} for what, (one, other) in rows.items()
         ],
@@ -223,7 +244,9 @@ def show(figures: dict[str, Any]) -> None:
     for row in figures["rows"]:
         cells = "".join(f"{row[way]['calls']:>7}{row[way]['p50']:>10}{row[way]['p95']:>10}" for way in ("in_process", "http"))
         print(f"{row['what']:36}{cells}")
-    print(f"HTTP adds to a recall, asked by turns: {figures['added_ms_p50']} ms (p50)")
+    cpu = figures["cpu_ms"]
+    print(f"HTTP adds to a recall, asked by turns: {figures['added_ms_p50']} ms (p50, reading the answer included)")
+    print(f"processor time a recall: in process {cpu['in_process']} ms, in the server {cpu['server']} ms")
 
 
 def main() -> None:
