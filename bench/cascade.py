@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import mean, median
 
 from bench.ablation import sampled
+from bench.page import PAGE, load_now, table, taken, write_section
 from perdure.domain.recall import RecallResult
 from perdure.engine import Perdure
 from perdure.recall.recipes import DEFAULT, TEMPR, Recipe
@@ -24,21 +25,20 @@ from perdure.surfaces.evaluation.metrics import Ranking, summarise
 from perdure.surfaces.evaluation.run import ask, bank_database, retain_banks
 
 FULL = replace(TEMPR, name="full", channels=DEFAULT.channels)
+HEAD = ("", "late, ms", "cross, ms", "both, ms", "nDCG@10", "recall@5", "recall@10")
 STAGES = ("rerank.late", "rerank.cross")
 
 
-def report(name: str, asked: Sequence[tuple[Ranking, RecallResult]]) -> float:
-    """Print one recipe's line; returns the p50 of its reranking."""
+def report(name: str, asked: Sequence[tuple[Ranking, RecallResult]]) -> tuple[float, list[str]]:
+    """The p50 of a recipe's reranking, and its row of the table."""
     times = [{stage.stage: stage.milliseconds for stage in result.timings} for _, result in asked]
     late, cross = (median(found.get(stage, 0.0) for found in times) for stage in STAGES)
     whole = median(sum(found.get(stage, 0.0) for stage in STAGES) for found in times)
     quality = summarise([ranking for ranking, _ in asked], "items")
-    print(
-        f"{name:8} late {late:6.1f} ms  cross {cross:7.1f} ms  both {whole:7.1f} ms   "
-        f"nDCG@10 {quality['ndcg@10']:.3f}  recall@5 {quality['recall@5']:.3f}  recall@10 {quality['recall@10']:.3f}",
-        flush=True,
-    )
-    return whole
+    row = [name, *(f"{ms:.1f}" for ms in (late, cross, whole))]
+    row += [f"{quality[measure]:.3f}" for measure in ("ndcg@10", "recall@5", "recall@10")]
+    print("  ".join(row), flush=True)
+    return whole, row
 
 
 def shared(one: RecallResult, other: RecallResult, depth: int = 10) -> int:
@@ -47,8 +47,8 @@ def shared(one: RecallResult, other: RecallResult, depth: int = 10) -> int:
     return len(heads[0] & heads[1])
 
 
-def run(path: Path, queries: int, cache: Path) -> None:
-    """Both orders on evenly spaced questions of one data file."""
+def run(path: Path, queries: int, cache: Path) -> list[str]:
+    """Both orders on evenly spaced questions of one data file: the section of the page."""
     everything = load_banks(path)
     settings = Settings()
     cache.mkdir(parents=True, exist_ok=True)
@@ -60,14 +60,17 @@ def run(path: Path, queries: int, cache: Path) -> None:
             for query in bank.queries:
                 for recipe in (DEFAULT, FULL):
                     asked[_label(recipe)].append(ask(engine, bank.id, query, recipe=recipe, max_tokens=8192))
-    times = {label: report(label, found) for label, found in asked.items()}
+    reports = {label: report(label, found) for label, found in asked.items()}
+    ratio = reports["full"][0] / reports["default"][0]
     common = mean(
         shared(one[1], other[1]) for one, other in zip(asked["default"], asked["full"], strict=True)
     )
-    print(
-        f"{path.stem}, {len(asked['full'])} questions: the cascade is {times['full'] / times['default']:.1f} times as fast; "
-        f"{common:.1f} of the first 10 in common"
+    told = (
+        f"{path.stem}, {len(asked['full'])} questions: the cascade is {ratio:.1f} times as fast; "
+        f"{common:.1f} of the first 10 in common."
     )
+    print(told)
+    return [told, "", *table(HEAD, [row for _, row in reports.values()]), ""]
 
 
 def _label(recipe: Recipe) -> str:
@@ -78,10 +81,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", nargs="+", type=Path)
     parser.add_argument("--queries", type=int, default=40)
+    parser.add_argument("--page", type=Path, default=PAGE)
     parser.add_argument("--cache", type=Path, default=CACHE)
     chosen = parser.parse_args()
+    lines = ["### Rerank cascade", "", taken("python -m bench.cascade", load_now()), ""]
     for path in chosen.data:
-        run(path, chosen.queries, chosen.cache)
+        lines += run(path, chosen.queries, chosen.cache)
+    write_section("cascade", lines, chosen.page)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
-from bench.quality import machine
+from bench.page import machine
 from bench.recall import BANK, ask, build
 from perdure.engine import Perdure
 

