@@ -1,7 +1,8 @@
 """Late interaction: token vectors packed small at retain, compared with the query's at recall.
 
-A token's state is centred on the model's mean state, projected on its first principal axes, and kept as one signed 4-bit number an axis
-(docs/models.md has the measurements). The mean and the axes are data files beside this module.
+A token's state is centred on the model's mean state, projected on its first principal axes, and kept as one signed 4-bit number an axis;
+of a passage with many tokens the most alike are put together (docs/models.md has the measurements). The mean and the axes are data files
+beside this module.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ from importlib import resources
 import numpy as np
 from numpy.typing import NDArray
 
+from perdure.errors import ModelError
 from perdure.ports.embedder import Matrix, Vector
 
 AXES = 128
 _TOP = 7
 _TOKENS = 128
-"""A passage keeps at most this many token vectors: 64 bytes each."""
+"""Tokens of a passage that are looked at."""
+_KEPT = 48
+"""A passage keeps at most this many token vectors: 64 bytes each, 3 KB in all."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +43,7 @@ class TokenPacking:
         """The projected states at 4 bits an axis; empty when there are none."""
         if not len(states):
             return b""
-        tokens = self.project(states[:_TOKENS])
+        tokens = merge_alike(self.project(states[:_TOKENS]), _KEPT)
         peak = np.maximum(np.abs(tokens).max(axis=1, keepdims=True), 1e-9)
         codes = (np.rint(tokens / peak * _TOP) + 8).astype(np.uint8)
         packed: NDArray[np.uint8] = codes[:, 0::2] | codes[:, 1::2] << 4
@@ -54,6 +58,8 @@ class TokenPacking:
         """Mean over the query's token vectors of the best cosine with each passage's; 0 for empty bytes."""
         width = self.axes.shape[1] // 2
         counts = np.array([len(passage) // width for passage in passages], np.int64)
+        if any(len(passage) % width for passage in passages):
+            raise ModelError(f"token vectors are not packed as {self.name}: re-embed the bank")
         scores = np.zeros(len(passages), np.float32)
         filled = np.flatnonzero(counts)
         if not len(filled) or not len(query):
@@ -62,6 +68,27 @@ class TokenPacking:
         starts = np.concatenate(([0], np.cumsum(counts[filled])[:-1]))
         scores[filled] = np.maximum.reduceat(similar, starts, axis=0).mean(axis=1)
         return scores
+
+
+def merge_alike(tokens: Matrix, most: int) -> Matrix:
+    """At most `most` unit vectors: the two most alike become their sum's direction until few enough are left."""
+    if len(tokens) <= most:
+        return tokens
+    sums, units = tokens.copy(), tokens.copy()
+    alike = units @ units.T
+    np.fill_diagonal(alike, -np.inf)
+    kept = np.ones(len(tokens), bool)
+    for _ in range(len(tokens) - most):
+        one, other = sorted(divmod(int(alike.argmax()), len(tokens)))
+        sums[one] += sums[other]
+        units[one] = _unit(sums[one : one + 1])[0]
+        kept[other] = False
+        row = np.where(kept, units @ units[one], -np.inf)
+        row[one] = -np.inf
+        alike[one], alike[:, one] = row, row
+        alike[other], alike[:, other] = -np.inf, -np.inf
+    merged: Matrix = units[kept]
+    return merged
 
 
 @lru_cache(maxsize=8)

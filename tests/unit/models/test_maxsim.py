@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from perdure.models.maxsim import AXES, TokenPacking, packing_of
+from perdure.errors import ModelError
+from perdure.models.maxsim import AXES, TokenPacking, merge_alike, packing_of
 
 
 @pytest.fixture
@@ -24,12 +25,34 @@ def test_a_token_takes_64_bytes_and_survives_the_packing(packing: TokenPacking) 
 
 
 def test_long_passages_keep_a_bounded_number_of_tokens(packing: TokenPacking) -> None:
-    assert len(packing.pack(states(2, 500))) == 128 * AXES // 2
+    assert len(packing.pack(states(2, 500))) == 48 * AXES // 2 <= 3 * 1024
+    assert len(packing.pack(states(2, 48))) == 48 * AXES // 2
+
+
+def test_the_most_alike_tokens_are_put_together(packing: TokenPacking) -> None:
+    apart = packing.project(states(20, 40))
+    nearly = np.concatenate([apart, apart + 0.01 * packing.project(states(21, 40))]).astype(np.float32)
+    merged = merge_alike(nearly / np.linalg.norm(nearly, axis=1, keepdims=True), 40)
+    assert merged.shape == apart.shape
+    assert (merged * apart).sum(axis=1).min() > 0.999
+    assert np.allclose(np.linalg.norm(merged, axis=1), 1.0, atol=1e-5)
+
+
+def test_long_and_short_packings_of_the_same_tokens_find_each_other(packing: TokenPacking) -> None:
+    made = states(22, 60)
+    other = packing.pack(states(23, 60))
+    scores = packing.score(packing.project(made[:8]), [packing.pack(made), other])
+    assert scores[0] > scores[1] + 0.3
+
+
+def test_bytes_of_another_packing_are_refused(packing: TokenPacking) -> None:
+    with pytest.raises(ModelError, match="re-embed"):
+        packing.score(packing.project(states(24, 3)), [packing.pack(states(25, 4))[:-3]])
 
 
 def test_scores_are_the_mean_of_the_best_cosines(packing: TokenPacking) -> None:
     query = packing.project(states(3, 7))
-    packed = [packing.pack(states(seed, tokens)) for seed, tokens in ((4, 1), (5, 40), (6, 128))]
+    packed = [packing.pack(states(seed, tokens)) for seed, tokens in ((4, 1), (5, 40), (6, 90))]
     expected = [float((query @ packing.unpack(one).T).max(axis=1).mean()) for one in packed]
     assert packing.score(query, packed) == pytest.approx(expected, abs=1e-5)
 
