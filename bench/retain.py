@@ -1,17 +1,23 @@
-"""Throughput of retain beside the bare embedder on the same texts: `python -m bench.retain DATA.json [--items 400]`."""
+"""Throughput of retain beside the bare embedder on the same texts: `python -m bench.retain DATA.json [--items 400]`.
+
+`--growth 1000 10000 100000` instead measures every stage in banks of these sizes; `--one-line 5` retains so many megabytes in one line.
+"""
 
 from __future__ import annotations
 
 import argparse
 import tempfile
 import time
-from itertools import groupby
+from itertools import cycle, groupby, islice
 from pathlib import Path
 
+from bench.retain_growth import growth
 from perdure.engine import Perdure
 from perdure.models.onnx_embedder import OnnxEmbedder
 from perdure.settings import Settings
 from perdure.surfaces.evaluation.data import LabelledItem, load_banks
+
+GROWTH_ITEMS = 100
 
 
 def embed(items: list[LabelledItem]) -> float:
@@ -26,7 +32,10 @@ def embed(items: list[LabelledItem]) -> float:
 def retain(items: list[LabelledItem], settings: Settings) -> tuple[float, dict[str, float]]:
     """Texts a second of a whole retain, a session a call, and the share of each stage."""
     stages: dict[str, float] = {}
-    with tempfile.TemporaryDirectory() as folder, Perdure.open(Path(folder) / "memory.db", settings=settings) as engine:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Perdure.open(Path(folder) / "memory.db", settings=settings) as engine,
+    ):
         engine.retain("warm", "Warm up the models, please.", speaker="Ann")
         started = time.perf_counter()
         for session, group in groupby(items, key=lambda item: item.session):
@@ -45,8 +54,36 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--items", type=int, default=400)
+    parser.add_argument("--growth", type=int, nargs="+", metavar="FACTS")
+    parser.add_argument("--one-line", type=float, metavar="MB")
     chosen = parser.parse_args()
-    items = list(load_banks(chosen.data)[0].items)[: chosen.items]
+    everything = list(load_banks(chosen.data)[0].items)
+    items = everything[: chosen.items]
+    if chosen.growth:
+        growth(everything[:GROWTH_ITEMS], chosen.growth, Settings())
+    elif chosen.one_line:
+        one_line(everything, chosen.one_line)
+    else:
+        throughput(items)
+
+
+def one_line(items: list[LabelledItem], megabytes: float) -> None:
+    """One text without a line break, with all stages on: at a quarter of the size, and at the size."""
+    with tempfile.TemporaryDirectory() as folder, Perdure.open(Path(folder) / "memory.db") as engine:
+        engine.retain("warm", "Warm up the models, please.", speaker="Ann")
+        for size in (megabytes / 4, megabytes):
+            sentences = (
+                f"{item.text} It was number {n}.".replace("\n", " ") for n, item in enumerate(cycle(items))
+            )
+            text = " ".join(islice(sentences, int(size * 1e6 / 100)))[: int(size * 1e6)]
+            started = time.perf_counter()
+            result = engine.retain(f"bank-{size}", text)
+            elapsed = time.perf_counter() - started
+            print(f"{size:.2f} MB in one line: {elapsed:.1f} s, {elapsed / size:.1f} s a MB, {result}")
+
+
+def throughput(items: list[LabelledItem]) -> None:
+    """The embedder alone, then whole retains."""
     bare = embed(items)
     print(f"bare embedder             {bare:7.1f} texts/s")
     for label, settings in (
