@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
@@ -26,8 +26,10 @@ from perdure.surfaces.evaluation.run import source_digest
 DEPTH = 50
 PERDURE = ("domain", "text", "retain", "recall", "models", "stores", "settings.py", "wiring.py", "engine.py")
 """The parts of Perdure that decide what a recall brings; a change of them makes its results stale."""
-JUDGED_AFTER = 20.0
-"""Seconds of retaining after which its whole time is estimated."""
+JUDGED_AFTER = 30.0
+"""Seconds of retaining after which its whole time is estimated; the first texts, which load models, are not counted."""
+STOP_SECONDS = 90.0
+"""What a driver gets to stop servers that it has started."""
 OFFLINE = {
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
@@ -113,7 +115,7 @@ class Runner:
             assert process.stdout is not None
             process.stdin.write(json.dumps(job))
             process.stdin.close()
-            watch = _Watch(selection, self._seconds)
+            watch = Watch(selection, self._seconds)
             last = ""
             with _deadline(process, 4 * self._seconds):
                 for line in process.stdout:
@@ -127,19 +129,22 @@ class Runner:
                 raise SetUpFailed(last_line(stream.read()) or f"the driver ended with {process.returncode}")
 
 
-class _Watch:
+class Watch:
     """Prints how far a driver is, and gives up on one that retains too slowly."""
 
-    def __init__(self, selection: Selection, seconds: float) -> None:
+    def __init__(
+        self, selection: Selection, seconds: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._selection = selection
         self._seconds = seconds
-        self._started = self._said = time.monotonic()
+        self._clock = clock
+        self._said = clock()
+        self._first: tuple[int, float] | None = None
         self._asked = 0
 
     def see(self, event: Mapping[str, Any]) -> None:
-        if event["event"] == "opened":
-            self._started = time.monotonic()
-        elif event["event"] == "progress":
+        """Take note of an event; TooSlow when retaining will not be done in time."""
+        if event["event"] == "progress":
             self._say(f"retained {event['texts']} of {self._selection.texts} texts")
             self._judge(event["texts"])
         elif event["event"] == "ranking":
@@ -147,17 +152,22 @@ class _Watch:
             self._say(f"asked {self._asked} of {self._selection.queries} questions")
 
     def _judge(self, texts: int) -> None:
-        spent = time.monotonic() - self._started
-        whole = spent * self._selection.texts / texts
-        if spent > JUDGED_AFTER and whole > self._seconds:
+        now = self._clock()
+        if self._first is None:
+            self._first = (texts, now)
+        spent = now - self._first[1]
+        if spent < JUDGED_AFTER:
+            return
+        rate = (texts - self._first[0]) / spent
+        if self._selection.texts > rate * self._seconds:
             raise TooSlow(
-                f"retaining {self._selection.texts:,} texts would take about {whole / 60:.0f} minutes "
-                f"({texts / spent:.1f} texts/s); the limit is {self._seconds / 60:.0f}"
+                f"retaining {self._selection.texts:,} texts would take about {self._selection.texts / rate / 60:.0f} minutes "
+                f"({rate:.1f} texts/s); the limit is {self._seconds / 60:.0f}"
             )
 
     def _say(self, what: str) -> None:
-        if time.monotonic() - self._said > 10.0:
-            self._said = time.monotonic()
+        if self._clock() - self._said > 10.0:
+            self._said = self._clock()
             print(f"  {what}", file=sys.stderr, flush=True)
 
 
@@ -180,7 +190,7 @@ def _process(command: list[str], environ: Mapping[str, str], errors: Any) -> Ite
         if process.poll() is None:
             process.terminate()
             try:
-                process.wait(timeout=30)
+                process.wait(timeout=STOP_SECONDS)
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()

@@ -8,11 +8,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bench.peers.contestants import CONTESTANTS, ENVIRONMENTS
 from bench.peers.drivers.protocol import WARM_UP, Bank, Query, events, read_job
 from bench.peers.outcome import Outcome, figures
 from bench.peers.page import Section, page
-from bench.peers.runner import DEPTH, Runner
+from bench.peers.runner import DEPTH, Runner, TooSlow, Watch
 from bench.peers.selection import evenly, plain_text, select
 from perdure.surfaces.evaluation.data import LabelledBank, LabelledItem, LabelledQuery
 
@@ -115,6 +117,17 @@ def test_results_are_kept_by_data_and_options(tmp_path: Path) -> None:
     assert len(named) == len(CONTESTANTS)
     assert runner.result(CONTESTANTS[0], part) not in named
     assert runner.cached(CONTESTANTS[0], whole) is None
+
+
+def test_a_slow_driver_is_given_up_but_not_for_its_slow_start() -> None:
+    times = [0.0]
+    watch = Watch(select("data", _banks(), None, None), 60.0, lambda: times[-1])
+    for second, texts in ((100.0, 1), (125.0, 2), (131.0, 5)):
+        times.append(second)
+        watch.see({"event": "progress", "texts": texts})
+    times.append(170.0)
+    with pytest.raises(TooSlow, match="6 texts would take about 2 minutes"):
+        watch.see({"event": "progress", "texts": 5})
 
 
 def test_every_contestant_has_an_environment_and_a_driver() -> None:
