@@ -28,7 +28,7 @@ from perdure.domain.filter import Filter, TagLeaf
 from perdure.domain.recall import Hit
 from perdure.domain.time import Window
 from perdure.ports.probe import GraphProbe, KeywordProbe, SemanticProbe, TemporalProbe
-from perdure.ports.store import Features, NewFact, WriteBatch
+from perdure.ports.store import Features, NewFact, Target, WriteBatch
 from perdure.stores.sqlite.store import SqliteStore
 
 BANK = "bench"
@@ -311,6 +311,8 @@ def measure(count: int, folder: str) -> dict[str, object]:
         assert hits[0].fact_id == batch.facts[0].fact.id
 
     figures["insert_to_visible"] = timed(insert_and_see, 100)
+    doomed = iter(np.random.default_rng(5).permutation(count).tolist())
+    figures["forget_a_fact"] = timed(lambda _: store.forget(BANK, Target(fact_id=_id(next(doomed)))), 20)
     store.close()
     return figures
 

@@ -40,7 +40,7 @@ def graph(index: Snapshot, probe: GraphProbe, admission: Admission, limit: int) 
     if not probe.include_seeds:
         touched[seeds] = False
     found = np.flatnonzero(touched)
-    return best(index, found, np.round(totals[found], 9), limit)
+    return best(index, found, totals.take(found), limit, digits=9)
 
 
 def _seeds(index: Snapshot, probe: GraphProbe, mask: Mask) -> tuple[Rows, Scores]:
@@ -62,7 +62,7 @@ def _numbered(index: Snapshot, entities: object) -> dict[int, float]:
 def _strongest(index: Snapshot, rows: Rows, held: Scores, breadth: int) -> tuple[Rows, Scores]:
     if len(rows) <= breadth:
         return rows, held
-    return ranked(index, rows, np.round(held, 12), breadth)
+    return ranked(index, rows, held, breadth, digits=12)
 
 
 def _spread(
@@ -194,7 +194,7 @@ def pagerank(index: Snapshot, probe: PageRankProbe, admission: Admission, limit:
         mass = (1 - probe.damping) * home + probe.damping * summed(entity, on_facts[row], count)
     scores = summed(row, mass[entity], index.size)
     rows = np.flatnonzero(scores > 0)
-    return best(index, rows, np.round(scores[rows], 12), limit)
+    return best(index, rows, scores[rows], limit, digits=12)
 
 
 def _capped(

@@ -30,4 +30,4 @@ def keyword(index: Snapshot, probe: KeywordProbe, mask: Mask, limit: int) -> lis
         scores[rows] += probe.terms[term] * idf * tf * (probe.k1 + 1) / (tf + norm)
         touched[rows] = True
     rows = np.flatnonzero(touched)
-    return best(index, rows, np.round(scores[rows], 9), limit, probe.min_score)
+    return best(index, rows, scores.take(rows), limit, probe.min_score, digits=9)

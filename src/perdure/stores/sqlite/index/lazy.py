@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from perdure.errors import StoreCorrupt
 from perdure.stores.sqlite import codec
 from perdure.stores.sqlite.index.growing import GrowingRows
+from perdure.stores.sqlite.index.rows import BLOCK
 from perdure.stores.sqlite.index.vectors import EXACT_UP_TO, CodedBuilder, ExactBuilder, VectorView
 from perdure.stores.sqlite.index.vocabulary import Vocabulary, VocabularyBuilder
 
 SIGNATURE_BYTES = 32
-_BLOCK = 4096
 Numbers = NDArray[np.int64]
 RowOfNumber = tuple[Numbers, Numbers]
 """Numbers of facts in rising order, and their rows."""
@@ -123,7 +123,7 @@ class LazyParts:
             f"SELECT fact, {column} FROM {table} WHERE bank = ? AND view = ? AND {condition} ORDER BY fact",
             (self.bank_no, view),
         )
-        while found := cursor.fetchmany(_BLOCK):
+        while found := cursor.fetchmany(BLOCK):
             numbers, values = zip(*found, strict=True)
             rows = find_rows(np.array(numbers, np.int64), lookup)
             known = slice(None) if rows.min() >= 0 else rows >= 0

@@ -33,7 +33,7 @@ def fuzzy(index: Snapshot, probe: FuzzyProbe, mask: Mask, limit: int) -> list[Hi
         np.maximum.at(nearest, found.tail[inside], similarity[found.head[inside]])
         total += nearest
     rows = np.flatnonzero(mask & (total > 0))
-    return best(index, rows, np.round(total[rows] / max(len(wanted), 1), 9), limit, probe.min_score)
+    return best(index, rows, total[rows] / max(len(wanted), 1), limit, probe.min_score, digits=9)
 
 
 def signature(index: Snapshot, probe: SignatureProbe, mask: Mask, limit: int) -> list[Hit]:

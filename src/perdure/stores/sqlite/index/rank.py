@@ -15,14 +15,27 @@ from perdure.stores.sqlite.index.snapshot import Snapshot
 Rows = NDArray[np.int64]
 Scores = NDArray[np.float64]
 
+_FEW = 4
 _new = object.__new__
 _put_id, _put_score = (vars(Hit)[name].__set__ for name in ("fact_id", "score"))
 
 
 def ranked(
-    index: Snapshot, rows: Rows, scores: Scores, limit: int, min_score: float | None = None
+    index: Snapshot,
+    rows: Rows,
+    scores: Scores,
+    limit: int,
+    min_score: float | None = None,
+    digits: int | None = None,
 ) -> tuple[Rows, Scores]:
-    """The best rows and their scores by falling score, ties by id."""
+    """The best rows and their scores, rounded to some digits, by falling score, ties by id."""
+    if digits is not None:
+        if len(rows) > _FEW * limit > 0:
+            # Who is more than the last digit below `limit` others stays behind them when all are rounded.
+            border = np.partition(scores, len(scores) - limit)[len(scores) - limit]
+            near = np.flatnonzero(scores >= border - 10.0**-digits)
+            rows, scores = rows[near], scores[near]
+        scores = np.round(scores, digits)
     if min_score is not None:
         kept = scores >= min_score
         rows, scores = rows[kept], scores[kept]
@@ -54,10 +67,15 @@ def in_order(
 
 
 def best(
-    index: Snapshot, rows: Rows, scores: Scores, limit: int, min_score: float | None = None
+    index: Snapshot,
+    rows: Rows,
+    scores: Scores,
+    limit: int,
+    min_score: float | None = None,
+    digits: int | None = None,
 ) -> list[Hit]:
-    """The best rows as hits."""
-    return as_hits(index, *ranked(index, rows, scores, limit, min_score))
+    """The same as hits."""
+    return as_hits(index, *ranked(index, rows, scores, limit, min_score, digits))
 
 
 def as_hits(index: Snapshot, rows: Rows, scores: Scores) -> list[Hit]:

@@ -13,8 +13,8 @@ from perdure.errors import StoreCorrupt
 from perdure.stores.sqlite import codec
 from perdure.stores.sqlite.index.growing import Array
 
-_BLOCK = 8192
-"""Rows fetched at once: their small objects are gone again before the next are made."""
+BLOCK = 512
+"""Rows fetched at once: their tuples are gone again before there are enough to start the garbage collector (700)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +61,7 @@ def read_features(
     counts: list[int] = []
     packed: list[list[bytes]] = [[], [], [], [], []]
     try:
-        while block := cursor.fetchmany(_BLOCK):
+        while block := cursor.fetchmany(BLOCK):
             some_numbers, some_ids, some_tags, *blobs = zip(*block, strict=True)
             numbers += some_numbers
             ids += some_ids

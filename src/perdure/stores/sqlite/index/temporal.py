@@ -111,4 +111,4 @@ def _linked(
         far, weight = neighbours(index, mask, rows, held, kind)
         np.maximum.at(strongest, far, weight)
     found = np.flatnonzero(strongest >= 0)
-    return best(index, found, np.round(strongest[found], 9), room)
+    return best(index, found, strongest[found], room, digits=9)
