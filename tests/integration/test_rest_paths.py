@@ -374,7 +374,8 @@ def test_upsert_append_and_timeless(client: Checked) -> None:
 
 def test_background_retain_and_operations(client: Checked) -> None:
     path = f"{BANKS}/later"
-    body = {"items": [{"content": "Grace Grey paints."}], "async": True, "operation_id": "op-1"}
+    item = {"content": "Grace Grey paints.", "document_id": "grace"}
+    body = {"items": [item], "async": True, "operation_id": "op-1"}
     accepted = client.post(f"{path}/memories", json=body).json()
     assert (accepted["async"], accepted["operation_id"]) == (True, "op-1")
     assert client.post(f"{path}/memories", json=body).json()["operation_id"] == "op-1"
@@ -386,7 +387,7 @@ def test_background_retain_and_operations(client: Checked) -> None:
     payload = client.get(f"{path}/operations/op-1", params={"include_payload": True}).json()["task_payload"]
     assert payload["items"][0]["content"] == "Grace Grey paints."
     listed = client.get(f"{path}/operations", params={"status": "completed", "type": "retain"}).json()
-    assert [operation["id"] for operation in listed["operations"]] == ["op-1"]
+    assert [(work["id"], work["document_id"]) for work in listed["operations"]] == [("op-1", "grace")]
     assert client.get(f"{path}/operations", params={"status": "failed"}).json()["total"] == 0
     assert client.delete(f"{path}/operations/op-1").status_code == 409
     assert client.post(f"{path}/operations/op-1/retry").status_code == 409

@@ -48,7 +48,6 @@ STORED_ONLY = frozenset(
         "recall_budget_function",
         "recall_budget_max",
         "recall_budget_min",
-        "recall_prefer_observations",
         "reflect_default_options",
         "reflect_source_facts_max_tokens",
         "reflect_use_decision_model",
@@ -77,6 +76,7 @@ class Acting(BaseModel):
     recall_max_tokens: int = Field(default=4096, ge=0, le=10_000_000)
     recall_include_chunks: bool = False
     recall_chunks_max_tokens: int = Field(default=8192, ge=0, le=10_000_000)
+    recall_prefer_observations: bool = False
     enable_text_search: bool = True
     enable_temporal_retrieval: bool = True
     enable_graph_retrieval: bool = True

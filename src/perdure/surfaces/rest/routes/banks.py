@@ -54,8 +54,9 @@ def _list(engine: Perdure, caller: Known, q: str | None, limit: int, offset: int
 
 def _item(engine: Perdure, bank: Bank) -> BankListItem:
     newest = engine.facts(bank.id, limit=1).facts
-    written = [document.updated_at for document in engine.documents(bank.id) if document.updated_at]
-    made = [document.created_at for document in engine.documents(bank.id) if document.created_at]
+    documents = engine.documents(bank.id)
+    written = [document.updated_at for document in documents if document.updated_at]
+    made = [document.created_at for document in documents if document.created_at]
     written += [fact.recorded_at for fact in newest if fact.recorded_at]
     return BankListItem(
         bank_id=bank.id,

@@ -9,7 +9,7 @@ from fastapi.responses import Response
 
 from perdure.domain.operation import Operation
 from perdure.engine import Perdure
-from perdure.errors import NotFound
+from perdure.errors import Conflict, NotFound
 from perdure.retain.operations import KIND
 from perdure.surfaces.rest.auth import ReadBank, WriteBank
 from perdure.surfaces.rest.present import iso
@@ -48,10 +48,24 @@ async def list_operations(
         for operation in every
         if (status is None or operation.status.value == status) and (kind is None or operation.kind == kind)
     ]
-    page = [_item(operation) for operation in found[offset : offset + limit]]
+    shown = found[offset : offset + limit]
+    documents = await service.workers.run(_documents, service.engine, bank, [work.id for work in shown])
+    page = [_item(operation, documents.get(operation.id)) for operation in shown]
     return reply(
         OperationsListResponse(bank_id=bank, total=len(found), limit=limit, offset=offset, operations=page)
     )
+
+
+def _documents(engine: Perdure, bank: str, operation_ids: list[str]) -> dict[str, str]:
+    """Operation id -> the document that all its items belong to, where there is one."""
+    found: dict[str, str] = {}
+    for record in engine.records(KIND, bank=bank, ids=operation_ids):
+        request = record.body.get("request")
+        items = request.get("items") if isinstance(request, dict) else None
+        names = {item.get("document_id") for item in items or ()}
+        if len(names) == 1 and None not in names:
+            found[record.id] = str(names.pop())
+    return found
 
 
 def _every(service: Service, bank: str) -> list[Operation]:
@@ -106,6 +120,7 @@ def _payload(engine: Perdure, bank: str, operation_id: str) -> dict[str, object]
 @router.delete("/{operation_id}", operation_id="cancel_operation", response_model=OperationChangeResponse)
 async def cancel_operation(service: Serving, bank: WriteBank, operation_id: str) -> Response:
     """Stop background work before its next step."""
+    await service.workers.run(_check_retain, service, bank, operation_id)
     await service.workers.run(service.engine.cancel_operation, bank, operation_id)
     return _changed(operation_id, "cancelled")
 
@@ -113,8 +128,15 @@ async def cancel_operation(service: Serving, bank: WriteBank, operation_id: str)
 @router.post("/{operation_id}/retry", operation_id="retry_operation", response_model=OperationChangeResponse)
 async def retry_operation(service: Serving, bank: WriteBank, operation_id: str) -> Response:
     """Go on with failed or cancelled work."""
+    await service.workers.run(_check_retain, service, bank, operation_id)
     await service.workers.run(service.engine.retry_operation, bank, operation_id)
     return _changed(operation_id, "queued again")
+
+
+def _check_retain(service: Service, bank: str, operation_id: str) -> None:
+    """Exports and imports are one step: there is nothing to stop before, nor to go on with."""
+    if find_transfer(service, bank, operation_id) is not None:
+        raise Conflict(f"operation {operation_id!r} is an export or import, which runs to its end; submit it anew")
 
 
 @router.delete(
@@ -139,13 +161,14 @@ def _changed(operation_id: str, what: str) -> Response:
     return reply(OperationChangeResponse(success=True, message=message, operation_id=operation_id))
 
 
-def _item(operation: Operation) -> OperationResponse:
+def _item(operation: Operation, document_id: str | None) -> OperationResponse:
     return OperationResponse(
         id=operation.id,
         task_type=operation.kind,
         operation_id=operation.id,
         operation_type=operation.kind,
         items_count=operation.total,
+        document_id=document_id,
         created_at=iso(operation.created_at) or "",
         updated_at=iso(operation.updated_at),
         status=operation.status.value,

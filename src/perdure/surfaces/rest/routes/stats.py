@@ -13,6 +13,7 @@ from fastapi.responses import Response
 from perdure.domain.fact import Fact
 from perdure.domain.operation import OperationStatus
 from perdure.engine import Perdure
+from perdure.ports.store import BankStats
 from perdure.surfaces.rest.auth import ReadBank
 from perdure.surfaces.rest.browsing import Wanted, every_fact, list_facts
 from perdure.surfaces.rest.present import iso
@@ -54,7 +55,7 @@ def _stats(engine: Perdure, bank: str) -> BankStatsResponse:
     stats = engine.stats(bank)
     operations = Counter(operation.status.value for operation in engine.operations(bank))
     newest = engine.facts(bank, include_closed=True, limit=1).facts
-    breakdown = _links_by_type(engine, bank)
+    breakdown = _links_by_type(engine, bank, stats)
     return BankStatsResponse(
         bank_id=bank,
         total_nodes=stats.current_facts,
@@ -75,8 +76,11 @@ def _stats(engine: Perdure, bank: str) -> BankStatsResponse:
     )
 
 
-def _links_by_type(engine: Perdure, bank: str) -> dict[str, dict[str, int]]:
-    """Fact type -> link kind -> how many links start at a fact of that type."""
+def _links_by_type(engine: Perdure, bank: str, stats: BankStats) -> dict[str, dict[str, int]]:
+    """Fact type -> link kind -> how many links start at a fact of that type; read only where types are mixed."""
+    there = [kind for kind, count in stats.facts_by_type.items() if count]
+    if len(there) == 1 and stats.facts == stats.current_facts:
+        return {there[0]: dict(stats.links_by_kind)} if stats.links_by_kind else {}
     kinds = {fact.id: fact.type.value for fact in every_fact(engine, bank, Wanted(invalidated=True))}
     counts: dict[str, Counter[str]] = {}
     ids = list(kinds)
