@@ -8,6 +8,7 @@ from dataclasses import fields, make_dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from hashlib import blake2b
+from json import encoder as json_encoder
 from operator import attrgetter
 from struct import Struct, pack
 from typing import Any, cast
@@ -50,7 +51,6 @@ TERM = np.dtype([("hash", "<u4"), ("tf", "<f4")])
 EDGE = np.dtype([("other", "<i8"), ("kind", "u1"), ("outgoing", "u1"), ("weight", "<f4")])
 
 _COLUMNS = Struct("<8q6Qd4B3I")
-_EDGE = Struct("<qBBf")
 _MICROSECOND = timedelta(microseconds=1)
 
 
@@ -69,8 +69,16 @@ def instant(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
 
 
-compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-"""JSON without blanks."""
+_encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False)
+_make = getattr(json_encoder, "c_make_encoder", None)
+_pieces = _make and _make(
+    None, _encoder.default, json_encoder.encode_basestring, None, ":", ",", False, False, True
+)
+
+
+def compact(value: object) -> str:
+    """JSON without blanks; `encode` would build the encoder anew for each value, which takes most of its time."""
+    return "".join(_pieces(value, 0)) if _pieces else _encoder.encode(value)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -97,7 +105,8 @@ def pair_hash(key: str, value: str) -> int:
 
 def pack_hashes(hashes: Iterable[int]) -> bytes:
     """64-bit hashes as bytes."""
-    return b"".join(value.to_bytes(8, "little") for value in hashes)
+    values = tuple(hashes)
+    return pack(f"<{len(values)}Q", *values)
 
 
 def columns_of(fact: Fact, length: float, terms: int) -> bytes:
@@ -148,14 +157,14 @@ def tags_text(fact: Fact) -> str | None:
 
 def pack_terms(terms: Mapping[str, float]) -> bytes:
     """Terms as (hash, weighted frequency)."""
-    counted = {term: tf for term, tf in terms.items() if tf > 0}
-    flat = [value for term, tf in counted.items() for value in (term_hash(term), tf)]
-    return pack("<" + "If" * len(counted), *flat)
+    flat = [value for term, tf in terms.items() if tf > 0 for value in (term_hash(term), tf)]
+    return pack("<" + "If" * (len(flat) // 2), *flat)
 
 
 def pack_edges(edges: Mapping[tuple[int, int, int], float]) -> bytes:
     """Links as (other fact's number, kind, outgoing) -> weight."""
-    return b"".join(_EDGE.pack(*key, weight) for key, weight in edges.items())
+    flat = [value for key, weight in edges.items() for value in (*key, weight)]
+    return pack("<" + "qBBf" * len(edges), *flat)
 
 
 def encode_vectors(vectors: list[Vector]) -> tuple[list[bytes], list[bytes]]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 
 import numpy as np
 
@@ -317,16 +319,20 @@ def write_links(
     db: sqlite3.Connection, bank_no: int, facts: WorkingSet, links: Sequence[Link], merged: dict[str, str]
 ) -> None:
     """Add links to the later fact of each pair; a link that is there takes the new weight."""
-    ends = [(merged.get(link.source, link.source), merged.get(link.target, link.target)) for link in links]
-    numbers = facts.numbers(end for pair in ends for end in pair)
-    added: dict[int, dict[tuple[int, int, int], float]] = {}
+    ends = [(link.source, link.target) for link in links]
+    if merged:
+        ends = [(merged.get(source, source), merged.get(target, target)) for source, target in ends]
+    numbers = facts.numbers(chain.from_iterable(ends))
+    added: defaultdict[int, dict[tuple[int, int, int], float]] = defaultdict(dict)
     for link, (source, target) in zip(links, ends, strict=True):
         out_of, into = numbers.get(source), numbers.get(target)
         if out_of is None or into is None or out_of == into:
             continue
-        later, earlier = (out_of, into) if out_of > into else (into, out_of)
-        key = (earlier, codec.KINDS[link.kind], int(out_of == later))
-        added.setdefault(later, {})[key] = link.weight
+        kind = codec.KINDS[link.kind]
+        if out_of > into:
+            added[out_of][into, kind, 1] = link.weight
+        else:
+            added[into][out_of, kind, 0] = link.weight
     known = []
     for no, edges in added.items():
         if facts.is_new(no):
