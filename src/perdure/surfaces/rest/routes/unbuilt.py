@@ -43,7 +43,18 @@ PATHS: tuple[tuple[str, str], ...] = (
     ("POST", "/memories/dry-run-extract"),
     ("POST", "/entities/{entity_id}/regenerate"),
     ("POST", "/documents/{document_id:path}/reprocess"),
+    ("GET POST", "/aliases"),
+    ("PATCH DELETE", "/aliases/{alias}"),
+    ("GET", "/attachments/{attachment_id}"),
+    ("GET", "/audit-logs/{log_id}"),
+    ("POST", "/clone"),
+    ("POST", "/consolidation-strategies/preview"),
+    ("GET", "/documents/{document_id}/history"),
+    ("POST", "/prompts/preview"),
+    ("POST", "/transfer/export"),
+    ("POST", "/transfer/import"),
 )
+"""Those of 0.9.1, which the server speaks, and of the clients up to 1.1."""
 
 
 async def not_built(request: Request) -> JSONResponse:
