@@ -14,7 +14,7 @@ from perdure.stores.sqlite.index.graph import neighbours
 from perdure.stores.sqlite.index.masks import during
 from perdure.stores.sqlite.index.rank import as_hits, best, in_order, ranked
 from perdure.stores.sqlite.index.snapshot import Mask, Snapshot
-from perdure.stores.sqlite.index.vectors import RESCORED, border
+from perdure.stores.sqlite.index.vectors import RESCORED, likeliest
 
 Rows = NDArray[np.int64]
 Scores = NDArray[np.float64]
@@ -70,13 +70,12 @@ def _similar(
     places = view.places(rows, index.size)
     held = np.flatnonzero(places >= 0)
     if view.codes is not None and len(held) > 2 * RESCORED:
-        distance = view.distances(query)[places[held]]
+        likeness = view.likeness(query)[places[held]]
         wanted = max(limit, RESCORED // probe.slices)
         kept = []
         for one in range(probe.slices):
             of_slice = np.flatnonzero(slices[held] == one)
-            near = distance[of_slice]
-            kept.append(held[of_slice][near <= border(near, wanted)])
+            kept.append(held[of_slice][likeliest(likeness[of_slice], wanted)])
         held = np.concatenate(kept)
         rows, slices, places = rows[held], slices[held], places[held]
         scores = view.cosines(query, places)
