@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 from contextlib import closing
@@ -61,6 +62,28 @@ def run_together(path: Path, writers: int, readers: int, batches: int) -> None:
 
 def test_four_writers_and_four_readers(tmp_path: Path) -> None:
     run_together(tmp_path / "memory.db", writers=4, readers=4, batches=12)
+
+
+def test_processes_that_write_and_erase_leave_a_sound_file(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    batches = 20
+    with closing(SqliteStore.open(path)) as store:
+        working = [start("change", path, f"writer{place}", 0, batches) for place in range(3)]
+        gone = {
+            f"writer{place}-{line.split()[1]}"
+            for place, process in enumerate(working)
+            for line in finish(process).splitlines()
+            if line.startswith("forgot ")
+        }
+        assert len(gone) == 3 * 2
+        documents = {f"writer{place}-{number}" for place in range(3) for number in range(batches)}
+        assert {document.id for document in store.documents(BANK)} == documents - gone
+        page = store.browse(BANK, Selection(wanted=ALL, limit=1000))
+        assert page.total == FACTS * len(documents - gone)
+    with closing(sqlite3.connect(path)) as raw:
+        assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    content = path.read_bytes()
+    assert not [ident for ident in gone if f"{ident} fact 0".encode() in content]
 
 
 @pytest.mark.long
