@@ -6,6 +6,7 @@ import sqlite3
 
 from perdure.domain.erasure import needles, scrub, scrub_chunk, scrub_document, scrub_sibling
 from perdure.stores.sqlite import catalog, codec
+from perdure.stores.sqlite.index.snapshot import Snapshot
 from perdure.stores.sqlite.working import Change, Held, WorkingSet, chunked, delete_vectors, marks
 from perdure.stores.sqlite.writer import remove_sources, touch, write_chunks, write_documents
 
@@ -18,8 +19,10 @@ _BANK_TABLES = (
 class Eraser:
     """Erases from one bank; the caller holds the transaction."""
 
-    def __init__(self, db: sqlite3.Connection, bank_no: int, bank: str) -> None:
+    def __init__(self, db: sqlite3.Connection, bank_no: int, bank: str, index: Snapshot | None) -> None:
+        """`index` shows the bank as it was when the transaction began, where there is one in memory."""
         self._db = db
+        self._index = index
         self._bank_no = bank_no
         self._bank = bank
         self._facts = WorkingSet(db, bank_no, bank)
@@ -133,16 +136,13 @@ class Eraser:
     def _drop_entities(self, doomed: list[Held]) -> None:
         """Entities lose a mention for each erased fact, and go with the last one."""
         lost: dict[str, int] = {}
+        gone = {held.no for held in doomed}
         for held in doomed:
             for entity in set(held.fact.entity_ids):
                 lost[entity] = lost.get(entity, 0) + 1
         for entity, count in lost.items():
             key = (self._bank_no, entity)
-            mentioned = self._db.execute(
-                "SELECT 1 FROM feature WHERE bank = ? AND instr(entities, ?) > 0 LIMIT 1",
-                (self._bank_no, codec.pack_hashes([codec.digest(entity)])),
-            ).fetchone()
-            if mentioned is None:
+            if not self._mentioned(entity, gone):
                 self._db.execute("DELETE FROM entity WHERE bank = ? AND id = ?", key)
                 self._db.execute("DELETE FROM entity_key WHERE bank = ? AND entity = ?", key)
             else:
@@ -150,3 +150,13 @@ class Eraser:
                     "UPDATE entity SET mentions = max(0, mentions - ?) WHERE bank = ? AND id = ?",
                     (count, *key),
                 )
+
+    def _mentioned(self, entity: str, gone: set[int]) -> bool:
+        """Whether a fact that stays mentions an entity; `gone` are deleted already, but the index still has them."""
+        if self._index is not None:
+            return not gone.issuperset(self._index.mentioning(codec.digest(entity)))
+        found = self._db.execute(
+            "SELECT 1 FROM feature WHERE bank = ? AND instr(entities, ?) > 0 LIMIT 1",
+            (self._bank_no, codec.pack_hashes([codec.digest(entity)])),
+        ).fetchone()
+        return found is not None

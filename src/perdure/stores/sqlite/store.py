@@ -291,7 +291,9 @@ class SqliteStore:
         known = bank_row(db, bank)
         if known is None:
             return 0
-        eraser = Eraser(db, known[0], bank)
+        state = read_state(db, bank)
+        snapshot = self._indexes.get(bank).current(state) if state else None
+        eraser = Eraser(db, known[0], bank, snapshot)
         if target.bank:
             return eraser.bank()
         if target.document_id is not None:

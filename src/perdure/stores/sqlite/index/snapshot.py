@@ -112,6 +112,15 @@ class Snapshot:
         rows = np.array([row for _, row in known], np.int64)
         return dict(zip([ident for ident, _ in known], self.numbers[rows].tolist(), strict=True))
 
+    def mentioning(self, entity: int) -> list[int]:
+        """The numbers of the facts that mention an entity, which is given by its hash."""
+        known = self.entity_of.get(entity)
+        if known is None:
+            return []
+        rows, _ = self.members.of(known)
+        numbers: list[int] = self.numbers[rows[self.alive[rows]]].tolist()
+        return numbers
+
     @property
     def open(self) -> OpenFacts:
         """The facts that are not closed."""
