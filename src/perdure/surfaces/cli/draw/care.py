@@ -11,42 +11,54 @@ from rich.text import Text
 
 from perdure.surfaces.cli.draw.lists import table
 from perdure.surfaces.cli.draw.words import day
+from perdure.surfaces.cli.output import USUAL
 
 if TYPE_CHECKING:
     from perdure.surfaces.cli.checks import Check
     from perdure.surfaces.keys import ApiKey
 
-MARKS = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "fail": ("✗", "bold red"), "absent": ("·", "dim")}
+MARKS = {
+    "ok": ("✓", "green"),
+    "warn": ("!", "yellow"),
+    "fail": ("✗", "bold red"),
+    "used": ("●", "green"),
+    "absent": ("·", "dim"),
+}
 
 
 def draw_settings(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Name, value and origin; what was set by the user stands out."""
-    made = table("setting", "value", "from", "about")
-    made.columns[3].ratio = 1
+    """Name, value and origin; what was set by the user stands out. Where there is little room, notes stand below."""
+    roomy = console.width >= USUAL
+    made = table("setting", "value", "from", *(["about"] if roomy else []))
+    made.columns[3 if roomy else 1].ratio = 1
     for row in rows:
         plain_default = row["origin"] == "default"
+        value = Text("" if row["value"] is None else str(row["value"]), style="" if plain_default else "green")
+        about = Text(row["about"], style="dim")
+        if row["about"] and not roomy:
+            value = Text("\n").join([value or Text("–", style="dim"), about])
         made.add_row(
             Text(row["name"], style="" if plain_default else "bold"),
-            Text("" if row["value"] is None else str(row["value"]), style="" if plain_default else "green"),
+            value,
             Text(row["origin"], style="dim" if plain_default else "cyan"),
-            Text(row["about"], style="dim"),
+            *([about] if roomy else []),
         )
     console.print(made)
 
 
 def draw_models(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Each model with its place, or that it is missing."""
-    made = table("", "model", "kind", "size", "licence", "found")
-    made.columns[5].ratio = 1
+    """Each model and below it its place, when it is on this machine."""
+    made = table("", "model", "kind", "size", "licence", expand=False)
     for row in rows:
-        mark, style = MARKS["ok" if row["source"] else "fail" if row["in_use"] else "absent"]
+        state = "fail" if row["in_use"] and not row["source"] else "ok" if row["source"] else "absent"
+        mark, style = MARKS["used" if state == "ok" and row["in_use"] else state]
         size = f"{row['dimensions']} × {row['max_tokens']}" if row["dimensions"] else str(row["max_tokens"])
         name = Text(row["name"], style="bold" if row["in_use"] else "")
-        if row["in_use"]:
-            name.append(" (in use)", style="green")
-        found = Text(row["source"]) if row["source"] else Text("not on this machine", style="dim")
-        made.add_row(Text(mark, style=style), name, row["kind"], Text(size, style="dim"), row["licence"], found)
+        if row["source"]:
+            name += Text(f"\n{row['source']}", style="dim not bold")
+        made.add_row(Text(mark, style=style), name, row["kind"], Text(size, style="dim"), row["licence"])
     console.print(made)
+    console.print(Text("● in use  ✓ found  · not on this machine", style="dim"))
     for row in rows:
         if row["in_use"] and row["missing"]:
             console.print(Text(row["missing"], style="red"))

@@ -14,6 +14,7 @@ from rich.text import Text
 from perdure.domain.bank import Bank
 from perdure.domain.fact import Entity, Fact
 from perdure.surfaces.cli.draw.words import day, plural, size, statement
+from perdure.surfaces.cli.output import USUAL
 
 if TYPE_CHECKING:
     from perdure.domain.operation import Operation
@@ -66,13 +67,16 @@ def draw_banks(console: Console, rows: Sequence[tuple[Bank, BankStats]]) -> None
 
 
 def draw_facts(console: Console, facts: Sequence[Fact], total: int) -> None:
-    """A page of facts with their ids."""
+    """A page of facts with their ids, beside them or, where there is little room, below."""
     made = table("id", "fact")
     made.columns[0].no_wrap, made.columns[0].style = True, "dim"
     made.columns[1].ratio = 1
     for fact in facts:
-        made.add_row(fact.id, statement(fact))
-    if facts:
+        if console.width < USUAL:
+            console.print(statement(fact).append(f"\n{fact.id}", style="dim"))
+        else:
+            made.add_row(fact.id, statement(fact))
+    if made.rows:
         console.print(made)
     console.print(Text(f"{len(facts):,} of {plural(total, 'fact')}", style="dim"))
 
