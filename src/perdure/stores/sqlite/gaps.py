@@ -15,11 +15,13 @@ from threading import Lock
 
 import numpy as np
 
-_AT_ONCE = 4 << 20
-_INTERIOR = (2, 5)
-_LEAF = (10, 13)
-_NO_TREE = 0
-"""First byte of pages that are in no tree: the high byte of a page number, so files must stay below 2**24 pages."""
+_AT_ONCE = 1 << 20
+_HEAD = np.full(256, -1, np.int64)
+"""Length of a page's header by its first byte, -1 for none that is known."""
+_HEAD[[2, 5]] = 12
+_HEAD[[10, 13]] = 8
+_HEAD[0] = 0
+"""Pages that are in no tree begin with the high byte of a page number: 0 in files below 2**24 pages."""
 _MOST_PAGES = 1 << 24
 _HEADER = 100
 
@@ -85,10 +87,12 @@ def clear_gaps(file: FileIO | None) -> bool:
         return False
     dirty: list[tuple[int, int]] = []
     # The first page holds the schema alone.
+    room = bytearray(_AT_ONCE)
     for offset in range(page_size, size, _AT_ONCE):
         file.seek(offset)
-        block = _read(file, min(_AT_ONCE, size - offset))
-        found = _dirty_gaps(block, page_size)
+        length = min(_AT_ONCE, size - offset)
+        _fill(file, memoryview(room)[:length])
+        found = _dirty_gaps(room, length, page_size)
         if found is None:
             return False
         dirty += [(offset + start, length) for start, length in found]
@@ -101,27 +105,24 @@ def clear_gaps(file: FileIO | None) -> bool:
     return True
 
 
-def _read(file: FileIO, size: int) -> bytes:
-    parts = []
-    while size:
-        part = file.read(size)
-        if not part:
+def _fill(file: FileIO, room: memoryview) -> None:
+    done = 0
+    while done < len(room):
+        got = file.readinto(room[done:])
+        if not got:
             raise OSError("the file ended while it was read")
-        parts.append(part)
-        size -= len(part)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+        done += got
 
 
-def _dirty_gaps(block: bytes, page_size: int) -> list[tuple[int, int]] | None:
+def _dirty_gaps(block: bytearray, length: int, page_size: int) -> list[tuple[int, int]] | None:
     """(start, length) of the gaps that are not zero; None when a page is of no known form."""
-    pages = np.frombuffer(block, np.uint8).reshape(-1, page_size)
-    kind = pages[:, 0]
-    tree = np.isin(kind, _INTERIOR + _LEAF)
-    if np.any(~tree & (kind != _NO_TREE)):
+    pages = np.frombuffer(block, np.uint8, length).reshape(-1, page_size)
+    head = _HEAD[pages[:, 0]]
+    if head.min() < 0:
         return None
-    number = np.flatnonzero(tree)
+    number = np.flatnonzero(head)
     heads = pages[number, :8].astype(np.int64)
-    low = np.where(np.isin(heads[:, 0], _INTERIOR), 12, 8) + 2 * (heads[:, 3] << 8 | heads[:, 4])
+    low = head[number] + 2 * (heads[:, 3] << 8 | heads[:, 4])
     high = heads[:, 5] << 8 | heads[:, 6]
     high[high == 0] = 1 << 16
     if np.any((low > high) | (high > page_size)):

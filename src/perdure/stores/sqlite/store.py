@@ -270,7 +270,7 @@ class SqliteStore:
 
     def _numbers(self, bank: str, state: BankState, ids: Sequence[str]) -> dict[str, int]:
         """The numbers of facts, as far as an index that is in memory and up to date knows them."""
-        snapshot = self._indexes.get(bank).current(state)
+        snapshot = self._indexes.current(bank, state)
         return {} if snapshot is None else snapshot.numbers_of(ids)
 
     def _names(self, reader: Reader, state: BankState, bank: str, probe: RelationProbe) -> dict[str, float]:
@@ -292,7 +292,7 @@ class SqliteStore:
         if known is None:
             return 0
         state = read_state(db, bank)
-        snapshot = self._indexes.get(bank).current(state) if state else None
+        snapshot = self._indexes.current(bank, state) if state else None
         eraser = Eraser(db, known[0], bank, snapshot)
         if target.bank:
             return eraser.bank()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from threading import Lock
 
-from perdure.stores.sqlite.index.bank_index import BankIndex
+from perdure.stores.sqlite.index.bank_index import BankIndex, BankState
+from perdure.stores.sqlite.index.snapshot import Snapshot
 
 
 class IndexCache:
@@ -24,6 +25,12 @@ class IndexCache:
                 index = self._held[bank] = BankIndex(bank)
             self._held.move_to_end(bank)
             return index
+
+    def current(self, bank: str, state: BankState) -> Snapshot | None:
+        """The snapshot of a bank whose index is in memory and at least as new as `state`; makes and reads nothing."""
+        with self._lock:
+            index = self._held.get(bank)
+        return None if index is None else index.current(state)
 
     def drop(self, bank: str) -> None:
         """Forget a bank's index."""
