@@ -1,82 +1,24 @@
-"""Every built path of Hindsight's API over real HTTP, its answers checked against the reference's schemas."""
+"""Paths that remember, recall and curate, over real HTTP, their answers checked against the reference's schemas."""
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import httpx
-import jsonschema
 import pytest
 
-from tests.integration.rest_server import open_quick, running, wait_for
-
-REFERENCE = Path(__file__).parents[3] / "shared" / "reference" / "hindsight-openapi.json"
-BANKS = "/v1/default/banks"
-TEXT = (
-    "Alice Johnson works at Google as a software engineer. Bob Smith is a friend of Alice Johnson. "
-    "Alice Johnson moved to Zurich in March 2024 because Google opened an office there."
-)
-
-
-class Checked(httpx.Client):
-    """A client that compares every answer with what the reference promises for its path and status."""
-
-    reference: dict[str, Any] | None = json.loads(REFERENCE.read_text()) if REFERENCE.exists() else None
-
-    def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
-        response = super().send(request, **options)
-        if self.reference is not None:
-            self._check(request, response)
-        return response
-
-    def _check(self, request: httpx.Request, response: httpx.Response) -> None:
-        assert self.reference is not None
-        template = self._template(request.url.path, request.method.lower())
-        if template is None:
-            return
-        promised = self.reference["paths"][template][request.method.lower()]["responses"]
-        content = promised.get(str(response.status_code), {}).get("content", {})
-        schema = content.get("application/json", {}).get("schema")
-        if schema and response.headers["content-type"].startswith("application/json"):
-            whole = {**schema, "components": self.reference["components"]}
-            jsonschema.Draft202012Validator(whole).validate(response.json())
-
-    def _template(self, path: str, method: str) -> str | None:
-        assert self.reference is not None
-        found = [
-            template
-            for template, methods in self.reference["paths"].items()
-            if method in methods and re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path)
-        ]
-        return min(found, key=lambda template: template.count("{")) if found else None
+from tests.integration.rest_checked import BANKS, TEXT, Checked, checked_client, fill_main
 
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checked]:
-    with (
-        open_quick(tmp_path_factory.mktemp("rest")) as engine,
-        running(engine) as url,
-        Checked(base_url=url, timeout=60) as client,
-    ):
+    with checked_client(tmp_path_factory.mktemp("rest")) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def bank(client: Checked) -> str:
-    items = [
-        {"content": TEXT, "document_id": "cv", "tags": ["people", "work"], "metadata": {"source": "cv"}},
-        {"content": "Bob Smith plays chess every Sunday.", "document_id": "bob", "tags": ["people"]},
-        {"content": "The office dog is called Rex.", "document_id": "dog"},
-    ]
-    response = client.post(f"{BANKS}/main/memories", json={"items": items})
-    assert response.status_code == 200, response.text
-    assert response.json()["items_count"] == 3
-    assert response.json()["async"] is False
-    return f"{BANKS}/main"
+    return fill_main(client)
 
 
 def test_monitoring(client: Checked) -> None:
@@ -370,132 +312,3 @@ def test_upsert_append_and_timeless(client: Checked) -> None:
     assert client.post(f"{path}/memories", json={"items": []}).status_code == 422
     bad = {"items": [{"content": "x", "timestamp": "yesterday"}]}
     assert client.post(f"{path}/memories", json=bad).status_code == 422
-
-
-def test_background_retain_and_operations(client: Checked) -> None:
-    path = f"{BANKS}/later"
-    item = {"content": "Grace Grey paints.", "document_id": "grace"}
-    body = {"items": [item], "async": True, "operation_id": "op-1"}
-    accepted = client.post(f"{path}/memories", json=body).json()
-    assert (accepted["async"], accepted["operation_id"]) == (True, "op-1")
-    assert client.post(f"{path}/memories", json=body).json()["operation_id"] == "op-1"
-    ended = wait_for(client, "later", "op-1")
-    assert (ended["status"], ended["progress"]["processed"]) == ("completed", 1)
-    assert client.get(f"{path}/memories/list").json()["total"] == 1
-    other = {**body, "items": [{"content": "Something else."}]}
-    assert client.post(f"{path}/memories", json=other).status_code == 409
-    payload = client.get(f"{path}/operations/op-1", params={"include_payload": True}).json()["task_payload"]
-    assert payload["items"][0]["content"] == "Grace Grey paints."
-    listed = client.get(f"{path}/operations", params={"status": "completed", "type": "retain"}).json()
-    assert [(work["id"], work["document_id"]) for work in listed["operations"]] == [("op-1", "grace")]
-    assert client.get(f"{path}/operations", params={"status": "failed"}).json()["total"] == 0
-    assert client.delete(f"{path}/operations/op-1").status_code == 409
-    assert client.post(f"{path}/operations/op-1/retry").status_code == 409
-    assert client.delete(f"{path}/operations/op-1/delete").json()["success"] is True
-    assert client.get(f"{path}/operations/op-1").json()["status"] == "not_found"
-    assert client.delete(f"{path}/operations/op-1/delete").status_code == 404
-
-
-def test_files(client: Checked) -> None:
-    path = f"{BANKS}/files"
-    files = [("files", ("note.md", b"# Note\nHeidi Blue repairs clocks.", "text/markdown"))]
-    request = json.dumps({"files_metadata": [{"document_id": "note", "tags": ["file"], "context": "a note"}]})
-    accepted = client.post(f"{path}/files/retain", files=files, data={"request": request}).json()
-    assert wait_for(client, "files", accepted["operation_ids"][0])["status"] == "completed"
-    assert client.get(f"{path}/documents/note").json()["tags"] == ["file"]
-    binary = [("files", ("x.pdf", b"%PDF\xff\xfe\x00", "application/pdf"))]
-    assert client.post(f"{path}/files/retain", files=binary, data={"request": "{}"}).status_code == 422
-
-
-def test_statistics_and_graph(client: Checked, bank: str) -> None:
-    stats = client.get(f"{bank}/stats").json()
-    assert stats["total_documents"] == 3
-    assert stats["total_nodes"] == client.get(f"{bank}/memories/list").json()["total"]
-    assert sum(stats["links_by_fact_type"].values()) == stats["total_links"]
-    series = client.get(f"{bank}/stats/memories-timeseries", params={"period": "1d"}).json()
-    assert sum(b["world"] + b["experience"] + b["opinion"] for b in series["buckets"]) == stats["total_nodes"]
-    graph = client.get(f"{bank}/graph").json()
-    assert graph["total_units"] == len(graph["nodes"]) == stats["total_nodes"]
-    assert len(client.get(f"{bank}/graph", params={"limit": 1}).json()["nodes"]) == 1
-
-
-def test_documents_travel_between_banks(client: Checked, bank: str) -> None:
-    submitted = client.post(f"{bank}/document-transfer/export")
-    assert submitted.status_code == 202
-    done = wait_for(client, "main", submitted.json()["operation_id"])
-    archive = client.get(done["result_metadata"]["download_url"])
-    assert archive.headers["content-type"] == "application/zip"
-    assert len(archive.content) == done["result_metadata"]["byte_size"]
-
-    def take(target: str, **params: str) -> dict[str, Any]:
-        files = {"file": ("transfer.zip", archive.content, "application/zip")}
-        response = client.post(f"{BANKS}/{target}/document-transfer", files=files, params=params)
-        assert response.status_code == 202, response.text
-        ended = wait_for(client, target, response.json()["operation_id"])
-        assert ended["status"] == "completed", ended
-        result: dict[str, Any] = ended["result_metadata"]
-        return result
-
-    assert take("arrived")["documents_imported"] == 3
-    arrived = f"{BANKS}/arrived"
-    assert client.get(f"{arrived}/documents/cv").json()["original_text"] == TEXT
-    texts = [item["text"] for item in client.get(f"{bank}/memories/list").json()["items"]]
-    assert [item["text"] for item in client.get(f"{arrived}/memories/list").json()["items"]] == texts
-    assert take("arrived") == {"documents_imported": 0, "documents_skipped": 3, "facts_imported": 0}
-    take("arrived", on_conflict="new-id")
-    assert client.get(f"{arrived}/documents").json()["total"] == 6
-    assert client.get(f"{bank}/document-transfer").status_code == 410
-    broken = {"file": ("x.zip", b"not a zip", "application/zip")}
-    operation = client.post(f"{BANKS}/broken/document-transfer", files=broken).json()["operation_id"]
-    assert wait_for(client, "broken", operation)["status"] == "failed"
-    assert client.get("/v1/default/files/download/banks/main/exports/x/transfer.zip").status_code == 404
-
-
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("GET", "/mental-models"),
-        ("POST", "/directives"),
-        ("GET", "/webhooks"),
-        ("GET", "/knowledge-base/tree"),
-        ("POST", "/consolidate"),
-        ("GET", "/audit-logs"),
-        ("POST", "/documents/x/reprocess"),
-        ("POST", "/memories/dry-run-extract"),
-    ],
-)
-def test_what_is_not_built_says_so(client: Checked, bank: str, method: str, path: str) -> None:
-    response = client.request(method, bank + path, json={} if method == "POST" else None)
-    assert response.status_code == 501
-    assert response.json()["error"]["code"] == "not_built"
-    assert response.json()["detail"]
-
-
-def test_errors_have_a_detail_and_a_code(client: Checked, bank: str) -> None:
-    wrong = client.post(f"{bank}/memories/recall", json={"query": 7})
-    assert wrong.status_code == 422
-    assert wrong.json()["detail"][0]["loc"] == ["body", "query"]
-    assert wrong.json()["error"]["code"] == "invalid_input"
-    empty = client.post(f"{bank}/memories/recall", json={"query": "  "})
-    assert empty.json()["detail"][0]["loc"] == ["body", "query"]
-    assert client.get("/nowhere").json()["error"]["code"] == "not_found"
-    assert client.delete("/version").json()["error"]["code"] == "method_not_allowed"
-    assert (
-        client.post(
-            f"{bank}/memories", content=b"{", headers={"content-type": "application/json"}
-        ).status_code
-        == 422
-    )
-
-
-def test_every_path_of_the_reference_answers(client: Checked) -> None:
-    """Nothing of the reference is unknown to the server: it is built or says that it is not."""
-    if client.reference is None:
-        pytest.skip("the reference is not at hand")
-    for template, methods in client.reference["paths"].items():
-        for method in methods:
-            path = re.sub(r"\{\w+\}", "x", template)
-            response = client.request(method, path)
-            unknown = response.status_code == 404 and response.json()["detail"] == "Not Found"
-            assert not unknown, f"{method} {template}"
-            assert response.status_code != 405, f"{method} {template}"

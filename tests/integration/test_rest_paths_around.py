@@ -1,0 +1,153 @@
+"""Paths around the memory: background work, files, counts, transfer; what is not built; errors."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.integration.rest_checked import BANKS, TEXT, Checked, checked_client, fill_main
+from tests.integration.rest_server import wait_for
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checked]:
+    with checked_client(tmp_path_factory.mktemp("rest")) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def bank(client: Checked) -> str:
+    return fill_main(client)
+
+
+def test_background_retain_and_operations(client: Checked) -> None:
+    path = f"{BANKS}/later"
+    item = {"content": "Grace Grey paints.", "document_id": "grace"}
+    body = {"items": [item], "async": True, "operation_id": "op-1"}
+    accepted = client.post(f"{path}/memories", json=body).json()
+    assert (accepted["async"], accepted["operation_id"]) == (True, "op-1")
+    assert client.post(f"{path}/memories", json=body).json()["operation_id"] == "op-1"
+    ended = wait_for(client, "later", "op-1")
+    assert (ended["status"], ended["progress"]["processed"]) == ("completed", 1)
+    assert client.get(f"{path}/memories/list").json()["total"] == 1
+    other = {**body, "items": [{"content": "Something else."}]}
+    assert client.post(f"{path}/memories", json=other).status_code == 409
+    payload = client.get(f"{path}/operations/op-1", params={"include_payload": True}).json()["task_payload"]
+    assert payload["items"][0]["content"] == "Grace Grey paints."
+    listed = client.get(f"{path}/operations", params={"status": "completed", "type": "retain"}).json()
+    assert [(work["id"], work["document_id"]) for work in listed["operations"]] == [("op-1", "grace")]
+    assert client.get(f"{path}/operations", params={"status": "failed"}).json()["total"] == 0
+    assert client.delete(f"{path}/operations/op-1").status_code == 409
+    assert client.post(f"{path}/operations/op-1/retry").status_code == 409
+    assert client.delete(f"{path}/operations/op-1/delete").json()["success"] is True
+    assert client.get(f"{path}/operations/op-1").json()["status"] == "not_found"
+    assert client.delete(f"{path}/operations/op-1/delete").status_code == 404
+
+
+def test_files(client: Checked) -> None:
+    path = f"{BANKS}/files"
+    files = [("files", ("note.md", b"# Note\nHeidi Blue repairs clocks.", "text/markdown"))]
+    request = json.dumps({"files_metadata": [{"document_id": "note", "tags": ["file"], "context": "a note"}]})
+    accepted = client.post(f"{path}/files/retain", files=files, data={"request": request}).json()
+    assert wait_for(client, "files", accepted["operation_ids"][0])["status"] == "completed"
+    assert client.get(f"{path}/documents/note").json()["tags"] == ["file"]
+    binary = [("files", ("x.pdf", b"%PDF\xff\xfe\x00", "application/pdf"))]
+    assert client.post(f"{path}/files/retain", files=binary, data={"request": "{}"}).status_code == 422
+
+
+def test_statistics_and_graph(client: Checked, bank: str) -> None:
+    stats = client.get(f"{bank}/stats").json()
+    assert stats["total_documents"] == 3
+    assert stats["total_nodes"] == client.get(f"{bank}/memories/list").json()["total"]
+    assert sum(stats["links_by_fact_type"].values()) == stats["total_links"]
+    series = client.get(f"{bank}/stats/memories-timeseries", params={"period": "1d"}).json()
+    assert sum(b["world"] + b["experience"] + b["opinion"] for b in series["buckets"]) == stats["total_nodes"]
+    graph = client.get(f"{bank}/graph").json()
+    assert graph["total_units"] == len(graph["nodes"]) == stats["total_nodes"]
+    assert len(client.get(f"{bank}/graph", params={"limit": 1}).json()["nodes"]) == 1
+
+
+def test_documents_travel_between_banks(client: Checked, bank: str) -> None:
+    submitted = client.post(f"{bank}/document-transfer/export")
+    assert submitted.status_code == 202
+    done = wait_for(client, "main", submitted.json()["operation_id"])
+    archive = client.get(done["result_metadata"]["download_url"])
+    assert archive.headers["content-type"] == "application/zip"
+    assert len(archive.content) == done["result_metadata"]["byte_size"]
+
+    def take(target: str, **params: str) -> dict[str, Any]:
+        files = {"file": ("transfer.zip", archive.content, "application/zip")}
+        response = client.post(f"{BANKS}/{target}/document-transfer", files=files, params=params)
+        assert response.status_code == 202, response.text
+        ended = wait_for(client, target, response.json()["operation_id"])
+        assert ended["status"] == "completed", ended
+        result: dict[str, Any] = ended["result_metadata"]
+        return result
+
+    assert take("arrived")["documents_imported"] == 3
+    arrived = f"{BANKS}/arrived"
+    assert client.get(f"{arrived}/documents/cv").json()["original_text"] == TEXT
+    texts = [item["text"] for item in client.get(f"{bank}/memories/list").json()["items"]]
+    assert [item["text"] for item in client.get(f"{arrived}/memories/list").json()["items"]] == texts
+    assert take("arrived") == {"documents_imported": 0, "documents_skipped": 3, "facts_imported": 0}
+    take("arrived", on_conflict="new-id")
+    assert client.get(f"{arrived}/documents").json()["total"] == 6
+    assert client.get(f"{bank}/document-transfer").status_code == 410
+    broken = {"file": ("x.zip", b"not a zip", "application/zip")}
+    operation = client.post(f"{BANKS}/broken/document-transfer", files=broken).json()["operation_id"]
+    assert wait_for(client, "broken", operation)["status"] == "failed"
+    assert client.get("/v1/default/files/download/banks/main/exports/x/transfer.zip").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/mental-models"),
+        ("POST", "/directives"),
+        ("GET", "/webhooks"),
+        ("GET", "/knowledge-base/tree"),
+        ("POST", "/consolidate"),
+        ("GET", "/audit-logs"),
+        ("POST", "/documents/x/reprocess"),
+        ("POST", "/memories/dry-run-extract"),
+    ],
+)
+def test_what_is_not_built_says_so(client: Checked, bank: str, method: str, path: str) -> None:
+    response = client.request(method, bank + path, json={} if method == "POST" else None)
+    assert response.status_code == 501
+    assert response.json()["error"]["code"] == "not_built"
+    assert response.json()["detail"]
+
+
+def test_errors_have_a_detail_and_a_code(client: Checked, bank: str) -> None:
+    wrong = client.post(f"{bank}/memories/recall", json={"query": 7})
+    assert wrong.status_code == 422
+    assert wrong.json()["detail"][0]["loc"] == ["body", "query"]
+    assert wrong.json()["error"]["code"] == "invalid_input"
+    empty = client.post(f"{bank}/memories/recall", json={"query": "  "})
+    assert empty.json()["detail"][0]["loc"] == ["body", "query"]
+    assert client.get("/nowhere").json()["error"]["code"] == "not_found"
+    assert client.delete("/version").json()["error"]["code"] == "method_not_allowed"
+    assert (
+        client.post(
+            f"{bank}/memories", content=b"{", headers={"content-type": "application/json"}
+        ).status_code
+        == 422
+    )
+
+
+def test_every_path_of_the_reference_answers(client: Checked) -> None:
+    """Nothing of the reference is unknown to the server: it is built or says that it is not."""
+    if client.reference is None:
+        pytest.skip("the reference is not at hand")
+    for template, methods in client.reference["paths"].items():
+        for method in methods:
+            path = re.sub(r"\{\w+\}", "x", template)
+            response = client.request(method, path)
+            unknown = response.status_code == 404 and response.json()["detail"] == "Not Found"
+            assert not unknown, f"{method} {template}"
+            assert response.status_code != 405, f"{method} {template}"
