@@ -81,6 +81,9 @@ def _section(section: Section) -> list[str]:
     for contestant, outcome in rows.values():
         if outcome.failure:
             lines += [f"{contestant.label} did not run: {_harmless(outcome.failure)}", ""]
+    absent = [contestant.label for contestant in CONTESTANTS if contestant.name not in rows]
+    if absent:
+        lines += [f"Not asked to run: {', '.join(absent)}.", ""]
     return lines + (_ratios(rows, measured) if "perdure" in measured else [])
 
 

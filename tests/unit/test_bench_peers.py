@@ -107,7 +107,7 @@ def test_the_page_names_who_did_not_run_and_no_folder_of_the_machine() -> None:
     assert "did not run: No such file: pg0" in written
     assert "/some/where" not in written
     assert "echo 1.0" in written
-    assert "FTS5" not in written
+    assert "Not asked to run: Perdure, `fast`," in written
 
 
 def test_results_are_kept_by_data_and_options(tmp_path: Path) -> None:
