@@ -91,7 +91,7 @@ def test_only_the_beginning_of_a_text_beyond_the_window_counts(embedder: OnnxEmb
     first, second = embedder.embed_passages([long, long + "Carla repairs violins."])
     assert np.array_equal(first, second)
     (packed,) = embedder.encode_passages([long])
-    assert len(packed) == 128 * 64
+    assert len(packed) == 48 * 64
 
 
 def test_a_passage_beyond_the_window_scores_as_its_best_part(reranker: OnnxReranker) -> None:
