@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Mapping
 from ipaddress import ip_address
 
 from perdure.engine import Perdure
-from perdure.errors import Unauthorised
+from perdure.errors import InvalidInput, Unauthorised
 from perdure.surfaces.keys import ApiKey, list_keys, match_key
 
 FRESH_SECONDS = 1.0
@@ -32,6 +33,16 @@ def check_exposure(engine: Perdure, host: str) -> None:
             f"{host} can be reached from other machines and there is no API key; "
             "create one with `perdure keys create`, or bind to 127.0.0.1"
         )
+
+
+def check_port(host: str, port: int) -> None:
+    """Raise when a server could not listen there."""
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host.strip("[]"), port))
+        except OSError as error:
+            raise InvalidInput("port", f"one to listen on at {host} ({error.strerror})", port) from error
 
 
 class KeyRing:

@@ -90,3 +90,14 @@ def test_a_public_address_needs_a_key(cli: Any, command: tuple[str, ...]) -> Non
 @pytest.mark.parametrize("args", [("--port", "1"), ("--http", "--bank", "b")])
 def test_options_that_do_not_go_together_are_refused(cli: Any, args: tuple[str, ...]) -> None:
     assert cli("mcp", *args).code == 2
+
+
+@pytest.mark.parametrize("command", [("serve",), ("mcp", "--http")])
+def test_a_port_that_is_taken_is_named(cli: Any, command: tuple[str, ...]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        ran = cli(*command, "--port", str(taken.getsockname()[1]))
+    assert ran.code == 2
+    assert ran.err.startswith("perdure: error: port")
+    assert len(ran.err.strip().splitlines()) == 1

@@ -56,9 +56,12 @@ def mcp(
         raise InvalidInput("--bank", "no value with --http: clients connect to /mcp/BANK instead", bank)
     with memory(database, **_given(host, port)) as engine:
         if http:
+            from perdure.surfaces.access import check_exposure, check_port
             from perdure.surfaces.mcp.http import PATH, run_http
 
             settings = engine.settings
+            check_exposure(engine, settings.host)
+            check_port(settings.host, settings.port)
             console(stderr=True).print(f"MCP on {_url(settings)}{PATH} and {_url(settings)}{PATH}/BANK")
             run_http(engine, settings.host, settings.port, settings.log_level)
         else:

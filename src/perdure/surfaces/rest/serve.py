@@ -10,7 +10,7 @@ from fastapi import FastAPI
 
 from perdure.engine import Perdure
 from perdure.settings import Settings
-from perdure.surfaces.access import check_exposure
+from perdure.surfaces.access import check_exposure, check_port
 from perdure.surfaces.rest.app import create_app
 
 GRACE_SECONDS = 30
@@ -40,4 +40,5 @@ def serve(settings: Settings, extend: Callable[[FastAPI], None] | None = None) -
     """Serve until interrupted; requests under way are finished first."""
     logging.basicConfig(level=settings.log_level.upper())
     with Perdure.open(settings=settings) as engine:
+        check_port(settings.host, settings.port)
         make_server(engine, settings, extend).run()
