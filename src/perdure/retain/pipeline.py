@@ -40,15 +40,15 @@ def _retain_planned(
 ) -> RetainResult:
     with EmbedAhead(parts.embedder, parts.late) as ahead:
         with trace.stage("extract"):
-            drawn = _draw(parts, bank, plans, now, ahead)
+            drawn, key_of = _draw(parts, bank, plans, now, ahead)
             drawn, moved, gone = keep_unchanged(plans, drawn)
         with trace.stage("dedupe"):
-            keys = [dedupe_key(draft.fact) for draft in drawn]
+            keys = [key_of[draft.fact.id] for draft in drawn]
             drafts, merged = split_known(drawn, parts.store.known(bank, keys), keys)
         with trace.stage("resolve"):
             settled = settle_entities(parts.store, bank, drafts, now)
         with trace.stage("embed"):
-            facts, changed = _with_features(parts, bank, plans, settled.drafts, ahead)
+            facts, changed = _with_features(parts, bank, plans, settled.drafts, key_of, ahead)
     with trace.stage("link"):
         closures = closures_of(parts.store, bank, settled.drafts, now)
         links = _links(parts, bank, settled.drafts, facts, now)
@@ -62,23 +62,33 @@ def _retain_planned(
 
 def _draw(
     parts: RetainParts, bank: str, plans: Sequence[Plan], now: datetime, ahead: EmbedAhead
-) -> list[Draft]:
-    """All drafts; those that are likely to be stored go to the embedder while the next turns are read."""
+) -> tuple[list[Draft], dict[str, str]]:
+    """All drafts and, by fact id, their dedupe keys.
+
+    Those that are likely to be stored go to the embedder while the next turns are read.
+    """
     stored = {drawn_identity(fact) for plan in plans for fact in plan.old_facts}
     drawn: list[Draft] = []
+    key_of: dict[str, str] = {}
     for drafts in draw_facts(parts.extractor, bank, plans, now):
         drawn += drafts
+        key_of.update((draft.fact.id, dedupe_key(draft.fact)) for draft in drafts)
         fresh = [draft for draft in drafts if drawn_identity(draft.fact) not in stored]
-        keys = [dedupe_key(draft.fact) for draft in fresh]
+        keys = [key_of[draft.fact.id] for draft in fresh]
         fresh, _ = split_known(fresh, parts.store.known(bank, keys), keys)
         ahead.start([embedded_text(draft) for draft in fresh])
-    return drawn
+    return drawn, key_of
 
 
 def _with_features(
-    parts: RetainParts, bank: str, plans: Sequence[Plan], drafts: Sequence[Draft], ahead: EmbedAhead
+    parts: RetainParts,
+    bank: str,
+    plans: Sequence[Plan],
+    drafts: Sequence[Draft],
+    key_of: Mapping[str, str],
+    ahead: EmbedAhead,
 ) -> tuple[list[NewFact], Mapping[str, Features]]:
-    described = [describe(draft, dedupe_key(draft.fact)) for draft in drafts]
+    described = [describe(draft, key_of[draft.fact.id]) for draft in drafts]
     earlier = {
         plan.document.id: parts.store.features(bank, list(plan.earlier)) for plan in plans if plan.earlier
     }
