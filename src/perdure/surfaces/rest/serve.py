@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from collections.abc import Callable
 
@@ -41,4 +42,7 @@ def serve(settings: Settings, extend: Callable[[FastAPI], None] | None = None) -
     logging.basicConfig(level=settings.log_level.upper())
     with Perdure.open(settings=settings) as engine:
         check_port(settings.host, settings.port)
-        make_server(engine, settings, extend).run()
+        server = make_server(engine, settings, extend)
+        gc.collect()
+        gc.freeze()  # what the app is made of lives as long as the process: collections need not look at it again
+        server.run()
