@@ -82,7 +82,7 @@ def test_boosts_stay_between_minus_23_and_plus_27_percent() -> None:
 
 def test_final_score_is_relevance_times_boosts() -> None:
     fact = Fact(id="a", bank="b", text="t", mentioned_at=NOW)
-    query = Query(text="q", asked_at=NOW)
+    query = Query(text="q", content="q", asked_at=NOW)
     [scored] = score([Candidate(fact_id="a", relevance=0.5)], {"a": fact}, query, BoostWeights())
     assert scored.score == pytest.approx(0.5 * 1.1 * 1.0 * 1.0)
     assert scored.boosts["recency"] == pytest.approx(1.1)

@@ -41,6 +41,8 @@ class Query:
     """A question as the channels see it."""
 
     text: str
+    content: str
+    """The text without the words that only ask; what is searched for."""
     asked_at: datetime
     terms: Mapping[str, float] = field(default_factory=dict)
     words: tuple[str, ...] = ()
@@ -73,6 +75,8 @@ class Candidate:
     """How surely the question names what the fact's document is about."""
     by_named: bool = False
     """Whether somebody said it whom the question names."""
+    by_role: bool = False
+    """Whether it is the user's in a question about "my", the agent's in one about what "you said"."""
     logits: tuple[float, ...] = ()
     """The cross-encoder's raw scores, one a view of the passage; empty when it did not read it."""
     rerank: float | None = None

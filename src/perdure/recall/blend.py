@@ -40,7 +40,7 @@ def with_relevance(pool: Sequence[Candidate], blend: Blend) -> list[Candidate]:
     if not blend.adds:
         return _in_two_parts(pool)
     strong = [
-        _with_strength(c, (max(c.logits) if c.logits else floor) + extra)
+        _with_strength(c, blend.logit * (max(c.logits) if c.logits else floor) + extra)
         for c, extra in zip(pool, added, strict=True)
     ]
     return sorted(strong, key=lambda c: (-c.relevance, -(c.strength or 0.0), c.fact_id))
@@ -78,7 +78,7 @@ def cheap_strengths(pool: Sequence[Candidate], blend: Blend) -> list[float]:
                 total + weight * (value - 1.0) for total, value in zip(totals, to_unit(values), strict=True)
             ]
     return [
-        total + blend.titles * (c.title or 0.0) + blend.speaker * c.by_named
+        total + blend.titles * (c.title or 0.0) + blend.speaker * c.by_named + blend.role * c.by_role
         for total, c in zip(totals, pool, strict=True)
     ]
 

@@ -62,6 +62,8 @@ class ViewSpec:
 class Blend:
     """What is added to the cross-encoder's logit: weight x signal, each signal brought to 0..1 over the pool."""
 
+    logit: float = 1.0
+    """Weight of the cross-encoder's logit itself."""
     late: float = 0.0
     fused: float = 0.0
     channels: Mapping[str, float] = field(default_factory=dict)
@@ -72,6 +74,8 @@ class Blend:
     """Share of a linked candidate's lead that comes over (docs/decisions/linked-strength.md)."""
     speaker: float = 0.0
     """What being said by somebody whom the question names adds."""
+    role: float = 0.0
+    """What being the user's own words adds in questions about "my", the agent's in those about "you said"."""
     cover: float = 0.0
     """How much covering the rest of the question counts, where documents have titles."""
 
@@ -163,6 +167,7 @@ DEFAULT = Recipe(
         titles=3.0,
         links=1.0,
         speaker=0.5,
+        role=3.0,
         cover=3.0,
     ),
     scoring=Scoring.ODDS,

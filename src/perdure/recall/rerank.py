@@ -16,6 +16,7 @@ from perdure.recall.parts import RecallParts
 from perdure.recall.recipes import Blend, Recipe, View, ViewSpec
 from perdure.recall.request import RecallRequest
 from perdure.text.passage import full_passage, own_passage
+from perdure.text.perspective import asked_roles
 from perdure.text.terms import plain_words
 
 Passages = Mapping[str, tuple[str, bytes]]
@@ -49,24 +50,32 @@ def rerank(
 def _with_names(
     pool: Sequence[Candidate], facts: Mapping[str, Fact], query: Query, titles: Titles | None
 ) -> list[Candidate]:
-    """Candidates that know whether the question names their document's subject or their speaker."""
+    """Candidates that know whether the question is about their document's subject or their speaker."""
     named = title_matches(titles, query.text) if titles is not None else {}
-    words = set(query.words)
+    words, roles = set(query.words), asked_roles(query.text)
     speakers = {fact.speaker for fact in facts.values() if fact.speaker}
     spoken = {name for name in speakers if words.intersection(plain_words(name))}
-    if not named and not spoken:
+    in_role = {name for name in speakers if name.lower() in roles}
+    if not (named or spoken or in_role):
         return list(pool)
-    return [_named(c, facts.get(c.fact_id), named, spoken) for c in pool]
+    return [_named(c, facts.get(c.fact_id), named, spoken, in_role) for c in pool]
 
 
 def _named(
-    candidate: Candidate, fact: Fact | None, documents: Mapping[str, float], speakers: Set[str]
+    candidate: Candidate,
+    fact: Fact | None,
+    documents: Mapping[str, float],
+    speakers: Set[str],
+    in_role: Set[str],
 ) -> Candidate:
     if fact is None:
         return candidate
-    title = documents.get(fact.document_id or "")
-    by_named = fact.speaker in speakers
-    return replace(candidate, title=title, by_named=by_named) if title or by_named else candidate
+    return replace(
+        candidate,
+        title=documents.get(fact.document_id or ""),
+        by_named=fact.speaker in speakers,
+        by_role=fact.speaker in in_role,
+    )
 
 
 def _titles(
@@ -100,7 +109,7 @@ def _late_stage(
         return pool
     packed = [passages.get(candidate.fact_id, ("", b""))[1] for candidate in pool]
     try:
-        scores = parts.late.score(query.text, packed)
+        scores = parts.late.score(query.content, packed)
     except ModelError as error:
         trace.failed("late", str(error))
         return pool
@@ -128,7 +137,7 @@ def _cross_stage(
     # Facts of one turn share a view, and a view alone is the same as the full one: each text is read once.
     texts = list(dict.fromkeys(text for seen in views.values() for text in seen))
     try:
-        logits = parts.reranker.score(query.text, texts)
+        logits = parts.reranker.score(query.content, texts)
     except ModelError as error:
         trace.failed("reranker", str(error))
         return pool

@@ -15,6 +15,7 @@ from perdure.ports.store import KeyedEntity
 from perdure.recall.fuse import fuse
 from perdure.recall.parts import RecallParts
 from perdure.recall.request import RecallRequest
+from perdure.text.asking import without_asking
 from perdure.text.dates import Anchor, read_anchors, read_dates
 from perdure.text.names import entity_keys, normal_name
 from perdure.text.terms import index_terms, plain_words
@@ -34,13 +35,15 @@ class Understood:
 def understand(parts: RecallParts, request: RecallRequest, trace: Trace) -> Understood:
     """Read the question; without an embedder the vector is None and the semantic channel is named as lost."""
     asked_at = request.asked_at or parts.clock()
-    vector = _embed(parts, request.query, trace)
+    content = without_asking(request.query)
+    vector = _embed(parts, content, trace)
     found = find_entities(parts, request)
     query = Query(
         text=request.query,
+        content=content,
         asked_at=asked_at,
-        terms=dict.fromkeys(index_terms(request.query), 1.0),
-        words=plain_words(request.query),
+        terms=dict.fromkeys(index_terms(content), 1.0),
+        words=plain_words(content),
         entities={keyed.entity.id: 1.0 for keyed in found},
         entity_names=tuple(keyed.entity.name for keyed in found),
         window=request.temporal_window or spoken_window(request.query, asked_at),

@@ -17,7 +17,7 @@ def _result(*texts: str) -> RecallResult:
         for n, text in enumerate(texts)
     ]
     return RecallResult(
-        query=Query(text="Where does Maya work?", asked_at=SAID),
+        query=Query(text="Where does Maya work?", content="Where does Maya work?", asked_at=SAID),
         recipe="default",
         recollections=tuple(
             Recollection(fact=fact, score=0.9 - n / 10, citation=n + 1) for n, fact in enumerate(facts)

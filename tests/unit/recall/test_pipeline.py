@@ -235,3 +235,17 @@ def test_bad_requests_name_the_field(options: dict[str, Any], field: str) -> Non
     with pytest.raises(InvalidInput) as caught:
         RecallRequest(bank="b", **options)
     assert caught.value.field == field
+
+
+def test_a_question_about_my_things_prefers_what_the_user_said(parts: RecallParts) -> None:
+    making = RetainParts(
+        store=parts.store, extractor=LocalExtractor(RuleTagger()), clock=lambda: NOW, embedder=parts.embedder
+    )
+    turns = [
+        {"content": "A red bike with a steel frame costs about 900 euros.", "speaker": "assistant", "role": "assistant"},
+        {"content": "The red bike has a steel frame now.", "speaker": "user", "role": "user"},
+    ]
+    retain(making, RetainRequest(bank="b", items=read_items(turns, {})))
+    mine = ask(parts, "What frame does my red bike have?")
+    told = ask(parts, "What did you say a red bike with a steel frame costs?")
+    assert [mine.recollections[0].fact.speaker, told.recollections[0].fact.speaker] == ["user", "assistant"]

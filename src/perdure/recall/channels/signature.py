@@ -12,5 +12,5 @@ FLOOR = 0.65
 
 def signature(context: ChannelContext) -> list[Hit]:
     """Hamming similarity of at least 0.65."""
-    probe = SignatureProbe(sign(context.query.text), min_score=FLOOR)
+    probe = SignatureProbe(sign(context.query.content), min_score=FLOOR)
     return context.store.search(context.bank, probe, context.wanted, context.limit)
