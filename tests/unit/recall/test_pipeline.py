@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from perdure.domain.filter import Filter
-from perdure.domain.recall import Evidence, Hit, RecallResult
+from perdure.domain.recall import Candidate, Evidence, Hit, RecallResult
 from perdure.domain.time import AsOf, Window
 from perdure.errors import InvalidInput
 from perdure.models.hashing import HashingEmbedder
@@ -20,9 +20,10 @@ from perdure.models.rule_tagger import RuleTagger
 from perdure.models.tokens import token_counter
 from perdure.ports.embedder import Vector
 from perdure.ports.probe import KeywordProbe, Probe, TemporalProbe
+from perdure.recall.blend import cheap_strengths
 from perdure.recall.parts import RecallParts
 from perdure.recall.pipeline import recall
-from perdure.recall.recipes import RECIPES, ChannelSpec, Recipe, find_recipe
+from perdure.recall.recipes import RECIPES, Blend, ChannelSpec, Recipe, find_recipe
 from perdure.recall.request import MinScores, RecallRequest, read_tags
 from perdure.retain.extract_local import LocalExtractor
 from perdure.retain.parts import RetainParts
@@ -237,7 +238,7 @@ def test_bad_requests_name_the_field(options: dict[str, Any], field: str) -> Non
     assert caught.value.field == field
 
 
-def test_a_question_about_my_things_prefers_what_the_user_said(parts: RecallParts) -> None:
+def test_questions_about_my_things_and_about_what_you_said_mark_whose_words_count(parts: RecallParts) -> None:
     making = RetainParts(
         store=parts.store, extractor=LocalExtractor(RuleTagger()), clock=lambda: NOW, embedder=parts.embedder
     )
@@ -246,6 +247,15 @@ def test_a_question_about_my_things_prefers_what_the_user_said(parts: RecallPart
         {"content": "The red bike has a steel frame now.", "speaker": "user", "role": "user"},
     ]
     retain(making, RetainRequest(bank="b", items=read_items(turns, {})))
-    mine = ask(parts, "What frame does my red bike have?")
-    told = ask(parts, "What did you say a red bike with a steel frame costs?")
-    assert [mine.recollections[0].fact.speaker, told.recollections[0].fact.speaker] == ["user", "assistant"]
+    assert _marked(ask(parts, "What frame does my red bike have?", explain=True)) == {"user"}
+    assert _marked(ask(parts, "What did you say a red bike costs?", explain=True)) == {"assistant"}
+    assert _marked(ask(parts, "What does a red bike cost?", explain=True)) == set()
+
+
+def _marked(result: RecallResult) -> set[str]:
+    return {r.fact.speaker for r in result if r.candidate is not None and r.candidate.by_role}
+
+
+def test_whose_words_count_adds_its_weight() -> None:
+    plain, marked = Candidate(fact_id="a"), Candidate(fact_id="b", by_role=True)
+    assert cheap_strengths([plain, marked], Blend(role=3.0)) == [0.0, 3.0]
