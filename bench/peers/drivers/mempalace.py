@@ -47,7 +47,7 @@ def opening(job: Job) -> Iterator[MemPalaceMemory]:
     """A new palace; the embedder finds its weights where it would have put them itself."""
     folder = Path.home() / MODEL
     folder.parent.mkdir(parents=True)
-    folder.symlink_to(job.options["minilm"])
+    folder.symlink_to(job.options["minilm_onnx"])
     os.environ["MEMPALACE_PALACE_PATH"] = str(job.folder / "palace")
     yield MemPalaceMemory(import_module("mempalace.mcp_server"))
 
