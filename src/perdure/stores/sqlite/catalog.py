@@ -172,16 +172,16 @@ def entities(
 def _keys(db: sqlite3.Connection, bank_no: int, ids: Sequence[str] | None) -> dict[str, list[str]]:
     base = "SELECT entity, key FROM entity_key WHERE bank = ?"
     if ids is None:
-        rows = [db.execute(f"{base} ORDER BY key", (bank_no,))]
+        rows = [db.execute(base, (bank_no,))]
     else:
         rows = [
-            db.execute(f"{base} AND entity IN ({marks(group)}) ORDER BY key", (bank_no, *group))
-            for group in chunked(ids)
+            db.execute(f"{base} AND entity IN ({marks(group)})", (bank_no, *group)) for group in chunked(ids)
         ]
     keys: dict[str, list[str]] = {}
     for entity, key in chain.from_iterable(rows):
         keys.setdefault(entity, []).append(key)
-    return keys
+    # Sorted here: ORDER BY key makes SQLite walk all keys of the bank instead of those of the entities.
+    return {entity: sorted(found) for entity, found in keys.items()}
 
 
 def records(db: sqlite3.Connection, kind: str, bank: str, ids: Sequence[str] | None) -> list[Record]:
