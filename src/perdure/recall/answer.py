@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from perdure.domain.fact import Chunk, Entity, Fact
-from perdure.domain.recall import Candidate, Query, RecallResult, Recollection
+from perdure.domain.recall import Candidate, Evidence, Query, RecallResult, Recollection
 from perdure.domain.trace import Trace
 from perdure.recall.enrich import conflicts, timelines
 from perdure.recall.evidence import evidence_of, overall
@@ -25,9 +25,10 @@ def answer(
     """The result that the caller sees."""
     taken = [facts[candidate.fact_id] for candidate, _ in fitted.taken]
     warnings = conflicts(taken)
+    levels = evidence_of([candidate for candidate, _ in fitted.taken])
     recollections = tuple(
-        _recollection(number, candidate, tokens, facts[candidate.fact_id], request, warnings)
-        for number, (candidate, tokens) in enumerate(fitted.taken, start=1)
+        _recollection(number, candidate, tokens, level, facts[candidate.fact_id], request, warnings)
+        for number, ((candidate, tokens), level) in enumerate(zip(fitted.taken, levels, strict=True), start=1)
     )
     chunks = _chunks(parts, request, taken)
     entities = _entities(parts, request, taken)
@@ -50,6 +51,7 @@ def _recollection(
     number: int,
     candidate: Candidate,
     tokens: int,
+    level: Evidence,
     fact: Fact,
     request: RecallRequest,
     warnings: Mapping[str, str],
@@ -59,7 +61,7 @@ def _recollection(
         score=candidate.score,
         citation=number,
         tokens=tokens,
-        evidence=evidence_of(candidate),
+        evidence=level,
         candidate=candidate if request.explain else None,
         notes=(warnings[fact.id],) if fact.id in warnings else (),
     )

@@ -11,13 +11,21 @@ WEAK_AT = 0.5
 """Logits 5 and 0 of the default cross-encoder, calibrated on labelled questions (docs/decisions/evidence.md)."""
 
 
-def evidence_of(candidate: Candidate) -> Evidence:
-    """Judged by the cross-encoder alone: the other figures are not comparable between questions."""
-    if candidate.rerank is None:
-        return Evidence.WEAK
-    if candidate.rerank >= STRONG_AT:
+def evidence_of(candidates: Sequence[Candidate]) -> list[Evidence]:
+    """Judged by the cross-encoder alone: the other figures are not comparable between questions.
+
+    What it did not read is weak at best, and nothing when the weakest that it read is nothing. When it read none,
+    all is weak.
+    """
+    weakest = min((c.rerank for c in candidates if c.rerank is not None), default=WEAK_AT)
+    unread = Evidence.WEAK if weakest >= WEAK_AT else Evidence.NONE
+    return [unread if c.rerank is None else _level(c.rerank) for c in candidates]
+
+
+def _level(rerank: float) -> Evidence:
+    if rerank >= STRONG_AT:
         return Evidence.STRONG
-    return Evidence.WEAK if candidate.rerank >= WEAK_AT else Evidence.NONE
+    return Evidence.WEAK if rerank >= WEAK_AT else Evidence.NONE
 
 
 def overall(found: Sequence[Evidence]) -> Evidence:

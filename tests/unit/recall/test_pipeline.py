@@ -21,6 +21,7 @@ from perdure.models.tokens import token_counter
 from perdure.ports.embedder import Vector
 from perdure.ports.probe import KeywordProbe, Probe, TemporalProbe
 from perdure.recall.blend import cheap_strengths
+from perdure.recall.evidence import evidence_of
 from perdure.recall.parts import RecallParts
 from perdure.recall.pipeline import recall
 from perdure.recall.recipes import RECIPES, Blend, ChannelSpec, Recipe, find_recipe
@@ -259,3 +260,12 @@ def _marked(result: RecallResult) -> set[str]:
 def test_whose_words_count_adds_its_weight() -> None:
     plain, marked = Candidate(fact_id="a"), Candidate(fact_id="b", by_role=True)
     assert cheap_strengths([plain, marked], Blend(role=3.0)) == [0.0, 3.0]
+
+
+def test_what_the_cross_encoder_did_not_read_is_no_better_than_the_weakest_it_read() -> None:
+    strong, weak, nothing = (Candidate(fact_id=str(r), rerank=r) for r in (0.999, 0.7, 0.1))
+    unread = Candidate(fact_id="unread")
+    assert evidence_of([strong, weak, unread]) == [Evidence.STRONG, Evidence.WEAK, Evidence.WEAK]
+    assert evidence_of([strong, nothing, unread]) == [Evidence.STRONG, Evidence.NONE, Evidence.NONE]
+    assert evidence_of([strong, unread])[1] is Evidence.WEAK
+    assert evidence_of([unread]) == [Evidence.WEAK]
