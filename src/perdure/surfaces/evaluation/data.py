@@ -9,7 +9,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from perdure.errors import InvalidInput
+from perdure.errors import InvalidInput, NotFound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +54,10 @@ def load_banks(path: Path) -> list[LabelledBank]:
     """All banks of a data file; errors name the place."""
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise NotFound("file", str(path)) from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput("data", f"UTF-8 text ({error.reason})", str(path)) from error
     except OSError as error:
         raise InvalidInput("data", f"a readable file ({error.strerror})", str(path)) from error
     except json.JSONDecodeError as error:
@@ -67,14 +71,16 @@ def _bank(raw: Any, path: str) -> LabelledBank:
     for name in ("bank", "items", "queries"):
         if not isinstance(raw, Mapping) or name not in raw:
             raise InvalidInput(f"{path}.{name}", "bank, items and queries in every bank")
+        if name != "bank" and not isinstance(raw[name], list):
+            raise InvalidInput(f"{path}.{name}", "a list", type(raw[name]).__name__)
     items = [_item(part, f"{path}.items[{i}]") for i, part in enumerate(raw["items"])]
     session_of = {item.id: item.session or item.id for item in items}
     queries = [_query(part, session_of, f"{path}.queries[{i}]") for i, part in enumerate(raw["queries"])]
     return LabelledBank(id=str(raw["bank"]), items=items, queries=queries)
 
 
-def _item(raw: Mapping[str, Any], path: str) -> LabelledItem:
-    if "id" not in raw or "text" not in raw:
+def _item(raw: Any, path: str) -> LabelledItem:
+    if not isinstance(raw, Mapping) or "id" not in raw or "text" not in raw:
         raise InvalidInput(path, "an id and a text")
     return LabelledItem(
         id=str(raw["id"]),
@@ -86,8 +92,8 @@ def _item(raw: Mapping[str, Any], path: str) -> LabelledItem:
     )
 
 
-def _query(raw: Mapping[str, Any], session_of: Mapping[str, str], path: str) -> LabelledQuery:
-    if "id" not in raw or "query" not in raw:
+def _query(raw: Any, session_of: Mapping[str, str], path: str) -> LabelledQuery:
+    if not isinstance(raw, Mapping) or "id" not in raw or "query" not in raw:
         raise InvalidInput(path, "an id and a query")
     evidence = frozenset(str(item) for item in raw.get("evidence", ()))
     sessions = raw.get("evidence_sessions") or {session_of[item] for item in evidence if item in session_of}
