@@ -1,0 +1,52 @@
+"""`perdure eval`: a labelled file is retained, asked, measured, written out and found again in the cache."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+ITEMS = [
+    {"id": "t1", "session": "s1", "date": "2023-05-08", "speaker": "Ann", "text": "I adopted a grey cat called Miso."},
+    {"id": "t2", "session": "s1", "date": "2023-05-08", "speaker": "Ben", "text": "The bakery sells rye bread."},
+    {"id": "t3", "session": "s2", "date": "2023-06-01", "speaker": "Ann", "text": "I ran the Lisbon marathon."},
+]
+QUERIES = [
+    {"id": "q1", "query": "What is Ann's cat called?", "type": "single-hop", "evidence": ["t1"], "date": "2023-07-01"},
+    {"id": "q2", "query": "Which marathon did Ann run?", "type": "single-hop", "evidence": ["t3"]},
+    {"id": "q3", "query": "What does the bakery sell?", "type": "open", "evidence": ["t2"]},
+]
+
+
+@pytest.fixture
+def labelled(cli: Any) -> Any:
+    body = [{"bank": "b", "items": ITEMS, "queries": QUERIES}]
+    (cli.folder / "data.json").write_text(json.dumps(body), encoding="utf-8")
+    return cli
+
+
+def test_figures_rankings_and_cache(labelled: Any) -> None:
+    ran = labelled("eval", "data.json", "--out", "rankings.jsonl", "--cache", "kept", "--json")
+    assert ran.code == 0
+    assert ran.json["items"]["all"]["recall@1"] == 1.0
+    assert ran.json["sessions"]["single-hop"]["queries"] == 2
+    lines = [json.loads(line) for line in (labelled.folder / "rankings.jsonl").read_text().splitlines()]
+    assert [line["id"] for line in lines] == ["q1", "q2", "q3"]
+    assert [line["ranked"][0] for line in lines] == ["t1", "t3", "t2"]
+    assert all(line["ms"] > 0 for line in lines)
+    kept = sorted(path.name for path in (labelled.folder / "kept").iterdir())
+    again = labelled("eval", "data.json", "--cache", "kept", "--json")
+    assert again.json == ran.json
+    assert sorted(path.name for path in (labelled.folder / "kept").iterdir()) == kept
+
+
+def test_a_table_for_people(labelled: Any) -> None:
+    shown = labelled("eval", "data.json", "--recipe", "fast", "--extractor", "verbatim", "--no-cache").out
+    assert "fast · verbatim · over items" in shown
+    assert "latency of a recall" in shown
+
+
+def test_what_is_not_there_or_not_known(labelled: Any) -> None:
+    assert labelled("eval", "none.json").code == 3
+    assert labelled("eval", "data.json", "--recipe", "slow").code == 2
