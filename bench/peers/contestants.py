@@ -60,7 +60,7 @@ CONTESTANTS = (
         environment="perdure",
         driver="bench.peers.drivers.perdure",
         options={"recipe": "fast"},
-        setup="the same without a reranker",
+        setup="the same without the cross-encoder",
     ),
     Contestant(
         name="perdure-plain",
