@@ -1,10 +1,18 @@
-"""docs/benchmarks.md: each command writes the section between its own marks and leaves the rest alone."""
+"""docs/benchmarks.md: each command writes the section between its own marks and leaves the rest alone.
+
+    python -m bench.page NAME TITLE MODULE [ARGUMENTS...]
+
+runs a bench that only prints (`bench.store`, `bench.retain`, `bench.server`) and puts what it printed into the section NAME.
+"""
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
 import re
+import subprocess
+import sys
 from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
@@ -44,3 +52,26 @@ def taken(command: str, load: float | None = None) -> str:
 def load_now() -> float:
     """Processes that wanted a core in the last minute."""
     return os.getloadavg()[0]
+
+
+def run(name: str, title: str, module: str, arguments: list[str]) -> None:
+    """Run a bench, show what it prints, and keep it in the page."""
+    load = load_now()
+    shown = " ".join(["python -m", module, *(Path(a).name if os.path.exists(a) else a for a in arguments)])
+    ran = subprocess.run([sys.executable, "-m", module, *arguments], check=True, stdout=subprocess.PIPE, text=True)
+    print(ran.stdout)
+    write_section(name, [f"### {title}", "", taken(shown, load), "", "```text", ran.stdout.rstrip(), "```"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("name")
+    parser.add_argument("title")
+    parser.add_argument("module")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER)
+    chosen = parser.parse_args()
+    run(chosen.name, chosen.title, chosen.module, chosen.arguments)
+
+
+if __name__ == "__main__":
+    main()
