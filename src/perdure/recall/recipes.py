@@ -162,6 +162,7 @@ DEFAULT = Recipe(
     cross_pool=14,
     views=(ViewSpec(View.FULL), ViewSpec(View.OWN, first=4)),
     blend=Blend(
+        logit=0.7,
         late=2.0,
         channels={"keyword": 3.0, "surroundings": 3.0, "semantic": 1.0, "temporal": 0.5},
         titles=3.0,
