@@ -54,14 +54,14 @@ class Closure:
     superseded_by: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Proof:
     """The same statement seen again: raises proof_count and records the source."""
 
     fact_id: str
     document_id: str | None
     chunk_id: str | None
-    seen_at: datetime
+    seen_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +205,9 @@ class Store(Protocol):
 
     def links(self, bank: str, ids: Sequence[str]) -> list[Link]:
         """The links that start or end at one of `ids`."""
+
+    def proofs(self, bank: str, ids: Sequence[str]) -> list[Proof]:
+        """What said the facts of `ids` again after their first source, in the order of ids, oldest first."""
 
     def known(self, bank: str, dedupe_keys: Sequence[str]) -> dict[str, str]:
         """dedupe_key -> id of the current fact that holds it."""

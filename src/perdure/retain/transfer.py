@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
@@ -16,15 +17,16 @@ from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, Link, L
 from perdure.domain.filter import Filter
 from perdure.domain.time import parse_instant
 from perdure.errors import Conflict, InvalidInput
-from perdure.ports.store import Features, KeyedEntity, NewFact, Selection, Store, WriteBatch
+from perdure.ports.store import Features, KeyedEntity, NewFact, Proof, Selection, Store, WriteBatch
 
 FORMAT = "perdure-bank"
 VERSION = 1
 PAGE = 500
+PARTS = ("document", "chunk", "entity", "fact", "link", "proof")
 
 
 def export_bank(store: Store, bank: str, now: datetime) -> Iterator[str]:
-    """One JSON object a line: the bank first, then documents, chunks, entities, facts and links."""
+    """One JSON object a line: the bank first, then documents, chunks, entities, and facts with links and proofs."""
     found = store.banks([bank])
     if not found:
         return
@@ -55,6 +57,8 @@ def _facts(store: Store, bank: str, now: datetime) -> Iterator[str]:
         for link in store.links(bank, [fact.id for fact in page]):
             if link.source in features:
                 yield _line("link", {"source": link.source, "target": link.target, "link": link.kind.value, "weight": link.weight})
+        for proof in store.proofs(bank, [fact.id for fact in page]):
+            yield _line("proof", _plain(proof))
         offset += len(page)
 
 
@@ -70,10 +74,10 @@ def import_bank(store: Store, bank: str, lines: Iterable[str]) -> int:
     if head.get("version") not in range(1, VERSION + 1):
         raise InvalidInput("version", f"at most {VERSION}", head.get("version"))
     made, model = _decoded(1, "bank", bank, head), _decoded(1, "model", bank, head)
-    batches: dict[str, list[Any]] = {name: [] for name in ("document", "chunk", "entity", "fact", "link")}
+    batches: dict[str, list[Any]] = {name: [] for name in PARTS}
     for number, (kind, body) in enumerate(records, start=2):
         if kind not in batches:
-            raise InvalidInput(f"line {number}", "a document, chunk, entity, fact or link", kind)
+            raise InvalidInput(f"line {number}", "one of " + ", ".join(PARTS), kind)
         batches[kind].append(_decoded(number, kind, bank, body))
     store.save_bank(made)
     store.write(
@@ -83,11 +87,23 @@ def import_bank(store: Store, bank: str, lines: Iterable[str]) -> int:
             documents=batches["document"],
             chunks=batches["chunk"],
             entities=batches["entity"],
-            facts=batches["fact"],
+            facts=_without(batches["fact"], batches["proof"]),
             links=batches["link"],
+            proofs=batches["proof"],
         )
     )
     return len(batches["fact"])
+
+
+def _without(facts: Sequence[NewFact], proofs: Sequence[Proof]) -> list[NewFact]:
+    """The facts as they were before the proofs, which count again when they are written."""
+    again = Counter(proof.fact_id for proof in proofs)
+    return [
+        replace(new, fact=replace(new.fact, proof_count=max(1, new.fact.proof_count - again[new.fact.id])))
+        if again[new.fact.id]
+        else new
+        for new in facts
+    ]
 
 
 def _decoded(number: int, kind: str, bank: str, body: dict[str, Any]) -> Any:
@@ -215,6 +231,10 @@ def _link(_: str, body: Mapping[str, Any]) -> Link:
     return Link(body["source"], body["target"], LinkKind(body["link"]), body["weight"])
 
 
+def _proof(_: str, body: Mapping[str, Any]) -> Proof:
+    return Proof(**_typed(body, ("seen_at",)))
+
+
 _DECODERS: Mapping[str, Any] = {
     "bank": _bank,
     "model": _model,
@@ -223,4 +243,5 @@ _DECODERS: Mapping[str, Any] = {
     "entity": _entity,
     "fact": _fact,
     "link": _link,
+    "proof": _proof,
 }

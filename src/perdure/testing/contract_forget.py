@@ -120,7 +120,12 @@ class ForgetContract:
                 Proof(fact_id="c", document_id="d1", chunk_id="c1", seen_at=NOW),
             ],
         )
+        assert store.proofs(BANK, ["c", "a", "b"]) == [
+            Proof("c", "d1", "c1", NOW),
+            Proof("b", "d2", "c2", NOW),
+        ]
         assert store.forget(BANK, Target(document_id="d1")) == 1
+        assert store.proofs(BANK, ["a", "b", "c"]) == []
         assert [document.id for document in store.documents(BANK)] == ["d2"]
         assert store.chunks(BANK, ids=["c1", "c2"]) == [_chunk("c2", "d2", "two")]
         kept = store.facts(BANK, ["a", "b", "c"])

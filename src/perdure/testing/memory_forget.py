@@ -39,7 +39,7 @@ def _scrub_surroundings(state: BankState, doomed: set[str]) -> None:
     gone = [state.facts[ident] for ident in doomed]
     wordings = needles(gone)
     sources = {(fact.document_id, fact.chunk_id) for fact in gone}
-    sources |= {source for ident in doomed for source in state.proofs.get(ident, [])}
+    sources |= {(p.document_id, p.chunk_id) for ident in doomed for p in state.proofs.get(ident, [])}
     documents = {document for document, _ in sources if document is not None}
     for ident in {chunk for _, chunk in sources if chunk is not None} & state.chunks.keys():
         state.chunks[ident] = scrub_chunk(state.chunks[ident], wordings)

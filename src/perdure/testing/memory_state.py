@@ -16,12 +16,13 @@ from perdure.ports.store import (
     Features,
     KeyedEntity,
     NewFact,
+    Proof,
     WriteBatch,
     WriteReceipt,
 )
 
 Source = tuple[str | None, str | None]
-"""(document id, chunk id) that proved a fact again."""
+"""(document id, chunk id) that a fact comes from."""
 
 
 @dataclass(slots=True)
@@ -35,7 +36,7 @@ class BankState:
     features: dict[str, Features] = field(default_factory=dict)
     entities: dict[str, KeyedEntity] = field(default_factory=dict)
     links: dict[tuple[str, str, LinkKind], Link] = field(default_factory=dict)
-    proofs: dict[str, list[Source]] = field(default_factory=dict)
+    proofs: dict[str, list[Proof]] = field(default_factory=dict)
     staged: dict[EmbeddingModel, dict[str, tuple[dict[str, Vector], bytes]]] = field(default_factory=dict)
 
     def copy(self) -> BankState:
@@ -135,7 +136,7 @@ def _add_facts(state: BankState, batch: WriteBatch) -> WriteReceipt:
     for closure in batch.closures:
         _close(state, closure, merged)
     for proof in batch.proofs:
-        _prove(state, merged.get(proof.fact_id, proof.fact_id), (proof.document_id, proof.chunk_id))
+        _prove(state, replace(proof, fact_id=merged.get(proof.fact_id, proof.fact_id)))
     for link in batch.links:
         source, target = merged.get(link.source, link.source), merged.get(link.target, link.target)
         if source != target and source in state.facts and target in state.facts:
@@ -148,7 +149,7 @@ def _insert(state: BankState, new: NewFact) -> str | None:
     fact, features = new.fact, new.features
     holder = state.holder(features.dedupe_key) if features.dedupe_key and fact.retired_at is None else None
     if holder is not None:
-        _prove(state, holder, (fact.document_id, fact.chunk_id))
+        _prove(state, Proof(holder, fact.document_id, fact.chunk_id, fact.recorded_at))
         return holder
     if fact.id in state.facts:
         raise Conflict(f"fact {fact.id!r} exists already")
@@ -183,10 +184,11 @@ def _close(state: BankState, closure: Closure, merged: dict[str, str]) -> None:
         )
 
 
-def _prove(state: BankState, ident: str, source: Source) -> None:
-    if ident in state.facts:
-        state.facts[ident] = replace(state.facts[ident], proof_count=state.facts[ident].proof_count + 1)
-        state.proofs.setdefault(ident, []).append(source)
+def _prove(state: BankState, proof: Proof) -> None:
+    fact = state.facts.get(proof.fact_id)
+    if fact is not None:
+        state.facts[fact.id] = replace(fact, proof_count=fact.proof_count + 1)
+        state.proofs.setdefault(fact.id, []).append(proof)
 
 
 def remove_entity(state: BankState, ident: str) -> None:
@@ -204,12 +206,12 @@ def remove_sources(state: BankState, gone: Callable[[Source], bool], *, erase: b
     homeless = []
     for fact in list(state.facts.values()):
         proofs = state.proofs.get(fact.id, [])
-        left = [source for source in proofs if not gone(source)]
+        left = [proof for proof in proofs if not gone((proof.document_id, proof.chunk_id))]
         lost = len(proofs) - len(left)
         home_gone = gone((fact.document_id, fact.chunk_id))
         if home_gone and left:
-            document_id, chunk_id = left.pop(0)
-            state.facts[fact.id] = rehome(fact, document_id, chunk_id, lost + 1)
+            home = left.pop(0)
+            state.facts[fact.id] = rehome(fact, home.document_id, home.chunk_id, lost + 1)
         elif home_gone and erase:
             homeless.append(fact.id)
             continue

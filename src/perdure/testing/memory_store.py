@@ -31,6 +31,7 @@ from perdure.ports.store import (
     FactPage,
     Features,
     KeyedEntity,
+    Proof,
     Selection,
     Target,
     WriteBatch,
@@ -222,6 +223,10 @@ class MemoryStore:
             state.staged.pop(model, None)
             state.bank = replace(state.bank, model=model)
             return []
+
+    def proofs(self, bank: str, ids: Sequence[str]) -> list[Proof]:
+        held = self._state(bank).proofs
+        return [proof for ident in ids for proof in held.get(ident, [])]
 
     def stats(self, bank: str) -> BankStats:
         state = self._state(bank)

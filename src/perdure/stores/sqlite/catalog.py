@@ -12,7 +12,7 @@ from perdure.domain.bank import Bank
 from perdure.domain.fact import Chunk, Document, Fact
 from perdure.domain.record import Record
 from perdure.ports.embedder import Vector
-from perdure.ports.store import BankStats, Features, KeyedEntity
+from perdure.ports.store import BankStats, Features, KeyedEntity, Proof
 from perdure.stores.sqlite import codec
 from perdure.stores.sqlite.working import AT_ONCE, FACT_COLUMNS, chunked, marks, views_of
 
@@ -98,6 +98,21 @@ def features(db: sqlite3.Connection, bank_no: int, ids: Sequence[str]) -> dict[s
                 passage=passage,
             )
     return {ident: found[ident] for ident in ids if ident in found}
+
+
+def proofs(db: sqlite3.Connection, bank_no: int, ids: Sequence[str]) -> list[Proof]:
+    """What said the facts again, in the order of the ids."""
+    found: dict[str, list[Proof]] = {}
+    for group in chunked(ids):
+        rows = db.execute(
+            "SELECT fact.id, proof.document_id, proof.chunk_id, proof.seen_at FROM fact"
+            " JOIN proof ON proof.fact = fact.no"
+            f" WHERE fact.bank = ? AND fact.id IN ({marks(group)}) ORDER BY proof.no",
+            (bank_no, *group),
+        )
+        for ident, document_id, chunk_id, seen_at in rows:
+            found.setdefault(ident, []).append(Proof(ident, document_id, chunk_id, codec.instant(seen_at)))
+    return [proof for ident in ids for proof in found.get(ident, [])]
 
 
 def passages(

@@ -25,6 +25,7 @@ from perdure.ports.store import (
     FactPage,
     Features,
     KeyedEntity,
+    Proof,
     Selection,
     Target,
     WriteBatch,
@@ -168,6 +169,11 @@ class SqliteStore:
         with self._reading() as reader:
             snapshot = self._snapshot(reader, bank, self._look(reader, bank))
             return listing.links(snapshot, ids) if snapshot else []
+
+    def proofs(self, bank: str, ids: Sequence[str]) -> list[Proof]:
+        with self._reading() as reader:
+            state = self._look(reader, bank)
+            return catalog.proofs(reader.connection, state.no, ids) if state else []
 
     def known(self, bank: str, dedupe_keys: Sequence[str]) -> dict[str, str]:
         with self._reading() as reader:
