@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from perdure.domain.fact import Chunk, Document, Fact
+from perdure.domain.fact import Chunk, Document, Fact, TurnSpan
 
 FORGOTTEN = "[forgotten]"
 """Stands where erased text stood."""
@@ -33,8 +33,25 @@ def scrub(text: str, wordings: Iterable[str]) -> str:
 
 def scrub_chunk(chunk: Chunk, wordings: Iterable[str]) -> Chunk:
     """A chunk that an erased fact came from; wholly emptied when the wording cannot be found in it."""
+    wordings = tuple(wordings)
     scrubbed = scrub(chunk.text, wordings)
-    return replace(chunk, text=FORGOTTEN if scrubbed == chunk.text else scrubbed)
+    if scrubbed == chunk.text:
+        return replace(chunk, text=FORGOTTEN, spans=())
+    return replace(chunk, text=scrubbed, spans=_moved_spans(chunk, wordings, scrubbed))
+
+
+def _moved_spans(chunk: Chunk, wordings: Sequence[str], scrubbed: str) -> tuple[TurnSpan, ...]:
+    """Where the turns stand after scrubbing; none when a wording reached over the border of a turn."""
+    spans: list[TurnSpan] = []
+    text, at = "", 0
+    for span in chunk.spans:
+        text += scrub(chunk.text[at : span.start], wordings)
+        start = len(text)
+        text += scrub(chunk.text[span.start : span.end], wordings)
+        spans.append(replace(span, start=start, end=len(text)))
+        at = span.end
+    text += scrub(chunk.text[at:], wordings)
+    return tuple(spans) if text == scrubbed else ()
 
 
 def scrub_document(document: Document, wordings: Iterable[str]) -> Document:
