@@ -10,7 +10,7 @@ TURNS = (TurnSpan(start=5, end=23, speaker="Ann"), TurnSpan(start=30, end=52, sp
 
 
 def chunk() -> Chunk:
-    return Chunk(id="c", bank="b", document_id="d", text=TEXT, spans=TURNS)
+    return Chunk(id="c", bank="b", document_id="d", ordinal=0, text=TEXT, content_hash="h", spans=TURNS)
 
 
 def turns(held: Chunk) -> list[tuple[str, str]]:
