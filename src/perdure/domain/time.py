@@ -23,7 +23,7 @@ def parse_instant(value: str | datetime | None, field: str) -> datetime | None:
         return aware(value)
     try:
         return aware(datetime.fromisoformat(value.strip()))
-    except (ValueError, AttributeError) as error:
+    except (ValueError, AttributeError, TypeError, OverflowError) as error:
         raise InvalidInput(field, "an ISO 8601 date or datetime", value) from error
 
 
