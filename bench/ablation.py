@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.page import load_now, taken
 from perdure.engine import Perdure
 from perdure.ports.embedder import Vector
 from perdure.ports.reranker import Reranker
@@ -133,7 +134,7 @@ def _short(figures: dict[str, float]) -> str:
     return "  ".join(f"{name} {value:.3f}" for name, value in figures.items())
 
 
-def write_table(results: Mapping[str, Results], samples: tuple[int, int], folder: Path) -> None:
+def write_table(results: Mapping[str, Results], samples: tuple[int, int], load: float, folder: Path) -> None:
     """docs/ablation.md: two tables a data set."""
     lines = [
         "# Ablation",
@@ -141,6 +142,8 @@ def write_table(results: Mapping[str, Results], samples: tuple[int, int], folder
         f"Written by `python -m bench.ablation`: about {samples[0]} questions of each set for the variants and {samples[1]} "
         "for the recipes, evenly spaced, facts by the local extractor. `items` are turns or passages, `sessions` the "
         "sessions (or passages) they belong to; the figure in brackets is the distance to the default, in points.",
+        "",
+        taken("python -m bench.ablation", load),
     ]
     for name, parts in results.items():
         lines += ["", f"## {name}", "", *_table(parts["variants"], timed=False), "", *_table(parts["recipes"], timed=True)]
@@ -202,10 +205,11 @@ def main() -> None:
     chosen = parser.parse_args()
     samples = (chosen.sample, chosen.recipe_sample)
     results: dict[str, Results] = {}
+    load = load_now()
     for path in chosen.data:
         results[path.stem] = run(path, samples, chosen.cache)
         (chosen.cache / "ablation.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
-        write_table(results, samples, chosen.out)
+        write_table(results, samples, load, chosen.out)
         draw(results, chosen.out)
 
 
