@@ -181,7 +181,7 @@ def draw(results: Mapping[str, Results], folder: Path) -> None:
         axis.barh(range(len(labels)), values, color=colours)
         axis.set_yticks(range(len(labels)), [_title(*label) for label in labels], fontsize=7)
         axis.invert_yaxis()
-        axis.set_xlim(0, 1)
+        axis.set_xlim(0, 1.09)
         axis.set_title(name, fontsize=9)
         axis.tick_params(axis="x", labelsize=7)
         for place, value in enumerate(values):
@@ -192,7 +192,7 @@ def draw(results: Mapping[str, Results], folder: Path) -> None:
 
 
 def _title(part: str, label: str) -> str:
-    return f"recipe {label}" if part == "recipes" else label
+    return f"recipe {label}, fewer questions" if part == "recipes" else label
 
 
 def main() -> None:
