@@ -23,7 +23,7 @@ def fuse(hits: Mapping[str, Sequence[Hit]], k: int = RRF_K, limit: int | None = 
     """Reciprocal rank fusion, best first, ties by id."""
     places = _places(hits, sorted(hits))
     fused = {
-        fact_id: fsum([1.0 / (k + rank) for _, rank, _ in found]) for fact_id, found in places.items()
+        fact_id: reciprocal_rank([rank for _, rank, _ in found], k) for fact_id, found in places.items()
     }
     return _best(places, fused, limit)
 

@@ -82,7 +82,8 @@ class Blend:
     @property
     def adds(self) -> bool:
         """Whether anything is added at all."""
-        return bool(self.late or self.fused or any(self.channels.values()))
+        own = (self.late, self.fused, self.titles, self.speaker, self.role)
+        return any(own) or any(self.channels.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

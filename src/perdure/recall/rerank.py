@@ -134,7 +134,7 @@ def _cross_stage(
     views = {
         c.fact_id: _views(passages[c.fact_id][0], place, recipe.views) for place, c in enumerate(head)
     }
-    # Facts of one turn share a view, and a view alone is the same as the full one: each text is read once.
+    # Facts of one turn are the same text in place, and a fact that nothing was said before is alike in both views.
     texts = list(dict.fromkeys(text for seen in views.values() for text in seen))
     try:
         logits = parts.reranker.score(query.content, texts)

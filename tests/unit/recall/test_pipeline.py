@@ -20,7 +20,7 @@ from perdure.models.rule_tagger import RuleTagger
 from perdure.models.tokens import token_counter
 from perdure.ports.embedder import Vector
 from perdure.ports.probe import KeywordProbe, Probe, TemporalProbe
-from perdure.recall.blend import cheap_strengths
+from perdure.recall.blend import cheap_strengths, with_relevance
 from perdure.recall.evidence import evidence_of
 from perdure.recall.parts import RecallParts
 from perdure.recall.pipeline import recall
@@ -260,6 +260,7 @@ def _marked(result: RecallResult) -> set[str]:
 def test_whose_words_count_adds_its_weight() -> None:
     plain, marked = Candidate(fact_id="a"), Candidate(fact_id="b", by_role=True)
     assert cheap_strengths([plain, marked], Blend(role=3.0)) == [0.0, 3.0]
+    assert [c.fact_id for c in with_relevance([plain, marked], Blend(role=3.0))] == ["b", "a"]
 
 
 def test_what_the_cross_encoder_did_not_read_is_no_better_than_the_weakest_it_read() -> None:
