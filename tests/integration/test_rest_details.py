@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
 from perdure import Perdure
+from perdure.surfaces.rest.app import create_app
 from perdure.surfaces.rest.browsing import Wanted, every_fact
-from tests.integration.rest_server import wait_for
+from tests.integration.rest_server import open_quick, wait_for
 
 BANKS = "/v1/default/banks"
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Perdure]:
+    with open_quick(tmp_path) as engine:
+        yield engine
+
+
+@pytest.fixture
+def client(engine: Perdure) -> Iterator[TestClient]:
+    with TestClient(create_app(engine), base_url="http://localhost") as client:
+        yield client
 
 
 def with_observation(engine: Perdure) -> tuple[str, str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +17,19 @@ from perdure.surfaces.keys import KIND, Scope, create_key, list_keys, match_key,
 from perdure.surfaces.rest.app import create_app
 from perdure.surfaces.rest.serve import make_server
 from tests.integration.rest_leak import BANKS, check_untouched, make_side, random_calls
+from tests.integration.rest_server import open_quick
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Perdure]:
+    with open_quick(tmp_path) as engine:
+        yield engine
+
+
+@pytest.fixture
+def client(engine: Perdure) -> Iterator[TestClient]:
+    with TestClient(create_app(engine), base_url="http://localhost") as client:
+        yield client
 
 
 def bearer(text: str) -> dict[str, str]:
