@@ -222,16 +222,28 @@ def encode_fact(fact: Fact) -> str:
     return compact(values)
 
 
-def decode_fact(bank: str, ident: str, text: str, body: str, count: int, times: str | None) -> Fact:
-    """The fact of a row.
+FactRow = tuple[str, str, str, int, str | None]
+"""id, text, body, recalls, recall_times"""
 
-    Recall reads hundreds at once: a stored fact was checked when it was written, so its fields are set
-    without checking them again.
+
+def decode_facts(bank: str, rows: Sequence[FactRow]) -> list[Fact]:
+    """The facts of rows.
+
+    Recall reads hundreds at once: all bodies are parsed as one text, which takes half the time; and a stored fact
+    was checked when it was written, so its fields are set without checking them again.
     """
+    bodies, _ = _scan("[" + ",".join([row[2] for row in rows]) + "]", 0)
+    return [
+        _decoded(bank, ident, text, body, count, times)
+        for (ident, text, _, count, times), body in zip(rows, bodies, strict=True)
+    ]
+
+
+def _decoded(bank: str, ident: str, text: str, body: list[Any], count: int, times: str | None) -> Fact:
     (
         started, ended, mentioned, begins, ends, recorded, retired, expires,
         entities, entity_ids, emotions, flags, sources, tags, kind, tier, *plain,
-    ) = _scan(body, 0)[0]  # fmt: skip
+    ) = body  # fmt: skip
     recalls = tuple(map(_from_iso, json.loads(times))) if times else ()
     draft = _Draft(
         started and _from_iso(started),

@@ -274,10 +274,10 @@ class SqliteStore:
     def _snapshot(self, reader: Reader, bank: str, state: BankState | None) -> Snapshot | None:
         return None if state is None else self._indexes.get(bank).snapshot(reader, state)
 
-    def _numbers(self, bank: str, state: BankState, ids: Sequence[str]) -> dict[str, int]:
-        """The numbers of facts, as far as an index that is in memory and up to date knows them."""
+    def _numbers(self, bank: str, state: BankState, ids: Sequence[str]) -> list[int]:
+        """The numbers of facts, 0 where no index that is in memory and up to date knows them."""
         snapshot = self._indexes.current(bank, state)
-        return {} if snapshot is None else snapshot.numbers_of(ids)
+        return [0] * len(ids) if snapshot is None or not snapshot.size else snapshot.numbers_of(ids)
 
     def _names(self, reader: Reader, state: BankState, bank: str, probe: RelationProbe) -> dict[str, float]:
         """Names in lower case of a probe's entities, with their weights."""

@@ -71,8 +71,9 @@ class WorkingSet:
                 f"SELECT no, {FACT_COLUMNS} FROM fact WHERE bank = ? AND id IN ({marks(group)})",
                 (self._bank_no, *group),
             )
-            for no, *row in rows:
-                self._held[row[0]] = Held(no, codec.decode_fact(self._bank, *row))
+            found = rows.fetchall()
+            facts = codec.decode_facts(self._bank, [row[1:] for row in found])
+            self._held |= {fact.id: Held(row[0], fact) for row, fact in zip(found, facts, strict=True)}
 
     def load_where(self, condition: str, values: Sequence[object]) -> list[Held]:
         """The facts for which a condition on the fact table holds, as they are in this transaction."""
@@ -258,7 +259,7 @@ class WorkingSet:
 
 
 FACT_COLUMNS = "id, text, body, recalls, recall_times"
-"""What `codec.decode_fact` takes."""
+"""codec.FactRow"""
 
 
 def write_vectors(

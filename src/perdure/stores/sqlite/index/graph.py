@@ -9,7 +9,7 @@ from perdure.domain.fact import LinkKind
 from perdure.domain.recall import Hit
 from perdure.ports.probe import GraphProbe, PageRankProbe
 from perdure.stores.sqlite.codec import KINDS, digest
-from perdure.stores.sqlite.index.rank import best, ranked
+from perdure.stores.sqlite.index.rank import best, contenders, ranked
 from perdure.stores.sqlite.index.runs import split
 from perdure.stores.sqlite.index.snapshot import Admission, Mask, Snapshot
 
@@ -18,28 +18,31 @@ Scores = NDArray[np.float64]
 
 
 def graph(index: Snapshot, probe: GraphProbe, admission: Admission, limit: int) -> list[Hit]:
-    """Activation that spreads from seeds, as GraphProbe states it."""
-    rows, held = _seeds(index, probe, admission.mask)
-    seeds = rows
+    """Activation that spreads from seeds, as GraphProbe states it.
+
+    Two hops commonly reach half of a bank, so activation is kept for all rows and not for those reached.
+    """
+    seeds, held = _seeds(index, probe, admission.mask)
     totals = np.zeros(index.size)
-    totals[rows] = held
-    touched = np.zeros(index.size, np.bool_)
-    touched[rows] = True
-    expanded = np.zeros(index.size, np.bool_)
+    totals[seeds] = held
+    rows, held = _strongest(index, seeds, held, probe.breadth)
+    expanded = [rows]
     given = _numbered(index, probe.entities)
     for hop in range(1, probe.hops + 1):
-        rows, held = _strongest(index, rows, held, probe.breadth)
-        expanded[rows] = True
-        reached, received = _spread(index, admission, rows, held, given, probe.hub_cap)
-        totals[reached] += received
-        touched[reached] = True
+        received = _spread(index, admission, rows, held, given, probe.hub_cap)
+        totals += received
         if hop < probe.hops:
-            fresh = ~expanded[reached]
-            rows, held = reached[fresh], probe.decay * np.minimum(1.0, received[fresh])
+            received[np.concatenate(expanded)] = 0.0
+            rows = np.flatnonzero(received > 0)
+            held = probe.decay * np.minimum(1.0, received.take(rows))
+            rows, held = _strongest(index, rows, held, probe.breadth)
+            expanded.append(rows)
             given = {}
     if not probe.include_seeds:
-        touched[seeds] = False
-    found = np.flatnonzero(touched)
+        totals[seeds] = 0.0
+    found = contenders(totals, limit, digits=9)
+    if found is None:
+        found = np.flatnonzero(totals > 0)
     return best(index, found, totals.take(found), limit, digits=9)
 
 
@@ -67,23 +70,16 @@ def _strongest(index: Snapshot, rows: Rows, held: Scores, breadth: int) -> tuple
 
 def _spread(
     index: Snapshot, admission: Admission, rows: Rows, held: Scores, given: dict[int, float], hub_cap: int
-) -> tuple[Rows, Scores]:
-    """The rows that one step reaches and what it brings them."""
-    shared = _through_entities(index, admission, rows, held, given, hub_cap)
-    touched = shared > 0
-    linked = []
+) -> Scores:
+    """What one step brings each row."""
+    received = _through_entities(index, admission, rows, held, given, hub_cap)
+    reached = np.flatnonzero(received > 0)
+    received[reached] = np.tanh(0.5 * received.take(reached))
+    mask = None if admission.everything else admission.mask
     for kind in (LinkKind.SEMANTIC, LinkKind.CAUSAL):
-        far, weight = _highest_each(*neighbours(index, admission.mask, rows, held, kind))
-        touched[far] = True
-        linked.append((far, weight))
-    reached = np.flatnonzero(touched)
-    received = np.tanh(0.5 * shared.take(reached))
-    for far, weight in linked:
-        received[np.searchsorted(reached, far)] += weight
-    if received.min(initial=1.0) > 0:
-        return reached, received
-    kept = received > 0
-    return reached[kept], received[kept]
+        far, weight = _highest_each(*neighbours(index, mask, rows, held, kind))
+        received[far] += weight
+    return received
 
 
 def _highest_each(rows: Rows, values: Scores) -> tuple[Rows, Scores]:
@@ -91,17 +87,22 @@ def _highest_each(rows: Rows, values: Scores) -> tuple[Rows, Scores]:
     if len(rows) == 0:
         return rows, values
     order = np.argsort(rows)
-    rows, values = rows[order], values[order]
+    rows, values = rows.take(order), values.take(order)
     starts = _group_starts(rows)
     return rows[starts], np.maximum.reduceat(values, starts)
 
 
-def neighbours(index: Snapshot, mask: Mask, rows: Rows, held: Scores, kind: LinkKind) -> tuple[Rows, Scores]:
-    """Admitted rows that links of a kind join with the given ones, and link weight times activation."""
+def neighbours(
+    index: Snapshot, mask: Mask | None, rows: Rows, held: Scores, kind: LinkKind
+) -> tuple[Rows, Scores]:
+    """Admitted rows (without a mask, any) that links of a kind join with the given ones, and weight times activation."""
     found = index.links[KINDS[kind]].of_all(rows)
     far = found.tail >> 1
-    kept = mask[far]
-    return far[kept], held[found.head[kept]] * found.weight[kept]
+    weight = held.take(found.head) * found.weight
+    if mask is None:
+        return far, weight
+    kept = mask.take(far)
+    return far[kept], weight[kept]
 
 
 def _through_entities(

@@ -9,7 +9,7 @@ import numpy as np
 from perdure.domain.recall import Hit
 from perdure.ports.probe import KeywordProbe
 from perdure.stores.sqlite.codec import term_hash
-from perdure.stores.sqlite.index.rank import best
+from perdure.stores.sqlite.index.rank import best, contenders
 from perdure.stores.sqlite.index.snapshot import Mask, Snapshot
 
 
@@ -29,5 +29,6 @@ def keyword(index: Snapshot, probe: KeywordProbe, mask: Mask, limit: int) -> lis
         norm = probe.k1 * (1 - probe.b + probe.b * relative)
         scores[rows] += probe.terms[term] * idf * tf * (probe.k1 + 1) / (tf + norm)
         touched[rows] = True
-    rows = np.flatnonzero(touched)
+    found = contenders(scores, limit, digits=9)
+    rows = np.flatnonzero(touched) if found is None else found
     return best(index, rows, scores.take(rows), limit, probe.min_score, digits=9)

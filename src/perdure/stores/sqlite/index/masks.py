@@ -60,11 +60,9 @@ def _admitted(index: Snapshot, wanted: Filter) -> Mask:
 def during(index: Snapshot, window: Window) -> Mask:
     """Which facts happened (undated ones: were said) in the window."""
     first, last = index.columns["first"], index.columns["last"]
-    mask: Mask = first != NEVER
+    mask: Mask = first < (NEVER if window.end is None else micros(window.end, NEVER))
     if window.start is not None:
         mask &= last >= micros(window.start, ALWAYS)
-    if window.end is not None:
-        mask &= first < micros(window.end, NEVER)
     return mask
 
 

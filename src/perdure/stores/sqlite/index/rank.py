@@ -16,6 +16,8 @@ Rows = NDArray[np.int64]
 Scores = NDArray[np.float64]
 
 _FEW = 4
+_DRAWN = 16
+"""One of so many scores is drawn to guess where the best begin."""
 _new = object.__new__
 _put_id, _put_score = (vars(Hit)[name].__set__ for name in ("fact_id", "score"))
 
@@ -44,26 +46,39 @@ def ranked(
     if len(rows) > limit:
         places = _highest(index, rows, scores, limit)
         rows, scores = rows[places], scores[places]
-    return in_order(index, rows, scores)
+    rows, scores, _ = in_order(index, rows, scores, np.zeros(len(rows), np.int64))
+    return rows, scores
 
 
-def in_order(
-    index: Snapshot, rows: Rows, scores: Scores, group: NDArray[np.int64] | None = None
-) -> tuple[Rows, Scores]:
-    """All rows by falling score, ties by id; with groups, those of a lower group come first."""
+def contenders(scores: Scores, limit: int, digits: int) -> Rows | None:
+    """Few places with the `limit` highest of many scores, also when rounded; None when most have to be looked at.
+
+    A sample tells a border above which there are likely enough; below it none can be among them if there are.
+    """
+    drawn = 2 * limit // _DRAWN + 8
+    if limit < 1 or len(scores) < 2 * drawn * _DRAWN:
+        return None
+    sample = np.partition(scores[::_DRAWN], -drawn)
+    border = float(sample[-drawn])
+    if border <= 0:
+        return None
+    found = np.flatnonzero(scores >= border - 10.0**-digits)
+    return found if np.count_nonzero(scores[found] >= border) >= limit else None
+
+
+def in_order(index: Snapshot, rows: Rows, scores: Scores, group: Rows) -> tuple[Rows, Scores, Rows]:
+    """All rows by rising group, then by falling score, ties by id; with their scores and groups."""
     high, low = index.id_keys[:, rows]
-    first = np.zeros(len(rows), np.int64) if group is None else group
-    keys = (low, high, -scores) if group is None else (low, high, -scores, group)
-    order = np.lexsort(keys)
-    rows, scores, high, low, first = rows[order], scores[order], high[order], low[order], first[order]
-    alike = (scores[1:] == scores[:-1]) & (high[1:] == high[:-1]) & (low[1:] == low[:-1])
-    if alike.any():
+    order = np.lexsort((low, high, -scores, group))
+    rows, scores, group = rows[order], scores[order], group[order]
+    alike = (scores[1:] == scores[:-1]) & (high[order[1:]] == high[order[:-1]])
+    if alike.any() and (alike & (low[order[1:]] == low[order[:-1]])).any():
         whole = zip(
-            first.tolist(), (-scores).tolist(), [index.ids[row] for row in rows.tolist()], strict=True
+            group.tolist(), (-scores).tolist(), [index.ids[row] for row in rows.tolist()], strict=True
         )
         places = [place for _, place in sorted(zip(whole, range(len(rows)), strict=True))]
-        rows, scores = rows[places], scores[places]
-    return rows, scores
+        rows, scores, group = rows[places], scores[places], group[places]
+    return rows, scores, group
 
 
 def best(

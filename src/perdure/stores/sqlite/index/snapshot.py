@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Self
 
 import numpy as np
@@ -105,12 +106,12 @@ class Snapshot:
         row = self.row_of.get(ident)
         return row if row is not None and row < self.size and self.alive[row] else None
 
-    def numbers_of(self, ids: Sequence[str]) -> dict[str, int]:
-        """The numbers of those facts that are there."""
-        known = [(ident, row) for ident, row in zip(ids, map(self.row_of.get, ids), strict=True)
-                 if row is not None and row < self.size]  # fmt: skip
-        rows = np.array([row for _, row in known], np.int64)
-        return dict(zip([ident for ident, _ in known], self.numbers[rows].tolist(), strict=True))
+    def numbers_of(self, ids: Sequence[str]) -> list[int]:
+        """The numbers of facts, 0 for those that are not there."""
+        rows = np.fromiter(map(self.row_of.get, ids, repeat(-1)), np.int64, len(ids))
+        known = (rows >= 0) & (rows < self.size)
+        numbers: list[int] = np.where(known, self.numbers[np.where(known, rows, 0)], 0).tolist()
+        return numbers
 
     def mentioning(self, entity: int) -> list[int]:
         """The numbers of the facts that mention an entity, which is given by its hash."""

@@ -12,7 +12,7 @@ from perdure.ports.probe import TemporalProbe
 from perdure.stores.sqlite.codec import EPOCH, micros
 from perdure.stores.sqlite.index.graph import neighbours
 from perdure.stores.sqlite.index.masks import during
-from perdure.stores.sqlite.index.rank import as_hits, best, in_order, ranked
+from perdure.stores.sqlite.index.rank import as_hits, best, in_order
 from perdure.stores.sqlite.index.snapshot import Mask, Snapshot
 from perdure.stores.sqlite.index.vectors import RESCORED, likeliest
 
@@ -89,16 +89,23 @@ def _take_turns(index: Snapshot, rows: Rows, scores: Scores, slices: Rows, limit
     counts = np.bincount(slices)
     shown = np.minimum(counts[:, None], np.arange(1, limit + 1)).sum(axis=0)
     turns = min(int(np.searchsorted(shown, limit)) + 1, limit)
-    parts = [slices == one for one in np.flatnonzero(counts).tolist()]
-    leaders = [ranked(index, rows[part], scores[part], turns) for part in parts]
-    turn = np.concatenate([np.arange(len(held)) for held, _ in leaders])
-    rows, scores = in_order(
-        index,
-        np.concatenate([held for held, _ in leaders]),
-        np.concatenate([held for _, held in leaders]),
-        turn,
-    )
+    near = _leaders(scores, slices, counts, turns)
+    rows, scores, slices = in_order(index, rows[near], scores[near], slices[near])
+    counts = np.bincount(slices)
+    turn = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    kept = turn < turns
+    rows, scores, _ = in_order(index, rows[kept], scores[kept], turn[kept])
     return rows[:limit], scores[:limit]
+
+
+def _leaders(scores: Scores, slices: Rows, counts: Rows, turns: int) -> Rows:
+    """Places of the `turns` best scores of each slice, and of those that tie with the last of them."""
+    # Scores lie between -1 and 1: so all slices are sorted at once.
+    order = np.argsort(4.0 * slices - scores)
+    starts = np.cumsum(counts) - counts
+    last = np.minimum(starts + np.minimum(counts, turns) - 1, len(order) - 1)
+    border = scores[order[last]]
+    return np.flatnonzero(scores >= border[slices])
 
 
 def _linked(

@@ -109,29 +109,32 @@ class VectorView:
         assert self.mean is not None
         assert self.radius is not None
         away = query - self.mean
-        wanted = sign_bits(away[None, :])[:, 0]
-        cosine = np.cos(np.arange(len(query) + 1) * (np.pi / len(query))) * np.linalg.norm(away)
-        table = cosine.astype(np.float32)
+        wanted = sign_bits(away[None, :])[:, 0].tolist()
+        angle, length = np.float32(np.pi / len(query)), np.float32(np.linalg.norm(away))
         likeness = np.empty(self.bits.shape[1], np.float32)
         room = min(_SCANNED, len(likeness))
-        words, ones, some = np.empty(room, np.uint64), np.empty(room, np.uint8), np.empty(room, np.uint8)
+        words, ones, counted = np.empty(room, np.uint64), np.empty(room, np.uint8), np.empty(room, np.uint8)
+        half = np.empty(room, np.float32)
         for start in range(0, len(likeness), _SCANNED):
-            block = self.bits[:, start : start + _SCANNED]
-            size = block.shape[1]
-            differ = np.zeros(size, np.int64)
+            estimate = likeness[start : start + _SCANNED]
+            size = len(estimate)
+            differ, some, few = words[:size], counted[:size], ones[:size]
             for line, word in enumerate(wanted):
-                np.bitwise_xor(block[line], word, out=words[:size])
-                if line % 3 == 0:
-                    np.bitwise_count(words[:size], out=some[:size])
-                else:
-                    np.bitwise_count(words[:size], out=ones[:size])
-                    np.add(some[:size], ones[:size], out=some[:size])
+                np.bitwise_xor(self.bits[line, start : start + size], np.uint64(word), out=differ)
+                np.bitwise_count(differ, out=few if line % 3 else some)
+                if line % 3:
+                    np.add(some, few, out=some)
                 if line % 3 == 2 or line == len(wanted) - 1:
                     # Three words differ in at most 192 bits, so that bytes can count them.
-                    differ += some[:size]
+                    if line < 3:
+                        estimate[:] = some
+                    else:
+                        estimate += some
+            estimate *= angle
+            np.cos(estimate, out=estimate)
+            estimate *= length
             radius = self.radius[start : start + size]
-            estimate = table.take(differ, out=likeness[start : start + size], mode="clip")
-            estimate -= radius * np.float32(0.5)
+            estimate -= np.multiply(radius, np.float32(0.5), out=half[:size])
             estimate *= radius
         return likeness
 
