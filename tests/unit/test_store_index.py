@@ -64,6 +64,18 @@ def test_likeness_finds_the_nearest_where_bits_alone_do_not() -> None:
     assert np.mean(found) > np.mean(by_bits) + 0.05
 
 
+def test_few_are_found_among_few() -> None:
+    matrix = crowded(30_000, 384)
+    view, mask = coded(matrix), np.ones(len(matrix), np.bool_)
+    found = []
+    for query in matrix[:20]:
+        nearest = set(np.argsort(-(matrix @ query))[:5].tolist())
+        rows, _ = view.search(query, mask, 5)
+        assert len(rows) < vectors.RESCORED / 2
+        found.append(len(nearest & set(rows.tolist())) / 5)
+    assert np.mean(found) > 0.99
+
+
 def test_masked_search_rescores_only_admitted_rows() -> None:
     matrix = crowded(20_000, 64)
     mask = np.arange(len(matrix)) % 2 == 0

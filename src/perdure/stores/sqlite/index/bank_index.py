@@ -6,7 +6,6 @@ import json
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from threading import RLock
 
 import numpy as np
@@ -16,16 +15,15 @@ from perdure.stores.sqlite import codec
 from perdure.stores.sqlite.connections import Reader
 from perdure.stores.sqlite.index.growing import Array, Growing
 from perdure.stores.sqlite.index.lazy import LazyParts, RowOfNumber
+from perdure.stores.sqlite.index.links import link_runs
 from perdure.stores.sqlite.index.rank import id_keys
 from perdure.stores.sqlite.index.rows import EdgeRows, FeatureRows, read_features
-from perdure.stores.sqlite.index.runs import Run, Runs, join, sorted_run
+from perdure.stores.sqlite.index.runs import Runs
 from perdure.stores.sqlite.index.snapshot import Snapshot, Timeline
 from perdure.stores.sqlite.working import Change
 
 _MOST_DEAD = 0.25
 """Share of erased rows at which the index is built anew."""
-_KIND_SHIFT = np.uint64(62)
-"""Rows take less than 30 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,23 +187,12 @@ class BankIndex:
             self._add_links(near[kept], far[kept], edges.kind[kept], edges.outgoing[kept], edges.weight[kept])
 
     def _add_links(self, near: Array, far: Array, kind: Array, outgoing: Array, weight: Array) -> None:
-        """All kinds are sorted at once: the kind stands above the row in the key."""
         if len(near) == 0:
             return
-        above = kind.astype(np.uint64) << _KIND_SHIFT
-        keys = np.empty(2 * len(near), np.uint64)
-        there, back = keys[: len(near)], keys[len(near) :]
-        np.bitwise_or(above, join(near, far << 1 | outgoing.astype(np.int64)), out=there)
-        np.bitwise_or(above, join(far, near << 1 | 1 - outgoing.astype(np.int64)), out=back)
-        run = sorted_run(keys, np.concatenate([weight, weight]))
-        codes = np.arange(len(codec.KIND_OF) + 1, dtype=np.uint64)
-        borders = np.searchsorted(run.keys, codes << _KIND_SHIFT).tolist()
-        links = list(self._links)
-        for code, (start, end) in enumerate(pairwise(borders)):
-            if end > start:
-                plain = run.keys[start:end] - (np.uint64(code) << _KIND_SHIFT)
-                links[code] = links[code].with_run(Run(plain, run.weights[start:end].copy()))
-        self._links = tuple(links)
+        self._links = tuple(
+            held.with_run(run) if run.size else held
+            for held, run in zip(self._links, link_runs(near, far, kind, outgoing, weight), strict=True)
+        )
         ends = np.concatenate([near, far])
         if len(ends) > len(self._ids):
             self._degree = Growing(self._degree.view + np.bincount(ends, minlength=len(self._ids)))

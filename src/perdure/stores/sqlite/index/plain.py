@@ -16,7 +16,7 @@ from perdure.stores.sqlite.index.snapshot import Mask, Snapshot
 def semantic(index: Snapshot, probe: SemanticProbe, mask: Mask, limit: int) -> list[Hit]:
     """Cosine with the vectors of a view."""
     view = index.views[probe.view]
-    rows, scores = view.search(probe.vector.astype(np.float32), mask, 4 * limit)
+    rows, scores = view.search(probe.vector.astype(np.float32), mask, limit)
     return best(index, rows, scores, limit, probe.min_score)
 
 

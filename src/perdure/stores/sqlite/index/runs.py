@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ Places = NDArray[np.int64]
 
 _LOW = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)
+_POSTING_BYTES = 12
 _RATIO = 8
 """A run is merged into the one before unless that is this many times longer; so runs stay few."""
 _TABLED = 4096
@@ -30,34 +31,60 @@ class Found:
     weight: Weights
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Run:
-    """Keys in rising order with their weights."""
+Postings = tuple[Keys, Weights]
 
-    keys: Keys
-    weights: Weights
-    _starts: list[NDArray[np.int32]] = field(default_factory=list)
+
+class Run:
+    """Keys in rising order with their weights; made when first asked for, since a bank's first question needs few."""
+
+    __slots__ = ("_held", "_make", "_starts", "size")
+
+    def __init__(self, size: int, make: Callable[[], Postings]) -> None:
+        """`make` returns `size` keys in rising order, the same each time."""
+        self.size = size
+        self._make: Callable[[], Postings] | None = make
+        self._held: Postings | None = None
+        self._starts: NDArray[np.int32] | None = None
+
+    @property
+    def keys(self) -> Keys:
+        """The keys."""
+        return self._postings()[0]
+
+    @property
+    def weights(self) -> Weights:
+        """The weights in the order of the keys."""
+        return self._postings()[1]
 
     @property
     def nbytes(self) -> int:
-        """Memory held."""
-        return self.keys.nbytes + self.weights.nbytes + sum(starts.nbytes for starts in self._starts)
+        """Memory held; before the postings are made, what they are made of takes about as much."""
+        return _POSTING_BYTES * self.size + (0 if self._starts is None else self._starts.nbytes)
+
+    def _postings(self) -> Postings:
+        """Threads that come here at once make the same."""
+        held, make = self._held, self._make
+        if held is None:
+            held = self._held = make() if make is not None else self._held
+            assert held is not None
+            self._make = None
+        return held
 
     def bounds(self, heads: Places) -> tuple[Places, Places]:
         """Where the postings of each head start and end.
 
         Looked up in a table where heads are numbers of rows or entities; terms are hashes, and found by halving.
         """
-        if len(self.keys) < _TABLED:
+        if self.size < _TABLED:
             first = heads.astype(np.uint64)
             return (
                 np.searchsorted(self.keys, first << _SHIFT),
                 np.searchsorted(self.keys, (first + np.uint64(1)) << _SHIFT),
             )
-        if not self._starts:
+        starts = self._starts
+        if starts is None:
             counts = np.bincount((self.keys >> _SHIFT).astype(np.int64))
-            self._starts.append(np.concatenate([[0], np.cumsum(counts)]).astype(np.int32))
-        starts = self._starts[0]
+            starts = self._starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
         last = len(starts) - 1
         return (
             starts[np.minimum(heads, last)].astype(np.int64),
@@ -87,15 +114,13 @@ class Runs:
         """With these postings too."""
         if len(head) == 0:
             return self
-        return self.with_run(sorted_run(join(head, tail), weight.astype(np.float32)))
+        return self.with_run(sorted_run(join(head, tail), weight.astype(np.float32, copy=False)))
 
     def with_run(self, run: Run) -> Runs:
         """With the postings of a run too."""
         parts = [*self.parts, run]
-        while len(parts) > 1 and len(parts[-2].keys) < _RATIO * len(parts[-1].keys):
-            longer, shorter = parts[-2:]
-            keys = np.concatenate([longer.keys, shorter.keys])
-            parts[-2:] = [sorted_run(keys, np.concatenate([longer.weights, shorter.weights]), "stable")]
+        while len(parts) > 1 and parts[-2].size < _RATIO * parts[-1].size:
+            parts[-2:] = [_merged(*parts[-2:])]
         return Runs(tuple(parts))
 
     def of(self, head: int) -> tuple[Places, Weights]:
@@ -183,7 +208,23 @@ def split(keys: Keys) -> tuple[Places, Places]:
     return (keys >> _SHIFT).astype(np.int64), (keys & _LOW).astype(np.int64)
 
 
-def sorted_run(keys: Keys, weights: Weights, kind: Literal["quicksort", "stable"] = "quicksort") -> Run:
-    """Sorted by key; "stable" is the one that merges two sorted runs in one pass."""
+def sorted_run(keys: Keys, weights: Weights) -> Run:
+    """A run of keys in any order."""
+    return Run(len(keys), lambda: _sorted(keys, weights, "quicksort"))
+
+
+def _merged(longer: Run, shorter: Run) -> Run:
+    def merge() -> Postings:
+        # "stable" is the way of sorting that merges two sorted runs in one pass.
+        return _sorted(
+            np.concatenate([longer.keys, shorter.keys]),
+            np.concatenate([longer.weights, shorter.weights]),
+            "stable",
+        )
+
+    return Run(longer.size + shorter.size, merge)
+
+
+def _sorted(keys: Keys, weights: Weights, kind: Literal["quicksort", "stable"]) -> Postings:
     order = np.argsort(keys, kind=kind)
-    return Run(keys.take(order), weights.take(order))
+    return keys.take(order), weights.take(order)

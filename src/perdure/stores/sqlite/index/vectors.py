@@ -12,6 +12,7 @@ from perdure.stores.sqlite.index.growing import Growing, GrowingRows
 
 EXACT_UP_TO = 20_000
 """Views of at most this many vectors are searched exactly."""
+RESCORED_FEWEST, RESCORED_EACH = 750, 45
 RESCORED = 3_000
 RESCORED_LARGE = 6_000
 LARGE = 200_000
@@ -43,12 +44,12 @@ class VectorView:
     aligned: bool = False
     """Whether rows[p] is p."""
 
-    def search(self, query: Vector, mask: Mask, pool: int) -> tuple[Rows, Scores]:
-        """Rows and cosines: all admitted ones when exact, else at least the `pool` likeliest of them."""
+    def search(self, query: Vector, mask: Mask, limit: int) -> tuple[Rows, Scores]:
+        """Rows and cosines: all admitted ones when exact, else so many of the likeliest as `limit` asks for."""
         admitted = mask[: len(self.rows)] if self.aligned else mask[self.rows]
         places: Rows | None = None
         if self.codes is not None:
-            wanted = max(RESCORED_LARGE if len(self.rows) > LARGE else RESCORED, pool)
+            wanted = rescored(len(self.rows), limit)
             if np.count_nonzero(admitted) > 2 * wanted:
                 likeness = self.likeness(query)
                 if not admitted.all():
@@ -137,6 +138,15 @@ class VectorView:
             estimate -= np.multiply(radius, np.float32(0.5), out=half[:size])
             estimate *= radius
         return likeness
+
+
+def rescored(size: int, limit: int) -> int:
+    """How many of the likeliest of `size` vectors are rescored to find the nearest `limit`.
+
+    Few for few: of 18,000 vectors of real sentences, 975 hold all of the nearest 5, 1,200 .999 of the nearest 10.
+    """
+    most = RESCORED_LARGE if size > LARGE else RESCORED
+    return max(min(most, RESCORED_FEWEST + RESCORED_EACH * limit), 4 * limit)
 
 
 def likeliest(likeness: NDArray[np.float32], wanted: int) -> Rows:

@@ -1,0 +1,47 @@
+"""Links in both directions, as one run of postings a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+
+from perdure.stores.sqlite import codec
+from perdure.stores.sqlite.index.growing import Array
+from perdure.stores.sqlite.index.runs import Postings, Run, join
+
+_KIND_SHIFT = np.uint64(62)
+"""Rows take less than 30 bits."""
+
+
+def link_runs(near: Array, far: Array, kind: Array, outgoing: Array, weight: Array) -> list[Run]:
+    """A run for each kind: row -> other row << 1 | outgoing."""
+    counts = 2 * np.bincount(kind, minlength=len(codec.KIND_OF))
+
+    @lru_cache(maxsize=1)
+    def postings() -> Sequence[Postings]:
+        return _postings(near, far, kind, outgoing, weight)
+
+    def made(code: int) -> Callable[[], Postings]:
+        return lambda: postings()[code]
+
+    return [Run(int(count), made(code)) for code, count in enumerate(counts)]
+
+
+def _postings(near: Array, far: Array, kind: Array, outgoing: Array, weight: Array) -> list[Postings]:
+    """All kinds are sorted at once: the kind stands above the row in the key."""
+    above = kind.astype(np.uint64) << _KIND_SHIFT
+    keys = np.empty(2 * len(near), np.uint64)
+    there, back = keys[: len(near)], keys[len(near) :]
+    np.bitwise_or(above, join(near, far << 1 | outgoing), out=there)
+    np.bitwise_or(above, join(far, near << 1 | ~outgoing), out=back)
+    order = np.argsort(keys)
+    keys, weights = keys.take(order), np.concatenate([weight, weight]).take(order)
+    codes = np.arange(len(codec.KIND_OF) + 1, dtype=np.uint64)
+    borders = np.searchsorted(keys, codes << _KIND_SHIFT).tolist()
+    return [
+        (keys[start:end] - (np.uint64(code) << _KIND_SHIFT), weights[start:end].copy())
+        for code, (start, end) in enumerate(pairwise(borders))
+    ]
