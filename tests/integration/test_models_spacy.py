@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from perdure.models.spacy_entities import EntityFinder
 from perdure.models.spacy_tagger import SpacyTagger, find_pipeline
+from perdure.models.spacy_vectors import TokenVectors
 
 spacy = pytest.importorskip("spacy")
 
@@ -94,3 +96,40 @@ def test_names_keep_neither_greetings_nor_possessives() -> None:
     found = {mention.text for sentence in sentences for mention in sentence.mentions}
     assert {"Melanie", "Bob", "Caroline", "New Delhi"} <= found
     assert not found & {"Hey Melanie", "Thanks Bob", "Caroline's", "Delhi", "Hey", "Thanks"}
+
+
+def test_vectors_are_those_of_spacy(pipeline: Any) -> None:
+    docs = [pipeline.make_doc(text) for text in TEXTS]
+    for network in (
+        pipeline.get_pipe("tok2vec").model,
+        pipeline.get_pipe("ner").model.get_ref("tok2vec").layers[0],
+    ):
+        vectors = TokenVectors(network)
+        assert vectors._known
+        for _ in range(2):  # what was kept of a word serves the next time
+            for ours, theirs in zip(vectors.of(docs), network.predict(docs), strict=True):
+                np.testing.assert_allclose(ours, theirs, atol=1e-4)
+
+
+def test_vectors_stay_the_same_when_words_are_forgotten(
+    pipeline: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = pipeline.get_pipe("tok2vec").model
+    docs = [pipeline.make_doc(text) for text in TEXTS]
+    monkeypatch.setattr("perdure.models.spacy_vectors._KEPT", 20)
+    forgetful = TokenVectors(network)
+    for doc in docs:
+        np.testing.assert_allclose(forgetful.of([doc])[0], network.predict([doc])[0], atol=1e-4)
+    assert len(forgetful._places) <= max(20, *map(len, docs))
+
+
+def test_a_network_of_another_make_is_run_by_spacy(pipeline: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    network = pipeline.get_pipe("tok2vec").model
+    window = next(node for node in network.walk() if node.name == "expand_window")
+    monkeypatch.setitem(window.attrs, "window_size", 2)
+    vectors = TokenVectors(network)
+    monkeypatch.setitem(window.attrs, "window_size", 1)
+    assert not vectors._known
+    docs = [pipeline.make_doc(text) for text in TEXTS]
+    for ours, theirs in zip(vectors.of(docs), network.predict(docs), strict=True):
+        np.testing.assert_array_equal(ours, theirs)

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from perdure.models.spacy_vectors import TokenVectors
+
 _FEATURES = 3
 _BEGIN, _IN, _LAST, _UNIT, _OUT, _NEVER = range(6)
 _MOVES = {"B": _BEGIN, "I": _IN, "L": _LAST, "U": _UNIT, "O": _OUT}
@@ -34,13 +36,18 @@ class EntityFinder:
         self._vectorised = _is_known(ner)
         if not self._vectorised:
             return
-        lower, upper = ner.model.get_ref("lower"), ner.model.get_ref("upper")
+        network, lower, upper = (ner.model.get_ref(name) for name in ("tok2vec", "lower", "upper"))
+        self._vectors = TokenVectors(network.layers[0])
+        self._narrow = network.layers[-1].get_param("W").T
+        self._narrow_bias = network.layers[-1].get_param("b")
         weights = lower.get_param("W")
-        self._width = weights.shape[1] * weights.shape[2]
-        self._pieces = weights.shape[2]
-        self._lower = np.ascontiguousarray(weights.reshape(_FEATURES * self._width, -1).T)
-        self._pad = lower.get_param("pad").reshape(1, _FEATURES, self._width)
-        self._bias = lower.get_param("b").reshape(self._width)
+        _, hidden, self._pieces, inputs = weights.shape
+        self._width = hidden * self._pieces
+        # the pieces of the maxout stand behind each other
+        pieces_first = weights.transpose(3, 0, 2, 1)
+        self._lower = np.ascontiguousarray(pieces_first.reshape(inputs, _FEATURES * self._width))
+        self._pad = lower.get_param("pad").transpose(0, 1, 3, 2).reshape(1, _FEATURES, self._width)
+        self._bias = lower.get_param("b").T.reshape(self._width)
         self._upper, self._upper_bias = upper.get_param("W").T, upper.get_param("b")
         names = [ner.moves.get_class_name(number) for number in range(ner.moves.n_moves)]
         labels = sorted({name[2:] for name in names if name[1:2] == "-"})
@@ -80,7 +87,7 @@ class EntityFinder:
             state = cached[here, 0]
             state += cached[np.where(inside, offsets[:active] + opened[:active], nowhere), 1]
             state += cached[np.where(inside, here - 1, nowhere), 2]
-            hidden = state.reshape(active, -1, self._pieces).max(axis=2)
+            hidden = state.reshape(active, self._pieces, -1).max(axis=1)
             scores = hidden @ self._upper
             scores += self._allowed[label[:active], place[here]]
             self._apply(step, scores.argmax(axis=1), opened, label, found)
@@ -106,7 +113,7 @@ class EntityFinder:
 
     def _precomputed(self, docs: Sequence[Any]) -> NDArray[np.float32]:
         """What each token adds to the hidden layer in each feature's place; the last row is no token."""
-        vectors = self._ner.model.get_ref("tok2vec").predict(docs)
+        vectors = np.concatenate(self._vectors.of(docs)) @ self._narrow + self._narrow_bias
         made = (vectors @ self._lower).reshape(len(vectors), _FEATURES, self._width)
         made[:, 0] += self._bias
         result: NDArray[np.float32] = np.concatenate([made, self._pad])
@@ -139,7 +146,14 @@ def _is_known(ner: Any) -> bool:
     if model.name != "parser_model" or not model.attrs.get("has_upper") or model.attrs.get("unseen_classes"):
         return False
     shape = model.get_ref("lower").get_param("W").shape
-    return ner.cfg.get("beam_width", 1) == 1 and len(shape) == 4 and shape[0] == _FEATURES and shape[2] >= 2
+    network = [layer.name for layer in model.get_ref("tok2vec").layers]
+    return (
+        ner.cfg.get("beam_width", 1) == 1
+        and len(shape) == 4
+        and shape[0] == _FEATURES
+        and shape[2] >= 2
+        and network[1:] == ["list2array", "linear"]
+    )
 
 
 def _constraints(docs: Sequence[Any]) -> NDArray[np.int64]:

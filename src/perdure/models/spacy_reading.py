@@ -12,6 +12,7 @@ from unicodedata import category
 from perdure.models.penn import lemma_of, universal_pos
 from perdure.models.plain_words import PLAIN
 from perdure.models.spacy_entities import Entity, EntityFinder
+from perdure.models.spacy_vectors import TokenVectors
 from perdure.ports.tagger import Mention, Sentence, Token
 
 LOOSE = "proper"
@@ -50,12 +51,15 @@ class Reader:
     def __init__(self, path: Path) -> None:
         import spacy
 
-        self._nlp = spacy.load(path, exclude=_others(path))
+        nlp: Any = spacy.load(path, exclude=_others(path))
+        self._nlp = nlp
         self._entities = EntityFinder(self._nlp.get_pipe("ner"))
         self._lemmatizer: Any = self._nlp.get_pipe("lemmatizer")
+        network: Any = self._nlp.get_pipe("tok2vec").model
         # Parts of speech and lemmas are derived from the tags (a fifth of the pipeline's time otherwise);
-        # the recogniser, most of the time, reads only what may hold a name.
-        self._nlp.disable_pipes("ner", "lemmatizer")
+        # the recogniser reads only what may hold a name.
+        self._nlp.disable_pipes("tok2vec", "ner", "lemmatizer")
+        self._vectors = TokenVectors(network)
         self._labels: dict[int, str] = {}
         self._lemmas: dict[tuple[str, str], str] = {}
         self._zone = ExitStack()
@@ -64,7 +68,7 @@ class Reader:
     def read(self, texts: Sequence[str], starts: Sequence[int]) -> list[list[Sentence]]:
         """The sentences of each piece."""
         self._keep_zone(sum(map(len, texts)))
-        docs = list(self._nlp.pipe(texts, batch_size=len(texts)))
+        docs = self._parsed(texts)
         words = [self._words(doc) for doc in docs]
         named = [place for place, read in enumerate(words) if _may_name(read)]
         entities = dict(zip(named, self._entities.find([docs[place] for place in named]), strict=True))
@@ -72,6 +76,15 @@ class Reader:
             list(self._sentences(read, start, entities.get(place, [])))
             for place, (read, start) in enumerate(zip(words, starts, strict=True))
         ]
+
+    def _parsed(self, texts: Sequence[str]) -> list[Any]:
+        """The tagged and parsed documents: both components take a document's vectors from its tensor."""
+        docs = [self._nlp.make_doc(text) for text in texts]
+        for doc, vectors in zip(docs, self._vectors.of(docs), strict=True):
+            doc.tensor = vectors
+        for _, component in self._nlp.pipeline:
+            component.set_annotations(docs, component.predict(docs))
+        return docs
 
     def _keep_zone(self, characters: int) -> None:
         """New words are kept for the next texts, but not for ever: memory stays bounded."""
