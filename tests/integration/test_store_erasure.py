@@ -18,12 +18,18 @@ from perdure.domain.fact import Chunk, Document, Entity, Fact
 from perdure.domain.filter import Filter
 from perdure.ports.probe import FuzzyProbe, SemanticProbe
 from perdure.ports.store import Features, KeyedEntity, NewFact, Proof, Target, WriteBatch
-from perdure.stores.sqlite import connections
+from perdure.stores.sqlite import connections, segments
 from perdure.stores.sqlite.gaps import clear_gaps
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.making import BANK, MODEL, NOW
 
 LETTERS = "bcdfghjklmnpqrstvwxz"
+
+
+@pytest.fixture(autouse=True, params=[segments.SEGMENT, 7], ids=["rows", "packed"])
+def segment(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Facts are rows alone, or packed in segments too."""
+    monkeypatch.setattr(segments, "SEGMENT", request.param)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from perdure.domain.filter import Filter
 from perdure.errors import StoreError
 from perdure.ports.probe import KeywordProbe, SemanticProbe
 from perdure.ports.store import Target, WriteBatch
-from perdure.stores.sqlite import migrate
+from perdure.stores.sqlite import migrate, segments
 from perdure.stores.sqlite.store import SqliteStore
 
 BANK = "home"
@@ -27,15 +27,17 @@ SCHEMA_1 = Path(__file__).with_name("store_schema_1.sql")
 """What a version of schema 1 wrote, as SQL."""
 
 
-@pytest.fixture
-def old_file(tmp_path: Path) -> Path:
-    """A file of schema 1 as its version left it."""
+@pytest.fixture(params=[1, 2])
+def old_file(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """A file of an old schema: 1 as its version left it, 2 as it was made of that."""
     path = tmp_path / "memory.db"
     with closing(sqlite3.connect(path)) as raw:
         raw.execute("PRAGMA journal_mode = WAL")
         raw.executescript(SCHEMA_1.read_text(encoding="utf-8"))
         raw.execute(f"PRAGMA application_id = {migrate.APPLICATION_ID}")
-        raw.execute("PRAGMA user_version = 1")
+        if request.param == 2:
+            raw.executescript(migrate.STEPS[2])
+        raw.execute(f"PRAGMA user_version = {request.param}")
     return path
 
 
@@ -62,7 +64,7 @@ def shape(path: Path) -> tuple[int, dict[str, list[tuple[object, ...]]]]:
 
 
 def test_an_old_file_gets_the_shape_of_a_new_one(old_file: Path, tmp_path: Path) -> None:
-    assert shape(old_file)[0] == 1
+    assert shape(old_file)[0] < migrate.SCHEMA
     SqliteStore.open(old_file).close()
     SqliteStore.open(tmp_path / "new.db").close()
     assert shape(old_file) == shape(tmp_path / "new.db")
@@ -103,6 +105,17 @@ def test_the_channels_answer(store: SqliteStore) -> None:
     third[3] = 1.0
     assert store.search(BANK, SemanticProbe(third), AFTER, 1)[0].fact_id == "f3"
     assert [hit.fact_id for hit in store.search(BANK, KeywordProbe({"lives": 1.0}), AFTER, 5)] == ["f1", "f2"]
+
+
+def test_an_old_file_is_packed_by_the_next_writes(old_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segments, "SEGMENT", 2)
+    with closing(SqliteStore.open(old_file)) as store:
+        store.write(WriteBatch(bank=BANK))
+    with closing(sqlite3.connect(old_file)) as raw:
+        assert raw.execute("SELECT count(*) FROM segment WHERE last = 2").fetchone() == (2,)
+    with closing(SqliteStore.open(old_file)) as store:
+        test_the_channels_answer(store)
+        test_facts_and_what_belongs_to_them_are_kept(store)
 
 
 def test_what_is_new_can_be_written_and_the_old_erased(store: SqliteStore, old_file: Path) -> None:

@@ -15,6 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from perdure.domain.fact import Fact
 from perdure.ports.store import Closure, Proof, Target, WriteBatch
+from perdure.stores.sqlite import segments
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.agreement import assert_same_memory, assert_same_search
 from perdure.testing.memory_store import MemoryStore
@@ -27,11 +28,13 @@ BANK = "sample"
 class StoreMachine(RuleBasedStateMachine):
     """Both stores take the same steps; a second connection stands for another process."""
 
-    @initialize(seed=SEEDS)
-    def start(self, seed: int) -> None:
+    @initialize(seed=SEEDS, segment=st.sampled_from((2, 5, segments.SEGMENT)))
+    def start(self, seed: int, segment: int) -> None:
+        self.patched = pytest.MonkeyPatch()
+        self.patched.setattr(segments, "SEGMENT", segment)
         self.time = datetime(2024, 1, 1, tzinfo=UTC)
         self.folder = tempfile.TemporaryDirectory()
-        path = Path(self.folder.name) / "memory.db"
+        self.path = path = Path(self.folder.name) / "memory.db"
         self.oracle = MemoryStore(clock=lambda: self.time)
         self.store = SqliteStore.open(path, clock=lambda: self.time)
         self.other = SqliteStore.open(path, clock=lambda: self.time)
@@ -129,6 +132,12 @@ class StoreMachine(RuleBasedStateMachine):
         store = self.sampler.random.choice((self.store, self.other))
         assert_same_memory(self.oracle, store, BANK, self.sampler.filter())
 
+    @rule()
+    def begin_anew(self) -> None:
+        """An index that loads all, where others followed step by step."""
+        self.store.close()
+        self.store = SqliteStore.open(self.path, clock=lambda: self.time)
+
     @invariant()
     def the_second_process_sees_every_commit(self) -> None:
         if hasattr(self, "other"):
@@ -139,6 +148,7 @@ class StoreMachine(RuleBasedStateMachine):
             self.store.close()
             self.other.close()
             self.folder.cleanup()
+            self.patched.undo()
 
 
 QUICK = settings(

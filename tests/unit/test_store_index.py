@@ -13,8 +13,7 @@ from perdure.stores.sqlite.index import rank, runs, vectors
 
 
 def coded(matrix: np.ndarray[Any, Any]) -> vectors.VectorView:
-    codes, _ = codec.encode_vectors(list(matrix.astype(np.float32)))
-    scales, values = codec.decode_codes(codes)
+    scales, values = codec.encode_vectors(matrix.astype(np.float32))
     builder = vectors.CodedBuilder(matrix.shape[1], len(matrix))
     builder.append(np.arange(len(matrix)), scales, values)
     return builder.view()

@@ -45,8 +45,8 @@ COLUMNS = np.dtype(
     + [(name, "<u4") for name in COUNTS]
 )
 """What the index keeps of each fact; `first` and `last` bound when it happened (or was said)."""
-SCALE_BYTES = 4
-"""Length of the scale before the values of a code."""
+ORIGINAL = np.dtype("<f2")
+"""A vector's values as they are stored."""
 TERM = np.dtype([("hash", "<u4"), ("tf", "<f4")])
 EDGE = np.dtype([("other", "<i8"), ("kind", "u1"), ("outgoing", "u1"), ("weight", "<f4")])
 
@@ -167,30 +167,25 @@ def pack_edges(edges: Mapping[tuple[int, int, int], float]) -> bytes:
     return pack("<" + "qBBf" * len(edges), *flat)
 
 
-def encode_vectors(vectors: list[Vector]) -> tuple[list[bytes], list[bytes]]:
-    """(codes, originals) of vectors of one length: int8 with a scale, and float16."""
-    matrix = np.asarray(vectors, np.float32)
+def encode_originals(vectors: Sequence[Vector]) -> list[bytes]:
+    """Vectors as they are stored: float16."""
+    return [row.tobytes() for row in np.asarray(vectors, ORIGINAL)]
+
+
+def encode_vectors(matrix: Matrix) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
+    """(scales, values): int8 codes of vectors."""
     scales = np.maximum(np.abs(matrix).max(axis=1), 1e-12) / 127.0
-    values = np.rint(matrix / scales[:, None]).astype(np.int8)
-    code = np.concatenate([scales.astype("<f4")[:, None].view(np.int8), values], axis=1)
-    original = matrix.astype("<f2")
-    return [row.tobytes() for row in code], [row.tobytes() for row in original]
+    return scales.astype(np.float32), np.rint(matrix / scales[:, None]).astype(np.int8)
 
 
 def decode_original(value: bytes) -> Vector:
     """A stored vector."""
-    return np.frombuffer(value, "<f2").astype(np.float32)
-
-
-def decode_codes(codes: Sequence[bytes]) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
-    """(scales, values) of stored codes."""
-    matrix = np.frombuffer(b"".join(codes), np.int8).reshape(len(codes), -1)
-    return matrix[:, :SCALE_BYTES].copy().view("<f4")[:, 0], matrix[:, SCALE_BYTES:]
+    return np.frombuffer(value, ORIGINAL).astype(np.float32)
 
 
 def decode_originals(values: Sequence[bytes]) -> Matrix:
     """Stored vectors as a matrix."""
-    return np.frombuffer(b"".join(values), "<f2").reshape(len(values), -1).astype(np.float32)
+    return np.frombuffer(b"".join(values), ORIGINAL).reshape(len(values), -1).astype(np.float32)
 
 
 _OTHERS = ("id", "bank", "text", "recall_count", "last_recalled_at", "recall_times")

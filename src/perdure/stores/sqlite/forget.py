@@ -7,11 +7,12 @@ import sqlite3
 from perdure.domain.erasure import needles, scrub, scrub_chunk, scrub_document, scrub_sibling
 from perdure.stores.sqlite import catalog, codec
 from perdure.stores.sqlite.index.snapshot import Snapshot
+from perdure.stores.sqlite.segments import touch
 from perdure.stores.sqlite.working import Change, Held, WorkingSet, chunked, delete_vectors, marks
-from perdure.stores.sqlite.writer import remove_sources, touch, write_chunks, write_documents
+from perdure.stores.sqlite.writer import remove_sources, write_chunks, write_documents
 
 _BANK_TABLES = (
-    "document", "chunk", "vector_code", "vector_original", "staged",
+    "document", "chunk", "segment", "vector_original", "staged",
     "proof", "derived", "entity", "entity_key", "change", "feature", "fact",
 )  # fmt: skip
 
@@ -59,7 +60,7 @@ class Eraser:
         self._delete(doomed)
         self._drop_entities(doomed)
         if self._db.total_changes > self._changes_before:
-            touch(self._db, self._bank_no)
+            touch(self._db, self._bank_no, set().union(*self._facts.changes.values()))
         return len(doomed)
 
     def _with_derived(self, ids: list[str]) -> list[Held]:

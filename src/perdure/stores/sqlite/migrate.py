@@ -9,10 +9,22 @@ from perdure.errors import StoreCorrupt, StoreTooNew
 
 APPLICATION_ID = 0x50455244
 """Marks a SQLite file as Perdure's ("PERD")."""
-SCHEMA = 2
+SCHEMA = 3
 
 STEPS: dict[int, str] = {
     2: "ALTER TABLE chunk ADD COLUMN spans TEXT;",
+    3: """
+DROP TABLE vector_code;
+CREATE TABLE segment (
+  bank INTEGER NOT NULL,
+  part TEXT NOT NULL,
+  last INTEGER NOT NULL,
+  first INTEGER NOT NULL,
+  change INTEGER NOT NULL,
+  body BLOB NOT NULL,
+  PRIMARY KEY (bank, part, last)
+) WITHOUT ROWID;
+""",
 }
 """Script that brings a file from the version before to the given one."""
 

@@ -9,8 +9,9 @@ from itertools import islice
 from perdure.domain.bank import EmbeddingModel
 from perdure.ports.embedder import Vector
 from perdure.stores.sqlite import codec
+from perdure.stores.sqlite.segments import repack, touch
 from perdure.stores.sqlite.working import chunked, marks, views_of, write_vectors
-from perdure.stores.sqlite.writer import check_dimensions, touch
+from perdure.stores.sqlite.writer import check_dimensions
 
 Staged = tuple[str, Mapping[str, Vector], bytes]
 _AT_ONCE = 256
@@ -55,7 +56,6 @@ def switch(db: sqlite3.Connection, bank_no: int, model: EmbeddingModel) -> None:
     """Make the staged vectors the bank's own."""
     key = (bank_no, model.name, model.dimensions)
     for view in views_of(db, bank_no):
-        db.execute("DELETE FROM vector_code WHERE bank = ? AND view = ?", (bank_no, view))
         db.execute("DELETE FROM vector_original WHERE bank = ? AND view = ?", (bank_no, view))
     rows = db.execute("SELECT fact, views, tokens FROM staged WHERE bank=? AND model=? AND dimensions=?", key)
     while group := rows.fetchmany(_AT_ONCE):
@@ -75,4 +75,5 @@ def switch(db: sqlite3.Connection, bank_no: int, model: EmbeddingModel) -> None:
         "UPDATE bank SET model = ?, dimensions = ?, vectors_since = version + 1 WHERE no = ?",
         (model.name, model.dimensions, bank_no),
     )
+    repack(db, bank_no)
     touch(db, bank_no)

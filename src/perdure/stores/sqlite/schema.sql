@@ -1,4 +1,4 @@
--- Schema 2. Facts are numbered for the whole file and numbers are never used again, so that an index
+-- Schema 3. Facts are numbered for the whole file and numbers are never used again, so that an index
 -- finds what is new by "no > last seen". Rows that an index loads are kept apart from rows that are
 -- read one by one, and bank leads the keys of all of them.
 
@@ -78,12 +78,15 @@ CREATE TABLE feature (
   PRIMARY KEY (bank, fact)
 ) WITHOUT ROWID;
 
-CREATE TABLE vector_code (
+-- What an index loads of a range of facts, many rows in one: made of `feature` and `vector_original` (segments.py).
+CREATE TABLE segment (
   bank INTEGER NOT NULL,
-  view TEXT NOT NULL,
-  fact INTEGER NOT NULL,
-  code BLOB NOT NULL,                       -- float32 scale, then int8 values
-  PRIMARY KEY (bank, view, fact)
+  part TEXT NOT NULL,                       -- facts, or codes of a view
+  last INTEGER NOT NULL,                    -- highest number of a fact
+  first INTEGER NOT NULL,
+  change INTEGER NOT NULL,                  -- rows of `change` up to this number are in it
+  body BLOB NOT NULL,                       -- index/packed.py
+  PRIMARY KEY (bank, part, last)
 ) WITHOUT ROWID;
 
 CREATE TABLE vector_original (

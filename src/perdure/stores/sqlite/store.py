@@ -38,6 +38,7 @@ from perdure.stores.sqlite.index import listing, search
 from perdure.stores.sqlite.index.bank_index import BankState, read_state
 from perdure.stores.sqlite.index.cache import IndexCache
 from perdure.stores.sqlite.index.snapshot import Snapshot
+from perdure.stores.sqlite.segments import touch
 from perdure.stores.sqlite.working import WorkingSet
 from perdure.stores.sqlite.writer import (
     BatchWriter,
@@ -47,7 +48,6 @@ from perdure.stores.sqlite.writer import (
     find_holders,
     remove_entity,
     save_bank,
-    touch,
     write_records,
 )
 
@@ -308,7 +308,7 @@ class SqliteStore:
             facts = WorkingSet(db, known[0], bank)
             remove_entity(db, known[0], facts, target.entity_id)
             facts.flush()
-            touch(db, known[0])
+            touch(db, known[0], set().union(*facts.changes.values()))
             return 0
         return eraser.facts([target.fact_id or ""])
 

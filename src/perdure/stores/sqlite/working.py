@@ -60,6 +60,8 @@ class WorkingSet:
         self._held: dict[str, Held | None] = {}
         self.links: dict[int, bytes] = {}
         """Packed links of new facts, by number."""
+        self.changes: dict[Change, set[int]] = {kind: set() for kind in Change}
+        """Numbers of facts by what indexes were told of them."""
         self._last = _last_number(connection)
         self._next = self._last + 1
 
@@ -139,9 +141,12 @@ class WorkingSet:
 
     def log(self, changes: Iterable[tuple[int, Change]]) -> None:
         """Tell indexes what changed."""
+        told = list(changes)
+        for no, kind in told:
+            self.changes[kind].add(no)
         self._db.executemany(
             "INSERT INTO change (bank, fact, kind) VALUES (?, ?, ?)",
-            [(self._bank_no, no, int(kind)) for no, kind in changes],
+            [(self._bank_no, no, int(kind)) for no, kind in told],
         )
 
     def _write_facts(self, new: list[Held], replaced: list[Held]) -> None:
@@ -265,13 +270,14 @@ FACT_COLUMNS = "id, text, body, recalls, recall_times"
 def write_vectors(
     connection: sqlite3.Connection, bank_no: int, view: str, numbers: list[int], vectors: list[Vector]
 ) -> None:
-    """Insert a view's vectors of some facts, as codes and as originals."""
-    codes, originals = codec.encode_vectors(vectors)
-    for table, values in (("vector_code", codes), ("vector_original", originals)):
-        connection.executemany(
-            f"INSERT INTO {table} VALUES (?,?,?,?)",
-            [(bank_no, view, no, value) for no, value in zip(numbers, values, strict=True)],
-        )
+    """Insert a view's vectors of some facts."""
+    connection.executemany(
+        "INSERT INTO vector_original VALUES (?,?,?,?)",
+        [
+            (bank_no, view, no, value)
+            for no, value in zip(numbers, codec.encode_originals(vectors), strict=True)
+        ],
+    )
 
 
 def views_of(connection: sqlite3.Connection, bank_no: int) -> list[str]:
@@ -293,7 +299,6 @@ def delete_vectors(connection: sqlite3.Connection, bank_no: int, numbers: Sequen
         return
     for view in views_of(connection, bank_no):
         rows = [(bank_no, view, no) for no in numbers]
-        connection.executemany("DELETE FROM vector_code WHERE bank = ? AND view = ? AND fact = ?", rows)
         connection.executemany("DELETE FROM vector_original WHERE bank = ? AND view = ? AND fact = ?", rows)
 
 

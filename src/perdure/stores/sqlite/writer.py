@@ -19,9 +19,8 @@ from perdure.errors import Conflict, InvalidInput, ModelMismatch
 from perdure.ports.embedder import Vector
 from perdure.ports.store import Closure, KeyedEntity, NewFact, WriteBatch, WriteReceipt
 from perdure.stores.sqlite import codec
+from perdure.stores.sqlite.segments import touch
 from perdure.stores.sqlite.working import Change, WorkingSet, chunked, marks, proven
-
-_CHANGES_KEPT = 100_000
 
 
 def check_batch(batch: WriteBatch) -> list[Vector]:
@@ -89,19 +88,6 @@ def save_bank(db: sqlite3.Connection, bank: Bank, now: datetime) -> None:
     )
 
 
-def touch(db: sqlite3.Connection, bank_no: int) -> None:
-    """Make indexes look at the bank again, and keep the list of changes short."""
-    db.execute("UPDATE bank SET version = version + 1 WHERE no = ?", (bank_no,))
-    oldest, newest = db.execute(
-        "SELECT (SELECT seq FROM change WHERE bank = ?1 ORDER BY seq LIMIT 1),"
-        " (SELECT seq FROM change WHERE bank = ?1 ORDER BY seq DESC LIMIT 1)",
-        (bank_no,),
-    ).fetchone()
-    if oldest is not None and newest - oldest > _CHANGES_KEPT:
-        db.execute("UPDATE bank SET changes_since = ? WHERE no = ?", (newest, bank_no))
-        db.execute("DELETE FROM change WHERE bank = ?", (bank_no,))
-
-
 def write_records(db: sqlite3.Connection, records: Sequence[Record], now: datetime) -> None:
     """Insert or replace records; the first time of creation stays."""
     for record in records:
@@ -153,7 +139,7 @@ class BatchWriter:
                 self._facts.put_features(ident, features)
         receipt = self._add_facts()
         write_records(self._db, batch.records, self._now)
-        touch(self._db, self._bank_no)
+        touch(self._db, self._bank_no, self._facts.changes[Change.REPLACED])
         return receipt
 
     def _settle_model(self, stored: EmbeddingModel | None) -> None:

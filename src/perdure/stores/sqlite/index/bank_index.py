@@ -16,9 +16,10 @@ from perdure.stores.sqlite.connections import Reader
 from perdure.stores.sqlite.index.growing import Array, Growing
 from perdure.stores.sqlite.index.lazy import LazyParts, RowOfNumber
 from perdure.stores.sqlite.index.links import link_runs
+from perdure.stores.sqlite.index.packed import read_packed
 from perdure.stores.sqlite.index.rank import id_keys
 from perdure.stores.sqlite.index.rows import EdgeRows, FeatureRows, read_features
-from perdure.stores.sqlite.index.runs import Runs
+from perdure.stores.sqlite.index.runs import Runs, term_run
 from perdure.stores.sqlite.index.snapshot import Snapshot, Timeline
 from perdure.stores.sqlite.working import Change
 
@@ -124,8 +125,7 @@ class BankIndex:
         outdated = known is None or known.no != state.no or state.changes_since > self._last_change
         if outdated or self._dead > _MOST_DEAD * len(self._ids) + 64:
             self._clear()
-            (last,) = db.execute("SELECT max(seq) FROM change WHERE bank = ?", (state.no,)).fetchone()
-            self._last_change = max(last or 0, state.changes_since)
+            self._begin(db, state)
         self._lazy.bank_no = state.no
         if known is not None and state.vectors_since > known.version:
             self._lazy.drop_vectors()
@@ -134,6 +134,16 @@ class BankIndex:
         self._apply_changes(db, state.no, seen_before)
         self._publish()
         self._state = state
+
+    def _begin(self, db: sqlite3.Connection, state: BankState) -> None:
+        """Take in what is packed; it shows an earlier state, and what was changed since is applied to it."""
+        packed = read_packed(db, state.no)
+        if packed is None:
+            (last,) = db.execute("SELECT max(seq) FROM change WHERE bank = ?", (state.no,)).fetchone()
+            self._last_change = max(last or 0, state.changes_since)
+            return
+        self._connect(self._append(db, packed.rows))
+        self._last_number, self._last_change = packed.last, packed.change
 
     def _append(self, db: sqlite3.Connection, read: FeatureRows) -> EdgeRows:
         """Add facts; returns their links, which can be added when all facts are there."""
@@ -154,9 +164,7 @@ class BankIndex:
         self._tag_code.append(self._tag_codes(read.tags))
         self._pair_hash.append(read.metadata)
         self._pair_row.append(rows[read.repeat("metadata")])
-        self._terms = self._terms.add(
-            read.terms["hash"].astype(np.int64), rows[read.repeat("terms")], read.terms["tf"]
-        )
+        self._terms = self._terms.with_run(term_run(read.terms, read.columns["terms"].copy(), first))
         member = rows[read.repeat("entities")]
         entity = self._entities(read.entities)
         ones = np.ones(len(member), np.float32)
@@ -190,14 +198,14 @@ class BankIndex:
         if len(near) == 0:
             return
         self._links = tuple(
-            held.with_run(run) if run.size else held
+            held.with_run(run)
             for held, run in zip(self._links, link_runs(near, far, kind, outgoing, weight), strict=True)
         )
-        ends = np.concatenate([near, far])
-        if len(ends) > len(self._ids):
-            self._degree = Growing(self._degree.view + np.bincount(ends, minlength=len(self._ids)))
+        if 2 * len(near) > len(self._ids):
+            counts = np.bincount(near, minlength=len(self._ids)) + np.bincount(far, minlength=len(self._ids))
+            self._degree = Growing(self._degree.view + counts)
         else:
-            rows, counts = np.unique(ends, return_counts=True)
+            rows, counts = np.unique(np.concatenate([near, far]), return_counts=True)
             self._degree.assign(rows, self._degree.view[rows] + counts)
 
     def _apply_changes(self, db: sqlite3.Connection, bank_no: int, seen_before: int) -> None:
@@ -295,6 +303,8 @@ class BankIndex:
         first = int(self._numbers.view[0])
         if self._ordered and self._last_number - first == len(self._ids) - 1:
             rows = numbers - first
+            if not self._dead and rows.min(initial=0) >= 0 and rows.max(initial=0) < len(self._ids):
+                return rows
             known = (rows >= 0) & (rows < len(self._ids))
             return np.where(known & self._alive.view[np.where(known, rows, 0)], rows, -1)
         held, rows = self._row_of_number()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from perdure.errors import StoreCorrupt
 from perdure.stores.sqlite import codec
 from perdure.stores.sqlite.index.growing import GrowingRows
+from perdure.stores.sqlite.index.packed import FACTS, unpack_codes, view_part
 from perdure.stores.sqlite.index.rows import BLOCK
 from perdure.stores.sqlite.index.vectors import EXACT_UP_TO, CodedBuilder, ExactBuilder, VectorView
 from perdure.stores.sqlite.index.vocabulary import Vocabulary, VocabularyBuilder
@@ -80,21 +81,44 @@ class LazyParts:
             return
         key = (self.bank_no, view)
         (count,) = db.execute(
-            "SELECT count(*) FROM (SELECT 1 FROM vector_code WHERE bank = ? AND view = ? LIMIT ?)",
+            "SELECT count(*) FROM (SELECT 1 FROM vector_original WHERE bank = ? AND view = ? LIMIT ?)",
             (*key, EXACT_UP_TO + 1),
         ).fetchone()
         builder: ExactBuilder | CodedBuilder | None = None
         if count:
-            (code,) = db.execute(
-                "SELECT code FROM vector_code WHERE bank = ? AND view = ? LIMIT 1", key
+            (value,) = db.execute(
+                "SELECT value FROM vector_original WHERE bank = ? AND view = ? LIMIT 1", key
             ).fetchone()
-            dimensions = len(code) - codec.SCALE_BYTES
+            dimensions = len(value) // codec.ORIGINAL.itemsize
             if count <= EXACT_UP_TO:
                 builder = ExactBuilder(dimensions, count)
+                self._extend_view(db, view, builder, "true", lookup)
             else:
                 builder = CodedBuilder(dimensions, len(lookup[0]))
-            self._extend_view(db, view, builder, "true", lookup)
+                packed = self._load_packed(db, view, builder, lookup)
+                self._extend_view(db, view, builder, f"fact > {packed}", lookup)
         self._views[view] = builder
+
+    def _load_packed(
+        self, db: sqlite3.Connection, view: str, builder: CodedBuilder, lookup: RowOfNumber
+    ) -> int:
+        """Add the vectors that are packed; returns the number of the last fact up to which all are."""
+        (last,) = db.execute(
+            "SELECT max(last) FROM segment WHERE bank = ? AND part = ?", (self.bank_no, FACTS)
+        ).fetchone()
+        bodies = db.execute(
+            "SELECT body FROM segment WHERE bank = ? AND part = ? ORDER BY last",
+            (self.bank_no, view_part(view)),
+        )
+        for (body,) in bodies:
+            numbers, scales, codes = unpack_codes(body)
+            rows = find_rows(numbers, lookup)
+            known = slice(None) if rows.min(initial=0) >= 0 else rows >= 0
+            try:
+                builder.append(rows[known], scales[known], codes[known])
+            except ValueError as error:
+                raise StoreCorrupt(f"vectors of view {view!r} cannot be read: {error}") from error
+        return int(last or 0)
 
     def load_vocabulary(self, db: sqlite3.Connection, lookup: RowOfNumber) -> None:
         """Read all words."""
@@ -117,10 +141,8 @@ class LazyParts:
         lookup: RowOfNumber,
     ) -> None:
         """Add the vectors of the facts in the lookup, a block at a time."""
-        exact = isinstance(builder, ExactBuilder)
-        table, column = ("vector_original", "value") if exact else ("vector_code", "code")
         cursor = db.execute(
-            f"SELECT fact, {column} FROM {table} WHERE bank = ? AND view = ? AND {condition} ORDER BY fact",
+            f"SELECT fact, value FROM vector_original WHERE bank = ? AND view = ? AND {condition} ORDER BY fact",
             (self.bank_no, view),
         )
         while found := cursor.fetchmany(BLOCK):
@@ -128,11 +150,11 @@ class LazyParts:
             rows = find_rows(np.array(numbers, np.int64), lookup)
             known = slice(None) if rows.min() >= 0 else rows >= 0
             try:
+                matrix = codec.decode_originals(values)[known]
                 if isinstance(builder, ExactBuilder):
-                    builder.append(rows[known], codec.decode_originals(values)[known])
+                    builder.append(rows[known], matrix)
                 else:
-                    scales, codes = codec.decode_codes(values)
-                    builder.append(rows[known], scales[known], codes[known])
+                    builder.append(rows[known], *codec.encode_vectors(matrix))
             except ValueError as error:
                 raise StoreCorrupt(f"vectors of view {view!r} cannot be read: {error}") from error
 

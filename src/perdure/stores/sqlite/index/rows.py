@@ -23,16 +23,40 @@ class FeatureRows:
 
     numbers: NDArray[np.int64]
     ids: Sequence[str]
+    tags: Sequence[str | None]
     columns: Array
     terms: Array
     entities: NDArray[np.uint64]
     metadata: NDArray[np.uint64]
-    tags: Sequence[str | None]
-    edges: EdgeRows
+    links: Array
+    link_counts: NDArray[np.int64]
 
     def repeat(self, count: str) -> NDArray[np.int64]:
         """The position of the fact for each of its terms, entities or metadata pairs."""
         return np.repeat(np.arange(len(self.numbers)), self.columns[count])
+
+    @property
+    def edges(self) -> EdgeRows:
+        """The links."""
+        return EdgeRows(
+            number=np.repeat(self.numbers, self.link_counts),
+            other=self.links["other"].astype(np.int64),
+            kind=self.links["kind"].copy(),
+            outgoing=self.links["outgoing"].astype(np.bool_),
+            weight=self.links["weight"].copy(),
+        )
+
+    def check(self) -> None:
+        """Raise when the parts do not fit together."""
+        held = {"terms": len(self.terms), "entities": len(self.entities), "metadata": len(self.metadata)}
+        sizes = {len(self.numbers), len(self.ids), len(self.tags), len(self.columns), len(self.link_counts)}
+        if len(sizes) > 1:
+            raise StoreCorrupt(
+                f"the search columns hold {len(self.columns)} rows of {len(self.numbers)} facts"
+            )
+        counted = {name: int(self.columns[name].sum()) for name in held}
+        if held != counted or len(self.links) != int(self.link_counts.sum()):
+            raise StoreCorrupt(f"the search columns are inconsistent: {held} where {counted} were written")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,34 +97,15 @@ def read_features(
         read = FeatureRows(
             numbers=np.array(numbers, np.int64),
             ids=ids,
+            tags=tags,
             columns=np.frombuffer(columns, codec.COLUMNS),
             terms=np.frombuffer(terms, codec.TERM),
             entities=np.frombuffer(entities, "<u8"),
             metadata=np.frombuffer(metadata, "<u8"),
-            tags=tags,
-            edges=_edges(np.array(numbers, np.int64), np.array(counts, np.int64), links),
+            links=np.frombuffer(links, codec.EDGE),
+            link_counts=np.array(counts, np.int64) // codec.EDGE.itemsize,
         )
     except (ValueError, TypeError) as error:
         raise StoreCorrupt(f"the search columns of bank {bank_no} cannot be read: {error}") from error
-    _check_counts(read)
+    read.check()
     return read
-
-
-def _check_counts(read: FeatureRows) -> None:
-    held = {"terms": len(read.terms), "entities": len(read.entities), "metadata": len(read.metadata)}
-    if len(read.columns) != len(read.numbers):
-        raise StoreCorrupt(f"the search columns hold {len(read.columns)} rows of {len(read.numbers)} facts")
-    counted = {name: int(read.columns[name].sum()) for name in held}
-    if held != counted:
-        raise StoreCorrupt(f"the search columns are inconsistent: {held} where {counted} were written")
-
-
-def _edges(numbers: NDArray[np.int64], lengths: NDArray[np.int64], links: bytes) -> EdgeRows:
-    edges = np.frombuffer(links, codec.EDGE)
-    return EdgeRows(
-        number=np.repeat(numbers, lengths // codec.EDGE.itemsize),
-        other=edges["other"].astype(np.int64),
-        kind=edges["kind"].copy(),
-        outgoing=edges["outgoing"].astype(np.bool_),
-        weight=edges["weight"].copy(),
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,6 +118,8 @@ class Runs:
 
     def with_run(self, run: Run) -> Runs:
         """With the postings of a run too."""
+        if run.size == 0:
+            return self
         parts = [*self.parts, run]
         while len(parts) > 1 and parts[-2].size < _RATIO * parts[-1].size:
             parts[-2:] = [_merged(*parts[-2:])]
@@ -206,6 +208,16 @@ def join(head: Places, tail: Places) -> Keys:
 def split(keys: Keys) -> tuple[Places, Places]:
     """Heads and tails of keys."""
     return (keys >> _SHIFT).astype(np.int64), (keys & _LOW).astype(np.int64)
+
+
+def term_run(terms: NDArray[Any], counts: NDArray[Any], first: int) -> Run:
+    """A run of the terms (codec.TERM) of rows from `first` on, of which each has so many."""
+
+    def make() -> Postings:
+        rows = np.repeat(np.arange(first, first + len(counts)), counts)
+        return _sorted(join(terms["hash"], rows), terms["tf"].astype(np.float32), "quicksort")
+
+    return Run(len(terms), make)
 
 
 def sorted_run(keys: Keys, weights: Weights) -> Run:

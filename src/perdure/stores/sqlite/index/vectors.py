@@ -231,8 +231,8 @@ class CodedBuilder:
     def _centred(self) -> Vector:
         if self._mean is None:
             step = max(1, self.size // _SAMPLE)
-            codes, scales = self._codes.view[::step], self._scales.view[::step]
-            self._mean = (codes * scales[:, None]).mean(axis=0, dtype=np.float64).astype(np.float32)
+            codes, scales = self._codes.view[::step].astype(np.float32), self._scales.view[::step]
+            self._mean = np.einsum("i,ij->j", scales, codes) / np.float32(len(scales))
         return self._mean
 
     def _sign(self) -> None:
