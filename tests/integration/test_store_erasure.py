@@ -265,6 +265,27 @@ def test_pages_that_a_connection_holds_do_not_come_back(
         assert_erased(folder, erased)
 
 
+def test_pages_that_are_read_just_before_gaps_are_cleared_do_not_come_back(
+    store: SqliteStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commit after clearing is what makes the other connection read them again before it writes."""
+    read: list[bytes] = []
+    with closing(SqliteStore.open(folder / "memory.db")) as other:
+        erased, _ = leave_traces(store, monkeypatch)
+
+        def read_then_clear(file: FileIO | None) -> bool:
+            assert other._connections._writer.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            read.append(bytes_of(folder))
+            return clear_gaps(file)
+
+        monkeypatch.setattr(connections, "clear_gaps", read_then_clear)
+        store._connections.expunge()
+        assert any(word.encode() in read[0] for word in erased)
+        assert_erased(folder, erased)
+        touch_every_page(other)
+        assert_erased(folder, erased)
+
+
 @pytest.mark.parametrize("obstacle", ["unfit file", "busy log"])
 def test_where_traces_cannot_be_cleared_the_file_is_built_anew(
     store: SqliteStore, folder: Path, monkeypatch: pytest.MonkeyPatch, obstacle: str

@@ -238,12 +238,17 @@ class CodedBuilder:
     def _sign(self) -> None:
         """Make the bits of vectors that have none yet."""
         start = self._bits.view.shape[1]
-        if start < self.size:
-            self._bits.reserve(self.size)
+        if start == self.size:
+            return
+        self._bits.reserve(self.size)
+        mean = self._centred()
+        room = np.empty((min(_SIGNED, self.size - start), len(mean)), np.float32)
         for first in range(start, self.size, _SIGNED):
             last = min(first + _SIGNED, self.size)
-            values = self._codes.view[first:last] * self._scales.view[first:last, None]
-            values -= self._centred()
+            values = room[: last - first]
+            values[:] = self._codes.view[first:last]
+            values *= self._scales.view[first:last, None]
+            values -= mean
             self._bits.append(sign_bits(values))
             self._radius.append(np.sqrt(np.vecdot(values, values)))
 
