@@ -182,7 +182,7 @@ def choose_extractor(settings: Settings) -> Extractor:
     from perdure.retain.extract_local import LocalExtractor
 
     # The agent's own turns are long and say little about people: rules are enough for them.
-    return LocalExtractor(choose_tagger(settings.tagger, cores(settings)), light=RuleTagger())
+    return LocalExtractor(choose_tagger(settings.tagger), light=RuleTagger())
 
 
 def choose_tokens(settings: Settings) -> Tokens:

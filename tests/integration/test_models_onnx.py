@@ -180,6 +180,15 @@ def test_a_missing_model_says_what_to_install(tmp_path: Path) -> None:
         OnnxReranker("ms-marco-minilm-l-6-v2", Places(hub_cache=tmp_path)).score("x", ["y"])
 
 
+def test_rows_begun_on_other_threads_are_those_of_one_call(embedder: OnnxEmbedder) -> None:
+    vectors, packed = embedder.embed_and_encode(TEXTS)
+    begun = embedder.begin(TEXTS)
+    begun.settle()
+    rows = begun.result()
+    assert np.array_equal(np.stack([vector for vector, _ in rows]), vectors)
+    assert [tokens for _, tokens in rows] == packed
+
+
 def test_everything_works_with_the_network_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     connect = socket.socket.connect
 

@@ -1,7 +1,7 @@
 """One limit on how many model runs happen at once in the process, whoever asks for them.
 
 Sessions run on the thread that calls them (one intra-op thread each), so this limit is what keeps several recalls, or a recall and a
-retain, from fighting over the cores.
+retain, from fighting over the cores. Tagging is not counted.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 A = TypeVar("A")
@@ -40,6 +40,10 @@ class Cores:
         if len(items) < 2 or self.limit == 1:
             return [self.run(work, item) for item in items]
         return list(self._threads().map(lambda item: self.run(work, item), items))
+
+    def submit(self, work: Callable[[A], B], item: A) -> Future[B]:
+        """The work begun on a thread of the budget's own."""
+        return self._threads().submit(self.run, work, item)
 
     def _threads(self) -> ThreadPoolExecutor:
         with self._lock:

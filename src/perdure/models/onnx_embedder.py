@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from perdure.domain.bank import EmbeddingModel
 from perdure.errors import ModelError
+from perdure.models.begun import Begun, Ran, States
 from perdure.models.clean import cut_characters
 from perdure.models.cores import Cores, shared_cores
 from perdure.models.manifest import ModelSpec, find_model
@@ -29,7 +29,6 @@ _ASKED = 64
 """A recall asks for a question's vector and then for late scores: the token states of the last questions are kept for that."""
 
 T = TypeVar("T")
-States = NDArray[np.float32]
 
 
 class OnnxEmbedder:
@@ -86,12 +85,14 @@ class OnnxEmbedder:
 
     def embed_and_encode(self, texts: Sequence[str]) -> tuple[Matrix, list[bytes]]:
         """`embed_passages` and `encode_passages` for the price of one."""
-        both = self._each(
-            texts,
-            self.spec.passage_prefix,
-            lambda item, states: (self._pool(item, states), self._pack(item, states)),
-        )
+        both = self._each(texts, self.spec.passage_prefix, self._pool_and_pack)
         return self._matrix([vector for vector, _ in both]), [packed for _, packed in both]
+
+    def begin(self, texts: Sequence[str]) -> Begun[tuple[Vector, bytes]]:
+        """The rows of `embed_and_encode`, begun on other threads."""
+        work, batches = self._work(texts, self.spec.passage_prefix)
+        running = [(rows, self._cores.submit(work, rows)) for rows in batches]
+        return Begun(len(texts), running, self._pool_and_pack)
 
     def score(self, query: str, passages: Sequence[bytes]) -> Vector:
         """Mean over the query's tokens of the best cosine with each passage's tokens; 0 for empty bytes."""
@@ -115,23 +116,31 @@ class OnnxEmbedder:
         return packing_of(self.spec.name, self.spec.dimensions)
 
     def _each(self, texts: Sequence[str], prefix: str, use: Callable[[Encoded, States], T]) -> list[T]:
-        """What `use` makes of each text's token states; long texts first, so that no core idles at the end."""
-        order = sorted(range(len(texts)), key=lambda row: -len(texts[row]))
-        size = self.spec.batch
-        batches = [order[at : at + size] for at in range(0, len(order), size)]
-        runtime = self._runtime
+        """What `use` makes of each text's token states."""
+        work, batches = self._work(texts, prefix)
 
-        def work(rows: list[int]) -> list[T]:
-            items = [self._encode(runtime, prefix + texts[row]) for row in rows]
-            states = runtime.run(items)
-            self._check(states)
-            return [use(item, states[at, : len(item.ids)]) for at, item in enumerate(items)]
+        def work_and_use(rows: list[int]) -> list[T]:
+            return [use(item, states) for item, states in work(rows)]
 
         found: list[T | None] = [None] * len(texts)
-        for rows, results in zip(batches, self._cores.map(work, batches), strict=True):
+        for rows, results in zip(batches, self._cores.map(work_and_use, batches), strict=True):
             for row, result in zip(rows, results, strict=True):
                 found[row] = result
         return found  # type: ignore[return-value]  # every row was in one batch
+
+    def _work(self, texts: Sequence[str], prefix: str) -> tuple[Callable[[list[int]], Ran], list[list[int]]]:
+        """What runs the model on a batch, and the batches; long texts first, so that no core idles at the end."""
+        order = sorted(range(len(texts)), key=lambda row: -len(texts[row]))
+        size = self.spec.batch
+        runtime = self._runtime
+
+        def work(rows: list[int]) -> Ran:
+            items = [self._encode(runtime, prefix + texts[row]) for row in rows]
+            states = runtime.run(items)
+            self._check(states)
+            return [(item, states[at, : len(item.ids)]) for at, item in enumerate(items)]
+
+        return work, [order[at : at + size] for at in range(0, len(order), size)]
 
     def _encode(self, runtime: OnnxModel, text: str) -> Encoded:
         return encode(runtime.tokenizer, cut_characters(text, self.spec.max_tokens), self.spec.max_tokens)
@@ -153,6 +162,9 @@ class OnnxEmbedder:
 
     def _pack(self, item: Encoded, states: States) -> bytes:
         return self._packing.pack(self._words(item, states, self.spec.passage_prefix))
+
+    def _pool_and_pack(self, item: Encoded, states: States) -> tuple[Vector, bytes]:
+        return self._pool(item, states), self._pack(item, states)
 
     def _query(self, item: Encoded, states: States) -> tuple[Vector, States]:
         words = self._words(item, states, self.spec.query_prefix)[:_QUERY_TOKENS]

@@ -6,12 +6,11 @@ import importlib.util
 import threading
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 
 from perdure.errors import ModelMissing
 from perdure.models.clean import without_surrogates
-from perdure.models.cores import Cores, shared_cores
 from perdure.models.mentions import Gazetteer, apart, find_marked, within
 from perdure.models.sentences import pieces
 from perdure.models.spacy_reading import LOOSE, Reader
@@ -35,11 +34,14 @@ def find_pipeline(names: Sequence[str] = PIPELINES) -> Path | None:
 
 
 class SpacyTagger:
-    """spaCy's English pipeline, loaded on first use; one thread tags at a time in the process."""
+    """spaCy's English pipeline, loaded on first use; one thread tags at a time in the process.
 
-    def __init__(self, pipeline: Path | None = None, *, cores: Cores | None = None) -> None:
+    Tagging is no run of the budget in `models/cores.py`: it holds the interpreter's lock for most of its time, so a
+    core that it kept for itself would idle whenever the model run beside it waits for that lock.
+    """
+
+    def __init__(self, pipeline: Path | None = None) -> None:
         self._folder = pipeline or find_pipeline()
-        self._cores = cores or shared_cores()
 
     @property
     def name(self) -> str:
@@ -67,7 +69,7 @@ class SpacyTagger:
             for at in range(0, len(located), _BATCH):
                 batch = located[at : at + _BATCH]
                 cut = [texts[number][start:end] for number, start, end in batch]
-                read = self._cores.run(partial(reader.read, cut), [start for _, start, _ in batch])
+                read = reader.read(cut, [start for _, start, _ in batch])
                 for (number, _, _), sentences in zip(batch, read, strict=True):
                     found[number].extend(sentences)
         return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self, cast
 
 import numpy as np
 
@@ -15,8 +15,28 @@ from perdure.retain.embed import embed_texts
 Embedded = tuple[Matrix | None, Sequence[bytes]]
 
 
+class Begun(Protocol):
+    """Texts that are being embedded."""
+
+    def settle(self) -> None:
+        """Finish what can be finished now, without waiting."""
+
+    def result(self) -> Sequence[tuple[Vector | None, bytes]]:
+        """Vector and token vectors of each text."""
+
+    def cancel(self) -> None:
+        """Leave out what was not begun yet."""
+
+
+class BeginningEmbedder(Protocol):
+    """A joint embedder that has threads of its own."""
+
+    def begin(self, texts: Sequence[str]) -> Begun:
+        """`embed_and_encode`, begun on other threads."""
+
+
 class EmbedAhead:
-    """Texts given to `start` are embedded on a thread of its own; `finish` waits for them and embeds the rest.
+    """Texts given to `start` are embedded on other threads; `finish` waits for them and embeds the rest.
 
     What comes out is what `embed_texts` gives for the texts: when a text was embedded plays no part.
     """
@@ -24,7 +44,7 @@ class EmbedAhead:
     def __init__(self, embedder: Embedder | None, late: LateInteraction | None) -> None:
         self._embedder, self._late = embedder, late
         self._thread: ThreadPoolExecutor | None = None
-        self._running: list[tuple[list[str], Future[Embedded]]] = []
+        self._running: list[tuple[list[str], Begun]] = []
         self._given: set[str] = set()
 
     def __enter__(self) -> Self:
@@ -33,29 +53,56 @@ class EmbedAhead:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        for _, begun in self._running:
+            begun.cancel()
         if self._thread is not None:
-            self._thread.shutdown(wait=True, cancel_futures=True)
+            self._thread.shutdown(wait=True)
 
     def start(self, texts: Sequence[str]) -> None:
         """Begin with these texts; ones given before are left out."""
         fresh = [text for text in dict.fromkeys(texts) if text not in self._given]
-        if not fresh or (self._embedder is None and self._late is None):
-            return
-        if self._thread is None:
-            self._thread = ThreadPoolExecutor(1, thread_name_prefix="perdure-embed")
-        self._given.update(fresh)
-        self._running.append((fresh, self._thread.submit(embed_texts, fresh, self._embedder, self._late)))
+        if fresh and not (self._embedder is None and self._late is None):
+            self._given.update(fresh)
+            self._running.append((fresh, self._begin(fresh)))
+        for _, begun in self._running:
+            begun.settle()
 
     def finish(self, texts: Sequence[str]) -> Embedded:
         """Vectors and token vectors of the texts, in their order; each distinct text is embedded once."""
         self.start(texts)
         vectors: dict[str, Vector] = {}
         tokens: dict[str, bytes] = {}
-        for given, running in self._running:
-            made, packed = running.result()
-            tokens.update(zip(given, packed, strict=True))
-            if made is not None:
-                vectors.update(zip(given, made, strict=True))
+        for given, begun in self._running:
+            for text, (vector, packed) in zip(given, begun.result(), strict=True):
+                tokens[text] = packed
+                if vector is not None:
+                    vectors[text] = vector
         if not texts or not vectors:
             return None, [tokens.get(text, b"") for text in texts]
         return np.stack([vectors[text] for text in texts]), [tokens[text] for text in texts]
+
+    def _begin(self, texts: list[str]) -> Begun:
+        both: object = self._late
+        if self._embedder is not None and both is self._embedder and hasattr(both, "begin"):
+            return cast(BeginningEmbedder, both).begin(texts)
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(1, thread_name_prefix="perdure-embed")
+        return _OnThread(self._thread.submit(embed_texts, texts, self._embedder, self._late))
+
+
+class _OnThread:
+    """A whole call of an embedder that answers when all is done."""
+
+    def __init__(self, running: Future[Embedded]) -> None:
+        self._running = running
+
+    def settle(self) -> None:
+        pass
+
+    def result(self) -> Sequence[tuple[Vector | None, bytes]]:
+        vectors, tokens = self._running.result()
+        rows: Sequence[Vector | None] = [None] * len(tokens) if vectors is None else list(vectors)
+        return list(zip(rows, tokens, strict=True))
+
+    def cancel(self) -> None:
+        self._running.cancel()

@@ -63,3 +63,20 @@ def test_the_shared_budget_is_one_and_the_size_of_the_machine() -> None:
     assert shared_cores().limit == available_cores() >= 1
     assert shared_cores(3) is shared_cores(3)
     assert shared_cores(3).limit == 3
+
+
+def test_submitted_work_counts_in_the_budget() -> None:
+    cores = Cores(1)
+    inside, go_on = threading.Event(), threading.Event()
+
+    def wait(_: int) -> str:
+        inside.set()
+        assert go_on.wait(10)
+        return "first"
+
+    first = cores.submit(wait, 0)
+    assert inside.wait(10)
+    second = cores.submit(abs, -2)
+    assert not second.done()
+    go_on.set()
+    assert (first.result(10), second.result(10)) == ("first", 2)
