@@ -16,14 +16,15 @@ STEPS: dict[int, str] = {
     3: """
 DROP TABLE vector_code;
 CREATE TABLE segment (
+  no INTEGER PRIMARY KEY,
   bank INTEGER NOT NULL,
   part TEXT NOT NULL,
-  last INTEGER NOT NULL,
   first INTEGER NOT NULL,
+  last INTEGER NOT NULL,
   change INTEGER NOT NULL,
-  body BLOB NOT NULL,
-  PRIMARY KEY (bank, part, last)
-) WITHOUT ROWID;
+  body BLOB NOT NULL
+);
+CREATE UNIQUE INDEX segment_range ON segment (bank, part, last, first);
 """,
 }
 """Script that brings a file from the version before to the given one."""

@@ -80,14 +80,15 @@ CREATE TABLE feature (
 
 -- What an index loads of a range of facts, many rows in one: made of `feature` and `vector_original` (segments.py).
 CREATE TABLE segment (
+  no INTEGER PRIMARY KEY,
   bank INTEGER NOT NULL,
   part TEXT NOT NULL,                       -- facts, or codes of a view
-  last INTEGER NOT NULL,                    -- highest number of a fact
-  first INTEGER NOT NULL,
+  first INTEGER NOT NULL,                   -- lowest and highest number of a fact
+  last INTEGER NOT NULL,
   change INTEGER NOT NULL,                  -- rows of `change` up to this number are in it
-  body BLOB NOT NULL,                       -- index/packed.py
-  PRIMARY KEY (bank, part, last)
-) WITHOUT ROWID;
+  body BLOB NOT NULL                        -- index/packed.py
+);
+CREATE UNIQUE INDEX segment_range ON segment (bank, part, last, first);
 
 CREATE TABLE vector_original (
   bank INTEGER NOT NULL,

@@ -16,7 +16,7 @@ from perdure.stores.sqlite.index.packed import FACTS, pack_codes, pack_rows, vie
 from perdure.stores.sqlite.index.rows import read_features
 from perdure.stores.sqlite.working import views_of
 
-SEGMENT = 2048
+SEGMENT = 1024
 """Facts in a segment."""
 _AT_ONCE = 4
 """Segments that one transaction makes at most, when there is much to pack."""
@@ -102,6 +102,6 @@ def _pack(db: sqlite3.Connection, bank_no: int, first: int, last: int) -> None:
             packed.append((view_part(view), pack_codes(numbers, *codes)))
     db.execute("DELETE FROM segment WHERE bank = ? AND last = ?", (bank_no, last))
     db.executemany(
-        "INSERT INTO segment VALUES (?,?,?,?,?,?)",
-        [(bank_no, part, last, first, change, body) for part, body in packed],
+        "INSERT INTO segment (bank, part, first, last, change, body) VALUES (?,?,?,?,?,?)",
+        [(bank_no, part, first, last, change, body) for part, body in packed],
     )

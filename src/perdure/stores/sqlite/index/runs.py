@@ -165,10 +165,11 @@ class Runs:
         """The tails of several heads, copied in whole slices: (position of the head, tails in the slice), tails."""
         positions, counts, keys = [], [], []
         for run in self.parts:
+            held = run.keys
             start, end = run.bounds(heads)
             positions.append(np.arange(len(heads)))
             counts.append(end - start)
-            keys += [run.keys[first:last] for first, last in zip(start.tolist(), end.tolist(), strict=True)]
+            keys += [held[first:last] for first, last in zip(start.tolist(), end.tolist(), strict=True)]
         if not keys:
             return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64)
         tails = np.concatenate(keys)
