@@ -10,11 +10,13 @@ import numpy as np
 
 from perdure.domain.fact import Fact
 from perdure.ports.embedder import Embedder, LateInteraction, Matrix, Vector
+from perdure.ports.extractor import Turn
 from perdure.ports.store import Features
 from perdure.retain.draw import Draft
 from perdure.retain.embed import embed_texts
+from perdure.retain.local.voice import name_of
 from perdure.retain.smooth import smooth_after
-from perdure.retain.surroundings import NEIGHBOURS, neighbouring_text, turn_in_place
+from perdure.retain.surroundings import NEIGHBOURS, listener, neighbouring_text, turn_in_place
 from perdure.text.passage import join_passage
 from perdure.text.signature import signature
 from perdure.text.terms import index_terms, plain_words
@@ -30,7 +32,7 @@ class IndexText:
     """The texts under which a fact can be found."""
 
     own: str
-    """Embedded, and indexed with full weight: the fact and its date."""
+    """Embedded, and indexed with full weight: who said it to whom, the fact and its date."""
     title: str
     context: str
     """Indexed with less weight: the rest of the turn and the turns around it."""
@@ -38,14 +40,25 @@ class IndexText:
     """The turn in its place, verbatim: what the reranker reads beside the fact."""
 
 
-def index_text(fact: Fact, *, title: str = "", context: str = "", turn: str = "") -> IndexText:
+def index_text(
+    fact: Fact, *, title: str = "", context: str = "", turn: str = "", said_to: str = ""
+) -> IndexText:
     """What to index of a fact that stands in these surroundings."""
     return IndexText(
-        own=_headed(_dated(fact.text, fact), title),
+        own=_headed(_dated(_told(fact, said_to), fact), title),
         title=title,
         context=context,
         turn=_headed(_dated(turn, fact), title) if turn else "",
     )
+
+
+def _told(fact: Fact, said_to: str) -> str:
+    """The fact after who said it to whom, by name (docs/decisions/who-to-whom.md)."""
+    speaker = name_of(fact.speaker)
+    if not speaker:
+        return fact.text
+    voices = f"{speaker} to {said_to}" if said_to else speaker
+    return f"{voices}: {fact.text.removeprefix(f'{speaker}: ')}"
 
 
 def _headed(text: str, title: str) -> str:
@@ -95,7 +108,8 @@ def describe(draft: Draft, key: str) -> Described:
 
 def embedded_text(draft: Draft) -> str:
     """What is embedded of a draft."""
-    return index_text(draft.fact, title=draft.plan.document.title).own
+    turns, index = _turns_around(draft)
+    return index_text(draft.fact, title=draft.plan.document.title, said_to=listener(turns, index)).own
 
 
 def add_vectors(
@@ -119,15 +133,21 @@ def add_vectors(
 
 def _texts_of(draft: Draft) -> IndexText:
     found = draft.extracted
-    first = max(found.turn - NEIGHBOURS, 0)
-    turns = [planned.turn for planned in draft.plan.turns[first : found.turn + NEIGHBOURS + 1]]
-    index = found.turn - first
+    turns, index = _turns_around(draft)
     return index_text(
         draft.fact,
         title=draft.plan.document.title,
+        said_to=listener(turns, index),
         context=neighbouring_text(turns, index, found.source_text),
         turn=turn_in_place(turns, index, found.start, found.start + len(found.source_text)),
     )
+
+
+def _turns_around(draft: Draft) -> tuple[list[Turn], int]:
+    """The turn that a draft comes from with its neighbours, and its place among them."""
+    index = draft.extracted.turn
+    first = max(index - NEIGHBOURS, 0)
+    return [planned.turn for planned in draft.plan.turns[first : index + NEIGHBOURS + 1]], index - first
 
 
 def _features(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from perdure.domain.fact import Chunk, Fact
 from perdure.ports.extractor import Turn
+from perdure.retain.local.voice import name_of
 
 NEIGHBOURS = 2
 NEIGHBOUR_CHARACTERS = 300
@@ -34,6 +35,13 @@ def turn_in_place(turns: Sequence[Turn], index: int, start: int, end: int) -> st
     if before is None or not before.text.strip():
         return shown
     return f"{_line(before, before.text[-NEIGHBOUR_CHARACTERS:].strip())}\n{shown}"
+
+
+def listener(turns: Sequence[Turn], index: int) -> str:
+    """To whom a turn is said: the name of the nearest other speaker, before it rather than after; "" if none is known."""
+    around = sorted(range(len(turns)), key=lambda place: (abs(place - index), place))
+    others = (turns[place].speaker for place in around if abs(place - index) <= NEIGHBOURS)
+    return next((name_of(other) for other in others if other and other != turns[index].speaker), "")
 
 
 def turn_length(fact: Fact, chunks: Mapping[str, Chunk]) -> int:

@@ -44,6 +44,12 @@ def voice_of(speaker: str) -> Voice | None:
     return Voice(f"the {name.casefold()}") if name.casefold() in _ROLES else Voice(name)
 
 
+def name_of(speaker: str) -> str:
+    """The speaker's name; "" for one who is known by a role only."""
+    voice = voice_of(speaker)
+    return "" if voice is None or voice.is_role else voice.name
+
+
 def addressees(turns: Sequence[Turn]) -> list[Voice | None]:
     """For each turn whom "you" means: the other of exactly two speakers, else nobody."""
     speakers = list(dict.fromkeys(turn.speaker for turn in turns if turn.speaker.strip()))

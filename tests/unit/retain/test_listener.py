@@ -1,0 +1,55 @@
+"""Who said a fact to whom is part of the text under which it is found."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from perdure.domain.fact import Fact
+from perdure.ports.extractor import Turn
+from perdure.retain.features import index_text
+from perdure.retain.surroundings import listener
+
+
+def turns(*speakers: str) -> list[Turn]:
+    return [Turn(text="Something.", speaker=speaker) for speaker in speakers]
+
+
+def test_the_speaker_before_is_spoken_to() -> None:
+    assert listener(turns("Ann", "Bob", "Cid"), 1) == "Ann"
+
+
+def test_the_first_turn_is_said_to_who_answers() -> None:
+    assert listener(turns("Ann", "Bob"), 0) == "Bob"
+
+
+def test_a_speaker_who_goes_on_still_speaks_to_the_other() -> None:
+    assert listener(turns("Bob", "Ann", "Ann"), 2) == "Bob"
+
+
+def test_nobody_is_spoken_to_alone_or_from_afar() -> None:
+    assert listener(turns("Ann"), 0) == ""
+    assert listener(turns("", "Ann", ""), 1) == ""
+    assert listener(turns("Bob", "Ann", "Ann", "Ann"), 3) == ""
+
+
+def test_index_text_names_both_and_the_day() -> None:
+    fact = _fact("Bob won the race.", speaker="Bob", mentioned_at=datetime(2023, 5, 4, tzinfo=UTC))
+    assert index_text(fact, said_to="Ann").own == "Bob to Ann: Bob won the race. (4 May 2023)"
+
+
+def test_index_text_does_not_repeat_a_verbatim_turns_speaker() -> None:
+    assert index_text(_fact("Bob: I won.", speaker="Bob"), said_to="Ann").own == "Bob to Ann: I won."
+
+
+def test_index_text_without_voices_is_the_fact() -> None:
+    assert index_text(_fact("Oslo lies by the sea.")).own == "Oslo lies by the sea."
+    assert index_text(_fact("I won.", speaker="Bob")).own == "Bob: I won."
+
+
+def test_roles_are_no_names() -> None:
+    assert listener(turns("Ann", "assistant"), 0) == ""
+    assert index_text(_fact("The user likes tea.", speaker="user"), said_to="Ann").own == "The user likes tea."
+
+
+def _fact(text: str, speaker: str = "", mentioned_at: datetime | None = None) -> Fact:
+    return Fact(id="f", bank="b", text=text, speaker=speaker, mentioned_at=mentioned_at)
