@@ -160,7 +160,7 @@ DEFAULT = Recipe(
     name="default",
     channels=_channels("semantic", "surroundings", "keyword", "graph", "temporal"),
     late=True,
-    cross_pool=14,
+    cross_pool=12,
     views=(ViewSpec(View.FULL), ViewSpec(View.OWN, first=4)),
     blend=Blend(
         logit=0.7,
