@@ -14,6 +14,7 @@ from perdure.domain.record import Record
 from perdure.ports.embedder import Vector
 from perdure.ports.store import BankStats, Features, KeyedEntity, Proof
 from perdure.stores.sqlite import codec
+from perdure.stores.sqlite.fact_body import decode_facts
 from perdure.stores.sqlite.working import AT_ONCE, FACT_COLUMNS, chunked, marks, views_of
 
 
@@ -43,7 +44,7 @@ def facts(
     by_id: dict[str, Fact] = {}
     for group in chunked(ident for ident, no in zip(ids, numbers, strict=True) if no == 0):
         query = f"SELECT {FACT_COLUMNS} FROM fact WHERE bank = ? AND id IN ({marks(group)})"
-        found = codec.decode_facts(bank, db.execute(query, (bank_no, *group)).fetchall())
+        found = decode_facts(bank, db.execute(query, (bank_no, *group)).fetchall())
         by_id |= {fact.id: fact for fact in found}
     held = (by_number.get(no) or by_id.get(ident) for ident, no in zip(ids, numbers, strict=True))
     return [fact for fact in held if fact is not None]
@@ -60,7 +61,7 @@ def _facts_by_number(db: sqlite3.Connection, bank: str, numbers: Numbers) -> dic
     for some in _groups(numbers):
         query = f"SELECT {FACT_COLUMNS}, no FROM fact WHERE no IN ({marks(some)})"
         rows = db.execute(query, some).fetchall()
-        decoded = codec.decode_facts(bank, [row[:-1] for row in rows])
+        decoded = decode_facts(bank, [row[:-1] for row in rows])
         found.update(zip([row[-1] for row in rows], decoded, strict=True))
     return found
 

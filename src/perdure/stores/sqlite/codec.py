@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, make_dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from hashlib import blake2b
 from json import encoder as json_encoder
-from operator import attrgetter
 from struct import Struct, pack
-from typing import Any, cast
 from zlib import crc32
 
 import numpy as np
@@ -186,87 +183,6 @@ def decode_original(value: bytes) -> Vector:
 def decode_originals(values: Sequence[bytes]) -> Matrix:
     """Stored vectors as a matrix."""
     return np.frombuffer(b"".join(values), ORIGINAL).reshape(len(values), -1).astype(np.float32)
-
-
-_OTHERS = ("id", "bank", "text", "recall_count", "last_recalled_at", "recall_times")
-_DATES = (
-    "occurred_start", "occurred_end", "mentioned_at", "valid_from", "valid_to",
-    "recorded_at", "retired_at", "expires_at",
-)  # fmt: skip
-_TUPLES = ("entities", "entity_ids", "emotion_tags", "flags", "source_fact_ids")
-_CONVERTED = (*_DATES, *_TUPLES, "tags", "type", "tier")
-_PLAIN = tuple(field.name for field in fields(Fact) if field.name not in (*_OTHERS, *_CONVERTED))
-_STORED = (*_CONVERTED, *_PLAIN)
-"""The fields of a body in their order there; those that JSON cannot hold as they are come first."""
-_DATES_END = len(_DATES)
-_TUPLES_END = _DATES_END + len(_TUPLES)
-_get_stored = attrgetter(*_STORED)
-_Draft = make_dataclass("_Draft", (*_STORED, *_OTHERS), slots=True)
-"""Has the slots of a Fact and can be written: a frozen object's fields cost ten times as much to set."""
-_TYPE_OF = {str(kind): kind for kind in FactType}
-_TIER_OF = {str(tier): tier for tier in Tier}
-_scan: Callable[[str, int], tuple[list[Any], int]] = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
-_from_iso = datetime.fromisoformat
-
-
-def encode_fact(fact: Fact) -> str:
-    """All fields but id, bank, text and recall statistics."""
-    values = list(_get_stored(fact))
-    values[:_DATES_END] = [iso(moment) for moment in values[:_DATES_END]]
-    values[_TUPLES_END] = sorted(fact.tags)
-    return compact(values)
-
-
-FactRow = tuple[str, str, str, int, str | None]
-"""id, text, body, recalls, recall_times"""
-
-
-def decode_facts(bank: str, rows: Sequence[FactRow]) -> list[Fact]:
-    """The facts of rows.
-
-    Recall reads hundreds at once: all bodies are parsed as one text, which takes half the time; and a stored fact
-    was checked when it was written, so its fields are set without checking them again.
-    """
-    bodies, _ = _scan("[" + ",".join([row[2] for row in rows]) + "]", 0)
-    return [
-        _decoded(bank, ident, text, body, count, times)
-        for (ident, text, _, count, times), body in zip(rows, bodies, strict=True)
-    ]
-
-
-def _decoded(bank: str, ident: str, text: str, body: list[Any], count: int, times: str | None) -> Fact:
-    (
-        started, ended, mentioned, begins, ends, recorded, retired, expires,
-        entities, entity_ids, emotions, flags, sources, tags, kind, tier, *plain,
-    ) = body  # fmt: skip
-    recalls = tuple(map(_from_iso, json.loads(times))) if times else ()
-    draft = _Draft(
-        started and _from_iso(started),
-        ended and _from_iso(ended),
-        mentioned and _from_iso(mentioned),
-        begins and _from_iso(begins),
-        ends and _from_iso(ends),
-        recorded and _from_iso(recorded),
-        retired and _from_iso(retired),
-        expires and _from_iso(expires),
-        tuple(entities),
-        tuple(entity_ids),
-        tuple(emotions),
-        tuple(flags),
-        tuple(sources),
-        frozenset(tags),
-        _TYPE_OF[kind],
-        _TIER_OF[tier],
-        *plain,
-        ident,
-        bank,
-        text,
-        count,
-        recalls[-1] if recalls else None,
-        recalls,
-    )
-    draft.__class__ = Fact
-    return cast(Fact, draft)
 
 
 def encode_document(document: Document) -> str:

@@ -13,6 +13,7 @@ from perdure.domain.fact import Fact
 from perdure.ports.embedder import Vector
 from perdure.ports.store import Features
 from perdure.stores.sqlite import codec
+from perdure.stores.sqlite.fact_body import decode_facts, encode_fact
 
 AT_ONCE = 500
 """Values that go into one statement."""
@@ -74,7 +75,7 @@ class WorkingSet:
                 (self._bank_no, *group),
             )
             found = rows.fetchall()
-            facts = codec.decode_facts(self._bank, [row[1:] for row in found])
+            facts = decode_facts(self._bank, [row[1:] for row in found])
             self._held |= {fact.id: Held(row[0], fact) for row, fact in zip(found, facts, strict=True)}
 
     def load_where(self, condition: str, values: Sequence[object]) -> list[Held]:
@@ -172,7 +173,7 @@ class WorkingSet:
         fact = one.fact
         key = one.features.dedupe_key if one.features is not None else ""
         open_key = key if key and fact.retired_at is None else None
-        body = codec.encode_fact(fact)
+        body = encode_fact(fact)
         return (self._bank_no, fact.id, fact.document_id, fact.chunk_id, open_key, fact.text, body, one.no)
 
     def _rewrite(self, changed: list[Held]) -> None:
@@ -198,7 +199,7 @@ class WorkingSet:
                     fact.document_id,
                     fact.chunk_id,
                     fact.text,
-                    codec.encode_fact(fact),
+                    encode_fact(fact),
                     fact.retired_at is not None,
                     one.no,
                     one.no,
@@ -264,7 +265,7 @@ class WorkingSet:
 
 
 FACT_COLUMNS = "id, text, body, recalls, recall_times"
-"""codec.FactRow"""
+"""fact_body.FactRow"""
 
 
 def write_vectors(
