@@ -55,6 +55,7 @@ class Reader:
         self._nlp = nlp
         self._entities = EntityFinder(self._nlp.get_pipe("ner"))
         self._lemmatizer: Any = self._nlp.get_pipe("lemmatizer")
+        _hash_index(self._lemmatizer)
         network: Any = self._nlp.get_pipe("tok2vec").model
         # Parts of speech and lemmas are derived from the tags (a fifth of the pipeline's time otherwise);
         # the recogniser reads only what may hold a name.
@@ -69,7 +70,7 @@ class Reader:
         """The sentences of each piece."""
         self._keep_zone(sum(map(len, texts)))
         docs = self._parsed(texts)
-        words = [self._words(doc) for doc in docs]
+        words = [self._words(doc, text) for doc, text in zip(docs, texts, strict=True)]
         named = [place for place, read in enumerate(words) if _may_name(read)]
         entities = dict(zip(named, self._entities.find([docs[place] for place in named]), strict=True))
         return [
@@ -94,11 +95,10 @@ class Reader:
             self._zone.enter_context(self._nlp.memory_zone())
             self._room = _ZONE
 
-    def _words(self, doc: Any) -> _Words:
+    def _words(self, doc: Any, text: str) -> _Words:
         """The document as plain lists: reading them is several times as fast as spaCy's token objects."""
         columns = doc.to_array(_COLUMNS).astype("int64").T.tolist() if len(doc) else [[] for _ in _COLUMNS]
         starts, lengths, tags, deps, heads, borders, blank = columns
-        text = doc.text
         return _Words(
             text,
             [text[start : start + length] for start, length in zip(starts, lengths, strict=True)],
@@ -151,6 +151,13 @@ class Reader:
             word.pos_ = pos
             lemma = self._lemmas[key] = str(self._lemmatizer.rule_lemmatize(word)[0])
         return lemma
+
+
+def _hash_index(lemmatizer: Any) -> None:
+    """Look words up by hash: the lemmatizer's rules search lists of tens of thousands of words otherwise."""
+    index = lemmatizer.lookups.get_table("lemma_index", {})
+    for pos, words in list(index.items()):
+        index[pos] = frozenset(words)
 
 
 def _others(path: Path) -> list[str]:
