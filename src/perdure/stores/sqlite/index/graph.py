@@ -119,8 +119,9 @@ def _through_entities(
     entity, activation, origin = entity[order], activation[order], origin[order]
     starts = _group_starts(entity)
     strongest, origin = activation[starts], origin[starts]
-    several = np.diff(starts, append=len(entity)) > 1
-    second = np.where(several, activation[np.minimum(starts + 1, len(entity) - 1)], 0.0)
+    after = np.minimum(starts + 1, len(entity) - 1)
+    several = (entity[after] == entity[starts]) & (after > starts)
+    second = np.where(several, activation[after], 0.0)
     place, count, row = _members(index, admission, entity[starts], hub_cap)
     brought = np.repeat(strongest[place], count)
     itself = np.flatnonzero(row == np.repeat(origin[place], count))

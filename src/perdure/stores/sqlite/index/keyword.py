@@ -9,26 +9,37 @@ import numpy as np
 from perdure.domain.recall import Hit
 from perdure.ports.probe import KeywordProbe
 from perdure.stores.sqlite.codec import term_hash
-from perdure.stores.sqlite.index.rank import best, contenders
-from perdure.stores.sqlite.index.snapshot import Mask, Snapshot
+from perdure.stores.sqlite.index.rank import Scores, best
+from perdure.stores.sqlite.index.snapshot import Admission, Snapshot
 
 
-def keyword(index: Snapshot, probe: KeywordProbe, mask: Mask, limit: int) -> list[Hit]:
+def keyword(index: Snapshot, probe: KeywordProbe, admission: Admission, limit: int) -> list[Hit]:
     """The formula of `perdure.testing.memory_search`; counts go over the facts that are not closed."""
-    current, count, average = index.open.mask, index.open.count, index.open.average_length
-    lengths = index.columns["length"]
+    current, count = index.open.mask, index.open.count
+    norms = _norms(index, probe.k1, probe.b)
     scores = np.zeros(index.size)
     touched = np.zeros(index.size, np.bool_)
     for term in sorted(probe.terms):
         rows, tf = index.terms.of(term_hash(term))
-        frequency = int(current[rows].sum())
-        kept = mask[rows]
-        rows, tf = rows[kept], tf[kept].astype(np.float64)
+        frequency = len(rows) if count == index.size else int(np.count_nonzero(current.take(rows)))
+        if not admission.everything:
+            kept = admission.mask.take(rows)
+            rows, tf = rows[kept], tf[kept]
         idf = math.log(1 + (count - frequency + 0.5) / (frequency + 0.5))
-        relative = lengths[rows] / average if average else np.ones(len(rows))
-        norm = probe.k1 * (1 - probe.b + probe.b * relative)
-        scores[rows] += probe.terms[term] * idf * tf * (probe.k1 + 1) / (tf + norm)
+        share = tf.astype(np.float64)
+        share /= share + norms.take(rows)
+        scores[rows] += (probe.terms[term] * idf * (probe.k1 + 1)) * share
         touched[rows] = True
-    found = contenders(scores, limit, digits=9)
-    rows = np.flatnonzero(touched) if found is None else found
+    rows = np.flatnonzero(touched)
     return best(index, rows, scores.take(rows), limit, probe.min_score, digits=9)
+
+
+def _norms(index: Snapshot, k1: float, b: float) -> Scores:
+    """What BM25 adds to a term's frequency in each row, kept for the next question."""
+    known = index.norms.get((k1, b))
+    if known is None:
+        average = index.open.average_length
+        relative = index.columns["length"] / average if average else np.ones(index.size)
+        index.norms.clear()
+        known = index.norms[k1, b] = k1 * (1 - b + b * relative)
+    return known

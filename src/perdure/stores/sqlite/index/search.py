@@ -48,7 +48,7 @@ def answer(
         case SemanticProbe():
             return plain.semantic(snapshot, probe, mask, limit)
         case KeywordProbe():
-            return keyword.keyword(snapshot, probe, mask, limit)
+            return keyword.keyword(snapshot, probe, admission, limit)
         case GraphProbe():
             return graph.graph(snapshot, probe, admission, limit)
         case TemporalProbe():

@@ -100,6 +100,8 @@ class Snapshot:
     admissions: list[Admission] = field(default_factory=list)
     """The last filters with what they admit."""
     memo: dict[str, OpenFacts] = field(default_factory=dict)
+    norms: dict[tuple[float, float], NDArray[np.float64]] = field(default_factory=dict)
+    """(k1, b) of BM25 -> what they make of the rows' lengths; the last that was asked for."""
 
     def row(self, ident: str) -> int | None:
         """The row of a living fact."""
