@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -19,15 +18,28 @@ _KIND_SHIFT = np.uint64(62)
 def link_runs(near: Array, far: Array, kind: Array, outgoing: Array, weight: Array) -> list[Run]:
     """A run for each kind: row -> other row << 1 | outgoing."""
     counts = 2 * np.bincount(kind, minlength=len(codec.KIND_OF))
+    links = _Links((near, far, kind, outgoing, weight))
+    return [Run(int(count), partial(links.of_kind, code)) for code, count in enumerate(counts)]
 
-    @lru_cache(maxsize=1)
-    def postings() -> Sequence[Postings]:
-        return _postings(near, far, kind, outgoing, weight)
 
-    def made(code: int) -> Callable[[], Postings]:
-        return lambda: postings()[code]
+class _Links:
+    """Links that are put in order when one kind of them is first asked for, and then let go."""
 
-    return [Run(int(count), made(code)) for code, count in enumerate(counts)]
+    __slots__ = ("_given", "_ordered")
+
+    def __init__(self, given: tuple[Array, Array, Array, Array, Array]) -> None:
+        self._given: tuple[Array, Array, Array, Array, Array] | None = given
+        self._ordered: list[Postings] | None = None
+
+    def of_kind(self, code: int) -> Postings:
+        """The postings of a kind; threads that come here at once make the same."""
+        ordered, given = self._ordered, self._given
+        if ordered is None:
+            ordered = _postings(*given) if given is not None else self._ordered
+            assert ordered is not None
+            self._ordered = ordered
+            self._given = None
+        return ordered[code]
 
 
 def _postings(near: Array, far: Array, kind: Array, outgoing: Array, weight: Array) -> list[Postings]:
