@@ -50,7 +50,7 @@ class BpeTokens:
         return [self.count(text) for text in texts]
 
     def cut(self, text: str, limit: int) -> str:
-        """The longest beginning of the text that has at most `limit` tokens."""
+        """The longest beginning of the text that has at most `limit` tokens; of none it is empty."""
         encoding = _encoding(self._name)
         return _cut(text, limit, lambda piece: _within(encoding, piece, limit))
 
@@ -72,7 +72,7 @@ class ApproximateTokens:
         return [self.count(text) for text in texts]
 
     def cut(self, text: str, limit: int) -> str:
-        """The longest beginning of the text that has at most `limit` tokens."""
+        """The longest beginning of the text that has at most `limit` tokens; of none it is empty."""
         return _cut(text, limit, lambda piece: self.count(piece) <= limit)
 
 
