@@ -63,6 +63,18 @@ def test_likeness_finds_the_nearest_where_bits_alone_do_not() -> None:
     assert np.mean(found) > np.mean(by_bits) + 0.05
 
 
+@pytest.mark.parametrize("wanted", [1, 40, 700, 5_000, 9_999])
+def test_the_likeliest_are_the_highest_with_those_that_tie(wanted: int) -> None:
+    random = np.random.default_rng(wanted)
+    even = random.normal(size=10_000).round(2).astype(np.float32)
+    uneven = np.sort(even)[::-1].copy()
+    uneven[::16] = -10.0
+    for likeness in (even, uneven, -np.sort(-even), np.full(10_000, -np.inf, np.float32)):
+        border = np.sort(likeness)[-wanted]
+        found = vectors.likeliest(likeness, wanted)
+        assert found.tolist() == np.flatnonzero(likeness >= border).tolist()
+
+
 def test_few_are_found_among_few() -> None:
     matrix = crowded(30_000, 384)
     view, mask = coded(matrix), np.ones(len(matrix), np.bool_)

@@ -14,8 +14,8 @@ from perdure.domain.record import Record
 from perdure.ports.embedder import Vector
 from perdure.ports.store import BankStats, Features, KeyedEntity, Proof
 from perdure.stores.sqlite import codec
-from perdure.stores.sqlite.fact_body import decode_facts
-from perdure.stores.sqlite.working import AT_ONCE, FACT_COLUMNS, chunked, marks, views_of
+from perdure.stores.sqlite.fact_body import FACT_COLUMNS, decode_facts
+from perdure.stores.sqlite.working import AT_ONCE, chunked, marks, views_of
 
 
 def banks(db: sqlite3.Connection, ids: Sequence[str] | None) -> list[Bank]:
@@ -61,8 +61,7 @@ def _facts_by_number(db: sqlite3.Connection, bank: str, numbers: Numbers) -> dic
     for some in _groups(numbers):
         query = f"SELECT {FACT_COLUMNS}, no FROM fact WHERE no IN ({marks(some)})"
         rows = db.execute(query, some).fetchall()
-        decoded = decode_facts(bank, [row[:-1] for row in rows])
-        found.update(zip([row[-1] for row in rows], decoded, strict=True))
+        found.update(zip([row[-1] for row in rows], decode_facts(bank, rows), strict=True))
     return found
 
 

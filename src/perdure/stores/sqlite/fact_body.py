@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields, make_dataclass
 from datetime import datetime
 from functools import lru_cache
+from itertools import repeat
 from operator import attrgetter, itemgetter
 from typing import Any, cast
 
@@ -51,8 +52,8 @@ _CONVERT: dict[str, _Convert] = (
     }
 )
 
-FactRow = tuple[str, str, str, int, str | None]
-"""id, text, body, recalls, recall_times"""
+FACT_COLUMNS = "id, text, body, recalls, recall_times"
+"""What `decode_facts` takes."""
 
 
 def encode_fact(fact: Fact) -> str:
@@ -72,17 +73,17 @@ def _plain(value: Any) -> Any:
     return sorted(value) if isinstance(value, frozenset) else value
 
 
-def decode_facts(bank: str, rows: Sequence[FactRow]) -> list[Fact]:
-    """The facts of rows.
+def decode_facts(bank: str, rows: Sequence[tuple[Any, ...]]) -> list[Fact]:
+    """The facts of rows of FACT_COLUMNS, after which others may follow.
 
     Recall reads hundreds at once: all bodies are parsed as one text, which takes half the time; and a stored fact
     was checked when it was written, so its fields are set without checking them again.
     """
-    bodies, _ = _scan("[" + ",".join([row[2] for row in rows]) + "]", 0)
-    return [
-        _decoded(bank, ident, text, body, count, times)
-        for (ident, text, _, count, times), body in zip(rows, bodies, strict=True)
-    ]
+    if not rows:
+        return []
+    ids, texts, bodies, counts, times, *_ = zip(*rows, strict=True)
+    parsed, _ = _scan("[" + ",".join(bodies) + "]", 0)
+    return list(map(_decoded, repeat(bank), ids, texts, parsed, counts, times))
 
 
 def _decoded(bank: str, ident: str, text: str, body: list[Any], count: int, times: str | None) -> Fact:

@@ -13,7 +13,7 @@ from perdure.domain.fact import Fact
 from perdure.ports.embedder import Vector
 from perdure.ports.store import Features
 from perdure.stores.sqlite import codec
-from perdure.stores.sqlite.fact_body import decode_facts, encode_fact
+from perdure.stores.sqlite.fact_body import FACT_COLUMNS, decode_facts, encode_fact
 
 AT_ONCE = 500
 """Values that go into one statement."""
@@ -71,12 +71,12 @@ class WorkingSet:
         for group in chunked(ident for ident in ids if ident not in self._held):
             self._held |= dict.fromkeys(group)
             rows = self._db.execute(
-                f"SELECT no, {FACT_COLUMNS} FROM fact WHERE bank = ? AND id IN ({marks(group)})",
+                f"SELECT {FACT_COLUMNS}, no FROM fact WHERE bank = ? AND id IN ({marks(group)})",
                 (self._bank_no, *group),
             )
             found = rows.fetchall()
-            facts = decode_facts(self._bank, [row[1:] for row in found])
-            self._held |= {fact.id: Held(row[0], fact) for row, fact in zip(found, facts, strict=True)}
+            facts = decode_facts(self._bank, found)
+            self._held |= {fact.id: Held(row[-1], fact) for row, fact in zip(found, facts, strict=True)}
 
     def load_where(self, condition: str, values: Sequence[object]) -> list[Held]:
         """The facts for which a condition on the fact table holds, as they are in this transaction."""
@@ -262,10 +262,6 @@ class WorkingSet:
         self._db.executemany("INSERT INTO detail VALUES (?,?,?,?,?,?)", detail_rows)
         for view, (numbers, vectors) in views.items():
             write_vectors(self._db, self._bank_no, view, numbers, vectors)
-
-
-FACT_COLUMNS = "id, text, body, recalls, recall_times"
-"""fact_body.FactRow"""
 
 
 def write_vectors(
