@@ -125,25 +125,25 @@ class BankIndex:
         outdated = known is None or known.no != state.no or state.changes_since > self._last_change
         if outdated or self._dead > _MOST_DEAD * len(self._ids) + 64:
             self._clear()
-            self._begin(db, state)
         self._lazy.bank_no = state.no
         if known is not None and state.vectors_since > known.version:
             self._lazy.drop_vectors()
-        seen_before = self._last_number
-        self._connect(self._append(db, read_features(db, state.no, "fact > ?", (seen_before,))))
+        seen_before = self._last_number or self._begin(db, state)
+        self._connect(self._append(db, read_features(db, state.no, "fact > ?", (self._last_number,))))
         self._apply_changes(db, state.no, seen_before)
         self._publish()
         self._state = state
 
-    def _begin(self, db: sqlite3.Connection, state: BankState) -> None:
-        """Take in what is packed; it shows an earlier state, and what was changed since is applied to it."""
+    def _begin(self, db: sqlite3.Connection, state: BankState) -> int:
+        """Take in all facts; returns the number up to which they are as they were when packed, to be brought up to date."""
         packed = read_packed(db, state.no)
         if packed is None:
             (last,) = db.execute("SELECT max(seq) FROM change WHERE bank = ?", (state.no,)).fetchone()
             self._last_change = max(last or 0, state.changes_since)
-            return
+            return 0
         self._connect(self._append(db, packed.rows))
-        self._last_number, self._last_change = packed.last, packed.change
+        self._last_number, self._last_change = max(self._last_number, packed.last), packed.change
+        return packed.last
 
     def _append(self, db: sqlite3.Connection, read: FeatureRows) -> EdgeRows:
         """Add facts; returns their links, which can be added when all facts are there."""

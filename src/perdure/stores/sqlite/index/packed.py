@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from perdure.errors import StoreCorrupt
 from perdure.stores.sqlite import codec
-from perdure.stores.sqlite.index.rows import FeatureRows
+from perdure.stores.sqlite.index.rows import FeatureRows, read_features
 
 FACTS = "facts"
 """The part that holds rows of `feature`; the others are views."""
@@ -29,7 +29,7 @@ _COUNT = Struct("<Q")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Packed:
-    """The facts up to a number as they were after a change."""
+    """All facts of a bank; those up to a number as they were after a change."""
 
     rows: FeatureRows
     last: int
@@ -59,7 +59,7 @@ def pack_rows(read: FeatureRows) -> bytes:
 
 
 def read_packed(db: sqlite3.Connection, bank_no: int) -> Packed | None:
-    """All packed facts of a bank, None when there are none or too much was changed since."""
+    """All facts of a bank, None when none is packed or too much was changed since."""
     segments = db.execute(
         "SELECT last, change, body FROM segment WHERE bank = ? AND part = ? ORDER BY last", (bank_no, FACTS)
     ).fetchall()
@@ -69,7 +69,9 @@ def read_packed(db: sqlite3.Connection, bank_no: int) -> Packed | None:
     if _changes(db, bank_no, change) > _MOST_CHANGES:
         return None
     try:
-        rows = _unpack_rows([body for _, _, body in segments])
+        # In one piece with what is not packed yet, so that postings are in one run.
+        rest = pack_rows(read_features(db, bank_no, "fact > ?", (segments[-1][0],)))
+        rows = _unpack_rows([*(body for _, _, body in segments), rest])
     except (ValueError, TypeError, IndexError, struct_error) as error:
         raise StoreCorrupt(f"the packed columns of bank {bank_no} cannot be read: {error}") from error
     rows.check()
