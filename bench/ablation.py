@@ -1,8 +1,8 @@
 """Ablation: each channel alone, all fused, the default with parts left out, and every recipe.
 
-    python -m bench.ablation DATA.json [DATA.json ...] [--sample 250] [--recipe-sample 60] [--out docs]
+    python -m bench.ablation DATA.json [DATA.json ...] [--sample 250] [--recipe-sample 60 ...] [--out docs]
 
-Writes docs/ablation.md and docs/ablation.svg. Variants share what the cross-encoder read, so only
+Writes docs/ablation.md and docs/ablation.svg; --recipe-sample may be given a number for each file. Variants share what the cross-encoder read, so only
 the recipes, asked without that help, have latencies; they are asked fewer questions because `tempr` reads 300 pairs each.
 """
 
@@ -134,12 +134,16 @@ def _short(figures: dict[str, float]) -> str:
     return "  ".join(f"{name} {value:.3f}" for name, value in figures.items())
 
 
-def write_table(results: Mapping[str, Results], samples: tuple[int, int], load: float, folder: Path) -> None:
+def _listed(counts: Sequence[int]) -> str:
+    return " / ".join(str(count) for count in counts)
+
+
+def write_table(results: Mapping[str, Results], samples: tuple[int, Sequence[int]], load: float, folder: Path) -> None:
     """docs/ablation.md: two tables a data set."""
     lines = [
         "# Ablation",
         "",
-        f"Written by `python -m bench.ablation`: about {samples[0]} questions of each set for the variants and {samples[1]} "
+        f"Written by `python -m bench.ablation`: about {samples[0]} questions of each set for the variants and {_listed(samples[1])} "
         "for the recipes, evenly spaced, facts by the local extractor. `items` are turns or passages, `sessions` the "
         "sessions (or passages) they belong to; the figure in brackets is the distance to the default, in points.",
         "",
@@ -199,15 +203,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", nargs="+", type=Path)
     parser.add_argument("--sample", type=int, default=250)
-    parser.add_argument("--recipe-sample", type=int, default=60)
+    parser.add_argument("--recipe-sample", type=int, nargs="+", default=[60])
     parser.add_argument("--out", type=Path, default=Path("docs"))
     parser.add_argument("--cache", type=Path, default=CACHE)
     chosen = parser.parse_args()
     samples = (chosen.sample, chosen.recipe_sample)
     results: dict[str, Results] = {}
     load = load_now()
-    for path in chosen.data:
-        results[path.stem] = run(path, samples, chosen.cache)
+    for place, path in enumerate(chosen.data):
+        asked = chosen.recipe_sample[min(place, len(chosen.recipe_sample) - 1)]
+        results[path.stem] = run(path, (chosen.sample, asked), chosen.cache)
         (chosen.cache / "ablation.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
         write_table(results, samples, load, chosen.out)
         draw(results, chosen.out)
