@@ -10,9 +10,6 @@ from perdure.domain.recall import Candidate, ChannelRank, Hit
 
 RRF_K = 60
 
-Places = dict[str, list[tuple[str, int, float]]]
-"""Fact id -> where each channel placed it: channel, rank, raw score."""
-
 
 def reciprocal_rank(ranks: Sequence[int], k: int = RRF_K) -> float:
     """Sum of 1 / (k + rank), exact, so that the order of channels does not matter."""
@@ -21,41 +18,41 @@ def reciprocal_rank(ranks: Sequence[int], k: int = RRF_K) -> float:
 
 def fuse(hits: Mapping[str, Sequence[Hit]], k: int = RRF_K, limit: int | None = None) -> list[Candidate]:
     """Reciprocal rank fusion, best first, ties by id."""
-    places = _places(hits, sorted(hits))
+    ranks: dict[str, int | tuple[int, ...]] = {}
+    for found in hits.values():
+        for rank, hit in enumerate(found, start=1):
+            known = ranks.get(hit.fact_id)
+            if known is None:
+                ranks[hit.fact_id] = rank
+            else:
+                ranks[hit.fact_id] = (known, rank) if isinstance(known, int) else (*known, rank)
     fused = {
-        fact_id: reciprocal_rank([rank for _, rank, _ in found], k) for fact_id, found in places.items()
+        fact_id: 1.0 / (k + found) if isinstance(found, int) else reciprocal_rank(found, k)
+        for fact_id, found in ranks.items()
     }
-    return _best(places, fused, limit)
+    return _best(hits, sorted(hits), fused, limit)
 
 
 def fuse_stages(hits: Mapping[str, Sequence[Hit]], limit: int | None = None) -> list[Candidate]:
     """abmind: a fact keeps the raw score of the first stage that found it; later stages only confirm."""
-    places = _places(hits, list(hits))
-    return _best(places, {fact_id: found[0][2] for fact_id, found in places.items()}, limit)
+    fused: dict[str, float] = {}
+    for found in hits.values():
+        for hit in found:
+            fused.setdefault(hit.fact_id, hit.score)
+    return _best(hits, list(hits), fused, limit)
 
 
-def _places(hits: Mapping[str, Sequence[Hit]], channels: Sequence[str]) -> Places:
-    places: Places = {}
-    for channel in channels:
-        for rank, hit in enumerate(hits[channel], start=1):
-            place = (channel, rank, hit.score)
-            known = places.get(hit.fact_id)
-            if known is None:
-                places[hit.fact_id] = [place]
-            else:
-                known.append(place)
-    return places
-
-
-def _best(places: Places, fused: Mapping[str, float], limit: int | None) -> list[Candidate]:
+def _best(
+    hits: Mapping[str, Sequence[Hit]], channels: Sequence[str], fused: Mapping[str, float], limit: int | None
+) -> list[Candidate]:
     """Candidates are made for what goes on only: thousands of hits, hundreds of candidates."""
     ordered = ((-value, fact_id) for fact_id, value in fused.items())
     best = sorted(ordered) if limit is None else nsmallest(limit, ordered)
+    places: dict[str, list[ChannelRank]] = {fact_id: [] for _, fact_id in best}
+    for channel in channels:
+        for rank, hit in enumerate(hits[channel], start=1):
+            if hit.fact_id in places:
+                places[hit.fact_id].append(ChannelRank(channel=channel, rank=rank, score=hit.score))
     return [
-        Candidate(
-            fact_id=fact_id,
-            ranks=tuple(ChannelRank(channel=c, rank=r, score=s) for c, r, s in places[fact_id]),
-            fused=-value,
-        )
-        for value, fact_id in best
+        Candidate(fact_id=fact_id, ranks=tuple(places[fact_id]), fused=-value) for value, fact_id in best
     ]
