@@ -58,7 +58,8 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=CACHE)
     chosen = parser.parse_args()
     chosen.cache.mkdir(parents=True, exist_ok=True)
-    head = taken("python -m bench.channels " + " ".join(path.name for path in chosen.data), load_now())
+    names = " ".join(path.name for path in chosen.data)
+    head = taken(f"python -m bench.channels {names} --sample {chosen.sample}", load_now())
     lines = ["### What each channel is worth", "", head]
     for path in chosen.data:
         lines += run(path, chosen.sample, chosen.cache)
