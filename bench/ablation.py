@@ -184,12 +184,12 @@ def draw(results: Mapping[str, Results], folder: Path) -> None:
         colours = ["#4c72b0" if part == "recipes" or label == "default" else "#b8c4d8" for part, label in labels]
         axis.barh(range(len(labels)), values, color=colours)
         axis.set_yticks(range(len(labels)), [_title(*label) for label in labels], fontsize=7)
-        axis.invert_yaxis()
         axis.set_xlim(0, 1.09)
         axis.set_title(name, fontsize=9)
         axis.tick_params(axis="x", labelsize=7)
         for place, value in enumerate(values):
             axis.text(value + 0.01, place, f"{value:.2f}", va="center", fontsize=6)
+    panels[0].invert_yaxis()  # all panels share it
     figure.supxlabel("recall@5 over items", fontsize=8)
     figure.tight_layout()
     figure.savefig(folder / "ablation.svg")
