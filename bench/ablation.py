@@ -44,14 +44,20 @@ def variants() -> dict[str, Recipe]:
         table[f"{name} alone"] = Recipe(name=name, channels=alone, cross_pool=0)
     table["five channels, RRF"] = replace(DEFAULT, cross_pool=0, blend=Blend())
     table["default without the cross-encoder"] = replace(DEFAULT, cross_pool=0)
-    for spec in DEFAULT.channels:
-        kept = tuple(other for other in DEFAULT.channels if other != spec)
-        table[f"default without {spec.name}"] = replace(DEFAULT, channels=kept)
+    table |= {f"default {label}": recipe for label, recipe in without_each_channel(DEFAULT).items()}
     table["default without late interaction"] = replace(DEFAULT, late=False)
     table["default without titles"] = replace(DEFAULT, blend=replace(DEFAULT.blend, titles=0.0))
     table["default without links"] = replace(DEFAULT, blend=replace(DEFAULT.blend, links=0.0))
     table["default without covering"] = replace(DEFAULT, blend=replace(DEFAULT.blend, cover=0.0))
     return table
+
+
+def without_each_channel(recipe: Recipe) -> dict[str, Recipe]:
+    """The recipe as often as it has channels, each time without one of them."""
+    return {
+        f"without {spec.name}": replace(recipe, channels=tuple(s for s in recipe.channels if s != spec))
+        for spec in recipe.channels
+    }
 
 
 class RememberingReranker:

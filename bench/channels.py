@@ -10,7 +10,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from bench.ablation import measure, sampled
+from bench.ablation import measure, sampled, without_each_channel
 from bench.page import PAGE, load_now, table, taken, write_section
 from perdure.engine import Perdure
 from perdure.recall.recipes import FAST, Recipe
@@ -22,10 +22,7 @@ from perdure.surfaces.evaluation.run import bank_database, retain_banks
 
 def variants() -> dict[str, Recipe]:
     """`fast`, and `fast` without each of its channels and without late interaction."""
-    found = {"fast": FAST}
-    for spec in FAST.channels:
-        kept = tuple(other for other in FAST.channels if other != spec)
-        found[f"without {spec.name}"] = replace(FAST, channels=kept)
+    found = {"fast": FAST, **without_each_channel(FAST)}
     found["without late interaction"] = replace(FAST, late=False)
     found["without links"] = replace(FAST, blend=replace(FAST.blend, links=0.0))
     return found

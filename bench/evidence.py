@@ -56,7 +56,7 @@ def speakers(bank: LabelledBank) -> list[str]:
 
 
 def foreign(banks: Sequence[LabelledBank], count: int) -> Iterable[tuple[str, LabelledQuery]]:
-    """Questions, and the bank each is put to: the next one but as many as questions were taken."""
+    """Questions, each with the bank that it is put to: all the others in turn."""
     homes = sampled(banks, count)
     for place, home in enumerate(homes):
         for number, query in enumerate(home.queries):

@@ -18,18 +18,11 @@ def reciprocal_rank(ranks: Sequence[int], k: int = RRF_K) -> float:
 
 def fuse(hits: Mapping[str, Sequence[Hit]], k: int = RRF_K, limit: int | None = None) -> list[Candidate]:
     """Reciprocal rank fusion, best first, ties by id."""
-    ranks: dict[str, int | tuple[int, ...]] = {}
+    ranks: dict[str, list[int]] = {}
     for found in hits.values():
         for rank, hit in enumerate(found, start=1):
-            known = ranks.get(hit.fact_id)
-            if known is None:
-                ranks[hit.fact_id] = rank
-            else:
-                ranks[hit.fact_id] = (known, rank) if isinstance(known, int) else (*known, rank)
-    fused = {
-        fact_id: 1.0 / (k + found) if isinstance(found, int) else reciprocal_rank(found, k)
-        for fact_id, found in ranks.items()
-    }
+            ranks.setdefault(hit.fact_id, []).append(rank)
+    fused = {fact_id: reciprocal_rank(found, k) for fact_id, found in ranks.items()}
     return _best(hits, sorted(hits), fused, limit)
 
 
