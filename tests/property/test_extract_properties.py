@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from perdure.models.rule_tagger import RuleTagger
@@ -73,6 +73,7 @@ def test_content_is_never_lost(words: list[str]) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(st.text(max_size=100))
+@example("0/_")
 def test_names_have_stable_forms(name: str) -> None:
     assert normal_name(normal_name(name)) == normal_name(name)
     assert bool(entity_keys(name)) == bool(normal_name(name))

@@ -38,11 +38,17 @@ def normal_name(name: str) -> str:
     plain = unicodedata.normalize("NFKD", name[:_MAX_NAME].translate(_APOSTROPHES))
     plain = "".join(char for char in plain if not unicodedata.combining(char)).casefold()
     if _ADDRESS.fullmatch(plain.strip()):
-        return plain.strip().rstrip("/.,;")
+        return _address(plain.strip())
     plain = _DOTTED.sub(lambda match: match[0].replace(".", ""), plain)
     plain = _POSSESSIVE.sub("", plain.strip())
     plain = " ".join(_APART.sub(" ", plain.replace("'", "")).split())
-    return _ARTICLES.sub("", plain)
+    plain = _ARTICLES.sub("", plain)
+    # What was taken away may leave an address ("0/_"): its form must be the same the second time.
+    return _address(plain) if _ADDRESS.fullmatch(plain) else plain
+
+
+def _address(plain: str) -> str:
+    return plain.rstrip("/.,;")
 
 
 def name_tokens(name: str) -> tuple[str, ...]:
