@@ -14,7 +14,7 @@ _POSSESSIVE = re.compile(r"(?<=\w)'s?(?=\s|$)")
 _DOTTED = re.compile(r"\b(?:\w\.){2,}\w?(?!\w)")
 _ARTICLES = re.compile(r"^(?:(?:the|a|an)\s+)+(?=\S)")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://\S+|www\.\S+")
-_APART = re.compile(r"[^\w@#&+./:-]+|_|(?<!\w)[./:-]+|[./:-]+(?!\w)")
+_APART = re.compile(r"[^\w@#&+./:-]+|(?<!\w)[./:-]+|[./:-]+(?!\w)")
 _MAX_NAME = 200
 
 TITLES = word_set(
@@ -38,17 +38,11 @@ def normal_name(name: str) -> str:
     plain = unicodedata.normalize("NFKD", name[:_MAX_NAME].translate(_APOSTROPHES))
     plain = "".join(char for char in plain if not unicodedata.combining(char)).casefold()
     if _ADDRESS.fullmatch(plain.strip()):
-        return _address(plain.strip())
+        return plain.strip().rstrip("/.,;")
     plain = _DOTTED.sub(lambda match: match[0].replace(".", ""), plain)
     plain = _POSSESSIVE.sub("", plain.strip())
-    plain = " ".join(_APART.sub(" ", plain.replace("'", "")).split())
-    plain = _ARTICLES.sub("", plain)
-    # What was taken away may leave an address ("0/_"): its form must be the same the second time.
-    return _address(plain) if _ADDRESS.fullmatch(plain) else plain
-
-
-def _address(plain: str) -> str:
-    return plain.rstrip("/.,;")
+    plain = " ".join(_APART.sub(" ", plain.replace("'", "").replace("_", " ")).split())
+    return _ARTICLES.sub("", plain)
 
 
 def name_tokens(name: str) -> tuple[str, ...]:
