@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
 from math import exp
 
 from perdure.domain.recall import Candidate
+from perdure.domain.revise import revised
 from perdure.recall.recipes import Blend
 
 LOWEST_SYNTHETIC = 0.1
@@ -35,7 +35,7 @@ def with_relevance(pool: Sequence[Candidate], blend: Blend) -> list[Candidate]:
     added = cheap_strengths(pool, blend)
     read = [max(c.logits) for c in pool if c.logits]
     if not read and not blend.adds:
-        return [replace(c, relevance=synthetic(i, len(pool))) for i, c in enumerate(pool)]
+        return [revised(c, relevance=synthetic(i, len(pool))) for i, c in enumerate(pool)]
     floor = min(read, default=0.0)
     if not blend.adds:
         return _in_two_parts(pool)
@@ -47,7 +47,7 @@ def with_relevance(pool: Sequence[Candidate], blend: Blend) -> list[Candidate]:
 
 
 def _with_strength(candidate: Candidate, strength: float) -> Candidate:
-    return replace(candidate, strength=strength, relevance=sigmoid(strength))
+    return revised(candidate, strength=strength, relevance=sigmoid(strength))
 
 
 def _in_two_parts(pool: Sequence[Candidate]) -> list[Candidate]:
@@ -55,7 +55,7 @@ def _in_two_parts(pool: Sequence[Candidate]) -> list[Candidate]:
     read = [_with_strength(c, max(c.logits)) for c in pool if c.logits]
     rest = [c for c in pool if not c.logits]
     floor = min(c.relevance for c in read)
-    below = [replace(c, relevance=floor * synthetic(i + 1, len(rest) + 2)) for i, c in enumerate(rest)]
+    below = [revised(c, relevance=floor * synthetic(i + 1, len(rest) + 2)) for i, c in enumerate(rest)]
     return sorted(read, key=lambda c: (-(c.strength or 0.0), c.fact_id)) + below
 
 
@@ -69,9 +69,8 @@ def cheap_strengths(pool: Sequence[Candidate], blend: Blend) -> list[float]:
         (blend.late, [c.late for c in pool]),
         (blend.fused, [c.fused for c in pool]),
     ]
-    signals += [
-        (weight, [_raw(c, channel) for c in pool]) for channel, weight in sorted(blend.channels.items())
-    ]
+    raw = _raw_scores(pool, blend.channels)
+    signals += [(weight, raw[channel]) for channel, weight in sorted(blend.channels.items())]
     for weight, values in signals:
         if weight:
             totals = [
@@ -99,5 +98,11 @@ def to_unit(values: Sequence[float | None]) -> list[float]:
     return [0.0 if value is None else (value - least) / width for value in values]
 
 
-def _raw(candidate: Candidate, channel: str) -> float | None:
-    return next((rank.score for rank in candidate.ranks if rank.channel == channel), None)
+def _raw_scores(pool: Sequence[Candidate], channels: Collection[str]) -> dict[str, list[float | None]]:
+    """Channel -> the score that it gave each candidate, None where it did not find it."""
+    scores: dict[str, list[float | None]] = {channel: [None] * len(pool) for channel in channels}
+    for place, candidate in enumerate(pool):
+        for rank in candidate.ranks:
+            if rank.channel in scores:
+                scores[rank.channel][place] = rank.score
+    return scores

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from perdure.domain.fact import Fact
 from perdure.domain.recall import Candidate
+from perdure.domain.revise import revised
 from perdure.recall.blend import sigmoid
 from perdure.text.titles import TitleFinder, spread_over, title_aliases
 
@@ -109,4 +110,4 @@ def _edges(pool: Sequence[Candidate], facts: Mapping[str, Fact], titles: Titles)
 def _stronger(candidate: Candidate, bonus: float) -> Candidate:
     strength = (candidate.strength or 0.0) + bonus
     boosts = {**candidate.boosts, "+linked": bonus}
-    return replace(candidate, strength=strength, relevance=sigmoid(strength), boosts=boosts)
+    return revised(candidate, strength=strength, relevance=sigmoid(strength), boosts=boosts)

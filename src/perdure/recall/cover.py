@@ -7,11 +7,11 @@ share its words. In conversations it brings nothing (docs/decisions/linked-stren
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import log
 
 from perdure.domain.fact import Fact
 from perdure.domain.recall import Candidate
+from perdure.domain.revise import revised
 from perdure.recall.blend import sigmoid
 from perdure.text.terms import index_terms
 
@@ -46,7 +46,7 @@ def cover(
         picked.append(_at(chosen, min(values[best], ceiling)))
         covered |= held[chosen.fact_id]
     ceiling = (picked[-1].strength or 0.0) - _STEP
-    rest = [_at(c, min(c.strength or 0.0, ceiling)) for c in [*waiting, *pool[AMONG:]]]
+    rest = [_at(c, ceiling) if (c.strength or 0.0) > ceiling else c for c in [*waiting, *pool[AMONG:]]]
     return [*picked, *sorted(rest, key=lambda c: (-(c.strength or 0.0), c.fact_id))]
 
 
@@ -73,4 +73,4 @@ def _value(held: frozenset[str], covered: set[str], worth: Mapping[str, float]) 
 
 
 def _at(candidate: Candidate, strength: float) -> Candidate:
-    return replace(candidate, strength=strength, relevance=sigmoid(strength))
+    return revised(candidate, strength=strength, relevance=sigmoid(strength))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from perdure.domain.fact import Chunk, Fact
 from perdure.domain.recall import Candidate
+from perdure.domain.revise import revised
 from perdure.ports.tokens import Tokens
 
 
@@ -15,8 +16,14 @@ class Fitted:
     """What was taken, with its token counts, and what was left out with the reason."""
 
     taken: tuple[tuple[Candidate, int], ...]
-    cut: tuple[Candidate, ...]
+    left: tuple[Candidate, ...]
+    reason: str | None
     tokens: int
+
+    @property
+    def cut(self) -> tuple[Candidate, ...]:
+        """What was left out, each with the reason; made when asked for, since few callers do."""
+        return tuple(revised(candidate, cut=self.reason) for candidate in self.left)
 
 
 def fit(
@@ -42,11 +49,10 @@ def fit(
             if used + size > max_tokens:
                 reason = f"token budget of {max_tokens} used up"
         if reason is not None:
-            rest = tuple(replace(c, cut=reason) for c in candidates[position:])
-            return Fitted(tuple(taken), rest, used)
+            return Fitted(tuple(taken), tuple(candidates[position:]), reason, used)
         taken.append((candidate, size))
         used += size
-    return Fitted(tuple(taken), (), used)
+    return Fitted(tuple(taken), (), None, used)
 
 
 def fit_chunks(chunks: Sequence[Chunk], tokens: Tokens, max_tokens: int) -> tuple[Chunk, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from heapq import nsmallest
 from math import fsum
 
 from perdure.domain.recall import Candidate, ChannelRank, Hit
@@ -12,17 +11,23 @@ RRF_K = 60
 
 
 def reciprocal_rank(ranks: Sequence[int], k: int = RRF_K) -> float:
-    """Sum of 1 / (k + rank), exact, so that the order of channels does not matter."""
-    return fsum(1.0 / (k + rank) for rank in ranks)
+    """Sum of 1 / (k + rank), in which the order of channels does not matter."""
+    return _total([1.0 / (k + rank) for rank in ranks])
+
+
+def _total(shares: Sequence[float]) -> float:
+    """Three and more summands are added exactly; two give the same either way, and that takes half the time."""
+    return sum(shares) if len(shares) < 3 else fsum(shares)
 
 
 def fuse(hits: Mapping[str, Sequence[Hit]], k: int = RRF_K, limit: int | None = None) -> list[Candidate]:
     """Reciprocal rank fusion, best first, ties by id."""
-    ranks: dict[str, list[int]] = {}
+    shares: dict[str, list[float]] = {}
+    by_rank = [reciprocal_rank([rank], k) for rank in range(1, 1 + max(map(len, hits.values()), default=0))]
     for found in hits.values():
-        for rank, hit in enumerate(found, start=1):
-            ranks.setdefault(hit.fact_id, []).append(rank)
-    fused = {fact_id: reciprocal_rank(found, k) for fact_id, found in ranks.items()}
+        for hit, share in zip(found, by_rank, strict=False):
+            shares.setdefault(hit.fact_id, []).append(share)
+    fused = {fact_id: _total(found) for fact_id, found in shares.items()}
     return _best(hits, sorted(hits), fused, limit)
 
 
@@ -39,13 +44,12 @@ def _best(
     hits: Mapping[str, Sequence[Hit]], channels: Sequence[str], fused: Mapping[str, float], limit: int | None
 ) -> list[Candidate]:
     """Candidates are made for what goes on only: thousands of hits, hundreds of candidates."""
-    ordered = ((-value, fact_id) for fact_id, value in fused.items())
-    best = sorted(ordered) if limit is None else nsmallest(limit, ordered)
-    places: dict[str, list[ChannelRank]] = {fact_id: [] for _, fact_id in best}
+    best = sorted(sorted(fused), key=fused.__getitem__, reverse=True)[:limit]
+    places: dict[str, list[ChannelRank]] = {fact_id: [] for fact_id in best}
     for channel in channels:
         for rank, hit in enumerate(hits[channel], start=1):
             if hit.fact_id in places:
                 places[hit.fact_id].append(ChannelRank(channel=channel, rank=rank, score=hit.score))
     return [
-        Candidate(fact_id=fact_id, ranks=tuple(places[fact_id]), fused=-value) for value, fact_id in best
+        Candidate(fact_id=fact_id, ranks=tuple(places[fact_id]), fused=fused[fact_id]) for fact_id in best
     ]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
 
 from perdure.domain.fact import Fact
 from perdure.domain.recall import Candidate, Query
+from perdure.domain.revise import revised
 from perdure.domain.trace import Trace
 from perdure.errors import ModelError
 from perdure.recall.blend import cheap_strengths, sigmoid, with_relevance
@@ -70,12 +70,11 @@ def _named(
 ) -> Candidate:
     if fact is None:
         return candidate
-    return replace(
-        candidate,
-        title=documents.get(fact.document_id or ""),
-        by_named=fact.speaker in speakers,
-        by_role=fact.speaker in in_role,
-    )
+    title = documents.get(fact.document_id or "")
+    by_named, by_role = fact.speaker in speakers, fact.speaker in in_role
+    if title is None and not (by_named or by_role):
+        return candidate
+    return revised(candidate, title=title, by_named=by_named, by_role=by_role)
 
 
 def _titles(
@@ -113,7 +112,7 @@ def _late_stage(
     except ModelError as error:
         trace.failed("late", str(error))
         return pool
-    return [replace(c, late=float(s)) for c, s in zip(pool, scores, strict=True)]
+    return [revised(c, late=float(s)) for c, s in zip(pool, scores, strict=True)]
 
 
 def _cross_stage(
@@ -144,7 +143,7 @@ def _cross_stage(
     by_text = {text: float(logit) for text, logit in zip(texts, logits, strict=True)}
     read = {fact_id: tuple(by_text[text] for text in seen) for fact_id, seen in views.items() if seen}
     return [
-        replace(c, logits=read[c.fact_id], rerank=sigmoid(max(read[c.fact_id]))) if c.fact_id in read else c
+        revised(c, logits=read[c.fact_id], rerank=sigmoid(max(read[c.fact_id]))) if c.fact_id in read else c
         for c in pool
     ]
 

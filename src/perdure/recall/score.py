@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import log, prod
 
 from perdure.domain.fact import Fact
 from perdure.domain.recall import Candidate, Query
+from perdure.domain.revise import revised
 from perdure.recall.blend import sigmoid
 from perdure.recall.boosts import boost, event_date, proof, recency, temporal_proximity
 from perdure.recall.recipes import BoostWeights
@@ -44,4 +44,4 @@ def _scored(
         final = sigmoid(candidate.strength + log(factor))
     else:
         final = candidate.relevance * factor
-    return replace(candidate, boosts={**candidate.boosts, **boosts}, score=final)
+    return revised(candidate, boosts={**candidate.boosts, **boosts}, score=final)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import log
 
 from perdure.domain.fact import Fact, Tier
 from perdure.domain.recall import Candidate
+from perdure.domain.revise import revised
 from perdure.recall.request import Surroundings
 
 UNCONFIRMED = 0.5
@@ -62,7 +63,7 @@ def _scored(
     spacing = spacing_factor(fact.recall_times)
     total = (relevance * penalty + sum(added.values())) * spacing
     boosts = {"cross_stage": penalty, "spacing": spacing, **{f"+{name}": v for name, v in added.items()}}
-    return replace(candidate, relevance=relevance, boosts=boosts, score=total)
+    return revised(candidate, relevance=relevance, boosts=boosts, score=total)
 
 
 def text_score(bm25: float, fact: Fact, now: datetime, decay: Decay = Decay()) -> float:

@@ -24,6 +24,15 @@ def test_a_token_takes_64_bytes_and_survives_the_packing(packing: TokenPacking) 
     assert cosines.min() > 0.97
 
 
+def test_models_of_any_width_are_packed() -> None:
+    narrow = packing_of("no-such-model", 6)
+    made = np.random.default_rng(12).standard_normal((5, 6)).astype(np.float32)
+    packed = narrow.pack(made)
+    assert len(packed) == 5 * 3
+    assert (narrow.unpack(packed) * narrow.project(made)).sum(axis=1).min() > 0.97
+    assert narrow.score(narrow.project(made), [packed])[0] > 0.97
+
+
 def test_long_passages_keep_a_bounded_number_of_tokens(packing: TokenPacking) -> None:
     assert len(packing.pack(states(2, 500))) == 48 * AXES // 2 <= 3 * 1024
     assert len(packing.pack(states(2, 48))) == 48 * AXES // 2
