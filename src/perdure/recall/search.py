@@ -12,6 +12,7 @@ from perdure.domain.trace import Trace
 from perdure.errors import InvalidInput
 from perdure.recall.budget import HOPS
 from perdure.recall.channels import CHANNELS, ChannelContext
+from perdure.recall.channels.nearest import Nearest
 from perdure.recall.parts import RecallParts
 from perdure.recall.recipes import ChannelSpec
 from perdure.recall.request import RecallRequest
@@ -23,9 +24,10 @@ def search(
 ) -> dict[str, list[Hit]]:
     """Each channel's hits, best first, in the recipe's order; a channel that fails is named and left out."""
     hits: dict[str, list[Hit]] = {}
+    contexts = _contexts(parts, request, understood)
     for group in _groups(request.recipe.channels):
         open_specs = [spec for spec in group if not _filled(spec, hits, request)]
-        hits.update(_run(parts, request, understood, open_specs, trace))
+        hits.update(_run(parts, request, [(spec.name, contexts[spec.name]) for spec in open_specs], trace))
     return {spec.name: hits[spec.name] for spec in request.recipe.channels if spec.name in hits}
 
 
@@ -46,16 +48,14 @@ def _filled(spec: ChannelSpec, hits: Mapping[str, list[Hit]], request: RecallReq
 def _run(
     parts: RecallParts,
     request: RecallRequest,
-    understood: Understood,
-    specs: Sequence[ChannelSpec],
+    channels: Sequence[tuple[str, ChannelContext]],
     trace: Trace,
 ) -> dict[str, list[Hit]]:
     timeout = request.channel_timeout or parts.channel_timeout
     deadline = time.monotonic() + timeout
-    running: list[tuple[str, Future[list[Hit]]]] = []
-    for spec in specs:
-        context = _context(parts, request, understood, spec)
-        running.append((spec.name, parts.executor.submit(_timed, spec.name, context, trace)))
+    running = [
+        (name, parts.executor.submit(_timed, name, context, trace)) for name, context in channels
+    ]
     return _collect(running, deadline, timeout, trace)
 
 
@@ -81,21 +81,31 @@ def _timed(name: str, context: ChannelContext, trace: Trace) -> list[Hit]:
         return CHANNELS[name](context)
 
 
-def _context(
-    parts: RecallParts, request: RecallRequest, understood: Understood, spec: ChannelSpec
-) -> ChannelContext:
-    if spec.name not in CHANNELS:
-        raise InvalidInput("recipe.channels", "names among " + ", ".join(sorted(CHANNELS)), spec.name)
+def _contexts(
+    parts: RecallParts, request: RecallRequest, understood: Understood
+) -> dict[str, ChannelContext]:
+    """What each channel of the recipe works with; the filter and the nearest facts are the same for all."""
+    specs = request.recipe.channels
+    for spec in specs:
+        if spec.name not in CHANNELS:
+            raise InvalidInput("recipe.channels", "names among " + ", ".join(sorted(CHANNELS)), spec.name)
     budget = parts.budgets.size(request.budget, request.max_tokens)
-    return ChannelContext(
-        store=parts.store,
-        bank=request.bank,
-        query=understood.query,
-        vector=understood.vector,
-        wanted=request.wanted(parts.clock()),
-        limit=spec.depth(budget),
-        hops=HOPS[request.budget],
-        floors=request.min_scores,
-        notes=parts.notes,
-        similarity_floor=parts.similarity_floor,
-    )
+    wanted = request.wanted(parts.clock())
+    deepest = max((spec.depth(budget) for spec in specs if spec.name == "semantic"), default=0)
+    nearest = Nearest(parts.store, request.bank, understood.vector, wanted, deepest)
+    return {
+        spec.name: ChannelContext(
+            store=parts.store,
+            bank=request.bank,
+            query=understood.query,
+            vector=understood.vector,
+            nearest=nearest,
+            wanted=wanted,
+            limit=spec.depth(budget),
+            hops=HOPS[request.budget],
+            floors=request.min_scores,
+            notes=parts.notes,
+            similarity_floor=parts.similarity_floor,
+        )
+        for spec in specs
+    }

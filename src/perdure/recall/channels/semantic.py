@@ -11,19 +11,13 @@ ABMIND_OVERFETCH = 3
 
 def semantic(context: ChannelContext) -> list[Hit]:
     """Cosine, best first."""
-    if context.vector is None:
-        return []
-    probe = SemanticProbe(context.vector, min_score=context.floors.semantic)
-    return context.store.search(context.bank, probe, context.wanted, context.limit)
+    return context.nearest.first(context.limit, context.floors.semantic)
 
 
 def semantic_floor(context: ChannelContext) -> list[Hit]:
     """abmind's Se: cosine above the floor, three times the limit, for diversity later on."""
-    if context.vector is None:
-        return []
     floor = max(context.similarity_floor, context.floors.semantic or 0.0)
-    probe = SemanticProbe(context.vector, min_score=floor)
-    return context.store.search(context.bank, probe, context.wanted, context.limit * ABMIND_OVERFETCH)
+    return context.nearest.first(context.limit * ABMIND_OVERFETCH, floor)
 
 
 def surroundings(context: ChannelContext) -> list[Hit]:
