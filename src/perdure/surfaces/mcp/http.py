@@ -16,6 +16,7 @@ from starlette.types import Receive, Scope, Send
 from perdure.engine import Perdure
 from perdure.errors import Unauthorised
 from perdure.surfaces.access import ONLY_LOCAL, KeyRing, check_exposure, is_local, is_loopback
+from perdure.surfaces.collector import short_collections
 from perdure.surfaces.mcp.access import Caller
 from perdure.surfaces.mcp.server import create_server
 from perdure.surfaces.workers import Workers
@@ -98,4 +99,5 @@ def mount(app: Starlette, engine: Perdure, host: str, workers: Workers | None = 
 def run_http(engine: Perdure, host: str, port: int, log_level: str) -> None:
     """Serve MCP alone until interrupted."""
     check_exposure(engine, host)
-    uvicorn.run(create_app(engine, host), host=host, port=port, log_level=log_level, server_header=False)
+    with short_collections():
+        uvicorn.run(create_app(engine, host), host=host, port=port, log_level=log_level, server_header=False)

@@ -13,6 +13,7 @@ from mcp.types import ToolAnnotations
 
 from perdure import __version__
 from perdure.engine import Perdure
+from perdure.surfaces.collector import short_collections
 from perdure.surfaces.mcp.access import Caller
 from perdure.surfaces.mcp.tools import Tools
 from perdure.surfaces.workers import Workers
@@ -78,6 +79,7 @@ def run_stdio(engine: Perdure, bank: str | None) -> None:
     """Serve one client over standard input and output, until it goes away."""
     workers = Workers(engine.settings)
     try:
-        create_server(engine, workers, bank=bank).run(transport="stdio")
+        with short_collections():
+            create_server(engine, workers, bank=bank).run(transport="stdio")
     finally:
         workers.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 from collections.abc import Callable
 
@@ -12,6 +11,7 @@ from fastapi import FastAPI
 from perdure.engine import Perdure
 from perdure.settings import Settings
 from perdure.surfaces.access import check_exposure, check_port
+from perdure.surfaces.collector import short_collections
 from perdure.surfaces.rest.app import create_app
 
 GRACE_SECONDS = 30
@@ -40,9 +40,7 @@ def make_server(
 def serve(settings: Settings, extend: Callable[[FastAPI], None] | None = None) -> None:
     """Serve until interrupted; requests under way are finished first."""
     logging.basicConfig(level=settings.log_level.upper())
-    with Perdure.open(settings=settings) as engine:
+    with Perdure.open(settings=settings) as engine, short_collections():
         check_port(settings.host, settings.port)
         server = make_server(engine, settings, extend)
-        gc.collect()
-        gc.freeze()  # what the app is made of lives as long as the process: collections need not look at it again
         server.run()
