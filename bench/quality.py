@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bench.page import PAGE, load_now, taken, write_section
+from bench.page import PAGE, load_now, table, taken, write_section
 from perdure.settings import Settings
 from perdure.surfaces.cli.evaluate import CACHE
 from perdure.surfaces.cli.evaluate import run as evaluate
@@ -32,24 +32,27 @@ def figures(path: Path, extractor: str, recipe: str, cache: Path) -> dict[str, A
     return found
 
 
-def section(path: Path, rows: dict[str, dict[str, Any]], load: float) -> list[str]:
+def section(command: str, path: Path, rows: dict[str, dict[str, Any]], load: float) -> list[str]:
     """One data set: a row a configuration, then the first one's kinds of question."""
     head = ["", *ITEMS, *(f"sessions {name}" for name in SESSIONS), "p50 ms", "p95 ms"]
-    lines = [f"### {path.stem}", "", taken(f"python -m bench.quality {path.name}", load), ""]
-    lines += [f"| {' | '.join(head)} |", "| --- |" + " ---: |" * (len(head) - 1)]
-    for label, found in rows.items():
-        lines.append(_row(label, found["items"]["all"], found["sessions"]["all"], found["latency_ms"]))
+    cells = [
+        _row(label, found["items"]["all"], found["sessions"]["all"], found["latency_ms"])
+        for label, found in rows.items()
+    ]
     first = next(iter(rows.values()))
-    for kind, items in first["items"].items():
-        if kind != "all" and items["queries"]:
-            lines.append(_row(f"· {kind} ({items['queries']:.0f})", items, first["sessions"][kind], None))
-    return lines
+    cells += [
+        _row(f"· {kind} ({items['queries']:.0f})", items, first["sessions"][kind], None)
+        for kind, items in first["items"].items()
+        if kind != "all" and items["queries"]
+    ]
+    return [f"### {path.stem}", "", taken(command, load), "", *table(head, cells)]
 
 
-def _row(label: str, items: dict[str, float], sessions: dict[str, float], times: dict[str, float] | None) -> str:
+def _row(
+    label: str, items: dict[str, float], sessions: dict[str, float], times: dict[str, float] | None
+) -> list[str]:
     cells = [f"{items[name]:.3f}" for name in ITEMS] + [f"{sessions[name]:.3f}" for name in SESSIONS]
-    cells += [f"{times['p50']:.0f}", f"{times['p95']:.0f}"] if times else ["", ""]
-    return f"| {label} | {' | '.join(cells)} |"
+    return [label, *cells, *([f"{times['p50']:.0f}", f"{times['p95']:.0f}"] if times else ["", ""])]
 
 
 def main() -> None:
@@ -68,7 +71,8 @@ def main() -> None:
             for extractor in extractors
             for recipe in chosen.recipes
         }
-        write_section(path.stem, section(path, rows, load), chosen.page)
+        command = f"python -m bench.quality {path.name}{' --verbatim' if chosen.verbatim else ''}"
+        write_section(path.stem, section(command, path, rows, load), chosen.page)
 
 
 if __name__ == "__main__":
