@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from perdure.models.spacy_entities import EntityFinder
+from perdure.models.spacy_parser import Parser
 from perdure.models.spacy_tagger import SpacyTagger, find_pipeline
 from perdure.models.spacy_vectors import TokenVectors
 
@@ -49,6 +50,40 @@ def test_a_recogniser_of_another_make_is_run_by_spacy(pipeline: Any, monkeypatch
     monkeypatch.setitem(ner.model.attrs, "has_upper", True)
     assert not finder._vectorised
     assert finder.find(list(pipeline.pipe(TEXTS))) == expected
+
+
+def _parse(doc: Any) -> list[tuple[int, str, bool]]:
+    return [(token.head.i, token.dep_, token.is_sent_start) for token in doc]
+
+
+def _unparsed(pipeline: Any, texts: list[str]) -> tuple[list[Any], list[Any]]:
+    with pipeline.select_pipes(enable=["tok2vec", "tagger"]):
+        docs = list(pipeline.pipe(texts))
+    return docs, [doc.tensor for doc in docs]
+
+
+def test_parses_are_exactly_those_of_spacy(pipeline: Any) -> None:
+    parser = Parser(pipeline.get_pipe("parser"))
+    assert parser._stepped
+    texts = [
+        *TEXTS,
+        "",
+        "But why? Because the man who was seen by everybody had left before it rained, I think.",
+    ]
+    docs, vectors = _unparsed(pipeline, texts)
+    parser.parse(docs, vectors)
+    assert [_parse(doc) for doc in docs] == [_parse(doc) for doc in pipeline.pipe(texts)]
+
+
+def test_a_parser_of_another_make_is_run_by_spacy(pipeline: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    component = pipeline.get_pipe("parser")
+    monkeypatch.setitem(component.model.attrs, "has_upper", False)
+    parser = Parser(component)
+    monkeypatch.setitem(component.model.attrs, "has_upper", True)
+    assert not parser._stepped
+    docs, vectors = _unparsed(pipeline, TEXTS)
+    parser.parse(docs, vectors)
+    assert [_parse(doc) for doc in docs] == [_parse(doc) for doc in pipeline.pipe(TEXTS)]
 
 
 def test_tags_heads_and_lemmas_agree_with_the_whole_pipeline(pipeline: Any) -> None:

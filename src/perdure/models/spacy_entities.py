@@ -1,8 +1,8 @@
 """Greedy decoding of spaCy's entity recogniser for a batch of documents at once.
 
 The transition system of `spacy.TransitionBasedParser.v2` with the `ner` state (three feature tokens) walks each document from left to
-right; stepping through all documents of a batch together does in numpy what the library's loop does document by document,
-for a quarter of the time. A recogniser of another make is run by spaCy itself.
+right. Outside an entity the state is the next token alone, so the moves there are found for all tokens of a batch in one pass; only from
+where an entity may begin is it followed token by token, all of a batch together. A recogniser of another make is run by spaCy itself.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from perdure.models.spacy_vectors import TokenVectors
+from perdure.models.spacy_vectors import Rows, TokenVectors
+
+Places = NDArray[np.int64]
 
 _FEATURES = 3
 _BEGIN, _IN, _LAST, _UNIT, _OUT, _NEVER = range(6)
@@ -44,9 +46,10 @@ class EntityFinder:
         _, hidden, self._pieces, inputs = weights.shape
         self._width = hidden * self._pieces
         # the pieces of the maxout stand behind each other
-        pieces_first = weights.transpose(3, 0, 2, 1)
-        self._lower = np.ascontiguousarray(pieces_first.reshape(inputs, _FEATURES * self._width))
-        self._pad = lower.get_param("pad").transpose(0, 1, 3, 2).reshape(1, _FEATURES, self._width)
+        pieces_first = weights.transpose(0, 3, 2, 1).reshape(_FEATURES, inputs, self._width)
+        self._next, self._first, self._last = (np.ascontiguousarray(feature) for feature in pieces_first)
+        pad = lower.get_param("pad").transpose(0, 1, 3, 2).reshape(_FEATURES, self._width)
+        self._nothing_open = pad[1] + pad[2]
         self._bias = lower.get_param("b").T.reshape(self._width)
         self._upper, self._upper_bias = upper.get_param("W").T, upper.get_param("b")
         names = [ner.moves.get_class_name(number) for number in range(ner.moves.n_moves)]
@@ -63,61 +66,50 @@ class EntityFinder:
         if not self._vectorised:
             list(self._ner.pipe(docs, batch_size=len(docs)))
             return [[Entity(span.start, span.end, span.label_) for span in doc.ents] for doc in docs]
-        order = sorted(range(len(docs)), key=lambda number: -len(docs[number]))
-        found = self._decode([docs[number] for number in order])
-        result: list[list[Entity]] = [[] for _ in docs]
-        for number, entities in zip(order, found, strict=True):
-            result[number] = entities
-        return result
+        return self._decode(docs)
 
     def _decode(self, docs: Sequence[Any]) -> list[list[Entity]]:
-        """Longest document first, so that the ones still being read are a prefix."""
-        lengths = np.array([len(doc) for doc in docs])
-        offsets = np.concatenate(([0], np.cumsum(lengths)[:-1]))
-        cached = self._precomputed(docs)
+        vectors = np.concatenate(self._vectors.of(docs)) @ self._narrow + self._narrow_bias
+        base = vectors @ self._next
+        base += self._bias
         place = _constraints(docs)
-        nowhere = len(cached) - 1
-        opened = np.full(len(docs), -1)
-        label = np.full(len(docs), -1)
+        chosen = self._choose(base + self._nothing_open, np.full(len(base), -1), place)
+        kinds, labels = self._kinds[chosen], self._label_of[chosen]
+        ends = np.arange(1, len(base) + 1)
+        begins = np.flatnonzero(kinds == _BEGIN)
+        ends[begins] = self._ends(vectors, base, begins, labels[begins], place)
         found: list[list[Entity]] = [[] for _ in docs]
-        for step in range(int(lengths[0])):
-            active = int(np.searchsorted(-lengths, -step, side="left"))
-            here = offsets[:active] + step
-            inside = opened[:active] >= 0
-            state = cached[here, 0]
-            state += cached[np.where(inside, offsets[:active] + opened[:active], nowhere), 1]
-            state += cached[np.where(inside, here - 1, nowhere), 2]
-            hidden = state.reshape(active, self._pieces, -1).max(axis=1)
-            scores = hidden @ self._upper
-            scores += self._allowed[label[:active], place[here]]
-            self._apply(step, scores.argmax(axis=1), opened, label, found)
+        offsets = np.cumsum([0, *map(len, docs)])
+        behind = 0
+        for start in np.flatnonzero(kinds != _OUT).tolist():
+            if start >= behind:
+                behind = int(ends[start])
+                row = int(np.searchsorted(offsets, start, side="right")) - 1
+                first = int(offsets[row])
+                found[row].append(Entity(start - first, behind - first, self._labels[labels[start]]))
         return found
 
-    def _apply(
-        self,
-        step: int,
-        chosen: NDArray[np.int64],
-        opened: NDArray[np.int64],
-        label: NDArray[np.int64],
-        found: list[list[Entity]],
-    ) -> None:
-        kinds = self._kinds[chosen]
-        for row in np.flatnonzero((kinds != _OUT) & (kinds != _IN)):
-            kind, name = kinds[row], self._label_of[chosen[row]]
-            if kind == _BEGIN:
-                opened[row], label[row] = step, name
-            else:
-                start = step if kind == _UNIT else int(opened[row])
-                found[row].append(Entity(start, step + 1, self._labels[name]))
-                opened[row] = label[row] = -1
+    def _ends(self, vectors: Rows, base: Rows, begins: Places, labels: Places, place: Places) -> Places:
+        """The place behind the last token of the entity that would begin at each of these tokens."""
+        ends = np.zeros(len(begins), np.int64)
+        opening = vectors[begins] @ self._first
+        going, here = np.arange(len(begins)), begins + 1
+        while len(going):
+            state = base[here] + opening[going]
+            state += vectors[here - 1] @ self._last
+            last = self._kinds[self._choose(state, labels[going], place[here])] == _LAST
+            here += 1
+            ends[going[last]] = here[last]
+            going, here = going[~last], here[~last]
+        return ends
 
-    def _precomputed(self, docs: Sequence[Any]) -> NDArray[np.float32]:
-        """What each token adds to the hidden layer in each feature's place; the last row is no token."""
-        vectors = np.concatenate(self._vectors.of(docs)) @ self._narrow + self._narrow_bias
-        made = (vectors @ self._lower).reshape(len(vectors), _FEATURES, self._width)
-        made[:, 0] += self._bias
-        result: NDArray[np.float32] = np.concatenate([made, self._pad])
-        return result
+    def _choose(self, state: Rows, label: Places, place: Places) -> Places:
+        """The best allowed move in each state."""
+        hidden = state.reshape(len(state), self._pieces, -1).max(axis=1)
+        scores = hidden @ self._upper
+        scores += self._allowed[label, place]
+        best: Places = scores.argmax(axis=1)
+        return best
 
     def _allowed_moves(self) -> NDArray[np.float32]:
         """The output bias, or minus infinity for a move that is not allowed: by open label (the last: none) and place.
@@ -156,13 +148,9 @@ def _is_known(ner: Any) -> bool:
     )
 
 
-def _constraints(docs: Sequence[Any]) -> NDArray[np.int64]:
+def _constraints(docs: Sequence[Any]) -> Places:
     """For each token 1 where no entity can go on behind it, and 2 more where none can begin."""
-    place: list[int] = []
-    for doc in docs:
-        starts = doc.to_array("SENT_START").tolist()
-        last = [start == 1 for start in starts[1:]] + [True] * bool(starts)
-        place += [
-            ends + 2 * blank for ends, blank in zip(last, doc.to_array("IS_SPACE").tolist(), strict=True)
-        ]
-    return np.array(place, np.int64)
+    columns = np.concatenate([doc.to_array(["SENT_START", "IS_SPACE"]) for doc in docs])
+    ends = np.append(columns[1:, 0] == 1, True)
+    ends[np.cumsum([len(doc) for doc in docs]) - 1] = True
+    return ends + 2 * columns[:, 1].astype(np.int64)

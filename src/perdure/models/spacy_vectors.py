@@ -37,10 +37,10 @@ class _Layer(NamedTuple):
         made = inputs @ self.weights
         made += self.bias
         width = made.shape[1] // self.pieces
-        best: Rows = made[:, :width]
+        best: Rows = made[:, :width].copy()
         for piece in range(1, self.pieces):
-            best = np.maximum(best, made[:, piece * width : (piece + 1) * width])
-        best = best - best.mean(axis=1, keepdims=True)
+            np.maximum(best, made[:, piece * width : (piece + 1) * width], out=best)
+        best -= best.mean(axis=1, keepdims=True)
         spread = np.einsum("ij,ij->i", best, best) / width + np.float32(_TINY)
         best *= (1.0 / np.sqrt(spread))[:, None]
         best *= self.scale
@@ -125,7 +125,8 @@ def _spans(lengths: Sequence[int], pad: int) -> Iterator[tuple[int, int]]:
 def _with_neighbours(rows: Rows) -> Rows:
     """Each row between the one before it and the one behind it."""
     count, width = rows.shape
-    wide = np.zeros((count, 3 * width), np.float32)
+    wide = np.empty((count, 3 * width), np.float32)
+    wide[:1, :width] = wide[-1:, 2 * width :] = 0
     wide[1:, :width] = rows[:-1]
     wide[:, width : 2 * width] = rows
     wide[:-1, 2 * width :] = rows[1:]
