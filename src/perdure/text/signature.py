@@ -17,7 +17,8 @@ def signature(text: str) -> bytes:
     """32 bytes; texts that share words and parts of words share bits."""
     total = np.zeros(BITS, dtype=np.int32)
     for term, count in index_terms(text).items():
-        total += _votes(term) * np.int32(min(count, 3))
+        for _ in range(min(count, 3)):
+            total += _votes(term)
     return np.packbits(total > 0).tobytes()
 
 
@@ -25,13 +26,15 @@ def signature(text: str) -> bytes:
 def _votes(term: str) -> NDArray[np.int32]:
     padded = f"^{term}$"
     grams = {padded[i : i + 3] for i in range(len(padded) - 2)} or {padded}
-    votes = 2 * _bits(term).astype(np.int32)
-    for gram in grams:
-        votes = votes + _bits(gram)
+    own = _digest(term)
+    digests = np.frombuffer(b"".join([own, own, *map(_digest, grams)]), dtype=np.uint8)
+    bits = np.unpackbits(digests).reshape(-1, BITS)
+    votes: NDArray[np.int32] = bits.sum(axis=0, dtype=np.int32)
+    votes *= 2
+    votes -= len(bits)
     return votes
 
 
-def _bits(text: str) -> NDArray[np.int8]:
-    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=BITS // 8).digest()
-    bits = np.unpackbits(np.frombuffer(digest, dtype=np.uint8)).astype(np.int8)
-    return bits * 2 - 1
+@lru_cache(maxsize=32768)
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=BITS // 8).digest()
