@@ -16,7 +16,13 @@ _IDENTIFIER = re.compile(
     r"|\b[a-z]+(?:[A-Z][a-z0-9]+)+\b|\b(?:[A-Z][a-z0-9]+){2,6}\b"
     r"|(?<!\w)#[A-Za-z]\w{2,40}\b"
 )
-_RULES = (("url", _URL), ("handle", _EMAIL), ("handle", _HANDLE), ("concept", _IDENTIFIER))
+_RULES = (
+    ("url", _URL, re.compile(r"http|www\.")),
+    ("handle", _EMAIL, re.compile("@")),
+    ("handle", _HANDLE, re.compile("@")),
+    ("concept", _IDENTIFIER, re.compile(r"[a-z0-9][A-Z]|[-_#]")),
+)
+"""(type, pattern, what every match has in it: quickly looked for, and seldom there)"""
 
 
 class Gazetteer:
@@ -39,7 +45,10 @@ class Gazetteer:
 def find_marked(text: str) -> list[Mention]:
     """URLs, e-mail addresses, handles, hashtags and identifiers such as PROJ-12, snake_case or CamelCase."""
     return [
-        Mention(found.group(), kind, *found.span()) for kind, rule in _RULES for found in rule.finditer(text)
+        Mention(found.group(), kind, *found.span())
+        for kind, rule, sign in _RULES
+        if sign.search(text)
+        for found in rule.finditer(text)
     ]
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
-from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
+from vaderSentiment.vaderSentiment import BOOSTER_DICT, NEGATE, SPECIAL_CASES, SentimentIntensityAnalyzer
 
 from perdure.text.wordlist import word_set
 
@@ -42,6 +43,9 @@ _TAGS = {
     "shame": word_set("ashamed embarrassed embarrassing guilty guilt regret regretted sorry"),
     "tired": word_set("tired exhausted exhausting burned burnout swamped overwhelmed drained sleepy"),
 }  # fmt: skip
+_TURNING = frozenset(NEGATE) | {"never", "so", "this", "without", "doubt"}
+_IDIOMATIC = frozenset(max(key.split(), key=len) for key in (*SPECIAL_CASES, *BOOSTER_DICT) if " " in key)
+"""Of each idiom of several words the longest."""
 _TAG_OF = {word: tag for tag, words in _TAGS.items() for word in words}
 
 
@@ -57,9 +61,26 @@ def _first_symbols() -> Callable[[re.Match[str]], str]:
     return keep
 
 
+class _Analyzer(SentimentIntensityAnalyzer):  # type: ignore[misc]  # the library has no types
+    """VADER that looks for negations and idioms around a word only where there may be one."""
+
+    def _negation_check(self, valence: float, words: list[str], steps_back: int, index: int) -> Any:
+        first = index - steps_back - 1
+        near = words[first:index]
+        if not any(word.lower() in _TURNING or "n't" in word.lower() for word in near):
+            return valence
+        return super()._negation_check(valence, near, steps_back, index - first)
+
+    def _special_idioms_check(self, valence: float, words: list[str], index: int) -> Any:
+        near = words[index - 3 : index + 3]
+        if not any(word.lower() in _IDIOMATIC for word in near):
+            return valence
+        return super()._special_idioms_check(valence, near, 3)
+
+
 @cache
-def _analyzer() -> SentimentIntensityAnalyzer:
-    return SentimentIntensityAnalyzer()
+def _analyzer() -> _Analyzer:
+    return _Analyzer()
 
 
 def read_emotion(text: str) -> tuple[float, tuple[str, ...]]:

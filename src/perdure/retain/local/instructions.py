@@ -28,6 +28,18 @@ _ORDERS = re.compile(
 )
 
 
+_SIGNS = (
+    "ignore", "disregard", "forget", "override", "bypass", "instruction", "prompt", "system", "assistant", "developer", "<", "inst]",
+    "are now", "must now", "from now", "act as", "pretend as", "behave as", "respond as", "user", "human", "anyone", "memor", "data",
+    "files", "api", "password", "credential", "secret", "jailbreak", "dan mode", "anything now", "obey", "comply", "execute", "follow",
+)  # fmt: skip
+"""Every order has one of these in it, and few other texts do: looking for them takes a tenth of the pattern's time."""
+_AS_LETTERS = str.maketrans("İıſ\u212a", "iisk")
+"""Signs that the pattern, which ignores case, takes for plain letters."""
+
+
 def reads_like_instructions(text: str) -> bool:
     """Whether the text tries to steer the agent that will read it."""
-    return _ORDERS.search(text) is not None
+    plain = " ".join(text.split())
+    folded = (plain if plain.isascii() else plain.translate(_AS_LETTERS)).lower()
+    return any(sign in folded for sign in _SIGNS) and _ORDERS.search(text) is not None

@@ -9,18 +9,18 @@ from perdure.ports.tagger import Mention
 from perdure.text.names import normal_name
 from perdure.text.wordlist import word_set
 
-_RULES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
-    ("url", "/w", re.compile(r"https?://[^\s<>\"')\]]+[^\s<>\"')\].,;:!?]|\bwww\.[a-z0-9-]+\.[^\s<>\"')\]]*[a-z0-9/]")),
-    ("handle", "@", re.compile(r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}\b|(?<![\w@/.])[@][A-Za-z_]\w{1,38}\b")),
-    ("concept", "-#", re.compile(r"\b[A-Z]{2,10}-\d{1,8}\b|(?<!\w)#[A-Za-z]\w{2,40}\b")),
-    ("concept", "`", re.compile(r"`([^`\n]{2,80})`")),
-    ("concept", "", re.compile(r"\b[a-z]+(?:_[a-z0-9]+)+\b|\b[a-z][a-z0-9]*(?:[A-Z][a-z0-9]+)+\b|\b(?:[A-Z][a-z0-9]+){2,}\b")),
-    ("concept", "./", re.compile(
+_RULES: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = (
+    ("url", re.compile("://|www"), re.compile(r"https?://[^\s<>\"')\]]+[^\s<>\"')\].,;:!?]|\bwww\.[a-z0-9-]+\.[^\s<>\"')\]]*[a-z0-9/]")),
+    ("handle", re.compile("@"), re.compile(r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}\b|(?<![\w@/.])[@][A-Za-z_]\w{1,38}\b")),
+    ("concept", re.compile("[-#]"), re.compile(r"\b[A-Z]{2,10}-\d{1,8}\b|(?<!\w)#[A-Za-z]\w{2,40}\b")),
+    ("concept", re.compile("`"), re.compile(r"`([^`\n]{2,80})`")),
+    ("concept", re.compile("[a-z0-9][A-Z]|_"), re.compile(r"\b[a-z]+(?:_[a-z0-9]+)+\b|\b[a-z][a-z0-9]*(?:[A-Z][a-z0-9]+)+\b|\b(?:[A-Z][a-z0-9]+){2,}\b")),
+    ("concept", re.compile("[./]"), re.compile(
         r"(?<![\w./-])(?:\w[\w-]{0,60}/){1,12}[\w-]{1,80}\.[a-z]{1,5}\b"
         r"|(?<![\w-])[\w-]{2,40}\.(?:py|js|ts|go|rs|md|toml|yaml|yml|json|sql|csv|txt|pdf|sh)\b"
     )),
 )  # fmt: skip
-"""(type, characters of which one must be in the text, pattern)"""
+"""(type, what every match has in it, pattern)"""
 _ALIAS = re.compile(
     r"\b((?:[A-Z][\w&'-]*)(?:\s+(?:of|for|and|the|de|[A-Z][\w&'-]*)){1,7})\s+\(([A-Z][A-Za-z0-9&.-]{1,9})\)"
 )
@@ -59,6 +59,8 @@ _NO_ACRONYM = word_set(
 )
 _HAS_LETTER = re.compile(r"[^\W\d_]")
 _LONGEST = 80
+_MORE_THAN_CASE = frozenset("İıſ\u212a")
+"""Signs that are the same as a plain letter when case is ignored."""
 
 
 def clean_name(name: str) -> str:
@@ -78,7 +80,7 @@ def find_mentions(
     """
     found: list[Mention] = []
     for kind, signs, pattern in _RULES:
-        if signs and not any(sign in text for sign in signs):
+        if not signs.search(text):
             continue
         for match in pattern.finditer(text):
             group = 1 if match.re.groups else 0
@@ -116,13 +118,25 @@ def _abbreviates(short: str, long: str) -> bool:
 def _occurrences(text: str, name: str, kind: str) -> list[Mention]:
     if not name:
         return []
-    pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE if name.casefold() != name else 0)
-    match = pattern.search(text)
-    return (
-        []
-        if match is None
-        else [Mention(text[match.start() : match.end()], kind, match.start(), match.end())]
-    )
+    start = _word_at(text, name)
+    return [] if start < 0 else [Mention(text[start : start + len(name)], kind, start, start + len(name))]
+
+
+def _word_at(text: str, name: str) -> int:
+    """Where the name stands as a word of its own, in any case unless it is in lower case; -1 when nowhere."""
+    any_case = name.casefold() != name
+    if any_case and not (name.isascii() and _MORE_THAN_CASE.isdisjoint(text)):
+        match = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)
+        return match.start() if match else -1
+    searched, wanted = (text.lower(), name.lower()) if any_case else (text, name)
+    start = searched.find(wanted)
+    while start >= 0 and (_is_word(text, start - 1) or _is_word(text, start + len(name))):
+        start = searched.find(wanted, start + 1)
+    return start
+
+
+def _is_word(text: str, place: int) -> bool:
+    return 0 <= place < len(text) and (text[place].isalnum() or text[place] == "_")
 
 
 def _apart(found: list[Mention]) -> tuple[Mention, ...]:

@@ -20,16 +20,18 @@ _OWNER = rf"(?P<owner>(?:[Tt]he user|[Tt]he customer|{_NAME}))['’]s\s+"
 @dataclass(frozen=True, slots=True)
 class _Attribute:
     relation: str
+    signs: tuple[str, ...]
+    """Of these one is in every match."""
     pattern: re.Pattern[str]
 
 
 _ATTRIBUTES = (
-    _Attribute("name", re.compile(rf"{_OWNER}(?:full )?name is (?P<value>{_NAME})")),
-    _Attribute("age", re.compile(r"(?P<owner>[A-Z]\w+|[Tt]he user) (?:is|has turned|just turned|turned) (?P<value>\d{1,3}) (?:years old|today)")),
-    _Attribute("birthday", re.compile(rf"{_OWNER}birthday is (?:on )?(?P<value>[^.,;!?]{{3,30}})")),
-    _Attribute("email", re.compile(rf"{_OWNER}(?:new |work |personal )?e-?mail(?: address)? is (?P<value>[\w.+-]+@[\w.-]+\w)")),
-    _Attribute("phone", re.compile(rf"{_OWNER}(?:new )?(?:phone|mobile|cell)(?: number)? is (?P<value>\+?[\d(][\d ().-]{{5,20}}\d)")),
-    _Attribute("job", re.compile(rf"{_OWNER}(?:new |current )?(?:job|title|role|position|occupation) is (?:an? |the )?(?P<value>[^.,;!?]{{3,60}})")),
+    _Attribute("name", ("name is",), re.compile(rf"{_OWNER}(?:full )?name is (?P<value>{_NAME})")),
+    _Attribute("age", ("years old", "today"), re.compile(r"(?P<owner>[A-Z]\w+|[Tt]he user) (?:is|has turned|just turned|turned) (?P<value>\d{1,3}) (?:years old|today)")),
+    _Attribute("birthday", ("birthday is",), re.compile(rf"{_OWNER}birthday is (?:on )?(?P<value>[^.,;!?]{{3,30}})")),
+    _Attribute("email", ("mail",), re.compile(rf"{_OWNER}(?:new |work |personal )?e-?mail(?: address)? is (?P<value>[\w.+-]+@[\w.-]+\w)")),
+    _Attribute("phone", ("phone", "mobile", "cell"), re.compile(rf"{_OWNER}(?:new )?(?:phone|mobile|cell)(?: number)? is (?P<value>\+?[\d(][\d ().-]{{5,20}}\d)")),
+    _Attribute("job", ("job", "title", "role", "position", "occupation"), re.compile(rf"{_OWNER}(?:new |current )?(?:job|title|role|position|occupation) is (?:an? |the )?(?P<value>[^.,;!?]{{3,60}})")),
 )  # fmt: skip
 _FAVOURITE = re.compile(
     rf"{_OWNER}(?:all-time |absolute |new |current )?favou?rite (?P<thing>[a-z]+(?: [a-z]+)?) is (?:still |now |definitely )?"
@@ -62,10 +64,11 @@ def _attributes(told: str) -> list[Triple]:
     found = []
     if " is " in told or "turned" in told:
         for attribute in _ATTRIBUTES:
-            match = attribute.pattern.search(told)
+            signed = any(sign in told for sign in attribute.signs)
+            match = attribute.pattern.search(told) if signed else None
             if match is not None:
                 found.append(_triple(match["owner"], attribute.relation, match["value"], single=True))
-        match = _FAVOURITE.search(told)
+        match = _FAVOURITE.search(told) if "favo" in told else None
         if match is not None:
             relation = f"favourite_{match['thing'].replace(' ', '_')}"
             found.append(_triple(match["owner"], relation, match["value"], single=True))

@@ -41,8 +41,12 @@ class _Word:
 
 def worded_triples(told: str) -> list[Triple]:
     """The relations of a sentence in the third person, in the order of its verbs."""
-    words = [_Word(match[0], match[0].casefold()) for match in _WORD.finditer(told)]
+    texts = _WORD.findall(told)
+    lows = [text.casefold() for text in texts]
     forms = verb_forms()
+    if forms.keys().isdisjoint(lows):
+        return []
+    words = list(map(_Word, texts, lows))
     found = []
     for index, word in enumerate(words):
         form = forms.get(word.low)

@@ -46,6 +46,11 @@ def is_english(text: str) -> bool:
     return detect_language(text, _WORD.findall(text.lower())) == "en"
 
 
+def may_be_dated(text: str) -> bool:
+    """Whether a text has a word without which no English text has a date."""
+    return not _precheck().isdisjoint(_WORD.findall(text.lower()))
+
+
 def read_english(text: str, reference: datetime, prefer: Prefer, options: DateOptions) -> list[DateSpan]:
     """The expressions of an English text in order."""
     return _read_english(text, _WORD.findall(text.lower()), reference, prefer, options)

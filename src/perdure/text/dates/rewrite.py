@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from perdure.domain.time import Window, aware
 from perdure.text.dates.model import DateOptions, DateSpan, DateValue, Prefer
-from perdure.text.dates.reader import is_english, read_text
+from perdure.text.dates.reader import is_english, may_be_dated, read_text
 from perdure.text.dates.render import clock_text, day_text, describe_window
 from perdure.text.dates.wordsets import word_set
 
@@ -60,7 +60,7 @@ def make_absolute(
     """
     pieces: list[str] = []
     position = 0
-    if not is_english(text):
+    if not may_be_dated(text) or not is_english(text):
         return text
     for span in _spans(text, aware(reference), options, leaning):
         change = _replacement(text, span, aware(reference), options, _leans(text, span))
