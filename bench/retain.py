@@ -1,4 +1,4 @@
-"""Throughput of retain beside the bare embedder on the same texts: `python -m bench.retain DATA.json [--items 400]`.
+"""Throughput of retain beside the bare embedder on the same texts: `python -m bench.retain DATA.json [--items 400] [--rounds 3]`.
 
 `--growth 1000 10000 100000` instead measures every stage in banks of these sizes; `--one-line 5` retains so many megabytes in one line.
 """
@@ -10,6 +10,7 @@ import tempfile
 import time
 from itertools import cycle, groupby, islice
 from pathlib import Path
+from statistics import median
 
 from bench.retain_growth import growth
 from perdure.engine import Perdure
@@ -54,6 +55,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--items", type=int, default=400)
+    parser.add_argument(
+        "--rounds", type=int, default=1, help="rounds in turn, of which the medians are shown"
+    )
     parser.add_argument("--growth", type=int, nargs="+", metavar="FACTS")
     parser.add_argument("--one-line", type=float, metavar="MB")
     chosen = parser.parse_args()
@@ -64,7 +68,7 @@ def main() -> None:
     elif chosen.one_line:
         one_line(everything, chosen.one_line)
     else:
-        throughput(items)
+        throughput(items, chosen.rounds)
 
 
 def one_line(items: list[LabelledItem], megabytes: float) -> None:
@@ -82,18 +86,28 @@ def one_line(items: list[LabelledItem], megabytes: float) -> None:
             print(f"{size:.2f} MB in one line: {elapsed:.1f} s, {elapsed / size:.1f} s a MB, {result}")
 
 
-def throughput(items: list[LabelledItem]) -> None:
-    """The embedder alone, then whole retains."""
-    bare = embed(items)
-    print(f"bare embedder             {bare:7.1f} texts/s")
-    for label, settings in (
-        ("retain, spaCy", Settings()),
-        ("retain, rules", Settings(tagger="rules")),
-        ("retain, verbatim", Settings(extractor="verbatim")),
-    ):
-        rate, shares = retain(items, settings)
-        parts = "  ".join(f"{name} {share:.0%}" for name, share in shares.items())
-        print(f"{label:24} {rate:7.1f} texts/s  {rate / bare:.2f} of the embedder  {parts}")
+def throughput(items: list[LabelledItem], rounds: int) -> None:
+    """The embedder alone beside whole retains, each retain compared with the embedder's runs before and after it."""
+    kinds = {
+        "retain, spaCy": Settings(),
+        "retain, rules": Settings(tagger="rules"),
+        "retain, verbatim": Settings(extractor="verbatim"),
+    }
+    bare = [embed(items)]
+    rates: dict[str, list[float]] = {label: [] for label in kinds}
+    ratios: dict[str, list[float]] = {label: [] for label in kinds}
+    shares: dict[str, dict[str, float]] = {}
+    for _ in range(rounds):
+        for label, settings in kinds.items():
+            rate, shares[label] = retain(items, settings)
+            bare.append(embed(items))
+            rates[label].append(rate)
+            ratios[label].append(2 * rate / (bare[-2] + bare[-1]))
+    print(f"bare embedder             {median(bare):7.1f} texts/s")
+    for label in kinds:
+        parts = "  ".join(f"{name} {share:.0%}" for name, share in shares[label].items())
+        found = f"{median(ratios[label]):.2f} of the embedder"
+        print(f"{label:24} {median(rates[label]):7.1f} texts/s  {found}  {parts}")
 
 
 if __name__ == "__main__":

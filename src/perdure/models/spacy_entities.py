@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from perdure.models.spacy_vectors import Rows, TokenVectors
+from perdure.models.spacy_vectors import Rows, TokenVectors, best_piece
 
 Places = NDArray[np.int64]
 
@@ -105,8 +105,7 @@ class EntityFinder:
 
     def _choose(self, state: Rows, label: Places, place: Places) -> Places:
         """The best allowed move in each state."""
-        hidden = state.reshape(len(state), self._pieces, -1).max(axis=1)
-        scores = hidden @ self._upper
+        scores = best_piece(state, self._pieces) @ self._upper
         scores += self._allowed[label, place]
         best: Places = scores.argmax(axis=1)
         return best

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from perdure.models.spacy_vectors import Rows
+from perdure.models.spacy_vectors import Rows, best_piece
 
 
 class Parser:
@@ -34,7 +34,8 @@ class Parser:
         self._lower = np.ascontiguousarray(weights.transpose(3, 0, 2, 1).reshape(inputs, -1))
         self._pad = lower.get_param("pad").transpose(0, 1, 3, 2).reshape(1, -1)
         self._bias = lower.get_param("b").T.reshape(self._width)
-        self._upper, self._upper_bias = upper.get_param("W").T, upper.get_param("b")
+        self._upper = np.ascontiguousarray(upper.get_param("W").T)
+        self._upper_bias = upper.get_param("b")
         self._shape = SimpleNamespace(state2vec=SimpleNamespace(nF=self._features))
 
     def parse(self, docs: Sequence[Any], vectors: Sequence[Rows]) -> None:
@@ -48,13 +49,12 @@ class Parser:
         states = self._parser.moves.init_batch(docs)
         going = [state for state in states if not state.is_final()]
         cached = self._precomputed(np.concatenate(vectors))
-        features = np.arange(self._features)
+        features = np.arange(self._features, dtype=np.int32)
         while going:
             # a feature without a token has the number -1: the last rows, which are the padding
             tokens = ParserStepModel.get_token_ids(self._shape, going)
-            state = cached.take(tokens * self._features + features, axis=0, mode="wrap").sum(axis=1)
-            hidden = state.reshape(len(going), self._pieces, -1).max(axis=1)
-            scores = hidden @ self._upper
+            rows = cached.take(tokens * self._features + features, axis=0, mode="wrap")
+            scores = best_piece(np.add.reduce(rows, axis=1), self._pieces) @ self._upper
             scores += self._upper_bias
             going = self._parser.transition_states(going, scores)
         return states

@@ -36,16 +36,22 @@ class _Layer(NamedTuple):
     def __call__(self, inputs: Rows) -> Rows:
         made = inputs @ self.weights
         made += self.bias
-        width = made.shape[1] // self.pieces
-        best: Rows = made[:, :width].copy()
-        for piece in range(1, self.pieces):
-            np.maximum(best, made[:, piece * width : (piece + 1) * width], out=best)
+        best = best_piece(made, self.pieces)
         best -= best.mean(axis=1, keepdims=True)
-        spread = np.einsum("ij,ij->i", best, best) / width + np.float32(_TINY)
+        spread = np.einsum("ij,ij->i", best, best) / best.shape[1] + np.float32(_TINY)
         best *= (1.0 / np.sqrt(spread))[:, None]
         best *= self.scale
         best += self.shift
         return best
+
+
+def best_piece(made: Rows, pieces: int) -> Rows:
+    """The maxout of two or more pieces that stand behind each other."""
+    width = made.shape[1] // pieces
+    best: Rows = np.maximum(made[:, :width], made[:, width : 2 * width])
+    for piece in range(2, pieces):
+        np.maximum(best, made[:, piece * width : (piece + 1) * width], out=best)
+    return best
 
 
 class TokenVectors:
@@ -160,4 +166,5 @@ def _is_known(network: Any) -> bool:
         and network.name.count("residual(") == len(windows)
         and all(node.attrs["window_size"] == 1 for node in windows)
         and max(paddings, default=0) == len(windows)
+        and all(node.get_dim("nP") >= 2 for node in nodes if node.name == "maxout")
     )
