@@ -15,7 +15,7 @@ from perdure.retain.local.voice import Voice, addressees, voice_of
 
 Place = tuple[int, int]
 """Number of a document and index of a turn in it."""
-_FIRST_STEP, _LARGEST_STEP = 500, 16_000
+_FIRST_STEP, _LARGEST_STEP = 250, 16_000
 """Characters that are tagged together."""
 
 
