@@ -1,7 +1,7 @@
 """Greedy dependency parsing for a batch of documents at once.
 
 The states and moves are spaCy's own (`spacy.TransitionBasedParser.v2`); the scores of each step are computed in numpy for all documents
-together. The library's loop takes the interpreter's lock for every unit of the hidden layer of every state, which is half of its time.
+together. The library's loop takes the interpreter's lock for every unit of the hidden layer of every state, which is more than half of its time.
 A parser of another make is run by spaCy itself.
 """
 
