@@ -21,17 +21,26 @@ from perdure.surfaces.evaluation.data import LabelledItem, load_banks
 GROWTH_ITEMS = 100
 
 
-def embed(items: list[LabelledItem]) -> float:
+Calls = list[list[LabelledItem]]
+
+
+def a_session_each(items: list[LabelledItem]) -> Calls:
+    """The items of a session in one call, as a conversation that goes on is retained."""
+    return [list(group) for _, group in groupby(items, key=lambda item: item.session)]
+
+
+def embed(calls: Calls) -> float:
     """Texts a second of the embedder alone."""
     embedder = OnnxEmbedder()
     embedder.embed_passages(["warm up"])
     started = time.perf_counter()
-    embedder.embed_passages([f"{item.speaker}: {item.text}" for item in items])
-    return len(items) / (time.perf_counter() - started)
+    for call in calls:
+        embedder.embed_passages([f"{item.speaker}: {item.text}" for item in call])
+    return sum(map(len, calls)) / (time.perf_counter() - started)
 
 
-def retain(items: list[LabelledItem], settings: Settings) -> tuple[float, dict[str, float]]:
-    """Texts a second of a whole retain, a session a call, and the share of each stage."""
+def retain(calls: Calls, settings: Settings) -> tuple[float, dict[str, float]]:
+    """Texts a second of whole retains, and the share of each stage."""
     stages: dict[str, float] = {}
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -39,16 +48,16 @@ def retain(items: list[LabelledItem], settings: Settings) -> tuple[float, dict[s
     ):
         engine.retain("warm", "Warm up the models, please.", speaker="Ann")
         started = time.perf_counter()
-        for session, group in groupby(items, key=lambda item: item.session):
+        for call in calls:
             turns = [
-                {"content": i.text, "speaker": i.speaker, "timestamp": i.date, "document_id": session}
-                for i in group
+                {"content": i.text, "speaker": i.speaker, "timestamp": i.date, "document_id": i.session}
+                for i in call
             ]
             for stage in engine.retain("bench", turns).timings:
                 stages[stage.stage] = stages.get(stage.stage, 0.0) + stage.milliseconds
         elapsed = time.perf_counter() - started
     total = stages.pop("total")
-    return len(items) / elapsed, {name: value / total for name, value in stages.items()}
+    return sum(map(len, calls)) / elapsed, {name: value / total for name, value in stages.items()}
 
 
 def main() -> None:
@@ -87,27 +96,36 @@ def one_line(items: list[LabelledItem], megabytes: float) -> None:
 
 
 def throughput(items: list[LabelledItem], rounds: int) -> None:
-    """The embedder alone beside whole retains, each retain compared with the embedder's runs before and after it."""
+    """Whole retains beside the embedder alone, which gets the same texts in the same calls before and after."""
+    for name, calls in (("all in one call", [items]), ("a session a call", a_session_each(items))):
+        print(f"{name}:")
+        for line in compared(calls, rounds):
+            print(f"  {line}")
+
+
+def compared(calls: Calls, rounds: int) -> list[str]:
+    """The medians of some rounds, a line each."""
     kinds = {
         "retain, spaCy": Settings(),
         "retain, rules": Settings(tagger="rules"),
         "retain, verbatim": Settings(extractor="verbatim"),
     }
-    bare = [embed(items)]
+    bare = [embed(calls)]
     rates: dict[str, list[float]] = {label: [] for label in kinds}
     ratios: dict[str, list[float]] = {label: [] for label in kinds}
     shares: dict[str, dict[str, float]] = {}
     for _ in range(rounds):
         for label, settings in kinds.items():
-            rate, shares[label] = retain(items, settings)
-            bare.append(embed(items))
+            rate, shares[label] = retain(calls, settings)
+            bare.append(embed(calls))
             rates[label].append(rate)
             ratios[label].append(2 * rate / (bare[-2] + bare[-1]))
-    print(f"bare embedder             {median(bare):7.1f} texts/s")
+    lines = [f"{'bare embedder':18} {median(bare):7.1f} texts/s"]
     for label in kinds:
         parts = "  ".join(f"{name} {share:.0%}" for name, share in shares[label].items())
         found = f"{median(ratios[label]):.2f} of the embedder"
-        print(f"{label:24} {median(rates[label]):7.1f} texts/s  {found}  {parts}")
+        lines.append(f"{label:18} {median(rates[label]):7.1f} texts/s  {found}  {parts}")
+    return lines
 
 
 if __name__ == "__main__":
