@@ -16,6 +16,7 @@ import pytest
 
 from perdure.domain.fact import Chunk, Document, Entity, Fact
 from perdure.domain.filter import Filter
+from perdure.errors import StoreLocked
 from perdure.ports.probe import FuzzyProbe, SemanticProbe
 from perdure.ports.store import Features, KeyedEntity, NewFact, Proof, Target, WriteBatch
 from perdure.stores.sqlite import connections, segments
@@ -327,3 +328,36 @@ def test_erasing_keeps_the_locks_of_every_store_on_the_file(store: SqliteStore, 
     seen = subprocess.run([sys.executable, "-c", look, str(path)], check=True, capture_output=True, text=True)
     assert int(seen.stdout) == len(words) - 2 + 2
     assert (folder / "memory.db-wal").exists()
+
+
+EMPTYING = """
+import fcntl, sys, time
+with open(sys.argv[1] + "-shm", "r+b") as shared:
+    fcntl.lockf(shared, fcntl.LOCK_EX, 1, 121)
+    print("locked", flush=True)
+    time.sleep(float(sys.argv[2]))
+"""
+"""Holds the lock of a process that is emptying the log: byte 121 of the shared memory (sqlite.org/walformat.html)."""
+
+
+def emptying_elsewhere(folder: Path, seconds: float) -> subprocess.Popen[str]:
+    words = [sys.executable, "-c", EMPTYING, str(folder / "memory.db"), str(seconds)]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "locked\n"
+    return process
+
+
+def test_erasing_waits_for_another_process_that_empties_the_log(store: SqliteStore, folder: Path) -> None:
+    words = fill(store, Random(21), 3)["1"]
+    with emptying_elsewhere(folder, 0.5):
+        store.forget(BANK, Target(document_id="doc-1"))
+    assert_erased(folder, words)
+
+
+def test_erasing_does_not_wait_forever_for_the_log(folder: Path) -> None:
+    with closing(SqliteStore.open(folder / "memory.db", busy_timeout_ms=100)) as store:
+        fill(store, Random(22), 3)
+        with emptying_elsewhere(folder, 2.0), pytest.raises(StoreLocked, match="call forget again"):
+            store.forget(BANK, Target(document_id="doc-1"))
+        store.forget(BANK, Target(document_id="doc-2"))

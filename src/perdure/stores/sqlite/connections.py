@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,8 @@ from perdure.stores.sqlite.migrate import migrate
 
 _TRIES = 3
 """Times that gaps are tried to be cleared when other processes keep writing; then the file is built anew."""
+_PAUSE = 0.01
+"""Seconds until the log is tried again."""
 _KINDS: dict[int, tuple[type[StoreError], str]] = {
     sqlite3.SQLITE_BUSY: (StoreLocked, "another process holds the write lock"),
     sqlite3.SQLITE_LOCKED: (StoreLocked, "another connection holds the lock"),
@@ -136,12 +139,15 @@ class Connections:
             self._empty_log()
 
     def _empty_log(self) -> None:
-        blocked, _, _ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        if blocked:
-            raise StoreLocked(
-                f"{self.path}: erased, but another process still reads the state before; its write-ahead "
-                "log could not be emptied, call forget again"
-            )
+        """SQLite itself waits for readers, but not for another process that is emptying the log at that moment."""
+        deadline = time.monotonic() + self._busy_timeout_ms / 1000
+        while self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+            if time.monotonic() >= deadline:
+                raise StoreLocked(
+                    f"{self.path}: erased, but another process still reads the state before; its write-ahead "
+                    "log could not be emptied, call forget again"
+                )
+            time.sleep(_PAUSE)
 
     def _clear_gaps(self) -> bool:
         """Zero all gaps while nobody can write; False when another process wrote meanwhile or the file is unfit."""
