@@ -1,10 +1,15 @@
-"""Search: the recipe's channels, side by side, each under a deadline."""
+"""Search: the recipe's channels, each under a deadline.
+
+Channels of an index in memory compute, and threads that compute hinder each other more than they help. So one thread takes one
+channel after the other; while they are not done, another one joins in from time to time, so that a slow channel does not keep the rest.
+"""
 
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as FutureTimeout
 
 from perdure.domain.recall import Hit
@@ -17,6 +22,9 @@ from perdure.recall.parts import RecallParts
 from perdure.recall.recipes import ChannelSpec
 from perdure.recall.request import RecallRequest
 from perdure.recall.understand import Understood
+
+PATIENCE = 0.03
+"""Seconds until another thread takes channels that wait."""
 
 
 def search(
@@ -53,17 +61,39 @@ def _run(
 ) -> dict[str, list[Hit]]:
     timeout = request.channel_timeout or parts.channel_timeout
     deadline = time.monotonic() + timeout
-    running = [
-        (name, parts.executor.submit(_timed, name, context, trace)) for name, context in channels
-    ]
+    running: dict[str, Future[list[Hit]]] = {name: Future() for name, _ in channels}
+    waiting = deque(channels)
+
+    def work() -> None:
+        while True:
+            try:
+                name, context = waiting.popleft()
+            except IndexError:
+                return
+            _settle(running[name], name, context, trace)
+
+    while waiting and time.monotonic() < deadline:
+        parts.executor.submit(work)
+        wait(running.values(), timeout=min(PATIENCE, timeout))
     return _collect(running, deadline, timeout, trace)
 
 
+def _settle(future: Future[list[Hit]], name: str, context: ChannelContext, trace: Trace) -> None:
+    """Put what the channel finds, or how it fails, into the future."""
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        with trace.stage(f"search.{name}"):
+            future.set_result(CHANNELS[name](context))
+    except BaseException as error:  # noqa: BLE001 - raised again where the future is read
+        future.set_exception(error)
+
+
 def _collect(
-    running: Sequence[tuple[str, Future[list[Hit]]]], deadline: float, timeout: float, trace: Trace
+    running: Mapping[str, Future[list[Hit]]], deadline: float, timeout: float, trace: Trace
 ) -> dict[str, list[Hit]]:
     hits: dict[str, list[Hit]] = {}
-    for name, future in running:
+    for name, future in running.items():
         try:
             hits[name] = future.result(timeout=max(deadline - time.monotonic(), 0.0))
         except FutureTimeout:
@@ -74,11 +104,6 @@ def _collect(
         except Exception as error:  # noqa: BLE001 - a dead channel of any cause costs its own hits only
             trace.failed(name, f"{type(error).__name__}: {error}")
     return hits
-
-
-def _timed(name: str, context: ChannelContext, trace: Trace) -> list[Hit]:
-    with trace.stage(f"search.{name}"):
-        return CHANNELS[name](context)
 
 
 def _contexts(
