@@ -84,7 +84,9 @@ def main() -> None:
     parser.add_argument("--page", type=Path, default=PAGE)
     parser.add_argument("--cache", type=Path, default=CACHE)
     chosen = parser.parse_args()
-    lines = ["### Rerank cascade", "", taken("python -m bench.cascade", load_now()), ""]
+    names = " ".join(path.name for path in chosen.data)
+    command = f"python -m bench.cascade {names} --queries {chosen.queries}"
+    lines = ["### Rerank cascade", "", taken(command, load_now()), ""]
     for path in chosen.data:
         lines += run(path, chosen.queries, chosen.cache)
     write_section("cascade", lines, chosen.page)

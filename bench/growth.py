@@ -98,7 +98,7 @@ def write_page(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
     lines = [
         "# Growth",
         "",
-        f"Written by `python -m bench.growth`. {machine()}",
+        f"Written by `python -m bench.growth --facts {' '.join(str(row['facts']) for row in rows)}`. {machine()}",
         "",
         "Facts are sentences of about 12 words, with vectors and token vectors; each size in a fresh process. Recall in p50 / p95 ms.",
         "",
