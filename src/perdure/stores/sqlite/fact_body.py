@@ -6,15 +6,16 @@ Most fields of most facts have their default. Schemas 1 and 2 stored all of them
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import MISSING, fields, make_dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import MISSING, fields
 from datetime import datetime
 from functools import lru_cache
 from itertools import repeat
-from operator import attrgetter, itemgetter
-from typing import Any, cast
+from operator import attrgetter
+from typing import Any
 
 from perdure.domain.fact import Fact, FactType, Tier
+from perdure.domain.revise import made
 from perdure.stores.sqlite.codec import compact, instant, iso
 
 _OTHERS = ("id", "bank", "text", "recall_count", "last_recalled_at", "recall_times")
@@ -37,8 +38,6 @@ _MUTABLE = 1 << _STORED.index("metadata")
 """Never left out, since facts must not share it."""
 _ALL = (1 << len(_STORED)) - 1
 _get_stored = attrgetter(*_STORED)
-_Draft = make_dataclass("_Draft", (*_STORED, *_OTHERS), slots=True)
-"""Has the slots of a Fact and can be written: a frozen object's fields cost ten times as much to set."""
 _scan: Callable[[str, int], tuple[list[Any], int]] = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 _from_iso = datetime.fromisoformat
 _Convert = Callable[[Any], Any]
@@ -77,38 +76,50 @@ def decode_facts(bank: str, rows: Sequence[tuple[Any, ...]]) -> list[Fact]:
     """The facts of rows of FACT_COLUMNS, after which others may follow.
 
     Recall reads hundreds at once: all bodies, and all times of recalls, are parsed as one text, which takes half the
-    time; and a stored fact was checked when it was written, so its fields are set without checking them again.
+    time; and a stored fact was checked when it was written, so facts are made without checking their fields again.
     """
     if not rows:
         return []
     ids, texts, bodies, counts, times, *_ = zip(*rows, strict=True)
     parsed, _ = _scan("[" + ",".join(bodies) + "]", 0)
+    recalls = _recalls(times)
+    others = {"id": ids, "text": texts, "recall_count": counts, "recall_times": recalls}
+    alike: dict[int, list[int]] = {}
+    for place, body in enumerate(parsed):
+        if type(body[0]) is not int:
+            body.insert(0, _ALL)
+        alike.setdefault(body[0], []).append(place)
+    facts: list[Fact] = [None] * len(rows)  # type: ignore[list-item]
+    for present, places in alike.items():
+        columns = _columns(present, [parsed[place] for place in places])
+        columns |= {name: [column[place] for place in places] for name, column in others.items()}
+        last = [times[-1] if times else None for times in columns["recall_times"]]
+        for place, fact in zip(
+            places, made(Fact, bank=repeat(bank), last_recalled_at=last, **columns), strict=True
+        ):
+            facts[place] = fact
+    return facts
+
+
+def _recalls(times: Sequence[str | None]) -> list[tuple[datetime, ...]]:
+    if not any(times):
+        return [()] * len(times)
     recalled, _ = _scan("[" + ",".join([held or "[]" for held in times]) + "]", 0)
-    return list(map(_decoded, repeat(bank), ids, texts, parsed, counts, recalled))
+    return [tuple(map(_from_iso, held)) for held in recalled]
 
 
-def _decoded(bank: str, ident: str, text: str, body: list[Any], count: int, times: list[str]) -> Fact:
-    if type(body[0]) is not int:
-        body.insert(0, _ALL)
-    convert, in_order = _form(body[0])
-    for place, converted in convert:
-        body[place] = converted(body[place])
-    recalls = tuple(map(_from_iso, times))
-    last = recalls[-1] if recalls else None
-    draft = _Draft(*in_order(body + _DEFAULTS), ident, bank, text, count, last, recalls)
-    draft.__class__ = Fact
-    return cast(Fact, draft)
+def _columns(present: int, bodies: Sequence[list[Any]]) -> dict[str, Iterable[Any]]:
+    """The fields that bodies of one form hold."""
+    converters = _CONVERT | dict.fromkeys(_DATES, instant) if present == _ALL else _CONVERT
+    names = _names(present)
+    _, *columns = zip(*bodies, strict=True)
+    return {
+        name: map(converters[name], column) if name in converters else column
+        for name, column in zip(names, columns, strict=True)
+    }
 
 
 @lru_cache(maxsize=4096)
-def _form(present: int) -> tuple[list[tuple[int, _Convert]], Callable[[list[Any]], tuple[Any, ...]]]:
-    """For bodies with certain fields: what to convert where, and the order of fields when the defaults follow."""
-    held = [place for place in range(len(_STORED)) if present >> place & 1]
-    converters = _CONVERT | dict.fromkeys(_DATES, instant) if present == _ALL else _CONVERT
-    convert = [
-        (at, converters[_STORED[place]]) for at, place in enumerate(held, 1) if _STORED[place] in converters
-    ]
-    size = 1 + len(held)
-    sources = {place: size + place for place in range(len(_STORED))}
-    sources |= {place: at for at, place in enumerate(held, 1)}
-    return convert, itemgetter(*(sources[place] for place in range(len(_STORED))))
+def _names(present: int) -> tuple[str, ...]:
+    """The fields of a body, of which a number tells which it has."""
+    return tuple(name for place, name in enumerate(_STORED) if present >> place & 1)
