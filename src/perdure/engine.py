@@ -33,6 +33,7 @@ from perdure.recall.request import (
     read_types,
 )
 from perdure.recall.track import track_recall
+from perdure.recall.understand import entities_named
 from perdure.reflect.pipeline import Reflection
 from perdure.reflect.pipeline import reflect as run_reflect
 from perdure.retain.curate import merge_entities, split_entity, update_fact
@@ -285,10 +286,14 @@ class Perdure(Keeping):
         document_id: str | None = None,
         entity_id: str | None = None,
         include_closed: bool = False,
+        by_date: Window | None = None,
         offset: int = 0,
         limit: int = 100,
     ) -> FactPage:
-        """A page of facts, newest recorded first."""
+        """A page of facts, newest recorded first; with `by_date` those that happened then, latest first.
+
+        What has no date counts as of when it was said; `Window()` takes all that can be dated.
+        """
         wanted = Filter(
             now=self._wired.clock(),
             types=read_types(types),
@@ -297,7 +302,9 @@ class Perdure(Keeping):
             any_time=include_closed,
             include_expired=include_closed,
         )
-        chosen = Selection(wanted=wanted, text=text, entity_id=entity_id, offset=offset, limit=limit)
+        chosen = Selection(
+            wanted=wanted, text=text, entity_id=entity_id, by_date=by_date, offset=offset, limit=limit
+        )
         return self._store.browse(check_bank_id(bank), chosen)
 
     def fact(self, bank: str, fact_id: str) -> Fact:
@@ -333,8 +340,14 @@ class Perdure(Keeping):
         """Chunks of a document, or by id."""
         return self._store.chunks(check_bank_id(bank), ids=ids, document_id=document_id)
 
-    def entities(self, bank: str, ids: Sequence[str] | None = None) -> list[Entity]:
-        """The bank's entities, most mentioned first."""
+    def entities(
+        self, bank: str, ids: Sequence[str] | None = None, *, name: str | None = None
+    ) -> list[Entity]:
+        """The bank's entities, most mentioned first: all, those of `ids`, or those of a name or alias in any case."""
+        if name is not None:
+            if ids is not None:
+                raise InvalidInput("entities", "ids or a name, not both")
+            return entities_named(self._store, check_bank_id(bank), name)
         return [keyed.entity for keyed in self._store.entities(check_bank_id(bank), ids=ids)]
 
     def merge_entities(self, bank: str, keep: str, absorb: str) -> Entity:

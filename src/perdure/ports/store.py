@@ -12,6 +12,7 @@ from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter
 from perdure.domain.recall import Hit
 from perdure.domain.record import Record
+from perdure.domain.time import Window
 from perdure.ports.embedder import Vector
 from perdure.ports.probe import Probe
 
@@ -117,6 +118,11 @@ class Selection:
     offset: int = 0
     limit: int = 100
     oldest_first: bool = False
+    by_date: Window | None = None
+    """Only facts whose date (`Fact.dated`) lies in it, by date and not as recorded; `Window()` takes all dated ones.
+
+    Facts of one date come by ordinal, then id. Latest first, unless `oldest_first`: the same order backwards.
+    """
 
 
 @dataclass(frozen=True, slots=True)

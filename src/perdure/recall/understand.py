@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from perdure.domain.fact import Entity
 from perdure.domain.recall import Hit, Query
 from perdure.domain.time import Window
 from perdure.domain.trace import Trace
 from perdure.errors import ModelError
 from perdure.ports.embedder import Vector
 from perdure.ports.probe import KeywordProbe, SemanticProbe
-from perdure.ports.store import KeyedEntity
+from perdure.ports.store import KeyedEntity, Store
 from perdure.recall.fuse import fuse
 from perdure.recall.parts import RecallParts
 from perdure.recall.request import RecallRequest
@@ -73,6 +74,16 @@ def find_entities(parts: RecallParts, request: RecallRequest) -> list[KeyedEntit
     wanted = {key for name in names for key in entity_keys(name)[:1]} | set(keys)
     exact = [keyed for keyed in found if _names(keyed) & wanted]
     return _longest(exact)
+
+
+def entities_named(store: Store, bank: str, name: str) -> list[Entity]:
+    """The entities of that name or alias in any case, most mentioned first."""
+    wanted = name.casefold()
+    return [
+        keyed.entity
+        for keyed in store.entities(bank, keys=[normal_name(name)])
+        if wanted in (known.casefold() for known in (keyed.entity.name, *keyed.entity.aliases))
+    ]
 
 
 def _names(keyed: KeyedEntity) -> set[str]:

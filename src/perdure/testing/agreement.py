@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 import numpy as np
 
 from perdure.domain.fact import Fact, Link
 from perdure.domain.filter import Filter
 from perdure.domain.recall import Hit
+from perdure.domain.time import Window
 from perdure.ports.probe import Probe
 from perdure.ports.store import Features, Selection, Store
 
@@ -92,6 +94,11 @@ def _assert_same_pages(
         Selection(wanted=wanted, offset=1, limit=3),
         Selection(wanted=wanted, oldest_first=True, text="AR"),
         Selection(wanted=wanted, speaker="alice", limit=5),
+        *(Selection(wanted=wanted, by_date=Window(), offset=at, limit=7) for at in range(0, len(facts), 40)),
+        Selection(
+            wanted=wanted, by_date=Window(wanted.now - timedelta(days=365)), oldest_first=True, limit=9
+        ),
+        Selection(wanted=wanted, by_date=Window(None, wanted.now), text="AR", limit=9),
     ]
     for fact in facts[:3]:
         entity = fact.entity_ids[0] if fact.entity_ids else None

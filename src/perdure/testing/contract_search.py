@@ -256,6 +256,68 @@ class SearchContract:
         assert found(subject="BOB", relation="eats") == {"a", "b"}
         assert found(speaker="ann") == {"a"}
 
+    def test_pages_by_date_are_in_the_order_of_events(self, store: Store) -> None:
+        put(
+            store,
+            make_fact("undated", recorded_at=day(9)),
+            make_fact("began", occurred_start=day(3), occurred_end=day(40), mentioned_at=day(50)),
+            make_fact("ended", occurred_end=day(1), mentioned_at=day(50)),
+            make_fact("said", mentioned_at=day(2), recorded_at=day(1)),
+            *(make_fact(f"t{n}", mentioned_at=day(5), ordinal=n // 2 % 2) for n in range(4)),
+        )
+        in_order = ["ended", "said", "began", "t0", "t1", "t2", "t3"]
+        for offset, limit in ((0, 9), (0, 1), (1, 2), (2, 3), (4, 2), (6, 5), (7, 5), (0, 0)):
+            for oldest_first, expected in ((True, in_order), (False, in_order[::-1])):
+                page = store.browse(
+                    BANK,
+                    Selection(
+                        wanted=EVERYTHING,
+                        by_date=Window(),
+                        offset=offset,
+                        limit=limit,
+                        oldest_first=oldest_first,
+                    ),
+                )
+                assert [fact.id for fact in page.facts] == expected[offset : offset + limit]
+                assert page.total == 7
+
+    def test_facts_of_one_date_keep_the_order_of_their_document(self, store: Store) -> None:
+        put(store, *(make_fact(f"f{9 - n}", mentioned_at=day(1), ordinal=n) for n in range(10)))
+
+        def latest(limit: int) -> list[str]:
+            page = store.browse(BANK, Selection(wanted=EVERYTHING, by_date=Window(), limit=limit))
+            return [fact.id for fact in page.facts]
+
+        assert latest(3) == ["f0", "f1", "f2"]
+        store.write(WriteBatch(bank=BANK, updates=[make_fact("f9", mentioned_at=day(1), ordinal=20)]))
+        assert latest(2) == ["f9", "f0"]
+        store.write(WriteBatch(bank=BANK, updates=[make_fact("f9", mentioned_at=day(0), ordinal=20)]))
+        assert latest(2) == ["f0", "f1"]
+
+    def test_pages_by_date_hold_what_is_dated_in_the_window(self, store: Store) -> None:
+        put(
+            store,
+            make_fact("spans", occurred_start=day(1), occurred_end=day(9), mentioned_at=day(4)),
+            make_fact("first", mentioned_at=day(3), entity_ids=("e",), tags=frozenset({"x"})),
+            make_fact("last", "found", mentioned_at=day(5), entity_ids=("e",)),
+            make_fact("after", mentioned_at=day(6)),
+            make_fact("closed", mentioned_at=day(4), retired_at=day(4)),
+            make_fact("undated"),
+        )
+
+        def found(window: Window, **more: str) -> list[str]:
+            chosen = Selection(wanted=CURRENT, by_date=window, oldest_first=True, **more)  # type: ignore[arg-type]
+            page = store.browse(BANK, chosen)
+            assert page.total == len(page.facts)
+            return [fact.id for fact in page.facts]
+
+        assert found(Window(day(3), day(6))) == ["first", "last"]
+        assert found(Window(start=day(5))) == ["last", "after"]
+        assert found(Window(end=day(3))) == ["spans"]
+        assert found(Window(day(20), day(30))) == []
+        assert found(Window(), entity_id="e") == ["first", "last"]
+        assert found(Window(start=day(2)), text="FOUND") == ["last"]
+
     def test_links_with_a_fact_that_is_written_later_are_followed(self, store: Store) -> None:
         put(store, make_fact("a"), make_fact("b"))
         assert ids(store.search(BANK, GraphProbe({"a": 1.0}), CURRENT, 9)) == ["a"]

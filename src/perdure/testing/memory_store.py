@@ -110,7 +110,10 @@ class MemoryStore:
     def browse(self, bank: str, selection: Selection) -> FactPage:
         found = [fact for fact in self._state(bank).facts.values() if _selected(fact, selection)]
         found.sort(key=lambda fact: fact.id)
-        found.sort(key=lambda fact: fact.recorded_at or _EPOCH, reverse=not selection.oldest_first)
+        if selection.by_date is None:
+            found.sort(key=lambda fact: fact.recorded_at or _EPOCH, reverse=not selection.oldest_first)
+        else:
+            found.sort(key=_date, reverse=not selection.oldest_first)
         page = found[selection.offset : selection.offset + selection.limit]
         return FactPage(tuple(page), len(found))
 
@@ -276,7 +279,12 @@ def _selected(fact: Fact, selection: Selection) -> bool:
         and _same(selection.subject, fact.subject)
         and _same(selection.relation, fact.relation)
         and _same(selection.speaker, fact.speaker)
+        and (selection.by_date is None or selection.by_date.overlaps(fact.dated, fact.dated))
     )
+
+
+def _date(fact: Fact) -> tuple[datetime, int, str]:
+    return fact.dated or _EPOCH, fact.ordinal, fact.id
 
 
 def _same(wanted: str | None, held: str | None) -> bool:

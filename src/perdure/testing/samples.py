@@ -91,6 +91,7 @@ class Sampler:
             text=f"{words} {self.count}",
             type=random.choice(list(FactType)),
             document_id=random.choice((*DOCUMENTS, None)),
+            ordinal=self.count % 3,
             speaker=random.choice(("Alice", "Bob", "")),
             occurred_start=occurred_start,
             occurred_end=occurred_end,

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from perdure.domain.fact import Fact
+from perdure.stores.sqlite import catalog
+from perdure.stores.sqlite.fact_body import decode_facts
+from perdure.stores.sqlite.store import SqliteStore
 from perdure.surfaces.cli.main import ENTRIES
 
 TALK = [
@@ -63,6 +68,60 @@ def test_a_timeline_keeps_the_latest_of_all_that_were_asked_for(cli: Any) -> Non
     shown = cli("timeline", "--entity", "MAYA", "--until", "2024-10-31", "--limit", "3", "--json").json
     assert shown["total"] == 10
     assert [fact["mentioned_at"][:10] for fact in shown["facts"]] == ["2024-08-01", "2024-09-01", "2024-10-01"]
+
+
+def test_a_timeline_reads_what_it_shows_and_no_more(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = [{"speaker": "Maya", "text": f"Maya painted picture {n}.", "date": f"2024-01-{n:02}"} for n in range(1, 31)]
+    (cli.folder / "talk.json").write_text(json.dumps(turns), encoding="utf-8")
+    assert cli("retain", "talk.json").code == 0
+    read: list[int] = []
+
+    def counted(bank: str, rows: Sequence[tuple[Any, ...]]) -> list[Fact]:
+        read.append(len(rows))
+        return decode_facts(bank, rows)
+
+    monkeypatch.setattr(catalog, "decode_facts", counted)
+    shown = cli("timeline", "--limit", "4", "--json").json
+    assert shown["total"] == 30
+    assert [fact["mentioned_at"][8:10] for fact in shown["facts"]] == ["27", "28", "29", "30"]
+    assert sum(read) == 4
+
+
+def test_a_timeline_keeps_the_order_in_which_things_were_said(cli: Any) -> None:
+    turns = [{"speaker": "Maya", "text": f"Maya painted picture {n}.", "date": "2024-05-02"} for n in range(1, 10)]
+    (cli.folder / "talk.json").write_text(json.dumps(turns), encoding="utf-8")
+    assert cli("retain", "talk.json").code == 0
+    every = [fact["text"] for fact in cli("timeline", "--json").json["facts"]]
+    assert [text[-2:] for text in every] == [f"{n}." for n in range(1, 10)]
+    last = cli("timeline", "--limit", "2", "--json").json
+    assert [fact["text"] for fact in last["facts"]] == every[-2:]
+    assert last["total"] == 9
+
+
+def test_a_timeline_is_bounded_by_the_date_it_shows(cli: Any) -> None:
+    assert cli("retain", "Maya visited Rome in May 2024.", "--text", "--timestamp", "2024-06-20").code == 0
+    (fact,) = cli("timeline", "--json").json["facts"]
+    assert fact["occurred_start"][:10] == "2024-05-01"
+    assert cli("timeline", "--since", "2024-05-01", "--json").json["total"] == 1
+    assert cli("timeline", "--since", "2024-06-01", "--json").json["total"] == 0
+    assert cli("timeline", "--until", "2024-04-30", "--json").json == {"bank": "default", "total": 0, "facts": []}
+    assert "no dated facts" in cli("timeline", "--until", "2024-04-30").out
+
+
+def test_an_entity_is_found_without_reading_the_others(talked: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    entities = SqliteStore.entities
+
+    def watched(store: SqliteStore, bank: str, **wanted: Any) -> Any:
+        asked.append(wanted)
+        return entities(store, bank, **wanted)
+
+    monkeypatch.setattr(SqliteStore, "entities", watched)
+    assert talked("facts", "--entity", "mAYA", "--json").json["facts"]
+    assert talked("timeline", "--entity", "maya", "--json").json["facts"]
+    assert talked("facts", "--entity", "nobody").code == 3
+    assert len(asked) == 6
+    assert all(wanted.get("ids") or wanted.get("keys") for wanted in asked)
 
 
 def test_timeline_is_in_the_order_of_events(talked: Any) -> None:

@@ -56,6 +56,14 @@ def facts_by_number(db: sqlite3.Connection, bank: str, numbers: Sequence[int]) -
     return [found[no] for no in numbers if no in found]
 
 
+def ordinals(db: sqlite3.Connection, bank: str, numbers: Sequence[int]) -> list[int]:
+    """Ordinals of facts in the order of their numbers as given; no more facts than of one statement are held."""
+    found: dict[int, int] = {}
+    for some in _groups(numbers):
+        found |= {no: fact.ordinal for no, fact in _facts_by_number(db, bank, some).items()}
+    return [found.get(no, 0) for no in numbers]
+
+
 def _facts_by_number(db: sqlite3.Connection, bank: str, numbers: Numbers) -> dict[int, Fact]:
     found: dict[int, Fact] = {}
     for some in _groups(numbers):

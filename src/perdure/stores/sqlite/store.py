@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from os import PathLike
 from typing import Literal
 
@@ -143,7 +144,8 @@ class SqliteStore:
             if selection.text:
                 numbers = catalog.containing(reader.connection, state.no, selection.text)
                 rows = rows[np.isin(snapshot.numbers[rows], numbers)]
-            page = listing.page(snapshot, rows, selection)
+            ordinals = partial(catalog.ordinals, reader.connection, bank)
+            page = listing.page(snapshot, rows, selection, ordinals)
             return FactPage(tuple(catalog.facts_by_number(reader.connection, bank, page)), len(rows))
 
     def documents(self, bank: str, ids: Sequence[str] | None = None) -> list[Document]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from datetime import datetime
-from heapq import heappush, heappushpop
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from perdure.domain.time import Window
 from perdure.errors import NotFound
 from perdure.surfaces.cli import exits
 from perdure.surfaces.cli.options import AsJson, BankName, Database, Limit, Since, Tags, Types, Until
@@ -17,11 +15,9 @@ from perdure.surfaces.cli.session import DEFAULT_BANK, read_window, reading
 from perdure.surfaces.plain import plain
 
 if TYPE_CHECKING:
-    from perdure.domain.fact import Entity, Fact
-    from perdure.domain.time import Window
+    from perdure.domain.fact import Entity
     from perdure.engine import Perdure
 
-PAGE = 500
 EntityName = Annotated[str | None, typer.Option("--entity", metavar="NAME", help="Of this entity, by name or id")]
 
 
@@ -59,14 +55,10 @@ def facts(
 
 def find_entity(engine: Perdure, bank: str, name: str) -> Entity:
     """An entity by its id, its name or one of its aliases, whatever the case."""
-    by_id = engine.entities(bank, [name])
-    if by_id:
-        return by_id[0]
-    wanted = name.casefold()
-    for entity in engine.entities(bank):
-        if wanted in (known.casefold() for known in (entity.name, *entity.aliases)):
-            return entity
-    raise NotFound("entity", name)
+    found = engine.entities(bank, [name]) or engine.entities(bank, name=name)
+    if not found:
+        raise NotFound("entity", name)
+    return found[0]
 
 
 def entities(
@@ -107,40 +99,15 @@ def timeline(
     """Facts in the order in which they happened; the latest `--limit` of those asked for."""
     from perdure.surfaces.cli.draw.lists import draw_timeline
 
-    window = read_window(since, until)
+    window = read_window(since, until) or Window()
     with reading(database, bank) as engine:
         entity_id = find_entity(engine, bank, entity).id if entity else None
-        total, chosen = latest(every_fact(engine, bank, types, tags, entity_id), window, limit)
+        page = engine.facts(bank, types=types, tags=tags, entity_id=entity_id, by_date=window, limit=limit)
+    chosen = page.facts[::-1]
     if as_json:
-        emit({"bank": bank, "total": total, "facts": plain(chosen)})
+        emit({"bank": bank, "total": page.total, "facts": plain(chosen)})
     else:
         draw_timeline(console(), chosen)
-
-
-def latest(facts: Iterable[Fact], window: Window | None, limit: int) -> tuple[int, list[Fact]]:
-    """How many facts are dated within the window, and the last of them in order; no more than those are held."""
-    kept: list[tuple[datetime, int, str, Fact]] = []
-    total = 0
-    for fact in facts:
-        if fact.dated is None or (window is not None and not window.overlaps(fact.dated, fact.dated)):
-            continue
-        total += 1
-        entry = (fact.dated, fact.ordinal, fact.id, fact)
-        heappush(kept, entry) if len(kept) < limit else heappushpop(kept, entry)
-    return total, [entry[-1] for entry in sorted(kept, key=lambda entry: entry[:-1])]
-
-
-def every_fact(
-    engine: Perdure, bank: str, types: list[str] | None, tags: list[str] | None, entity_id: str | None
-) -> Iterator[Fact]:
-    """All current facts, a page at a time."""
-    offset = 0
-    while True:
-        page = engine.facts(bank, types=types, tags=tags, entity_id=entity_id, offset=offset, limit=PAGE)
-        yield from page.facts
-        offset += len(page.facts)
-        if not page.facts or offset >= page.total:
-            return
 
 
 def history(

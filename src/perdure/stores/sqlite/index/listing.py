@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,13 +11,17 @@ from numpy.typing import NDArray
 from perdure.domain.fact import FactType, Link
 from perdure.ports.store import BankStats, Selection
 from perdure.stores.sqlite.codec import KIND_OF, TYPES, digest, name_hash
-from perdure.stores.sqlite.index.masks import admitted
-from perdure.stores.sqlite.index.rank import ranked
+from perdure.stores.sqlite.index.masks import admitted, dated
+from perdure.stores.sqlite.index.rank import in_order, ranked
 from perdure.stores.sqlite.index.runs import split
 from perdure.stores.sqlite.index.snapshot import Snapshot
 
+Rows = NDArray[np.int64]
+Ordinals = Callable[[Sequence[int]], Sequence[int]]
+"""Reads the ordinals of facts by their numbers: the index does not hold them."""
 
-def selected(index: Snapshot, selection: Selection) -> NDArray[np.int64]:
+
+def selected(index: Snapshot, selection: Selection) -> Rows:
     """Rows of a selection, but for its text."""
     mask = admitted(index, selection.wanted).mask.copy()
     for name in ("subject", "relation", "speaker"):
@@ -31,16 +35,46 @@ def selected(index: Snapshot, selection: Selection) -> NDArray[np.int64]:
             rows, _ = index.members.of(number)
             member[rows[rows < index.size]] = True
         mask &= member
+    if selection.by_date is not None:
+        mask &= dated(index, selection.by_date)
     return np.flatnonzero(mask)
 
 
-def page(index: Snapshot, rows: NDArray[np.int64], selection: Selection) -> list[int]:
+def page(index: Snapshot, rows: Rows, selection: Selection, ordinals: Ordinals) -> list[int]:
     """Numbers of the facts of a page, in order."""
+    if selection.by_date is not None:
+        return _page_by_date(index, rows, selection, ordinals)
     recorded = index.columns["recorded"][rows].astype(np.float64)
     order = -recorded if selection.oldest_first else recorded
     chosen, _ = ranked(index, rows, order, selection.offset + selection.limit)
     numbers: list[int] = index.numbers[chosen[selection.offset :]].tolist()
     return numbers
+
+
+def _page_by_date(index: Snapshot, rows: Rows, selection: Selection, ordinals: Ordinals) -> list[int]:
+    """Sorts only what lies between the first and the last date of the page."""
+    first, last = selection.offset, min(selection.offset + selection.limit, len(rows))
+    if last <= first:
+        return []
+    if not selection.oldest_first:
+        first, last = len(rows) - last, len(rows) - first
+    dates = index.columns["dated"][rows]
+    low, high = np.partition(dates, (first, last - 1))[[first, last - 1]]
+    earlier = int(np.count_nonzero(dates < low))
+    near = (dates >= low) & (dates <= high)
+    rows, dates = rows[near], dates[near]
+    rows, _, _ = in_order(index, rows, -_ordinals_of_tied(index, rows, dates, ordinals), dates)
+    numbers: list[int] = index.numbers[rows[first - earlier : last - earlier]].tolist()
+    return numbers if selection.oldest_first else numbers[::-1]
+
+
+def _ordinals_of_tied(index: Snapshot, rows: Rows, dates: Rows, ordinals: Ordinals) -> NDArray[np.float64]:
+    """Ordinals of the rows that share their date with another; 0 for the others, where none is needed."""
+    _, group, sizes = np.unique(dates, return_inverse=True, return_counts=True)
+    tied = sizes[group] > 1
+    held = np.zeros(len(rows))
+    held[tied] = ordinals(index.numbers[rows[tied]].tolist())
+    return held
 
 
 def links(index: Snapshot, ids: Sequence[str]) -> list[Link]:

@@ -66,6 +66,15 @@ def during(index: Snapshot, window: Window) -> Mask:
     return mask
 
 
+def dated(index: Snapshot, window: Window) -> Mask:
+    """Which facts have their one date in the window."""
+    dates = index.columns["dated"]
+    mask: Mask = dates < (NEVER if window.end is None else micros(window.end, NEVER))
+    if window.start is not None:
+        mask &= dates >= micros(window.start, ALWAYS)
+    return mask
+
+
 def _keep_current(index: Snapshot, wanted: Filter, mask: Mask) -> None:
     """Take out of the mask what was not known or not valid; only times that can differ are compared."""
     columns, timeline = index.columns, index.timeline
