@@ -72,7 +72,7 @@ def read_item(part: str | Item | Mapping[str, Any], shared: Mapping[str, Any], p
     if not isinstance(part, str | Mapping):
         raise InvalidInput(path, "text, an item or an object with content", part)
     given: dict[str, Any] = {"content": part} if isinstance(part, str) else dict(part)
-    if "content" not in given:
+    if given.get("content") is None:
         raise InvalidInput(path, "an object with content", part)
     merged = {**shared, **{key: value for key, value in given.items() if value is not None}}
     merged["content"] = strip_fenced(_content_text(merged["content"], path))

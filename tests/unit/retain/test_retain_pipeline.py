@@ -184,6 +184,7 @@ def test_a_failing_model_costs_the_facts_and_never_the_text() -> None:
         ("\ud800", "content"),
         ([], "content"),
         ({"text": "no content"}, "content"),
+        ([{"role": "user", "content": "x"}, {"role": "assistant", "content": None}], "content[1]"),
         ({"content": "x", "colour": "red"}, "content.colour"),
         ({"content": "x", "trust": 7}, "trust"),
         ({"content": "x", "timestamp": "soon"}, "timestamp"),
