@@ -6,6 +6,7 @@ import pytest
 
 from perdure.ports.tagger import Mention, Token
 from perdure.retain.local.persons import in_third_person
+from perdure.retain.local.relations import find_triples
 from perdure.retain.local.relations_parsed import parsed_triples
 from perdure.retain.local.units import Unit
 from perdure.retain.local.voice import Voice
@@ -141,3 +142,78 @@ def test_joined_subjects_state_nothing_of_one_of_them() -> None:
         . . PUNCT . punct 3
     """
     assert parsed_triples(unit(text, rows, ("Paris", "place")), CAROLINE, BOB) == []
+
+
+UNTRUE = {
+    "I no longer work at Google.": """
+        I I PRON PRP nsubj 3
+        no no ADV RB neg 2
+        longer long ADV RBR advmod 3
+        work work VERB VBP ROOT 3
+        at at ADP IN prep 3
+        Google Google PROPN NNP pobj 4
+    """,
+    "I almost moved to Paris.": """
+        I I PRON PRP nsubj 2
+        almost almost ADV RB advmod 2
+        moved move VERB VBD ROOT 2
+        to to ADP IN prep 2
+        Paris Paris PROPN NNP pobj 3
+    """,
+    "I am moving to Paris.": """
+        I I PRON PRP nsubj 2
+        am be AUX VBP aux 2
+        moving move VERB VBG ROOT 2
+        to to ADP IN prep 2
+        Paris Paris PROPN NNP pobj 3
+    """,
+    "I wish I lived in Paris.": """
+        I I PRON PRP nsubj 1
+        wish wish VERB VBP ROOT 1
+        I I PRON PRP nsubj 3
+        lived live VERB VBD ccomp 1
+        in in ADP IN prep 3
+        Paris Paris PROPN NNP pobj 4
+    """,
+    "Bob thinks I live in Paris.": """
+        Bob Bob PROPN NNP nsubj 1
+        thinks think VERB VBZ ROOT 1
+        I I PRON PRP nsubj 3
+        live live VERB VBP ccomp 1
+        in in ADP IN prep 3
+        Paris Paris PROPN NNP pobj 4
+    """,
+    "Nobody in my family likes jazz.": """
+        Nobody nobody PRON NN nsubj 4
+        in in ADP IN prep 0
+        my my PRON PRP$ poss 3
+        family family NOUN NN pobj 1
+        likes like VERB VBZ ROOT 4
+        jazz jazz NOUN NN dobj 4
+    """,
+    '"I love opera", said my aunt.': """
+        I I PRON PRP nsubj 1
+        love love VERB VBP ccomp 3
+        opera opera NOUN NN dobj 1
+        said say VERB VBD ROOT 3
+        my my PRON PRP$ poss 5
+        aunt aunt NOUN NN nsubj 3
+    """,
+}
+
+
+@pytest.mark.parametrize("text", sorted(UNTRUE))
+def test_what_is_not_so_or_is_another_ones_words_states_nothing(text: str) -> None:
+    names = [(name, kind) for name, kind in (("Google", "organisation"), ("Paris", "place")) if name in text]
+    sentence = unit(text, UNTRUE[text], *names)
+    told = in_third_person(text, CAROLINE, None, sentence.tokens).text
+    assert find_triples(sentence, told, CAROLINE, None) == []
+
+
+def test_own_belief_and_past_progress_are_still_stated() -> None:
+    thinking = UNTRUE["Bob thinks I live in Paris."].replace("Bob Bob PROPN NNP", "I I PRON PRP")
+    own = unit("I thinks I live in Paris.", thinking, ("Paris", "place"))
+    assert [t.relation for t in parsed_triples(own, CAROLINE, None) or ()] == ["lives_in"]
+    moving = UNTRUE["I am moving to Paris."].replace("am be AUX VBP", "was be AUX VBD")
+    past = unit("I was moving to Paris.", moving, ("Paris", "place"))
+    assert [t.object for t in parsed_triples(past, CAROLINE, None) or ()] == ["Paris"]

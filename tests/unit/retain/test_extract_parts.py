@@ -126,7 +126,8 @@ def test_relations_by_wording(text: str, triple: tuple[str, str, str, bool]) -> 
 @pytest.mark.parametrize(
     "text",
     ["If Ann works at Acme, fine.", "Ann might live in Rome.", "We moved to Rome.", "Ann never worked at Acme.",
-     "She works at Acme.", "It rained."],
+     "She works at Acme.", "It rained.", "Ann is not married to Bob Ray.", "Ann is moving to Rome.",
+     "Neither Bob nor Ann works at Acme."],
 )  # fmt: skip
 def test_wordings_that_state_no_relation(text: str) -> None:
     assert worded_triples(text) == []
@@ -144,6 +145,7 @@ def test_attributes_and_kin() -> None:
     assert ("Max", "dog_of", "Ann") in relations("Ann's dog is called Max.")
     assert ("Tom", "brother_of", "Ann") in relations("Tom is Ann's brother.")
     assert relations("Does Ann live in Rome?") == set()
+    assert relations("Ann told Ann's boss Ann is ill.") == set()
 
 
 @pytest.mark.parametrize(

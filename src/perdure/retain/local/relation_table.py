@@ -33,6 +33,8 @@ class Pattern:
     past: str
     denied: str
     passive: bool
+    event: bool
+    """Whether it comes about at one time: "is moving to Lyon" is a plan, not a place to live."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ def patterns_by_verb() -> dict[str, tuple[Pattern, ...]]:
             past=row.get("past", ""),
             denied=row.get("denied", ""),
             passive=row.get("passive", False),
+            event=row.get("event", False),
         )
         for verb in sorted(pattern.verbs):
             index.setdefault(verb, []).append(pattern)

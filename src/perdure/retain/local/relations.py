@@ -56,7 +56,9 @@ def find_triples(unit: Unit, told: str, speaker: Voice | None, other: Voice | No
     if unit.is_question or unit.kind == "code" or unit.is_aside:
         return []
     found = [*_attributes(told), *_kin(told)]
-    found += (parsed_triples(unit, speaker, other) if unit.tokens else []) or worded_triples(told)
+    parsed = parsed_triples(unit, speaker, other) if unit.tokens else []
+    if parsed is not None:
+        found += parsed or worded_triples(told)
     return _surest(found)
 
 
@@ -81,7 +83,7 @@ def _kin(told: str) -> list[Triple]:
     found = []
     for pattern in (_IS_KIN, _KIN_NAMED):
         match = pattern.search(told)
-        if match is not None and match["kin"] in _KIN:
+        if match is not None and match["kin"] in _KIN and match["subject"] != match["owner"]:
             relation = f"{match['kin']}_of"
             found.append(
                 _triple(match["subject"], relation, match["owner"], single=match["kin"] in _SINGLE_KIN)

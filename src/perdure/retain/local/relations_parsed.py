@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from perdure.ports.extractor import Triple
-from perdure.ports.tagger import Mention
+from perdure.ports.tagger import Mention, Token
 from perdure.retain.local.mentions import clean_name
 from perdure.retain.local.relation_table import ObjectKind, Pattern, patterns_by_verb
 from perdure.retain.local.units import Unit
@@ -18,6 +19,11 @@ _MIDDLES = ("dobj", "attr", "acomp", "obj", "oprd")
 _INSIDE = ("compound", "amod", "nummod", "poss", "nmod", "quantmod", "flat", "case")
 _HEDGES = word_set("would could might may should can must shall will wo ca if unless 'll ’ll 'd ’d going")
 _KEEPS_FACT = word_set("start begin continue decide finish")
+_SHORT_OF = word_set("almost nearly")
+_NOBODY = word_set("nobody none neither no-one")
+_UNREAL = word_set("wish pretend imagine dream doubt deny")
+_BELIEF = word_set("think believe assume suppose claim")
+_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”")
 _EMPTY_OBJECTS = word_set(
     "it that this them one thing things something anything everything nothing lot bit way time times what which who lots "
     "all some any more most much kind sort part idea chance fun hand day week year people person i me you he she they us"
@@ -34,9 +40,11 @@ _NAMED_KINDS: dict[ObjectKind, tuple[str, ...]] = {
 }
 
 
-def parsed_triples(unit: Unit, speaker: Voice | None, other: Voice | None) -> list[Triple]:
-    """The relations of a parsed sentence, in the order of its verbs."""
-    return list(_Parse(unit, speaker, other).triples())
+def parsed_triples(unit: Unit, speaker: Voice | None, other: Voice | None) -> list[Triple] | None:
+    """The relations of a parsed sentence, in the order of its verbs; None when it says that they are not so."""
+    parse = _Parse(unit, speaker, other)
+    found = list(parse.triples())
+    return None if parse.refused and not found else found
 
 
 class _Parse:
@@ -48,6 +56,10 @@ class _Parse:
         self._low, self._high = unit.origin, unit.origin + len(unit.text)
         self._names = {"i": speaker, "me": speaker, "you": other}
         self._owners = {"my": speaker, "your": other}
+        self._quoted = [
+            (quote.start() + unit.origin, quote.end() + unit.origin) for quote in _QUOTED.finditer(unit.text)
+        ]
+        self.refused = False
         self._children: dict[int, list[int]] = {}
         for index, token in enumerate(unit.tokens):
             if token.head != index:
@@ -60,6 +72,9 @@ class _Parse:
                 continue
             patterns = table.get(token.lemma.casefold()) if token.pos in ("VERB", "AUX") else None
             if not patterns:
+                continue
+            if self._is_untrue(index):
+                self.refused = True
                 continue
             subject = self._subject(index)
             if not subject or self._is_doubtful(index):
@@ -74,6 +89,9 @@ class _Parse:
         denied = self._has(verb, "neg")
         passive = self._has(verb, "nsubjpass")
         if (denied and not pattern.denied) or (passive and not (pattern.passive or pattern.after)):
+            return None
+        if pattern.event and self._is_planned(verb):
+            self.refused = True
             return None
         if pattern.passive and not passive:
             return None
@@ -146,7 +164,7 @@ class _Parse:
     def _subject_name(self, index: int) -> str:
         token = self._tokens[index]
         if token.pos == "PRON":
-            voice = self._names.get(token.text.casefold())
+            voice = self._voice(token)
             return voice.name if voice is not None and not self._has(index, "cc") else ""
         if self._has(index, "cc"):
             return ""
@@ -163,7 +181,7 @@ class _Parse:
     def _name_of(self, index: int, kind: ObjectKind) -> str:
         token = self._tokens[index]
         if token.pos == "PRON":
-            voice = self._names.get(token.text.casefold()) if kind == "person" else None
+            voice = self._voice(token) if kind == "person" else None
             return voice.name if voice is not None else ""
         mention = self._named(index)
         if kind in _NAMED_KINDS:
@@ -186,6 +204,13 @@ class _Parse:
             return ""
         return clean_name(mention.text) if mention is not None else self._phrase(index)
 
+    def _voice(self, token: Token) -> Voice | None:
+        """Who "I" or "you" is; in somebody's quoted words nobody knows."""
+        return None if self._is_quoted(token) else self._names.get(token.text.casefold())
+
+    def _is_quoted(self, token: Token) -> bool:
+        return any(start <= token.start < end for start, end in self._quoted)
+
     def _named(self, index: int) -> Mention | None:
         token = self._tokens[index]
         return next((m for m in self._mentions if m.start <= token.start and token.end <= m.end), None)
@@ -201,7 +226,7 @@ class _Parse:
         for place in sorted(set(inside)):
             token = self._tokens[place]
             if token.tag == "PRP$":
-                owner = self._owners.get(token.text.casefold())
+                owner = None if self._is_quoted(token) else self._owners.get(token.text.casefold())
                 if owner is None:
                     return ""
                 words.append(owner.possessive)
@@ -221,6 +246,33 @@ class _Parse:
         if token.dep in ("xcomp", "ccomp", "advcl") and token.tag in ("VB", "VBG"):
             return self._tokens[token.head].lemma not in _KEEPS_FACT
         return False
+
+    def _is_untrue(self, verb: int) -> bool:
+        """"No longer", "almost", "nobody", wished for or believed by others: said, but not so."""
+        token = self._tokens[verb]
+        for child in self._children.get(verb, ()):
+            low = self._tokens[child].text.casefold()
+            if low in _SHORT_OF or (low == "longer" and self._has(child, "neg")):
+                return True
+            if low in _NOBODY and self._tokens[child].dep in _SUBJECTS:
+                return True
+        return token.dep == "ccomp" and self._is_belief(token.head)
+
+    def _is_belief(self, verb: int) -> bool:
+        """Whether what depends on the verb is unreal, or only what somebody else believes."""
+        lemma = self._tokens[verb].lemma
+        if lemma not in _BELIEF:
+            return lemma in _UNREAL
+        holder = self._first(verb, _SUBJECTS)
+        return holder is not None and self._tokens[holder].text.casefold() != "i"
+
+    def _is_planned(self, verb: int) -> bool:
+        """Present progressive: "is moving to Lyon" tells of what has not happened yet."""
+        auxiliaries = [
+            self._tokens[c] for c in self._children.get(verb, ()) if self._tokens[c].dep == "aux"
+        ]
+        tags = [token.tag for token in auxiliaries if token.lemma == "be"]
+        return self._tokens[verb].tag == "VBG" and any(tag in ("VBP", "VBZ") for tag in tags)
 
     def _is_over(self, verb: int) -> bool:
         """Simple past: it was so, and may be no longer."""

@@ -24,7 +24,7 @@ _ENDS = word_set(
 _NO_SUBJECT = word_set(
     "i we you he she it they this that these those there who what which if when and but so my our"
 )
-_BEFORE_OTHERS = word_set("if when unless in at of from for with to by on near about and or")
+_BEFORE_OTHERS = word_set("if when unless in at of from for with to by on near about and or nor")
 _JOINS = word_set("of de la the and & for")
 _ROLES = word_set("user customer assistant client patient student")
 
@@ -56,6 +56,8 @@ def worded_triples(told: str) -> list[Triple]:
         if not subject:
             continue
         for pattern in patterns_by_verb()[form.lemma]:
+            if pattern.event and form.tense == "gerund" and not _is_perfect(words, index):
+                continue
             value = _object(words, index + 1, pattern)
             if value and value.casefold() != subject.casefold():
                 over = form.tense == "past" and not _is_perfect(words, index)
@@ -117,7 +119,8 @@ def _skip(words: list[_Word], place: int, reach: int, wanted: frozenset[str]) ->
     for index in range(place, min(len(words), place + reach)):
         if words[index].low in wanted:
             return index + 1
-        if words[index].low in _ENDS or not words[index].low[:1].isalnum():
+        low = words[index].low
+        if low in _ENDS or low in _NEGATIONS or not low[:1].isalnum():
             return -1
     return -1
 
