@@ -374,7 +374,8 @@ class Perdure(Keeping):
         if len(given) != 1:
             raise InvalidInput("forget", "exactly one of fact_id, document_id, entity_id, everything")
         target = Target(fact_id=fact_id, document_id=document_id, entity_id=entity_id, bank=everything)
-        return self._store.forget(check_bank_id(bank), target)
+        self._operations.drop_texts(check_bank_id(bank))
+        return self._store.forget(bank, target)
 
     def export_bank(self, bank: str) -> Iterator[str]:
         """The bank as JSON lines."""

@@ -166,6 +166,12 @@ class ForgetContract:
         assert ids(store.search(BANK, SemanticProbe(unit(1)), CURRENT, 9)) == ["b"]
         assert store.banks([BANK])[0].model == MODEL
 
+    def test_a_bank_of_which_there_are_only_records_goes_too(self, store: Store) -> None:
+        store.save_records([Record(kind="k", id="1", bank=BANK), Record(kind="k", id="1", bank="other")])
+        assert store.forget(BANK, Target(bank=True)) == 0
+        assert store.records("k", bank=BANK) == []
+        assert len(store.records("k", bank="other")) == 1
+
     def test_a_record_goes(self, store: Store) -> None:
         store.save_records([Record(kind="k", id="1", bank=BANK), Record(kind="k", id="2", bank=BANK)])
         assert store.forget(BANK, Target(record=("k", "1"))) == 0

@@ -169,12 +169,13 @@ class MemoryStore:
             if target.record is not None:
                 self._records.pop((target.record[0], bank, target.record[1]), None)
                 return 0
+            if target.bank:
+                self._records = {key: record for key, record in self._records.items() if key[1] != bank}
             state = self._states.get(bank)
             if state is None:
                 return 0
             if target.bank:
                 del self._states[bank]
-                self._records = {key: record for key, record in self._records.items() if key[1] != bank}
                 return len(state.facts)
             if target.document_id is not None:
                 return forget_document(state, target.document_id)

@@ -30,7 +30,7 @@ class Eraser:
         self._changes_before = db.total_changes
 
     def bank(self) -> int:
-        """Erase the bank and its records."""
+        """Erase the bank, but for its records."""
         (count,) = self._db.execute("SELECT count(*) FROM fact WHERE bank = ?", (self._bank_no,)).fetchone()
         self._db.execute(
             "DELETE FROM detail WHERE fact IN (SELECT no FROM fact WHERE bank = ?)", (self._bank_no,)
@@ -38,7 +38,6 @@ class Eraser:
         for table in _BANK_TABLES:
             self._db.execute(f"DELETE FROM {table} WHERE bank = ?", (self._bank_no,))
         self._db.execute("DELETE FROM bank WHERE no = ?", (self._bank_no,))
-        self._db.execute("DELETE FROM record WHERE bank = ?", (self._bank,))
         return int(count)
 
     def document(self, document_id: str) -> int:

@@ -296,6 +296,8 @@ class SqliteStore:
             kind, ident = target.record
             db.execute("DELETE FROM record WHERE kind = ? AND bank = ? AND id = ?", (kind, bank, ident))
             return 0
+        if target.bank:
+            db.execute("DELETE FROM record WHERE bank = ?", (bank,))
         known = bank_row(db, bank)
         if known is None:
             return 0
