@@ -116,13 +116,15 @@ def is_current(fact: Fact, wanted: Filter) -> bool:
     """Whether the fact held at `as_of.valid` as far as the system knew at `as_of.known`.
 
     A superseded fact stays believed for its own period; until the moment it was superseded, its end
-    was not known. A retired fact that nothing superseded is disbelieved from then on.
+    was not known. A retired fact that nothing superseded is disbelieved from then on. Where no moment is asked
+    for, all that was ever stored is known, and the present is not before a fact was recorded: clocks are set back.
     """
-    valid_at = wanted.as_of.valid or wanted.now
-    known_at = wanted.as_of.known or wanted.now
-    if fact.recorded_at is not None and fact.recorded_at > known_at:
+    valid_at, known_at = wanted.as_of.valid, wanted.as_of.known
+    if valid_at is None:
+        valid_at = wanted.now if fact.recorded_at is None else max(wanted.now, fact.recorded_at)
+    if known_at is not None and fact.recorded_at is not None and fact.recorded_at > known_at:
         return False
-    retired = fact.retired_at is not None and fact.retired_at <= known_at
+    retired = fact.retired_at is not None and (known_at is None or fact.retired_at <= known_at)
     if retired and fact.superseded_by is None:
         return False
     if fact.valid_from is not None and fact.valid_from > valid_at:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -141,6 +142,17 @@ class FilterContract:
         assert found(store) == ""
         assert found(store, as_of=AsOf(valid=day(10))) == ""
         assert found(store, as_of=AsOf(known=day(10))) == "wrong"
+
+    def test_a_clock_that_was_set_back_hides_and_revives_nothing(self, store: Store) -> None:
+        ahead = NOW + timedelta(hours=1)
+        _put(store, make_fact("ahead", recorded_at=ahead, valid_from=ahead), make_fact("wrong", recorded_at=ahead))
+        store.write(WriteBatch(bank=BANK, closures=[Closure(fact_id="wrong", retired_at=NOW)]))
+        assert found(store) == "ahead"
+        assert store.facts(BANK, ["wrong"])[0].retired_at == ahead
+        assert found(store, as_of=AsOf(known=NOW)) == ""
+        assert found(store, as_of=AsOf(valid=NOW)) == ""
+        _put(store, make_fact("awaited", recorded_at=NOW, valid_from=ahead))
+        assert found(store) == "ahead"
 
     def test_filters_come_before_ranks(self, store: Store) -> None:
         facts = [

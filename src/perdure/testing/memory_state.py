@@ -178,7 +178,7 @@ def _close(state: BankState, closure: Closure, merged: dict[str, str]) -> None:
         fact = state.facts[ident]
         state.facts[ident] = replace(
             fact,
-            retired_at=closure.retired_at,
+            retired_at=max(closure.retired_at, fact.recorded_at or closure.retired_at),
             valid_to=closure.valid_to or fact.valid_to,
             superseded_by=by,
         )

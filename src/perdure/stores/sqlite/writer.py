@@ -242,7 +242,7 @@ class BatchWriter:
             self._facts.put(
                 replace(
                     held.fact,
-                    retired_at=closure.retired_at,
+                    retired_at=max(closure.retired_at, held.fact.recorded_at or closure.retired_at),
                     valid_to=closure.valid_to or held.fact.valid_to,
                     superseded_by=by,
                 )
