@@ -48,8 +48,8 @@ class GraphProbe:
     """Seed entity id -> activation 0..1."""
     hops: int = 1
     decay: float = 0.5
-    breadth: int = 300
-    hub_cap: int = 1000
+    breadth: int = 100
+    hub_cap: int = 200
     include_seeds: bool = True
 
 

@@ -8,6 +8,8 @@ from perdure.recall.channels.context import ChannelContext
 
 SEEDS = 20
 SEED_FLOOR = 0.3
+EXPANDED = 3
+"""Of so many facts that the channel may bring, one spreads on at each further hop."""
 
 
 def graph(context: ChannelContext) -> list[Hit]:
@@ -16,7 +18,6 @@ def graph(context: ChannelContext) -> list[Hit]:
     seeds = {hit.fact_id: min(hit.score, 1.0) for hit in nearest}
     if not seeds and not context.query.entities:
         return []
-    expansion = GraphProbe(
-        facts=seeds, entities=context.query.entities, hops=context.hops, breadth=context.limit
-    )
+    breadth = max(1, context.limit // EXPANDED)
+    expansion = GraphProbe(facts=seeds, entities=context.query.entities, hops=context.hops, breadth=breadth)
     return context.store.search(context.bank, expansion, context.wanted, context.limit)

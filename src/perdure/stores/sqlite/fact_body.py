@@ -11,7 +11,7 @@ from dataclasses import MISSING, fields
 from datetime import datetime
 from functools import lru_cache
 from itertools import repeat
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from perdure.domain.fact import Fact, FactType, Tier
@@ -39,10 +39,22 @@ _MUTABLE = 1 << _STORED.index("metadata")
 _ALL = (1 << len(_STORED)) - 1
 _get_stored = attrgetter(*_STORED)
 _scan: Callable[[str, int], tuple[list[Any], int]] = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
-_from_iso = datetime.fromisoformat
-_Convert = Callable[[Any], Any]
-_CONVERT: dict[str, _Convert] = (
-    dict.fromkeys(_DATES, _from_iso)
+_REMEMBERED = 8192
+
+
+class _Instants(dict[Any, Any]):
+    """Times as they are stored -> what they are; the last ones read are kept, since facts of one text share them."""
+
+    def __missing__(self, stored: str | None) -> datetime | None:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        read = self[stored] = instant(stored)
+        return read
+
+
+_INSTANTS = _Instants()
+_CONVERT: dict[str, Callable[[Any], Any]] = (
+    dict.fromkeys(_DATES, _INSTANTS.__getitem__)
     | dict.fromkeys(_TUPLES, tuple)
     | {
         "tags": frozenset,
@@ -50,6 +62,7 @@ _CONVERT: dict[str, _Convert] = (
         "tier": {str(tier): tier for tier in Tier}.__getitem__,
     }
 )
+"""What makes a field's value of what is stored; a default stays as it is."""
 
 FACT_COLUMNS = "id, text, body, recalls, recall_times"
 """What `decode_facts` takes."""
@@ -82,44 +95,42 @@ def decode_facts(bank: str, rows: Sequence[tuple[Any, ...]]) -> list[Fact]:
         return []
     ids, texts, bodies, counts, times, *_ = zip(*rows, strict=True)
     parsed, _ = _scan("[" + ",".join(bodies) + "]", 0)
+    columns: dict[str, Iterable[Any]] = dict(
+        zip(_STORED, zip(*map(_whole, parsed), strict=True), strict=True)
+    )
+    for name, convert in _CONVERT.items():
+        columns[name] = map(convert, columns[name])
     recalls = _recalls(times)
-    others = {"id": ids, "text": texts, "recall_count": counts, "recall_times": recalls}
-    alike: dict[int, list[int]] = {}
-    for place, body in enumerate(parsed):
-        if type(body[0]) is not int:
-            body.insert(0, _ALL)
-        alike.setdefault(body[0], []).append(place)
-    facts: list[Fact] = [None] * len(rows)  # type: ignore[list-item]
-    for present, places in alike.items():
-        columns = _columns(present, [parsed[place] for place in places])
-        columns |= {name: [column[place] for place in places] for name, column in others.items()}
-        last = [times[-1] if times else None for times in columns["recall_times"]]
-        for place, fact in zip(
-            places, made(Fact, bank=repeat(bank), last_recalled_at=last, **columns), strict=True
-        ):
-            facts[place] = fact
-    return facts
+    return made(
+        Fact,
+        id=ids,
+        bank=repeat(bank),
+        text=texts,
+        recall_count=counts,
+        recall_times=recalls,
+        last_recalled_at=[held[-1] if held else None for held in recalls],
+        **columns,
+    )
+
+
+def _whole(body: list[Any]) -> tuple[Any, ...]:
+    """All stored fields in their order, with the defaults of those that the body leaves out."""
+    if type(body[0]) is not int:
+        body.insert(0, _ALL)
+    return _in_order(body[0])(body + _DEFAULTS)
+
+
+@lru_cache(maxsize=4096)
+def _in_order(present: int) -> Callable[[list[Any]], tuple[Any, ...]]:
+    """For bodies with certain fields, after which the defaults follow: what puts the fields in their order."""
+    held = [place for place in range(len(_STORED)) if present >> place & 1]
+    sources = {place: 1 + len(held) + place for place in range(len(_STORED))}
+    sources |= {place: at for at, place in enumerate(held, 1)}
+    return itemgetter(*(sources[place] for place in range(len(_STORED))))
 
 
 def _recalls(times: Sequence[str | None]) -> list[tuple[datetime, ...]]:
     if not any(times):
         return [()] * len(times)
     recalled, _ = _scan("[" + ",".join([held or "[]" for held in times]) + "]", 0)
-    return [tuple(map(_from_iso, held)) for held in recalled]
-
-
-def _columns(present: int, bodies: Sequence[list[Any]]) -> dict[str, Iterable[Any]]:
-    """The fields that bodies of one form hold."""
-    converters = _CONVERT | dict.fromkeys(_DATES, instant) if present == _ALL else _CONVERT
-    names = _names(present)
-    _, *columns = zip(*bodies, strict=True)
-    return {
-        name: map(converters[name], column) if name in converters else column
-        for name, column in zip(names, columns, strict=True)
-    }
-
-
-@lru_cache(maxsize=4096)
-def _names(present: int) -> tuple[str, ...]:
-    """The fields of a body, of which a number tells which it has."""
-    return tuple(name for place, name in enumerate(_STORED) if present >> place & 1)
+    return [tuple(map(_INSTANTS.__getitem__, held)) for held in recalled]

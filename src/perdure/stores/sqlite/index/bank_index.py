@@ -20,11 +20,13 @@ from perdure.stores.sqlite.index.packed import read_packed
 from perdure.stores.sqlite.index.rank import id_keys
 from perdure.stores.sqlite.index.rows import EdgeRows, FeatureRows, read_features
 from perdure.stores.sqlite.index.runs import Runs, term_run
-from perdure.stores.sqlite.index.snapshot import Snapshot, Timeline
+from perdure.stores.sqlite.index.snapshot import Admission, Snapshot, Timeline
 from perdure.stores.sqlite.working import Change
 
 _MOST_DEAD = 0.25
 """Share of erased rows at which the index is built anew."""
+_MOST_TOUCHED = 500
+"""So many rows may be touched until what was known of an earlier state is given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,7 @@ class BankIndex:
         self._links = (Runs(),) * len(codec.KIND_OF)
         self._entity_of: dict[int, int] = {}
         self._degree = Growing(np.empty(0, np.int64))
+        self._touched: list[Array] | None = None
         self._last_number = 0
         self._last_change = 0
         self._dead = 0
@@ -171,6 +174,7 @@ class BankIndex:
         self._members = self._members.add(entity, member, ones)
         self._mentions = self._mentions.add(member, entity, ones)
         self._degree.append(read.columns["entities"].astype(np.int64))
+        self._touch(rows)
         self._lazy.append(db, read.numbers, rows)
         return read.edges
 
@@ -197,6 +201,7 @@ class BankIndex:
     def _add_links(self, near: Array, far: Array, kind: Array, outgoing: Array, weight: Array) -> None:
         if len(near) == 0:
             return
+        self._touch(near, far)
         self._links = tuple(
             held.with_run(run)
             for held, run in zip(self._links, link_runs(near, far, kind, outgoing, weight), strict=True)
@@ -232,6 +237,7 @@ class BankIndex:
         rows = rows[rows >= 0]
         if len(rows) == 0:
             return
+        self._touched = None
         self._alive.assign(rows, False)
         self._dead += len(rows)
         for row in rows.tolist():
@@ -287,6 +293,7 @@ class BankIndex:
             if len(known) == 0:
                 fresh[place] = True
             elif edges.weight[place] != known[0]:
+                self._touched = None
                 self._links = (Runs(),) * len(codec.KIND_OF)
                 entities = self._columns["entities"].view.astype(np.int64)
                 self._degree = Growing(entities)
@@ -324,7 +331,24 @@ class BankIndex:
     def _views(self) -> dict[str, Array]:
         return {name: column.view for name, column in self._columns.items()}
 
+    def _touch(self, *rows: Array) -> None:
+        """Note rows that are new or have more links."""
+        if self._touched is not None:
+            self._touched += rows
+
+    def _inherited(self) -> tuple[Sequence[Admission], dict[int, NDArray[np.int64]]]:
+        """What the last states knew of filters, and the rows touched since; nothing when more than that changed."""
+        held, touched = self._snapshot, self._touched
+        if held is not None and touched is not None:
+            rows = np.unique(np.concatenate([np.empty(0, np.int64), *touched]))
+            if len(rows) <= _MOST_TOUCHED:
+                self._touched = [rows]
+                return tuple(held.admissions) or held.earlier, self._mentions.by_tail(rows)
+        self._touched = []
+        return (), {}
+
     def _publish(self) -> Snapshot:
+        earlier, touched = self._inherited()
         self._snapshot = Snapshot(
             size=len(self._ids),
             ids=self._ids,
@@ -347,6 +371,8 @@ class BankIndex:
             views=self._lazy.views(),
             vocabulary=self._lazy.vocabulary(),
             signatures=self._lazy.signatures(),
+            earlier=earlier,
+            touched=touched,
         )
         return self._snapshot
 

@@ -9,7 +9,7 @@ from perdure.domain.fact import LinkKind
 from perdure.domain.recall import Hit
 from perdure.ports.probe import GraphProbe, PageRankProbe
 from perdure.stores.sqlite.codec import KINDS, digest
-from perdure.stores.sqlite.index.rank import best, contenders, ranked
+from perdure.stores.sqlite.index.rank import best, highest, ranked
 from perdure.stores.sqlite.index.runs import split
 from perdure.stores.sqlite.index.snapshot import Admission, Mask, Snapshot
 
@@ -18,32 +18,30 @@ Scores = NDArray[np.float64]
 
 
 def graph(index: Snapshot, probe: GraphProbe, admission: Admission, limit: int) -> list[Hit]:
-    """Activation that spreads from seeds, as GraphProbe states it.
-
-    Two hops commonly reach half of a bank, so activation is kept for all rows and not for those reached.
-    """
+    """Activation that spreads from seeds, as GraphProbe states it."""
     seeds, held = _seeds(index, probe, admission.mask)
     totals = np.zeros(index.size)
+    found, expanded = np.zeros(index.size, np.bool_), np.zeros(index.size, np.bool_)
     totals[seeds] = held
+    found[seeds] = True
     rows, held = _strongest(index, seeds, held, probe.breadth)
-    expanded = [rows]
     given = _numbered(index, probe.entities)
     for hop in range(1, probe.hops + 1):
-        received = _spread(index, admission, rows, held, given, probe.hub_cap)
-        totals += received
+        expanded[rows] = True
+        reached, received = _spread(index, admission, rows, held, given, probe.hub_cap)
+        totals[reached] += received
+        found[reached] = True
         if hop < probe.hops:
-            received[np.concatenate(expanded)] = 0.0
-            rows = np.flatnonzero(received > 0)
-            held = probe.decay * np.minimum(1.0, received.take(rows))
-            rows, held = _strongest(index, rows, held, probe.breadth)
-            expanded.append(rows)
+            fresh = np.flatnonzero((received > 0) & ~expanded.take(reached))
+            held = probe.decay * np.minimum(1.0, received.take(fresh))
+            rows, held = _strongest(index, reached.take(fresh), held, probe.breadth)
             given = {}
     if not probe.include_seeds:
-        totals[seeds] = 0.0
-    found = contenders(totals, limit, digits=9)
-    if found is None:
-        found = np.flatnonzero(totals > 0)
-    return best(index, found, totals.take(found), limit, digits=9)
+        found[seeds] = False
+    rows = np.flatnonzero(found)
+    scores = totals.take(rows)
+    reached = np.flatnonzero(scores > 0)
+    return best(index, rows.take(reached), scores.take(reached), limit, digits=9)
 
 
 def _seeds(index: Snapshot, probe: GraphProbe, mask: Mask) -> tuple[Rows, Scores]:
@@ -70,16 +68,21 @@ def _strongest(index: Snapshot, rows: Rows, held: Scores, breadth: int) -> tuple
 
 def _spread(
     index: Snapshot, admission: Admission, rows: Rows, held: Scores, given: dict[int, float], hub_cap: int
-) -> Scores:
-    """What one step brings each row."""
-    received = _through_entities(index, admission, rows, held, given, hub_cap)
-    reached = np.flatnonzero(received > 0)
-    received[reached] = np.tanh(0.5 * received.take(reached))
+) -> tuple[Rows, Scores]:
+    """The rows that one step reaches, rising, and what it brings them."""
+    shared, activation = _through_entities(index, admission, rows, held, given, hub_cap)
     mask = None if admission.everything else admission.mask
-    for kind in (LinkKind.SEMANTIC, LinkKind.CAUSAL):
-        far, weight = _highest_each(*neighbours(index, mask, rows, held, kind))
+    kinds = (LinkKind.SEMANTIC, LinkKind.CAUSAL)
+    linked = [_highest_each(*neighbours(index, mask, rows, held, kind)) for kind in kinds]
+    marked = np.zeros(index.size, np.bool_)
+    for some in (shared, *(far for far, _ in linked)):
+        marked[some] = True
+    reached = np.flatnonzero(marked)
+    received = summed(shared, activation, index.size)
+    received[reached] = np.tanh(0.5 * received.take(reached))
+    for far, weight in linked:
         received[far] += weight
-    return received
+    return reached, received.take(reached)
 
 
 def _highest_each(rows: Rows, values: Scores) -> tuple[Rows, Scores]:
@@ -107,14 +110,14 @@ def neighbours(
 
 def _through_entities(
     index: Snapshot, admission: Admission, rows: Rows, held: Scores, given: dict[int, float], hub_cap: int
-) -> Scores:
-    """For every row the sum, over its excited entities, of the strongest activation from another row."""
+) -> tuple[Rows, Scores]:
+    """For each excited entity its rows, with the strongest activation from another row that mentions it."""
     head, mentioned = index.mentions.tails(rows)
     entity = np.concatenate([mentioned, np.fromiter(given, np.int64, len(given))])
     activation = np.concatenate([held[head], np.fromiter(given.values(), np.float64, len(given))])
     origin = np.concatenate([rows[head], np.full(len(given), -1)])
     if len(entity) == 0:
-        return np.zeros(index.size)
+        return entity, activation
     order = np.lexsort((-activation, entity))
     entity, activation, origin = entity[order], activation[order], origin[order]
     starts = _group_starts(entity)
@@ -127,7 +130,7 @@ def _through_entities(
     itself = np.flatnonzero(row == np.repeat(origin[place], count))
     slices = np.searchsorted(np.cumsum(count), itself, side="right")
     brought[itself] = second[place[slices]]
-    return summed(row, brought, index.size)
+    return row, brought
 
 
 def _group_starts(ordered: Rows) -> Rows:
@@ -156,15 +159,26 @@ def _members(index: Snapshot, admission: Admission, entities: Rows, hub_cap: int
 
 
 def hub_rows(index: Snapshot, admission: Admission, entity: int, hub_cap: int) -> Rows:
-    """The best-connected admitted rows of an entity."""
+    """The best-connected admitted rows of an entity.
+
+    Rows only gain links: so who was among them before, or was touched since, may be among them now, and no other.
+    """
     known = admission.hubs.get((entity, hub_cap))
     if known is None:
-        rows, _ = index.members.of(entity)
-        rows = rows[admission.mask[rows]]
-        if len(rows) > hub_cap:
-            rows, _ = ranked(index, rows, index.degree[rows].astype(np.float64), hub_cap)
-        known = admission.hubs[entity, hub_cap] = rows
+        known = admission.before.get((entity, hub_cap))
+        if known is None:
+            known = _best_connected(index, admission, index.members.of(entity)[0], hub_cap)
+        elif entity in index.touched:
+            known = _best_connected(index, admission, np.union1d(known, index.touched[entity]), hub_cap)
+        admission.hubs[entity, hub_cap] = known
     return known
+
+
+def _best_connected(index: Snapshot, admission: Admission, rows: Rows, count: int) -> Rows:
+    rows = rows[admission.mask[rows]]
+    if len(rows) > count:
+        rows = rows[highest(index, rows, index.degree[rows].astype(np.float64), count)]
+    return rows
 
 
 def summed(places: Rows, values: Scores, size: int) -> Scores:

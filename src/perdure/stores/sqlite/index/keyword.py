@@ -9,7 +9,7 @@ import numpy as np
 from perdure.domain.recall import Hit
 from perdure.ports.probe import KeywordProbe
 from perdure.stores.sqlite.codec import term_hash
-from perdure.stores.sqlite.index.rank import Scores, best
+from perdure.stores.sqlite.index.rank import Scores, best, contenders
 from perdure.stores.sqlite.index.snapshot import Admission, Snapshot
 
 
@@ -30,7 +30,8 @@ def keyword(index: Snapshot, probe: KeywordProbe, admission: Admission, limit: i
         share /= share + norms.take(rows)
         scores[rows] += (probe.terms[term] * idf * (probe.k1 + 1)) * share
         touched[rows] = True
-    rows = np.flatnonzero(touched)
+    found = contenders(scores, limit, digits=9)
+    rows = np.flatnonzero(touched) if found is None else found
     return best(index, rows, scores.take(rows), limit, probe.min_score, digits=9)
 
 

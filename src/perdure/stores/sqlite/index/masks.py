@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from perdure.domain.filter import Filter
 from perdure.domain.time import Window
 from perdure.stores.sqlite.codec import ALWAYS, NEVER, TIERS, TYPES, digest, micros, pair_hash
-from perdure.stores.sqlite.index.snapshot import Admission, Mask, Snapshot
+from perdure.stores.sqlite.index.snapshot import Admission, Mask, Rows, Snapshot
 
 _KEPT = 4
 
@@ -18,14 +20,23 @@ def admitted(index: Snapshot, wanted: Filter) -> Admission:
         if known.wanted is wanted:
             return known
     mask = _admitted(index, wanted)
-    admission = Admission(wanted, mask, bool(mask.all()), {})
     for known in index.admissions:
         if np.array_equal(known.mask, mask):
-            admission = Admission(wanted, known.mask, known.everything, known.hubs)
+            admission = replace(known, wanted=wanted)
             break
+    else:
+        admission = Admission(wanted, mask, bool(mask.all()), {}, _before(index, mask))
     index.admissions.insert(0, admission)
     del index.admissions[_KEPT:]
     return admission
+
+
+def _before(index: Snapshot, mask: Mask) -> dict[tuple[int, int], Rows]:
+    """The hubs of an earlier filter that admitted the same of the rows that were there."""
+    for known in index.earlier:
+        if np.array_equal(known.mask, mask[: len(known.mask)]):
+            return {**known.before, **known.hubs}
+    return {}
 
 
 def _admitted(index: Snapshot, wanted: Filter) -> Mask:

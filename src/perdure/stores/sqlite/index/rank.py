@@ -44,7 +44,7 @@ def ranked(
     if limit < 1 or len(rows) == 0:
         return np.empty(0, np.int64), np.empty(0)
     if len(rows) > limit:
-        places = _highest(index, rows, scores, limit)
+        places = highest(index, rows, scores, limit)
         rows, scores = rows[places], scores[places]
     rows, scores, _ = in_order(index, rows, scores, np.zeros(len(rows), np.int64))
     return rows, scores
@@ -105,7 +105,7 @@ def _run(calls: Iterable[object]) -> None:
     deque(calls, 0)
 
 
-def _highest(index: Snapshot, rows: Rows, scores: Scores, limit: int) -> Rows:
+def highest(index: Snapshot, rows: Rows, scores: Scores, limit: int) -> Rows:
     """Places of the highest scores, in no order; of those that tie at the border the first by id."""
     border = np.partition(scores, len(scores) - limit)[len(scores) - limit]
     above = np.flatnonzero(scores > border)

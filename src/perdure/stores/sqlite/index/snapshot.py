@@ -18,6 +18,7 @@ from perdure.stores.sqlite.index.vectors import VectorView
 from perdure.stores.sqlite.index.vocabulary import Vocabulary
 
 Mask = NDArray[np.bool_]
+Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,8 +29,10 @@ class Admission:
     mask: Mask
     everything: bool
     """Whether it admits all rows."""
-    hubs: dict[tuple[int, int], NDArray[np.int64]]
+    hubs: dict[tuple[int, int], Rows]
     """(Entity, cap) -> its best-connected admitted rows; shared by filters that admit the same rows."""
+    before: Mapping[tuple[int, int], Rows] = field(default_factory=dict)
+    """The same before rows were touched (`Snapshot.touched`)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,6 +102,10 @@ class Snapshot:
     signatures: NDArray[np.uint8] | None
     admissions: list[Admission] = field(default_factory=list)
     """The last filters with what they admit."""
+    earlier: Sequence[Admission] = ()
+    """Those of an earlier state, from which this one differs by rows that are new or have more links."""
+    touched: Mapping[int, Rows] = field(default_factory=dict)
+    """Entity -> those of these rows that mention it."""
     memo: dict[str, OpenFacts] = field(default_factory=dict)
     norms: dict[tuple[float, float], NDArray[np.float64]] = field(default_factory=dict)
     """(k1, b) of BM25 -> what they make of the rows' lengths; the last that was asked for."""
