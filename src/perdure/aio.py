@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from perdure.engine import Perdure
+from perdure.errors import StoreError
 from perdure.settings import Settings
 
 T = TypeVar("T")
@@ -30,6 +31,7 @@ class AsyncPerdure:
 
     def __init__(self, engine: Perdure) -> None:
         self.engine = engine
+        self._closed = False
         self._workers = ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="perdure-async")
 
     @classmethod
@@ -49,14 +51,18 @@ class AsyncPerdure:
 
     async def close(self) -> None:
         """Finish background work and release files and memory."""
-        await self._run(self.engine.close)
-        self._workers.shutdown(wait=False)
+        if not self._closed:
+            await self._run(self.engine.close)
+            self._closed = True
+            self._workers.shutdown(wait=False)
 
     async def export_bank(self, bank: str) -> list[str]:
         """The bank as JSON lines."""
         return await self._run(lambda: list(self.engine.export_bank(bank)))
 
     async def _run(self, work: Callable[..., T], *args: Any, **options: Any) -> T:
+        if self._closed:
+            raise StoreError(f"{self.engine.settings.database}: the store is closed")
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._workers, functools.partial(work, *args, **options))
 

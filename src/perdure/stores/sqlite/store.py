@@ -36,7 +36,7 @@ from perdure.stores.sqlite import catalog, reembed
 from perdure.stores.sqlite.connections import Connections, Reader, translated
 from perdure.stores.sqlite.forget import Eraser
 from perdure.stores.sqlite.index import listing, search
-from perdure.stores.sqlite.index.bank_index import BankState, read_state
+from perdure.stores.sqlite.index.bank_index import BankIndex, BankState, read_state
 from perdure.stores.sqlite.index.cache import IndexCache
 from perdure.stores.sqlite.index.snapshot import Snapshot
 from perdure.stores.sqlite.segments import touch
@@ -80,6 +80,8 @@ class SqliteStore:
         """
         if synchronous not in ("normal", "full"):
             raise InvalidInput("synchronous", "'normal' or 'full'", synchronous)
+        if str(path) == ":memory:" or "\x00" in str(path):
+            raise InvalidInput("database", "the path of a file", str(path))
         connections = Connections(str(path), synchronous=synchronous, busy_timeout_ms=busy_timeout_ms)
         indexes = IndexCache(index_memory_mb * 1024 * 1024)
         return cls(connections, indexes, clock or (lambda: datetime.now(UTC)))
@@ -103,8 +105,7 @@ class SqliteStore:
             if state is None or limit < 1:
                 return []
             _check_probe(bank, state, probe)
-            index = self._indexes.get(bank)
-            snapshot = index.snapshot(reader, state)
+            index, snapshot = self._indexed(reader, bank, state)
             if snapshot is None:
                 return []
             prepared = search.prepare(index, reader, snapshot, probe)
@@ -269,12 +270,23 @@ class SqliteStore:
             if len(reader.seen) > _BANKS_SEEN:
                 reader.seen.clear()
             seen = reader.seen[bank] = (version, read_state(reader.connection, check_bank_id(bank)))
+            if seen[1] is None:
+                self._indexes.drop(bank)
         state = seen[1]
         assert state is None or isinstance(state, BankState)
         return state
 
     def _snapshot(self, reader: Reader, bank: str, state: BankState | None) -> Snapshot | None:
-        return None if state is None else self._indexes.get(bank).snapshot(reader, state)
+        return None if state is None else self._indexed(reader, bank, state)[1]
+
+    def _indexed(self, reader: Reader, bank: str, state: BankState) -> tuple[BankIndex, Snapshot | None]:
+        """The index of a bank and its snapshot; one that comes into memory may drive others out."""
+        known = bank in self._indexes
+        index = self._indexes.get(bank)
+        snapshot = index.snapshot(reader, state)
+        if not known:
+            self._indexes.trim()
+        return index, snapshot
 
     def _numbers(self, bank: str, state: BankState, ids: Sequence[str]) -> list[int]:
         """The numbers of facts, 0 where no index that is in memory and up to date knows them."""
