@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -25,10 +25,10 @@ from perdure.errors import (
     StoreTooNew,
 )
 from perdure.ports.probe import KeywordProbe
-from perdure.ports.store import Selection, WriteBatch
+from perdure.ports.store import Selection, Target, WriteBatch
 from perdure.stores.sqlite.migrate import SCHEMA
 from perdure.stores.sqlite.store import SqliteStore
-from perdure.testing.making import BANK, EVERYTHING, NOW, make_fact, new, put
+from perdure.testing.making import BANK, CURRENT, EVERYTHING, NOW, make_fact, new, put
 
 
 @pytest.fixture
@@ -209,6 +209,60 @@ def test_a_closed_store_says_so(path: Path) -> None:
         store.facts(BANK, ["a"])
     with pytest.raises(StoreError, match="closed"):
         store.write(WriteBatch(bank=BANK))
+
+
+@pytest.mark.parametrize("name", [":memory:", "a\x00b"])
+def test_what_names_no_file_is_refused(name: str) -> None:
+    with pytest.raises(InvalidInput, match="database"):
+        SqliteStore.open(name)
+
+
+def test_text_that_is_no_unicode_is_refused_everywhere(path: Path) -> None:
+    broken = "a\ud800"
+    with closing(SqliteStore.open(path)) as store:
+        calls: list[Callable[[], object]] = [
+            lambda: store.facts(BANK, [broken]),
+            lambda: store.stats(broken),
+            lambda: store.documents(BANK, [broken]),
+            lambda: store.forget(BANK, Target(fact_id=broken)),
+            lambda: store.save_bank(Bank(id=BANK, name=broken)),
+            lambda: store.browse(BANK, Selection(wanted=CURRENT, subject=broken)),
+            lambda: put(store, make_fact("b", context=broken)),
+        ]
+        for call in calls:
+            with pytest.raises(InvalidInput, match="surrogates"):
+                call()
+        assert [fact.id for fact in store.browse(BANK, Selection(wanted=EVERYTHING)).facts] == ["a"]
+
+
+FORKED = """
+import os, sys
+from perdure.errors import StoreError
+from perdure.stores.sqlite.store import SqliteStore
+from perdure.testing.making import BANK, make_fact, put
+
+store = SqliteStore.open(sys.argv[1])
+store.facts(BANK, ["a"])
+child = os.fork()
+if child == 0:
+    refused = 0
+    for call in (lambda: store.facts(BANK, ["a"]), lambda: put(store, make_fact("b"))):
+        try:
+            call()
+        except StoreError as error:
+            refused += "fork" in str(error)
+    store.close()
+    os._exit(refused)
+refused = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+put(store, make_fact("c"))
+print(refused, [fact.id for fact in store.facts(BANK, ["a", "b", "c"])])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_process_opens_its_own_store(path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", FORKED, path], capture_output=True, text=True)
+    assert done.stdout.split(maxsplit=1) == ["2", "['a', 'c']\n"], done.stderr
 
 
 def test_unknown_settings_are_refused(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 import time
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from perdure.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked, StoreReadOnly
+from perdure.errors import InvalidInput, StoreCorrupt, StoreError, StoreFull, StoreLocked, StoreReadOnly
 from perdure.stores.sqlite.gaps import OPEN_FILES, clear_gaps
 from perdure.stores.sqlite.migrate import migrate
 
@@ -40,11 +41,13 @@ def translate(error: sqlite3.Error, path: str) -> StoreError:
 
 @contextmanager
 def translated(path: str) -> Iterator[None]:
-    """SQLite's errors leave as StoreErrors."""
+    """SQLite's errors leave as StoreErrors, text that cannot be stored as InvalidInput."""
     try:
         yield
     except sqlite3.Error as error:
         raise translate(error, path) from error
+    except UnicodeEncodeError as error:
+        raise InvalidInput("text", "no lone surrogates", error.object) from error
 
 
 class Reader:
@@ -82,6 +85,7 @@ class Connections:
         self._turn = threading.Lock()
         self._local = threading.local()
         self._closed = False
+        self._process = os.getpid()
         with translated(path):
             self._writer = self._connect()
             try:
@@ -94,8 +98,7 @@ class Connections:
 
     def reader(self) -> Reader:
         """This thread's reader."""
-        if self._closed:
-            raise StoreError(f"{self.path}: the store is closed")
+        self._check_usable()
         held: Reader | None = getattr(self._local, "reader", None)
         if held is None:
             held = Reader(self._connect())
@@ -182,7 +185,7 @@ class Connections:
     def close(self) -> None:
         """Close the writer and this thread's reader; those of other threads close with their threads."""
         with self._turn:
-            if self._closed:
+            if self._closed or os.getpid() != self._process:
                 return
             self._closed = True
             self._writer.close()
@@ -191,14 +194,20 @@ class Connections:
 
     @contextmanager
     def _writer_turn(self) -> Iterator[sqlite3.Connection]:
-        if self._closed:
-            raise StoreError(f"{self.path}: the store is closed")
+        self._check_usable()
         if not self._turn.acquire(timeout=self._busy_timeout_ms / 1000):
             raise StoreLocked(f"{self.path}: another thread holds the write lock")
         try:
             yield self._writer
         finally:
             self._turn.release()
+
+    def _check_usable(self) -> None:
+        if self._closed:
+            raise StoreError(f"{self.path}: the store is closed")
+        # SQLite's locks stay with the process that took them: https://www.sqlite.org/howtocorrupt.html, 2.6.
+        if os.getpid() != self._process:
+            raise StoreError(f"{self.path}: opened before this process was forked; open it anew after the fork")
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
