@@ -32,6 +32,15 @@ ABSOLUTE = {
     "It took two weeks": "It took two weeks",
     "We run every Monday": "We run every Monday",
     "I am tired now": "I am tired now",
+    "It took place Friday": "It took place on 5 May 2023",
+    "No. Friday it was": "No. On 5 May 2023 it was",
+    'She said "During May we slept"': 'She said "In May 2023 we slept"',
+    "The talk was moved from Monday to Wednesday": "The talk was moved from Monday to Wednesday",
+    "We were away from Tuesday to Thursday": "We were away between 2 and 4 May 2023",
+    "My birthday is on 4 May": "My birthday is on 4 May",
+    "My birthday was on 4 May": "My birthday was on 4 May 2023",
+    "My birthday is next Monday": "My birthday is on 15 May 2023",
+    "billing | Ann | Tue": "billing | Ann | Tue",
 }
 
 
@@ -52,6 +61,8 @@ OCCURRED = {
     "We run every Monday": None,
     "I leave next week": None,
     "The next day we left": None,
+    "My birthday is on 4 May": None,
+    "The talk was moved from Monday to Wednesday": None,
     "Ayer fui al cine con mi hermana": "on 7 May 2023",
 }
 

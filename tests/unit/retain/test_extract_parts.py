@@ -146,6 +146,8 @@ def test_attributes_and_kin() -> None:
     assert ("Tom", "brother_of", "Ann") in relations("Tom is Ann's brother.")
     assert relations("Does Ann live in Rome?") == set()
     assert relations("Ann told Ann's boss Ann is ill.") == set()
+    assert relations("Ann's birthday is in March.") == {("Ann", "birthday", "March")}
+    assert relations("Ann's birthday is next Monday.") == set()
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from perdure.retain.local.voice import Voice
 from perdure.text.wordlist import word_set
 
 _NAME = r"\b[A-Z][\w'’&.-]{0,40}(?:\s+[A-Z][\w'’&.-]{0,40}){0,3}"
+_MONTH = r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b)"
 _OWNER = rf"(?P<owner>(?:[Tt]he user|[Tt]he customer|{_NAME}))['’]s\s+"
 
 
@@ -28,7 +29,7 @@ class _Attribute:
 _ATTRIBUTES = (
     _Attribute("name", ("name is",), re.compile(rf"{_OWNER}(?:full )?name is (?P<value>{_NAME})")),
     _Attribute("age", ("years old", "today"), re.compile(r"(?P<owner>[A-Z]\w+|[Tt]he user) (?:is|has turned|just turned|turned) (?P<value>\d{1,3}) (?:years old|today)")),
-    _Attribute("birthday", ("birthday is",), re.compile(rf"{_OWNER}birthday is (?:on )?(?P<value>[^.,;!?]{{3,30}})")),
+    _Attribute("birthday", ("birthday is",), re.compile(rf"{_OWNER}birthday is (?:on |in )?(?P<value>[^.,;!?]{{0,20}}{_MONTH}[^.,;!?]{{0,20}})")),
     _Attribute("email", ("mail",), re.compile(rf"{_OWNER}(?:new |work |personal )?e-?mail(?: address)? is (?P<value>[\w.+-]+@[\w.-]+\w)")),
     _Attribute("phone", ("phone", "mobile", "cell"), re.compile(rf"{_OWNER}(?:new )?(?:phone|mobile|cell)(?: number)? is (?P<value>\+?[\d(][\d ().-]{{5,20}}\d)")),
     _Attribute("job", ("job", "title", "role", "position", "occupation"), re.compile(rf"{_OWNER}(?:new |current )?(?:job|title|role|position|occupation) is (?:an? |the )?(?P<value>[^.,;!?]{{3,60}})")),

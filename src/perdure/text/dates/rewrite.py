@@ -13,10 +13,28 @@ from perdure.text.dates.wordsets import word_set
 
 _FUTURE = re.compile(
     r"\b(?:will|shall|won't|gonna|going to|plan(?:s|ning)? (?:to|on)|hop(?:e|es|ing) to|want(?:s)? to|about to|scheduled|upcoming"
-    r"|starts?|begins?|ha(?:s|ve) to|needs? to|must|due|deadline|let's|let’s|remind|looking forward|can't wait|can’t wait)\b|'ll\b|’ll\b",
+    r"|starts?|begins?|ha(?:s|ve) to|needs? to|must|due|deadline|let's|let’s|remind|looking forward|can't wait|can’t wait"
+    r"|ends|expires?|opens|closes|departs|arrives|(?:leaves|flies) (?:on|in|at|for|to)|next (?:visit|appointment|meeting|session)"
+    r"|ha(?:s|ve) an? (?:\w+ ){0,2}(?:appointment|meeting|interview|exam|flight|reservation))\b|'ll\b|’ll\b"
+    r"|(?:\b(?:am|is|are)|['’](?:m|s|re)) (?:not )?(?:coming|flying|leaving|moving|travell?ing|visiting|arriving|returning)\b",
+    re.IGNORECASE,
+)
+_FUTURE_BEFORE = re.compile(
+    r"(?:\b(?:is|are) (?:on|in)|\b(?:moved|postponed|rescheduled|pushed|delayed|set|planned|booked) (?:to|for|until))\s+(?:the\s+)?$",
+    re.IGNORECASE,
+)
+"""Words before a date that is still to come: "is on 5 December", "moved to Friday"."""
+_EVERY_YEAR = re.compile(
+    r"\b(?:birthday|anniversary|name day) (?:is|falls) (?:on |in )?(?:the )?$", re.IGNORECASE
+)
+_NO_YEAR = re.compile(r"XXXX-\d\d")
+_MOVED = re.compile(
+    r"\b(?:moved?|moving|shift(?:ed)?|change[ds]?|postponed|rescheduled|pushed|switched|brought forward)\s+$",
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?\n]+\s")
+_WORD_BEFORE = re.compile(r"([^\s\"“(\[]+)\s+$")
+_OPENS = re.compile(r"(?:^|[.!?:\n…]['\"”’)]*\s+|[\"“(\[*]\s*)$")
 _NARRATIVE = re.compile(
     r"(?:the\s+)?(?:next|following|previous|same|other|day|that)\b.*\bday\b|(?:the\s+)?day\s+(?:before|after)$|the\s+day$|(?:that|same)\b",
     re.IGNORECASE,
@@ -92,14 +110,28 @@ def _is_dated(text: str, span: DateSpan) -> bool:
     """Whether a span tells when something was: no time of day, no "now", no "Christmas tree"."""
     if span.kind not in _KINDS or span.timex in ("PRESENT_REF", "FUTURE_REF") or _is_narrative(span):
         return False
+    if _is_yearly(text, span) or _is_move(text, span):
+        return False
     return len(span.values) < 2 or not _is_attribute(text, span)
 
 
+def _is_yearly(text: str, span: DateSpan) -> bool:
+    """Whether a date comes back every year: "my birthday is on 4 May" is of no year."""
+    return _NO_YEAR.match(span.timex) is not None and _EVERY_YEAR.search(text, 0, span.start) is not None
+
+
+def _is_move(text: str, span: DateSpan) -> bool:
+    """Whether a range is none: "moved from Monday to Wednesday" names two days and no time between."""
+    return span.text[:5].lower() == "from " and _MOVED.search(text, 0, span.start) is not None
+
+
 def _is_attribute(text: str, span: DateSpan) -> bool:
-    """Whether a date without a preposition only describes the noun behind it: "summer breeze", "Monday blues"."""
+    """Whether a date without a preposition only describes the noun behind it, or a table's row: "Monday blues"."""
     before = re.search(r"(\S+)\s+$", text[: span.start])
     if before is not None and before.group(1).lower() in _PREPOSITIONS:
         return False
+    if before is not None and before.group(1).endswith("|"):
+        return True
     after = _NEXT_WORD.match(text, span.end)
     return after is not None and after.group(1).lower() not in _FUNCTION_WORDS
 
@@ -116,7 +148,7 @@ def _spans(
     if leaning == "future":
         return read_text(text, reference, "future", options)
     past = read_text(text, reference, "past", options)
-    if not past or _FUTURE.search(text) is None:
+    if not any(_leans(text, span) == "future" for span in past):
         return past
     future = read_text(text, reference, "future", options)
     return [
@@ -130,7 +162,8 @@ def _leans(text: str, span: DateSpan) -> Prefer:
         begin = end.end()
     finish = _SENTENCE_END.search(text, span.end)
     sentence = text[begin : finish.start() if finish else len(text)]
-    return "future" if _FUTURE.search(sentence) else "past"
+    coming = _FUTURE.search(sentence) or _FUTURE_BEFORE.search(text, begin, span.start)
+    return "future" if coming else "past"
 
 
 def _replacement(
@@ -225,13 +258,13 @@ def _hour(value: DateValue) -> int | None:
 def _placed(text: str, span: DateSpan, preposition: str, words: str) -> tuple[int, int, str]:
     """Where the words go, and with which preposition, so that the sentence stays grammatical."""
     start = span.start
-    before = re.search(r"(\S+)\s+$", text[:start])
+    before = _WORD_BEFORE.search(text, 0, start)
     previous = before.group(1).lower() if before else ""
     if previous == "the" and before is not None:
         start = before.start(1)
-        before = re.search(r"(\S+)\s+$", text[:start])
+        before = _WORD_BEFORE.search(text, 0, start)
         previous = before.group(1).lower() if before else ""
-    first = text[start].isupper()
+    first = text[start].isupper() and _OPENS.search(text, 0, start) is not None
     if previous in _PREPOSITIONS and before is not None:
         fits = previous == preposition or (
             previous not in _WRONG_FOR_DAY and not (previous in ("on", "for") and preposition == "between")
