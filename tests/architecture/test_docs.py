@@ -157,6 +157,21 @@ def test_files_that_pages_name_exist() -> None:
             assert name == "notes/" or any((place / name).exists() for place in places), f"{page.name}: {name}"
 
 
+def test_the_picture_of_a_recall_is_the_same_wherever_it_stands_and_has_every_stage() -> None:
+    pictures = [
+        re.findall(r"```\n([^`]*question ─ understand[^`]*)```", page.read_text(encoding="utf-8"))
+        for page in (ROOT / "README.md", ROOT / "docs" / "architecture.md")
+    ]
+    assert pictures[0] == pictures[1]
+    [picture] = pictures[0]
+    pipeline = (SOURCE / "recall" / "pipeline.py").read_text(encoding="utf-8")
+    stages = [stage for stage in re.findall(r'trace\.stage\("(\w+)"\)', pipeline) if stage != "search"]
+    assert re.findall(r"[a-z]+", picture.split("question ─", 1)[1].splitlines()[0]) == [
+        stages[0], "keyword", *stages[1:], "answer",
+    ]  # fmt: skip
+    assert {spec.name for spec in RECIPES["default"].channels} <= set(re.findall(r"─ (\w+) ─", picture))
+
+
 def test_benches_that_pages_name_exist() -> None:
     for page in PAGES:
         for name in re.findall(r"python -m bench\.([a-z_]+)", page.read_text(encoding="utf-8")):
