@@ -29,6 +29,7 @@ from perdure.domain.recall import Hit
 from perdure.domain.time import Window
 from perdure.ports.probe import GraphProbe, KeywordProbe, SemanticProbe, TemporalProbe
 from perdure.ports.store import Features, NewFact, Target, WriteBatch
+from perdure.recall.fuse import fuse
 from perdure.stores.sqlite.store import SqliteStore
 
 BANK = "bench"
@@ -153,10 +154,15 @@ def timed(action: Callable[[int], object], rounds: int = QUERIES) -> dict[str, f
         action(number)
         times.append((time.perf_counter() - began) * 1000)
         busy.append((time.process_time() - began_busy) * 1000)
-    times.sort()
+    return summary(times, busy)
+
+
+def summary(times: list[float], busy: list[float]) -> dict[str, float]:
+    """p50 and p95 of times, p50 of processor times."""
+    ordered = sorted(times)
     return {
-        "p50": statistics.median(times),
-        "p95": times[int(0.95 * (len(times) - 1))],
+        "p50": statistics.median(ordered),
+        "p95": ordered[int(0.95 * (len(ordered) - 1))],
         "cpu": statistics.median(busy),
     }
 
@@ -206,15 +212,11 @@ class Questions:
         return self.store.search(BANK, probe, wanted or self.plain(), DEPTH)
 
     def all_four(self, number: int) -> list[Fact]:
-        """Four channels, fused by reciprocal rank, the best 300 read."""
+        """Four channels, fused as a recall does it, the best 300 read."""
         wanted = self.plain()
         channels = (self.semantic, self.keyword, self.graph, self.temporal)
-        fused: dict[str, float] = {}
-        for channel in channels:
-            for rank, hit in enumerate(channel(number, wanted), 1):
-                fused[hit.fact_id] = fused.get(hit.fact_id, 0.0) + 1 / (60 + rank)
-        best = sorted(fused.items(), key=lambda item: (-item[1], item[0]))[:DEPTH]
-        return self.store.facts(BANK, [ident for ident, _ in best])
+        hits = {channel.__name__: channel(number, wanted) for channel in channels}
+        return self.store.facts(BANK, [candidate.fact_id for candidate in fuse(hits, limit=DEPTH)])
 
     def filtered(self, number: int) -> list[Hit]:
         """Nearest vectors among one tag in twenty."""
@@ -318,10 +320,23 @@ def measure(count: int, folder: str) -> dict[str, object]:
         assert hits[0].fact_id == batch.facts[0].fact.id
 
     figures["insert_to_visible"] = timed(insert_and_see, 100)
+    figures["all_four_after_a_write"] = after_writes(store, questions, singles)
     doomed = iter(np.random.default_rng(5).permutation(count).tolist())
     figures["forget_a_fact"] = timed(lambda _: store.forget(BANK, Target(fact_id=_id(next(doomed)))), 20)
     store.close()
     return figures
+
+
+def after_writes(store: SqliteStore, questions: Questions, batches: list[WriteBatch]) -> dict[str, float]:
+    """The four channels when a fact was written since they were last asked; the write is not counted."""
+    times, busy = [], []
+    for number, batch in enumerate(batches):
+        store.write(batch)
+        began, began_busy = time.perf_counter(), time.process_time()
+        questions.all_four(number)
+        times.append((time.perf_counter() - began) * 1000)
+        busy.append((time.process_time() - began_busy) * 1000)
+    return summary(times, busy)
 
 
 def show(results: list[dict[str, object]]) -> None:
