@@ -50,7 +50,8 @@ def demo(
     with tempfile.TemporaryDirectory(prefix="perdure-demo-") as folder:
         _run(script, keep or Path(folder) / "demo.db", as_json)
     if keep is not None and not as_json:
-        console().print(f"[dim]kept: perdure recall \"…\" --bank {BANK} --database {keep}[/]")
+        line = f'kept: perdure recall "…" --bank {BANK} --database {keep}'
+        console().print(line, style="dim", markup=False)
 
 
 def load_script() -> dict[str, Any]:

@@ -16,9 +16,9 @@ NARROW, USUAL, WIDE = 60, 100, 120
 
 def console(*, stderr: bool = False) -> Console:
     """A console as wide as the terminal, at most 120 columns; 100 where there is no terminal."""
-    from rich.console import Console
+    from perdure.surfaces.cli.draw.console import HarmlessConsole
 
-    made = Console(stderr=stderr, highlight=False, soft_wrap=False)
+    made = HarmlessConsole(stderr=stderr, highlight=False, soft_wrap=False)
     made.width = max(min(made.width, WIDE), NARROW) if made.is_terminal else USUAL
     return made
 

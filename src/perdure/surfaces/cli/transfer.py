@@ -36,7 +36,7 @@ def export(
     if as_json:
         emit({"bank": bank, "file": file, "lines": lines})
     elif file is not None:
-        console(stderr=True).print(f"exported bank {bank}: {lines:,} lines to {file}")
+        console(stderr=True).print(f"exported bank {bank}: {lines:,} lines to {file}", markup=False)
 
 
 def _check_writable(file: Path, force: bool) -> None:
@@ -78,7 +78,7 @@ def import_(
     if as_json:
         emit({"bank": bank, "facts": count})
     else:
-        console().print(f"imported {count:,} facts into bank {bank}")
+        console().print(f"imported {count:,} facts into bank {bank}", markup=False)
 
 
 @contextmanager
@@ -102,4 +102,4 @@ def reembed(
     if as_json:
         emit({"bank": bank, "facts": count, "model": model})
     else:
-        console().print(f"re-embedded {count:,} facts of bank {bank} with {model}")
+        console().print(f"re-embedded {count:,} facts of bank {bank} with {model}", markup=False)

@@ -48,15 +48,16 @@ def draw_settings(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
 
 def draw_models(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
     """Each model and below it its place, when it is on this machine."""
-    made = table("", "model", "kind", "size", "licence", expand=False)
+    made = table("", "model", "kind", "size", expand=False)
+    made.columns[1].overflow = "fold"
     for row in rows:
         state = "fail" if row["in_use"] and not row["source"] else "ok" if row["source"] else "absent"
         mark, style = MARKS["used" if state == "ok" and row["in_use"] else state]
         size = f"{row['dimensions']} × {row['max_tokens']}" if row["dimensions"] else str(row["max_tokens"])
         name = Text(row["name"], style="bold" if row["in_use"] else "")
-        if row["source"]:
-            name += Text(f"\n{row['source']}", style="dim not bold")
-        made.add_row(Text(mark, style=style), name, row["kind"], Text(size, style="dim"), row["licence"])
+        below = " · ".join(filter(None, (row["licence"], row["source"])))
+        name += Text(f"\n{below}", style="dim not bold")
+        made.add_row(Text(mark, style=style), name, row["kind"], Text(size, style="dim"))
     console.print(made)
     console.print(Text("● in use  ✓ found  · not on this machine", style="dim"))
     for row in rows:

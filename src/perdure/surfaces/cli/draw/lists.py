@@ -53,15 +53,17 @@ def draw_banks(console: Console, rows: Sequence[tuple[Bank, BankStats]]) -> None
     if not rows:
         console.print(Text("no banks yet: `perdure retain` makes one", style="dim"))
         return
-    made = table("bank", "name", "facts", "documents", "entities", "model", "updated", expand=False)
-    for column in made.columns[2:5]:
-        column.justify = "right"
+    made = table("bank", "facts", "documents", "entities", "updated", expand=False)
+    made.columns[0].overflow = "fold"
+    for column in made.columns[1:]:
+        column.justify, column.no_wrap = "right", True
     for bank, stats in rows:
-        name = bank.name if bank.name != bank.id else ""
         model = bank.model.name if bank.model is not None else ""
+        below = " · ".join(filter(None, (bank.name if bank.name != bank.id else "", model)))
         made.add_row(
-            Text(bank.id, style="bold"), Text(name), f"{stats.current_facts:,}", f"{stats.documents:,}",
-            f"{stats.entities:,}", Text(model, style="dim"), Text(day(bank.updated_at), style="dim"),
+            Text(bank.id, style="bold").append(f"\n{below}" if below else "", style="not bold dim"),
+            f"{stats.current_facts:,}", f"{stats.documents:,}", f"{stats.entities:,}",
+            Text(day(bank.updated_at), style="dim"),
         )  # fmt: skip
     console.print(made)
 

@@ -27,6 +27,8 @@ from perdure.surfaces.cli.draw.words import (
 CUT_SHOWN = 5
 ROOMY = 92
 """Columns that the table needs beside a readable fact."""
+LEAST = "relev"
+"""The figure to leave out where not all have room: the score without its boosts."""
 BAR = 20
 _SHORT = {
     "semantic": "sem", "keyword": "key", "temporal": "time", "surroundings": "near", "semantic_floor": "sem",
@@ -94,13 +96,15 @@ def _stacked(
     shown: Sequence[Recollection], channels: Sequence[str], late: bool, brief: bool, width: int
 ) -> RenderableType:
     columns = _figure_columns(channels, late)
+    crowded = 2 + sum(room + 1 for _, room in columns) > width
+    kept = [n for n, (name, _) in enumerate(columns) if not (crowded and name == LEAST)]
 
     def row(cells: Sequence[Text]) -> Table:
         grid = Table.grid(padding=(0, 1, 0, 0))
         grid.add_column(width=2)
-        for _, room in columns:
-            grid.add_column(justify="right", width=room)
-        grid.add_row("", *cells)
+        for n in kept:
+            grid.add_column(justify="right", width=columns[n][1])
+        grid.add_row("", *(cells[n] for n in kept))
         return grid
 
     parts: list[RenderableType] = [row([Text(name, style="dim") for name, _ in columns])]
