@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from perdure.domain.time import Window
-from perdure.errors import NotFound
+from perdure.errors import InvalidInput, NotFound
 from perdure.surfaces.cli import exits
-from perdure.surfaces.cli.options import AsJson, BankName, Database, Limit, Since, Tags, Types, Until
+from perdure.surfaces.cli.options import AsJson, BankName, Database, Limit, Since, Tags, Types, Until, filled
 from perdure.surfaces.cli.output import console, emit
 from perdure.surfaces.cli.session import DEFAULT_BANK, read_window, reading
 from perdure.surfaces.plain import plain
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from perdure.domain.fact import Entity
     from perdure.engine import Perdure
 
-EntityName = Annotated[str | None, typer.Option("--entity", metavar="NAME", help="Of this entity, by name or id")]
+CARRIED = "any_strict"
+"""A listing by tag holds what carries the tag; a recall also what carries none."""
+EntityName = Annotated[str | None, typer.Option("--entity", metavar="NAME", help="Of this entity, by name or id", callback=filled)]
 
 
 def facts(
@@ -38,13 +40,17 @@ def facts(
     """List facts, newest first; or show one in full."""
     from perdure.surfaces.cli.draw.lists import draw_facts, draw_record
 
+    if fact is not None and (text or types or tags or document or entity or closed or offset):
+        raise InvalidInput("ID", "either the id of a fact or what to list", fact)
     with reading(database, bank) as engine:
         if fact is not None:
             found = plain(engine.fact(bank, fact))
             emit(found) if as_json else draw_record(console(), found)
             return
+        if document is not None and not engine.documents(bank, [document]):
+            raise NotFound("document", document)
         page = engine.facts(
-            bank, text=text, types=types, tags=tags, document_id=document, include_closed=closed,
+            bank, text=text, types=types, tags=tags, tags_match=CARRIED, document_id=document, include_closed=closed,
             entity_id=find_entity(engine, bank, entity).id if entity else None, offset=offset, limit=limit,
         )  # fmt: skip
     if as_json:
@@ -102,7 +108,7 @@ def timeline(
     window = read_window(since, until) or Window()
     with reading(database, bank) as engine:
         entity_id = find_entity(engine, bank, entity).id if entity else None
-        page = engine.facts(bank, types=types, tags=tags, entity_id=entity_id, by_date=window, limit=limit)
+        page = engine.facts(bank, types=types, tags=tags, tags_match=CARRIED, entity_id=entity_id, by_date=window, limit=limit)
     chosen = page.facts[::-1]
     if as_json:
         emit({"bank": bank, "total": page.total, "facts": plain(chosen)})

@@ -11,7 +11,7 @@ import typer
 from typer.main import get_command
 
 from perdure import __version__
-from perdure.errors import PerdureError
+from perdure.errors import InvalidInput, PerdureError
 from perdure.surfaces.cli import exits
 from perdure.surfaces.cli.lazy import Entry, LazyGroup
 
@@ -71,6 +71,7 @@ def main(args: Sequence[str]) -> int:
     """Run one command line; returns the exit code."""
     as_json = "--json" in args
     try:
+        _check_text(args)
         done: Any = get_command(app).main(
             args=list(args) or ["--help"], prog_name="perdure", standalone_mode=False
         )
@@ -83,6 +84,15 @@ def main(args: Sequence[str]) -> int:
         return exits.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the edge: whatever happens, a script sees one line and a code
         return exits.report_surprise(error, as_json, trace=_debugging())
+
+
+def _check_text(args: Sequence[str]) -> None:
+    """Raise unless all arguments are UTF-8; other bytes arrive as lone surrogates, which no store takes."""
+    for arg in args:
+        try:
+            arg.encode()
+        except UnicodeEncodeError as error:
+            raise InvalidInput("command line", "arguments in UTF-8", arg) from error
 
 
 def _debugging() -> bool:

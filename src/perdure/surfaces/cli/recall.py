@@ -60,7 +60,7 @@ def recall(
     types: Types = None,
     tags: Tags = None,
     tags_match: Annotated[
-        str, typer.Option(metavar="HOW", help="any, all, any_strict, all_strict or exact")
+        str, typer.Option(metavar="HOW", help="any, all (with untagged facts), any_strict, all_strict or exact")
     ] = "any",
     since: Since = None,
     until: Until = None,

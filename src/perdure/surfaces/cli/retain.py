@@ -10,7 +10,7 @@ import typer
 
 from perdure.domain.item import RetainResult
 from perdure.errors import InvalidInput
-from perdure.surfaces.cli.options import AsJson, BankName, Database, Tags
+from perdure.surfaces.cli.options import AsJson, BankName, Database, Tags, filled
 from perdure.surfaces.cli.output import console, emit
 from perdure.surfaces.cli.session import DEFAULT_BANK, memory, read_moment, read_stdin
 
@@ -28,13 +28,13 @@ def retain(
         typer.Argument(metavar="SOURCE...", help="Texts, files, folders, chat exports (JSON, JSONL); - or nothing reads standard input"),
     ] = None,
     bank: BankName = DEFAULT_BANK,
-    document_id: Annotated[str | None, typer.Option(metavar="ID", help="Document: again replaces it")] = None,
+    document_id: Annotated[str | None, typer.Option(metavar="ID", help="Document: again replaces it", callback=filled)] = None,
     append: Annotated[bool, typer.Option("--append", help="Add to the document instead of replacing it")] = False,
     timestamp: Annotated[
         str | None, typer.Option("--timestamp", "-t", metavar="TIME", help="When it was said [now; files: modified]")
     ] = None,
-    speaker: Annotated[str | None, typer.Option(metavar="NAME", help="Who says the text")] = None,
-    user: Annotated[str | None, typer.Option(metavar="NAME", help="Name of the user in chat exports")] = None,
+    speaker: Annotated[str | None, typer.Option(metavar="NAME", help="Who says the text", callback=filled)] = None,
+    user: Annotated[str | None, typer.Option(metavar="NAME", help="Name of the user in chat exports", callback=filled)] = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the document")] = None,
     context: Annotated[str | None, typer.Option(metavar="TEXT", help="What the text is about")] = None,
     tags: Tags = None,
@@ -78,7 +78,7 @@ def read_pairs(pairs: Sequence[str] | None) -> dict[str, str] | None:
     if not pairs:
         return None
     for pair in pairs:
-        if "=" not in pair:
+        if not pair.partition("=")[0].strip() or "=" not in pair:
             raise InvalidInput("--metadata", "KEY=VALUE", pair)
     return {key: value for key, _, value in (pair.partition("=") for pair in pairs)}
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from perdure.domain.bank import check_bank_id
 from perdure.errors import InvalidInput, Unavailable
 from perdure.surfaces.cli.options import AsJson, Database
 from perdure.surfaces.cli.output import console, emit
@@ -54,6 +55,8 @@ def mcp(
         raise InvalidInput("--host, --port", "--http beside them")
     if http and bank is not None:
         raise InvalidInput("--bank", "no value with --http: clients connect to /mcp/BANK instead", bank)
+    if bank is not None:
+        check_bank_id(bank)
     with memory(database, **_given(host, port)) as engine:
         if http:
             from perdure.surfaces.access import check_exposure, check_port
@@ -90,7 +93,9 @@ def _announce(settings: Any, with_mcp: bool, as_json: bool) -> None:
     if as_json:
         emit({"rest": url, "docs": f"{url}/docs", "mcp": f"{url}/mcp" if with_mcp else None, "database": settings.database})
         return
+    from rich.markup import escape
+
     shown = console(stderr=True)
-    shown.print(f"[bold]Perdure[/] serves [cyan]{settings.database}[/]")
+    shown.print(f"[bold]Perdure[/] serves [cyan]{escape(settings.database)}[/]")
     shown.print(f"  REST  {url}    [dim]pages: {url}/docs[/]")
     shown.print(f"  MCP   {url}/mcp" if with_mcp else "  MCP   [dim]not installed: pip install 'perdure\\[mcp]'[/]")

@@ -6,7 +6,7 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 DEFAULT_BANK = "default"
 _DATE_ONLY = len("2025-01-31")
+_DAY = timedelta(days=1)
+_LAST_DAY = datetime(9999, 12, 31, tzinfo=UTC)
+"""Nothing comes after it: as an end it is no bound."""
 
 
 def load_settings(database: str | None = None, **overrides: Any) -> Settings:
@@ -32,19 +35,35 @@ def load_settings(database: str | None = None, **overrides: Any) -> Settings:
     if database is not None:
         overrides["database"] = database
     try:
-        return Settings(**overrides)
+        settings = Settings(**overrides)
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
         raise InvalidInput(f"setting {name.lower()}", first["msg"], first["input"]) from error
     except TOMLDecodeError as error:
         raise InvalidInput("perdure.toml", f"valid TOML: {error}") from error
+    _check_names(Settings)
+    return settings.model_copy(update={"database": _in_full(settings.database)})
+
+
+def _check_names(settings: type[Settings]) -> None:
+    """Raise for a name in perdure.toml that no setting has: a misspelt one would have no effect."""
+    from perdure.settings import setting_origins
+
+    for name in setting_origins():
+        if name not in settings.model_fields:
+            raise InvalidInput("perdure.toml", "names of settings; `perdure config` lists them", name)
+
+
+def _in_full(database: str) -> str:
+    """The database with `~` written out, which no shell does inside a settings file or a client's configuration."""
+    return str(Path(database).expanduser()) if database.startswith("~") else database
 
 
 def database_file(settings: Settings) -> Path | None:
     """The file that holds the memory, None for a server's URL."""
     path = settings.database.removeprefix("sqlite:///")
-    return None if "://" in path else Path(path).expanduser()
+    return None if "://" in path else Path(path)
 
 
 @contextmanager
@@ -72,8 +91,10 @@ def reading(database: str | None, bank: str, **overrides: Any) -> Iterator[Perdu
 def read_window(since: str | None, until: str | None) -> Window | None:
     """The time between two options; a bare date as the end takes in that whole day."""
     start, end = parse_instant(since, "--since"), parse_instant(until, "--until")
+    if start is not None and end is not None and start > end:
+        raise InvalidInput("--since", f"a date not after --until ({until})", since)
     if end is not None and until is not None and len(until.strip()) == _DATE_ONLY:
-        end += timedelta(days=1)
+        end = end + _DAY if end < _LAST_DAY else None
     return Window(start, end) if start is not None or end is not None else None
 
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from perdure.domain.item import check_text
 from perdure.errors import InvalidInput, NotFound
 from perdure.surfaces.cli.sources.chats import read_chats
 from perdure.surfaces.cli.sources.model import Reading
@@ -33,7 +34,7 @@ def read_sources(sources: Sequence[str], stdin: str | None, form: str, as_text: 
         if source == "-":
             found.readings.extend(_given(stdin or "", "standard input", form))
         elif as_text or not _is_path(source):
-            found.readings.extend(_given(source, "text", "text"))
+            found.readings.extend(_given(source, "text", "chat" if form == "chat" else "text"))
         elif Path(source).is_dir():
             _read_folder(Path(source), form, found)
         else:
@@ -43,6 +44,8 @@ def read_sources(sources: Sequence[str], stdin: str | None, form: str, as_text: 
 
 def _is_path(source: str) -> bool:
     """Whether a source names a file; what looks like a path but is none must not be retained as a text."""
+    if not source.strip():
+        return False
     try:
         if Path(source).exists():
             return True
@@ -76,7 +79,8 @@ def _read_folder(folder: Path, form: str, found: Found) -> None:
         try:
             found.readings.extend(_read_file(path, form))
         except InvalidInput as error:
-            found.skipped.append((str(path), f"not {error.expected}"))
+            shown = str(path).encode("utf-8", "backslashreplace").decode()
+            found.skipped.append((shown, f"not {error.expected}"))
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -87,6 +91,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _read_file(path: Path, form: str) -> list[Reading]:
+    check_text("name of the file", path.as_posix())
     text = _text(path)
     written: dict[str, Any] = {"timestamp": datetime.fromtimestamp(path.stat().st_mtime, UTC)}
     name = path.as_posix()
@@ -97,9 +102,12 @@ def _read_file(path: Path, form: str) -> list[Reading]:
 
 
 def _text(path: Path) -> str:
-    if path.stat().st_size > MAX_FILE_BYTES:
-        raise InvalidInput(path.as_posix(), f"at most {MAX_FILE_BYTES:,} bytes", path.stat().st_size)
-    content = path.read_bytes()
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise InvalidInput(path.as_posix(), f"at most {MAX_FILE_BYTES:,} bytes", path.stat().st_size)
+        content = path.read_bytes()
+    except OSError as error:
+        raise InvalidInput(path.as_posix(), f"a file that can be read ({error.strerror})") from error
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -1,0 +1,145 @@
+"""What a user types by mistake: empty values, dates at the edge, other bytes than UTF-8, text that steers a terminal."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from perdure import Perdure
+from perdure.surfaces.cli.draw.care import draw_models
+from perdure.surfaces.cli.draw.console import HarmlessConsole
+from perdure.surfaces.cli.draw.lists import draw_banks
+from perdure.surfaces.cli.draw.recall import explain_table
+
+UNREADABLE = Path("/proc/self/mem")
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("retain", ""), "text: expected non-empty text"),
+        (("retain", "x", "--document-id", ""), "--document-id: expected non-empty text"),
+        (("retain", "x", "--tag", " "), "--tag: expected non-empty text"),
+        (("retain", "x", "--speaker", ""), "--speaker: expected non-empty text"),
+        (("retain", "x", "--metadata", "=value"), "--metadata: expected KEY=VALUE"),
+        (("facts", "--entity", ""), "--entity: expected non-empty text"),
+        (("facts", "some-id", "--closed"), "ID: expected either the id of a fact or what to list"),
+        (("timeline", "--since", "2025-01-01", "--until", "2024-01-01"), "--since: expected a date not after --until"),
+        (("operations", "some-id", "--wait", "inf"), "--wait"),
+        (("mcp", "--bank", "a/b"), "bank: expected"),
+        (("banks", "\udcff"), "command line: expected arguments in UTF-8"),
+        (("facts", "--text", "\udcff"), "command line: expected arguments in UTF-8"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_a_value_that_says_nothing_is_refused_by_its_name(cli: Any, args: tuple[str, ...], said: str) -> None:
+    cli.remembered("Tomás plays the cello.")
+    (cli.folder / "private.txt").write_text("Tomás hides the key under the mat.")
+    ran = cli(*args)
+    assert ran.code == 2, ran.err
+    assert said in ran.err
+    assert cli("stats", "--json").json["facts"] == 1
+
+
+def test_the_last_day_of_the_calendar_is_an_end_like_any_other(cli: Any) -> None:
+    cli.remembered("Tomás plays the cello.")
+    for args in (("timeline",), ("recall", "cello")):
+        ran = cli(*args, "--until", "9999-12-31")
+        assert ran.code == 0, ran.err
+        assert "cello" in ran.out
+
+
+def test_facts_by_tag_are_those_that_carry_it(cli: Any) -> None:
+    cli.remembered("Tomás plays the cello.")
+    cli("retain", "Maya lives in Lisbon.", "--tag", "places")
+    for command in ("facts", "timeline"):
+        found = cli(command, "--tag", "places", "--json").json
+        assert [fact["text"] for fact in found["facts"]] == ["Maya lives in Lisbon."], command
+    assert cli("facts", "--document", "nothing").code == 3
+
+
+def test_a_misspelt_name_in_the_settings_file_is_named(cli: Any) -> None:
+    (cli.folder / "perdure.toml").write_text("prot = 1\n")
+    ran = cli("banks")
+    assert ran.code == 2
+    assert "perdure.toml" in ran.err
+    assert "'prot'" in ran.err
+
+
+def test_a_database_in_the_home_folder_is_found(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(cli.folder))
+    (cli.folder / "perdure.toml").write_text('database = "~/mine.db"\n')
+    cli.remembered("Tomás plays the cello.")
+    assert (cli.folder / "mine.db").exists()
+    assert cli("stats", "--json").json["facts"] == 1
+
+
+@pytest.mark.skipif(not UNREADABLE.exists(), reason="needs a file that exists and cannot be read")
+def test_a_file_that_cannot_be_read_is_named_and_does_not_stop_its_folder(cli: Any) -> None:
+    notes = cli.folder / "notes"
+    notes.mkdir()
+    (notes / "good.txt").write_text("Tomás plays the cello.")
+    (notes / "bad.txt").symlink_to(UNREADABLE)
+    (notes / "b\udcffd.txt").write_text("Tomás plays the oboe.")
+    ran = cli("retain", "notes", "--json")
+    assert ran.code == 0, ran.err
+    assert [skipped["file"] for skipped in ran.json["skipped"]] == ["notes/bad.txt", "notes/b\\udcffd.txt"]
+    assert ran.json["facts"] == 1
+    alone = cli("retain", "notes/bad.txt")
+    assert alone.code == 2
+    assert "notes/bad.txt: expected a file that can be read" in alone.err
+
+
+def test_a_chat_given_as_an_argument_is_read_as_one_when_asked_for(cli: Any) -> None:
+    cli("retain", '[{"role": "user", "content": "I play the cello."}]', "--format", "chat", "--user", "Maya")
+    (fact,) = cli("facts", "--json").json["facts"]
+    assert fact["text"] == "Maya plays the cello."
+
+
+def test_a_memory_cannot_steer_the_terminal(cli: Any) -> None:
+    cli.remembered("Tomás plays \x1b]0;owned\x07 the \x1b[31mcello\x9b2J.")
+    for args in (("facts",), ("recall", "cello"), ("timeline",)):
+        assert not set(cli(*args).out) & {"\x1b", "\x07", "\x9b"}, args
+
+
+def test_a_bank_may_be_named_like_markup(cli: Any) -> None:
+    cli.remembered("Tomás plays the cello.")
+    cli("export", "[bold]out.jsonl")
+    ran = cli("import", "[bold]out.jsonl", "--bank", "[bold]x[nope]")
+    assert ran.code == 0, ran.err
+    assert "[bold]x[nope]" in ran.out
+
+
+def drawn(width: int, draw: Any, *args: Any) -> str:
+    target = io.StringIO()
+    draw(HarmlessConsole(file=target, width=width), *args)
+    assert max(map(len, target.getvalue().splitlines())) <= width
+    return target.getvalue()
+
+
+def test_lists_are_whole_in_a_narrow_terminal(tmp_path: Path) -> None:
+    with Perdure.open(tmp_path / "memory.db", embedder="hashing", reranker="none", tagger="rules") as engine:
+        engine.retain("a-bank-with-rather-a-long-name", "Tomás plays the cello.")
+        (bank,) = engine.banks()
+        shown = drawn(60, draw_banks, [(bank, engine.stats(bank.id))])
+        result = engine.recall(bank.id, "Who plays the cello?", explain=True)
+    assert "…" not in shown
+    assert f"{bank.updated_at:%Y-%m-%d}" in shown
+    row = {
+        "name": "answerai-colbert-small-v1", "kind": "embedder", "dimensions": 384, "max_tokens": 512,
+        "licence": "Apache-2.0", "in_use": True, "source": "package", "missing": None,
+    }  # fmt: skip
+    assert row["name"] in drawn(60, draw_models, [row])
+    inside_a_panel = explain_table(result, result.recollections, 56, brief=True)
+    figures = drawn(56, lambda console: console.print(inside_a_panel))
+    assert f"{result.recollections[0].score:.3f}" in figures
+
+
+def test_colours_of_our_own_stay() -> None:
+    target = io.StringIO()
+    console = HarmlessConsole(file=target, force_terminal=True, color_system="standard", highlight=False)
+    console.print("[red]x[/]\x1b[1m")
+    assert target.getvalue() == "\x1b[31mx\x1b[0m[1m\n"
