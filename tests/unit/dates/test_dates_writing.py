@@ -41,6 +41,10 @@ ABSOLUTE = {
     "My birthday was on 4 May": "My birthday was on 4 May 2023",
     "My birthday is next Monday": "My birthday is on 15 May 2023",
     "billing | Ann | Tue": "billing | Ann | Tue",
+    "Thanksgiving's always special": "Thanksgiving's always special",
+    "I got a bike for Christmas": "I got a bike for Christmas",
+    "We met last Christmas": "We met last Christmas (25 December 2022)",
+    "We met last Valentine’s Day": "We met last Valentine’s Day (14 February 2023)",
 }
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from functools import cache
 
 from perdure.domain.time import Window, aware
+from perdure.text.dates.lexicon import english
 from perdure.text.dates.model import DateOptions, DateSpan, DateValue, Prefer
 from perdure.text.dates.reader import is_english, may_be_dated, read_text
 from perdure.text.dates.render import clock_text, day_text, describe_window
@@ -187,7 +189,18 @@ def _replacement(
     phrase = _phrase(span)
     if phrase is None:
         return None
+    if _feasts().search(span.text.replace("’", "'")):
+        dated = _RELATIVE_WORD.search(span.text)
+        return (span.start, span.end, f"{span.text} ({phrase[1]})") if dated else None
     return _placed(text, span, *phrase)
+
+
+@cache
+def _feasts() -> re.Pattern[str]:
+    """Names of feasts: they say more than their date and are kept."""
+    names = {words for entries in english().holidays.values() for words, _ in entries}
+    worded = sorted((r"\s?".join(map(re.escape, words)) for words in names), key=len, reverse=True)
+    return re.compile(rf"\b(?:{'|'.join(worded)})\b", re.IGNORECASE)
 
 
 def _phrase(span: DateSpan) -> tuple[str, str] | None:
