@@ -12,6 +12,7 @@ import pytest
 import perdure
 from perdure.recall.recipes import RECIPES
 from perdure.settings import Settings
+from perdure.surfaces.cli import exits
 from perdure.surfaces.cli.main import ENTRIES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -107,6 +108,11 @@ def test_variables_that_pages_name_are_settings() -> None:
 def test_the_command_line_page_has_every_command() -> None:
     shown = [named(row[0])[0].split()[1] for row in rows(text_of("cli.md"), "command | what it does")]
     assert shown == [entry.name for entry in ENTRIES]
+
+
+def test_the_command_line_page_has_every_exit_code() -> None:
+    shown = [int(row[0]) for row in rows(text_of("cli.md"), "code | meaning")]
+    assert shown == [value for name, value in vars(exits).items() if name.isupper() and isinstance(value, int)]
 
 
 def commands() -> Iterator[tuple[str, str]]:
