@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from perdure import Perdure
+from perdure.errors import InvalidInput
+from perdure.retain import transfer
 
 
 @pytest.fixture
@@ -23,6 +25,12 @@ def engines(tmp_path: Path) -> Iterator[tuple[Perdure, Perdure]]:
         one.retain("b", "Ben works at Nordlys.", document_id="fourth", timestamp="2024-07-02", speaker="Ben")
         two.import_bank("b", list(one.export_bank("b")))
         yield one, two
+
+
+def altered(one: Perdure, old: str, new: str) -> list[str]:
+    exported = list(one.export_bank("b"))
+    assert old in "".join(exported)
+    return [line.replace(old, new) for line in exported]
 
 
 def lines(engine: Perdure) -> list[dict[str, Any]]:
@@ -46,3 +54,61 @@ def test_a_fact_said_twice_still_has_its_second_home(engines: tuple[Perdure, Per
         engine.forget("b", document_id="first")
         left = [fact for fact in engine.facts("b").facts if "Lisbon" in fact.text]
         assert [(fact.document_id, fact.proof_count) for fact in left] == [("second", 1)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"dimensions":', '"dimensions":1'),
+        ('"context":""', '"context":null'),
+        ('"ordinal":0', '"ordinal":1e999'),
+        ('"relevance":0.0', '"relevance":NaN'),
+        ('"terms":{"', '"terms":{"x":"y","'),
+        ("Lisbon", "\\ud800"),
+    ],
+)
+def test_what_cannot_be_imported_changes_nothing(engines: tuple[Perdure, Perdure], old: str, new: str) -> None:
+    one, two = engines
+    two.configure_bank("named", name="Mine", mission="as it was")
+    for bank in ("named", "unheard"):
+        with pytest.raises(InvalidInput):
+            two.import_bank(bank, altered(one, old, new))
+        assert two.stats(bank).documents == 0
+    assert (two.bank("named").name, two.bank("named").mission) == ("Mine", "as it was")
+    assert [bank.id for bank in two.banks()] == ["b", "named"]
+
+
+def test_a_fact_that_stands_twice_is_refused_with_its_line(engines: tuple[Perdure, Perdure]) -> None:
+    one, two = engines
+    exported = list(one.export_bank("b"))
+    again = next(line for line in exported if '"kind":"fact"' in line)
+    with pytest.raises(InvalidInput, match=f"line {len(exported) + 2}"):
+        two.import_bank("c", [*exported, "", again])
+
+
+def test_lines_end_nowhere_but_at_their_end(engines: tuple[Perdure, Perdure]) -> None:
+    one, two = engines
+    one.retain("odd", "Ann\u2028 lives \u0085in Oslo\u2029.", document_id="d", title="a\u2028b")
+    two.import_bank("odd", "\n".join(one.export_bank("odd")).splitlines())
+    assert [chunk.text for chunk in two.chunks("odd", document_id="d")] == [
+        chunk.text for chunk in one.chunks("odd", document_id="d")
+    ]
+
+
+def test_what_stays_is_exported_once_while_other_facts_are_erased(
+    engines: tuple[Perdure, Perdure], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, _ = engines
+    monkeypatch.setattr(transfer, "PAGE", 4)
+    for number in range(20):
+        one.retain("busy", f"Person{number} lives in Town{number}.", document_id=f"d{number}")
+    exported: list[str] = []
+    for line in one.export_bank("busy"):
+        body = json.loads(line)
+        if body["kind"] == "fact":
+            exported.append(body["id"])
+            if len(exported) == 6:
+                for number in range(3):
+                    one.forget("busy", document_id=f"d{number}")
+    assert len(exported) == len(set(exported))
+    assert {fact.id for fact in one.facts("busy").facts} <= set(exported)

@@ -6,6 +6,7 @@ import base64
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
@@ -17,12 +18,15 @@ from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, Link, L
 from perdure.domain.filter import Filter
 from perdure.domain.time import parse_instant
 from perdure.errors import Conflict, InvalidInput
-from perdure.ports.store import Features, KeyedEntity, NewFact, Proof, Selection, Store, WriteBatch
+from perdure.ports.store import Features, KeyedEntity, NewFact, Proof, Selection, Store, Target, WriteBatch
+from perdure.retain.well_formed import checked
 
 FORMAT = "perdure-bank"
 VERSION = 1
 PAGE = 500
 PARTS = ("document", "chunk", "entity", "fact", "link", "proof")
+_BREAKS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+"""Characters that JSON allows in text and at which many readers would end the line."""
 
 
 def export_bank(store: Store, bank: str, now: datetime) -> Iterator[str]:
@@ -44,14 +48,11 @@ def export_bank(store: Store, bank: str, now: datetime) -> Iterator[str]:
 
 def _facts(store: Store, bank: str, now: datetime) -> Iterator[str]:
     everything = Filter(now=now, any_time=True, include_expired=True)
-    offset = 0
-    while True:
-        page = store.browse(
-            bank, Selection(wanted=everything, offset=offset, limit=PAGE, oldest_first=True)
-        ).facts
-        if not page:
-            return
-        features = store.features(bank, [fact.id for fact in page])
+    told: set[str] = set()
+    for listed in _pages(store, bank, Selection(wanted=everything, limit=PAGE, oldest_first=True)):
+        features = store.features(bank, [fact.id for fact in listed if fact.id not in told])
+        page = [fact for fact in listed if fact.id in features]
+        told |= features.keys()
         for fact in page:
             yield _line("fact", {**_plain(fact), "features": _encode_features(features[fact.id])})
         for link in store.links(bank, [fact.id for fact in page]):
@@ -59,7 +60,22 @@ def _facts(store: Store, bank: str, now: datetime) -> Iterator[str]:
                 yield _line("link", {"source": link.source, "target": link.target, "link": link.kind.value, "weight": link.weight})
         for proof in store.proofs(bank, [fact.id for fact in page]):
             yield _line("proof", _plain(proof))
-        offset += len(page)
+
+
+def _pages(store: Store, bank: str, chosen: Selection) -> Iterator[Sequence[Fact]]:
+    """All pages of a listing; from the first again when facts were erased or put in before what was read last."""
+    offset, last = 0, ""
+    while True:
+        start = max(offset - 1, 0)
+        page = store.browse(bank, replace(chosen, offset=start, limit=chosen.limit + offset - start)).facts
+        if last and (not page or page[0].id != last):
+            offset, last = 0, ""
+            continue
+        fresh = page[offset - start :]
+        if not fresh:
+            return
+        yield fresh
+        offset, last = offset + len(fresh), fresh[-1].id
 
 
 def import_bank(store: Store, bank: str, lines: Iterable[str]) -> int:
@@ -68,31 +84,51 @@ def import_bank(store: Store, bank: str, lines: Iterable[str]) -> int:
     if store.stats(bank).facts:
         raise Conflict(f"bank {bank!r} already holds facts; import into a new one")
     records = (_read(number, line) for number, line in enumerate(lines, start=1) if line.strip())
-    kind, head = next(records, ("", {}))
+    _, kind, head = next(records, (1, "", {}))
     if kind != "bank" or head.get("format") != FORMAT:
         raise InvalidInput("line 1", f"the first line of a {FORMAT} export")
     if head.get("version") not in range(1, VERSION + 1):
         raise InvalidInput("version", f"at most {VERSION}", head.get("version"))
     made, model = _decoded(1, "bank", bank, head), _decoded(1, "model", bank, head)
     batches: dict[str, list[Any]] = {name: [] for name in PARTS}
-    for number, (kind, body) in enumerate(records, start=2):
+    known: set[str] = set()
+    for number, kind, body in records:
         if kind not in batches:
             raise InvalidInput(f"line {number}", "one of " + ", ".join(PARTS), kind)
         batches[kind].append(_decoded(number, kind, bank, body))
-    store.save_bank(made)
-    store.write(
-        WriteBatch(
-            bank=bank,
-            model=model,
-            documents=batches["document"],
-            chunks=batches["chunk"],
-            entities=batches["entity"],
-            facts=_without(batches["fact"], batches["proof"]),
-            links=batches["link"],
-            proofs=batches["proof"],
+        if kind == "fact":
+            if body["id"] in known:
+                raise InvalidInput(f"line {number}", "a fact that no line before holds", body["id"])
+            known.add(body["id"])
+    with _made(store, made):
+        store.write(
+            WriteBatch(
+                bank=bank,
+                model=model,
+                documents=batches["document"],
+                chunks=batches["chunk"],
+                entities=batches["entity"],
+                facts=_without(batches["fact"], batches["proof"]),
+                links=batches["link"],
+                proofs=batches["proof"],
+            )
         )
-    )
     return len(batches["fact"])
+
+
+@contextmanager
+def _made(store: Store, bank: Bank) -> Iterator[None]:
+    """The bank is there in the block, and as it was before when the block fails."""
+    before = store.banks([bank.id])
+    store.save_bank(bank)
+    try:
+        yield
+    except BaseException:
+        if before:
+            store.save_bank(before[0])
+        else:
+            store.forget(bank.id, Target(bank=True))
+        raise
 
 
 def _without(facts: Sequence[NewFact], proofs: Sequence[Proof]) -> list[NewFact]:
@@ -114,13 +150,16 @@ def _decoded(number: int, kind: str, bank: str, body: dict[str, Any]) -> Any:
 
 
 def _line(kind: str, body: Mapping[str, Any]) -> str:
-    return json.dumps({"kind": kind, **body}, ensure_ascii=False, separators=(",", ":"))
+    line = json.dumps({"kind": kind, **body}, ensure_ascii=False, separators=(",", ":"))
+    for character, escape in _BREAKS.items():
+        line = line.replace(character, escape)
+    return line
 
 
-def _read(number: int, line: str) -> tuple[str, dict[str, Any]]:
+def _read(number: int, line: str) -> tuple[int, str, dict[str, Any]]:
     try:
         body = json.loads(line)
-        return str(body.pop("kind")), body
+        return number, str(body.pop("kind")), body
     except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
         raise InvalidInput(f"line {number}", "a JSON object with a kind") from error
 
@@ -171,7 +210,7 @@ def _decode_features(body: Mapping[str, Any]) -> Features:
 
 
 def _bank(bank: str, head: Mapping[str, Any]) -> Bank:
-    return Bank(
+    made = Bank(
         id=bank,
         name=head.get("name", ""),
         mission=head.get("mission", ""),
@@ -180,6 +219,7 @@ def _bank(bank: str, head: Mapping[str, Any]) -> Bank:
         created_at=parse_instant(head.get("created_at"), "created_at"),
         updated_at=parse_instant(head.get("updated_at"), "updated_at"),
     )
+    return checked(made)
 
 
 def _model(_: str, head: Mapping[str, Any]) -> EmbeddingModel | None:
@@ -193,18 +233,19 @@ def _typed(body: Mapping[str, Any], times: Sequence[str]) -> dict[str, Any]:
 
 def _document(bank: str, body: Mapping[str, Any]) -> Document:
     given = _typed(body, ("created_at", "updated_at"))
-    return Document(**{**given, "bank": bank, "tags": frozenset(body["tags"])})
+    return checked(Document(**{**given, "bank": bank, "tags": frozenset(body["tags"])}))
 
 
 def _chunk(bank: str, body: Mapping[str, Any]) -> Chunk:
-    spans = tuple(TurnSpan(**_typed(span, ("said_at",))) for span in body["spans"])
-    return Chunk(**{**body, "bank": bank, "spans": spans})
+    spans = tuple(checked(TurnSpan(**_typed(span, ("said_at",)))) for span in body["spans"])
+    return checked(Chunk(**{**body, "bank": bank, "spans": spans}))
 
 
 def _entity(bank: str, body: dict[str, Any]) -> KeyedEntity:
     given = _typed(body, ("first_seen", "last_seen"))
     keys = tuple(given.pop("keys"))
-    return KeyedEntity(Entity(**{**given, "bank": bank, "aliases": tuple(body["aliases"])}), keys)
+    entity = Entity(**{**given, "bank": bank, "aliases": tuple(body["aliases"])})
+    return checked(KeyedEntity(checked(entity), keys))
 
 
 def _fact(bank: str, body: dict[str, Any]) -> NewFact:
@@ -224,7 +265,7 @@ def _fact(bank: str, body: dict[str, Any]) -> NewFact:
             "recall_times": recalled,
         }
     )
-    return NewFact(fact, features)
+    return NewFact(checked(fact), checked(features))
 
 
 def _link(_: str, body: Mapping[str, Any]) -> Link:
@@ -232,7 +273,7 @@ def _link(_: str, body: Mapping[str, Any]) -> Link:
 
 
 def _proof(_: str, body: Mapping[str, Any]) -> Proof:
-    return Proof(**_typed(body, ("seen_at",)))
+    return checked(Proof(**_typed(body, ("seen_at",))))
 
 
 _DECODERS: Mapping[str, Any] = {
