@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
@@ -265,6 +266,10 @@ class Perdure(Keeping):
             )
             if value is not None
         }  # fmt: skip
+        try:
+            json.dumps(settings)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput("settings", "what JSON can hold", settings) from error
         current = found[0] if found else Bank(id=bank, name=bank)
         self._store.save_bank(replace(current, **changes, updated_at=self._wired.clock()))
         return self.bank(bank)
@@ -294,6 +299,9 @@ class Perdure(Keeping):
 
         What has no date counts as of when it was said; `Window()` takes all that can be dated.
         """
+        for field, value in (("offset", offset), ("limit", limit)):
+            if not isinstance(value, int) or value < 0:
+                raise InvalidInput(field, "a number from 0 on", value)
         wanted = Filter(
             now=self._wired.clock(),
             types=read_types(types),

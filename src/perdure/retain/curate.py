@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
@@ -18,10 +18,11 @@ from perdure.retain.dedupe import dedupe_key
 from perdure.retain.features import restate_features
 from perdure.retain.identity import digest
 from perdure.retain.parts import RetainParts
+from perdure.retain.well_formed import checked
 
 _EVERY = 1_000_000
 _FIXED = frozenset(
-    ["id", "bank", "document_id", "chunk_id", "ordinal", "source_text", "recorded_at", "superseded_by", "entity_ids", "recall_count", "last_recalled_at", "recall_times", "proof_count", "source_fact_ids"]
+    ["id", "bank", "document_id", "chunk_id", "ordinal", "source_text", "recorded_at", "superseded_by", "entities", "entity_ids", "recall_count", "last_recalled_at", "recall_times", "proof_count", "source_fact_ids"]
 )
 CHANGEABLE = frozenset(f.name for f in fields(Fact)) - _FIXED
 
@@ -29,7 +30,11 @@ CHANGEABLE = frozenset(f.name for f in fields(Fact)) - _FIXED
 def update_fact(parts: RetainParts, fact: Fact, changes: Mapping[str, Any]) -> Fact:
     """The fact with its fields changed; a new text closes it and states it anew, so that history is kept."""
     given = {name: _value(name, value) for name, value in changes.items()}
-    changed = replace(fact, **given)
+    try:
+        changed = replace(fact, **given)
+    except TypeError as error:
+        raise InvalidInput(", ".join(sorted(given)), "values of the fields' types") from error
+    checked(changed)
     if changed.text == fact.text:
         parts.store.write(WriteBatch(bank=fact.bank, updates=[changed]))
         return changed
@@ -40,7 +45,7 @@ def _restate(parts: RetainParts, old: Fact, changed: Fact, now: datetime) -> Fac
     new_id = digest(old.bank, "edit", old.id, changed.text, now.isoformat())
     new = replace(changed, id=new_id, recorded_at=now, retired_at=None, superseded_by=None)
     features = restate_features(new, dedupe_key(new), parts.embedder, parts.late)
-    parts.store.write(
+    receipt = parts.store.write(
         WriteBatch(
             bank=old.bank,
             model=parts.embedder.model if parts.embedder is not None else None,
@@ -48,7 +53,8 @@ def _restate(parts: RetainParts, old: Fact, changed: Fact, now: datetime) -> Fac
             closures=[Closure(fact_id=old.id, retired_at=now)],
         )
     )
-    return new
+    holder = parts.store.facts(old.bank, [receipt.merged.get(new_id, new_id)])
+    return holder[0] if holder else new
 
 
 def _value(name: str, value: Any) -> Any:
@@ -62,10 +68,10 @@ def _value(name: str, value: Any) -> Any:
         return _member(FactType, name, value)
     if name == "tier":
         return _member(Tier, name, value)
-    if name == "tags":
-        return frozenset(value)
-    if name in ("entities", "emotion_tags", "flags"):
-        return tuple(value)
+    if name in ("tags", "emotion_tags", "flags"):
+        if isinstance(value, str) or not isinstance(value, Iterable):
+            raise InvalidInput(name, "a list of texts", value)
+        return frozenset(value) if name == "tags" else tuple(value)
     return value
 
 
