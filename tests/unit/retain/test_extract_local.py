@@ -42,6 +42,18 @@ def test_small_talk_gives_nothing_and_is_cut_off() -> None:
     ]
 
 
+def test_a_reported_question_is_not_the_speakers() -> None:
+    (fact,) = texts(("Ann", 'The clerk asked me: "Do you work at Fiat?"'))
+    assert fact == 'The clerk asked Ann: "Do you work at Fiat?"'
+
+
+def test_code_and_json_keep_their_quotes() -> None:
+    code = '```json\n{"city": "Porto"}\n```'
+    assert texts(("Ann", code)) == [f"Ann said: {code}"]
+    (fact,) = texts(("tool", '{"city": "Porto", "sky": "we hope clear"}'))
+    assert '{"city": "Porto"' in fact
+
+
 def test_an_answer_is_joined_to_its_question() -> None:
     facts = texts(("Bob", "Where did you move from?"), ("Ann", "Lisbon, last month."))
     assert facts[0] == 'Bob asked Ann: "Where did you move from?"'

@@ -217,3 +217,23 @@ def test_own_belief_and_past_progress_are_still_stated() -> None:
     moving = UNTRUE["I am moving to Paris."].replace("am be AUX VBP", "was be AUX VBD")
     past = unit("I was moving to Paris.", moving, ("Paris", "place"))
     assert [t.object for t in parsed_triples(past, CAROLINE, None) or ()] == ["Paris"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("I read Dune last year.", "Caroline read Dune last year."),
+        ("I read Dune every year.", "Caroline reads Dune every year."),
+        ("I bet Dune last year.", "Caroline bets Dune last year."),
+    ],
+)
+def test_a_verb_with_one_form_is_past_beside_a_past_time(text: str, told: str) -> None:
+    _, verb, _, when, _ = text.rstrip(".").split()
+    rows = f"""
+        I I PRON PRP nsubj 1
+        {verb} {verb} VERB VBP ROOT 1
+        Dune Dune PROPN NNP dobj 1
+        {when} {when} ADJ JJ amod 4
+        year year NOUN NN npadvmod 1
+    """
+    assert in_third_person(text, CAROLINE, None, parse(text, rows)).text == told

@@ -40,6 +40,8 @@ TOLD = [
     ("I told you.", "Caroline told Melanie."),
     ("World War I was long.", "World War I was long."),
     ('She said "I love you" to me.', 'She said "I love you" to Caroline.'),
+    ("He says 'I'm done with my job' a lot.", "He says 'I'm done with my job' a lot."),
+    ("'Cause I like the kids' room.", "'Cause Caroline likes the kids' room."),
     ("It needs some me-time.", "It needs some me-time."),
     ("Use `my_var` as I do.", "Use `my_var` as Caroline does."),
     ("Lost my job yesterday.", "Caroline lost Caroline's job yesterday."),

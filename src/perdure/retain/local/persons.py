@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from perdure.ports.tagger import Token
 from perdure.retain.local import verbs
 from perdure.retain.local.fragments import dropped_subject
+from perdure.retain.local.quotes import QUOTED
 from perdure.retain.local.voice import Voice
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|\d+|[^\w\s]|_")
-_PROTECTED = re.compile(r"`[^`]*`|\"[^\"\n]*\"|“[^”\n]*”|https?://\S+|www\.\S+")
+_PROTECTED = re.compile(rf"`[^`]*`|{QUOTED.pattern}|https?://\S+|www\.\S+")
 _NUMERAL_BEFORE = re.compile(
     r"\b(?:War|Part|Chapter|Phase|Type|Class|Volume|Book|Act|Article|Title|Level|Stage|Category|Elizabeth|Henry|"
     r"Charles|James|Francis|Napoleon|Catherine|Peter|Paul)\s$"
@@ -28,6 +29,10 @@ _FIXED_YOU = re.compile(
 
 _PERSON = re.compile(
     r"\b(?:i|i['’](?:m|ve|d|ll)|im|ive|me|my|mine|myself|we|us|our|ours|ourselves|let['’]s|you|your|yours|yourself)\b",
+    re.IGNORECASE,
+)
+_PAST_TIME = re.compile(
+    r"\b(?:yesterday|ago|in (?:19|20)\d\d|last (?:night|week|weekend|month|year|spring|summer|fall|autumn|winter|\w+day))\b",
     re.IGNORECASE,
 )
 _GROUP_WORDS = frozenset({"we", "us", "our", "ours", "ourselves", "let's", "we're", "we've", "we'll", "we'd"})
@@ -222,11 +227,17 @@ class _Sentence:
             return verb.low
         if verb.low in verbs.PAST:
             return verb.low
-        if verb.low in verbs.PAST_ALIKE and self._follows(verb, "just"):
+        if verb.low in verbs.PAST_ALIKE and self._is_told_as_past(verb):
             return verb.low
         if verb.tag in ("VBP", "VB") or (verb.low in verbs.PRESENT):
             return verbs.third_person(verb.low)
         return verb.low if verbs.is_past(verb.low) else None
+
+    def _is_told_as_past(self, verb: _Word) -> bool:
+        """Whether "put" or "read" is the past: "just put", "read it last year"; "I bet" is said now."""
+        if self._follows(verb, "just"):
+            return True
+        return verb.low != "bet" and _PAST_TIME.search(self.text) is not None
 
     def _follows(self, word: _Word, low: str) -> bool:
         place = self.words.index(word)

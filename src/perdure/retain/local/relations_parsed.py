@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from perdure.ports.extractor import Triple
 from perdure.ports.tagger import Mention, Token
 from perdure.retain.local.mentions import clean_name
+from perdure.retain.local.quotes import QUOTED
 from perdure.retain.local.relation_table import ObjectKind, Pattern, patterns_by_verb
 from perdure.retain.local.units import Unit
 from perdure.retain.local.voice import Voice
@@ -23,7 +23,6 @@ _SHORT_OF = word_set("almost nearly")
 _NOBODY = word_set("nobody none neither no-one")
 _UNREAL = word_set("wish pretend imagine dream doubt deny")
 _BELIEF = word_set("think believe assume suppose claim")
-_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”")
 _EMPTY_OBJECTS = word_set(
     "it that this them one thing things something anything everything nothing lot bit way time times what which who lots "
     "all some any more most much kind sort part idea chance fun hand day week year people person i me you he she they us"
@@ -57,7 +56,7 @@ class _Parse:
         self._names = {"i": speaker, "me": speaker, "you": other}
         self._owners = {"my": speaker, "your": other}
         self._quoted = [
-            (quote.start() + unit.origin, quote.end() + unit.origin) for quote in _QUOTED.finditer(unit.text)
+            (quote.start() + unit.origin, quote.end() + unit.origin) for quote in QUOTED.finditer(unit.text)
         ]
         self.refused = False
         self._children: dict[int, list[int]] = {}

@@ -23,6 +23,7 @@ _CALL = re.compile(
     r"[,! ]+)+(?:(?P<name>[A-Z]\w+)[,!]\s+)?(?=[A-Z]\w*|it|that|the|this|they|he|she)",
     re.IGNORECASE,
 )
+_CODE = re.compile(r"```|~~~|[{\[]\s*\"")
 _FIRST_PERSON = re.compile(r"\b(?:I|I'm|I’m|I've|I’ve|I'd|I'll|my|me)\b")
 _SUGGESTING = re.compile(
     r"\b(?:try|consider|recommend|suggest|you (?:can|could|may|might|should)|make sure|tips?|ideas?|steps?|options?)\b",
@@ -181,6 +182,9 @@ def _spoken(mode: Mode, text: str, speaker: Voice, other: Voice | None) -> str:
 
 
 def _quoted(text: str) -> str:
+    """The text in quotes, its own made single; code and JSON keep theirs and get none."""
+    if _CODE.search(text):
+        return text
     inner = text.replace('"', "'")
     return f'"{inner}"'
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from perdure.ports.tagger import Mention, Sentence, Token
 from perdure.retain.local.blocks import Block, BlockKind, read_blocks
+from perdure.retain.local.quotes import reports_question
 
 _ASIDE = re.compile(r"\[[^\[\]\n]{3,400}\]")
 _ITEM_MARK = re.compile(r"\s*(?:[-*+•◦‣–]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s+")
@@ -34,8 +35,10 @@ class Unit:
 
     @property
     def is_question(self) -> bool:
-        """Whether it ends with a question mark."""
-        return self.kind != "code" and _QUESTION.search(self.text) is not None
+        """Whether it ends with a question mark of its own."""
+        if self.kind == "code" or _QUESTION.search(self.text) is None:
+            return False
+        return not reports_question(self.text)
 
     @property
     def is_aside(self) -> bool:
