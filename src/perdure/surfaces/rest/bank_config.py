@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -151,6 +152,7 @@ def read_updates(updates: Mapping[str, Any]) -> dict[str, Any]:
         name = given.removeprefix(ENVIRONMENT_PREFIX).lower() if given.isupper() else given
         if name not in STORED_ONLY and name not in Acting.model_fields and name not in Profile.model_fields:
             raise InvalidInput(given[:80], "the name of a bank setting")
+        _check_storable(name, value)
         read[name] = value
     for kind in (Acting, Profile):
         chosen = {
@@ -162,6 +164,13 @@ def read_updates(updates: Mapping[str, Any]) -> dict[str, Any]:
             first = error.errors()[0]
             raise InvalidInput(str(first["loc"][0]), first["msg"]) from error
     return read
+
+
+def _check_storable(name: str, value: object) -> None:
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError as error:
+        raise InvalidInput(name, "a value without lone surrogates, NaN and infinities") from error
 
 
 def apply_updates(engine: Perdure, bank_id: str, updates: Mapping[str, Any], name: str | None = None) -> Bank:

@@ -78,11 +78,14 @@ def _status(error: PerdureError) -> int:
     return next((status for kind, status in STATUS if isinstance(error, kind)), 500)
 
 
-async def _validation_error(_: Request, error: Exception) -> JSONResponse:
+async def _validation_error(request: Request, error: Exception) -> JSONResponse:
     """Without the offending input: it may be secret, huge, or not be JSON at all (NaN)."""
     assert isinstance(error, RequestValidationError)
     found = [{"loc": list(part["loc"]), "msg": part["msg"], "type": part["type"]} for part in error.errors()]
     first = found[0] if found else {"loc": [], "msg": "invalid request"}
+    kind = request.headers.get("content-type", "").lower()
+    if first["loc"] == ["body"] and first["type"] == "model_attributes_type" and "json" not in kind:
+        first["msg"] = "expected JSON with the header Content-Type: application/json"
     message = f"{'.'.join(str(step) for step in first['loc'])}: {first['msg']}"
     return plain_error(422, "invalid_input", message, found)
 
@@ -95,4 +98,6 @@ async def _http_error(_: Request, error: Exception) -> JSONResponse:
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:
     log.exception("%s %s failed", request.method, request.url.path, exc_info=error)
-    return plain_error(500, "internal", "internal error; the server's log says more")
+    # The error goes on to uvicorn, which then drops the connection: the client must not send more on it.
+    headers = {"Connection": "close"}
+    return plain_error(500, "internal", "internal error; the server's log says more", headers=headers)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from perdure.errors import InvalidInput
+from perdure.retain.request import read_item
 from perdure.surfaces.rest.present import instant
 from perdure.surfaces.rest.schemas.retain import MemoryItem
 
@@ -30,7 +32,18 @@ def item_fields(item: MemoryItem, index: int, more_tags: Iterable[str]) -> dict[
         fields["tags"] = sorted(tags)
     if item.entities:
         fields["entities"] = [{"text": entity.text, "type": entity.type} for entity in item.entities]
+    _check(fields, index)
     return fields
+
+
+def _check(fields: dict[str, Any], index: int) -> None:
+    """Raise by the item's place what retain would refuse, before any other item is stored."""
+    try:
+        read = read_item(fields, {}, f"items[{index}]")
+    except InvalidInput as error:
+        raise InvalidInput(f"items[{index}].{error.field}", error.expected) from error
+    if read.valid_from is not None and read.valid_to is not None and read.valid_to < read.valid_from:
+        raise InvalidInput(f"items[{index}].valid_to", "a time not before valid_from", read.valid_to.isoformat())
 
 
 def split_by_mode(

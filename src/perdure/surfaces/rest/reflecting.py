@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from perdure.domain.item import check_text
 from perdure.domain.recall import Recollection
 from perdure.domain.time import AsOf
 from perdure.engine import Perdure
@@ -100,9 +101,13 @@ def _fillable(schema: Mapping[str, Any]) -> dict[str, bool]:
     properties = schema.get("properties")
     if not isinstance(properties, Mapping) or not properties:
         raise InvalidInput("response_schema", "an object schema with properties")
-    required = schema.get("required") or ()
+    required = schema.get("required") or []
+    known = isinstance(required, list) and all(isinstance(name, str) and name in properties for name in required)
+    if not known:
+        raise InvalidInput("response_schema.required", "a list of names that properties has", required)
     fields: dict[str, bool] = {}
     for name, given in properties.items():
+        check_text("response_schema.properties", name)
         kind = _kind(given)
         if kind is not None:
             fields[str(name)] = kind == "array"

@@ -71,7 +71,8 @@ class RetainRequest(Body):
         default=None,
         min_length=1,
         max_length=128,
-        description="Identity of background work: sent again, it is the same",
+        pattern="^[^/]*$",
+        description="Identity of background work: sent again, it is the same; without slashes, as paths name it",
     )
 
 

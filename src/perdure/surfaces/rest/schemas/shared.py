@@ -8,6 +8,8 @@ from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field
 
 MOST_ITEMS = 1_000_000
+MOST_CHARACTERS = 2**31
+"""More than any request has. The bound makes pydantic look into texts, and refuse lone surrogates by their place."""
 TagsMatch = Literal["any", "all", "any_strict", "all_strict", "exact"]
 BudgetName = Literal["low", "mid", "high"]
 FactTypeName = Literal["world", "experience", "opinion", "observation"]
@@ -19,7 +21,7 @@ Tags = Annotated[list[str] | None, Query(description="Only what carries these ta
 class Body(BaseModel):
     """A request body; unknown fields are ignored, as Hindsight ignores them."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", str_max_length=MOST_CHARACTERS)
 
 
 class Problem(BaseModel):
@@ -62,7 +64,7 @@ class DeleteResponse(BaseModel):
     deleted_count: int | None = None
 
 
-class TagGroupLeaf(BaseModel):
+class TagGroupLeaf(Body):
     """Tags and how to match them."""
 
     tags: list[str]
