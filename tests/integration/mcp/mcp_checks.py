@@ -71,7 +71,7 @@ async def check_unknown_bank(session: ClientSession) -> None:
     for name in ("recall", "reflect", "context"):
         result = await session.call_tool(name, {"query": "Who plays the cello?", "bank": "wrok"})
         assert result.isError, name
-        assert "not_found: bank 'wrok'" in text_of(result)
+        assert text_of(result).startswith("not_found: bank 'wrok'")
         assert not (await session.call_tool(name, {"query": "Who plays the oboe?"})).isError
 
 
@@ -84,15 +84,21 @@ async def check_errors(session: ClientSession) -> None:
         ("recall", {}, "query"),
         ("retain", {"content": ""}, "content"),
         ("retain", {"content": "x", "timestamp": "whenever"}, "timestamp"),
-        ("forget", {}, "exactly one of"),
+        ("forget", {}, "fact_id, document_id: expected exactly one of them"),
         ("forget", {"fact_id": "nothing"}, "not_found"),
         ("forget", {"document_id": "nothing"}, "not_found"),
         ("recall", {"query": "why " * 10_000}, "query"),
         ("recall", {"query": "x", "max_tokens": -1}, "max_tokens"),
         ("retain", {"content": "Maya plays. " * 20_000}, "content: expected at most"),
-        ("dream", {}, "dream"),
+        ("recall", {"query": "x", "since": "2025-01-01", "until": "2024-01-01"}, "since: expected a date not after until"),
+        ("recall", {"query": "x", "max_token": 5}, "max_token: expected one of"),
+        ("retain", {"content": 5}, "content: Input should be a valid string"),
+        ("retain", {"content": "x", "document_id": ""}, "document_id"),
+        ("retain", {"content": "x", "bank": ""}, "bank: expected"),
+        ("dream", {}, "tool 'dream' does not exist"),
     ):
         result = await session.call_tool(name, arguments)
         assert result.isError, (name, arguments)
         assert said in text_of(result), (name, arguments, text_of(result))
+        assert text_of(result).startswith(("invalid_input: ", "not_found: ")), text_of(result)
     assert len((await session.list_tools()).tools) == len(TOOLS)

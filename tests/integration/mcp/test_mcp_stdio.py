@@ -14,7 +14,13 @@ from pathlib import Path
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from tests.integration.mcp.mcp_checks import check_conversation, check_errors, check_tools, check_unknown_bank
+from tests.integration.mcp.mcp_checks import (
+    check_conversation,
+    check_errors,
+    check_tools,
+    check_unknown_bank,
+    text_of,
+)
 
 QUICK = {
     "PERDURE_EMBEDDER": "hashing",
@@ -87,6 +93,10 @@ def test_a_server_for_one_bank_hides_the_argument_and_keeps_to_it(tmp_path: Path
             await check_tools(session, has_bank=False)
             await check_conversation(session, {})
             retained = await session.call_tool("retain", {"content": "Ruben plays the oboe.", "bank": "other"})
-            assert retained.isError or (retained.structuredContent or {})["bank"] == "solo"
+            assert retained.isError
+            assert text_of(retained).startswith("invalid_input: bank: expected one of")
+            await session.call_tool("retain", {"content": "Ruben plays the oboe."})
+            tagged = await session.call_tool("recall", {"query": "Who plays the oboe?", "tags": ["music"]})
+            assert (tagged.structuredContent or {})["memories"] == []
 
     asyncio.run(talk())

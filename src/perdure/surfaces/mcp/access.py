@@ -24,7 +24,8 @@ class Caller:
         """The bank to work on; raises unless the caller may use it so."""
         if self.bank is not None and asked not in (None, self.bank):
             raise InvalidInput("bank", f"{self.bank!r}, the bank of this endpoint", asked)
-        bank = check_bank_id(self.bank or asked or self._only_bank())
+        chosen = asked if self.bank is None else self.bank
+        bank = check_bank_id(self._only_bank() if chosen is None else chosen)
         if self.key is not None and not (self.key.allows(scope) and self.key.opens(bank)):
             raise Unauthorised(f"the key has no {scope.value} access to this bank")
         return bank

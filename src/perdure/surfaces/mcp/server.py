@@ -5,17 +5,20 @@ from __future__ import annotations
 import functools
 import inspect
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mcp.server.fastmcp import FastMCP
-from mcp.types import ToolAnnotations
+from mcp.server.fastmcp.exceptions import ToolError
+from mcp.types import ContentBlock, ToolAnnotations
+from pydantic import ValidationError
 
 from perdure import __version__
 from perdure.engine import Perdure
+from perdure.errors import InvalidInput, NotFound
 from perdure.surfaces.collector import short_collections
 from perdure.surfaces.mcp.access import Caller
-from perdure.surfaces.mcp.tools import Tools
+from perdure.surfaces.mcp.tools import Tools, told
 from perdure.surfaces.workers import Workers
 
 NAME = "perdure"
@@ -37,12 +40,40 @@ ANNOTATIONS = {
 }
 
 
+class MemoryServer(FastMCP[Any]):
+    """FastMCP that refuses arguments no tool has, and tells errors in the words of Perdure's other surfaces."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any]) -> Sequence[ContentBlock] | dict[str, Any]:
+        """The tool's result; raises ToolError that begins with a stable code."""
+        tool = self._tool_manager.get_tool(name)
+        if tool is None:
+            raise told(NotFound("tool", name))
+        known = tool.parameters["properties"]
+        for argument in arguments:
+            if argument not in known:
+                raise told(InvalidInput(argument[:80], f"one of {', '.join(known)}, as this endpoint has them"))
+        try:
+            return await super().call_tool(name, arguments)
+        except ToolError as error:
+            raise _unwrapped(error) from error
+
+
+def _unwrapped(error: ToolError) -> ToolError:
+    """The error as the tool raised it, or what was wrong with its arguments, without FastMCP's words around it."""
+    cause = error.__cause__
+    if isinstance(cause, ValidationError):
+        first = cause.errors()[0]
+        field = ".".join(str(step) for step in first["loc"])
+        return ToolError(f"{InvalidInput.code}: {field}: {first['msg']}")
+    return cause if isinstance(cause, ToolError) else error
+
+
 def create_server(
     engine: Perdure, workers: Workers, *, bank: str | None = None, with_bank: bool | None = None
 ) -> FastMCP[Any]:
     """A server over one engine. `bank` fixes the bank; `with_bank` shows or hides the tools' bank argument."""
     shows_bank = bank is None if with_bank is None else with_bank
-    server: FastMCP[Any] = FastMCP(
+    server = MemoryServer(
         NAME, instructions=INSTRUCTIONS, stateless_http=True, json_response=True,
         max_request_body_size=engine.settings.max_request_bytes, log_level="WARNING",
     )  # fmt: skip

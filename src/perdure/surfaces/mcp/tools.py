@@ -57,7 +57,7 @@ class Tools:
         speaker: Annotated[str | None, Field(description="Who said it; 'I' in the text means this person")] = None,
         context: Annotated[str | None, Field(description="What it is about, such as a project's name")] = None,
         document_id: Annotated[
-            str | None, Field(description="Name of the source; the same name again replaces it")
+            str | None, Field(min_length=1, description="Name of the source; the same name again replaces it")
         ] = None,
         tags: Annotated[list[str] | None, Field(description="Tags to find the facts by")] = None,
         bank: BankName = None,
@@ -107,7 +107,7 @@ class Tools:
         def work() -> RecallResult:
             self._check_exists(chosen, bank)
             return self._engine.recall(
-                chosen, query, max_tokens=max_tokens, types=types, tags=tags,
+                chosen, query, max_tokens=max_tokens, types=types, tags=tags, tags_match="any_strict",
                 during=_window(since, until), as_of=parse_instant(as_of, "as_of"),
             )  # fmt: skip
 
@@ -155,6 +155,8 @@ class Tools:
         chosen = self._choose(ctx, bank, Scope.WRITE)
 
         def work() -> int:
+            if (fact_id is None) == (document_id is None):
+                raise InvalidInput("fact_id, document_id", "exactly one of them")
             self._check_exists(chosen, bank)
             if fact_id is not None:
                 self._engine.fact(chosen, fact_id)
@@ -170,7 +172,7 @@ class Tools:
         try:
             return caller_of(ctx.request_context.request, self._local).choose(bank, scope)
         except PerdureError as error:
-            raise _told(error) from error
+            raise told(error) from error
 
     def _check_exists(self, chosen: str, asked: str | None) -> None:
         """A misspelt bank is an error; the endpoint's own and the default one are only empty at first."""
@@ -181,22 +183,25 @@ class Tools:
         try:
             return await self._workers.run(work)
         except PerdureError as error:
-            raise _told(error) from error
+            raise told(error) from error
 
     async def _read(self, work: Callable[[], T]) -> T:
         """Counted with all other recalls of the process, and refused when there are too many."""
         try:
             return await self._workers.recall(work)
         except PerdureError as error:
-            raise _told(error) from error
+            raise told(error) from error
 
 
-def _told(error: PerdureError) -> ToolError:
+def told(error: PerdureError) -> ToolError:
+    """The error as a client sees it: a stable code, and what was wrong."""
     return ToolError(f"{error.code}: {error}")
 
 
 def _window(since: str | None, until: str | None) -> Window | None:
     start, end = parse_instant(since, "since"), parse_instant(until, "until")
+    if start is not None and end is not None and start > end:
+        raise InvalidInput("since", f"a date not after until ({until})", since)
     return Window(start, end) if start is not None or end is not None else None
 
 
