@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from perdure import Perdure
-from perdure.surfaces.cli.draw.care import draw_models
+from perdure.domain.operation import Operation
+from perdure.surfaces.cli.draw.care import draw_keys, draw_models
 from perdure.surfaces.cli.draw.console import HarmlessConsole
-from perdure.surfaces.cli.draw.lists import draw_banks
+from perdure.surfaces.cli.draw.lists import draw_banks, draw_operations, draw_record
 from perdure.surfaces.cli.draw.recall import explain_table
+from perdure.surfaces.keys import ApiKey, Scope
 
 UNREADABLE = Path("/proc/self/mem")
 
@@ -133,6 +135,12 @@ def test_lists_are_whole_in_a_narrow_terminal(tmp_path: Path) -> None:
         "licence": "Apache-2.0", "in_use": True, "source": "package", "missing": None,
     }  # fmt: skip
     assert row["name"] in drawn(60, draw_models, [row])
+    work = [Operation(id="6-32c7-0c6d-" * 3, bank=bank.id, kind="retain", error="no room")]
+    assert work[0].id in drawn(60, draw_operations, work)
+    assert work[0].id in drawn(100, draw_operations, work)
+    key = ApiKey(id="c7e2a570fe1a8e1f", name="n" * 40, banks=("b" * 128,), scopes=frozenset({Scope.READ, Scope.WRITE}))
+    assert key.id in drawn(60, draw_keys, [key])
+    assert drawn(60, draw_record, {"id": "b" * 128}).count("b") == 128
     inside_a_panel = explain_table(result, result.recollections, 56, brief=True)
     figures = drawn(56, lambda console: console.print(inside_a_panel))
     assert f"{result.recollections[0].score:.3f}" in figures

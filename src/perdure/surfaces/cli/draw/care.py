@@ -94,6 +94,8 @@ def draw_keys(console: Console, keys: Sequence[ApiKey]) -> None:
         console.print(Text("no keys: the server answers on this machine only", style="dim"))
         return
     made = table("key", "name", "banks", "scopes", "created")
+    made.columns[0].no_wrap = made.columns[4].no_wrap = True
+    made.columns[1].overflow = made.columns[2].overflow = "fold"
     for key in keys:
         scopes = ", ".join(sorted(scope.value for scope in key.scopes))
         made.add_row(key.id, Text(key.name), Text(", ".join(key.banks)), scopes, day(key.created_at))

@@ -87,7 +87,7 @@ def draw_record(console: Console, fields: Mapping[str, object]) -> None:
     """One thing in full: a field a line, empty ones left out."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
-    grid.add_column(ratio=1)
+    grid.add_column(ratio=1, overflow="fold")
     for name, value in fields.items():
         if value not in (None, "", [], {}, ()):
             grid.add_row(name, Text(_shown(value)))
@@ -171,11 +171,18 @@ def draw_stats(console: Console, bank: str, stats: BankStats) -> None:
 
 
 def draw_operations(console: Console, operations: Sequence[Operation]) -> None:
-    """Background work and how far it is."""
-    made = table("operation", "kind", "status", "progress", "updated", "error")
-    made.columns[5].ratio = 1
+    """Background work and how far it is, with ids that can be copied whole, and errors below."""
+    made = table("operation", "kind", "status", "progress", "updated", expand=False)
+    made.columns[0].overflow = "fold"
     for work in operations:
         status = Text(work.status.value, style=STATUS_STYLE.get(work.status.value, ""))
         updated = f"{work.updated_at:%Y-%m-%d %H:%M}" if work.updated_at else ""
-        made.add_row(work.id, work.kind, status, f"{work.done}/{work.total}", updated, Text(work.error or ""))
-    console.print(made if operations else Text("no background work", style="dim"))
+        figures = (work.kind, status, f"{work.done}/{work.total}", updated)
+        name = Text(work.id).append(f"\n{work.error}" if work.error else "", style="red")
+        if console.width < USUAL:
+            line = Text(" · ").join(Text(part) if isinstance(part, str) else part for part in figures)
+            console.print(Text("\n").join((line, name)))
+        else:
+            made.add_row(name, *figures)
+    if made.rows or not operations:
+        console.print(made if operations else Text("no background work", style="dim"))
