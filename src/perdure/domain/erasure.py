@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from perdure.domain.fact import Chunk, Document, Fact, TurnSpan
 
 FORGOTTEN = "[forgotten]"
 """Stands where erased text stood."""
+_PIECE = 24
+"""Characters in a row that are hardly in two texts by chance."""
 
 
 def needles(facts: Iterable[Fact]) -> tuple[str, ...]:
@@ -29,6 +32,31 @@ def scrub(text: str, wordings: Iterable[str]) -> str:
         pattern = r"\s+".join(re.escape(word) for word in wording.split())
         text = re.sub(pattern, FORGOTTEN, text, flags=re.IGNORECASE)
     return text
+
+
+def pieces(wordings: Iterable[str]) -> frozenset[str]:
+    """Every part of the wordings that is long enough to be known again where a wording was cut short."""
+    return frozenset(
+        wording[start : start + _PIECE] for wording in wordings for start in range(len(wording) - _PIECE + 1)
+    )
+
+
+def scrub_passage(passage: str, wordings: Iterable[str], known: frozenset[str], fact: Fact) -> str:
+    """What a fact of the same document is read with, without the wordings and their pieces; its own words stay."""
+    text = scrub(passage, wordings)
+    kept: list[str] = []
+    at = start = 0
+    while start <= len(text) - _PIECE:
+        piece = text[start : start + _PIECE]
+        if piece not in known or piece in fact.text or piece in fact.source_text:
+            start += 1
+            continue
+        kept += [text[at:start], FORGOTTEN]
+        at = start + _PIECE
+        while at < len(text) and text[at - _PIECE + 1 : at + 1] in known:
+            at += 1
+        start = at
+    return "".join([*kept, text[at:]])
 
 
 def scrub_chunk(chunk: Chunk, wordings: Iterable[str]) -> Chunk:
@@ -70,6 +98,30 @@ def scrub_sibling(fact: Fact, wordings: Iterable[str]) -> Fact:
         context=scrub(fact.context, wordings),
         original_text=original if original is None else scrub(original, wordings),
     )
+
+
+def own_terms(fact: Fact, terms: Mapping[str, float], *around: str) -> dict[str, float]:
+    """The index terms that the fact's own words hold, or a text around it that stays.
+
+    Terms are stems: one is held when a word begins like it, but for its last letter.
+    """
+    said = (fact.text, fact.source_text, fact.original_text, fact.speaker, fact.subject, fact.relation, fact.object)
+    text = _folded(" ".join(part for part in (*said, *fact.entities, *around) if part))
+    return {term: weight for term, weight in terms.items() if term[: max(3, len(term) - 1)] in text}
+
+
+def scrub_terms(
+    fact: Fact, terms: Mapping[str, float], erased: Collection[str], passage: str
+) -> Mapping[str, float]:
+    """The terms of a fact of the same document without those of erased facts that nothing else holds."""
+    kept = own_terms(fact, terms, fact.context, passage)
+    return {term: weight for term, weight in terms.items() if term in kept or term not in erased}
+
+
+def _folded(text: str) -> str:
+    """Lower case without diacritics."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return unicodedata.normalize("NFKC", "".join(c for c in decomposed if not unicodedata.combining(c)))
 
 
 def rehome(fact: Fact, document_id: str | None, chunk_id: str | None, lost: int) -> Fact:

@@ -166,6 +166,22 @@ class ForgetContract:
         assert ids(store.search(BANK, SemanticProbe(unit(1)), CURRENT, 9)) == ["b"]
         assert store.banks([BANK])[0].model == MODEL
 
+    def test_the_words_of_an_erased_fact_find_no_other(self, store: Store) -> None:
+        near = {"terms": {"house": 1.0, "secret": 0.5, "anna": 1.0}, "passage": "Anna: the house. It is secret."}
+        put(
+            store,
+            new(make_fact("a", "It is secret.", document_id="d"), words="secret"),
+            new(make_fact("b", "Anna has a house.", document_id="d"), **near),
+            new(make_fact("c", "A secret garden.", document_id="d"), words="secret garden"),
+            documents=[Document(id="d", bank=BANK)],
+        )
+        assert ids(store.search(BANK, KeywordProbe({"secret": 1.0}), CURRENT, 9)) == ["a", "c", "b"]
+        store.forget(BANK, Target(fact_id="a"))
+        assert ids(store.search(BANK, KeywordProbe({"secret": 1.0}), CURRENT, 9)) == ["c"]
+        left = store.features(BANK, ["b"])["b"]
+        assert (left.terms, left.passage) == ({"house": 1.0, "anna": 1.0}, "Anna: the house. [forgotten]")
+        assert ids(store.search(BANK, KeywordProbe({"house": 1.0}), CURRENT, 9)) == ["b"]
+
     def test_a_bank_of_which_there_are_only_records_goes_too(self, store: Store) -> None:
         store.save_records([Record(kind="k", id="1", bank=BANK), Record(kind="k", id="1", bank="other")])
         assert store.forget(BANK, Target(bank=True)) == 0

@@ -344,6 +344,14 @@ class WriteContract:
         with pytest.raises(ModelMismatch):
             store.search(BANK, SemanticProbe(unit(1)), CURRENT, 9)
 
+    def test_vectors_kept_aside_go_with_what_they_were_made_of(self, store: Store) -> None:
+        put(store, *(new(make_fact(name), vectors={"fact": unit(1)}) for name in "ab"))
+        other = EmbeddingModel("other", 8)
+        store.stage_vectors(BANK, other, [(name, {"fact": unit(0, 1)}, b"") for name in "ab"])
+        changed = Features(vectors={"fact": unit(0, 0, 1)})
+        store.write(WriteBatch(bank=BANK, model=MODEL, features={"a": changed}))
+        assert store.switch_model(BANK, other) == ["a"]
+
     def test_counts(self, store: Store) -> None:
         put(
             store,

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from perdure.domain.erasure import needles, scrub, scrub_chunk, scrub_document, scrub_sibling
-from perdure.testing.memory_state import BankState, remove_sources
+from perdure.domain.erasure import (
+    needles,
+    own_terms,
+    pieces,
+    scrub_chunk,
+    scrub_document,
+    scrub_passage,
+    scrub_sibling,
+    scrub_terms,
+)
+from perdure.testing.memory_state import BankState, remove_sources, replace_features
 
 
 def forget_document(state: BankState, document_id: str) -> int:
     """Erase the document, its chunks and the facts that nothing else proves."""
+    housed = {fact.id for fact in state.facts.values() if fact.document_id == document_id}
     homeless = remove_sources(state, lambda source: source[0] == document_id, erase=True)
+    for ident in housed.difference(homeless):
+        features = state.features[ident]
+        bare = own_terms(state.facts[ident], features.terms)
+        replace_features(state, ident, replace(features, passage="", terms=bare))
     state.documents.pop(document_id, None)
     state.chunks = {ident: chunk for ident, chunk in state.chunks.items() if chunk.document_id != document_id}
     return forget_facts(state, homeless)
@@ -45,11 +59,15 @@ def _scrub_surroundings(state: BankState, doomed: set[str]) -> None:
         state.chunks[ident] = scrub_chunk(state.chunks[ident], wordings)
     for ident in documents & state.documents.keys():
         state.documents[ident] = scrub_document(state.documents[ident], wordings)
+    erased = {term for fact in gone for term in own_terms(fact, state.features[fact.id].terms)}
     for fact in list(state.facts.values()):
         if fact.document_id in documents and fact.id not in doomed:
-            state.facts[fact.id] = scrub_sibling(fact, wordings)
+            state.facts[fact.id] = scrubbed = scrub_sibling(fact, wordings)
             features = state.features[fact.id]
-            state.features[fact.id] = replace(features, passage=scrub(features.passage, wordings))
+            passage = scrub_passage(features.passage, wordings, pieces(wordings), scrubbed)
+            terms = scrub_terms(scrubbed, features.terms, erased, passage)
+            if (passage, terms) != (features.passage, features.terms):
+                replace_features(state, fact.id, replace(features, passage=passage, terms=terms))
 
 
 def _drop_entities(state: BankState, doomed: set[str]) -> None:

@@ -114,8 +114,15 @@ def apply(state: BankState, batch: WriteBatch, now: datetime) -> WriteReceipt:
         _update(state, fact)
     for ident, features in batch.features.items():
         if ident in state.facts:
-            state.features[ident] = features
+            replace_features(state, ident, features)
     return _add_facts(state, batch)
+
+
+def replace_features(state: BankState, ident: str, features: Features) -> None:
+    """Vectors that were kept aside for the fact as it was before go."""
+    state.features[ident] = features
+    for held in state.staged.values():
+        held.pop(ident, None)
 
 
 def _add_facts(state: BankState, batch: WriteBatch) -> WriteReceipt:

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections.abc import Collection
+from dataclasses import replace
 
-from perdure.domain.erasure import needles, scrub, scrub_chunk, scrub_document, scrub_sibling
+from perdure.domain.erasure import (
+    needles,
+    own_terms,
+    pieces,
+    scrub_chunk,
+    scrub_document,
+    scrub_passage,
+    scrub_sibling,
+    scrub_terms,
+)
 from perdure.stores.sqlite import catalog, codec
 from perdure.stores.sqlite.index.snapshot import Snapshot
 from perdure.stores.sqlite.segments import touch
@@ -42,7 +54,9 @@ class Eraser:
 
     def document(self, document_id: str) -> int:
         """Erase a document, its chunks and the facts that nothing else proves."""
+        housed = [held.fact.id for held in self._facts.load_where("document_id = ?", (document_id,))]
         homeless = remove_sources(self._db, self._bank_no, self._facts, "document_id = ?", (document_id,))
+        self._strip(set(housed) - set(homeless))
         key = (self._bank_no, document_id)
         self._db.execute("DELETE FROM document WHERE bank = ? AND id = ?", key)
         self._db.execute("DELETE FROM chunk WHERE bank = ? AND document_id = ?", key)
@@ -91,12 +105,13 @@ class Eraser:
         for chunk in catalog.chunks(self._db, self._bank_no, self._bank, quoted, None):
             write_chunks(self._db, self._bank_no, [scrub_chunk(chunk, wordings)])
         gone = {held.no for held in doomed}
+        known, erased = pieces(wordings), self._own_terms(doomed)
         for document_id in sorted({document for document, _ in sources if document is not None}):
             self._scrub_document(document_id, wordings)
             for held in self._facts.load_where("document_id = ?", (document_id,)):
-                if held.no not in gone:
+                if held.no not in gone and held.features is None:
                     self._facts.put(scrub_sibling(held.fact, wordings))
-                    self._scrub_passage(held.no, wordings)
+                    self._scrub_features(held, wordings, known, erased)
 
     def _scrub_document(self, document_id: str, wordings: tuple[str, ...]) -> None:
         row = self._db.execute(
@@ -108,11 +123,34 @@ class Eraser:
             assert document.updated_at is not None
             write_documents(self._db, self._bank_no, [scrubbed], document.updated_at)
 
-    def _scrub_passage(self, no: int, wordings: tuple[str, ...]) -> None:
-        (passage,) = self._db.execute("SELECT passage FROM detail WHERE fact = ?", (no,)).fetchone()
-        scrubbed = scrub(passage, wordings)
-        if scrubbed != passage:
-            self._db.execute("UPDATE detail SET passage = ? WHERE fact = ?", (scrubbed, no))
+    def _own_terms(self, doomed: list[Held]) -> set[str]:
+        """The index terms that go with facts."""
+        terms: set[str] = set()
+        for held in doomed:
+            (packed,) = self._db.execute("SELECT terms FROM detail WHERE fact = ?", (held.no,)).fetchone()
+            terms |= own_terms(held.fact, json.loads(packed)).keys()
+        return terms
+
+    def _scrub_features(
+        self, held: Held, wordings: tuple[str, ...], known: frozenset[str], erased: set[str]
+    ) -> None:
+        """What a sibling is found by and read with holds words of the facts around it."""
+        passage, packed = self._db.execute(
+            "SELECT passage, terms FROM detail WHERE fact = ?", (held.no,)
+        ).fetchone()
+        scrubbed, terms = scrub_passage(passage, wordings, known, held.fact), json.loads(packed)
+        left = scrub_terms(held.fact, terms, erased, scrubbed)
+        if scrubbed != passage or len(left) < len(terms):
+            features = catalog.features(self._db, self._bank_no, [held.fact.id])[held.fact.id]
+            self._facts.put_features(held.fact.id, replace(features, passage=scrubbed, terms=left))
+
+    def _strip(self, ids: Collection[str]) -> None:
+        """Facts that move to another document are found by and read with their own words alone."""
+        for ident, features in catalog.features(self._db, self._bank_no, sorted(ids)).items():
+            held = self._facts.get(ident)
+            assert held is not None
+            bare = replace(features, passage="", terms=own_terms(held.fact, features.terms))
+            self._facts.put_features(ident, bare)
 
     def _delete(self, doomed: list[Held]) -> None:
         numbers = [held.no for held in doomed]
@@ -121,14 +159,6 @@ class Eraser:
         self._db.executemany("DELETE FROM feature WHERE bank = ? AND fact = ?", keyed)
         for table in ("detail", "proof", "derived"):
             self._db.executemany(f"DELETE FROM {table} WHERE fact = ?", single)
-        staged = self._db.execute(
-            "SELECT DISTINCT model, dimensions FROM staged WHERE bank = ?", (self._bank_no,)
-        ).fetchall()
-        for model, dimensions in staged:
-            self._db.executemany(
-                "DELETE FROM staged WHERE bank = ? AND model = ? AND dimensions = ? AND fact = ?",
-                [(self._bank_no, model, dimensions, no) for no in numbers],
-            )
         delete_vectors(self._db, self._bank_no, numbers)
         self._db.executemany("DELETE FROM fact WHERE no = ?", single)
         self._facts.log((no, Change.GONE) for no in numbers)

@@ -291,9 +291,17 @@ def views_of(connection: sqlite3.Connection, bank_no: int) -> list[str]:
 
 
 def delete_vectors(connection: sqlite3.Connection, bank_no: int, numbers: Sequence[int]) -> None:
-    """Remove all vectors of some facts."""
+    """Remove all vectors of some facts, those of another model that are kept aside too."""
     if not numbers:
         return
+    staged = connection.execute(
+        "SELECT DISTINCT model, dimensions FROM staged WHERE bank = ?", (bank_no,)
+    ).fetchall()
+    for model, dimensions in staged:
+        connection.executemany(
+            "DELETE FROM staged WHERE bank = ? AND model = ? AND dimensions = ? AND fact = ?",
+            [(bank_no, model, dimensions, no) for no in numbers],
+        )
     for view in views_of(connection, bank_no):
         rows = [(bank_no, view, no) for no in numbers]
         connection.executemany("DELETE FROM vector_original WHERE bank = ? AND view = ? AND fact = ?", rows)

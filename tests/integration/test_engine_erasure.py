@@ -1,0 +1,64 @@
+"""What is forgotten is nowhere in the file: not in what the facts around it are found by or read with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from perdure import Perdure
+
+WORD = "Zanzibarquux"
+OPTIONS: dict[str, Any] = {"embedder": "hashing", "reranker": "none", "tagger": "rules", "tokens": "approximate"}
+
+
+@pytest.fixture(params=["local", "verbatim"])
+def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Perdure]:
+    with Perdure.open(tmp_path / "m.db", extractor=request.param, **OPTIONS) as opened:
+        yield opened
+
+
+def traces(folder: Path, word: str = WORD) -> int:
+    return b"".join(path.read_bytes() for path in folder.iterdir()).lower().count(word.lower().encode())
+
+
+def forget_facts_with(memory: Perdure, word: str) -> None:
+    for fact in memory.facts("b", include_closed=True, limit=1000).facts:
+        if word in fact.text + fact.source_text:
+            memory.forget("b", fact_id=fact.id)
+
+
+ROOMS = " and ".join(f"a room{number}" for number in range(40))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"I visited {WORD} yesterday.",
+        f"I bought a small red house with {ROOMS} near {WORD}",
+        f"I bought a house in {WORD} after years. " + "My cousin works in Oslo as a baker. " * 9,
+    ],
+)
+def test_what_stood_around_a_forgotten_fact_does_not_hold_its_words(
+    memory: Perdure, tmp_path: Path, said: str
+) -> None:
+    around = ["I would like to see it in summer, is it warm?", "The guest room is free in July."]
+    turns = [{"content": said, "speaker": "Ann"}, *({"content": text, "speaker": "Bo"} for text in around)]
+    memory.retain("b", turns, document_id="d", timestamp="2024-05-01")
+    assert traces(tmp_path)
+    forget_facts_with(memory, WORD)
+    assert traces(tmp_path) == 0
+    assert [found.fact for found in memory.recall("b", "Is the guest room free in July?")]
+
+
+def test_a_fact_that_outlives_its_document_does_not_hold_its_words(memory: Perdure, tmp_path: Path) -> None:
+    both = {"content": "Ann moved from Oslo to Lisbon because of the light.", "speaker": "Ann"}
+    around = {"content": f"Hmm, {WORD}, okay, right?", "speaker": "Bo"}
+    memory.retain("b", [around, both, around], document_id="first", timestamp="2024-05-01")
+    memory.retain("b", [both], document_id="second", timestamp="2024-05-01")
+    memory.forget("b", document_id="first")
+    assert traces(tmp_path) == 0
+    assert [fact.document_id for fact in memory.facts("b").facts] == ["second"]
+    assert "Lisbon" in next(iter(memory.recall("b", "Why did Ann move to Lisbon?"))).text
