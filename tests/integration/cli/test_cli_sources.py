@@ -178,3 +178,31 @@ def test_a_folder_can_be_retained_again_without_doubling(cli: Any) -> None:
     assert first["facts"] >= 1
     assert again["facts"] == 0
     assert cli("facts", "--json").json["total"] == first["facts"]
+
+
+@pytest.mark.parametrize(
+    "export",
+    [
+        '{"mapping": 5}',
+        '{"mapping": {"a": 5}}',
+        '{"mapping": {"a": {"message": {"content": {"parts": 5}}}}}',
+        '{"mapping": {"a": {"message": {"author": 5, "content": {"parts": ["x"]}}}}}',
+        '{"mapping": {"a": {"parent": [1], "message": {"content": {"parts": ["x"]}}}}}',
+        '[{"text": "half a pair: \\ud800"}]',
+        '[{"text": "nothing: \\u0000"}]',
+        "[" * 100_000,
+    ],
+    ids=lambda export: export[:60],
+)
+def test_a_damaged_export_is_named_and_does_not_stop_its_folder(cli: Any, export: str) -> None:
+    folder = cli.folder / "chats"
+    folder.mkdir()
+    (folder / "bad.json").write_text(export)
+    (folder / "good.json").write_text('[{"speaker": "Maya", "text": "I play the cello."}]')
+    ran = cli("retain", "chats", "--json")
+    assert ran.code == 0, ran.err
+    assert [skipped["file"] for skipped in ran.json["skipped"]] == ["chats/bad.json"]
+    assert ran.json["facts"] == 1
+    alone = cli("retain", "chats/bad.json")
+    assert alone.code == 2, alone.err
+    assert "chats/bad.json" in alone.err

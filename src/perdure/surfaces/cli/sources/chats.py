@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any
 
-from perdure.domain.item import AGENT_ROLES
+from perdure.domain.item import AGENT_ROLES, check_text
 from perdure.errors import InvalidInput
 from perdure.surfaces.cli.sources.model import Reading
 
@@ -37,12 +37,24 @@ def read_chats(text: str, name: str, document_id: str | None = None) -> list[Rea
     found = [reading for reading in readings if reading.items]
     if not found:
         raise InvalidInput(name, "a chat export with at least one turn that somebody said")
+    for reading in found:
+        _check_texts(reading)
     return found
+
+
+def _check_texts(reading: Reading) -> None:
+    """Raise by the conversation's name what no store takes; JSON can spell NUL characters and lone surrogates."""
+    for item in reading.items:
+        for value in item.values():
+            if isinstance(value, str):
+                check_text(reading.name, value)
 
 
 def _parse(text: str, name: str) -> list[Any]:
     try:
         return [json.loads(text)]
+    except RecursionError as error:
+        raise InvalidInput(name, "JSON that is nested less deeply") from error
     except json.JSONDecodeError as whole:
         lines = [(n, line) for n, line in enumerate(text.splitlines(), start=1) if line.strip()]
         if len(lines) < 2:
@@ -53,7 +65,7 @@ def _parse(text: str, name: str) -> list[Any]:
 def _line(line: str, where: str) -> Any:
     try:
         return json.loads(line)
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise InvalidInput(where, f"valid JSON: {error}") from error
 
 
@@ -65,7 +77,7 @@ def _conversation(value: Mapping[str, Any], where: str) -> Reading:
     title = str(value.get("title") or value.get("name") or "")
     began = value.get("create_time") or value.get("created_at")
     if "mapping" in value:
-        turns = [_chatgpt(node, where) for node in _spoken_path(value)]
+        turns = _chatgpt_turns(value, where)
     else:
         messages = value.get("chat_messages", value.get("messages"))
         if not isinstance(messages, Sequence) or isinstance(messages, str):
@@ -73,6 +85,13 @@ def _conversation(value: Mapping[str, Any], where: str) -> Reading:
         turns = [_turn(message, f"{where}[{n}]") for n, message in enumerate(messages)]
     given = value.get("conversation_id") or value.get("uuid") or value.get("id")
     return _reading(str(given or _digest(where, turns)), title or where, turns, title, _moment(began, where))
+
+
+def _chatgpt_turns(value: Mapping[str, Any], where: str) -> list[dict[str, Any] | None]:
+    try:
+        return [_chatgpt(node, where) for node in _spoken_path(value)]
+    except (AttributeError, KeyError, TypeError) as error:
+        raise InvalidInput(f"{where}.mapping", "nodes with messages, as ChatGPT exports them") from error
 
 
 def _spoken_path(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
