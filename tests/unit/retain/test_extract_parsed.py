@@ -8,6 +8,7 @@ from perdure.ports.tagger import Mention, Token
 from perdure.retain.local.persons import in_third_person
 from perdure.retain.local.relations import find_triples
 from perdure.retain.local.relations_parsed import parsed_triples
+from perdure.retain.local.statements import split_statements
 from perdure.retain.local.units import Unit
 from perdure.retain.local.voice import Voice
 
@@ -145,14 +146,6 @@ def test_joined_subjects_state_nothing_of_one_of_them() -> None:
 
 
 UNTRUE = {
-    "I no longer work at Google.": """
-        I I PRON PRP nsubj 3
-        no no ADV RB neg 2
-        longer long ADV RBR advmod 3
-        work work VERB VBP ROOT 3
-        at at ADP IN prep 3
-        Google Google PROPN NNP pobj 4
-    """,
     "I almost moved to Paris.": """
         I I PRON PRP nsubj 2
         almost almost ADV RB advmod 2
@@ -204,10 +197,84 @@ UNTRUE = {
 
 @pytest.mark.parametrize("text", sorted(UNTRUE))
 def test_what_is_not_so_or_is_another_ones_words_states_nothing(text: str) -> None:
-    names = [(name, kind) for name, kind in (("Google", "organisation"), ("Paris", "place")) if name in text]
-    sentence = unit(text, UNTRUE[text], *names)
+    sentence = unit(text, UNTRUE[text], *([("Paris", "place")] if "Paris" in text else []))
     told = in_third_person(text, CAROLINE, None, sentence.tokens).text
     assert find_triples(sentence, told, CAROLINE, None) == []
+
+
+def test_what_is_no_longer_so_is_an_end() -> None:
+    rows = """
+        I I PRON PRP nsubj 3
+        no no ADV RB neg 2
+        longer long ADV RBR advmod 3
+        work work VERB VBP ROOT 3
+        at at ADP IN prep 3
+        Google Google PROPN NNP pobj 4
+    """
+    mention = ("Google", "organisation")
+    (triple,) = parsed_triples(unit("I no longer work at Google.", rows, mention), CAROLINE, None) or ()
+    assert (triple.relation, triple.object, triple.single_valued) == ("left", "Google", False)
+    swapped = rows.replace("no no ADV RB neg 2", "do do AUX VBP aux 3").replace(
+        "longer long ADV RBR advmod", "not not PART RB neg"
+    )
+    anymore = f"{swapped.rstrip()}\n        anymore anymore ADV RB advmod 3"
+    (triple,) = (
+        parsed_triples(unit("I do not work at Google anymore.", anymore, mention), CAROLINE, None) or ()
+    )
+    assert triple.relation == "left"
+    assert parsed_triples(unit("I do not work at Google.", swapped, mention), CAROLINE, None) == []
+
+
+JOINED = {
+    ("I live in Paris and work at Google.", ("Caroline lives in Paris.", "Caroline works at Google.")): """
+        I I PRON PRP nsubj 1
+        live live VERB VBP ROOT 1
+        in in ADP IN prep 1
+        Paris Paris PROPN NNP pobj 2
+        and and CCONJ CC cc 1
+        work work VERB VB conj 1
+        at at ADP IN prep 5
+        Google Google PROPN NNP pobj 6
+    """,
+    ("I live in Paris, and now Bob works at Google.", ("Caroline lives in Paris.", "Now Bob works at Google.")): """
+        I I PRON PRP nsubj 1
+        live live VERB VBP ROOT 1
+        in in ADP IN prep 1
+        Paris Paris PROPN NNP pobj 2
+        and and CCONJ CC cc 1
+        now now ADV RB advmod 7
+        Bob Bob PROPN NNP nsubj 7
+        works work VERB VBZ conj 1
+        at at ADP IN prep 7
+        Google Google PROPN NNP pobj 8
+    """,
+    ("I live in Paris and love jazz.", ("Caroline lives in Paris and love jazz.",)): """
+        I I PRON PRP nsubj 1
+        live live VERB VBP ROOT 1
+        in in ADP IN prep 1
+        Paris Paris PROPN NNP pobj 2
+        and and CCONJ CC cc 1
+        love love VERB VB conj 1
+        jazz jazz NOUN NN dobj 5
+    """,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "told"), sorted(JOINED))
+def test_two_replaceable_statements_are_two_facts(text: str, told: tuple[str, ...]) -> None:
+    names = [(name, kind) for name, kind in (("Paris", "place"), ("Google", "organisation")) if name in text]
+    sentence = unit(text, JOINED[text, told], *names)
+
+    def rewritten(part: Unit) -> str:
+        return in_third_person(part.text, CAROLINE, None, part.tokens, part.origin).text
+
+    def replaceable(part: Unit) -> bool:
+        return any(t.single_valued for t in find_triples(part, rewritten(part), CAROLINE, None))
+
+    parts = split_statements(sentence, replaceable)
+    assert tuple(rewritten(part) for part in parts) == told
+    assert (parts[0].start, parts[-1].end) == (0, len(text))
+    assert all(replaceable(part) for part in parts)
 
 
 def test_own_belief_and_past_progress_are_still_stated() -> None:

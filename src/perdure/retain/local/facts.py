@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from perdure.retain.local.blocks import is_bare_line
 from perdure.retain.local.causes import is_split_off, parts_from, split_at_cause
 from perdure.retain.local.smalltalk import is_small_talk
+from perdure.retain.local.statements import split_statements
 from perdure.retain.local.units import Unit
 from perdure.text.wordlist import word_set
 
@@ -73,7 +74,8 @@ def group_units(
         part
         for number, unit in enumerate(units)
         if unit.kind == "code" or (keep_first and number == 0) or not is_small_talk(unit.text, names)
-        for part in split_at_cause(unit)
+        for half in split_at_cause(unit)
+        for part in split_statements(half, stands_alone)
     ]
     is_long = sum(len(unit.text) for unit in kept) > shape.long_turn
     packer = _Packer(shape, is_long, stands_alone)

@@ -32,6 +32,7 @@ class Pattern:
     single: bool
     past: str
     denied: str
+    ended: str
     passive: bool
     event: bool
     """Whether it comes about at one time: "is moving to Lyon" is a plan, not a place to live."""
@@ -60,6 +61,7 @@ def patterns_by_verb() -> dict[str, tuple[Pattern, ...]]:
             single=row.get("single", False),
             past=row.get("past", ""),
             denied=row.get("denied", ""),
+            ended=row.get("ended", ""),
             passive=row.get("passive", False),
             event=row.get("event", False),
         )

@@ -20,6 +20,7 @@ _INSIDE = ("compound", "amod", "nummod", "poss", "nmod", "quantmod", "flat", "ca
 _HEDGES = word_set("would could might may should can must shall will wo ca if unless 'll ’ll 'd ’d going")
 _KEEPS_FACT = word_set("start begin continue decide finish")
 _SHORT_OF = word_set("almost nearly")
+_NO_MORE = word_set("anymore more longer")
 _NOBODY = word_set("nobody none neither no-one")
 _UNREAL = word_set("wish pretend imagine dream doubt deny")
 _BELIEF = word_set("think believe assume suppose claim")
@@ -85,9 +86,11 @@ class _Parse:
                     break
 
     def _match(self, pattern: Pattern, verb: int, subject: str) -> Triple | None:
-        denied = self._has(verb, "neg")
+        over = self._is_no_longer(verb)
+        denied = self._has(verb, "neg") or over
         passive = self._has(verb, "nsubjpass")
-        if (denied and not pattern.denied) or (passive and not (pattern.passive or pattern.after)):
+        denial = (over and pattern.ended) or pattern.denied
+        if (denied and not denial) or (passive and not (pattern.passive or pattern.after)):
             return None
         if pattern.event and self._is_planned(verb):
             self.refused = True
@@ -100,8 +103,8 @@ class _Parse:
         name = self._name_of(target, pattern.object)
         if not name or name == subject:
             return None
-        over = self._is_over(verb)
-        relation = pattern.denied if denied else pattern.past if over and pattern.past else pattern.relation
+        past = pattern.past if self._is_over(verb) else ""
+        relation = denial if denied else past or pattern.relation
         single = pattern.single and not denied and relation == pattern.relation
         return Triple(subject=subject, relation=relation, object=name, single_valued=single)
 
@@ -247,15 +250,23 @@ class _Parse:
         return False
 
     def _is_untrue(self, verb: int) -> bool:
-        """"No longer", "almost", "nobody", wished for or believed by others: said, but not so."""
+        """"Almost", "nobody", wished for or believed by others: said, but not so."""
         token = self._tokens[verb]
         for child in self._children.get(verb, ()):
             low = self._tokens[child].text.casefold()
-            if low in _SHORT_OF or (low == "longer" and self._has(child, "neg")):
-                return True
-            if low in _NOBODY and self._tokens[child].dep in _SUBJECTS:
+            if low in _SHORT_OF or (low in _NOBODY and self._tokens[child].dep in _SUBJECTS):
                 return True
         return token.dep == "ccomp" and self._is_belief(token.head)
+
+    def _is_no_longer(self, verb: int) -> bool:
+        """It was so and is no more: "no longer work", "don't work there anymore"."""
+        for child in self._children.get(verb, ()):
+            low = self._tokens[child].text.casefold()
+            if low == "longer" and self._has(child, "neg"):
+                return True
+            if low in _NO_MORE and self._has(verb, "neg"):
+                return True
+        return False
 
     def _is_belief(self, verb: int) -> bool:
         """Whether what depends on the verb is unreal, or only what somebody else believes."""
