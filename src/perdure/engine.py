@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
@@ -85,6 +84,7 @@ class Perdure(Keeping):
 
     def close(self) -> None:
         """Finish background work and release files and memory."""
+        self._closed = True
         self._operations.close()
         wait_for(self._tracking, timeout=TRACKING_SECONDS)
         self._wired.executor.shutdown(wait=False, cancel_futures=True)
@@ -221,10 +221,11 @@ class Perdure(Keeping):
             limit=limit,
             **filters,
         )
-        result = run_recall(self._wired.recall, request)
-        if track:
-            self._tracking = [task for task in self._tracking if not task.done()]
-            self._tracking += track_recall(self._wired.recall, bank, result)
+        with self._while_open():
+            result = run_recall(self._wired.recall, request)
+            if track:
+                self._tracking = [task for task in self._tracking if not task.done()]
+                self._tracking += track_recall(self._wired.recall, bank, result)
         return result
 
     def context(self, bank: str, query: str, **options: Any) -> str:
@@ -266,10 +267,6 @@ class Perdure(Keeping):
             )
             if value is not None
         }  # fmt: skip
-        try:
-            json.dumps(settings)
-        except (TypeError, ValueError) as error:
-            raise InvalidInput("settings", "what JSON can hold", settings) from error
         current = found[0] if found else Bank(id=bank, name=bank)
         self._store.save_bank(replace(current, **changes, updated_at=self._wired.clock()))
         return self.bank(bank)

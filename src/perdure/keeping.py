@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from perdure.domain.bank import check_bank_id
 from perdure.domain.fact import Document, Fact
 from perdure.domain.record import Record
-from perdure.errors import Conflict, NotFound
+from perdure.errors import Conflict, NotFound, StoreError
 from perdure.ports.store import Store, Target
 from perdure.recall.recipes import Recipe, find_recipe
 from perdure.recall.trim import trim_recipe
@@ -23,6 +24,17 @@ class Keeping:
     _wired: Wired
     _store: Store
     _operations: Operations
+    _closed = False
+
+    @contextmanager
+    def _while_open(self) -> Iterator[None]:
+        """Work on threads that end when the engine is closed, perhaps meanwhile."""
+        try:
+            yield
+        except RuntimeError as error:
+            if self._closed:
+                raise StoreError(f"{self._wired.settings.database}: the store is closed") from error
+            raise
 
     def facts_by_id(self, bank: str, fact_ids: Sequence[str]) -> list[Fact]:
         """The facts of these ids in that order, closed or not; unknown ids are left out."""

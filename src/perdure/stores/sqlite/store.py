@@ -111,6 +111,7 @@ class SqliteStore:
             prepared = search.prepare(index, reader, snapshot, probe)
             if prepared is not snapshot:
                 self._indexes.trim()
+            _check_view(bank, state, prepared, probe)
             names = self._names(reader, state, bank, probe) if isinstance(probe, RelationProbe) else {}
             return search.answer(prepared, probe, wanted, limit, names)
 
@@ -333,6 +334,16 @@ def _check_target(target: Target) -> None:
     named = [target.fact_id, target.document_id, target.entity_id, target.record]
     if sum(part is not None for part in named) + target.bank != 1:
         raise InvalidInput("target", "exactly one of a fact, document, entity, record or the bank", target)
+
+
+def _check_view(bank: str, state: BankState, snapshot: Snapshot, probe: Probe) -> None:
+    """Vectors may have been loaded after another model replaced those that the state tells of."""
+    vector, view = getattr(probe, "vector", None), snapshot.views.get(getattr(probe, "view", ""))
+    if vector is None or view is None or len(view.rows) == 0:
+        return
+    held = view.exact if view.exact is not None else view.codes
+    if held is not None and held.shape[1] != len(vector):
+        raise ModelMismatch(bank, f"one of {held.shape[1]} dimensions", f"one of {len(vector)} dimensions")
 
 
 def _check_probe(bank: str, state: BankState, probe: Probe) -> None:

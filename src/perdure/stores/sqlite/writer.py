@@ -70,6 +70,10 @@ def save_bank(db: sqlite3.Connection, bank: Bank, now: datetime) -> None:
     """Insert or update all but the model."""
     traits = bank.disposition
     disposition = {name: getattr(traits, name) for name in traits.__slots__}
+    try:
+        settings = codec.compact(dict(bank.settings))
+    except (TypeError, ValueError) as error:
+        raise InvalidInput("settings", "what JSON can hold", bank.settings) from error
     db.execute(
         "INSERT INTO bank (id, name, mission, disposition, settings, created_at, updated_at)"
         " VALUES (?1, ?2, ?3, ?4, ?5, coalesce(?6, ?8), coalesce(?7, ?8))"
@@ -80,7 +84,7 @@ def save_bank(db: sqlite3.Connection, bank: Bank, now: datetime) -> None:
             bank.name,
             bank.mission,
             codec.compact(disposition),
-            codec.compact(dict(bank.settings)),
+            settings,
             codec.iso(bank.created_at),
             codec.iso(bank.updated_at),
             codec.iso(now),
