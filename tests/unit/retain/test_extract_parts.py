@@ -141,6 +141,7 @@ def test_attributes_and_kin() -> None:
         }
 
     assert ("Ann", "favourite_colour", "teal") in relations("Ann's favourite colour is teal.")
+    assert ("Ann", "favourite_colour", "teal") in relations("Ann's favourite colour is teal now.")
     assert ("Ann", "email", "a@b.org") in relations("Ann's email is a@b.org.")
     assert ("Max", "dog_of", "Ann") in relations("Ann's dog is called Max.")
     assert ("Tom", "brother_of", "Ann") in relations("Tom is Ann's brother.")

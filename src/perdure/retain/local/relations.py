@@ -36,7 +36,7 @@ _ATTRIBUTES = (
 )  # fmt: skip
 _FAVOURITE = re.compile(
     rf"{_OWNER}(?:all-time |absolute |new |current )?favou?rite (?P<thing>[a-z]+(?: [a-z]+)?) is (?:still |now |definitely )?"
-    r"(?:the |an? )?(?P<value>[^.,;!?]{2,60})"
+    r"(?:the |an? )?(?P<value>[^.,;!?]{2,60}?)(?: now| these days| nowadays)?(?=[.,;!?]|$)"
 )
 _IS_KIN = re.compile(
     rf"(?P<subject>{_NAME}) is (?P<owner>(?:[Tt]he user|{_NAME}))['’]s (?:new |older |younger |little |big |best )?(?P<kin>[a-z]+)\b"

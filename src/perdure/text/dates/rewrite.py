@@ -22,12 +22,25 @@ _FUTURE = re.compile(
     re.IGNORECASE,
 )
 _FUTURE_BEFORE = re.compile(
-    r"(?:\b(?:is|are) (?:on|in)|\b(?:moved|postponed|rescheduled|pushed|delayed|set|planned|booked) (?:to|for|until))\s+(?:the\s+)?$",
+    r"(?:\b(?:is|are) (?:on|in)|\b(?:moved|postponed|rescheduled|pushed|delayed|set|planned|booked) (?:to|for|until)"
+    r"|\b(?:book(?:ed)?|reserved?|reservation|schedule|appointment|tickets?|invited)\b[^.!?]{0,60} for)\s+(?:the\s+)?$",
     re.IGNORECASE,
 )
 """Words before a date that is still to come: "is on 5 December", "moved to Friday"."""
 _EVERY_YEAR = re.compile(
     r"\b(?:birthday|anniversary|name day) (?:is|falls) (?:on |in )?(?:the )?$", re.IGNORECASE
+)
+_HABIT = re.compile(
+    r"\b(?:usually|normally|typically|generally|always|often|mostly)\s+(?:(?:on|in|during|around|over)\s+)?$",
+    re.IGNORECASE,
+)
+_WITHIN = re.compile(
+    r"in\s.*\b(?:seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?)$", re.IGNORECASE
+)
+_DONE_BEFORE = re.compile(
+    r"\b(?:\w{2,}ed|ran|went|did|made|took|wrote|got|read|lost|won|built|sold|found|came|drove|flew|swam|grew|sent)"
+    r"(?:\s+(?!(?:is|are|be|will|would|to)\b)[^\s.!?;,]+){0,5}\s+$",
+    re.IGNORECASE,
 )
 _NO_YEAR = re.compile(r"XXXX-\d\d")
 _MOVED = re.compile(
@@ -112,14 +125,21 @@ def _is_dated(text: str, span: DateSpan) -> bool:
     """Whether a span tells when something was: no time of day, no "now", no "Christmas tree"."""
     if span.kind not in _KINDS or span.timex in ("PRESENT_REF", "FUTURE_REF") or _is_narrative(span):
         return False
-    if _is_yearly(text, span) or _is_move(text, span):
+    if _is_yearly(text, span) or _is_move(text, span) or _is_time_taken(text, span):
         return False
     return len(span.values) < 2 or not _is_attribute(text, span)
 
 
 def _is_yearly(text: str, span: DateSpan) -> bool:
-    """Whether a date comes back every year: "my birthday is on 4 May" is of no year."""
+    """Whether a date comes back: "my birthday is on 4 May" and "usually in August" are of no year."""
+    if len(span.values) > 1 and _HABIT.search(text, 0, span.start):
+        return True
     return _NO_YEAR.match(span.timex) is not None and _EVERY_YEAR.search(text, 0, span.start) is not None
+
+
+def _is_time_taken(text: str, span: DateSpan) -> bool:
+    """Whether "in 55 minutes" tells how long something took: "ran 10 km in 55 minutes"."""
+    return _WITHIN.match(span.text) is not None and _DONE_BEFORE.search(text, 0, span.start) is not None
 
 
 def _is_move(text: str, span: DateSpan) -> bool:
