@@ -61,6 +61,15 @@ def test_a_newer_schema_is_refused_and_left_alone(path: Path) -> None:
     assert_intact(path)
 
 
+@pytest.mark.parametrize("version", [0, -1])
+def test_a_schema_that_never_was_is_refused_and_left_alone(path: Path, version: int) -> None:
+    edit(path, f"PRAGMA user_version = {version}")
+    before = path.read_bytes()
+    with pytest.raises(StoreCorrupt, match="never was"):
+        SqliteStore.open(path)
+    assert path.read_bytes() == before
+
+
 def test_another_applications_database_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "other.db"
     edit(path, "CREATE TABLE theirs (x)")

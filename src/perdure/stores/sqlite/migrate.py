@@ -56,6 +56,8 @@ def _version(connection: sqlite3.Connection, path: str) -> int:
         raise StoreTooNew(
             f"{path} has schema {version}, this version of Perdure reads up to {SCHEMA}; upgrade Perdure"
         )
+    if application == APPLICATION_ID and version < 1:
+        raise StoreCorrupt(f"{path} has schema {version}, which there never was; restore it from a copy")
     if (
         application != APPLICATION_ID
         and connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
