@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from perdure import Perdure
-from perdure.errors import InvalidInput
+from perdure.errors import InvalidInput, ModelError
 from perdure.retain import transfer
 
 
@@ -112,3 +112,21 @@ def test_what_stays_is_exported_once_while_other_facts_are_erased(
                     one.forget("busy", document_id=f"d{number}")
     assert len(exported) == len(set(exported))
     assert {fact.id for fact in one.facts("busy").facts} <= set(exported)
+
+
+def test_a_document_without_its_facts_gets_them_where_it_was_brought_to(
+    engines: tuple[Perdure, Perdure], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = engines
+    embedder = one._wired.retain.embedder
+
+    def broken(_: object) -> None:
+        raise ModelError("no model")
+
+    monkeypatch.setattr(embedder, "embed_passages", broken)
+    said = {"content": "Cleo lives in Bern.", "document_id": "d", "timestamp": "2024-05-01"}
+    with pytest.raises(ModelError):
+        one.retain("unfinished", [said])
+    two.import_bank("unfinished", one.export_bank("unfinished"))
+    assert two.stats("unfinished").facts == 0
+    assert len(two.retain("unfinished", [said]).fact_ids) == 1

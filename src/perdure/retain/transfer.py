@@ -16,21 +16,26 @@ import numpy as np
 from perdure.domain.bank import Bank, Disposition, EmbeddingModel, check_bank_id
 from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, Link, LinkKind, Tier, TurnSpan
 from perdure.domain.filter import Filter
+from perdure.domain.record import Record
 from perdure.domain.time import parse_instant
 from perdure.errors import Conflict, InvalidInput
 from perdure.ports.store import Features, KeyedEntity, NewFact, Proof, Selection, Store, Target, WriteBatch
+from perdure.retain.safekeeping import KIND as UNFINISHED
 from perdure.retain.well_formed import checked
 
 FORMAT = "perdure-bank"
 VERSION = 1
 PAGE = 500
-PARTS = ("document", "chunk", "entity", "fact", "link", "proof")
+PARTS = ("document", "unfinished", "chunk", "entity", "fact", "link", "proof")
 _BREAKS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 """Characters that JSON allows in text and at which many readers would end the line."""
 
 
 def export_bank(store: Store, bank: str, now: datetime) -> Iterator[str]:
-    """One JSON object a line: the bank first, then documents, chunks, entities, and facts with links and proofs."""
+    """One JSON object a line: the bank first, then documents, chunks, entities, and facts with links and proofs.
+
+    A document whose facts a model could not make yet is named as unfinished, so that they are made there later.
+    """
     found = store.banks([bank])
     if not found:
         return
@@ -38,6 +43,8 @@ def export_bank(store: Store, bank: str, now: datetime) -> Iterator[str]:
     documents = store.documents(bank)
     for document in documents:
         yield _line("document", _plain(document))
+    for record in store.records(UNFINISHED, bank=bank):
+        yield _line("unfinished", {"id": record.id, **_plain(record.body)})
     for document in documents:
         for chunk in store.chunks(bank, document_id=document.id):
             yield _line("chunk", _plain(chunk))
@@ -111,6 +118,7 @@ def import_bank(store: Store, bank: str, lines: Iterable[str]) -> int:
                 facts=_without(batches["fact"], batches["proof"]),
                 links=batches["link"],
                 proofs=batches["proof"],
+                records=batches["unfinished"],
             )
         )
     return len(batches["fact"])
@@ -276,10 +284,15 @@ def _proof(_: str, body: Mapping[str, Any]) -> Proof:
     return checked(Proof(**_typed(body, ("seen_at",))))
 
 
+def _unfinished(bank: str, body: Mapping[str, Any]) -> Record:
+    return checked(Record(kind=UNFINISHED, bank=bank, id=body["id"], body={"reason": str(body["reason"])}))
+
+
 _DECODERS: Mapping[str, Any] = {
     "bank": _bank,
     "model": _model,
     "document": _document,
+    "unfinished": _unfinished,
     "chunk": _chunk,
     "entity": _entity,
     "fact": _fact,
