@@ -81,6 +81,20 @@ def test_mcp_over_http_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", [("serve",), ("mcp", "--http")])
+def test_a_server_that_is_terminated_closes_its_database(tmp_path: Path, command: tuple[str, ...]) -> None:
+    with started(tmp_path, *command) as (process, url):
+        said = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+            "name": "retain", "arguments": {"content": "Maya plays the cello."}}}  # fmt: skip
+        assert httpx.post(f"{url}/mcp", json=said, headers=ACCEPT, timeout=30).status_code == 200
+        assert (tmp_path / "perdure.db-wal").exists()
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 143
+    assert "Traceback" not in err
+    assert not (tmp_path / "perdure.db-wal").exists()
+
+
+@pytest.mark.parametrize("command", [("serve",), ("mcp", "--http")])
 def test_a_public_address_needs_a_key(cli: Any, command: tuple[str, ...]) -> None:
     ran = cli(*command, "--host", "0.0.0.0")
     assert ran.code == 1

@@ -12,6 +12,7 @@ from perdure.errors import InvalidInput, Unavailable
 from perdure.surfaces.cli.options import AsJson, Database
 from perdure.surfaces.cli.output import console, emit
 from perdure.surfaces.cli.session import load_settings, memory
+from perdure.surfaces.ending import closing_on_sigterm
 
 Host = Annotated[str | None, typer.Option("--host", metavar="HOST", help="Address [setting host: 127.0.0.1]")]
 Port = Annotated[int | None, typer.Option("--port", "-p", min=0, max=65535, metavar="PORT", help="Port [setting port: 8888]")]
@@ -57,7 +58,7 @@ def mcp(
         raise InvalidInput("--bank", "no value with --http: clients connect to /mcp/BANK instead", bank)
     if bank is not None:
         check_bank_id(bank)
-    with memory(database, **_given(host, port)) as engine:
+    with closing_on_sigterm(), memory(database, **_given(host, port)) as engine:
         if http:
             from perdure.surfaces.access import check_exposure, check_port
             from perdure.surfaces.mcp.http import PATH, run_http

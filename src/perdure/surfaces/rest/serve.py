@@ -12,6 +12,7 @@ from perdure.engine import Perdure
 from perdure.settings import Settings
 from perdure.surfaces.access import check_exposure, check_port
 from perdure.surfaces.collector import short_collections
+from perdure.surfaces.ending import closing_on_sigterm
 from perdure.surfaces.rest.app import create_app
 
 GRACE_SECONDS = 30
@@ -40,7 +41,7 @@ def make_server(
 def serve(settings: Settings, extend: Callable[[FastAPI], None] | None = None) -> None:
     """Serve until interrupted; requests under way are finished first."""
     logging.basicConfig(level=settings.log_level.upper())
-    with Perdure.open(settings=settings) as engine, short_collections():
+    with closing_on_sigterm(), Perdure.open(settings=settings) as engine, short_collections():
         check_port(settings.host, settings.port)
         server = make_server(engine, settings, extend)
         server.run()
