@@ -344,6 +344,12 @@ class WriteContract:
         with pytest.raises(ModelMismatch):
             store.search(BANK, SemanticProbe(unit(1)), CURRENT, 9)
 
+    def test_a_fact_never_ends_before_it_began(self, store: Store) -> None:
+        put(store, make_fact("a", valid_from=day(9), recorded_at=day(9)))
+        store.write(WriteBatch(bank=BANK, closures=[Closure(fact_id="a", retired_at=day(8), valid_to=day(7))]))
+        [fact] = store.facts(BANK, ["a"])
+        assert (fact.valid_to, fact.retired_at) == (day(9), day(9))
+
     def test_vectors_kept_aside_go_with_what_they_were_made_of(self, store: Store) -> None:
         put(store, *(new(make_fact(name), vectors={"fact": unit(1)}) for name in "ab"))
         other = EmbeddingModel("other", 8)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from perdure.domain.bank import Bank, EmbeddingModel
+from perdure.domain.closing import closed
 from perdure.domain.erasure import rehome, without_entity
 from perdure.domain.fact import Chunk, Document, Fact, Link, LinkKind
 from perdure.errors import Conflict, InvalidInput, ModelMismatch
@@ -182,13 +183,7 @@ def _close(state: BankState, closure: Closure, merged: dict[str, str]) -> None:
         closure.superseded_by, closure.superseded_by
     )  # fmt: skip
     if ident in state.facts and ident != by:
-        fact = state.facts[ident]
-        state.facts[ident] = replace(
-            fact,
-            retired_at=max(closure.retired_at, fact.recorded_at or closure.retired_at),
-            valid_to=closure.valid_to or fact.valid_to,
-            superseded_by=by,
-        )
+        state.facts[ident] = closed(state.facts[ident], closure.retired_at, closure.valid_to, by)
 
 
 def _prove(state: BankState, proof: Proof) -> None:

@@ -12,6 +12,7 @@ from itertools import chain
 import numpy as np
 
 from perdure.domain.bank import Bank, EmbeddingModel, check_bank_id
+from perdure.domain.closing import closed
 from perdure.domain.erasure import rehome, without_entity
 from perdure.domain.fact import Chunk, Document, Fact, Link
 from perdure.domain.record import Record
@@ -243,14 +244,7 @@ class BatchWriter:
         by = by if by is None else merged.get(by, by)
         held = self._facts.get(ident)
         if held is not None and ident != by:
-            self._facts.put(
-                replace(
-                    held.fact,
-                    retired_at=max(closure.retired_at, held.fact.recorded_at or closure.retired_at),
-                    valid_to=closure.valid_to or held.fact.valid_to,
-                    superseded_by=by,
-                )
-            )
+            self._facts.put(closed(held.fact, closure.retired_at, closure.valid_to, by))
 
     def _prove(
         self, ident: str, document_id: str | None, chunk_id: str | None, seen_at: datetime | None

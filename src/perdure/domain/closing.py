@@ -1,0 +1,19 @@
+"""How a fact ends."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from perdure.domain.fact import Fact
+
+
+def closed(fact: Fact, retired_at: datetime, valid_to: datetime | None, superseded_by: str | None) -> Fact:
+    """The fact ended, never before it began: clocks are set back, and facts change while their end is decided."""
+    end = valid_to or fact.valid_to
+    return replace(
+        fact,
+        retired_at=max(retired_at, fact.recorded_at or retired_at),
+        valid_to=end and max(end, fact.valid_from or end),
+        superseded_by=superseded_by,
+    )
