@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
+
+from perdure.surfaces.cli.evaluate import COLUMNS, Report, draw
+from perdure.surfaces.evaluation.metrics import Ranking
 
 ITEMS = [
     {"id": "t1", "session": "s1", "date": "2023-05-08", "speaker": "Ann", "text": "I adopted a grey cat called Miso."},
@@ -56,3 +61,38 @@ def test_a_table_for_people(labelled: Any) -> None:
 def test_what_is_not_there_or_not_known(labelled: Any) -> None:
     assert labelled("eval", "none.json").code == 3
     assert labelled("eval", "data.json", "--recipe", "slow").code == 2
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ([], "data: expected at least one bank"),
+        ([{"bank": "b", "items": ITEMS, "queries": [{**QUERIES[0], "evidence": 5}]}], "queries[0].evidence"),
+        ([{"bank": "b", "items": ITEMS, "queries": [{**QUERIES[0], "evidence_sessions": "s"}]}], "evidence_sessions"),
+    ],
+)
+def test_data_that_labels_nothing_is_refused_by_its_place(cli: Any, data: object, said: str) -> None:
+    (cli.folder / "data.json").write_text(json.dumps(data))
+    ran = cli("eval", "data.json", "--no-cache")
+    assert ran.code == 2, ran.err
+    assert said in ran.err
+
+
+@pytest.mark.parametrize("options", [("--out", "no/such/file"), ("--out", "."), ("--cache", "data.json/x")])
+def test_a_place_that_cannot_be_written_is_named_before_the_work(labelled: Any, options: tuple[str, str]) -> None:
+    ran = labelled("eval", "data.json", *options)
+    assert ran.code == 2, ran.err
+    assert ran.err.startswith(f"perdure: error: {options[0]}: expected")
+
+
+@pytest.mark.parametrize("width", [60, 100])
+def test_every_measure_is_readable_at_any_width(width: int) -> None:
+    ranking = Ranking(
+        query_id="q", type="single-session-preference", items=("t",), sessions=("s",), evidence=frozenset({"t"}),
+        evidence_sessions=frozenset({"s"}), milliseconds=1.0,
+    )  # fmt: skip
+    target = io.StringIO()
+    draw(Report("default", "local", [ranking]), Console(file=target, width=width))
+    shown = target.getvalue()
+    assert max(map(len, shown.splitlines())) <= width
+    assert all(name in shown for name in (*COLUMNS, ranking.type))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -14,7 +14,10 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.text import Text
+
+from perdure.errors import InvalidInput
+from perdure.surfaces.cli.output import console
 
 CACHE = Path.home() / ".cache" / "perdure" / "eval"
 COLUMNS = ("recall@1", "recall@5", "recall@10", "any@5", "all@5", "mrr", "ndcg@10")
@@ -62,20 +65,29 @@ def evaluate(
     """Retain a labelled data file, ask its questions, and print recall, MRR, nDCG and latency."""
     from perdure.settings import read_settings
 
+    if out is not None and (out.is_dir() or not out.parent.is_dir()):
+        raise InvalidInput("--out", "a file in a folder that exists", str(out))
     settings = read_settings(None, {"extractor": extractor, "recipe": recipe})
     options = {"budget": budget, "max_tokens": max_tokens}
     if no_cache:
         with tempfile.TemporaryDirectory() as folder:
             report = run(data, settings, Path(folder), options, quiet=as_json)
     else:
-        cache.mkdir(parents=True, exist_ok=True)
+        _make_folder(cache)
         report = run(data, settings, cache, options, quiet=as_json)
     if out is not None:
         write_rankings(out, report)
     if as_json:
         print(json.dumps(report.figures()))
     else:
-        draw(report, Console())
+        draw(report, console())
+
+
+def _make_folder(cache: Path) -> None:
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput("--cache", f"a folder that can be made ({error.strerror})", str(cache)) from error
 
 
 def run(data: Path, settings: Any, cache: Path, options: dict[str, Any], quiet: bool = False) -> Report:
@@ -128,18 +140,28 @@ def write_rankings(path: Path, report: Report) -> None:
     path.write_text("".join(to_line(r) + "\n" for r in report.rankings), encoding="utf-8")
 
 
-def draw(report: Report, console: Console) -> None:
+def draw(report: Report, shown: Console) -> None:
     """Tables of the measures, over items and over sessions, and the latency."""
     figures = report.figures()
     for over in ("items", "sessions"):
-        table = Table(title=f"{report.recipe} · {report.extractor} · over {over}", title_justify="left")
-        table.add_column("type")
-        for name in ("queries", *COLUMNS):
-            table.add_column(name, justify="right")
-        for kind, summary in figures[over].items():
-            if summary["queries"]:
-                cells = [f"{summary[name]:.3f}" for name in COLUMNS]
-                table.add_row(kind, f"{summary['queries']:.0f}", *cells, style="bold" if kind == "all" else "")
-        console.print(table)
+        shown.print(Text(f"{report.recipe} · {report.extractor} · over {over}", style="italic"))
+        _draw_measures(shown, {kind: row for kind, row in figures[over].items() if row["queries"]})
+        shown.print()
     times = figures["latency_ms"]
-    console.print(f"latency of a recall: p50 {times['p50']:.1f} ms, p95 {times['p95']:.1f} ms")
+    shown.print(f"latency of a recall: p50 {times['p50']:.1f} ms, p95 {times['p95']:.1f} ms")
+
+
+def _draw_measures(shown: Console, rows: Mapping[str, Mapping[str, float]]) -> None:
+    """A type of question a row; where there is little room, above its figures."""
+    widest = max(map(len, rows), default=0)
+    head = _line(["n", *COLUMNS])
+    beside = widest + 1 + len(head) <= shown.width
+    shown.print(Text((" " * (widest + 1) if beside else "") + head, style="dim"))
+    for kind, row in rows.items():
+        figures = _line([f"{row['queries']:.0f}", *(f"{row[name]:.3f}" for name in COLUMNS)])
+        line = f"{kind:<{widest}} {figures}" if beside else f"{kind}\n{figures}"
+        shown.print(Text(line, style="bold" if kind == "all" else ""))
+
+
+def _line(cells: Sequence[str]) -> str:
+    return " ".join(cell.rjust(max(len(name), 5)) for cell, name in zip(cells, ("n", *COLUMNS), strict=True))

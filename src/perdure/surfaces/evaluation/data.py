@@ -64,6 +64,8 @@ def load_banks(path: Path) -> list[LabelledBank]:
         raise InvalidInput("data", f"JSON ({error})", str(path)) from error
     if not isinstance(raw, list):
         raise InvalidInput("data", "a list of banks", type(raw).__name__)
+    if not raw:
+        raise InvalidInput("data", "at least one bank", raw)
     return [_bank(part, f"banks[{i}]") for i, part in enumerate(raw)]
 
 
@@ -95,7 +97,10 @@ def _item(raw: Any, path: str) -> LabelledItem:
 def _query(raw: Any, session_of: Mapping[str, str], path: str) -> LabelledQuery:
     if not isinstance(raw, Mapping) or "id" not in raw or "query" not in raw:
         raise InvalidInput(path, "an id and a query")
-    evidence = frozenset(str(item) for item in raw.get("evidence", ()))
+    for name in ("evidence", "evidence_sessions"):
+        if not isinstance(raw.get(name) or [], list):
+            raise InvalidInput(f"{path}.{name}", "a list of ids", raw[name])
+    evidence = frozenset(str(item) for item in raw.get("evidence") or ())
     sessions = raw.get("evidence_sessions") or {session_of[item] for item in evidence if item in session_of}
     return LabelledQuery(
         id=str(raw["id"]),
