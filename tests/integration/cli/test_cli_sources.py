@@ -206,3 +206,12 @@ def test_a_damaged_export_is_named_and_does_not_stop_its_folder(cli: Any, export
     alone = cli("retain", "chats/bad.json")
     assert alone.code == 2, alone.err
     assert "chats/bad.json" in alone.err
+
+
+def test_a_file_that_is_given_twice_is_read_once(cli: Any) -> None:
+    folder = cli.folder / "notes"
+    folder.mkdir()
+    (folder / "a.txt").write_text("Maya plays the cello.")
+    ran = cli("retain", "notes", "notes/a.txt", "./notes/../notes/a.txt", "--json")
+    assert ran.json["document_ids"] == ["notes/a.txt"]
+    assert (ran.json["facts"], ran.json["merged"]) == (1, 0)

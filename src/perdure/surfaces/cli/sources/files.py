@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,13 @@ class Found:
 
     readings: list[Reading]
     skipped: list[tuple[str, str]]
+    paths: set[Path] = field(default_factory=set)
+
+    def is_new(self, path: Path) -> bool:
+        """Whether the file was not read before: a folder may be given beside files that lie in it."""
+        before = len(self.paths)
+        self.paths.add(path.resolve())
+        return len(self.paths) > before
 
 
 def read_sources(sources: Sequence[str], stdin: str | None, form: str, as_text: bool) -> Found:
@@ -37,7 +44,7 @@ def read_sources(sources: Sequence[str], stdin: str | None, form: str, as_text: 
             found.readings.extend(_given(source, "text", "chat" if form == "chat" else "text"))
         elif Path(source).is_dir():
             _read_folder(Path(source), form, found)
-        else:
+        elif found.is_new(Path(source)):
             found.readings.extend(_read_file(Path(source), form))
     return found
 
@@ -75,7 +82,7 @@ def _is_chat(text: str) -> bool:
 
 
 def _read_folder(folder: Path, form: str, found: Found) -> None:
-    for path in _files(folder):
+    for path in filter(found.is_new, _files(folder)):
         try:
             found.readings.extend(_read_file(path, form))
         except InvalidInput as error:
