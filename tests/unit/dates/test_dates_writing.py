@@ -45,6 +45,8 @@ ABSOLUTE = {
     "He told me the exam is in two weeks": "He told me the exam is in the week of 22 May 2023",
     "I go there twice a year, usually in August": "I go there twice a year, usually in August",
     "I booked a table for Friday": "I booked a table for 12 May 2023",
+    "Timeout (attempt 3/5)": "Timeout (attempt 3/5)",
+    "We met on 3/5": "We met on 5 March 2023",
     "Thanksgiving's always special": "Thanksgiving's always special",
     "I got a bike for Christmas": "I got a bike for Christmas",
     "We met last Christmas": "We met last Christmas (25 December 2022)",

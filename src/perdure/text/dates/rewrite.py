@@ -42,6 +42,15 @@ _DONE_BEFORE = re.compile(
     r"(?:\s+(?!(?:is|are|be|will|would|to)\b)[^\s.!?;,]+){0,5}\s+$",
     re.IGNORECASE,
 )
+_LIMIT = re.compile(r"(?:by|before|until|till)\s", re.IGNORECASE)
+_PAST_SIGN = re.compile(
+    r"\b(?:\w{2,}ed|was|were|had|did|didn['’]t|wasn['’]t|ran|went|made|took|wrote|got|slept|kept|built|spent|came|stood|sat|lay)\b",
+    re.IGNORECASE,
+)
+_SHARE = re.compile(
+    r"\b(?:attempt|step|page|part|chapter|scored?|rated|rating|round|stage|task|retry|phase)\s+$", re.IGNORECASE
+)
+_FRACTION = re.compile(r"\d{1,2}/\d{1,2}$")
 _NO_YEAR = re.compile(r"XXXX-\d\d")
 _MOVED = re.compile(
     r"\b(?:moved?|moving|shift(?:ed)?|change[ds]?|postponed|rescheduled|pushed|switched|brought forward)\s+$",
@@ -127,6 +136,8 @@ def _is_dated(text: str, span: DateSpan) -> bool:
         return False
     if _is_yearly(text, span) or _is_move(text, span) or _is_time_taken(text, span):
         return False
+    if _FRACTION.match(span.text) and _SHARE.search(text, 0, span.start):
+        return False
     return len(span.values) < 2 or not _is_attribute(text, span)
 
 
@@ -184,8 +195,10 @@ def _leans(text: str, span: DateSpan) -> Prefer:
         begin = end.end()
     finish = _SENTENCE_END.search(text, span.end)
     sentence = text[begin : finish.start() if finish else len(text)]
-    coming = _FUTURE.search(sentence) or _FUTURE_BEFORE.search(text, begin, span.start)
-    return "future" if coming else "past"
+    if _FUTURE.search(sentence) or _FUTURE_BEFORE.search(text, begin, span.start):
+        return "future"
+    limit = _LIMIT.match(span.text) is not None and _PAST_SIGN.search(sentence) is None
+    return "future" if limit else "past"
 
 
 def _replacement(
