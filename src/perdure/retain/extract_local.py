@@ -109,7 +109,7 @@ def _fact(reading: Reading, group: Group, scene: Scene, context: Sequence[Unit])
     kind = kind_of(source, is_agent=turn.is_agent, is_question=asked)
     emotion, emotion_tags = read_emotion(source)
     occurred = when(source, turn.said_at)
-    triple = _triple(reading, group)
+    triple, stated_in = _triple(reading, group)
     known = [
         (voice.name, "person") for voice in (reading.speaker, reading.other) if voice and not voice.is_role
     ]
@@ -125,7 +125,7 @@ def _fact(reading: Reading, group: Group, scene: Scene, context: Sequence[Unit])
         aliases=find_aliases(source),
         triple=triple,
         occurred=occurred,
-        valid=valid_while(triple, occurred, turn.said_at),
+        valid=valid_while(triple, when(stated_in, turn.said_at) if triple else None, turn.said_at),
         confidence=kind.confidence,
         emotion=emotion,
         emotion_tags=emotion_tags,
@@ -150,12 +150,15 @@ def _asker(reading: Reading, before: Reading | None) -> Reading | None:
     return before if before.turn.speaker != reading.turn.speaker else None
 
 
-def _triple(reading: Reading, group: Group) -> Triple | None:
-    """The surest relation among the group's sentences; a single-valued one must not close more than itself says."""
-    found = [triple for unit in group.units for triple in reading.triples(unit)]
+def _triple(reading: Reading, group: Group) -> tuple[Triple | None, str]:
+    """The surest relation among the group's sentences, and the sentence that states it.
+
+    A single-valued one must not close more than itself says.
+    """
+    found = [(triple, unit.text) for unit in group.units for triple in reading.triples(unit)]
     if not found:
-        return None
-    return next((triple for triple in found if triple.single_valued), found[0])
+        return None, ""
+    return next((pair for pair in found if pair[0].single_valued), found[0])
 
 
 def _with_causes(facts: Sequence[ExtractedFact], groups: Sequence[Group], first: int) -> list[ExtractedFact]:
