@@ -129,6 +129,8 @@ def test_a_kind_of_object_that_does_not_fit_is_no_relation() -> None:
     )
     sentence = unit("I live in Acme.", living, ("Acme", "organisation"))
     assert parsed_triples(sentence, CAROLINE, None) == []
+    month = unit("I live in May.", living.replace("Acme Acme", "May May"))
+    assert parsed_triples(month, CAROLINE, None) == []
 
 
 def test_joined_subjects_state_nothing_of_one_of_them() -> None:

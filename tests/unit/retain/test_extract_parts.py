@@ -127,7 +127,7 @@ def test_relations_by_wording(text: str, triple: tuple[str, str, str, bool]) -> 
     "text",
     ["If Ann works at Acme, fine.", "Ann might live in Rome.", "We moved to Rome.", "Ann never worked at Acme.",
      "She works at Acme.", "It rained.", "Ann is not married to Bob Ray.", "Ann is moving to Rome.",
-     "Neither Bob nor Ann works at Acme."],
+     "Neither Bob nor Ann works at Acme.", "Ann doesn't think Ann likes jazz."],
 )  # fmt: skip
 def test_wordings_that_state_no_relation(text: str) -> None:
     assert worded_triples(text) == []
@@ -200,4 +200,5 @@ def test_plain_talk_is_no_order(text: str) -> None:
 def test_markup_is_taken_out() -> None:
     assert plain("- **Big** *news*: see [docs](https://a.b)") == "Big news: see docs (https://a.b)"
     assert plain("<div><p>Hello <b>Ann</b></p></div>") == "Hello Ann"
+    assert plain("Flour &amp; eggs for &euro;20, ?a=1&copy=2") == "Flour & eggs for €20, ?a=1&copy=2"
     assert plain("2 * 3 * 4 and List<String>") == "2 * 3 * 4 and List<String>"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 _TAG = re.compile(
     r"</?(?:a|abbr|article|b|blockquote|body|br|center|code|dd|div|dl|dt|em|font|footer|form|h[1-6]|head|header|hr|html|i|"
@@ -10,6 +11,7 @@ _TAG = re.compile(
     r"tbody|td|tfoot|th|thead|title|tr|u|ul)\b[^<>]{0,300}>",
     re.IGNORECASE,
 )
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,10});")
 _STRONG = re.compile(r"(\*\*|__)(?=\S)(.{1,300}?)(?<=\S)\1")
 _EMPHASIS = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*\n]{1,200}?)(?<=[^\s*])\*(?![\w*])")
 _LINK = re.compile(r"!?\[([^\[\]\n]{1,300})\]\(([^()\s]{1,500})\)")
@@ -19,9 +21,11 @@ _PIPES = re.compile(r"\s*\|\s*")
 
 
 def plain(text: str) -> str:
-    """The text on one line without Markdown marks and HTML tags."""
+    """The text on one line without Markdown marks and HTML tags, its HTML entities as characters."""
     if "<" in text:
         text = _TAG.sub(" ", text)
+    if "&" in text:
+        text = _ENTITY.sub(lambda entity: unescape(entity[0]), text)
     if "](" in text:
         text = _LINK.sub(r"\1 (\2)", text)
     text = _LINE_MARK.sub("", text)

@@ -20,6 +20,10 @@ _INSIDE = ("compound", "amod", "nummod", "poss", "nmod", "quantmod", "flat", "ca
 _HEDGES = word_set("would could might may should can must shall will wo ca if unless 'll ’ll 'd ’d going")
 _KEEPS_FACT = word_set("start begin continue decide finish")
 _SHORT_OF = word_set("almost nearly")
+_DAYS = frozenset(
+    "January February March April May June July August September October November December "
+    "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+)
 _NO_MORE = word_set("anymore more longer")
 _NOBODY = word_set("nobody none neither no-one")
 _UNREAL = word_set("wish pretend imagine dream doubt deny")
@@ -189,7 +193,7 @@ class _Parse:
         if kind in _NAMED_KINDS:
             if mention is not None and mention.type in _NAMED_KINDS[kind]:
                 return clean_name(mention.text)
-            loose = mention is None and token.pos == "PROPN" and kind == "place"
+            loose = mention is None and token.pos == "PROPN" and kind == "place" and token.text not in _DAYS
             kin = kind == "person" and self._has(index, "poss") and token.pos == "NOUN"
             return self._phrase(index) if loose or kin else ""
         if kind == "name":
@@ -269,10 +273,12 @@ class _Parse:
         return False
 
     def _is_belief(self, verb: int) -> bool:
-        """Whether what depends on the verb is unreal, or only what somebody else believes."""
+        """Whether what depends on the verb is unreal, not believed, or only what somebody else believes."""
         lemma = self._tokens[verb].lemma
         if lemma not in _BELIEF:
             return lemma in _UNREAL
+        if self._has(verb, "neg"):
+            return True
         holder = self._first(verb, _SUBJECTS)
         return holder is not None and self._tokens[holder].text.casefold() != "i"
 

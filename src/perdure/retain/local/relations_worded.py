@@ -11,6 +11,7 @@ from perdure.retain.local.relation_table import Pattern, patterns_by_verb, verb_
 from perdure.text.wordlist import word_set
 
 _WORD = re.compile(r"@?[^\W_][\w&+-]*(?:[./]\w+)*(?:['’]\w+)*|[^\w\s]")
+_NOT_BELIEVED = re.compile(r"(?:n['’]t|\bnot|\bnever) (?:think|believe)\b", re.IGNORECASE)
 _NEGATIONS = word_set("not never no n't doesn't didn't isn't wasn't hasn't don't")
 _HEDGES = word_set("would could might may should can must will if would've i'd")
 _BETWEEN = word_set(
@@ -44,7 +45,7 @@ def worded_triples(told: str) -> list[Triple]:
     texts = _WORD.findall(told)
     lows = [text.casefold() for text in texts]
     forms = verb_forms()
-    if forms.keys().isdisjoint(lows):
+    if forms.keys().isdisjoint(lows) or _NOT_BELIEVED.search(told):
         return []
     words = list(map(_Word, texts, lows))
     found = []
