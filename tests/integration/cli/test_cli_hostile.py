@@ -14,6 +14,7 @@ from perdure.surfaces.cli.draw.care import draw_keys, draw_models
 from perdure.surfaces.cli.draw.console import HarmlessConsole
 from perdure.surfaces.cli.draw.lists import draw_banks, draw_operations, draw_record
 from perdure.surfaces.cli.draw.recall import explain_table
+from perdure.surfaces.cli.forget import confirm
 from perdure.surfaces.keys import ApiKey, Scope
 
 UNREADABLE = Path("/proc/self/mem")
@@ -103,8 +104,16 @@ def test_a_chat_given_as_an_argument_is_read_as_one_when_asked_for(cli: Any) -> 
 
 def test_a_memory_cannot_steer_the_terminal(cli: Any) -> None:
     cli.remembered("Tomás plays \x1b]0;owned\x07 the \x1b[31mcello\x9b2J.")
-    for args in (("facts",), ("recall", "cello"), ("timeline",)):
+    for args in (("facts",), ("recall", "cello"), ("timeline",), ("context", "cello"), ("reflect", "cello")):
         assert not set(cli(*args).out) & {"\x1b", "\x07", "\x9b"}, args
+
+
+def test_a_question_cannot_steer_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("typer.confirm", lambda question, **_: asked.append(question))
+    confirm("Erase “\x1b[31mcello”?", yes=False)
+    assert asked == ["Erase “[31mcello”?"]
 
 
 def test_a_bank_may_be_named_like_markup(cli: Any) -> None:

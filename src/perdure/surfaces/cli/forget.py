@@ -10,7 +10,7 @@ import typer
 from perdure.errors import InvalidInput, NotFound
 from perdure.surfaces.cli.facts import find_entity
 from perdure.surfaces.cli.options import AsJson, BankName, Database, Yes
-from perdure.surfaces.cli.output import console, emit
+from perdure.surfaces.cli.output import console, emit, harmless
 from perdure.surfaces.cli.session import DEFAULT_BANK, reading
 
 
@@ -56,4 +56,4 @@ def confirm(question: str, yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise InvalidInput("--yes", "this option, as nobody can be asked here")
-    typer.confirm(question, abort=True, err=True)
+    typer.confirm(harmless(question), abort=True, err=True)

@@ -12,6 +12,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 NARROW, USUAL, WIDE = 60, 100, 120
+_CONTROLS = {code: None for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"}
+
+
+def harmless(text: str) -> str:
+    """The text without control characters: an escape sequence in a memory would steer the terminal."""
+    return text.translate(_CONTROLS)
 
 
 def console(*, stderr: bool = False) -> Console:

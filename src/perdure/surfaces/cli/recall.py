@@ -10,7 +10,7 @@ import typer
 from perdure.domain.time import AsOf
 from perdure.surfaces.cli import exits
 from perdure.surfaces.cli.options import AsJson, BankName, Database, Since, Tags, Types, Until
-from perdure.surfaces.cli.output import console, emit
+from perdure.surfaces.cli.output import console, emit, harmless
 from perdure.surfaces.cli.session import DEFAULT_BANK, read_moment, read_text, read_window, reading
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def context(
     if as_json:
         emit({"bank": bank, "query": result.query.text, "context": result.to_prompt(), "tokens": result.tokens})
     else:
-        print(result.to_prompt())
+        print(harmless(result.to_prompt()))
     _leave(result)
 
 

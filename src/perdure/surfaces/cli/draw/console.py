@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-_CONTROLS = {code: None for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"}
+from perdure.surfaces.cli.output import harmless
 
 
 class HarmlessConsole(Console):
-    """Leaves control characters out of all text: an escape sequence in a memory would steer the terminal."""
+    """Leaves control characters out of all text."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """The renderable's segments; those that rich itself makes to steer the terminal stay as they are."""
@@ -19,4 +19,4 @@ class HarmlessConsole(Console):
             if segment.control:
                 yield segment
             else:
-                yield Segment(segment.text.translate(_CONTROLS), segment.style)
+                yield Segment(harmless(segment.text), segment.style)
