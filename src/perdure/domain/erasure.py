@@ -114,12 +114,15 @@ def scrub_terms(
     fact: Fact, terms: Mapping[str, float], erased: Collection[str], passage: str
 ) -> Mapping[str, float]:
     """The terms of a fact of the same document without those of erased facts that nothing else holds."""
-    kept = own_terms(fact, terms, fact.context, passage)
-    return {term: weight for term, weight in terms.items() if term in kept or term not in erased}
+    doubtful = {term: weight for term, weight in terms.items() if term in erased}
+    kept = own_terms(fact, doubtful, fact.context, passage) if doubtful else doubtful
+    return {term: weight for term, weight in terms.items() if term in kept or term not in doubtful}
 
 
 def _folded(text: str) -> str:
     """Lower case without diacritics."""
+    if text.isascii():
+        return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
     return unicodedata.normalize("NFKC", "".join(c for c in decomposed if not unicodedata.combining(c)))
 
