@@ -130,3 +130,10 @@ def test_after_a_defect_the_client_is_told_that_the_connection_ends(
     answer = client.get(f"{BANK}/stats")
     assert answer.status_code == 500
     assert answer.headers["connection"] == "close"
+
+
+def test_the_published_schema_bounds_no_text_that_nothing_bounds(client: TestClient) -> None:
+    schemas = client.get("/openapi.json").json()["components"]["schemas"]
+    assert "maxLength" not in json.dumps(schemas["RecallRequest"])
+    assert "maxLength" not in json.dumps(schemas["MemoryItem"])
+    assert schemas["RetainRequest"]["properties"]["operation_id"]["anyOf"][0]["maxLength"] == 128

@@ -18,10 +18,23 @@ Offset = Annotated[int, Query(ge=0, le=2**53, description="Items to skip")]
 Tags = Annotated[list[str] | None, Query(description="Only what carries these tags")]
 
 
+def _without_bound(schema: Any) -> None:
+    """Take that bound out of the published schema, where it says nothing."""
+    if isinstance(schema, dict):
+        if schema.get("maxLength") == MOST_CHARACTERS:
+            del schema["maxLength"]
+        schema = list(schema.values())
+    if isinstance(schema, list):
+        for part in schema:
+            _without_bound(part)
+
+
 class Body(BaseModel):
     """A request body; unknown fields are ignored, as Hindsight ignores them."""
 
-    model_config = ConfigDict(extra="ignore", str_max_length=MOST_CHARACTERS)
+    model_config = ConfigDict(
+        extra="ignore", str_max_length=MOST_CHARACTERS, json_schema_extra=_without_bound
+    )
 
 
 class Problem(BaseModel):
