@@ -83,6 +83,11 @@ class RecallRequest:
             _at_least("limit", self.limit, 1)
         if self.max_classification is not None and not 0 <= self.max_classification <= 3:
             raise InvalidInput("max_classification", "an integer from 0 to 3", self.max_classification)
+        for name in ("during", "temporal_window"):
+            object.__setattr__(self, name, _aware_window(name, getattr(self, name)))
+        object.__setattr__(self, "asked_at", _aware_moment("query_timestamp", self.asked_at))
+        if isinstance(self.document_ids, str):
+            raise InvalidInput("document_ids", "a list of strings", self.document_ids)
 
     def wanted(self, now: datetime) -> Filter:
         """The filter that every channel applies."""
@@ -106,6 +111,23 @@ def _at_least(field_name: str, value: object, least: int) -> None:
         raise InvalidInput(field_name, f"an integer of at least {least}", value)
 
 
+def _aware_window(field_name: str, window: object) -> Window | None:
+    """The window with time zones, as facts have them; a bound without one is UTC."""
+    if window is None:
+        return None
+    if not isinstance(window, Window):
+        raise InvalidInput(field_name, "a Window(start, end)", window)
+    return Window(_aware_moment(field_name, window.start), _aware_moment(field_name, window.end))
+
+
+def _aware_moment(field_name: str, moment: object) -> datetime | None:
+    if moment is None:
+        return None
+    if not isinstance(moment, datetime):
+        raise InvalidInput(field_name, "a datetime", moment)
+    return aware(moment)
+
+
 def read_types(types: Sequence[str] | None) -> frozenset[FactType] | None:
     """Fact types by name; None or nothing means all."""
     if not types:
@@ -122,6 +144,8 @@ def read_tags(
 ) -> tuple[TagExpression, ...]:
     """One expression from the flat tags and one from each group, all of which must hold."""
     match = _match(tags_match, "tags_match")
+    if isinstance(tags, str):
+        raise InvalidInput("tags", "a list of strings", tags)
     expressions: list[TagExpression] = []
     if tags or match is TagsMatch.EXACT:
         expressions.append(TagLeaf(frozenset(tags or ()), match))
@@ -164,7 +188,7 @@ def read_as_of(as_of: AsOf | datetime | None) -> AsOf:
     if as_of is None:
         return AsOf()
     if isinstance(as_of, AsOf):
-        return as_of
+        return AsOf(_aware_moment("as_of.valid", as_of.valid), _aware_moment("as_of.known", as_of.known))
     if isinstance(as_of, datetime):
         return AsOf.both(aware(as_of))
     raise InvalidInput("as_of", "a datetime or AsOf(valid, known)", as_of)

@@ -1,0 +1,47 @@
+"""What a recall may be asked for: moments without a time zone are UTC, other things are refused by name."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from perdure.domain.time import AsOf, Window
+from perdure.errors import InvalidInput
+from perdure.recall.request import RecallRequest, read_as_of, read_tags
+
+NAIVE = datetime(2024, 5, 1)
+AWARE = datetime(2024, 5, 1, tzinfo=UTC)
+
+
+def test_moments_without_a_zone_are_utc() -> None:
+    asked = RecallRequest(
+        bank="b", query="x", during=Window(NAIVE, None), temporal_window=Window(None, NAIVE), asked_at=NAIVE
+    )
+    assert asked.during == Window(AWARE, None)
+    assert asked.temporal_window == Window(None, AWARE)
+    assert asked.asked_at == AWARE
+    assert read_as_of(AsOf(valid=NAIVE)) == AsOf(valid=AWARE)
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({"during": (AWARE, AWARE)}, "during"),
+        ({"temporal_window": "2024"}, "temporal_window"),
+        ({"asked_at": "2024"}, "query_timestamp"),
+        ({"document_ids": "d1"}, "document_ids"),
+    ],
+)
+def test_what_is_no_time_or_no_list_is_refused(options: dict[str, Any], field: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        RecallRequest(bank="b", query="x", **options)
+    assert caught.value.field == field
+
+
+def test_tags_are_a_list() -> None:
+    with pytest.raises(InvalidInput, match="tags"):
+        read_tags("work", "any", None)
+    with pytest.raises(InvalidInput, match="as_of"):
+        read_as_of(AsOf(valid="2024"))  # type: ignore[arg-type]
