@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from starlette.testclient import TestClient
 
 from perdure import Perdure
 from perdure.surfaces.rest.app import create_app
-from tests.integration.rest_server import open_quick
+from tests.integration.rest_server import open_quick, wait_for
 
 BANK = "/v1/default/banks/b"
 JSON = {"content-type": "application/json"}
@@ -137,3 +139,24 @@ def test_the_published_schema_bounds_no_text_that_nothing_bounds(client: TestCli
     assert "maxLength" not in json.dumps(schemas["RecallRequest"])
     assert "maxLength" not in json.dumps(schemas["MemoryItem"])
     assert schemas["RetainRequest"]["properties"]["operation_id"]["anyOf"][0]["maxLength"] == 128
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (b"", "an archive with a bank"),
+        (b"not JSON", "line 1"),
+        (b"5", "line 1"),
+        (b'{"kind": "bank"}\n{"kind": "document"}', "line 2"),
+        (b'{"kind": "chunk", "document_id": "d", "spans": 5, "text": "x"}', "line 1"),
+        (b"\xff", "not damaged"),
+    ],
+)
+def test_a_damaged_archive_says_where_when_it_is_merged(client: TestClient, lines: bytes, said: str) -> None:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr("bank.jsonl", lines)
+    sent = client.post(f"{BANK}/document-transfer", files={"file": ("t.zip", archive.getvalue())})
+    ended = wait_for(client, "b", sent.json()["operation_id"])
+    assert ended["status"] == "failed"
+    assert said in ended["error_message"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from io import BytesIO, TextIOWrapper
@@ -201,19 +202,28 @@ def _lines(data: bytes) -> Iterator[str]:
         raise InvalidInput("file", f"a ZIP archive with {MEMBER}, as the export makes it") from error
     if size > _LARGEST_MEMBER:
         raise InvalidInput("file", f"an archive of at most {_LARGEST_MEMBER} bytes unpacked")
-    with archive, archive.open(MEMBER) as member:
-        yield from TextIOWrapper(member, encoding="utf-8")
+    try:
+        with archive, archive.open(MEMBER) as member:
+            yield from TextIOWrapper(member, encoding="utf-8")
+    except (zipfile.BadZipFile, zlib.error, UnicodeDecodeError) as error:
+        raise InvalidInput("file", f"an archive that is not damaged ({error})") from error
 
 
 def _merge(engine: Perdure, bank: str, lines: Iterable[str], on_conflict: str) -> dict[str, Any]:
     documents: dict[str, dict[str, Any]] = {}
     turns: dict[str, list[dict[str, Any]]] = {}
-    for line in lines:
-        part = json.loads(line)
-        if part["kind"] == "document":
-            documents[part["id"]] = part
-        elif part["kind"] == "chunk":
-            turns.setdefault(part["document_id"], []).extend(_turns(part))
+    number = 0
+    for number, line in enumerate(lines, start=1):
+        try:
+            part = json.loads(line)
+            if part["kind"] == "document":
+                documents[part["id"]] = {name: part[name] for name in ("title", "context", "tags", "metadata")}
+            elif part["kind"] == "chunk":
+                turns.setdefault(part["document_id"], []).extend(_turns(part))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise InvalidInput(f"line {number} of {MEMBER}", "a line as the export writes it") from error
+    if not number:
+        raise InvalidInput("file", f"an archive with a bank in {MEMBER}")
     known = {document.id for document in engine.documents(bank)}
     skipped = facts = 0
     for document_id, document in documents.items():
@@ -225,13 +235,7 @@ def _merge(engine: Perdure, bank: str, lines: Iterable[str], on_conflict: str) -
             if document_id in known and on_conflict == "new-id"
             else document_id
         )
-        shared = {
-            "document_id": name,
-            "title": document["title"],
-            "context": document["context"],
-            "tags": document["tags"],
-            "metadata": document["metadata"],
-        }
+        shared = {"document_id": name, **document}
         items = [{**shared, **turn} for turn in turns.get(document_id, ())]
         if items:
             facts += len(engine.retain(bank, items).fact_ids)
