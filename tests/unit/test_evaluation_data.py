@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from perdure.errors import InvalidInput, NotFound
+from perdure.surfaces.cli.evaluate import Report
 from perdure.surfaces.evaluation.data import load_banks
+from perdure.surfaces.evaluation.metrics import Ranking
 
 ITEM = {"id": "i1", "session": "s1", "date": "2023-05-08", "speaker": "Ann", "text": "I like rye."}
 QUERY = {"id": "q1", "query": "What does Ann like?", "type": "single-hop", "evidence": ["i1"]}
@@ -23,6 +26,36 @@ def test_evidence_sessions_follow_from_the_items(tmp_path: Path) -> None:
     bank = load_banks(write(tmp_path / "d.json", [{"bank": "b", "items": [ITEM], "queries": [QUERY]}]))[0]
     assert bank.queries[0].evidence == {"i1"}
     assert bank.queries[0].evidence_sessions == {"s1"}
+
+
+def figures_of(folder: Path, *types: str | None) -> dict[str, Any]:
+    """The figures over items of questions of these types, of which the first alone is answered."""
+    queries = [{**QUERY, "id": f"q{i}", "type": kind} for i, kind in enumerate(types)]
+    (bank,) = load_banks(write(folder / "d.json", [{"bank": "b", "items": [ITEM], "queries": queries}]))
+    rankings = [
+        Ranking(
+            query_id=query.id, type=query.type, items=("i1",) if query.id == "q0" else (), sessions=(),
+            evidence=query.evidence, evidence_sessions=query.evidence_sessions, milliseconds=1.0,
+        )
+        for query in bank.queries
+    ]  # fmt: skip
+    return Report("default", "local", rankings).figures()["items"]
+
+
+def test_questions_without_a_type_do_not_stand_for_all(tmp_path: Path) -> None:
+    found = figures_of(tmp_path, "single-hop", None, None, None)
+    assert {kind: (row["queries"], row["recall@1"]) for kind, row in found.items()} == {
+        "all": (4, 0.25), "single-hop": (1, 1.0), "untyped": (3, 0.0),
+    }  # fmt: skip
+
+
+def test_a_type_of_the_name_of_the_total_does_not_take_its_place(tmp_path: Path) -> None:
+    found = figures_of(tmp_path, "open", "all")
+    assert {kind: row["queries"] for kind, row in found.items()} == {"all": 2, "open": 1}
+
+
+def test_without_any_type_there_is_only_the_total(tmp_path: Path) -> None:
+    assert list(figures_of(tmp_path, None, None)) == ["all"]
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,9 @@ def test_figures_rankings_and_cache(labelled: Any) -> None:
     again = labelled("eval", "data.json", "--cache", "kept", "--json")
     assert again.json == ran.json
     assert kept_files(labelled.folder / "kept") == kept
+    body = [{"bank": "b", "items": ITEMS, "queries": [{**query, "type": "mended"} for query in QUERIES]}]
+    (labelled.folder / "data.json").write_text(json.dumps(body), encoding="utf-8")
+    assert labelled("eval", "data.json", "--cache", "kept", "--json").json["items"]["mended"]["queries"] == 3
 
 
 def kept_files(folder: Path) -> list[str]:

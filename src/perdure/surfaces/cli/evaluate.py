@@ -21,6 +21,8 @@ from perdure.surfaces.cli.output import console
 
 CACHE = Path.home() / ".cache" / "perdure" / "eval"
 COLUMNS = ("recall@1", "recall@5", "recall@10", "any@5", "all@5", "mrr", "ndcg@10")
+TOTAL = "all"
+"""The row over every question; no type's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +35,11 @@ class Report:
 
     def figures(self) -> dict[str, Any]:
         """Every measure, per type of question, over items and over sessions; and latency."""
+        from perdure.surfaces.evaluation.data import UNTYPED
         from perdure.surfaces.evaluation.metrics import latency, summarise
 
-        types = sorted({r.type for r in self.rankings})
+        named = {r.type for r in self.rankings} - {TOTAL}
+        types = sorted(named) if named != {UNTYPED} else []
         chosen = {kind: [r for r in self.rankings if r.type == kind] for kind in types}
         return {
             "recipe": self.recipe,
@@ -43,7 +47,7 @@ class Report:
             "latency_ms": latency(self.rankings),
             **{
                 over: {
-                    "all": summarise(self.rankings, over),
+                    TOTAL: summarise(self.rankings, over),
                     **{kind: summarise(rows, over) for kind, rows in chosen.items()},
                 }
                 for over in ("items", "sessions")
@@ -97,7 +101,11 @@ def run(data: Path, settings: Any, cache: Path, options: dict[str, Any], quiet: 
 
     banks = load_banks(data)
     database = bank_database(banks, settings, cache)
-    queries = [[bank.id, q.id, q.text, q.date] for bank in banks for q in bank.queries]
+    queries = [
+        [bank.id, q.id, q.text, q.date, q.type, sorted(q.evidence), sorted(q.evidence_sessions)]
+        for bank in banks
+        for q in bank.queries
+    ]
     key = [settings.recipe, options, settings.reranker, queries, source_digest("recall", "engine.py")]
     name = blake2b(json.dumps(key, sort_keys=True).encode(), digest_size=8).hexdigest()
     results = database.with_name(f"{database.stem}-{name}.json")
@@ -160,7 +168,7 @@ def _draw_measures(shown: Console, rows: Mapping[str, Mapping[str, float]]) -> N
     for kind, row in rows.items():
         figures = _line([f"{row['queries']:.0f}", *(f"{row[name]:.3f}" for name in COLUMNS)])
         line = f"{kind:<{widest}} {figures}" if beside else f"{kind}\n{figures}"
-        shown.print(Text(line, style="bold" if kind == "all" else ""))
+        shown.print(Text(line, style="bold" if kind == TOTAL else ""))
 
 
 def _line(cells: Sequence[str]) -> str:

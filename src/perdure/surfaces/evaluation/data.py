@@ -11,6 +11,9 @@ from typing import Any
 
 from perdure.errors import InvalidInput, NotFound
 
+UNTYPED = "untyped"
+"""The type of a query that names none."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledItem:
@@ -105,7 +108,7 @@ def _query(raw: Any, session_of: Mapping[str, str], path: str) -> LabelledQuery:
     return LabelledQuery(
         id=str(raw["id"]),
         text=str(raw["query"]),
-        type=str(raw.get("type") or "all"),
+        type=str(raw.get("type") or UNTYPED),
         evidence=evidence,
         evidence_sessions=frozenset(sessions),
         date=raw.get("date"),
