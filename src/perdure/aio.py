@@ -50,7 +50,7 @@ class AsyncPerdure:
         await self.close()
 
     async def close(self) -> None:
-        """Finish background work and release files and memory."""
+        """Finish the background step at hand, leave the rest of such work to the next open, and release files and memory."""
         if not self._closed:
             await self._run(self.engine.close)
             self._closed = True

@@ -83,7 +83,7 @@ class Perdure(Keeping):
         self.close()
 
     def close(self) -> None:
-        """Finish background work and release files and memory."""
+        """Finish the background step at hand, leave the rest of such work to the next open, and release files and memory."""
         self._closed = True
         self._operations.close()
         wait_for(self._tracking, timeout=TRACKING_SECONDS)
