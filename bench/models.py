@@ -1,4 +1,4 @@
-"""Speed, memory and quality of every model at hand: `python -m bench.models [data.json]`.
+"""Speed, memory and quality of every model at hand: `python -m bench.models data.json`.
 
 Quality is that of the bare models: each embedder ranks a bank's texts, each reranker reorders the default embedder's best
 ones, next to BM25. What the recall pipeline makes of them is another benchmark.
@@ -26,7 +26,6 @@ from perdure.models.weights import Places, find_weights
 from perdure.ports.reranker import Reranker
 
 ROOT = Path(__file__).parent.parent
-DATA = ROOT.parent / "shared" / "data" / "locomo.json"
 PAGE = ROOT / "docs" / "models.md"
 OTHERS = (
     ("tagger", "spacy"),
@@ -47,8 +46,8 @@ def main() -> None:
     if options.only != "quality":
         tables["speed"] = _speed_table(specs, store)
     if options.only != "speed":
-        banks = read_banks(Path(options.data), options.questions)
-        tables["quality"] = _quality_table(banks, specs, store, options.pool, Path(options.data).name)
+        banks = read_banks(options.data, options.questions)
+        tables["quality"] = _quality_table(banks, specs, store, options.pool, options.data.name)
     print("\n\n".join(tables.values()))
     if options.write:
         _write(tables)
@@ -65,7 +64,7 @@ def _write(tables: Mapping[str, str]) -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.models", description=__doc__)
-    parser.add_argument("data", nargs="?", default=str(DATA), help="labelled data (default: %(default)s)")
+    parser.add_argument("data", type=Path, nargs="?", help="labelled data; needed unless --only speed")
     parser.add_argument(
         "--questions", type=int, default=300, help="questions in all, evenly spread; 0 for all"
     )
@@ -73,7 +72,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--store", help="folder with further models, one folder each")
     parser.add_argument("--only", choices=("speed", "quality"))
     parser.add_argument("--write", action="store_true", help=f"put the tables into {PAGE.name}")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.data is None and options.only != "speed":
+        parser.error("labelled data is needed for the quality table")
+    return options
 
 
 def _installed(store: Path | None) -> Iterator[ModelSpec]:

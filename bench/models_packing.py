@@ -5,11 +5,11 @@ The text is English that every Python brings along: the paragraphs of the standa
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import inspect
 import random
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -109,6 +109,13 @@ def _split(doc: str) -> Iterator[str]:
             yield text
 
 
-if __name__ == "__main__":
-    for name in sys.argv[1:] or [DEFAULT_EMBEDDER]:
+def main() -> None:
+    """Fit the models that are named."""
+    parser = argparse.ArgumentParser(prog="python -m bench.models_packing", description=__doc__)
+    parser.add_argument("models", nargs="*", metavar="model", help=f"embedder (default: {DEFAULT_EMBEDDER})")
+    for name in parser.parse_args().models or [DEFAULT_EMBEDDER]:
         fit(name)
+
+
+if __name__ == "__main__":
+    main()
