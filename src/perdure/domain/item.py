@@ -114,7 +114,7 @@ class RetainResult:
     timings: tuple[StageTime, ...] = ()
 
     def __str__(self) -> str:
-        parts = [f"{len(self.fact_ids)} new facts"]
+        parts = [f"{len(self.fact_ids)} new fact{'' if len(self.fact_ids) == 1 else 's'}"]
         counted = (
             (len(self.merged), "merged"),
             (len(self.superseded), "superseded"),
