@@ -35,7 +35,7 @@ class Settings(BaseSettings):
     )
 
     # Where memory lives
-    database: str = Field("perdure.db", description="SQLite file, or a database URL")
+    database: str = Field("perdure.db", description="SQLite file: a path, or sqlite:/// before one")
     notes_folder: Path | None = Field(None, description="Folder with daily, weekly and quarterly notes")
     synchronous: Literal["normal", "full"] = "normal"
     busy_timeout_ms: int = Field(5000, ge=0)

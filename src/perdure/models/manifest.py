@@ -93,8 +93,8 @@ def find_model(name: str, kind: str = "", extra: Sequence[ModelSpec] = ()) -> Mo
             return spec
     known = ", ".join(dict.fromkeys(spec.name for spec in entries)) or "none"
     raise ModelMissing(
-        f"no {kind or 'model'} named {name!r} in the manifest (known: {known}); "
-        f"describe it in a manifest file of your own to use it"
+        f"no {kind or 'model'} named {name!r} is known, only {known}; "
+        f"choose one of these, or `http` for a model behind a server"
     )
 
 

@@ -70,6 +70,10 @@ def test_a_misspelt_name_in_the_settings_file_is_named(cli: Any) -> None:
     assert ran.code == 2
     assert "perdure.toml" in ran.err
     assert "'prot'" in ran.err
+    listed = cli("config", "--json")
+    assert listed.code == 0
+    assert "port" in [row["name"] for row in listed.json["settings"]]
+    assert "'prot'" in listed.err
 
 
 def test_a_database_in_the_home_folder_is_found(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:

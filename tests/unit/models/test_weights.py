@@ -136,7 +136,7 @@ def test_own_files_without_hashes_are_reported_as_unpinned(tmp_path: Path) -> No
 
 def test_names_are_found_in_any_case_and_unknown_ones_list_the_known() -> None:
     assert find_model("E5-Small-V2", "embedder").dimensions == 384
-    with pytest.raises(ModelMissing, match="known: ms-marco"):
+    with pytest.raises(ModelMissing, match=r"known, only ms-marco.*`http`"):
         find_model("e5-small-v2", "reranker")
     own = spec()
     assert find_model("tiny", extra=[own]) is own

@@ -10,7 +10,7 @@ import typer
 from perdure.errors import InvalidInput
 from perdure.surfaces.cli.options import AsJson, Database
 from perdure.surfaces.cli.output import console, emit
-from perdure.surfaces.cli.session import load_settings
+from perdure.surfaces.cli.session import settings_in_force, unknown_names
 
 MASK = "********"
 _PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*@")
@@ -24,6 +24,10 @@ def config(
 ) -> None:
     """The settings in force and where each came from; secrets are masked."""
     rows = effective(database)
+    for unknown in unknown_names():
+        console(stderr=True).print(
+            f"perdure.toml: no setting is named {unknown!r}; every other command refuses it", style="yellow", markup=False
+        )
     if name is not None:
         rows = [row for row in rows if row["name"] == name.lower().removeprefix("perdure_")]
         if not rows:
@@ -42,7 +46,7 @@ def effective(database: str | None) -> list[dict[str, Any]]:
     """Each setting: name, value without secrets, origin and what it is."""
     from perdure.settings import Settings, setting_origins
 
-    settings = load_settings(database)
+    settings = settings_in_force(database)
     origins = setting_origins() | ({"database": "--database"} if database is not None else {})
     return [
         {

@@ -25,7 +25,15 @@ _LAST_DAY = datetime(9999, 12, 31, tzinfo=UTC)
 
 
 def load_settings(database: str | None = None, **overrides: Any) -> Settings:
-    """The settings in force; a wrong one is named."""
+    """The settings in force; a wrong one is named, and so is a name in perdure.toml that no setting has."""
+    settings = settings_in_force(database, **overrides)
+    for name in unknown_names():
+        raise InvalidInput("perdure.toml", "names of settings; `perdure config` lists them", name)
+    return settings
+
+
+def settings_in_force(database: str | None = None, **overrides: Any) -> Settings:
+    """The settings in force, whatever else perdure.toml names; a wrong one is named."""
     from tomllib import TOMLDecodeError
 
     from pydantic import ValidationError
@@ -42,17 +50,14 @@ def load_settings(database: str | None = None, **overrides: Any) -> Settings:
         raise InvalidInput(f"setting {name.lower()}", first["msg"], first["input"]) from error
     except TOMLDecodeError as error:
         raise InvalidInput("perdure.toml", f"valid TOML: {error}") from error
-    _check_names(Settings)
     return settings.model_copy(update={"database": _in_full(settings.database)})
 
 
-def _check_names(settings: type[Settings]) -> None:
-    """Raise for a name in perdure.toml that no setting has: a misspelt one would have no effect."""
-    from perdure.settings import setting_origins
+def unknown_names() -> list[str]:
+    """Names in perdure.toml that no setting has: misspelt ones, which have no effect."""
+    from perdure.settings import Settings, setting_origins
 
-    for name in setting_origins():
-        if name not in settings.model_fields:
-            raise InvalidInput("perdure.toml", "names of settings; `perdure config` lists them", name)
+    return [name for name in setting_origins() if name not in Settings.model_fields]
 
 
 def _in_full(database: str) -> str:
