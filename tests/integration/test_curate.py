@@ -24,6 +24,7 @@ def memory(tmp_path: Path) -> Iterator[Perdure]:
     "changes",
     [
         {"context": None}, {"tags": "home"}, {"tags": [1]}, {"tags": None}, {"tags": ["a\ud800"]},
+        {"tags": [" "]},
         {"metadata": {"k": 1}}, {"metadata": 5}, {"classification": "x"}, {"classification": 1.5},
         {"confidence": "x"}, {"relevance": float("nan")}, {"subject": 7}, {"entities": ["Ann"]}, {"flags": 3},
     ],
@@ -34,6 +35,13 @@ def test_values_of_another_kind_are_refused(memory: Perdure, changes: dict[str, 
     with pytest.raises(InvalidInput, match=next(iter(changes))):
         memory.update_fact("b", ident, **changes)
     assert memory.fact("b", ident) == before
+
+
+def test_a_document_gets_no_blank_tag(memory: Perdure) -> None:
+    memory.retain("b", "Ann lives in Oslo.", document_id="one", tags=["home"])
+    with pytest.raises(InvalidInput, match="tags"):
+        memory.retag_document("b", "one", [""])
+    assert memory.documents("b")[0].tags == {"home"}
 
 
 def test_a_fact_changed_into_another_is_that_other(memory: Perdure) -> None:

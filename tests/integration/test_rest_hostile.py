@@ -99,12 +99,14 @@ def test_a_schema_with_a_name_that_is_no_text_is_refused(client: TestClient, kin
         ({"content": "  ", "update_mode": "append"}, "items[1].content"),
         ({"content": "x", "tags": ["a\0b"]}, "items[1].tags"),
         ({"content": "x", "valid_from": "2025-01-01", "valid_to": "2020-01-01"}, "items[1].valid_to"),
+        ({"content": "x", "tags": [""]}, "items[1].tags"),
+        ({"content": "x", "document_id": " "}, "items[1].document_id"),
     ],
 )
 def test_a_wrong_item_is_named_and_none_of_its_batch_is_kept(
     client: TestClient, wrong: dict[str, Any], place: str
 ) -> None:
-    items = [{"content": "Tomás plays the oboe.", "document_id": "first"}, {**wrong, "document_id": "second"}]
+    items = [{"content": "Tomás plays the oboe.", "document_id": "first"}, {"document_id": "second", **wrong}]
     for later in (False, True):
         assert place in refused(client.post(f"{BANK}/memories", json={"items": items, "async": later}))
     assert client.get(f"{BANK}/documents/first").status_code == 404

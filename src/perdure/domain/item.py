@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
 from perdure.domain.fact import Tier
 from perdure.domain.recall import StageTime
+from perdure.domain.time import aware
 from perdure.errors import InvalidInput
 
 MAX_CONTENT_CHARACTERS = 20_000_000
@@ -62,10 +63,22 @@ class Item:
             value = getattr(self, name)
             if value is not None:
                 check_text(name, value)
+        if self.document_id is not None and not self.document_id.strip():
+            raise InvalidInput("document_id", "an id that is not blank", self.document_id)
+        check_tags(self.tags)
+        self._check_validity()
         for name, low, high in (("classification", 0, 3), ("trust", 0, 3), ("credibility", 1, 6)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
                 raise InvalidInput(name, f"an integer from {low} to {high}", value)
+
+    def _check_validity(self) -> None:
+        for name in ("valid_from", "valid_to"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, datetime):
+                raise InvalidInput(name, "a datetime", value)
+        if self.valid_from is not None and self.valid_to is not None and aware(self.valid_to) < aware(self.valid_from):
+            raise InvalidInput("valid_to", "a time not before valid_from", self.valid_to.isoformat())
 
     @property
     def is_agent(self) -> bool:
@@ -83,6 +96,16 @@ def check_text(field_name: str, value: object) -> None:
         value.encode("utf-8")
     except UnicodeEncodeError as error:
         raise InvalidInput(field_name, "text without lone surrogates") from error
+
+
+def check_tags(tags: object) -> None:
+    """Refuse what is no collection of texts that can be stored, and blank ones."""
+    if isinstance(tags, str) or not isinstance(tags, Iterable):
+        raise InvalidInput("tags", "a list of strings", tags)
+    for tag in tags:
+        check_text("tags", tag)
+        if not tag.strip():
+            raise InvalidInput("tags", "tags that are not blank", tag)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from perdure.domain.fact import Entity, Fact, FactType, Tier
 from perdure.domain.filter import Filter
-from perdure.domain.item import check_text
+from perdure.domain.item import check_tags, check_text
 from perdure.domain.time import parse_instant
 from perdure.errors import InvalidInput, NotFound
 from perdure.ports.store import Closure, NewFact, Selection, WriteBatch
@@ -71,7 +71,11 @@ def _value(name: str, value: Any) -> Any:
     if name in ("tags", "emotion_tags", "flags"):
         if isinstance(value, str) or not isinstance(value, Iterable):
             raise InvalidInput(name, "a list of texts", value)
-        return frozenset(value) if name == "tags" else tuple(value)
+        if name != "tags":
+            return tuple(value)
+        tags = tuple(value)
+        check_tags(tags)
+        return frozenset(tags)
     return value
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from perdure.domain.fact import Document, Entity, Fact
 from perdure.domain.filter import Filter
-from perdure.domain.item import check_text
+from perdure.domain.item import check_tags, check_text
 from perdure.errors import InvalidInput, NotFound
 from perdure.ports.store import KeyedEntity, Selection, Store, WriteBatch
 from perdure.retain.identity import digest
@@ -20,8 +20,7 @@ _EVERY = 1_000_000
 
 def retag_document(parts: RetainParts, bank: str, document_id: str, tags: Sequence[str]) -> Document:
     """The document and all facts drawn from it, closed ones too, carry these tags afterwards."""
-    for tag in tags:
-        check_text("tags", tag)
+    check_tags(tags)
     found = parts.store.documents(bank, [document_id])
     if not found:
         raise NotFound("document", document_id)

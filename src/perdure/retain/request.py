@@ -92,7 +92,6 @@ def _checked(item: Item) -> Item:
         if getattr(item, name) is not None:
             check_text(name, getattr(item, name))
     for name, values in (
-        ("tags", item.tags),
         ("metadata", (*item.metadata.keys(), *item.metadata.values())),
         ("entities", (part for pair in item.entities for part in pair)),
     ):

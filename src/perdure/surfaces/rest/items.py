@@ -39,11 +39,9 @@ def item_fields(item: MemoryItem, index: int, more_tags: Iterable[str]) -> dict[
 def _check(fields: dict[str, Any], index: int) -> None:
     """Raise by the item's place what retain would refuse, before any other item is stored."""
     try:
-        read = read_item(fields, {}, f"items[{index}]")
+        read_item(fields, {}, f"items[{index}]")
     except InvalidInput as error:
         raise InvalidInput(f"items[{index}].{error.field}", error.expected) from error
-    if read.valid_from is not None and read.valid_to is not None and read.valid_to < read.valid_from:
-        raise InvalidInput(f"items[{index}].valid_to", "a time not before valid_from", read.valid_to.isoformat())
 
 
 def split_by_mode(
