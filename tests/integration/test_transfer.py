@@ -86,6 +86,15 @@ def test_a_fact_that_stands_twice_is_refused_with_its_line(engines: tuple[Perdur
         two.import_bank("c", [*exported, "", again])
 
 
+@pytest.mark.parametrize("end", ["source", "target"])
+def test_a_link_that_leads_to_no_fact_id_is_refused_with_its_line(engines: tuple[Perdure, Perdure], end: str) -> None:
+    one, two = engines
+    exported = list(one.export_bank("b"))
+    link = {"kind": "link", "source": "a", "target": "b", "link": "semantic", "weight": 0.5, end: ["a"]}
+    with pytest.raises(InvalidInput, match=f"line {len(exported) + 1}"):
+        two.import_bank("c", [*exported, json.dumps(link)])
+
+
 def test_lines_end_nowhere_but_at_their_end(engines: tuple[Perdure, Perdure]) -> None:
     one, two = engines
     one.retain("odd", "Ann\u2028 lives \u0085in Oslo\u2029.", document_id="d", title="a\u2028b")

@@ -277,7 +277,7 @@ def _fact(bank: str, body: dict[str, Any]) -> NewFact:
 
 
 def _link(_: str, body: Mapping[str, Any]) -> Link:
-    return Link(body["source"], body["target"], LinkKind(body["link"]), body["weight"])
+    return checked(Link(body["source"], body["target"], LinkKind(body["link"]), body["weight"]))
 
 
 def _proof(_: str, body: Mapping[str, Any]) -> Proof:
