@@ -9,6 +9,7 @@ from perdure.domain.bank import check_bank_id
 from perdure.domain.fact import Document, Fact
 from perdure.domain.record import Record
 from perdure.errors import Conflict, NotFound, StoreError
+from perdure.ports.clock import Clock
 from perdure.ports.store import Store, Target
 from perdure.recall.recipes import Recipe, find_recipe
 from perdure.recall.trim import trim_recipe
@@ -25,6 +26,11 @@ class Keeping:
     _store: Store
     _operations: Operations
     _closed = False
+
+    @property
+    def clock(self) -> Clock:
+        """What tells this memory the present."""
+        return self._wired.clock
 
     @contextmanager
     def _while_open(self) -> Iterator[None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from starlette.testclient import TestClient
 from perdure import Perdure
 from perdure.surfaces.rest.app import create_app
 from perdure.surfaces.rest.browsing import Wanted, every_fact
-from tests.integration.rest_server import open_quick, wait_for
+from tests.integration.rest_server import QUICK, open_quick, wait_for
 
 BANKS = "/v1/default/banks"
 
@@ -82,3 +83,16 @@ def test_links_by_type_agree_whether_they_are_read_or_known(engine: Perdure, cli
 def test_a_web_page_of_another_origin_may_not_call_an_open_server(client: TestClient, origin: str) -> None:
     assert client.get(BANKS, headers={"Origin": origin}).status_code == 403
     assert client.get(BANKS, headers={"Origin": "http://localhost:3000"}).status_code == 200
+
+
+def test_what_is_declared_wrong_and_counted_by_day_follows_the_clock_of_the_memory(tmp_path: Path) -> None:
+    then = datetime(2019, 3, 5, 12, 30, tzinfo=UTC)
+    with (
+        Perdure.open(tmp_path / "then.db", clock=lambda: then, **QUICK) as engine,
+        TestClient(create_app(engine), base_url="http://localhost") as client,
+    ):
+        (fact,) = engine.retain("b", "Maya Silva plays the cello.").fact_ids
+        counted = client.get(f"{BANKS}/b/stats/memories-timeseries").json()["buckets"]
+        assert counted[-1]["time"].startswith("2019-03-05")
+        assert client.patch(f"{BANKS}/b/memories/{fact}", json={"state": "invalidated"}).status_code == 200
+        assert engine.fact("b", fact).retired_at == then

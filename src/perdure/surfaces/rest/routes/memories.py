@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
@@ -100,7 +100,7 @@ def _update(engine: Perdure, bank: str, fact_id: str, body: UpdateMemoryRequest)
     fact = engine.fact(bank, fact_id)
     changes = _changes(body)
     if body.state is not None:
-        changes |= _state_changes(fact, body.state == "invalidated", body.reason)
+        changes |= _state_changes(fact, body.state == "invalidated", body.reason, engine.clock())
     if not changes and body.entities is None:
         raise InvalidInput("body", "at least one field to change")
     if changes:
@@ -129,11 +129,11 @@ def _changes(body: UpdateMemoryRequest) -> dict[str, Any]:
     return changes
 
 
-def _state_changes(fact: Fact, invalidate: bool, reason: str | None) -> dict[str, Any]:
+def _state_changes(fact: Fact, invalidate: bool, reason: str | None, now: datetime) -> dict[str, Any]:
     """A fact that another superseded stays so: only what somebody declared wrong can be taken back."""
     others = [flag for flag in fact.flags if not flag.startswith(INVALIDATED)]
     if invalidate:
-        retired = fact.retired_at or datetime.now(UTC)
+        retired = fact.retired_at or now
         return {"retired_at": retired, "flags": [*others, INVALIDATED + (reason or "")]}
     if fact.superseded_by is not None:
         raise InvalidInput("state", "a fact that no newer one superseded", fact.superseded_by)

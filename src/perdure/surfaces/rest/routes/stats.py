@@ -109,8 +109,7 @@ async def timeseries(
 
 def _timeseries(engine: Perdure, bank: str, period: str, field: str) -> MemoriesTimeseriesResponse:
     length, trunc, step = _PERIODS[period]
-    now = datetime.now(UTC)
-    last = _floor(now, trunc)
+    last = _floor(engine.clock().astimezone(UTC), trunc)
     count = int(length / step)
     starts = [last - step * back for back in range(count, -1, -1)]
     buckets = {start: TimeseriesBucket(time=start.isoformat()) for start in starts}
