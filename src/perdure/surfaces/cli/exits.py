@@ -8,6 +8,7 @@ import traceback
 from typing import Any
 
 from perdure.errors import Conflict, InvalidInput, ModelMissing, NotFound, PerdureError, Unavailable
+from perdure.surfaces import ending
 
 OK = 0
 FAILED = 1
@@ -17,6 +18,7 @@ NOTHING_RECALLED = 4
 CONFLICT = 5
 UNAVAILABLE = 6
 INTERRUPTED = 130
+TERMINATED = ending.TERMINATED
 
 _CODES: tuple[tuple[type[PerdureError], int], ...] = (
     (InvalidInput, BAD_INPUT),
