@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
 from dataclasses import replace
@@ -29,7 +29,9 @@ from perdure.recall.request import (
     RecallRequest,
     Surroundings,
     read_as_of,
+    read_strings,
     read_tags,
+    read_tier,
     read_types,
 )
 from perdure.recall.track import track_recall
@@ -189,12 +191,14 @@ class Perdure(Keeping):
         track: bool = True,
         query_timestamp: datetime | None = None,
         limit: int | None = None,
-        **filters: Any,
+        topic: str | None = None,
+        tier: str | None = None,
+        max_classification: int | None = None,
+        document_ids: Collection[str] | None = None,
+        include_expired: bool = False,
+        channel_timeout: float | None = None,
     ) -> RecallResult:
-        """What memory holds on a question, best first, within `max_tokens`.
-
-        `filters`: topic, tier, max_classification, document_ids, include_expired, channel_timeout.
-        """
+        """What memory holds on a question, best first, within `max_tokens`."""
         if budget not in set(Budget):
             raise InvalidInput("budget", "low, mid or high", budget)
         request = RecallRequest(
@@ -208,7 +212,7 @@ class Perdure(Keeping):
             during=during,
             temporal_window=temporal_window,
             as_of=read_as_of(as_of),
-            entity_hints=tuple(entity_hints),
+            entity_hints=read_strings("entity_hints", entity_hints),
             surroundings=surroundings,
             include_chunks=include_chunks,
             max_chunk_tokens=max_chunk_tokens,
@@ -219,7 +223,12 @@ class Perdure(Keeping):
             track=track,
             asked_at=query_timestamp,
             limit=limit,
-            **filters,
+            topic=topic,
+            tier=read_tier(tier),
+            max_classification=max_classification,
+            document_ids=None if document_ids is None else frozenset(read_strings("document_ids", document_ids)),
+            include_expired=include_expired,
+            channel_timeout=channel_timeout,
         )
         with self._while_open():
             result = run_recall(self._wired.recall, request)

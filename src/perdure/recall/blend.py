@@ -10,6 +10,18 @@ from perdure.domain.revise import revised
 from perdure.recall.recipes import Blend
 
 LOWEST_SYNTHETIC = 0.1
+FEW = 100
+NARROWEST = {
+    "late": 1.0,
+    "fused": 0.2,
+    "keyword": 16.0,
+    "semantic": 0.16,
+    "surroundings": 0.16,
+    "temporal": 0.16,
+}
+"""What a signal is spread over at least in the smallest pool; less so as the pool grows to FEW, from where on only what
+it holds counts. Otherwise a hair's breadth between the only two facts of a bank would be worth the whole weight.
+"""
 
 
 def sigmoid(logit: float) -> float:
@@ -65,37 +77,38 @@ def cheap_strengths(pool: Sequence[Candidate], blend: Blend) -> list[float]:
     Signals that come from the pool take away what a candidate lacks to its best one; names only add.
     """
     totals = [0.0] * len(pool)
-    signals: list[tuple[float, list[float | None]]] = [
-        (blend.late, [c.late for c in pool]),
-        (blend.fused, [c.fused for c in pool]),
+    signals: list[tuple[str, float, list[float | None]]] = [
+        ("late", blend.late, [c.late for c in pool]),
+        ("fused", blend.fused, [c.fused for c in pool]),
     ]
     raw = _raw_scores(pool, blend.channels)
-    signals += [(weight, raw[channel]) for channel, weight in sorted(blend.channels.items())]
-    for weight, values in signals:
+    signals += [(channel, weight, raw[channel]) for channel, weight in sorted(blend.channels.items())]
+    scarce = max(0.0, 1.0 - len(pool) / FEW)
+    for name, weight, values in signals:
         if weight:
-            totals = [
-                total + weight * (value - 1.0) for total, value in zip(totals, to_unit(values), strict=True)
-            ]
+            spread = to_unit(values, scarce * NARROWEST.get(name, 0.0))
+            totals = [total + weight * (value - 1.0) for total, value in zip(totals, spread, strict=True)]
     return [
         total + blend.titles * (c.title or 0.0) + blend.speaker * c.by_named + blend.role * c.by_role
         for total, c in zip(totals, pool, strict=True)
     ]
 
 
-def to_unit(values: Sequence[float | None]) -> list[float]:
-    """Values spread over 0..1, the least and the missing at 0.
+def to_unit(values: Sequence[float | None], narrowest: float = 0.0) -> list[float]:
+    """Values spread over 0..1, the highest at 1, the least and the missing at 0; where none is known, all at 0.
 
-    When those known do not differ they are at 1 beside missing ones, and at 0 when none is missing.
+    When they lie closer together than `narrowest`, that is what 0..1 stands for, and what is missing counts as a value
+    of 0 but never as more than the least.
     """
     known = [value for value in values if value is not None]
     if not known:
         return [0.0] * len(values)
     least, most = min(known), max(known)
-    width = most - least
+    width = max(most - least, narrowest)
     if width <= 0.0:
-        alike = float(len(known) < len(values))
-        return [0.0 if value is None else alike for value in values]
-    return [0.0 if value is None else (value - least) / width for value in values]
+        return [0.0 if value is None else 1.0 for value in values]
+    missing = min(1.0 - (most - least) / width, max(0.0, 1.0 - most / width))
+    return [missing if value is None else 1.0 - (most - value) / width for value in values]
 
 
 def _raw_scores(pool: Sequence[Candidate], channels: Collection[str]) -> dict[str, list[float | None]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -86,8 +86,6 @@ class RecallRequest:
         for name in ("during", "temporal_window"):
             object.__setattr__(self, name, _aware_window(name, getattr(self, name)))
         object.__setattr__(self, "asked_at", _aware_moment("query_timestamp", self.asked_at))
-        if isinstance(self.document_ids, str):
-            raise InvalidInput("document_ids", "a list of strings", self.document_ids)
 
     def wanted(self, now: datetime) -> Filter:
         """The filter that every channel applies."""
@@ -126,6 +124,20 @@ def _aware_moment(field_name: str, moment: object) -> datetime | None:
     if not isinstance(moment, datetime):
         raise InvalidInput(field_name, "a datetime", moment)
     return aware(moment)
+
+
+def read_strings(field_name: str, given: Collection[str]) -> tuple[str, ...]:
+    """A list of strings; a string by itself is a list of letters, and meant by nobody."""
+    if isinstance(given, str) or not all(isinstance(part, str) for part in given):
+        raise InvalidInput(field_name, "a list of strings", given)
+    return tuple(given)
+
+
+def read_tier(tier: str | None) -> Tier | None:
+    """A tier by name."""
+    if tier is not None and tier not in set(Tier):
+        raise InvalidInput("tier", "one of " + ", ".join(Tier), tier)
+    return None if tier is None else Tier(tier)
 
 
 def read_types(types: Sequence[str] | None) -> frozenset[FactType] | None:

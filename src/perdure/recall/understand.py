@@ -9,7 +9,7 @@ from perdure.domain.fact import Entity
 from perdure.domain.recall import Hit, Query
 from perdure.domain.time import Window
 from perdure.domain.trace import Trace
-from perdure.errors import ModelError
+from perdure.errors import ModelError, ModelMismatch
 from perdure.ports.embedder import Vector
 from perdure.ports.probe import KeywordProbe, SemanticProbe
 from perdure.ports.store import KeyedEntity, Store
@@ -37,7 +37,7 @@ def understand(parts: RecallParts, request: RecallRequest, trace: Trace) -> Unde
     """Read the question; without an embedder the vector is None and the semantic channel is named as lost."""
     asked_at = request.asked_at or parts.clock()
     content = without_asking(request.query)
-    vector = _embed(parts, content, trace)
+    vector = _embed(parts, request.bank, content, trace)
     found = find_entities(parts, request)
     query = Query(
         text=request.query,
@@ -54,13 +54,16 @@ def understand(parts: RecallParts, request: RecallRequest, trace: Trace) -> Unde
     return Understood(query, vector)
 
 
-def _embed(parts: RecallParts, text: str, trace: Trace) -> Vector | None:
+def _embed(parts: RecallParts, bank: str, text: str, trace: Trace) -> Vector | None:
     if parts.embedder is None:
         trace.failed("semantic", "no embedder is configured")
         return None
+    stored = [held.model for held in parts.store.banks([bank]) if held.model is not None]
     try:
+        if stored and stored != [parts.embedder.model]:
+            raise ModelMismatch(bank, str(stored[0]), str(parts.embedder.model))
         return parts.embedder.embed_query(text)
-    except ModelError as error:
+    except (ModelError, ModelMismatch) as error:
         trace.failed("semantic", str(error))
         return None
 
@@ -143,7 +146,7 @@ def _date_of(parts: RecallParts, request: RecallRequest, event: str, trace: Trac
             request.bank, KeywordProbe(dict.fromkeys(index_terms(event), 1.0)), wanted, _ANCHOR_DEPTH
         )
     }
-    vector = _embed(parts, event, trace)
+    vector = _embed(parts, request.bank, event, trace)
     if vector is not None:
         hits["semantic"] = parts.store.search(request.bank, SemanticProbe(vector), wanted, _ANCHOR_DEPTH)
     best = [candidate.fact_id for candidate in fuse(hits, limit=3)]

@@ -6,7 +6,7 @@ import pytest
 
 from perdure.domain.fact import Fact
 from perdure.domain.recall import Candidate, ChannelRank
-from perdure.recall.blend import cheap_strengths, sigmoid, to_unit, with_relevance
+from perdure.recall.blend import FEW, cheap_strengths, sigmoid, to_unit, with_relevance
 from perdure.recall.connect import connect, read_titles, title_matches
 from perdure.recall.cover import cover
 from perdure.recall.recipes import Blend
@@ -68,9 +68,37 @@ def test_covering_prefers_what_is_still_open() -> None:
 
 def test_signals_are_brought_to_one_scale() -> None:
     assert to_unit([2.0, None, 4.0, 3.0]) == [0.0, 0.0, 1.0, 0.5]
-    assert to_unit([1.0, 1.0]) == [0.0, 0.0]
+    assert to_unit([1.0, 1.0]) == [1.0, 1.0]
     assert to_unit([7.0, None]) == [1.0, 0.0]
-    ranks = [ChannelRank(channel="keyword", rank=1, score=8.0)]
+    assert to_unit([None, None]) == [0.0, 0.0]
+
+
+def test_what_hardly_differs_is_not_spread_over_the_whole_width() -> None:
+    assert to_unit([0.80, 0.79], narrowest=0.04) == pytest.approx([1.0, 0.75])
+    assert to_unit([0.80, 0.70], narrowest=0.04) == pytest.approx([1.0, 0.0])
+    assert to_unit([1.0, None], narrowest=4.0) == pytest.approx([1.0, 0.75])
+    assert to_unit([0.8], narrowest=0.04) == [1.0]
+    assert to_unit([-0.8, -0.79, None], narrowest=0.04) == pytest.approx([0.75, 1.0, 0.75])
+
+
+def test_in_a_pool_of_two_a_small_difference_is_worth_little() -> None:
+    def few(*scores: float) -> list[Candidate]:
+        return [
+            Candidate(fact_id=str(i), ranks=(ChannelRank(channel="keyword", rank=i + 1, score=score),))
+            for i, score in enumerate(scores)
+        ]
+
+    blend = Blend(channels={"keyword": 2.0})
+    assert cheap_strengths(few(1.2), blend) == [0.0]
+    first, second = cheap_strengths(few(1.2, 1.0), blend)
+    assert first == 0.0
+    assert -0.05 < second < 0.0
+    hundreds = cheap_strengths(few(*(1.2 - 0.001 * i for i in range(FEW))), blend)
+    assert hundreds[-1] == pytest.approx(-2.0)
+
+
+def test_signals_take_away_what_lacks_to_the_best_and_names_add() -> None:
+    ranks = [ChannelRank(channel="keyword", rank=1, score=20.0)]
     found = Candidate(fact_id="x", ranks=tuple(ranks), title=0.5, by_named=True)
     blend = Blend(channels={"keyword": 3.0}, titles=2.0, speaker=0.5)
     weaker = Candidate(fact_id="y", ranks=(ChannelRank(channel="keyword", rank=2, score=2.0),))
@@ -80,8 +108,8 @@ def test_signals_are_brought_to_one_scale() -> None:
 def test_unread_candidates_count_as_the_weakest_read() -> None:
     ranks = lambda score: (ChannelRank(channel="keyword", rank=1, score=score),)  # noqa: E731
     read = Candidate(fact_id="a", ranks=ranks(1.0), logits=(-2.0, 3.0))
-    weak = Candidate(fact_id="b", ranks=ranks(5.0), logits=(-6.0,))
-    unread = Candidate(fact_id="c", ranks=ranks(9.0))
+    weak = Candidate(fact_id="b", ranks=ranks(21.0), logits=(-6.0,))
+    unread = Candidate(fact_id="c", ranks=ranks(41.0))
     strengths = {c.fact_id: c.strength for c in with_relevance([read, weak, unread], Blend(channels={"keyword": 4.0}))}
     assert strengths["a"] == pytest.approx(3.0 - 4.0)
     assert strengths["b"] == pytest.approx(-6.0 - 2.0)

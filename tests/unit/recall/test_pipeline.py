@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
 import pytest
 
+from perdure.domain.bank import EmbeddingModel
 from perdure.domain.filter import Filter
 from perdure.domain.recall import Candidate, Evidence, Hit, RecallResult
 from perdure.domain.time import AsOf, Window
@@ -125,6 +127,17 @@ def test_the_cross_encoder_reads_no_text_twice(parts: RecallParts) -> None:
     assert len(reranker.read) == len(set(reranker.read)) > 1
     views = [len(r.candidate.logits) for r in result if r.candidate is not None]
     assert sorted(views) == [1, 2, 2, 2, 2]
+
+
+def test_vectors_of_another_model_are_not_compared(parts: RecallParts) -> None:
+    class Renamed(HashingEmbedder):
+        model = EmbeddingModel("another", 64)
+
+    result = ask(replace(parts, embedder=Renamed()), "What is Bob's cat called?", explain=True)
+    assert "Miso" in texts(result)[0]
+    assert [lost.part for lost in result.degraded] == ["semantic"]
+    assert "reembed" in result.degraded[0].reason
+    assert not any(rank.channel == "semantic" for r in result if r.candidate for rank in r.candidate.ranks)
 
 
 def test_a_dead_channel_costs_its_hits_and_is_named(parts: RecallParts) -> None:
