@@ -96,7 +96,9 @@ def sampled(banks: Sequence[LabelledBank], count: int) -> list[LabelledBank]:
 def measure(engine: Perdure, banks: Sequence[LabelledBank], recipe: Recipe) -> dict[str, float]:
     """The figures of one variant."""
     rankings: list[Ranking] = [
-        ask(engine, bank.id, query, recipe=recipe, max_tokens=8192)[0] for bank in banks for query in bank.queries
+        ask(engine, bank.id, query, recipe=recipe, max_tokens=8192)[0]
+        for bank in banks
+        for query in bank.queries
     ]
     figures: dict[str, float] = {}
     for over, names in MEASURES.items():
@@ -144,7 +146,9 @@ def _listed(counts: Sequence[int]) -> str:
     return " / ".join(str(count) for count in counts)
 
 
-def write_table(results: Mapping[str, Results], samples: tuple[int, Sequence[int]], load: float, folder: Path) -> None:
+def write_table(
+    results: Mapping[str, Results], samples: tuple[int, Sequence[int]], load: float, folder: Path
+) -> None:
     """docs/ablation.md: two tables a data set."""
     lines = [
         "# Ablation",
@@ -156,7 +160,14 @@ def write_table(results: Mapping[str, Results], samples: tuple[int, Sequence[int
         taken("python -m bench.ablation", load),
     ]
     for name, parts in results.items():
-        lines += ["", f"## {name}", "", *_table(parts["variants"], timed=False), "", *_table(parts["recipes"], timed=True)]
+        lines += [
+            "",
+            f"## {name}",
+            "",
+            *_table(parts["variants"], timed=False),
+            "",
+            *_table(parts["recipes"], timed=True),
+        ]
     lines += ["", "![recall@5 of every variant](ablation.svg)", ""]
     (folder / "ablation.md").write_text("\n".join(lines), encoding="utf-8")
 
@@ -166,7 +177,9 @@ def _table(rows: Mapping[str, dict[str, float]], *, timed: bool) -> list[str]:
     lines = [f"| | {' | '.join(columns)} |", "| --- |" + " ---: |" * len(columns)]
     for label, figures in rows.items():
         cells = [
-            f"{figures[c]:.0f}" if c == "p50 ms" else f"{figures[c]:.3f} ({100 * (figures[c] - rows['default'][c]):+.1f})"
+            f"{figures[c]:.0f}"
+            if c == "p50 ms"
+            else f"{figures[c]:.3f} ({100 * (figures[c] - rows['default'][c]):+.1f})"
             for c in columns
         ]
         lines.append(f"| {label} | {' | '.join(cells)} |")
@@ -183,11 +196,15 @@ def draw(results: Mapping[str, Results], folder: Path) -> None:
     names = list(results)
     first = next(iter(results.values()))
     labels = [(part, label) for part in ("variants", "recipes") for label in first[part]]
-    figure, axes = pyplot.subplots(1, len(names), figsize=(3.2 * len(names) + 2.4, 0.24 * len(labels) + 1), sharey=True)
+    figure, axes = pyplot.subplots(
+        1, len(names), figsize=(3.2 * len(names) + 2.4, 0.24 * len(labels) + 1), sharey=True
+    )
     panels: list[Any] = [axes] if len(names) == 1 else list(axes)
     for axis, name in zip(panels, names, strict=True):
         values = [results[name][part][label]["items recall@5"] for part, label in labels]
-        colours = ["#4c72b0" if part == "recipes" or label == "default" else "#b8c4d8" for part, label in labels]
+        colours = [
+            "#4c72b0" if part == "recipes" or label == "default" else "#b8c4d8" for part, label in labels
+        ]
         axis.barh(range(len(labels)), values, color=colours)
         axis.set_yticks(range(len(labels)), [_title(*label) for label in labels], fontsize=7)
         axis.set_xlim(0, 1.09)

@@ -72,7 +72,13 @@ def rows(own: Sequence[Asked], strange: Sequence[Asked]) -> list[list[str]]:
         low = BORDERS[place] if place < len(BORDERS) else float("-inf")
         here = [asked for asked in own if low <= asked.logit < high]
         there = [asked for asked in strange if low <= asked.logit < high]
-        label = f"{low:.0f} and more" if not place else f"{low:.0f} to {high:.0f}" if place < len(BORDERS) else f"below {high:.0f}"
+        label = (
+            f"{low:.0f} and more"
+            if not place
+            else f"{low:.0f} to {high:.0f}"
+            if place < len(BORDERS)
+            else f"below {high:.0f}"
+        )
         found = f"{sum(asked.found for asked in here) / len(here):.2f}" if here else ""
         lines.append([label, f"{len(here) / len(own):.0%}", found, f"{len(there) / len(strange):.0%}"])
     return lines
@@ -103,7 +109,14 @@ def main() -> None:
     told = f"{len(own)} questions of their own bank: {levels(own)}. {len(strange)} foreign ones: {levels(strange)}."
     drawn = table(HEAD, rows(own, strange))
     print("\n".join([told, *drawn]))
-    head = ["### Evidence levels", "", taken(f"python -m bench.evidence {chosen.data.name}", load), "", told, ""]
+    head = [
+        "### Evidence levels",
+        "",
+        taken(f"python -m bench.evidence {chosen.data.name}", load),
+        "",
+        told,
+        "",
+    ]
     write_section("evidence", [*head, *drawn], chosen.page)
 
 

@@ -53,7 +53,8 @@ def ask_one(path: Path, queries: int) -> dict[str, Any]:
         for recipe, budget in ASKED:
             times = ask(engine, recipe, budget, queries)
             figures[recipe] = {
-                stage: {"p50": median(values), "p95": quantiles(values, n=20)[18]} for stage, values in times.items()
+                stage: {"p50": median(values), "p95": quantiles(values, n=20)[18]}
+                for stage, values in times.items()
             }
         figures["memory MB"] = _resident()
         figures["memory before MB"] = before
@@ -65,7 +66,11 @@ def _retain(engine: Perdure) -> tuple[float, dict[str, float]]:
     """Turns a second of a real retain into the bank, and milliseconds a turn of each stage."""
     engine.retain("warm", TURNS[0], speaker="Ann Abe")
     turns = [
-        {"content": f"{TURNS[n % len(TURNS)]} That was number {n}.", "speaker": "Ann Abe", "timestamp": "2024-05-01"}
+        {
+            "content": f"{TURNS[n % len(TURNS)]} That was number {n}.",
+            "speaker": "Ann Abe",
+            "timestamp": "2024-05-01",
+        }
         for n in range(RETAINED)
     ]
     started = time.perf_counter()
@@ -87,7 +92,17 @@ def measure(facts: int, queries: int) -> dict[str, Any]:
 
 
 def _child(part: str, path: Path, count: int) -> dict[str, Any]:
-    command = [sys.executable, "-m", "bench.growth", "--part", part, "--path", str(path), "--count", str(count)]
+    command = [
+        sys.executable,
+        "-m",
+        "bench.growth",
+        "--part",
+        part,
+        "--path",
+        str(path),
+        "--count",
+        str(count),
+    ]
     found = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     loaded: dict[str, Any] = json.loads(found.stdout.splitlines()[-1])
     return loaded
@@ -112,8 +127,18 @@ def write_page(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
             f"{row['disk MB']:.0f} | {row['written a second']:,.0f} | {row['retained a second']:.0f} |"
         )
     for recipe, _ in ASKED:
-        lines += ["", f"## Stages of `{recipe}`, p50 ms", "", *_stages([(r["facts"], _p50(r[recipe])) for r in rows])]
-    lines += ["", "## Stages of retain, ms a turn", "", *_stages([(row["facts"], row["retain"]) for row in rows])]
+        lines += [
+            "",
+            f"## Stages of `{recipe}`, p50 ms",
+            "",
+            *_stages([(r["facts"], _p50(r[recipe])) for r in rows]),
+        ]
+    lines += [
+        "",
+        "## Stages of retain, ms a turn",
+        "",
+        *_stages([(row["facts"], row["retain"]) for row in rows]),
+    ]
     lines += ["", "![growth](growth.svg)", ""]
     (folder / "growth.md").write_text("\n".join(lines), encoding="utf-8")
 
@@ -126,7 +151,8 @@ def _stages(rows: Sequence[tuple[int, Mapping[str, float]]]) -> list[str]:
     names = list(rows[0][1])
     lines = [f"| facts | {' | '.join(names)} |", "| ---: |" + " ---: |" * len(names)]
     return lines + [
-        f"| {facts:,} | {' | '.join(f'{found.get(name, 0.0):.1f}' for name in names)} |" for facts, found in rows
+        f"| {facts:,} | {' | '.join(f'{found.get(name, 0.0):.1f}' for name in names)} |"
+        for facts, found in rows
     ]
 
 
@@ -140,12 +166,20 @@ def draw(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
     facts = [row["facts"] for row in rows]
     figure, axes = pyplot.subplots(1, 3, figsize=(11, 3.4))
     for recipe, colour in (("fast", "#dd8452"), ("default", "#4c72b0")):
-        axes[0].plot(facts, [row[recipe]["total"]["p50"] for row in rows], "o-", color=colour, label=f"{recipe}, p50")
-        axes[0].plot(facts, [row[recipe]["total"]["p95"] for row in rows], "o:", color=colour, label=f"{recipe}, p95")
+        axes[0].plot(
+            facts, [row[recipe]["total"]["p50"] for row in rows], "o-", color=colour, label=f"{recipe}, p50"
+        )
+        axes[0].plot(
+            facts, [row[recipe]["total"]["p95"] for row in rows], "o:", color=colour, label=f"{recipe}, p95"
+        )
     axes[0].set(title="recall", ylabel="ms")
-    axes[1].plot(facts, [row["retained a second"] for row in rows], "o-", color="#55a868", label="turns a second")
+    axes[1].plot(
+        facts, [row["retained a second"] for row in rows], "o-", color="#55a868", label="turns a second"
+    )
     axes[1].set(title="retain, all stages", ylabel="turns/s")
-    axes[2].plot(facts, [row["memory MB"] for row in rows], "o-", color="#8172b3", label="memory, models included")
+    axes[2].plot(
+        facts, [row["memory MB"] for row in rows], "o-", color="#8172b3", label="memory, models included"
+    )
     axes[2].plot(facts, [row["disk MB"] for row in rows], "o-", color="#937860", label="disk")
     axes[2].set(title="memory and disk", ylabel="MB", yscale="log")
     for axis in axes:

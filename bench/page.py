@@ -58,7 +58,9 @@ def run(name: str, title: str, module: str, arguments: list[str]) -> None:
     """Run a bench, show what it prints, and keep it in the page."""
     load = load_now()
     shown = " ".join(["python -m", module, *(Path(a).name if os.path.exists(a) else a for a in arguments)])
-    ran = subprocess.run([sys.executable, "-m", module, *arguments], check=True, stdout=subprocess.PIPE, text=True)
+    ran = subprocess.run(
+        [sys.executable, "-m", module, *arguments], check=True, stdout=subprocess.PIPE, text=True
+    )
     print(ran.stdout)
     write_section(name, [f"### {title}", "", taken(shown, load), "", "```text", ran.stdout.rstrip(), "```"])
 

@@ -34,13 +34,41 @@ from perdure.text.terms import index_terms, plain_words
 
 BANK = "bench"
 START = datetime(2023, 1, 1, tzinfo=UTC)
-PEOPLE = tuple(f"{first} {last}" for first in "Ann Ben Cleo Dan Eva Finn Gia Hal Ida Jon".split() for last in "Abe Berg Cole Diaz Ek Fox Gray Hill Ito Jung".split())
-ACTS = ("moved to", "visited", "wrote about", "bought a house in", "gave a talk in", "met friends in", "left", "dreams of")
-PLACES = "Oslo Lisbon Kyoto Lima Turin Ghent Riga Accra Quito Hanoi Perth Leeds Bergen Porto Nantes Graz".split()
-REASONS = ("because of the light", "for a new job", "after the flood", "with a choir", "to learn pottery", "by night train", "during the strike", "for the food")
+PEOPLE = tuple(
+    f"{first} {last}"
+    for first in "Ann Ben Cleo Dan Eva Finn Gia Hal Ida Jon".split()
+    for last in "Abe Berg Cole Diaz Ek Fox Gray Hill Ito Jung".split()
+)
+ACTS = (
+    "moved to",
+    "visited",
+    "wrote about",
+    "bought a house in",
+    "gave a talk in",
+    "met friends in",
+    "left",
+    "dreams of",
+)
+PLACES = (
+    "Oslo Lisbon Kyoto Lima Turin Ghent Riga Accra Quito Hanoi Perth Leeds Bergen Porto Nantes Graz".split()
+)
+REASONS = (
+    "because of the light",
+    "for a new job",
+    "after the flood",
+    "with a choir",
+    "to learn pottery",
+    "by night train",
+    "during the strike",
+    "for the food",
+)
 QUESTIONS = (
-    "Where did {person} move?", "Why did {person} leave {place}?", "Who gave a talk in {place} in March 2023?",
-    "What did {person} do last spring?", "Who met friends in {place} during the strike?", "What does {person} dream of?",
+    "Where did {person} move?",
+    "Why did {person} leave {place}?",
+    "Who gave a talk in {place} in March 2023?",
+    "What did {person} do last spring?",
+    "Who met friends in {place} during the strike?",
+    "What does {person} dream of?",
 )
 EXAMPLES = 400
 BLOCK = 5000
@@ -50,7 +78,11 @@ def sentences(count: int, chance: random.Random) -> Iterator[tuple[str, str, str
     """(text, person, place) of each fact."""
     for number in range(count):
         person, place = chance.choice(PEOPLE), chance.choice(PLACES)
-        yield f"{person} {chance.choice(ACTS)} {place} {chance.choice(REASONS)}, trip {number}.", person, place
+        yield (
+            f"{person} {chance.choice(ACTS)} {place} {chance.choice(REASONS)}, trip {number}.",
+            person,
+            place,
+        )
 
 
 def build(path: Path, count: int) -> float:
@@ -81,7 +113,9 @@ def build(path: Path, count: int) -> float:
 
 
 def _entities() -> list[KeyedEntity]:
-    return [KeyedEntity(Entity(id=name, bank=BANK, name=name), entity_keys(name)) for name in (*PEOPLE, *PLACES)]
+    return [
+        KeyedEntity(Entity(id=name, bank=BANK, name=name), entity_keys(name)) for name in (*PEOPLE, *PLACES)
+    ]
 
 
 def _fact(
@@ -145,11 +179,20 @@ def run(sizes: Sequence[int], queries: int) -> list[dict[str, object]]:
                 started = time.perf_counter()
                 engine.recall(BANK, "Where did Ann Abe move?", recipe="fast", track=False)
                 first = time.perf_counter() - started
-                for recipe, budget in (("fast", "low"), ("fast", "mid"), ("fast", "high"), ("default", "low"), ("default", "mid"), ("default", "high")):
+                for recipe, budget in (
+                    ("fast", "low"),
+                    ("fast", "mid"),
+                    ("fast", "high"),
+                    ("default", "low"),
+                    ("default", "mid"),
+                    ("default", "high"),
+                ):
                     rows.append(report(size, recipe, budget, ask(engine, recipe, budget, queries)))
             megabytes = path.stat().st_size / 1e6
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-            print(f"{size:>8,} facts  written at {rate:,.0f}/s, {megabytes:.0f} MB on disk, first recall {first:.2f} s, peak memory {peak:.0f} MB")
+            print(
+                f"{size:>8,} facts  written at {rate:,.0f}/s, {megabytes:.0f} MB on disk, first recall {first:.2f} s, peak memory {peak:.0f} MB"
+            )
     return rows
 
 

@@ -30,7 +30,14 @@ RETAIN = f"/v1/default/banks/{BANK}/memories"
 QUICK = {"embedder": "hashing", "reranker": "none", "tagger": "rules"}
 FIRST = "Alice Bruno Clara Dmitri Elena Farid Greta Hiro Ines Jonas Kira Lars Mina Nils Olga Pavel".split()
 LAST = "Abbott Berg Costa Dietrich Evans Fischer Gomez Haas Ito Jensen Kovacs Lindt Moreau Novak".split()
-DEEDS = ("visited", "moved to", "opened an office in", "gave a talk in", "bought a house in", "met an old friend in")
+DEEDS = (
+    "visited",
+    "moved to",
+    "opened an office in",
+    "gave a talk in",
+    "bought a house in",
+    "met an old friend in",
+)
 PLACES = "Zurich Lisbon Kyoto Oslo Nairobi Lima Quebec Tallinn Porto Ghent Turin Bergen Perth Split".split()
 WARM_UP = 5
 
@@ -231,7 +238,8 @@ def compare(direct: Memory, served: Memory, options: argparse.Namespace) -> dict
         "added_ms_p50": round(1000 * added, 2),
         "cpu_ms": {"in_process": cpu, "server": cpu_http},
         "rows": [
-            {"what": what, "in_process": asdict(one), "http": asdict(other)} for what, (one, other) in rows.items()
+            {"what": what, "in_process": asdict(one), "http": asdict(other)}
+            for what, (one, other) in rows.items()
         ],
     }
 
@@ -242,10 +250,15 @@ def show(figures: dict[str, Any]) -> None:
     print(f"{'':36}{'in process':^27}{'over HTTP':^27}")
     print(f"{'':36}" + f"{'calls':>7}{'p50':>10}{'p95':>10}" * 2)
     for row in figures["rows"]:
-        cells = "".join(f"{row[way]['calls']:>7}{row[way]['p50']:>10}{row[way]['p95']:>10}" for way in ("in_process", "http"))
+        cells = "".join(
+            f"{row[way]['calls']:>7}{row[way]['p50']:>10}{row[way]['p95']:>10}"
+            for way in ("in_process", "http")
+        )
         print(f"{row['what']:36}{cells}")
     cpu = figures["cpu_ms"]
-    print(f"HTTP adds to a recall, asked by turns: {figures['added_ms_p50']} ms (p50, reading the answer included)")
+    print(
+        f"HTTP adds to a recall, asked by turns: {figures['added_ms_p50']} ms (p50, reading the answer included)"
+    )
     print(f"processor time a recall: in process {cpu['in_process']} ms, in the server {cpu['server']} ms")
 
 

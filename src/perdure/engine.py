@@ -226,7 +226,9 @@ class Perdure(Keeping):
             topic=topic,
             tier=read_tier(tier),
             max_classification=max_classification,
-            document_ids=None if document_ids is None else frozenset(read_strings("document_ids", document_ids)),
+            document_ids=None
+            if document_ids is None
+            else frozenset(read_strings("document_ids", document_ids)),
             include_expired=include_expired,
             channel_timeout=channel_timeout,
         )
@@ -335,9 +337,7 @@ class Perdure(Keeping):
     def history(self, bank: str, subject: str, relation: str | None = None) -> list[Fact]:
         """Every value that a subject's relation ever had, oldest first."""
         wanted = Filter(now=self._wired.clock(), any_time=True, include_expired=True)
-        chosen = Selection(
-            wanted=wanted, subject=subject, relation=relation, oldest_first=True, limit=10_000
-        )
+        chosen = Selection(wanted=wanted, subject=subject, relation=relation, oldest_first=True, limit=10_000)
         return list(self._store.browse(check_bank_id(bank), chosen).facts)
 
     def links(self, bank: str, fact_ids: Sequence[str]) -> list[Link]:
@@ -384,7 +384,9 @@ class Perdure(Keeping):
         everything: bool = False,
     ) -> int:
         """Erase one of these for good, or with `everything` the whole bank; returns how many facts went."""
-        given = [value for value in (fact_id, document_id, entity_id, everything or None) if value is not None]
+        given = [
+            value for value in (fact_id, document_id, entity_id, everything or None) if value is not None
+        ]
         if len(given) != 1:
             raise InvalidInput("forget", "exactly one of fact_id, document_id, entity_id, everything")
         target = Target(fact_id=fact_id, document_id=document_id, entity_id=entity_id, bank=everything)

@@ -51,7 +51,9 @@ class Settings(BaseSettings):
     models_folder: Path | None = Field(None, description="Folder with model files, looked at first")
     allow_download: bool = False
     threads: int = Field(0, ge=0, description="Model runs at once; 0 takes the number of cores")
-    blas_threads: int = Field(1, ge=0, description="Threads of numpy's BLAS in this process; 0 leaves them alone")
+    blas_threads: int = Field(
+        1, ge=0, description="Threads of numpy's BLAS in this process; 0 leaves them alone"
+    )
     embedding_url: str = ""
     embedding_model: str = ""
     embedding_dimensions: int = Field(0, ge=0)
@@ -137,4 +139,6 @@ def read_settings(given: Settings | None, overrides: Mapping[str, Any]) -> Setti
         return Settings(**{**(given.model_dump() if given is not None else {}), **overrides})
     except ValidationError as error:
         first = error.errors()[0]
-        raise InvalidInput(".".join(str(part) for part in first["loc"]), first["msg"], first.get("input")) from error
+        raise InvalidInput(
+            ".".join(str(part) for part in first["loc"]), first["msg"], first.get("input")
+        ) from error

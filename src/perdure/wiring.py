@@ -76,9 +76,7 @@ def wire(settings: Settings, clock: Clock = now) -> Wired:
             budgets=budget_plan(settings),
             pool=settings.rerank_pool,
             channel_timeout=settings.channel_timeout,
-            decay=Decay(
-                days=settings.decay_days, floor=settings.decay_floor, emotion=settings.decay_emotion
-            ),
+            decay=Decay(days=settings.decay_days, floor=settings.decay_floor, emotion=settings.decay_emotion),
             similarity_floor=settings.similarity_floor,
         ),
         executor=executor,
@@ -145,7 +143,9 @@ def _http_embedder(settings: Settings) -> Embedder:
 
 def choose_late(settings: Settings, embedder: Embedder | None) -> LateInteraction | None:
     """Late interaction over the embedder's own token states, where it has them."""
-    return cast(LateInteraction, embedder) if settings.late and hasattr(embedder, "embed_and_encode") else None
+    return (
+        cast(LateInteraction, embedder) if settings.late and hasattr(embedder, "embed_and_encode") else None
+    )
 
 
 def choose_reranker(settings: Settings) -> Reranker | None:

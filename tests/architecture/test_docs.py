@@ -112,7 +112,9 @@ def test_the_command_line_page_has_every_command() -> None:
 
 def test_the_command_line_page_has_every_exit_code() -> None:
     shown = [int(row[0]) for row in rows(text_of("cli.md"), "code | meaning")]
-    assert shown == [value for name, value in vars(exits).items() if name.isupper() and isinstance(value, int)]
+    assert shown == [
+        value for name, value in vars(exits).items() if name.isupper() and isinstance(value, int)
+    ]
 
 
 def commands() -> Iterator[tuple[str, str]]:
@@ -158,9 +160,13 @@ def test_files_that_pages_name_exist() -> None:
     for page in PAGES:
         if page.name == "extraction.md":
             continue
-        for name in re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.(?:py|toml|sql))?)`", page.read_text(encoding="utf-8")):
+        for name in re.findall(
+            r"`((?:[a-z_]+/)+(?:[a-z_]+\.(?:py|toml|sql))?)`", page.read_text(encoding="utf-8")
+        ):
             places = (SOURCE, SOURCE / "stores" / "sqlite", SOURCE.parent, ROOT)
-            assert name == "notes/" or any((place / name).exists() for place in places), f"{page.name}: {name}"
+            assert name == "notes/" or any((place / name).exists() for place in places), (
+                f"{page.name}: {name}"
+            )
 
 
 def test_the_picture_of_a_recall_is_the_same_wherever_it_stands_and_has_every_stage() -> None:

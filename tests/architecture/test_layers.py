@@ -22,9 +22,10 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
     [
         ("lint-imports", "--no-cache"),
         ("ruff", "check", "."),
+        ("ruff", "format", "--check", "."),
         ("mypy",),
     ],
-    ids=lambda command: command[0],
+    ids=" ".join,
 )
 def test_checker_is_content(command: tuple[str, ...]) -> None:
     result = run(str(TOOLS / command[0]), *command[1:])

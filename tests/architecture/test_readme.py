@@ -30,7 +30,9 @@ def test_ci_runs_the_readmes_test_command() -> None:
 
 def test_the_example_runs(tmp_path: Path, monkeypatch: object) -> None:
     [example] = blocks("python")
-    open_file = f'Perdure.open("{tmp_path / "memory.db"}", embedder="hashing", reranker="none", tagger="rules")'
+    open_file = (
+        f'Perdure.open("{tmp_path / "memory.db"}", embedder="hashing", reranker="none", tagger="rules")'
+    )
     code = example.replace('Perdure.open("memory.db")', open_file)
     assert open_file in code
     shown: list[object] = []

@@ -127,7 +127,10 @@ def random_call(rng: random.Random, own: Side, other: Side) -> Call:
         "trace": rng.random() < 0.3,
         "context_string": rng.random() < 0.3,
     }
-    passing = {"content": f"{own.mark} lent Agent {own.secret} {rng.randrange(10)} boats.", "document_id": "passing"}
+    passing = {
+        "content": f"{own.mark} lent Agent {own.secret} {rng.randrange(10)} boats.",
+        "document_id": "passing",
+    }
     same = {"items": [{"content": "The ferry leaves at nine.", "document_id": "same"}]}
     fact, entity = rng.choice(either.fact_ids), rng.choice(either.entity_ids)
     calls: list[Callable[[], Call]] = [

@@ -11,7 +11,12 @@ import pytest
 from perdure import Perdure
 from perdure.errors import InvalidInput
 
-OPTIONS: dict[str, Any] = {"embedder": "hashing", "reranker": "none", "tagger": "rules", "tokens": "approximate"}
+OPTIONS: dict[str, Any] = {
+    "embedder": "hashing",
+    "reranker": "none",
+    "tagger": "rules",
+    "tokens": "approximate",
+}
 
 
 @pytest.fixture

@@ -11,7 +11,12 @@ import pytest
 from perdure import Perdure
 
 WORD = "Zanzibarquux"
-OPTIONS: dict[str, Any] = {"embedder": "hashing", "reranker": "none", "tagger": "rules", "tokens": "approximate"}
+OPTIONS: dict[str, Any] = {
+    "embedder": "hashing",
+    "reranker": "none",
+    "tagger": "rules",
+    "tokens": "approximate",
+}
 
 
 @pytest.fixture(params=["local", "verbatim"])

@@ -17,7 +17,12 @@ from perdure.errors import Conflict
 from perdure.retain import operations
 from perdure.retain.request import RetainRequest
 
-OPTIONS: dict[str, Any] = {"embedder": "hashing", "reranker": "none", "tagger": "rules", "tokens": "approximate"}
+OPTIONS: dict[str, Any] = {
+    "embedder": "hashing",
+    "reranker": "none",
+    "tagger": "rules",
+    "tokens": "approximate",
+}
 MANY = [{"content": f"Person{number} lives in Quuxtown by the sea."} for number in range(80)]
 PATIENCE = 20.0
 
@@ -151,6 +156,8 @@ def test_what_is_erased_is_in_no_record_of_the_work_that_stored_it(engine: Perdu
     engine.forget("b", document_id="d")
     assert b"quuxtown" not in content(path)
     assert engine.operation("b", "op").status is OperationStatus.COMPLETED
-    assert engine.retain_later("b", "Quuxtown is where Ann lives.", **said).status is OperationStatus.COMPLETED
+    assert (
+        engine.retain_later("b", "Quuxtown is where Ann lives.", **said).status is OperationStatus.COMPLETED
+    )
     with pytest.raises(Conflict, match="other content"):
         engine.retain_later("b", "Something else.", **said)

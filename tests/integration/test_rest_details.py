@@ -48,7 +48,10 @@ def test_a_bank_may_prefer_observations_to_what_they_rest_on(engine: Perdure, cl
 
     def recalled(**asked: bool) -> set[str]:
         body = {"query": "Who plays the cello?", **asked}
-        return {found["id"] for found in client.post(f"{BANKS}/observed/memories/recall", json=body).json()["results"]}
+        return {
+            found["id"]
+            for found in client.post(f"{BANKS}/observed/memories/recall", json=body).json()["results"]
+        }
 
     assert recalled() == {fact, observation}
     assert recalled(prefer_observations=True) == {observation}

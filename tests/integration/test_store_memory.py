@@ -36,7 +36,10 @@ def test_banks_that_are_only_listed_leave_memory_too(tmp_path: Path) -> None:
 
 
 def test_a_bank_that_another_process_erased_leaves_memory(tmp_path: Path) -> None:
-    with closing(SqliteStore.open(tmp_path / "m.db")) as store, closing(SqliteStore.open(tmp_path / "m.db")) as other:
+    with (
+        closing(SqliteStore.open(tmp_path / "m.db")) as store,
+        closing(SqliteStore.open(tmp_path / "m.db")) as other,
+    ):
         put(store, make_fact("a"))
         assert store.stats(BANK).facts == 1
         other.forget(BANK, Target(bank=True))
@@ -71,7 +74,9 @@ def test_vectors_that_were_replaced_meanwhile_are_a_mismatch(tmp_path: Path) -> 
 
         def replaced_after(reader: Reader, bank: str) -> BankState | None:
             state = look(reader, bank)
-            second.stage_vectors(BANK, other, [(name, {"fact": v}, b"") for name, v in zip("abcd", vectors, strict=True)])
+            second.stage_vectors(
+                BANK, other, [(name, {"fact": v}, b"") for name, v in zip("abcd", vectors, strict=True)]
+            )
             assert second.switch_model(BANK, other) == []
             return state
 

@@ -16,12 +16,22 @@ from perdure.retain import transfer
 
 @pytest.fixture
 def engines(tmp_path: Path) -> Iterator[tuple[Perdure, Perdure]]:
-    options: dict[str, Any] = {"embedder": "hashing", "reranker": "none", "tagger": "rules", "tokens": "approximate"}
-    with Perdure.open(tmp_path / "one.db", **options) as one, Perdure.open(tmp_path / "two.db", **options) as two:
+    options: dict[str, Any] = {
+        "embedder": "hashing",
+        "reranker": "none",
+        "tagger": "rules",
+        "tokens": "approximate",
+    }
+    with (
+        Perdure.open(tmp_path / "one.db", **options) as one,
+        Perdure.open(tmp_path / "two.db", **options) as two,
+    ):
         said = "Ann moved from Oslo to Lisbon because of the light."
         one.retain("b", said, document_id="first", timestamp="2024-05-01", tags=["home"], metadata={"k": "v"})
         one.retain("b", said, document_id="second", timestamp="2024-06-01", tags=["home"])
-        one.retain("b", "Ben works at Lumen Labs.", document_id="third", timestamp="2024-06-02", speaker="Ben")
+        one.retain(
+            "b", "Ben works at Lumen Labs.", document_id="third", timestamp="2024-06-02", speaker="Ben"
+        )
         one.retain("b", "Ben works at Nordlys.", document_id="fourth", timestamp="2024-07-02", speaker="Ben")
         two.import_bank("b", list(one.export_bank("b")))
         yield one, two
@@ -34,7 +44,10 @@ def altered(one: Perdure, old: str, new: str) -> list[str]:
 
 
 def lines(engine: Perdure) -> list[dict[str, Any]]:
-    return sorted((json.loads(line) for line in engine.export_bank("b")), key=lambda body: json.dumps(body, sort_keys=True))
+    return sorted(
+        (json.loads(line) for line in engine.export_bank("b")),
+        key=lambda body: json.dumps(body, sort_keys=True),
+    )
 
 
 def test_what_comes_back_is_what_went_out(engines: tuple[Perdure, Perdure]) -> None:
@@ -67,7 +80,9 @@ def test_a_fact_said_twice_still_has_its_second_home(engines: tuple[Perdure, Per
         ("Lisbon", "\\ud800"),
     ],
 )
-def test_what_cannot_be_imported_changes_nothing(engines: tuple[Perdure, Perdure], old: str, new: str) -> None:
+def test_what_cannot_be_imported_changes_nothing(
+    engines: tuple[Perdure, Perdure], old: str, new: str
+) -> None:
     one, two = engines
     two.configure_bank("named", name="Mine", mission="as it was")
     for bank in ("named", "unheard"):
@@ -87,7 +102,9 @@ def test_a_fact_that_stands_twice_is_refused_with_its_line(engines: tuple[Perdur
 
 
 @pytest.mark.parametrize("end", ["source", "target"])
-def test_a_link_that_leads_to_no_fact_id_is_refused_with_its_line(engines: tuple[Perdure, Perdure], end: str) -> None:
+def test_a_link_that_leads_to_no_fact_id_is_refused_with_its_line(
+    engines: tuple[Perdure, Perdure], end: str
+) -> None:
     one, two = engines
     exported = list(one.export_bank("b"))
     link = {"kind": "link", "source": "a", "target": "b", "link": "semantic", "weight": 0.5, end: ["a"]}

@@ -33,7 +33,9 @@ class WordCount:
         return " ".join(text.split()[:limit])
 
 
-@given(st.dictionaries(st.sampled_from(["semantic", "keyword", "graph", "temporal"]), hit_lists), st.randoms())
+@given(
+    st.dictionaries(st.sampled_from(["semantic", "keyword", "graph", "temporal"]), hit_lists), st.randoms()
+)
 def test_fusion_does_not_depend_on_the_order_of_channels(
     hits: dict[str, list[Hit]], chance: random.Random
 ) -> None:
@@ -72,7 +74,9 @@ def test_fit_never_exceeds_the_budget_and_accounts_for_all(
     assert len(taken) <= min(considered, limit or considered)
 
 
-@given(st.lists(st.tuples(ids, st.floats(0, 1)), max_size=15, unique_by=lambda pair: pair[0]), st.floats(0, 1))
+@given(
+    st.lists(st.tuples(ids, st.floats(0, 1)), max_size=15, unique_by=lambda pair: pair[0]), st.floats(0, 1)
+)
 def test_diversity_only_reorders(pairs: list[tuple[str, float]], trade: float) -> None:
     facts = {name: Fact(id=name, bank="b", text=f"{name} likes tea") for name, _ in pairs}
     pool = [Candidate(fact_id=name, score=value) for name, value in pairs]

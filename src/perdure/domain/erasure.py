@@ -105,7 +105,15 @@ def own_terms(fact: Fact, terms: Mapping[str, float], *around: str) -> dict[str,
 
     Terms are stems: one is held when a word begins like it, but for its last letter.
     """
-    said = (fact.text, fact.source_text, fact.original_text, fact.speaker, fact.subject, fact.relation, fact.object)
+    said = (
+        fact.text,
+        fact.source_text,
+        fact.original_text,
+        fact.speaker,
+        fact.subject,
+        fact.relation,
+        fact.object,
+    )
     text = _folded(" ".join(part for part in (*said, *fact.entities, *around) if part))
     return {term: weight for term, weight in terms.items() if term[: max(3, len(term) - 1)] in text}
 

@@ -77,7 +77,11 @@ class Item:
             value = getattr(self, name)
             if value is not None and not isinstance(value, datetime):
                 raise InvalidInput(name, "a datetime", value)
-        if self.valid_from is not None and self.valid_to is not None and aware(self.valid_to) < aware(self.valid_from):
+        if (
+            self.valid_from is not None
+            and self.valid_to is not None
+            and aware(self.valid_to) < aware(self.valid_from)
+        ):
             raise InvalidInput("valid_to", "a time not before valid_from", self.valid_to.isoformat())
 
     @property

@@ -36,7 +36,9 @@ class Window:
 
     def __post_init__(self) -> None:
         if self.start is not None and self.end is not None and self.start > self.end:
-            raise InvalidInput("window", "start not after end", f"{self.start.isoformat()} to {self.end.isoformat()}")
+            raise InvalidInput(
+                "window", "start not after end", f"{self.start.isoformat()} to {self.end.isoformat()}"
+            )
 
     @property
     def is_open(self) -> bool:

@@ -31,4 +31,3 @@ class BudgetPlan:
 
 HOPS: Mapping[Budget, int] = {Budget.LOW: 1, Budget.MID: 2, Budget.HIGH: 3}
 """How many steps the graph channel may take."""
-

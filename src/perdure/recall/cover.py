@@ -37,9 +37,7 @@ def cover(
     picked = [waiting.pop(0)]
     covered = set(held[picked[0].fact_id])
     while waiting and len(picked) < PICKS:
-        values = [
-            (c.strength or 0.0) + weight * _value(held[c.fact_id], covered, worth) for c in waiting
-        ]
+        values = [(c.strength or 0.0) + weight * _value(held[c.fact_id], covered, worth) for c in waiting]
         best = max(range(len(waiting)), key=lambda i: (values[i], -i))
         chosen = waiting.pop(best)
         ceiling = (picked[-1].strength or 0.0) - _STEP

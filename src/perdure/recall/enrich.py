@@ -27,7 +27,22 @@ def conflicts(facts: Sequence[Fact]) -> dict[str, str]:
 
 
 SINGLE_VALUED = frozenset(
-    ["address", "age", "birthday", "email", "favourite", "job", "lives_in", "married_to", "name", "nationality", "phone", "reports_to", "works_as", "works_at"]
+    [
+        "address",
+        "age",
+        "birthday",
+        "email",
+        "favourite",
+        "job",
+        "lives_in",
+        "married_to",
+        "name",
+        "nationality",
+        "phone",
+        "reports_to",
+        "works_as",
+        "works_at",
+    ]
 )
 """Relations of which a subject has one object at a time."""
 

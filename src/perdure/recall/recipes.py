@@ -178,9 +178,7 @@ DEFAULT = Recipe(
 FAST = replace(DEFAULT, name="fast", cross_pool=0)
 """The default without its cross-encoder."""
 
-RECIPES: Mapping[str, Recipe] = {
-    recipe.name: recipe for recipe in (DEFAULT, TEMPR, MEMORIA, ABMIND, FAST)
-}
+RECIPES: Mapping[str, Recipe] = {recipe.name: recipe for recipe in (DEFAULT, TEMPR, MEMORIA, ABMIND, FAST)}
 
 
 def find_recipe(recipe: str | Recipe) -> Recipe:

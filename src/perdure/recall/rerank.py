@@ -77,9 +77,7 @@ def _named(
     return revised(candidate, title=title, by_named=by_named, by_role=by_role)
 
 
-def _titles(
-    parts: RecallParts, bank: str, recipe: Recipe, facts: Mapping[str, Fact]
-) -> Titles | None:
+def _titles(parts: RecallParts, bank: str, recipe: Recipe, facts: Mapping[str, Fact]) -> Titles | None:
     """What the pool's documents are about; None where nothing has a title or nothing asks for it."""
     if not (recipe.blend.titles or recipe.blend.links):
         return None
@@ -130,9 +128,7 @@ def _cross_stage(
         return pool
     chosen = first_pass(pool, recipe.blend)[: recipe.cross_pool]
     head = [c for c in chosen if c.fact_id in passages]
-    views = {
-        c.fact_id: _views(passages[c.fact_id][0], place, recipe.views) for place, c in enumerate(head)
-    }
+    views = {c.fact_id: _views(passages[c.fact_id][0], place, recipe.views) for place, c in enumerate(head)}
     # Facts of one turn are the same text in place, and a fact that nothing was said before is alike in both views.
     texts = list(dict.fromkeys(text for seen in views.values() for text in seen))
     try:

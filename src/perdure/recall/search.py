@@ -49,7 +49,9 @@ def _groups(specs: Sequence[ChannelSpec]) -> list[list[ChannelSpec]]:
 def _filled(spec: ChannelSpec, hits: Mapping[str, list[Hit]], request: RecallRequest) -> bool:
     limit = request.limit or request.recipe.limit
     return (
-        spec.unless_filled is not None and limit is not None and len(hits.get(spec.unless_filled, ())) >= limit
+        spec.unless_filled is not None
+        and limit is not None
+        and len(hits.get(spec.unless_filled, ())) >= limit
     )
 
 

@@ -22,7 +22,23 @@ from perdure.retain.well_formed import checked
 
 _EVERY = 1_000_000
 _FIXED = frozenset(
-    ["id", "bank", "document_id", "chunk_id", "ordinal", "source_text", "recorded_at", "superseded_by", "entities", "entity_ids", "recall_count", "last_recalled_at", "recall_times", "proof_count", "source_fact_ids"]
+    [
+        "id",
+        "bank",
+        "document_id",
+        "chunk_id",
+        "ordinal",
+        "source_text",
+        "recorded_at",
+        "superseded_by",
+        "entities",
+        "entity_ids",
+        "recall_count",
+        "last_recalled_at",
+        "recall_times",
+        "proof_count",
+        "source_fact_ids",
+    ]
 )
 CHANGEABLE = frozenset(f.name for f in fields(Fact)) - _FIXED
 

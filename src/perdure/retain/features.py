@@ -77,7 +77,11 @@ def weigh_terms(fact: Fact, texts: IndexText) -> dict[str, float]:
         terms[term] = max(terms[term], count)
     weights = {term: float(count) for term, count in terms.items()}
     relation = (fact.relation or "").replace("_", " ")
-    for text, weight in ((texts.title, TITLE_WEIGHT), (texts.context, CONTEXT_WEIGHT), (relation, RELATION_WEIGHT)):
+    for text, weight in (
+        (texts.title, TITLE_WEIGHT),
+        (texts.context, CONTEXT_WEIGHT),
+        (relation, RELATION_WEIGHT),
+    ):
         for term, count in index_terms(text).items():
             weights[term] = weights.get(term, 0.0) + weight * count
     return weights

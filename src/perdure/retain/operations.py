@@ -54,7 +54,9 @@ class Operations:
         """Keep the request, so that it will be carried out whatever happens; the same id again is the same work."""
         now = self._clock()
         body = _encode(request)
-        key = operation_id or request.idempotency_key or digest(request.bank, json.dumps(body), now.isoformat())
+        key = (
+            operation_id or request.idempotency_key or digest(request.bank, json.dumps(body), now.isoformat())
+        )
         known = self._store.records(KIND, bank=request.bank, ids=[key])
         if known:
             if _digest_of(known[0]) != _request_digest(body):
@@ -296,7 +298,9 @@ def _encode(request: RetainRequest) -> dict[str, Any]:
 
 
 def _encode_item(item: Item) -> dict[str, Any]:
-    given = {name: value for name, value in asdict(item).items() if value not in (None, "", (), {}, frozenset())}
+    given = {
+        name: value for name, value in asdict(item).items() if value not in (None, "", (), {}, frozenset())
+    }
     for name, value in given.items():
         if isinstance(value, datetime):
             given[name] = value.isoformat()

@@ -140,9 +140,7 @@ def _mark(turn: Turn, fresh: bool) -> Turn:
     )  # fmt: skip
 
 
-def _chunks(
-    bank: str, document_id: str, turns: Sequence[Turn], offset: int
-) -> tuple[list[Chunk], list[str]]:
+def _chunks(bank: str, document_id: str, turns: Sequence[Turn], offset: int) -> tuple[list[Chunk], list[str]]:
     lines = [f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text for turn in turns]
     chunks: list[Chunk] = []
     chunk_of_turn: list[str] = []
@@ -152,7 +150,9 @@ def _chunks(
         said = [turns[i].said_at for i in group]
         content_hash = digest(text, *(moment.isoformat() if moment else "" for moment in said))
         seen[content_hash] = seen.get(content_hash, 0) + 1
-        chunk_id = digest(bank, document_id, content_hash, str(seen[content_hash]), str(bool(offset) * offset))
+        chunk_id = digest(
+            bank, document_id, content_hash, str(seen[content_hash]), str(bool(offset) * offset)
+        )
         chunks.append(
             Chunk(
                 id=chunk_id,

@@ -64,7 +64,15 @@ def _facts(store: Store, bank: str, now: datetime) -> Iterator[str]:
             yield _line("fact", {**_plain(fact), "features": _encode_features(features[fact.id])})
         for link in store.links(bank, [fact.id for fact in page]):
             if link.source in features:
-                yield _line("link", {"source": link.source, "target": link.target, "link": link.kind.value, "weight": link.weight})
+                yield _line(
+                    "link",
+                    {
+                        "source": link.source,
+                        "target": link.target,
+                        "link": link.kind.value,
+                        "weight": link.weight,
+                    },
+                )
         for proof in store.proofs(bank, [fact.id for fact in page]):
             yield _line("proof", _plain(proof))
 

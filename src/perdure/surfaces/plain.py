@@ -71,9 +71,7 @@ def _result(recollection: Recollection) -> dict[str, Any]:
 def _candidate(candidate: Candidate) -> dict[str, Any]:
     return {
         "id": candidate.fact_id,
-        "channels": {
-            rank.channel: {"rank": rank.rank, "score": rank.score} for rank in candidate.ranks
-        },
+        "channels": {rank.channel: {"rank": rank.rank, "score": rank.score} for rank in candidate.ranks},
         "fused": candidate.fused,
         "late": candidate.late,
         "rerank": candidate.rerank,

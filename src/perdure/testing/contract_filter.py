@@ -145,7 +145,11 @@ class FilterContract:
 
     def test_a_clock_that_was_set_back_hides_and_revives_nothing(self, store: Store) -> None:
         ahead = NOW + timedelta(hours=1)
-        _put(store, make_fact("ahead", recorded_at=ahead, valid_from=ahead), make_fact("wrong", recorded_at=ahead))
+        _put(
+            store,
+            make_fact("ahead", recorded_at=ahead, valid_from=ahead),
+            make_fact("wrong", recorded_at=ahead),
+        )
         store.write(WriteBatch(bank=BANK, closures=[Closure(fact_id="wrong", retired_at=NOW)]))
         assert found(store) == "ahead"
         assert store.facts(BANK, ["wrong"])[0].retired_at == ahead

@@ -168,7 +168,10 @@ class ForgetContract:
         assert store.banks([BANK])[0].model == MODEL
 
     def test_the_words_of_an_erased_fact_find_no_other(self, store: Store) -> None:
-        near: dict[str, Any] = {"terms": {"house": 1.0, "secret": 0.5, "anna": 1.0}, "passage": "Anna: the house. It is secret."}
+        near: dict[str, Any] = {
+            "terms": {"house": 1.0, "secret": 0.5, "anna": 1.0},
+            "passage": "Anna: the house. It is secret.",
+        }
         put(
             store,
             new(make_fact("a", "It is secret.", document_id="d"), words="secret"),

@@ -346,7 +346,9 @@ class WriteContract:
 
     def test_a_fact_never_ends_before_it_began(self, store: Store) -> None:
         put(store, make_fact("a", valid_from=day(9), recorded_at=day(9)))
-        store.write(WriteBatch(bank=BANK, closures=[Closure(fact_id="a", retired_at=day(8), valid_to=day(7))]))
+        store.write(
+            WriteBatch(bank=BANK, closures=[Closure(fact_id="a", retired_at=day(8), valid_to=day(7))])
+        )
         [fact] = store.facts(BANK, ["a"])
         assert (fact.valid_to, fact.retired_at) == (day(9), day(9))
 

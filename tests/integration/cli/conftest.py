@@ -40,7 +40,9 @@ class Ran:
 class Cli:
     """The command line of a user who sits in an empty folder."""
 
-    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(
+        self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         self.folder, self._capsys, self._monkeypatch = folder, capsys, monkeypatch
         monkeypatch.chdir(folder)
         for name, value in QUICK.items():

@@ -37,7 +37,9 @@ import pytest
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
-def test_an_error_is_one_line_that_names_its_cause(cli: Any, args: tuple[str, ...], code: int, said: str) -> None:
+def test_an_error_is_one_line_that_names_its_cause(
+    cli: Any, args: tuple[str, ...], code: int, said: str
+) -> None:
     cli.remembered("Tomás plays the cello.")
     ran = cli(*args)
     assert ran.code == code, ran.err
@@ -101,12 +103,17 @@ def test_a_missing_model_says_what_to_do(cli: Any, monkeypatch: pytest.MonkeyPat
     [
         ('{"kind": "bank", "format": "perdure-bank", "version": 1}', "line 1"),
         ('{"kind": "bank", "format": "perdure-bank", "version": 99, "disposition": {}}', "version"),
-        ('{"kind": "bank", "format": "perdure-bank", "version": 1, "disposition": {}}\n{"kind": "fact"}', "line 2"),
+        (
+            '{"kind": "bank", "format": "perdure-bank", "version": 1, "disposition": {}}\n{"kind": "fact"}',
+            "line 2",
+        ),
         ('{"kind": "bank", "format": "perdure-bank", "version": 1, "disposition": {}}\n[1]', "line 2"),
         ("\udcff", "UTF-8"),
     ],
 )
-def test_importing_a_damaged_export_names_the_line_and_writes_nothing(cli: Any, lines: str, said: str) -> None:
+def test_importing_a_damaged_export_names_the_line_and_writes_nothing(
+    cli: Any, lines: str, said: str
+) -> None:
     (cli.folder / "bank.jsonl").write_bytes(lines.encode("utf-8", "surrogateescape"))
     ran = cli("import", "bank.jsonl", "--bank", "copy")
     assert ran.code == 2, ran.err

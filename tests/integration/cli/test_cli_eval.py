@@ -14,12 +14,36 @@ from perdure.surfaces.cli.evaluate import COLUMNS, Report, draw
 from perdure.surfaces.evaluation.metrics import Ranking
 
 ITEMS = [
-    {"id": "t1", "session": "s1", "date": "2023-05-08", "speaker": "Ann", "text": "I adopted a grey cat called Miso."},
-    {"id": "t2", "session": "s1", "date": "2023-05-08", "speaker": "Ben", "text": "The bakery sells rye bread."},
-    {"id": "t3", "session": "s2", "date": "2023-06-01", "speaker": "Ann", "text": "I ran the Lisbon marathon."},
+    {
+        "id": "t1",
+        "session": "s1",
+        "date": "2023-05-08",
+        "speaker": "Ann",
+        "text": "I adopted a grey cat called Miso.",
+    },
+    {
+        "id": "t2",
+        "session": "s1",
+        "date": "2023-05-08",
+        "speaker": "Ben",
+        "text": "The bakery sells rye bread.",
+    },
+    {
+        "id": "t3",
+        "session": "s2",
+        "date": "2023-06-01",
+        "speaker": "Ann",
+        "text": "I ran the Lisbon marathon.",
+    },
 ]
 QUERIES = [
-    {"id": "q1", "query": "What is Ann's cat called?", "type": "single-hop", "evidence": ["t1"], "date": "2023-07-01"},
+    {
+        "id": "q1",
+        "query": "What is Ann's cat called?",
+        "type": "single-hop",
+        "evidence": ["t1"],
+        "date": "2023-07-01",
+    },
     {"id": "q2", "query": "Which marathon did Ann run?", "type": "single-hop", "evidence": ["t3"]},
     {"id": "q3", "query": "What does the bakery sell?", "type": "open", "evidence": ["t2"]},
 ]
@@ -71,7 +95,10 @@ def test_what_is_not_there_or_not_known(labelled: Any) -> None:
     [
         ([], "data: expected at least one bank"),
         ([{"bank": "b", "items": ITEMS, "queries": [{**QUERIES[0], "evidence": 5}]}], "queries[0].evidence"),
-        ([{"bank": "b", "items": ITEMS, "queries": [{**QUERIES[0], "evidence_sessions": "s"}]}], "evidence_sessions"),
+        (
+            [{"bank": "b", "items": ITEMS, "queries": [{**QUERIES[0], "evidence_sessions": "s"}]}],
+            "evidence_sessions",
+        ),
     ],
 )
 def test_data_that_labels_nothing_is_refused_by_its_place(cli: Any, data: object, said: str) -> None:
@@ -82,7 +109,9 @@ def test_data_that_labels_nothing_is_refused_by_its_place(cli: Any, data: object
 
 
 @pytest.mark.parametrize("options", [("--out", "no/such/file"), ("--out", "."), ("--cache", "data.json/x")])
-def test_a_place_that_cannot_be_written_is_named_before_the_work(labelled: Any, options: tuple[str, str]) -> None:
+def test_a_place_that_cannot_be_written_is_named_before_the_work(
+    labelled: Any, options: tuple[str, str]
+) -> None:
     ran = labelled("eval", "data.json", *options)
     assert ran.code == 2, ran.err
     assert ran.err.startswith(f"perdure: error: {options[0]}: expected")

@@ -30,7 +30,10 @@ UNREADABLE = Path("/proc/self/mem")
         (("retain", "x", "--metadata", "=value"), "--metadata: expected KEY=VALUE"),
         (("facts", "--entity", ""), "--entity: expected non-empty text"),
         (("facts", "some-id", "--closed"), "ID: expected either the id of a fact or what to list"),
-        (("timeline", "--since", "2025-01-01", "--until", "2024-01-01"), "--since: expected a date not after --until"),
+        (
+            ("timeline", "--since", "2025-01-01", "--until", "2024-01-01"),
+            "--since: expected a date not after --until",
+        ),
         (("operations", "some-id", "--wait", "inf"), "--wait"),
         (("mcp", "--bank", "a/b"), "bank: expected"),
         (("banks", "\udcff"), "command line: expected arguments in UTF-8"),
@@ -151,7 +154,9 @@ def test_lists_are_whole_in_a_narrow_terminal(tmp_path: Path) -> None:
     work = [Operation(id="6-32c7-0c6d-" * 3, bank=bank.id, kind="retain", error="no room")]
     assert work[0].id in drawn(60, draw_operations, work)
     assert work[0].id in drawn(100, draw_operations, work)
-    key = ApiKey(id="c7e2a570fe1a8e1f", name="n" * 40, banks=("b" * 128,), scopes=frozenset({Scope.READ, Scope.WRITE}))
+    key = ApiKey(
+        id="c7e2a570fe1a8e1f", name="n" * 40, banks=("b" * 128,), scopes=frozenset({Scope.READ, Scope.WRITE})
+    )
     assert key.id in drawn(60, draw_keys, [key])
     assert drawn(60, draw_record, {"id": "b" * 128}).count("b") == 128
     inside_a_panel = explain_table(result, result.recollections, 56, brief=True)

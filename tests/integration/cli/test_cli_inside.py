@@ -62,16 +62,26 @@ def test_entities_are_listed_and_select_facts(talked: Any) -> None:
 
 
 def test_a_timeline_keeps_the_latest_of_all_that_were_asked_for(cli: Any) -> None:
-    turns = [{"speaker": "Maya", "text": f"Maya painted picture {n}.", "date": f"2024-{n:02}-01"} for n in range(1, 13)]
+    turns = [
+        {"speaker": "Maya", "text": f"Maya painted picture {n}.", "date": f"2024-{n:02}-01"}
+        for n in range(1, 13)
+    ]
     (cli.folder / "talk.json").write_text(json.dumps(turns[::-1]), encoding="utf-8")
     assert cli("retain", "talk.json").code == 0
     shown = cli("timeline", "--entity", "MAYA", "--until", "2024-10-31", "--limit", "3", "--json").json
     assert shown["total"] == 10
-    assert [fact["mentioned_at"][:10] for fact in shown["facts"]] == ["2024-08-01", "2024-09-01", "2024-10-01"]
+    assert [fact["mentioned_at"][:10] for fact in shown["facts"]] == [
+        "2024-08-01",
+        "2024-09-01",
+        "2024-10-01",
+    ]
 
 
 def test_a_timeline_reads_what_it_shows_and_no_more(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    turns = [{"speaker": "Maya", "text": f"Maya painted picture {n}.", "date": f"2024-01-{n:02}"} for n in range(1, 31)]
+    turns = [
+        {"speaker": "Maya", "text": f"Maya painted picture {n}.", "date": f"2024-01-{n:02}"}
+        for n in range(1, 31)
+    ]
     (cli.folder / "talk.json").write_text(json.dumps(turns), encoding="utf-8")
     assert cli("retain", "talk.json").code == 0
     read: list[int] = []
@@ -88,7 +98,9 @@ def test_a_timeline_reads_what_it_shows_and_no_more(cli: Any, monkeypatch: pytes
 
 
 def test_a_timeline_keeps_the_order_in_which_things_were_said(cli: Any) -> None:
-    turns = [{"speaker": "Maya", "text": f"Maya painted picture {n}.", "date": "2024-05-02"} for n in range(1, 10)]
+    turns = [
+        {"speaker": "Maya", "text": f"Maya painted picture {n}.", "date": "2024-05-02"} for n in range(1, 10)
+    ]
     (cli.folder / "talk.json").write_text(json.dumps(turns), encoding="utf-8")
     assert cli("retain", "talk.json").code == 0
     every = [fact["text"] for fact in cli("timeline", "--json").json["facts"]]
@@ -104,7 +116,11 @@ def test_a_timeline_is_bounded_by_the_date_it_shows(cli: Any) -> None:
     assert fact["occurred_start"][:10] == "2024-05-01"
     assert cli("timeline", "--since", "2024-05-01", "--json").json["total"] == 1
     assert cli("timeline", "--since", "2024-06-01", "--json").json["total"] == 0
-    assert cli("timeline", "--until", "2024-04-30", "--json").json == {"bank": "default", "total": 0, "facts": []}
+    assert cli("timeline", "--until", "2024-04-30", "--json").json == {
+        "bank": "default",
+        "total": 0,
+        "facts": [],
+    }
     assert "no dated facts" in cli("timeline", "--until", "2024-04-30").out
 
 

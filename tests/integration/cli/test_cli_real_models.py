@@ -24,6 +24,8 @@ def test_the_demo_is_right_with_the_real_models(cli: Any, monkeypatch: pytest.Mo
         assert word in questions[kind]["results"][0]["text"], kind
         assert questions[kind]["degraded"] == []
     assert questions["by time"]["understood"]["window"]["start"].startswith("2025-03-01")
-    again = cli("recall", "Who introduced moss to Imran?", "--database", "demo.db", "--bank", "demo", "--explain")
+    again = cli(
+        "recall", "Who introduced moss to Imran?", "--database", "demo.db", "--bank", "demo", "--explain"
+    )
     assert again.code == 0
     assert "rerank" in again.out

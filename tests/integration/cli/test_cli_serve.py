@@ -23,7 +23,11 @@ HELLO = {
     "jsonrpc": "2.0",
     "id": 1,
     "method": "initialize",
-    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    },
 }
 ACCEPT = {"Accept": "application/json, text/event-stream"}
 
@@ -55,7 +59,9 @@ def _await(process: subprocess.Popen[str], url: str) -> None:
             return
         except httpx.TransportError:
             time.sleep(0.05)
-    raise AssertionError(f"not serving: {process.communicate()[1] if process.poll() is not None else 'too slow'}")
+    raise AssertionError(
+        f"not serving: {process.communicate()[1] if process.poll() is not None else 'too slow'}"
+    )
 
 
 def test_serve_answers_rest_and_mcp_and_ends_when_told(tmp_path: Path) -> None:

@@ -61,14 +61,18 @@ def test_openai_messages_lose_instructions_and_empty_turns() -> None:
     assert reading.items[1]["role"] == "assistant"
 
 
-@pytest.mark.parametrize("wrap", [lambda m: json.dumps({"messages": m}), lambda m: json.dumps([{"messages": m}])])
+@pytest.mark.parametrize(
+    "wrap", [lambda m: json.dumps({"messages": m}), lambda m: json.dumps([{"messages": m}])]
+)
 def test_wrapped_messages_are_conversations(wrap: Any) -> None:
     (reading,) = read_chats(wrap(OPENAI), "chat.json")
     assert len(reading.items) == 2
 
 
 def test_jsonl_of_conversations_gives_one_document_each() -> None:
-    lines = "\n".join(json.dumps({"messages": [{"role": "user", "content": text}]}) for text in ("One.", "Two."))
+    lines = "\n".join(
+        json.dumps({"messages": [{"role": "user", "content": text}]}) for text in ("One.", "Two.")
+    )
     readings = read_chats(lines, "chats.jsonl")
     assert [reading.items[0]["content"] for reading in readings] == ["One.", "Two."]
     assert len({reading.items[0]["document_id"] for reading in readings}) == 2
@@ -145,7 +149,9 @@ def test_a_file_is_dated_by_its_last_change_and_named_by_its_path(tmp_path: Path
 
 
 @pytest.mark.parametrize("source", ["missing.md", "./missing", "/no/such/folder", "notes.json"])
-def test_what_looks_like_a_path_is_never_taken_for_a_text(source: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_looks_like_a_path_is_never_taken_for_a_text(
+    source: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(NotFound):
         read_sources([source], None, "auto", as_text=False)
@@ -167,7 +173,9 @@ def test_standard_input_may_be_a_chat_or_a_text() -> None:
 def test_the_user_of_a_chat_can_be_named(cli: Any) -> None:
     (cli.folder / "chat.json").write_text(json.dumps(OPENAI), encoding="utf-8")
     assert cli("retain", "chat.json", "--user", "Ines", "--json").code == 0
-    assert any("Ines" in fact["text"] or fact["speaker"] == "Ines" for fact in cli("facts", "--json").json["facts"])
+    assert any(
+        "Ines" in fact["text"] or fact["speaker"] == "Ines" for fact in cli("facts", "--json").json["facts"]
+    )
 
 
 def test_a_folder_can_be_retained_again_without_doubling(cli: Any) -> None:

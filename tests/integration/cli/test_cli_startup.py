@@ -20,7 +20,11 @@ HEAVY = ["asyncio", "fastapi", "httpx", "mcp", "numpy", "onnxruntime", "pydantic
 def run(code: str, **environment: str) -> str:
     """What a fresh interpreter prints."""
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ, **environment}
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **environment},
     )
     return done.stdout
 

@@ -90,7 +90,11 @@ async def check_errors(session: ClientSession) -> None:
         ("recall", {"query": "why " * 10_000}, "query"),
         ("recall", {"query": "x", "max_tokens": -1}, "max_tokens"),
         ("retain", {"content": "Maya plays. " * 20_000}, "content: expected at most"),
-        ("recall", {"query": "x", "since": "2025-01-01", "until": "2024-01-01"}, "since: expected a date not after until"),
+        (
+            "recall",
+            {"query": "x", "since": "2025-01-01", "until": "2024-01-01"},
+            "since: expected a date not after until",
+        ),
         ("recall", {"query": "x", "max_token": 5}, "max_token: expected one of"),
         ("retain", {"content": 5}, "content: Input should be a valid string"),
         ("retain", {"content": "x", "document_id": ""}, "document_id"),

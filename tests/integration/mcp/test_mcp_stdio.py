@@ -92,7 +92,9 @@ def test_a_server_for_one_bank_hides_the_argument_and_keeps_to_it(tmp_path: Path
         async with connected(tmp_path, "--bank", "solo") as session:
             await check_tools(session, has_bank=False)
             await check_conversation(session, {})
-            retained = await session.call_tool("retain", {"content": "Ruben plays the oboe.", "bank": "other"})
+            retained = await session.call_tool(
+                "retain", {"content": "Ruben plays the oboe.", "bank": "other"}
+            )
             assert retained.isError
             assert text_of(retained).startswith("invalid_input: bank: expected one of")
             await session.call_tool("retain", {"content": "Ruben plays the oboe."})

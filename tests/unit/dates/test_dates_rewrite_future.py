@@ -19,7 +19,11 @@ from perdure.text.dates import make_absolute
         ("It is moved to Thursday.", datetime(2025, 6, 3, tzinfo=UTC), "It is moved to 5 June 2025."),
         ("The visa expires in March.", datetime(2025, 6, 3, tzinfo=UTC), "The visa expires in March 2026."),
         ("I'm not coming on Monday.", datetime(2025, 6, 3, tzinfo=UTC), "I'm not coming on 9 June 2025."),
-        ("We have a meeting on Monday.", datetime(2025, 6, 3, tzinfo=UTC), "We have a meeting on 9 June 2025."),
+        (
+            "We have a meeting on Monday.",
+            datetime(2025, 6, 3, tzinfo=UTC),
+            "We have a meeting on 9 June 2025.",
+        ),
         ("Rotate the keys by Thursday.", datetime(2025, 6, 3, tzinfo=UTC), "Rotate the keys by 5 June 2025."),
         ("We stayed until Thursday.", datetime(2025, 6, 3, tzinfo=UTC), "We stayed until 29 May 2025."),
         ("We shipped on Thursday.", datetime(2025, 6, 3, tzinfo=UTC), "We shipped on 29 May 2025."),

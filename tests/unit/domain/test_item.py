@@ -33,4 +33,7 @@ def test_what_cannot_be_meant_is_refused_by_name(fields: dict[str, Any], named: 
 
 
 def test_what_is_true_for_a_moment_is_taken() -> None:
-    assert Item(content="x", valid_from=LATE, valid_to=LATE, document_id="d", tags=frozenset({"a"})).valid_to == LATE
+    assert (
+        Item(content="x", valid_from=LATE, valid_to=LATE, document_id="d", tags=frozenset({"a"})).valid_to
+        == LATE
+    )

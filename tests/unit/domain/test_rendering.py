@@ -72,4 +72,7 @@ def test_a_recall_iterates_over_its_recollections() -> None:
 def test_printing_a_retain_counts_what_it_did() -> None:
     done = RetainResult(bank="b", document_ids=("d",), fact_ids=("f", "g"), unchanged=3)
     assert str(done) == "2 new facts, 3 unchanged from 1 document in bank 'b'"
-    assert str(RetainResult(bank="b", document_ids=("d",), fact_ids=("f",))) == "1 new fact from 1 document in bank 'b'"
+    assert (
+        str(RetainResult(bank="b", document_ids=("d",), fact_ids=("f",)))
+        == "1 new fact from 1 document in bank 'b'"
+    )

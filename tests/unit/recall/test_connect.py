@@ -110,7 +110,9 @@ def test_unread_candidates_count_as_the_weakest_read() -> None:
     read = Candidate(fact_id="a", ranks=ranks(1.0), logits=(-2.0, 3.0))
     weak = Candidate(fact_id="b", ranks=ranks(21.0), logits=(-6.0,))
     unread = Candidate(fact_id="c", ranks=ranks(41.0))
-    strengths = {c.fact_id: c.strength for c in with_relevance([read, weak, unread], Blend(channels={"keyword": 4.0}))}
+    strengths = {
+        c.fact_id: c.strength for c in with_relevance([read, weak, unread], Blend(channels={"keyword": 4.0}))
+    }
     assert strengths["a"] == pytest.approx(3.0 - 4.0)
     assert strengths["b"] == pytest.approx(-6.0 - 2.0)
     assert strengths["c"] == pytest.approx(-6.0)

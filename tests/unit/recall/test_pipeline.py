@@ -56,7 +56,9 @@ class WordReranker:
     def score(self, query: str, passages: Sequence[str]) -> Vector:
         self.read = list(passages)
         wanted = set(query.lower().strip("?").split())
-        return np.array([2.0 * len(wanted & set(p.lower().split())) - 4.0 for p in passages], dtype=np.float32)
+        return np.array(
+            [2.0 * len(wanted & set(p.lower().split())) - 4.0 for p in passages], dtype=np.float32
+        )
 
 
 class FaultyStore(MemoryStore):
@@ -204,7 +206,9 @@ def test_explain_tells_ranks_scores_and_what_was_cut(parts: RecallParts) -> None
     assert {"recency", "temporal", "proof"} <= best.candidate.boosts.keys()
     assert result.cut
     assert all(candidate.cut for candidate in result.cut)
-    assert {"understand", "search", "search.keyword", "fuse", "rerank", "total"} <= {t.stage for t in result.timings}
+    assert {"understand", "search", "search.keyword", "fuse", "rerank", "total"} <= {
+        t.stage for t in result.timings
+    }
 
 
 def test_the_budget_of_tokens_is_kept(parts: RecallParts) -> None:
@@ -259,7 +263,11 @@ def test_questions_about_my_things_and_about_what_you_said_mark_whose_words_coun
         store=parts.store, extractor=LocalExtractor(RuleTagger()), clock=lambda: NOW, embedder=parts.embedder
     )
     turns = [
-        {"content": "A red bike with a steel frame costs about 900 euros.", "speaker": "assistant", "role": "assistant"},
+        {
+            "content": "A red bike with a steel frame costs about 900 euros.",
+            "speaker": "assistant",
+            "role": "assistant",
+        },
         {"content": "The red bike has a steel frame now.", "speaker": "user", "role": "user"},
     ]
     retain(making, RetainRequest(bank="b", items=read_items(turns, {})))

@@ -48,7 +48,9 @@ def test_index_text_without_voices_is_the_fact() -> None:
 
 def test_roles_are_no_names() -> None:
     assert listener(turns("Ann", "assistant"), 0) == ""
-    assert index_text(_fact("The user likes tea.", speaker="user"), said_to="Ann").own == "The user likes tea."
+    assert (
+        index_text(_fact("The user likes tea.", speaker="user"), said_to="Ann").own == "The user likes tea."
+    )
 
 
 def _fact(text: str, speaker: str = "", mentioned_at: datetime | None = None) -> Fact:

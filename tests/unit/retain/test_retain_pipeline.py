@@ -141,7 +141,9 @@ def test_a_statement_twice_in_one_call_is_one_fact() -> None:
 def test_a_new_value_closes_the_old_one_on_both_axes() -> None:
     bench = Bench(LocalExtractor(RuleTagger()))
     bench.retain("I live in Berlin.", speaker="Ann", timestamp="2023-01-10T00:00:00Z", document_id="a")
-    result = bench.retain("I live in Lisbon.", speaker="Ann", timestamp="2024-02-20T00:00:00Z", document_id="b")
+    result = bench.retain(
+        "I live in Lisbon.", speaker="Ann", timestamp="2024-02-20T00:00:00Z", document_id="b"
+    )
     assert len(result.superseded) == 1
     [current] = [fact for fact in bench.facts() if fact.relation == "lives_in"]
     assert current.object == "Lisbon"

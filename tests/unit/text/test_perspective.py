@@ -22,7 +22,12 @@ def test_what_the_agent_said(question: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["Can you recommend some podcasts for my commute?", "When did I buy the bike?", "What would help me sleep?"]
+    "question",
+    [
+        "Can you recommend some podcasts for my commute?",
+        "When did I buy the bike?",
+        "What would help me sleep?",
+    ],
 )
 def test_what_the_user_said_of_themselves(question: str) -> None:
     assert asked_roles(question) == USER_ROLES

@@ -254,7 +254,7 @@ class _Parse:
         return False
 
     def _is_untrue(self, verb: int) -> bool:
-        """"Almost", "nobody", wished for or believed by others: said, but not so."""
+        """ "Almost", "nobody", wished for or believed by others: said, but not so."""
         token = self._tokens[verb]
         for child in self._children.get(verb, ()):
             low = self._tokens[child].text.casefold()
@@ -284,9 +284,7 @@ class _Parse:
 
     def _is_planned(self, verb: int) -> bool:
         """Present progressive: "is moving to Lyon" tells of what has not happened yet."""
-        auxiliaries = [
-            self._tokens[c] for c in self._children.get(verb, ()) if self._tokens[c].dep == "aux"
-        ]
+        auxiliaries = [self._tokens[c] for c in self._children.get(verb, ()) if self._tokens[c].dep == "aux"]
         tags = [token.tag for token in auxiliaries if token.lemma == "be"]
         return self._tokens[verb].tag == "VBG" and any(tag in ("VBP", "VBZ") for tag in tags)
 

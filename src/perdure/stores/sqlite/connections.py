@@ -207,7 +207,9 @@ class Connections:
             raise StoreError(f"{self.path}: the store is closed")
         # SQLite's locks stay with the process that took them: https://www.sqlite.org/howtocorrupt.html, 2.6.
         if os.getpid() != self._process:
-            raise StoreError(f"{self.path}: opened before this process was forked; open it anew after the fork")
+            raise StoreError(
+                f"{self.path}: opened before this process was forked; open it anew after the fork"
+            )
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(

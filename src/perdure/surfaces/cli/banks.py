@@ -16,7 +16,9 @@ from perdure.surfaces.plain import plain
 def banks(
     bank: Annotated[str | None, typer.Argument(metavar="BANK", help="Show this bank in full")] = None,
     name: Annotated[str | None, typer.Option(metavar="TEXT", help="Set its name; makes the bank")] = None,
-    mission: Annotated[str | None, typer.Option(metavar="TEXT", help="Set what it is for; makes the bank")] = None,
+    mission: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Set what it is for; makes the bank")
+    ] = None,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:

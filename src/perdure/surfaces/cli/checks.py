@@ -51,11 +51,15 @@ class Check:
 
 def check_versions() -> Iterator[Check]:
     """What runs here."""
-    detail = f"perdure {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    detail = (
+        f"perdure {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    )
     yield Check(section="Versions", name="perdure", state=OK, detail=detail)
     names = ("numpy", "onnxruntime", "tokenizers", "pydantic")
     found = ", ".join(f"{name} {metadata.version(name)}" for name in names)
-    yield Check(section="Versions", name="libraries", state=OK, detail=f"SQLite {sqlite3.sqlite_version}, {found}")
+    yield Check(
+        section="Versions", name="libraries", state=OK, detail=f"SQLite {sqlite3.sqlite_version}, {found}"
+    )
 
 
 def check_extras() -> Iterator[Check]:
@@ -112,7 +116,9 @@ def check_models(settings: Settings) -> Iterator[Check]:
         try:
             model: Any = choose(settings)
             if model is None:
-                yield Check(section="Models", name=name, state=WARN, detail="none: switched off by the settings")
+                yield Check(
+                    section="Models", name=name, state=WARN, detail="none: switched off by the settings"
+                )
                 continue
             started = time.perf_counter()
             figures = measure(model)

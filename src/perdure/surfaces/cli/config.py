@@ -18,7 +18,9 @@ _PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*@")
 
 def config(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Show this setting only")] = None,
-    changed: Annotated[bool, typer.Option("--changed", help="Only settings that differ from the default")] = False,
+    changed: Annotated[
+        bool, typer.Option("--changed", help="Only settings that differ from the default")
+    ] = False,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
@@ -26,7 +28,9 @@ def config(
     rows = effective(database)
     for unknown in unknown_names():
         console(stderr=True).print(
-            f"perdure.toml: no setting is named {unknown!r}; every other command refuses it", style="yellow", markup=False
+            f"perdure.toml: no setting is named {unknown!r}; every other command refuses it",
+            style="yellow",
+            markup=False,
         )
     if name is not None:
         rows = [row for row in rows if row["name"] == name.lower().removeprefix("perdure_")]

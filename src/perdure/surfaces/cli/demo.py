@@ -74,7 +74,12 @@ def _run(script: dict[str, Any], database: Path, as_json: bool) -> None:
         seconds = time.perf_counter() - started
         if as_json:
             asked = [ask(engine, script, number) for number in range(len(script["questions"]))]
-            emit({"retain": {**plain(done), "seconds": round(seconds, 3)}, "questions": [_plain(one) for one in asked]})
+            emit(
+                {
+                    "retain": {**plain(done), "seconds": round(seconds, 3)},
+                    "questions": [_plain(one) for one in asked],
+                }
+            )
         else:
             _draw(engine, script, done, seconds)
 

@@ -116,7 +116,9 @@ def run(data: Path, settings: Any, cache: Path, options: dict[str, Any], quiet: 
     return Report(settings.recipe, settings.extractor, rankings)
 
 
-def _run(banks: Sequence[Any], database: Path, settings: Any, options: dict[str, Any], quiet: bool) -> list[Any]:
+def _run(
+    banks: Sequence[Any], database: Path, settings: Any, options: dict[str, Any], quiet: bool
+) -> list[Any]:
     from perdure.engine import Perdure
     from perdure.surfaces.evaluation.run import ask_all, retain_banks
 

@@ -20,11 +20,16 @@ if TYPE_CHECKING:
 
 CARRIED = "any_strict"
 """A listing by tag holds what carries the tag; a recall also what carries none."""
-EntityName = Annotated[str | None, typer.Option("--entity", metavar="NAME", help="Of this entity, by name or id", callback=filled)]
+EntityName = Annotated[
+    str | None,
+    typer.Option("--entity", metavar="NAME", help="Of this entity, by name or id", callback=filled),
+]
 
 
 def facts(
-    fact: Annotated[str | None, typer.Argument(metavar="ID", help="Show this fact in full, by its id")] = None,
+    fact: Annotated[
+        str | None, typer.Argument(metavar="ID", help="Show this fact in full, by its id")
+    ] = None,
     bank: BankName = DEFAULT_BANK,
     text: Annotated[str, typer.Option("--text", metavar="TEXT", help="That contain this text")] = "",
     types: Types = None,
@@ -68,7 +73,9 @@ def find_entity(engine: Perdure, bank: str, name: str) -> Entity:
 
 
 def entities(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Only entities whose name contains this")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Only entities whose name contains this")
+    ] = None,
     bank: BankName = DEFAULT_BANK,
     kind: Annotated[str | None, typer.Option("--type", metavar="TYPE", help="person, place, ...")] = None,
     limit: Limit = 30,
@@ -83,7 +90,10 @@ def entities(
             entity
             for entity in engine.entities(bank)
             if (kind is None or entity.type == kind)
-            and (not name or any(name.casefold() in known.casefold() for known in (entity.name, *entity.aliases)))
+            and (
+                not name
+                or any(name.casefold() in known.casefold() for known in (entity.name, *entity.aliases))
+            )
         ]
     if as_json:
         emit({"bank": bank, "total": len(chosen), "entities": plain(chosen[:limit])})
@@ -108,7 +118,9 @@ def timeline(
     window = read_window(since, until) or Window()
     with reading(database, bank) as engine:
         entity_id = find_entity(engine, bank, entity).id if entity else None
-        page = engine.facts(bank, types=types, tags=tags, tags_match=CARRIED, entity_id=entity_id, by_date=window, limit=limit)
+        page = engine.facts(
+            bank, types=types, tags=tags, tags_match=CARRIED, entity_id=entity_id, by_date=window, limit=limit
+        )
     chosen = page.facts[::-1]
     if as_json:
         emit({"bank": bank, "total": page.total, "facts": plain(chosen)})
@@ -118,7 +130,9 @@ def timeline(
 
 def history(
     subject: Annotated[str, typer.Argument(metavar="SUBJECT", help="Whom or what it is about")],
-    relation: Annotated[str | None, typer.Argument(metavar="RELATION", help="Only this relation, such as works_at")] = None,
+    relation: Annotated[
+        str | None, typer.Argument(metavar="RELATION", help="Only this relation, such as works_at")
+    ] = None,
     bank: BankName = DEFAULT_BANK,
     database: Database = None,
     as_json: AsJson = False,

@@ -32,7 +32,8 @@ def create(
         list[str] | None, typer.Option("--bank", "-b", metavar="BANK", help="Bank it opens; repeatable [all]")
     ] = None,
     scope: Annotated[
-        list[str] | None, typer.Option("--scope", metavar="SCOPE", help="read, write, admin; repeatable [read, write]")
+        list[str] | None,
+        typer.Option("--scope", metavar="SCOPE", help="read, write, admin; repeatable [read, write]"),
     ] = None,
     database: Database = None,
     as_json: AsJson = False,

@@ -31,7 +31,9 @@ ENTRIES = (
     Entry(INSIDE, "timeline", f"{_HERE}.facts:timeline", "Facts in the order in which they happened"),
     Entry(INSIDE, "history", f"{_HERE}.facts:history", "Every value that a subject's relation ever had"),
     Entry(INSIDE, "stats", f"{_HERE}.banks:stats", "Counts of what a bank holds"),
-    Entry(INSIDE, "operations", f"{_HERE}.operations:operations", "Background work: list, wait, cancel, retry"),
+    Entry(
+        INSIDE, "operations", f"{_HERE}.operations:operations", "Background work: list, wait, cancel, retry"
+    ),
     Entry(SERVE, "serve", f"{_HERE}.serve:serve", "Serve REST and MCP over HTTP"),
     Entry(SERVE, "mcp", f"{_HERE}.serve:mcp", "Serve MCP, over stdio unless --http is given"),
     Entry(SERVE, "keys", f"{_HERE}.keys:app", "Create, list and revoke API keys"),

@@ -18,7 +18,10 @@ from perdure.surfaces.plain import plain
 def operations(
     operation: Annotated[str | None, typer.Argument(metavar="ID", help="Show this one, by its id")] = None,
     bank: BankName = DEFAULT_BANK,
-    wait: Annotated[float | None, typer.Option(min=0, max=YEAR_SECONDS, metavar="SECONDS", help="Wait so long for its end")] = None,
+    wait: Annotated[
+        float | None,
+        typer.Option(min=0, max=YEAR_SECONDS, metavar="SECONDS", help="Wait so long for its end"),
+    ] = None,
     cancel: Annotated[bool, typer.Option("--cancel", help="Stop it before its next step")] = False,
     retry: Annotated[bool, typer.Option("--retry", help="Go on with it after it failed")] = False,
     database: Database = None,

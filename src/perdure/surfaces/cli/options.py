@@ -25,7 +25,9 @@ Database = Annotated[
 ]
 BankName = Annotated[str, typer.Option("--bank", "-b", metavar="BANK", help="Memory bank")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON")]
-Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Tag; may be repeated", callback=filled)]
+Tags = Annotated[
+    list[str] | None, typer.Option("--tag", metavar="TAG", help="Tag; may be repeated", callback=filled)
+]
 Types = Annotated[
     list[str] | None,
     typer.Option("--type", metavar="TYPE", help="world, experience, opinion or observation; may be repeated"),

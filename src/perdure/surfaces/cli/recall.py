@@ -24,10 +24,16 @@ Count = Annotated[int | None, typer.Option("--limit", "-n", min=1, metavar="N", 
 RecipeName = Annotated[
     str | None, typer.Option("--recipe", metavar="RECIPE", help="default, tempr, memoria, abmind or fast")
 ]
-Asked = Annotated[str | None, typer.Option("--asked-at", metavar="TIME", help="When the question is asked [now]")]
+Asked = Annotated[
+    str | None, typer.Option("--asked-at", metavar="TIME", help="When the question is asked [now]")
+]
 ValidAt = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="What was true at this time")]
-KnownAt = Annotated[str | None, typer.Option("--known-at", metavar="TIME", help="As memory knew it at this time")]
-Hints = Annotated[list[str] | None, typer.Option("--hint", metavar="NAME", help="Entity to start from; repeatable")]
+KnownAt = Annotated[
+    str | None, typer.Option("--known-at", metavar="TIME", help="As memory knew it at this time")
+]
+Hints = Annotated[
+    list[str] | None, typer.Option("--hint", metavar="NAME", help="Entity to start from; repeatable")
+]
 Track = Annotated[bool, typer.Option("--track/--no-track", help="Count the recall in the facts' statistics")]
 
 
@@ -53,14 +59,17 @@ def _options(given: Mapping[str, Any]) -> dict[str, Any]:
 def recall(
     query: Question,
     bank: BankName = DEFAULT_BANK,
-    explain: Annotated[bool, typer.Option("--explain", "-x", help="Show channels, ranks, scores, cuts")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", "-x", help="Show channels, ranks, scores, cuts")
+    ] = False,
     budget: BudgetName = "mid",
     max_tokens: MaxTokens = 4096,
     limit: Count = None,
     types: Types = None,
     tags: Tags = None,
     tags_match: Annotated[
-        str, typer.Option(metavar="HOW", help="any, all (with untagged facts), any_strict, all_strict or exact")
+        str,
+        typer.Option(metavar="HOW", help="any, all (with untagged facts), any_strict, all_strict or exact"),
     ] = "any",
     since: Since = None,
     until: Until = None,
@@ -130,7 +139,9 @@ def context(
     with reading(database, bank) as engine:
         result = engine.recall(bank, read_text(query), **options)
     if as_json:
-        emit({"bank": bank, "query": result.query.text, "context": result.to_prompt(), "tokens": result.tokens})
+        emit(
+            {"bank": bank, "query": result.query.text, "context": result.to_prompt(), "tokens": result.tokens}
+        )
     else:
         print(harmless(result.to_prompt()))
     _leave(result)

@@ -25,16 +25,28 @@ Advance = Callable[[int, str], None]
 def retain(
     sources: Annotated[
         list[str] | None,
-        typer.Argument(metavar="SOURCE...", help="Texts, files, folders, chat exports (JSON, JSONL); - or nothing reads standard input"),
+        typer.Argument(
+            metavar="SOURCE...",
+            help="Texts, files, folders, chat exports (JSON, JSONL); - or nothing reads standard input",
+        ),
     ] = None,
     bank: BankName = DEFAULT_BANK,
-    document_id: Annotated[str | None, typer.Option(metavar="ID", help="Document: again replaces it", callback=filled)] = None,
-    append: Annotated[bool, typer.Option("--append", help="Add to the document instead of replacing it")] = False,
-    timestamp: Annotated[
-        str | None, typer.Option("--timestamp", "-t", metavar="TIME", help="When it was said [now; files: modified]")
+    document_id: Annotated[
+        str | None, typer.Option(metavar="ID", help="Document: again replaces it", callback=filled)
     ] = None,
-    speaker: Annotated[str | None, typer.Option(metavar="NAME", help="Who says the text", callback=filled)] = None,
-    user: Annotated[str | None, typer.Option(metavar="NAME", help="Name of the user in chat exports", callback=filled)] = None,
+    append: Annotated[
+        bool, typer.Option("--append", help="Add to the document instead of replacing it")
+    ] = False,
+    timestamp: Annotated[
+        str | None,
+        typer.Option("--timestamp", "-t", metavar="TIME", help="When it was said [now; files: modified]"),
+    ] = None,
+    speaker: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who says the text", callback=filled)
+    ] = None,
+    user: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Name of the user in chat exports", callback=filled)
+    ] = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the document")] = None,
     context: Annotated[str | None, typer.Option(metavar="TEXT", help="What the text is about")] = None,
     tags: Tags = None,
@@ -42,7 +54,9 @@ def retain(
         list[str] | None, typer.Option("--metadata", metavar="KEY=VALUE", help="May be repeated")
     ] = None,
     form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="auto, text or chat")] = "auto",
-    as_text: Annotated[bool, typer.Option("--text", help="Take the sources as texts, never as paths")] = False,
+    as_text: Annotated[
+        bool, typer.Option("--text", help="Take the sources as texts, never as paths")
+    ] = False,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
@@ -113,7 +127,13 @@ def _bar(readings: Sequence[Reading], quiet: bool) -> Iterator[Advance]:
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
     shown = console(stderr=True)
-    columns = (TextColumn("retain"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TextColumn("{task.fields[at]}"))
+    columns = (
+        TextColumn("retain"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[at]}"),
+    )
     with Progress(*columns, console=shown, transient=True, disable=quiet or not shown.is_terminal) as bar:
         task = bar.add_task("retain", total=sum(reading.characters for reading in readings), at="")
         yield lambda count, at: bar.update(task, advance=count, at=at[-40:])

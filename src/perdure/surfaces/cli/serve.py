@@ -15,7 +15,10 @@ from perdure.surfaces.cli.session import load_settings, memory
 from perdure.surfaces.ending import closing_on_sigterm
 
 Host = Annotated[str | None, typer.Option("--host", metavar="HOST", help="Address [setting host: 127.0.0.1]")]
-Port = Annotated[int | None, typer.Option("--port", "-p", min=0, max=65535, metavar="PORT", help="Port [setting port: 8888]")]
+Port = Annotated[
+    int | None,
+    typer.Option("--port", "-p", min=0, max=65535, metavar="PORT", help="Port [setting port: 8888]"),
+]
 
 
 def serve(
@@ -43,7 +46,8 @@ def serve(
 
 def mcp(
     bank: Annotated[
-        str | None, typer.Option("--bank", "-b", metavar="BANK", help="Serve this bank only [the client chooses]")
+        str | None,
+        typer.Option("--bank", "-b", metavar="BANK", help="Serve this bank only [the client chooses]"),
     ] = None,
     http: Annotated[bool, typer.Option("--http", help="Streamable HTTP at /mcp instead of stdio")] = False,
     host: Host = None,
@@ -92,11 +96,20 @@ def _url(settings: Any) -> str:
 def _announce(settings: Any, with_mcp: bool, as_json: bool) -> None:
     url = _url(settings)
     if as_json:
-        emit({"rest": url, "docs": f"{url}/docs", "mcp": f"{url}/mcp" if with_mcp else None, "database": settings.database})
+        emit(
+            {
+                "rest": url,
+                "docs": f"{url}/docs",
+                "mcp": f"{url}/mcp" if with_mcp else None,
+                "database": settings.database,
+            }
+        )
         return
     from rich.markup import escape
 
     shown = console(stderr=True)
     shown.print(f"[bold]Perdure[/] serves [cyan]{escape(settings.database)}[/]")
     shown.print(f"  REST  {url}    [dim]pages: {url}/docs[/]")
-    shown.print(f"  MCP   {url}/mcp" if with_mcp else "  MCP   [dim]not installed: pip install 'perdure\\[mcp]'[/]")
+    shown.print(
+        f"  MCP   {url}/mcp" if with_mcp else "  MCP   [dim]not installed: pip install 'perdure\\[mcp]'[/]"
+    )

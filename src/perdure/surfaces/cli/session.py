@@ -75,7 +75,9 @@ def database_file(settings: Settings) -> Path | None:
 def memory(database: str | None, *, must_exist: bool = False, **overrides: Any) -> Iterator[Perdure]:
     """An open engine; commands that only read want a database that exists, instead of making an empty one."""
     settings = load_settings(database, **overrides)
-    logging.basicConfig(level=settings.log_level.upper(), stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    logging.basicConfig(
+        level=settings.log_level.upper(), stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
+    )
     file = database_file(settings)
     if must_exist and file is not None and not file.exists():
         raise NotFound("database", str(file))

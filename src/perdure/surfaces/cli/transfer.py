@@ -17,7 +17,9 @@ from perdure.surfaces.cli.session import DEFAULT_BANK, memory, reading
 
 
 def export(
-    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Where to write; standard output when left out")] = None,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="Where to write; standard output when left out")
+    ] = None,
     bank: BankName = DEFAULT_BANK,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file")] = False,
     database: Database = None,

@@ -43,7 +43,9 @@ ANNOTATIONS = {
 class MemoryServer(FastMCP[Any]):
     """FastMCP that refuses arguments no tool has, and tells errors in the words of Perdure's other surfaces."""
 
-    async def call_tool(self, name: str, arguments: dict[str, Any]) -> Sequence[ContentBlock] | dict[str, Any]:
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any]
+    ) -> Sequence[ContentBlock] | dict[str, Any]:
         """The tool's result; raises ToolError that begins with a stable code."""
         tool = self._tool_manager.get_tool(name)
         if tool is None:
@@ -51,7 +53,9 @@ class MemoryServer(FastMCP[Any]):
         known = tool.parameters["properties"]
         for argument in arguments:
             if argument not in known:
-                raise told(InvalidInput(argument[:80], f"one of {', '.join(known)}, as this endpoint has them"))
+                raise told(
+                    InvalidInput(argument[:80], f"one of {', '.join(known)}, as this endpoint has them")
+                )
         try:
             return await super().call_tool(name, arguments)
         except ToolError as error:

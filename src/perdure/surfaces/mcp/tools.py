@@ -52,10 +52,18 @@ class Tools:
     async def retain(
         self,
         ctx: Request,
-        content: Annotated[str, Field(description="What to remember, in full sentences with names and dates")],
-        timestamp: Annotated[str | None, Field(description="When it was said, ISO 8601; now if left out")] = None,
-        speaker: Annotated[str | None, Field(description="Who said it; 'I' in the text means this person")] = None,
-        context: Annotated[str | None, Field(description="What it is about, such as a project's name")] = None,
+        content: Annotated[
+            str, Field(description="What to remember, in full sentences with names and dates")
+        ],
+        timestamp: Annotated[
+            str | None, Field(description="When it was said, ISO 8601; now if left out")
+        ] = None,
+        speaker: Annotated[
+            str | None, Field(description="Who said it; 'I' in the text means this person")
+        ] = None,
+        context: Annotated[
+            str | None, Field(description="What it is about, such as a project's name")
+        ] = None,
         document_id: Annotated[
             str | None, Field(min_length=1, description="Name of the source; the same name again replaces it")
         ] = None,
@@ -95,7 +103,9 @@ class Tools:
             list[str] | None, Field(description="Only world, experience, opinion or observation facts")
         ] = None,
         tags: TagList = None,
-        with_ids: Annotated[bool, Field(description="Add fact ids to the text, as `forget` needs them")] = False,
+        with_ids: Annotated[
+            bool, Field(description="Add fact ids to the text, as `forget` needs them")
+        ] = False,
         bank: BankName = None,
     ) -> Annotated[CallToolResult, RecallOutput]:
         """Search memory: facts from earlier conversations that bear on a question, best first, with citations.

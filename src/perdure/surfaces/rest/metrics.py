@@ -32,7 +32,11 @@ class Metrics:
         running.set_function(lambda: workers.recalls_running)
         refused = Gauge("perdure_recalls_refused", "Recalls answered with 429", registry=self.registry)
         refused.set_function(lambda: workers.recalls_refused)
-        self.facts = Counter("perdure_facts_retained", "Facts stored by retains that REST callers waited for", registry=self.registry)
+        self.facts = Counter(
+            "perdure_facts_retained",
+            "Facts stored by retains that REST callers waited for",
+            registry=self.registry,
+        )
 
     def text(self) -> bytes:
         """The exposition format."""

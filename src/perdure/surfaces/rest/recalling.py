@@ -27,7 +27,9 @@ def run_recall(engine: Perdure, bank: str, body: bodies.RecallRequest) -> Json:
     config = acting(find_bank(engine, bank))
     result = engine.recall(bank, body.query, **recall_options(engine, config, body))
     recalled = list(result.recollections)
-    prefers = config.recall_prefer_observations if body.prefer_observations is None else body.prefer_observations
+    prefers = (
+        config.recall_prefer_observations if body.prefer_observations is None else body.prefer_observations
+    )
     if prefers:
         recalled = _without_sources(recalled)
     response: Json = {

@@ -102,7 +102,9 @@ def _fillable(schema: Mapping[str, Any]) -> dict[str, bool]:
     if not isinstance(properties, Mapping) or not properties:
         raise InvalidInput("response_schema", "an object schema with properties")
     required = schema.get("required") or []
-    known = isinstance(required, list) and all(isinstance(name, str) and name in properties for name in required)
+    known = isinstance(required, list) and all(
+        isinstance(name, str) and name in properties for name in required
+    )
     if not known:
         raise InvalidInput("response_schema.required", "a list of names that properties has", required)
     fields: dict[str, bool] = {}

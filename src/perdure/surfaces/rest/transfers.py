@@ -217,7 +217,9 @@ def _merge(engine: Perdure, bank: str, lines: Iterable[str], on_conflict: str) -
         try:
             part = json.loads(line)
             if part["kind"] == "document":
-                documents[part["id"]] = {name: part[name] for name in ("title", "context", "tags", "metadata")}
+                documents[part["id"]] = {
+                    name: part[name] for name in ("title", "context", "tags", "metadata")
+                }
             elif part["kind"] == "chunk":
                 turns.setdefault(part["document_id"], []).extend(_turns(part))
         except (AttributeError, KeyError, TypeError, ValueError) as error:

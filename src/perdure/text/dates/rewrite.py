@@ -48,7 +48,8 @@ _PAST_SIGN = re.compile(
     re.IGNORECASE,
 )
 _SHARE = re.compile(
-    r"\b(?:attempt|step|page|part|chapter|scored?|rated|rating|round|stage|task|retry|phase)\s+$", re.IGNORECASE
+    r"\b(?:attempt|step|page|part|chapter|scored?|rated|rating|round|stage|task|retry|phase)\s+$",
+    re.IGNORECASE,
 )
 _FRACTION = re.compile(r"\d{1,2}/\d{1,2}$")
 _NO_YEAR = re.compile(r"XXXX-\d\d")
@@ -174,9 +175,7 @@ def _is_narrative(span: DateSpan) -> bool:
     return span.modifier == "ref_undef" or _NARRATIVE.match(span.text) is not None
 
 
-def _spans(
-    text: str, reference: datetime, options: DateOptions, leaning: Prefer = "past"
-) -> list[DateSpan]:
+def _spans(text: str, reference: datetime, options: DateOptions, leaning: Prefer = "past") -> list[DateSpan]:
     """Spans read toward the future in sentences that speak of it, else as they lean."""
     if leaning == "future":
         return read_text(text, reference, "future", options)

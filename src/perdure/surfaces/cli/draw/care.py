@@ -33,7 +33,9 @@ def draw_settings(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
     made.columns[3 if roomy else 1].ratio = 1
     for row in rows:
         plain_default = row["origin"] == "default"
-        value = Text("" if row["value"] is None else str(row["value"]), style="" if plain_default else "green")
+        value = Text(
+            "" if row["value"] is None else str(row["value"]), style="" if plain_default else "green"
+        )
         about = Text(row["about"], style="dim")
         if row["about"] and not roomy:
             value = Text("\n").join([value or Text("–", style="dim"), about])

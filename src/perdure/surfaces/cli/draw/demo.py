@@ -83,5 +83,9 @@ def draw_close(console: Console) -> None:
         ("Fused by rank, reread by a cross-encoder, boosted, scored.", "dim"),
     )  # fmt: skip
     console.print(legend)
-    next_steps = ("perdure retain notes/", "bold"), (" then ", "dim"), ('perdure recall "…" --explain', "bold")
+    next_steps = (
+        ("perdure retain notes/", "bold"),
+        (" then ", "dim"),
+        ('perdure recall "…" --explain', "bold"),
+    )
     console.print(Text.assemble(("Next: ", "dim"), *next_steps))

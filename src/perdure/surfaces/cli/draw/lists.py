@@ -27,7 +27,12 @@ STATUS_STYLE = {"completed": "green", "failed": "red", "cancelled": "yellow", "p
 def table(*columns: str, expand: bool = True) -> Table:
     """The plain table that all lists share."""
     made = Table(
-        box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1), header_style="dim", expand=expand
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1),
+        header_style="dim",
+        expand=expand,
     )
     for column in columns:
         made.add_column(column)
@@ -41,7 +46,11 @@ def draw_retained(
     head = Text(plural(totals["facts"], "new fact"), style="bold green")
     head.append(f" from {plural(totals['documents'], 'document')} in bank {bank}", style="default")
     console.print(head)
-    rest = [f"{totals[name]:,} {name}" for name in ("merged", "superseded", "retired", "unchanged") if totals[name]]
+    rest = [
+        f"{totals[name]:,} {name}"
+        for name in ("merged", "superseded", "retired", "unchanged")
+        if totals[name]
+    ]
     rest += [plural(totals["entities"], "entity", "entities"), plural(totals["links"], "link")]
     console.print(Text(" · ".join(rest), style="dim"))
     for file, reason in skipped:
@@ -144,9 +153,15 @@ def draw_history(console: Console, facts: Sequence[Fact]) -> None:
     made.columns[4].ratio = 1
     for fact in facts:
         current = fact.valid_to is None and fact.retired_at is None
-        end = Text("now", style="green") if current else Text(day(fact.valid_to or fact.retired_at), style="red")
+        end = (
+            Text("now", style="green")
+            if current
+            else Text(day(fact.valid_to or fact.retired_at), style="red")
+        )
         value = Text(fact.object or "", style="bold" if current else "")
-        made.add_row(fact.relation or "", value, day(fact.valid_from or fact.dated), end, Text(fact.text, style="dim"))
+        made.add_row(
+            fact.relation or "", value, day(fact.valid_from or fact.dated), end, Text(fact.text, style="dim")
+        )
     console.print(made if facts else Text("nothing is known of this", style="dim"))
 
 
@@ -163,7 +178,8 @@ def draw_stats(console: Console, bank: str, stats: BankStats) -> None:
             "documents": f"{stats.documents:,}",
             "chunks": f"{stats.chunks:,}",
             "entities": f"{stats.entities:,}",
-            "links": " · ".join(f"{kind} {count:,}" for kind, count in sorted(stats.links_by_kind.items())) or "0",
+            "links": " · ".join(f"{kind} {count:,}" for kind, count in sorted(stats.links_by_kind.items()))
+            or "0",
             "tags": " · ".join(f"{tag} {count:,}" for tag, count in sorted(stats.tags.items())),
             "on disk": size(stats.bytes_on_disk) + " (the whole database)",
         },

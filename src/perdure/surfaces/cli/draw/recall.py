@@ -150,7 +150,9 @@ def _figures(recollection: Recollection, channels: Sequence[str], late: bool) ->
 def _boosts(recollection: Recollection) -> Text:
     """What moved the score, on a line of its own; names with a plus are added, the others multiply."""
     candidate = recollection.candidate or Candidate(fact_id=recollection.fact.id)
-    added = [f"{name} {value:.2f}" for name, value in candidate.boosts.items() if name.startswith("+") and value]
+    added = [
+        f"{name} {value:.2f}" for name, value in candidate.boosts.items() if name.startswith("+") and value
+    ]
     moved = [
         f"{name} ×{value:.2f}"
         for name, value in candidate.boosts.items()
@@ -209,7 +211,9 @@ def _draw_cut(console: Console, result: RecallResult, texts: Mapping[str, str]) 
     console.print(Text(f"left out: {listed}", style="dim"))
     for candidate in result.cut[:CUT_SHOWN]:
         text = " ".join(texts.get(candidate.fact_id, candidate.fact_id).split())
-        console.print(Text(f"  {candidate.score:.2f}  {text}", style="dim"), no_wrap=True, overflow="ellipsis")
+        console.print(
+            Text(f"  {candidate.score:.2f}  {text}", style="dim"), no_wrap=True, overflow="ellipsis"
+        )
 
 
 def times_line(result: RecallResult) -> Text:

@@ -27,7 +27,11 @@ def read_chats(text: str, name: str, document_id: str | None = None) -> list[Rea
     values = _parse(text, name)
     if len(values) == 1 and isinstance(values[0], list):
         values = values[0]
-    if len(values) == 1 and isinstance(values[0], Mapping) and isinstance(values[0].get("conversations"), list):
+    if (
+        len(values) == 1
+        and isinstance(values[0], Mapping)
+        and isinstance(values[0].get("conversations"), list)
+    ):
         values = values[0]["conversations"]
     if values and all(isinstance(value, Mapping) and _is_conversation(value) for value in values):
         readings = [_conversation(value, f"{name}#{n}") for n, value in enumerate(values, start=1)]
@@ -136,7 +140,9 @@ def _text(value: Mapping[str, Any]) -> str | None:
     for key in _TEXT:
         given = value.get(key)
         if isinstance(given, Sequence) and not isinstance(given, str):
-            given = "\n".join(p["text"] for p in given if isinstance(p, Mapping) and isinstance(p.get("text"), str))
+            given = "\n".join(
+                p["text"] for p in given if isinstance(p, Mapping) and isinstance(p.get("text"), str)
+            )
         if isinstance(given, str) and given.strip():
             return given
         if key in value:

@@ -136,7 +136,9 @@ async def retry_operation(service: Serving, bank: WriteBank, operation_id: str) 
 def _check_retain(service: Service, bank: str, operation_id: str) -> None:
     """Exports and imports are one step: there is nothing to stop before, nor to go on with."""
     if find_transfer(service, bank, operation_id) is not None:
-        raise Conflict(f"operation {operation_id!r} is an export or import, which runs to its end; submit it anew")
+        raise Conflict(
+            f"operation {operation_id!r} is an export or import, which runs to its end; submit it anew"
+        )
 
 
 @router.delete(
