@@ -336,16 +336,16 @@ class BankIndex:
         if self._touched is not None:
             self._touched += rows
 
-    def _inherited(self) -> tuple[Sequence[Admission], dict[int, NDArray[np.int64]]]:
+    def _inherited(self) -> tuple[Sequence[Admission], NDArray[np.int64]]:
         """What the last states knew of filters, and the rows touched since; nothing when more than that changed."""
         held, touched = self._snapshot, self._touched
         if held is not None and touched is not None:
             rows = np.unique(np.concatenate([np.empty(0, np.int64), *touched]))
             if len(rows) <= _MOST_TOUCHED:
                 self._touched = [rows]
-                return tuple(held.admissions) or held.earlier, self._mentions.by_tail(rows)
+                return tuple(held.admissions) or held.earlier, rows
         self._touched = []
-        return (), {}
+        return (), np.empty(0, np.int64)
 
     def _publish(self) -> Snapshot:
         earlier, touched = self._inherited()

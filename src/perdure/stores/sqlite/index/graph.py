@@ -168,8 +168,8 @@ def hub_rows(index: Snapshot, admission: Admission, entity: int, hub_cap: int) -
         known = admission.before.get((entity, hub_cap))
         if known is None:
             known = _best_connected(index, admission, index.members.of(entity)[0], hub_cap)
-        elif entity in index.touched:
-            known = _best_connected(index, admission, np.union1d(known, index.touched[entity]), hub_cap)
+        elif (touched := index.touched_of(entity)) is not None:
+            known = _best_connected(index, admission, np.union1d(known, touched), hub_cap)
         admission.hubs[entity, hub_cap] = known
     return known
 

@@ -104,8 +104,10 @@ class Snapshot:
     """The last filters with what they admit."""
     earlier: Sequence[Admission] = ()
     """Those of an earlier state, from which this one differs by rows that are new or have more links."""
-    touched: Mapping[int, Rows] = field(default_factory=dict)
-    """Entity -> those of these rows that mention it."""
+    touched: Rows = field(default_factory=lambda: np.empty(0, np.int64))
+    """These rows."""
+    touching: dict[int, Rows] = field(default_factory=dict)
+    """Entity -> those of these rows that mention it; filled when first asked for."""
     memo: dict[str, OpenFacts] = field(default_factory=dict)
     norms: dict[tuple[float, float], NDArray[np.float64]] = field(default_factory=dict)
     """(k1, b) of BM25 -> what they make of the rows' lengths; the last that was asked for."""
@@ -130,6 +132,12 @@ class Snapshot:
         rows, _ = self.members.of(known)
         numbers: list[int] = self.numbers[rows[self.alive[rows]]].tolist()
         return numbers
+
+    def touched_of(self, entity: int) -> Rows | None:
+        """The touched rows that mention an entity, None when there are none."""
+        if not self.touching and len(self.touched):
+            self.touching.update(self.mentions.by_tail(self.touched))
+        return self.touching.get(entity)
 
     @property
     def open(self) -> OpenFacts:
