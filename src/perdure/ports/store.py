@@ -71,6 +71,8 @@ class KeyedEntity:
 
     entity: Entity
     keys: tuple[str, ...]
+    added: int | None = None
+    """How many mentions it gains: it is then joined with what others stored meanwhile. None replaces what is stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

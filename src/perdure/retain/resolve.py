@@ -59,10 +59,11 @@ def lookup_keys(sightings: Iterable[Sighting]) -> tuple[str, ...]:
     return tuple(sorted({key for sighting in sightings for key in entity_keys(sighting.name)}))
 
 
-def keyed(entity: Entity) -> KeyedEntity:
+def keyed(entity: Entity, added: int | None = None) -> KeyedEntity:
     """The entity with the keys of its name and aliases."""
     names = (entity.name, *entity.aliases)
-    return KeyedEntity(entity, tuple(dict.fromkeys(key for name in names for key in entity_keys(name))))
+    keys = dict.fromkeys(key for name in names for key in entity_keys(name))
+    return KeyedEntity(entity, tuple(keys), added)
 
 
 def resolve(
@@ -87,7 +88,7 @@ def resolve(
     ]
     return Resolution(
         decisions=tuple(decisions),
-        entities=tuple(keyed(entity) for entity in registry.touched()),
+        entities=tuple(keyed(entity, registry.added(entity)) for entity in registry.touched()),
         by_name=registry.by_name,
     )
 
@@ -109,6 +110,7 @@ class _Registry:
         self._companions = {entity_id: set(names) for entity_id, names in companions.items()}
         self._decided: dict[tuple[str, str], Decision] = {}
         self._touched: dict[str, None] = {}
+        self._before = {item.entity.id: item.entity.mentions for item in known}
         self.by_name: dict[str, Entity] = {}
         for item in known:
             self._add(item.entity, item.keys)
@@ -116,6 +118,10 @@ class _Registry:
     def touched(self) -> list[Entity]:
         """The entities that were seen, in the order of their first sighting."""
         return [self._entities[entity_id] for entity_id in self._touched]
+
+    def added(self, entity: Entity) -> int:
+        """How often the entity was seen here."""
+        return entity.mentions - self._before.get(entity.id, 0)
 
     def decide(self, sighting: Sighting, as_seen: Sighting, new_id: Callable[[str, str], str]) -> Decision:
         normal = normal_name(sighting.name)

@@ -278,6 +278,19 @@ class WriteContract:
         (fact,) = store.facts(BANK, ["a"])
         assert (fact.entities, fact.entity_ids) == (("x",), ("e3",))
 
+    def test_an_entity_that_two_writers_saw_is_joined(self, store: Store) -> None:
+        known = Entity(id="e1", bank=BANK, name="Bob", mentions=2, first_seen=day(2), last_seen=day(2))
+        store.write(WriteBatch(bank=BANK, entities=[KeyedEntity(known, ("bob",), added=2)]))
+        assert store.entities(BANK) == [KeyedEntity(known, ("bob",))]
+        one = replace(known, aliases=("Rob",), mentions=5, last_seen=day(4))
+        other = replace(known, aliases=("Bobby",), mentions=3, first_seen=day(1))
+        store.write(WriteBatch(bank=BANK, entities=[KeyedEntity(one, ("bob", "rob"), added=3)]))
+        store.write(WriteBatch(bank=BANK, entities=[KeyedEntity(other, ("bob", "bobby"), added=1)]))
+        (keyed,) = store.entities(BANK)
+        both = replace(other, aliases=("Bobby", "Rob"), mentions=6, last_seen=day(4))
+        assert keyed.entity == both
+        assert set(keyed.keys) == {"bob", "rob", "bobby"}
+
     def test_links_are_replaced_by_kind_and_need_both_facts(self, store: Store) -> None:
         put(store, make_fact("a"), make_fact("b"), make_fact("c"))
         first = [

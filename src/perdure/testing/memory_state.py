@@ -10,6 +10,7 @@ from perdure.domain.bank import Bank, EmbeddingModel
 from perdure.domain.closing import closed
 from perdure.domain.erasure import rehome, without_entity
 from perdure.domain.fact import Chunk, Document, Fact, Link, LinkKind
+from perdure.domain.joining import joined
 from perdure.errors import Conflict, InvalidInput, ModelMismatch
 from perdure.ports.embedder import Vector
 from perdure.ports.store import (
@@ -110,7 +111,7 @@ def apply(state: BankState, batch: WriteBatch, now: datetime) -> WriteReceipt:
     for ident in batch.removed_entities:
         remove_entity(state, ident)
     for keyed in batch.entities:
-        state.entities[keyed.entity.id] = keyed
+        state.entities[keyed.entity.id] = _joined(state.entities.get(keyed.entity.id), keyed)
     for fact in batch.updates:
         _update(state, fact)
     for ident, features in batch.features.items():
@@ -164,6 +165,14 @@ def _insert(state: BankState, new: NewFact) -> str | None:
     state.facts[fact.id] = fact
     state.features[fact.id] = features
     return None
+
+
+def _joined(stored: KeyedEntity | None, keyed: KeyedEntity) -> KeyedEntity:
+    if stored is None or keyed.added is None:
+        return replace(keyed, added=None)
+    entity = joined(stored.entity, keyed.entity, keyed.added)
+    kept = () if entity is keyed.entity else stored.keys
+    return KeyedEntity(entity, tuple(dict.fromkeys((*kept, *keyed.keys))))
 
 
 def _update(state: BankState, fact: Fact) -> None:

@@ -14,7 +14,8 @@ import numpy as np
 from perdure.domain.bank import Bank, EmbeddingModel, check_bank_id
 from perdure.domain.closing import closed
 from perdure.domain.erasure import rehome, without_entity
-from perdure.domain.fact import Chunk, Document, Fact, Link
+from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
+from perdure.domain.joining import joined
 from perdure.domain.record import Record
 from perdure.errors import Conflict, InvalidInput, ModelMismatch
 from perdure.ports.embedder import Vector
@@ -166,18 +167,27 @@ class BatchWriter:
 
     def _write_entities(self, entities: Sequence[KeyedEntity]) -> None:
         for keyed in entities:
-            entity = keyed.entity
+            entity = keyed.entity if keyed.added is None else self._joined(keyed.entity, keyed.added)
+            place = (self._bank_no, entity.id)
+            if entity is keyed.entity:
+                self._db.execute("DELETE FROM entity_key WHERE bank = ? AND entity = ?", place)
             self._db.execute(
                 "INSERT OR REPLACE INTO entity VALUES (?,?,?,?)",
-                (self._bank_no, entity.id, entity.mentions, codec.encode_entity(entity)),
-            )
-            self._db.execute(
-                "DELETE FROM entity_key WHERE bank = ? AND entity = ?", (self._bank_no, entity.id)
+                (*place, entity.mentions, codec.encode_entity(entity)),
             )
             self._db.executemany(
                 "INSERT OR IGNORE INTO entity_key VALUES (?,?,?)",
                 [(self._bank_no, key, entity.id) for key in keyed.keys],
             )
+
+    def _joined(self, entity: Entity, added: int) -> Entity:
+        """The entity with what others stored of it since it was read."""
+        row = self._db.execute(
+            "SELECT mentions, body FROM entity WHERE bank = ? AND id = ?", (self._bank_no, entity.id)
+        ).fetchone()
+        if row is None:
+            return entity
+        return joined(codec.decode_entity(entity.bank, entity.id, *row), entity, added)
 
     def _update(self, fact: Fact) -> None:
         held = self._facts.get(fact.id)
