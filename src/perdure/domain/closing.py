@@ -17,3 +17,18 @@ def closed(fact: Fact, retired_at: datetime, valid_to: datetime | None, supersed
         valid_to=end and max(end, fact.valid_from or end),
         superseded_by=superseded_by,
     )
+
+
+def rewritten(stored: Fact, changed: Fact, *, reopens: bool) -> Fact:
+    """What is stored of a change: recall statistics stay, and a fact that was closed meanwhile stays closed."""
+    kept = replace(
+        changed,
+        recall_count=stored.recall_count,
+        last_recalled_at=stored.last_recalled_at,
+        recall_times=stored.recall_times,
+    )
+    if reopens or stored.retired_at is None or changed.retired_at is not None:
+        return kept
+    return replace(
+        kept, retired_at=stored.retired_at, superseded_by=stored.superseded_by, valid_to=stored.valid_to
+    )

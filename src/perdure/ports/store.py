@@ -86,7 +86,9 @@ class WriteBatch:
     removed_chunks: Sequence[str] = ()
     facts: Sequence[NewFact] = ()
     updates: Sequence[Fact] = ()
-    """Rewrites the stored fields of existing facts (not their features, nor recall statistics)."""
+    """Rewrites the stored fields of existing facts (not their features, nor recall statistics); opens none that is closed."""
+    reopened: Sequence[str] = ()
+    """The facts among the updates that are opened again."""
     features: Mapping[str, Features] = field(default_factory=dict)
     """Fact id -> features that replace the stored ones."""
     entities: Sequence[KeyedEntity] = ()

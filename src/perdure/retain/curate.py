@@ -52,7 +52,8 @@ def update_fact(parts: RetainParts, fact: Fact, changes: Mapping[str, Any]) -> F
         raise InvalidInput(", ".join(sorted(given)), "values of the fields' types") from error
     checked(changed)
     if changed.text == fact.text:
-        parts.store.write(WriteBatch(bank=fact.bank, updates=[changed]))
+        reopened = [fact.id] if fact.retired_at is not None and changed.retired_at is None else []
+        parts.store.write(WriteBatch(bank=fact.bank, updates=[changed], reopened=reopened))
         return changed
     return _restate(parts, fact, changed, parts.clock())
 

@@ -278,6 +278,16 @@ class WriteContract:
         (fact,) = store.facts(BANK, ["a"])
         assert (fact.entities, fact.entity_ids) == (("x",), ("e3",))
 
+    def test_a_change_of_an_older_state_opens_no_closed_fact(self, store: Store) -> None:
+        read = make_fact("a", tags=frozenset({"x"}))
+        put(store, read)
+        store.write(WriteBatch(bank=BANK, closures=[Closure(fact_id="a", retired_at=NOW, valid_to=day(3))]))
+        store.write(WriteBatch(bank=BANK, updates=[replace(read, tags=frozenset({"y"}))]))
+        (fact,) = store.facts(BANK, ["a"])
+        assert (fact.tags, fact.retired_at, fact.valid_to) == (frozenset({"y"}), NOW, day(3))
+        store.write(WriteBatch(bank=BANK, updates=[read], reopened=["a"]))
+        assert store.facts(BANK, ["a"]) == [read]
+
     def test_an_entity_that_two_writers_saw_is_joined(self, store: Store) -> None:
         known = Entity(id="e1", bank=BANK, name="Bob", mentions=2, first_seen=day(2), last_seen=day(2))
         store.write(WriteBatch(bank=BANK, entities=[KeyedEntity(known, ("bob",), added=2)]))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from perdure.domain.bank import Bank, EmbeddingModel
-from perdure.domain.closing import closed
+from perdure.domain.closing import closed, rewritten
 from perdure.domain.erasure import rehome, without_entity
 from perdure.domain.fact import Chunk, Document, Fact, Link, LinkKind
 from perdure.domain.joining import joined
@@ -113,7 +113,7 @@ def apply(state: BankState, batch: WriteBatch, now: datetime) -> WriteReceipt:
     for keyed in batch.entities:
         state.entities[keyed.entity.id] = _joined(state.entities.get(keyed.entity.id), keyed)
     for fact in batch.updates:
-        _update(state, fact)
+        _update(state, fact, fact.id in batch.reopened)
     for ident, features in batch.features.items():
         if ident in state.facts:
             replace_features(state, ident, features)
@@ -175,15 +175,10 @@ def _joined(stored: KeyedEntity | None, keyed: KeyedEntity) -> KeyedEntity:
     return KeyedEntity(entity, tuple(dict.fromkeys((*kept, *keyed.keys))))
 
 
-def _update(state: BankState, fact: Fact) -> None:
+def _update(state: BankState, fact: Fact, reopens: bool) -> None:
     held = state.facts.get(fact.id)
     if held is not None:
-        state.facts[fact.id] = replace(
-            fact,
-            recall_count=held.recall_count,
-            last_recalled_at=held.last_recalled_at,
-            recall_times=held.recall_times,
-        )
+        state.facts[fact.id] = rewritten(held, fact, reopens=reopens)
 
 
 def _close(state: BankState, closure: Closure, merged: dict[str, str]) -> None:

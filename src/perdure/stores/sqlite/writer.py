@@ -12,7 +12,7 @@ from itertools import chain
 import numpy as np
 
 from perdure.domain.bank import Bank, EmbeddingModel, check_bank_id
-from perdure.domain.closing import closed
+from perdure.domain.closing import closed, rewritten
 from perdure.domain.erasure import rehome, without_entity
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.joining import joined
@@ -192,15 +192,7 @@ class BatchWriter:
     def _update(self, fact: Fact) -> None:
         held = self._facts.get(fact.id)
         if held is not None:
-            old = held.fact
-            self._facts.put(
-                replace(
-                    fact,
-                    recall_count=old.recall_count,
-                    last_recalled_at=old.last_recalled_at,
-                    recall_times=old.recall_times,
-                )
-            )
+            self._facts.put(rewritten(held.fact, fact, reopens=fact.id in self._batch.reopened))
 
     def _add_facts(self) -> WriteReceipt:
         batch = self._batch
