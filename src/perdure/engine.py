@@ -145,24 +145,6 @@ class Perdure(Keeping):
     def _retain_request(self, request: RetainRequest) -> RetainResult:
         return run_retain(self._wired.retain, request)
 
-    def operation(self, bank: str, operation_id: str, *, wait: float | None = None) -> Operation:
-        """How far background work is; `wait` blocks up to so many seconds for its end."""
-        if wait is not None:
-            return self._operations.wait(bank, operation_id, wait)
-        return self._operations.get(bank, operation_id)
-
-    def operations(self, bank: str) -> list[Operation]:
-        """The bank's background work, oldest first."""
-        return self._operations.list(bank)
-
-    def cancel_operation(self, bank: str, operation_id: str) -> Operation:
-        """Stop background work before its next step."""
-        return self._operations.cancel(bank, operation_id)
-
-    def retry_operation(self, bank: str, operation_id: str) -> Operation:
-        """Go on with failed or cancelled background work."""
-        return self._operations.retry(bank, operation_id)
-
     # Recall and reflect
 
     def recall(

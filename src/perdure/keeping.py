@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from perdure.domain.bank import check_bank_id
 from perdure.domain.fact import Document, Fact
+from perdure.domain.operation import Operation
 from perdure.domain.record import Record
 from perdure.errors import Conflict, NotFound, StoreError
 from perdure.ports.clock import Clock
@@ -20,7 +21,7 @@ from perdure.wiring import Wired
 
 
 class Keeping:
-    """Records, document tags, entity membership and the like."""
+    """Background work, records, document tags, entity membership and the like."""
 
     _wired: Wired
     _store: Store
@@ -77,6 +78,24 @@ class Keeping:
     def forget_record(self, kind: str, record_id: str, *, bank: str = "") -> None:
         """Erase a record; one that is not there is no error."""
         self._store.forget(bank, Target(record=(kind, record_id)))
+
+    def operation(self, bank: str, operation_id: str, *, wait: float | None = None) -> Operation:
+        """How far background work is; `wait` blocks up to so many seconds for its end."""
+        if wait is not None:
+            return self._operations.wait(bank, operation_id, wait)
+        return self._operations.get(bank, operation_id)
+
+    def operations(self, bank: str) -> list[Operation]:
+        """The bank's background work, oldest first."""
+        return self._operations.list(bank)
+
+    def cancel_operation(self, bank: str, operation_id: str) -> Operation:
+        """Stop background work before its next step."""
+        return self._operations.cancel(bank, operation_id)
+
+    def retry_operation(self, bank: str, operation_id: str) -> Operation:
+        """Go on with failed or cancelled background work."""
+        return self._operations.retry(bank, operation_id)
 
     def delete_operation(self, bank: str, operation_id: str) -> None:
         """Drop the record of background work that has ended."""

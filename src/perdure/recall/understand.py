@@ -58,12 +58,13 @@ def _embed(parts: RecallParts, bank: str, text: str, trace: Trace) -> Vector | N
     if parts.embedder is None:
         trace.failed("semantic", "no embedder is configured")
         return None
-    stored = [held.model for held in parts.store.banks([bank]) if held.model is not None]
+    for held in parts.store.banks([bank]):
+        if held.model not in (None, parts.embedder.model):
+            trace.failed("semantic", str(ModelMismatch(bank, str(held.model), str(parts.embedder.model))))
+            return None
     try:
-        if stored and stored != [parts.embedder.model]:
-            raise ModelMismatch(bank, str(stored[0]), str(parts.embedder.model))
         return parts.embedder.embed_query(text)
-    except (ModelError, ModelMismatch) as error:
+    except ModelError as error:
         trace.failed("semantic", str(error))
         return None
 
