@@ -7,10 +7,9 @@ types whose values need no checking.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, fields, make_dataclass
-from functools import cache
-from itertools import repeat
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, field, fields, make_dataclass
+from functools import cache, lru_cache
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -32,36 +31,44 @@ def revised(item: T, **changes: object) -> T:
 def made(kind: type[T], **columns: Iterable[Any]) -> list[T]:
     """Objects of which each takes the next value of every column, until one ends; other fields have their defaults."""
     form: Any = kind
-    given = {name: _endless(*default) for name, default in _defaults(form).items()} | columns
-    items = list(map(_twin(form), *(given.pop(name) for name in _form(form)[1])))
-    if given:
-        raise KeyError(*given)
+    twin, order = _filled(form, frozenset(columns))
+    items = list(map(twin, *(columns[name] for name in order)))
     for item in items:
         item.__class__ = form
     return items
 
 
-def _endless(default: object, factory: Any) -> Iterable[object]:
-    return iter(factory, MISSING) if default is MISSING else repeat(default)
-
-
 @cache
 def _twin(kind: Any) -> Any:
-    return make_dataclass("Draft", [field.name for field in fields(kind)], slots=True)
+    return make_dataclass("Draft", [one.name for one in fields(kind)], slots=True)
 
 
 @cache
 def _form(kind: Any) -> tuple[Callable[[object], tuple[object, ...]], Mapping[str, int]]:
     """What reads all fields of a type, and their places."""
-    names = [field.name for field in fields(kind)]
+    names = [one.name for one in fields(kind)]
     return attrgetter(*names), {name: place for place, name in enumerate(names)}
 
 
-@cache
-def _defaults(kind: Any) -> Mapping[str, tuple[object, object]]:
-    """The default of each field that has one, or what makes it."""
-    return {
-        field.name: (field.default, field.default_factory)
-        for field in fields(kind)
-        if field.default is not MISSING or field.default_factory is not MISSING
-    }
+@lru_cache(maxsize=512)
+def _filled(kind: Any, given: frozenset[str]) -> tuple[Any, Sequence[str]]:
+    """A twin that takes the given fields and fills in the rest, and their order."""
+    own = {one.name: one for one in fields(kind)}
+    order = [name for name in own if name in given]
+    unknown = given - own.keys()
+    lacking = {name for name, one in own.items() if name not in given and not _has_default(one)}
+    if unknown or lacking:
+        raise KeyError(*sorted(unknown | lacking))
+    slots = [
+        (name, Any, field())
+        if name in given
+        else (name, Any, field(init=False, default=one.default))
+        if one.default is not MISSING
+        else (name, Any, field(init=False, default_factory=one.default_factory))
+        for name, one in own.items()
+    ]
+    return make_dataclass("Draft", slots, slots=True), order
+
+
+def _has_default(one: Any) -> bool:
+    return one.default is not MISSING or one.default_factory is not MISSING

@@ -11,7 +11,7 @@ from dataclasses import MISSING, fields
 from datetime import datetime
 from functools import lru_cache
 from itertools import repeat
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Any
 
 from perdure.domain.fact import Fact, FactType, Tier
@@ -89,48 +89,50 @@ def decode_facts(bank: str, rows: Sequence[tuple[Any, ...]]) -> list[Fact]:
     """The facts of rows of FACT_COLUMNS, after which others may follow.
 
     Recall reads hundreds at once: all bodies, and all times of recalls, are parsed as one text, which takes half the
-    time; and a stored fact was checked when it was written, so facts are made without checking their fields again.
+    time; those with the same fields are made together; and a stored fact was checked when it was written, so facts
+    are made without checking their fields again.
     """
     if not rows:
         return []
     ids, texts, bodies, counts, times, *_ = zip(*rows, strict=True)
     parsed, _ = _scan("[" + ",".join(bodies) + "]", 0)
-    columns: dict[str, Iterable[Any]] = dict(
-        zip(_STORED, zip(*map(_whole, parsed), strict=True), strict=True)
-    )
-    for name, convert in _CONVERT.items():
-        columns[name] = map(convert, columns[name])
+    alike: dict[int, list[int]] = {}
+    for place, body in enumerate(parsed):
+        if type(body[0]) is not int:
+            body.insert(0, _ALL)
+        alike.setdefault(body[0], []).append(place)
     recalls = _recalls(times)
-    return made(
-        Fact,
-        id=ids,
-        bank=repeat(bank),
-        text=texts,
-        recall_count=counts,
-        recall_times=recalls,
-        last_recalled_at=[held[-1] if held else None for held in recalls],
-        **columns,
-    )
-
-
-def _whole(body: list[Any]) -> tuple[Any, ...]:
-    """All stored fields in their order, with the defaults of those that the body leaves out."""
-    if type(body[0]) is not int:
-        body.insert(0, _ALL)
-    return _in_order(body[0])(body + _DEFAULTS)
+    decoded: list[Any] = [None] * len(rows)
+    for present, places in alike.items():
+        _, *values = zip(*[parsed[place] for place in places], strict=True)
+        columns: dict[str, Iterable[Any]] = dict(zip(_held(present), values, strict=True))
+        for name in columns.keys() & _CONVERT.keys():
+            columns[name] = map(_CONVERT[name], columns[name])
+        if recalls is not None:
+            columns["recall_times"] = [recalls[place] for place in places]
+            columns["last_recalled_at"] = [held[-1] if held else None for held in columns["recall_times"]]
+        facts = made(
+            Fact,
+            id=[ids[place] for place in places],
+            bank=repeat(bank),
+            text=[texts[place] for place in places],
+            recall_count=[counts[place] for place in places],
+            **columns,
+        )
+        for place, fact in zip(places, facts, strict=True):
+            decoded[place] = fact
+    return decoded
 
 
 @lru_cache(maxsize=4096)
-def _in_order(present: int) -> Callable[[list[Any]], tuple[Any, ...]]:
-    """For bodies with certain fields, after which the defaults follow: what puts the fields in their order."""
-    held = [place for place in range(len(_STORED)) if present >> place & 1]
-    sources = {place: 1 + len(held) + place for place in range(len(_STORED))}
-    sources |= {place: at for at, place in enumerate(held, 1)}
-    return itemgetter(*(sources[place] for place in range(len(_STORED))))
+def _held(present: int) -> Sequence[str]:
+    """The fields that a body holds, by its number."""
+    return [name for place, name in enumerate(_STORED) if present >> place & 1]
 
 
-def _recalls(times: Sequence[str | None]) -> list[tuple[datetime, ...]]:
+def _recalls(times: Sequence[str | None]) -> list[tuple[datetime, ...]] | None:
+    """When facts were recalled, None when none was."""
     if not any(times):
-        return [()] * len(times)
+        return None
     recalled, _ = _scan("[" + ",".join([held or "[]" for held in times]) + "]", 0)
     return [tuple(map(_INSTANTS.__getitem__, held)) for held in recalled]
