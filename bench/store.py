@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -189,22 +189,22 @@ class Questions:
         """A filter as each recall makes it."""
         return Filter(now=NOW)
 
-    def semantic(self, number: int, wanted: Filter | None = None) -> list[Hit]:
+    def semantic(self, number: int, wanted: Filter | None = None) -> Sequence[Hit]:
         """Nearest vectors."""
         probe = SemanticProbe(self.vectors[number % QUERIES])
         return self.store.search(BANK, probe, wanted or self.plain(), DEPTH)
 
-    def keyword(self, number: int, wanted: Filter | None = None) -> list[Hit]:
+    def keyword(self, number: int, wanted: Filter | None = None) -> Sequence[Hit]:
         """BM25 of six terms."""
         probe = KeywordProbe(self.terms[number % QUERIES])
         return self.store.search(BANK, probe, wanted or self.plain(), DEPTH)
 
-    def graph(self, number: int, wanted: Filter | None = None) -> list[Hit]:
+    def graph(self, number: int, wanted: Filter | None = None) -> Sequence[Hit]:
         """Two hops from twenty facts."""
         probe = GraphProbe(self.seeds[number % QUERIES], hops=2)
         return self.store.search(BANK, probe, wanted or self.plain(), DEPTH)
 
-    def temporal(self, number: int, wanted: Filter | None = None) -> list[Hit]:
+    def temporal(self, number: int, wanted: Filter | None = None) -> Sequence[Hit]:
         """Thirty days, ordered by similarity."""
         start = self.days[number % QUERIES]
         window = Window(start, start + timedelta(days=30))
@@ -218,7 +218,7 @@ class Questions:
         hits = {channel.__name__: channel(number, wanted) for channel in channels}
         return self.store.facts(BANK, [candidate.fact_id for candidate in fuse(hits, limit=DEPTH)])
 
-    def filtered(self, number: int) -> list[Hit]:
+    def filtered(self, number: int) -> Sequence[Hit]:
         """Nearest vectors among one tag in twenty."""
         tags = (TagLeaf(frozenset({f"t{number % 20}"})),)
         return self.semantic(number, Filter(now=NOW, tags=tags))

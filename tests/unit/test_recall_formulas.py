@@ -14,7 +14,7 @@ from perdure.domain.time import Window
 from perdure.recall.blend import sigmoid, synthetic, with_relevance
 from perdure.recall.boosts import boost, proof, recency, temporal_proximity
 from perdure.recall.budget import BudgetPlan
-from perdure.recall.fuse import fuse, reciprocal_rank
+from perdure.recall.fuse import fuse
 from perdure.recall.recipes import Blend, BoostWeights
 from perdure.recall.score import score
 
@@ -26,9 +26,12 @@ def observation(proofs: int) -> Fact:
 
 
 def test_first_and_fifth_rank_fuse_to_0_0318() -> None:
-    assert reciprocal_rank([1, 5]) == pytest.approx(0.0318, abs=5e-5)
-    assert reciprocal_rank([1]) == pytest.approx(0.0164, abs=5e-5)
-    assert 1 / 65 == pytest.approx(0.0154, abs=5e-5)
+    others = [Hit(name, 1.0) for name in "vwxy"]
+    both, *rest = fuse({"semantic": [Hit("a", 1.0)], "keyword": [*others, Hit("a", 1.0)]})
+    assert both.fact_id == "a"
+    assert both.fused == pytest.approx(0.0318, abs=5e-5)
+    assert both.fused == pytest.approx(1 / 61 + 1 / 65, abs=1e-15)
+    assert rest[0].fused == pytest.approx(0.0164, abs=5e-5)
 
 
 def test_consensus_ranks_above_a_single_channel() -> None:

@@ -185,7 +185,7 @@ class Store(Protocol):
         Vectors of a model other than the bank's raise ModelMismatch before anything is written.
         """
 
-    def search(self, bank: str, probe: Probe, wanted: Filter, limit: int) -> list[Hit]:
+    def search(self, bank: str, probe: Probe, wanted: Filter, limit: int) -> Sequence[Hit]:
         """The facts that answer the probe, best first, ties by id; filtered before ranked."""
 
     def facts(self, bank: str, ids: Sequence[str]) -> list[Fact]:

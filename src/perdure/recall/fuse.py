@@ -2,72 +2,119 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import repeat
-from math import fsum
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
 
 from perdure.domain.recall import Candidate, ChannelRank, Hit
 from perdure.domain.revise import made
+from perdure.ports.hits import Hits, in_columns
 
 RRF_K = 60
+_WHOLE = 2.0**52
+"""Shares are summed as whole numbers of this part of one, so that the order of channels does not matter."""
 
-
-def reciprocal_rank(ranks: Sequence[int], k: int = RRF_K) -> float:
-    """Sum of 1 / (k + rank), in which the order of channels does not matter."""
-    return fsum([1.0 / (k + rank) for rank in ranks])
-
-
-@lru_cache(maxsize=64)
-def _shares(k: int, count: int) -> tuple[float, ...]:
-    """What the first ranks are worth."""
-    return tuple(reciprocal_rank([rank], k) for rank in range(1, 1 + count))
+Places = NDArray[np.int64]
+Fused = NDArray[np.float64]
 
 
 def fuse(hits: Mapping[str, Sequence[Hit]], k: int = RRF_K, limit: int | None = None) -> list[Candidate]:
-    """Reciprocal rank fusion, best first, ties by id."""
-    shares: defaultdict[str, list[float]] = defaultdict(list)
-    by_rank = _shares(k, max(map(len, hits.values()), default=0))
-    for found in hits.values():
-        for hit, share in zip(found, by_rank, strict=False):
-            shares[hit.fact_id].append(share)
-    fused = dict(zip(shares, map(fsum, shares.values()), strict=True))
-    return _best(hits, sorted(hits), fused, limit)
+    """Reciprocal rank fusion, the sum of 1 / (k + rank), best first, ties by id."""
+    found = _side_by_side(hits, sorted(hits))
+    if found is None:
+        return []
+    shares = _shares(k, max(map(len, hits.values())))
+    return _best(found, np.add.reduceat(shares[found.rank - 1], found.starts) / _WHOLE, limit)
 
 
 def fuse_stages(hits: Mapping[str, Sequence[Hit]], limit: int | None = None) -> list[Candidate]:
     """abmind: a fact keeps the raw score of the first stage that found it; later stages only confirm."""
-    fused: dict[str, float] = {}
-    for found in hits.values():
-        for hit in found:
-            fused.setdefault(hit.fact_id, hit.score)
-    return _best(hits, list(hits), fused, limit)
+    found = _side_by_side(hits, list(hits))
+    return [] if found is None else _best(found, found.score[found.starts], limit)
 
 
-def _best(
-    hits: Mapping[str, Sequence[Hit]], channels: Sequence[str], fused: Mapping[str, float], limit: int | None
-) -> list[Candidate]:
+@lru_cache(maxsize=64)
+def _shares(k: int, count: int) -> Places:
+    """What the first ranks are worth, in parts of one."""
+    return np.rint(_WHOLE / (k + np.arange(1, 1 + count))).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Found:
+    """The hits of all channels, those of one fact side by side in the order of the channels."""
+
+    names: Sequence[str]
+    columns: Sequence[Hits]
+    channel: Places
+    rank: Places
+    score: Fused
+    starts: Places
+    """Where the hits of each fact start."""
+
+    def ids(self, facts: Places) -> list[str]:
+        """The ids of some of the facts."""
+        first = self.starts[facts]
+        ids = np.empty(len(facts), np.object_)
+        for number, column in enumerate(self.columns):
+            own = np.flatnonzero(self.channel[first] == number)
+            ids[own] = column.ids_at(self.rank[first[own]] - 1)
+        return list(ids)
+
+    def ranks(self, facts: Places) -> list[tuple[ChannelRank, ...]]:
+        """Where the channels placed some of the facts."""
+        counts = np.diff(self.starts, append=len(self.rank))[facts]
+        until = np.cumsum(counts)
+        places = np.arange(until[-1]) + np.repeat(self.starts[facts] - until + counts, counts)
+        ranks = iter(
+            made(
+                ChannelRank,
+                channel=map(self.names.__getitem__, self.channel[places].tolist()),
+                rank=self.rank[places].tolist(),
+                score=self.score[places].tolist(),
+            )
+        )
+        return [tuple(islice(ranks, count)) for count in counts.tolist()]
+
+
+def _side_by_side(hits: Mapping[str, Sequence[Hit]], channels: Sequence[str]) -> _Found | None:
+    """None when no channel found anything."""
+    names = [name for name in channels if hits[name]]
+    if not names:
+        return None
+    columns = in_columns([hits[name] for name in names])
+    sizes = [len(column) for column in columns]
+    numbers = np.concatenate([column.numbers for column in columns])
+    order = np.argsort(numbers, kind="stable")
+    ordered = numbers[order]
+    first = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return _Found(
+        names=names,
+        columns=columns,
+        channel=np.repeat(np.arange(len(names)), sizes)[order],
+        rank=np.concatenate([np.arange(1, 1 + size) for size in sizes])[order],
+        score=np.concatenate([column.scores for column in columns])[order],
+        starts=np.flatnonzero(first),
+    )
+
+
+def _best(found: _Found, fused: Fused, limit: int | None) -> list[Candidate]:
     """Candidates are made for what goes on only: thousands of hits, hundreds of candidates."""
-    best = _highest(fused, limit)
-    ranks: dict[str, list[ChannelRank]] = {fact_id: [] for fact_id in best}
-    for channel in channels:
-        placed = [(rank, hit) for rank, hit in enumerate(hits[channel], start=1) if hit.fact_id in ranks]
-        if not placed:
-            continue
-        numbers, kept = zip(*placed, strict=True)
-        scores = [hit.score for hit in kept]
-        for hit, place in zip(
-            kept, made(ChannelRank, channel=repeat(channel), rank=numbers, score=scores), strict=True
-        ):
-            ranks[hit.fact_id].append(place)
-    return made(Candidate, fact_id=best, ranks=map(tuple, ranks.values()), fused=map(fused.__getitem__, best))
-
-
-def _highest(fused: Mapping[str, float], limit: int | None) -> list[str]:
-    """The ids of the highest scores, best first, ties by id; only those near the top are put in order."""
-    held: Iterable[str] = fused
-    if limit is not None and 0 < limit < len(fused):
-        border = sorted(fused.values(), reverse=True)[limit - 1]
-        held = [fact_id for fact_id, score in fused.items() if score >= border]
-    return sorted(sorted(held), key=fused.__getitem__, reverse=True)[:limit]
+    facts = np.arange(len(fused))
+    if limit is not None and limit < len(fused):
+        if limit < 1:
+            return []
+        facts = np.flatnonzero(fused >= np.partition(fused, -limit)[-limit])
+    ids, scores = found.ids(facts), fused[facts].tolist()
+    by_id = sorted(range(len(ids)), key=ids.__getitem__)
+    order = sorted(by_id, key=scores.__getitem__, reverse=True)[:limit]
+    return made(
+        Candidate,
+        fact_id=[ids[place] for place in order],
+        ranks=found.ranks(facts[order]),
+        fused=[scores[place] for place in order],
+    )

@@ -29,9 +29,9 @@ PATIENCE = 0.03
 
 def search(
     parts: RecallParts, request: RecallRequest, understood: Understood, trace: Trace
-) -> dict[str, list[Hit]]:
+) -> dict[str, Sequence[Hit]]:
     """Each channel's hits, best first, in the recipe's order; a channel that fails is named and left out."""
-    hits: dict[str, list[Hit]] = {}
+    hits: dict[str, Sequence[Hit]] = {}
     contexts = _contexts(parts, request, understood)
     for group in _groups(request.recipe.channels):
         open_specs = [spec for spec in group if not _filled(spec, hits, request)]
@@ -46,7 +46,7 @@ def _groups(specs: Sequence[ChannelSpec]) -> list[list[ChannelSpec]]:
     return [first, second] if second else [first]
 
 
-def _filled(spec: ChannelSpec, hits: Mapping[str, list[Hit]], request: RecallRequest) -> bool:
+def _filled(spec: ChannelSpec, hits: Mapping[str, Sequence[Hit]], request: RecallRequest) -> bool:
     limit = request.limit or request.recipe.limit
     return (
         spec.unless_filled is not None
@@ -60,10 +60,10 @@ def _run(
     request: RecallRequest,
     channels: Sequence[tuple[str, ChannelContext]],
     trace: Trace,
-) -> dict[str, list[Hit]]:
+) -> dict[str, Sequence[Hit]]:
     timeout = request.channel_timeout or parts.channel_timeout
     deadline = time.monotonic() + timeout
-    running: dict[str, Future[list[Hit]]] = {name: Future() for name, _ in channels}
+    running: dict[str, Future[Sequence[Hit]]] = {name: Future() for name, _ in channels}
     waiting = deque(channels)
 
     def work() -> None:
@@ -80,7 +80,7 @@ def _run(
     return _collect(running, deadline, timeout, trace)
 
 
-def _settle(future: Future[list[Hit]], name: str, context: ChannelContext, trace: Trace) -> None:
+def _settle(future: Future[Sequence[Hit]], name: str, context: ChannelContext, trace: Trace) -> None:
     """Put what the channel finds, or how it fails, into the future."""
     if not future.set_running_or_notify_cancel():
         return
@@ -92,9 +92,9 @@ def _settle(future: Future[list[Hit]], name: str, context: ChannelContext, trace
 
 
 def _collect(
-    running: Mapping[str, Future[list[Hit]]], deadline: float, timeout: float, trace: Trace
-) -> dict[str, list[Hit]]:
-    hits: dict[str, list[Hit]] = {}
+    running: Mapping[str, Future[Sequence[Hit]]], deadline: float, timeout: float, trace: Trace
+) -> dict[str, Sequence[Hit]]:
+    hits: dict[str, Sequence[Hit]] = {}
     for name, future in running.items():
         try:
             hits[name] = future.result(timeout=max(deadline - time.monotonic(), 0.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -142,7 +143,7 @@ def _bound(anchor: Anchor, moment: Window) -> Window:
 def _date_of(parts: RecallParts, request: RecallRequest, event: str, trace: Trace) -> Window | None:
     """When the best match of the event happened."""
     wanted = request.wanted(parts.clock())
-    hits: dict[str, list[Hit]] = {
+    hits: dict[str, Sequence[Hit]] = {
         "keyword": parts.store.search(
             request.bank, KeywordProbe(dict.fromkeys(index_terms(event), 1.0)), wanted, _ANCHOR_DEPTH
         )

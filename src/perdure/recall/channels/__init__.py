@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from perdure.domain.recall import Hit
 from perdure.recall.channels.context import ChannelContext
@@ -16,7 +16,7 @@ from perdure.recall.channels.semantic import semantic, semantic_floor, surroundi
 from perdure.recall.channels.signature import signature
 from perdure.recall.channels.temporal import temporal
 
-Channel = Callable[[ChannelContext], list[Hit]]
+Channel = Callable[[ChannelContext], Sequence[Hit]]
 
 CHANNELS: Mapping[str, Channel] = {
     "semantic": semantic,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from perdure.domain.recall import Hit
 from perdure.ports.probe import FuzzyProbe, KeywordProbe
 from perdure.recall.channels.context import ChannelContext
 
 
-def fuzzy(context: ChannelContext) -> list[Hit]:
+def fuzzy(context: ChannelContext) -> Sequence[Hit]:
     """BM25 hits, filled up to the limit by trigram matches of misspelt or partial words."""
-    hits: list[Hit] = []
+    hits: Sequence[Hit] = []
     if context.query.terms:
         stemmed = KeywordProbe(context.query.terms, min_score=context.floors.keyword)
         hits = context.store.search(context.bank, stemmed, context.wanted, context.limit)
@@ -21,5 +23,5 @@ def fuzzy(context: ChannelContext) -> list[Hit]:
         )
         fresh = [hit for hit in alike if hit.fact_id not in seen]
         best = max((hit.score for hit in fresh), default=1.0) or 1.0
-        hits += [Hit(hit.fact_id, floor * hit.score / best) for hit in fresh]
+        hits = [*hits, *(Hit(hit.fact_id, floor * hit.score / best) for hit in fresh)]
     return hits[: context.limit]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from perdure.domain.recall import Hit
 from perdure.ports.probe import GraphProbe
 from perdure.recall.channels.context import ChannelContext
@@ -12,7 +14,7 @@ EXPANDED = 3
 """Of so many facts that the channel may bring, one spreads on at each further hop."""
 
 
-def graph(context: ChannelContext) -> list[Hit]:
+def graph(context: ChannelContext) -> Sequence[Hit]:
     """Link expansion from the question's entities and its best semantic hits; more hops with more budget."""
     nearest = context.nearest.first(SEEDS, SEED_FLOOR)
     seeds = {hit.fact_id: min(hit.score, 1.0) for hit in nearest}

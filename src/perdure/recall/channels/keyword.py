@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from perdure.domain.recall import Hit
 from perdure.ports.probe import KeywordProbe
 from perdure.recall.channels.context import ChannelContext
 
 
-def keyword(context: ChannelContext) -> list[Hit]:
+def keyword(context: ChannelContext) -> Sequence[Hit]:
     """Facts that hold the question's terms, rare ones first."""
     if not context.query.terms:
         return []

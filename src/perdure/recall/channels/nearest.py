@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Sequence
 from threading import Lock
 
 from perdure.domain.filter import Filter
@@ -18,9 +20,9 @@ class Nearest:
         self._store, self._bank, self._vector, self._wanted = store, bank, vector, wanted
         self._limit = limit
         self._lock = Lock()
-        self._hits: list[Hit] | None = None
+        self._hits: Sequence[Hit] | None = None
 
-    def first(self, count: int, floor: float | None = None) -> list[Hit]:
+    def first(self, count: int, floor: float | None = None) -> Sequence[Hit]:
         """The nearest facts, best first, with cosines of at least the floor; none without a vector."""
         if self._vector is None:
             return []
@@ -30,4 +32,4 @@ class Nearest:
                 probe = SemanticProbe(self._vector)
                 self._hits = self._store.search(self._bank, probe, self._wanted, self._limit)
             hits = self._hits[:count]
-        return hits if floor is None else [hit for hit in hits if hit.score >= floor]
+        return hits if floor is None else hits[: bisect_right(hits, -floor, key=lambda hit: -hit.score)]

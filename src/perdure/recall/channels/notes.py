@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from perdure.domain.filter import admits
 from perdure.domain.recall import Hit
 from perdure.recall.channels.context import ChannelContext
@@ -9,7 +11,7 @@ from perdure.recall.channels.context import ChannelContext
 NOTE_SCORE = 0.5
 
 
-def notes(context: ChannelContext) -> list[Hit]:
+def notes(context: ChannelContext) -> Sequence[Hit]:
     """Matching paragraphs at abmind's fixed score; nothing where no notes are kept."""
     if context.notes is None:
         return []

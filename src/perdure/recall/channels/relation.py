@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from perdure.domain.recall import Hit
 from perdure.ports.probe import RelationProbe
 from perdure.recall.channels.context import ChannelContext
@@ -9,7 +11,7 @@ from perdure.recall.channels.context import ChannelContext
 EDGE_SCORE = 0.6
 
 
-def relation(context: ChannelContext) -> list[Hit]:
+def relation(context: ChannelContext) -> Sequence[Hit]:
     """The entity's edges, `alice -[works_with]-> bob`, each at abmind's fixed score."""
     if not context.query.entities:
         return []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from perdure.domain.recall import Hit
 from perdure.ports.probe import SemanticProbe
 from perdure.recall.channels.context import ChannelContext
@@ -9,18 +11,18 @@ from perdure.recall.channels.context import ChannelContext
 ABMIND_OVERFETCH = 3
 
 
-def semantic(context: ChannelContext) -> list[Hit]:
+def semantic(context: ChannelContext) -> Sequence[Hit]:
     """Cosine, best first."""
     return context.nearest.first(context.limit, context.floors.semantic)
 
 
-def semantic_floor(context: ChannelContext) -> list[Hit]:
+def semantic_floor(context: ChannelContext) -> Sequence[Hit]:
     """abmind's Se: cosine above the floor, three times the limit, for diversity later on."""
     floor = max(context.similarity_floor, context.floors.semantic or 0.0)
     return context.nearest.first(context.limit * ABMIND_OVERFETCH, floor)
 
 
-def surroundings(context: ChannelContext) -> list[Hit]:
+def surroundings(context: ChannelContext) -> Sequence[Hit]:
     """Cosine with the facts' context view: found by what was said around them."""
     if context.vector is None:
         return []

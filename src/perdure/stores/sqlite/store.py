@@ -99,7 +99,7 @@ class SqliteStore:
         with self._writing() as db:
             return BatchWriter(db, batch, self._clock()).apply(vectors)
 
-    def search(self, bank: str, probe: Probe, wanted: Filter, limit: int) -> list[Hit]:
+    def search(self, bank: str, probe: Probe, wanted: Filter, limit: int) -> Sequence[Hit]:
         with self._reading() as reader:
             state = self._look(reader, bank)
             if state is None or limit < 1:

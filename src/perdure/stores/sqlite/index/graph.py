@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +19,7 @@ Rows = NDArray[np.int64]
 Scores = NDArray[np.float64]
 
 
-def graph(index: Snapshot, probe: GraphProbe, admission: Admission, limit: int) -> list[Hit]:
+def graph(index: Snapshot, probe: GraphProbe, admission: Admission, limit: int) -> Sequence[Hit]:
     """Activation that spreads from seeds, as GraphProbe states it."""
     seeds, held = _seeds(index, probe, admission.mask)
     totals = np.zeros(index.size)
@@ -188,7 +190,7 @@ def summed(places: Rows, values: Scores, size: int) -> Scores:
     return np.bincount(places, weights=values, minlength=size).astype(np.float64, copy=False)
 
 
-def pagerank(index: Snapshot, probe: PageRankProbe, admission: Admission, limit: int) -> list[Hit]:
+def pagerank(index: Snapshot, probe: PageRankProbe, admission: Admission, limit: int) -> Sequence[Hit]:
     """Mass walks entity -> fact -> entity and returns to the seeds."""
     entity, row = split(index.members.keys)
     kept = admission.mask[row]

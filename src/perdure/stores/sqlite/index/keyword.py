@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from perdure.stores.sqlite.index.rank import Scores, best, contenders
 from perdure.stores.sqlite.index.snapshot import Admission, Snapshot
 
 
-def keyword(index: Snapshot, probe: KeywordProbe, admission: Admission, limit: int) -> list[Hit]:
+def keyword(index: Snapshot, probe: KeywordProbe, admission: Admission, limit: int) -> Sequence[Hit]:
     """The formula of `perdure.testing.memory_search`; counts go over the facts that are not closed."""
     current, count = index.open.mask, index.open.count
     norms = _norms(index, probe.k1, probe.b)

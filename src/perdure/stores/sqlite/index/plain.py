@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -13,14 +13,14 @@ from perdure.stores.sqlite.index.rank import best
 from perdure.stores.sqlite.index.snapshot import Mask, Snapshot
 
 
-def semantic(index: Snapshot, probe: SemanticProbe, mask: Mask, limit: int) -> list[Hit]:
+def semantic(index: Snapshot, probe: SemanticProbe, mask: Mask, limit: int) -> Sequence[Hit]:
     """Cosine with the vectors of a view."""
     view = index.views[probe.view]
     rows, scores = view.search(probe.vector.astype(np.float32), mask, limit)
     return best(index, rows, scores, limit, probe.min_score)
 
 
-def fuzzy(index: Snapshot, probe: FuzzyProbe, mask: Mask, limit: int) -> list[Hit]:
+def fuzzy(index: Snapshot, probe: FuzzyProbe, mask: Mask, limit: int) -> Sequence[Hit]:
     """Mean over the query's words of the best similarity with a word of the fact."""
     assert index.vocabulary is not None
     wanted = list(dict.fromkeys(probe.words))
@@ -36,7 +36,7 @@ def fuzzy(index: Snapshot, probe: FuzzyProbe, mask: Mask, limit: int) -> list[Hi
     return best(index, rows, total[rows] / max(len(wanted), 1), limit, probe.min_score, digits=9)
 
 
-def signature(index: Snapshot, probe: SignatureProbe, mask: Mask, limit: int) -> list[Hit]:
+def signature(index: Snapshot, probe: SignatureProbe, mask: Mask, limit: int) -> Sequence[Hit]:
     """Share of equal bits among facts that carry a signature of that length."""
     held = index.signatures
     if held is None or held.shape[1] != len(probe.signature) + 1 or not probe.signature:
@@ -49,7 +49,7 @@ def signature(index: Snapshot, probe: SignatureProbe, mask: Mask, limit: int) ->
 
 def relation(
     index: Snapshot, probe: RelationProbe, names: Mapping[str, float], mask: Mask, limit: int
-) -> list[Hit]:
+) -> Sequence[Hit]:
     """Weight of the subject plus weight of the object; `names` are the entities' names in any case."""
     subject, verb, thing = (index.columns[name] for name in ("subject", "relation", "object"))
     wanted = mask & (subject != 0) & (verb != 0) & (thing != 0)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Sequence
-from itertools import repeat
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perdure.domain.recall import Hit
+from perdure.ports.hits import Hits
 from perdure.stores.sqlite.index.snapshot import Snapshot
 
 Rows = NDArray[np.int64]
@@ -18,8 +16,6 @@ Scores = NDArray[np.float64]
 _FEW = 4
 _DRAWN = 16
 """One of so many scores is drawn to guess where the best begin."""
-_new = object.__new__
-_put_id, _put_score = (vars(Hit)[name].__set__ for name in ("fact_id", "score"))
 
 
 def ranked(
@@ -88,21 +84,14 @@ def best(
     limit: int,
     min_score: float | None = None,
     digits: int | None = None,
-) -> list[Hit]:
+) -> Hits:
     """The same as hits."""
     return as_hits(index, *ranked(index, rows, scores, limit, min_score, digits))
 
 
-def as_hits(index: Snapshot, rows: Rows, scores: Scores) -> list[Hit]:
-    """Hits in the order given; filled field by field, since a frozen object's own way takes six times as long."""
-    hits = list(map(_new, repeat(Hit, len(rows))))
-    _run(map(_put_id, hits, map(index.ids.__getitem__, rows.tolist())))
-    _run(map(_put_score, hits, scores.tolist()))
-    return hits
-
-
-def _run(calls: Iterable[object]) -> None:
-    deque(calls, 0)
+def as_hits(index: Snapshot, rows: Rows, scores: Scores) -> Hits:
+    """Hits in the order given."""
+    return Hits(index.numbers[rows], scores, index.ids, rows)
 
 
 def highest(index: Snapshot, rows: Rows, scores: Scores, limit: int) -> Rows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from perdure.domain.filter import Filter
 from perdure.domain.recall import Hit
@@ -40,7 +40,7 @@ def prepare(index: BankIndex, reader: Reader, snapshot: Snapshot, probe: Probe) 
 
 def answer(
     snapshot: Snapshot, probe: Probe, wanted: Filter, limit: int, names: Mapping[str, float]
-) -> list[Hit]:
+) -> Sequence[Hit]:
     """The hits of a probe; `names` are the names of a RelationProbe's entities."""
     admission = admitted(snapshot, wanted)
     mask = admission.mask

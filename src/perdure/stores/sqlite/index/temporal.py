@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import numpy as np
@@ -12,7 +13,7 @@ from perdure.ports.probe import TemporalProbe
 from perdure.stores.sqlite.codec import EPOCH, micros
 from perdure.stores.sqlite.index.graph import neighbours
 from perdure.stores.sqlite.index.masks import during
-from perdure.stores.sqlite.index.rank import as_hits, best, in_order
+from perdure.stores.sqlite.index.rank import as_hits, in_order, ranked
 from perdure.stores.sqlite.index.snapshot import Mask, Snapshot
 from perdure.stores.sqlite.index.vectors import RESCORED, likeliest
 
@@ -20,7 +21,7 @@ Rows = NDArray[np.int64]
 Scores = NDArray[np.float64]
 
 
-def temporal(index: Snapshot, probe: TemporalProbe, mask: Mask, limit: int) -> list[Hit]:
+def temporal(index: Snapshot, probe: TemporalProbe, mask: Mask, limit: int) -> Sequence[Hit]:
     """Slices of the window take turns; what room is left goes to linked facts outside it."""
     inside = mask & during(index, probe.window)
     rows = np.flatnonzero(inside)
@@ -35,10 +36,10 @@ def temporal(index: Snapshot, probe: TemporalProbe, mask: Mask, limit: int) -> l
     else:
         rows, slices, scores = _similar(index, probe, rows, slices, limit)
     rows, scores = _take_turns(index, rows, scores, slices, limit)
-    hits = as_hits(index, rows, scores)
-    if len(hits) < limit:
-        hits += _linked(index, probe, mask & ~inside, rows, scores, limit - len(hits))
-    return hits
+    if len(rows) < limit:
+        more, strengths = _linked(index, probe, mask & ~inside, rows, scores, limit - len(rows))
+        rows, scores = np.concatenate([rows, more]), np.concatenate([scores, strengths])
+    return as_hits(index, rows, scores)
 
 
 def _slices(dates: Rows, start: int, end: int, count: int) -> Rows:
@@ -110,11 +111,11 @@ def _leaders(scores: Scores, slices: Rows, counts: Rows, turns: int) -> Rows:
 
 def _linked(
     index: Snapshot, probe: TemporalProbe, mask: Mask, rows: Rows, scores: Scores, room: int
-) -> list[Hit]:
+) -> tuple[Rows, Scores]:
     held = np.maximum(scores, 0.0)
     strongest = np.full(index.size, -1.0)
     for kind in probe.spread:
         far, weight = neighbours(index, mask, rows, held, kind)
         np.maximum.at(strongest, far, weight)
     found = np.flatnonzero(strongest >= 0)
-    return best(index, found, strongest[found], room, digits=9)
+    return ranked(index, found, strongest[found], room, digits=9)
