@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.domain.recall import Hit
-from perdure.ports.hits import Hits, in_columns
+from perdure.ports.hits import Hits, sharing_names
 from perdure.recall.fuse import fuse, fuse_stages
 
 NAMES = [f"{number * 37 % 64:02d}" for number in range(64)]
@@ -16,8 +16,7 @@ channels = st.dictionaries(st.sampled_from(["semantic", "keyword", "graph", "not
 
 
 def columns(found: list[int]) -> Hits:
-    at = np.array(found, np.int64)
-    return Hits(at + 100, 1.0 / (1.0 + np.arange(len(found))), NAMES, at)
+    return Hits(NAMES, np.array(found, np.int64), 1.0 / (1.0 + np.arange(len(found))))
 
 
 def plain(found: list[int]) -> list[Hit]:
@@ -33,7 +32,6 @@ def test_columns_read_as_the_list(found: list[int], start: int, end: int) -> Non
     assert held[start:end] == listed[start:end]
     assert held[::-1] == listed[::-1]
     assert [held[place] for place in range(-len(found), len(found))] == listed + listed
-    assert held.ids_at(np.arange(len(found))) == [hit.fact_id for hit in listed]
 
 
 @given(channels, st.one_of(st.none(), st.integers(0, 70)), st.sets(st.sampled_from(["keyword", "notes"])))
@@ -60,8 +58,11 @@ def test_fusion_is_the_sum_of_reciprocal_ranks(found: dict[str, list[int]]) -> N
     assert fused == sorted(fused, key=lambda candidate: (-candidate.fused, candidate.fact_id))
 
 
-def test_lists_get_numbers_of_their_own() -> None:
-    first, second = in_columns([plain([3, 1]), columns([1, 2])])
-    assert first.numbers.tolist() == [0, 1]
-    assert second.numbers.tolist() == [1, 2]
-    assert second == plain([1, 2])
+def test_lists_come_to_share_their_names() -> None:
+    other = Hits([*NAMES], np.array([1, 2]), np.array([1.0, 0.5]))
+    for lists in ([plain([3, 1]), columns([1, 2])], [columns([3, 1]), other]):
+        first, second = sharing_names(lists)
+        assert first.names is second.names
+        assert (first, second) == (plain([3, 1]), plain([1, 2]))
+        assert first.places.tolist() == [0, 1]
+        assert second.places.tolist() == [1, 2]

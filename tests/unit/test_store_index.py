@@ -126,7 +126,7 @@ def test_postings_of_several_heads(size: int) -> None:
 def test_rounding_ranks_as_if_all_were_rounded(limit: int) -> None:
     random = np.random.default_rng(limit)
     ids = [f"{number * 7919 % 5000:016d}-x{number % 3}" for number in range(500)]
-    index: Any = SimpleNamespace(ids=ids, id_keys=rank.id_keys(ids), numbers=np.arange(1, 501))
+    index: Any = SimpleNamespace(ids=ids, id_keys=rank.id_keys(ids))
     scores = random.choice([0.25, 0.5, 0.75], 500) + random.integers(-3, 4, 500) * 3e-10
     rows, ranked = rank.ranked(index, np.arange(500), scores, limit, digits=9)
     rounded = np.round(scores, 9)

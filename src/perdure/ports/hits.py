@@ -10,40 +10,37 @@ from numpy.typing import NDArray
 
 from perdure.domain.recall import Hit
 
-Numbers = NDArray[np.int64]
+Places = NDArray[np.int64]
 Scores = NDArray[np.float64]
 
 
 class Hits(Sequence[Hit]):
-    """What a channel found, best first; a Hit is made when it is asked for."""
+    """What a channel found, best first: the ids are names[places]. A Hit is made when it is asked for.
 
-    __slots__ = ("_names", "_places", "numbers", "scores")
+    No name is in `names` twice; what a store finds by several probes should share them.
+    """
 
-    def __init__(self, numbers: Numbers, scores: Scores, names: Sequence[str], places: Numbers) -> None:
-        """`numbers` are equal where facts of a bank are, whichever probe found them; ids are names[places]."""
-        self.numbers, self.scores = numbers, scores
-        self._names, self._places = names, places
+    __slots__ = ("names", "places", "scores")
 
-    def ids_at(self, places: Numbers) -> list[str]:
-        """The ids of the facts at some places."""
-        return list(map(self._names.__getitem__, self._places[places].tolist()))
+    def __init__(self, names: Sequence[str], places: Places, scores: Scores) -> None:
+        self.names, self.places, self.scores = names, places, scores
 
     def __len__(self) -> int:
-        return len(self.numbers)
+        return len(self.places)
 
     @overload
-    def __getitem__(self, place: int) -> Hit: ...
+    def __getitem__(self, at: int) -> Hit: ...
 
     @overload
-    def __getitem__(self, place: slice) -> Hits: ...
+    def __getitem__(self, at: slice) -> Hits: ...
 
-    def __getitem__(self, place: int | slice) -> Hit | Hits:
-        if isinstance(place, slice):
-            return Hits(self.numbers[place], self.scores[place], self._names, self._places[place])
-        return Hit(self._names[self._places[place]], float(self.scores[place]))
+    def __getitem__(self, at: int | slice) -> Hit | Hits:
+        if isinstance(at, slice):
+            return Hits(self.names, self.places[at], self.scores[at])
+        return Hit(self.names[self.places[at]], float(self.scores[at]))
 
     def __iter__(self) -> Iterator[Hit]:
-        return map(Hit, map(self._names.__getitem__, self._places.tolist()), self.scores.tolist())
+        return map(Hit, map(self.names.__getitem__, self.places.tolist()), self.scores.tolist())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)
@@ -54,17 +51,21 @@ class Hits(Sequence[Hit]):
         return repr(list(self))
 
 
-def in_columns(lists: Sequence[Sequence[Hit]]) -> list[Hits]:
-    """The same in columns; where a list has none, the facts of all are numbered in the order in which they appear."""
+def sharing_names(lists: Sequence[Sequence[Hit]]) -> list[Hits]:
+    """The same hits in columns that share their names, so that equal places are the same fact."""
     columns = [found for found in lists if isinstance(found, Hits)]
-    if len(columns) == len(lists):
+    if len(columns) == len(lists) and all(found.names is columns[0].names for found in columns):
         return columns
-    number_of: dict[str, int] = {}
-    return [_numbered(found, number_of) for found in lists]
-
-
-def _numbered(found: Sequence[Hit], number_of: dict[str, int]) -> Hits:
-    ids = [hit.fact_id for hit in found]
-    numbers = np.array([number_of.setdefault(ident, len(number_of)) for ident in ids], np.int64)
-    scores = np.array([hit.score for hit in found], np.float64)
-    return Hits(numbers, scores, ids, np.arange(len(ids)))
+    place_of: dict[str, int] = {}
+    for found in lists:
+        for hit in found:
+            place_of.setdefault(hit.fact_id, len(place_of))
+    names = list(place_of)
+    return [
+        Hits(
+            names,
+            np.array([place_of[hit.fact_id] for hit in found], np.int64),
+            np.array([hit.score for hit in found], np.float64),
+        )
+        for found in lists
+    ]

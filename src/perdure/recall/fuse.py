@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from perdure.domain.recall import Candidate, ChannelRank, Hit
 from perdure.domain.revise import made
-from perdure.ports.hits import Hits, in_columns
+from perdure.ports.hits import sharing_names
 
 RRF_K = 60
 _WHOLE = 2.0**52
@@ -48,33 +48,30 @@ class _Found:
     """The hits of all channels, those of one fact side by side in the order of the channels."""
 
     names: Sequence[str]
-    columns: Sequence[Hits]
+    """Ids of facts; a hit's place among them is in `fact`."""
+    fact: Places
+    channels: Sequence[str]
     channel: Places
     rank: Places
     score: Fused
     starts: Places
     """Where the hits of each fact start."""
 
-    def ids(self, facts: Places) -> list[str]:
+    def ids(self, which: Places) -> list[str]:
         """The ids of some of the facts."""
-        first = self.starts[facts]
-        ids = np.empty(len(facts), np.object_)
-        for number, column in enumerate(self.columns):
-            own = np.flatnonzero(self.channel[first] == number)
-            ids[own] = column.ids_at(self.rank[first[own]] - 1)
-        return list(ids)
+        return list(map(self.names.__getitem__, self.fact[self.starts[which]].tolist()))
 
-    def ranks(self, facts: Places) -> list[tuple[ChannelRank, ...]]:
+    def ranks(self, which: Places) -> list[tuple[ChannelRank, ...]]:
         """Where the channels placed some of the facts."""
-        counts = np.diff(self.starts, append=len(self.rank))[facts]
+        counts = np.diff(self.starts, append=len(self.rank))[which]
         until = np.cumsum(counts)
-        places = np.arange(until[-1]) + np.repeat(self.starts[facts] - until + counts, counts)
+        hits = np.arange(until[-1]) + np.repeat(self.starts[which] - until + counts, counts)
         ranks = iter(
             made(
                 ChannelRank,
-                channel=map(self.names.__getitem__, self.channel[places].tolist()),
-                rank=self.rank[places].tolist(),
-                score=self.score[places].tolist(),
+                channel=map(self.channels.__getitem__, self.channel[hits].tolist()),
+                rank=self.rank[hits].tolist(),
+                score=self.score[hits].tolist(),
             )
         )
         return [tuple(islice(ranks, count)) for count in counts.tolist()]
@@ -82,20 +79,21 @@ class _Found:
 
 def _side_by_side(hits: Mapping[str, Sequence[Hit]], channels: Sequence[str]) -> _Found | None:
     """None when no channel found anything."""
-    names = [name for name in channels if hits[name]]
-    if not names:
+    channels = [name for name in channels if hits[name]]
+    if not channels:
         return None
-    columns = in_columns([hits[name] for name in names])
+    columns = sharing_names([hits[name] for name in channels])
     sizes = [len(column) for column in columns]
-    numbers = np.concatenate([column.numbers for column in columns])
-    order = np.argsort(numbers, kind="stable")
-    ordered = numbers[order]
-    first = np.ones(len(ordered), np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    facts = np.concatenate([column.places for column in columns])
+    order = np.argsort(facts, kind="stable")
+    facts = facts[order]
+    first = np.ones(len(facts), np.bool_)
+    np.not_equal(facts[1:], facts[:-1], out=first[1:])
     return _Found(
-        names=names,
-        columns=columns,
-        channel=np.repeat(np.arange(len(names)), sizes)[order],
+        names=columns[0].names,
+        fact=facts,
+        channels=channels,
+        channel=np.repeat(np.arange(len(channels)), sizes)[order],
         rank=np.concatenate([np.arange(1, 1 + size) for size in sizes])[order],
         score=np.concatenate([column.scores for column in columns])[order],
         starts=np.flatnonzero(first),
@@ -104,17 +102,17 @@ def _side_by_side(hits: Mapping[str, Sequence[Hit]], channels: Sequence[str]) ->
 
 def _best(found: _Found, fused: Fused, limit: int | None) -> list[Candidate]:
     """Candidates are made for what goes on only: thousands of hits, hundreds of candidates."""
-    facts = np.arange(len(fused))
+    which = np.arange(len(fused))
     if limit is not None and limit < len(fused):
         if limit < 1:
             return []
-        facts = np.flatnonzero(fused >= np.partition(fused, -limit)[-limit])
-    ids, scores = found.ids(facts), fused[facts].tolist()
+        which = np.flatnonzero(fused >= np.partition(fused, -limit)[-limit])
+    ids, scores = found.ids(which), fused[which].tolist()
     by_id = sorted(range(len(ids)), key=ids.__getitem__)
     order = sorted(by_id, key=scores.__getitem__, reverse=True)[:limit]
     return made(
         Candidate,
         fact_id=[ids[place] for place in order],
-        ranks=found.ranks(facts[order]),
+        ranks=found.ranks(which[order]),
         fused=[scores[place] for place in order],
     )

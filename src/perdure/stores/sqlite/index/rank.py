@@ -91,7 +91,7 @@ def best(
 
 def as_hits(index: Snapshot, rows: Rows, scores: Scores) -> Hits:
     """Hits in the order given."""
-    return Hits(index.numbers[rows], scores, index.ids, rows)
+    return Hits(index.ids, rows, scores)
 
 
 def highest(index: Snapshot, rows: Rows, scores: Scores, limit: int) -> Rows:
