@@ -48,8 +48,8 @@ class GraphProbe:
     """Seed entity id -> activation 0..1."""
     hops: int = 1
     decay: float = 0.5
-    breadth: int = 100
-    hub_cap: int = 200
+    breadth: int = 50
+    hub_cap: int = 100
     include_seeds: bool = True
 
 

@@ -10,7 +10,7 @@ from perdure.recall.channels.context import ChannelContext
 
 SEEDS = 20
 SEED_FLOOR = 0.3
-EXPANDED = 3
+EXPANDED = 6
 """Of so many facts that the channel may bring, one spreads on at each further hop."""
 
 

@@ -22,26 +22,22 @@ Scores = NDArray[np.float64]
 def graph(index: Snapshot, probe: GraphProbe, admission: Admission, limit: int) -> Sequence[Hit]:
     """Activation that spreads from seeds, as GraphProbe states it."""
     seeds, held = _seeds(index, probe, admission.mask)
-    totals = np.zeros(index.size)
-    found, expanded = np.zeros(index.size, np.bool_), np.zeros(index.size, np.bool_)
-    totals[seeds] = held
-    found[seeds] = True
+    found, totals = [seeds], [held]
     rows, held = _strongest(index, seeds, held, probe.breadth)
-    given = _numbered(index, probe.entities)
+    given, expanded = _numbered(index, probe.entities), np.zeros(index.size, np.bool_)
     for hop in range(1, probe.hops + 1):
-        expanded[rows] = True
         reached, received = _spread(index, admission, rows, held, given, probe.hub_cap)
-        totals[reached] += received
-        found[reached] = True
+        found.append(reached)
+        totals.append(received)
         if hop < probe.hops:
+            expanded[rows] = True
             fresh = np.flatnonzero((received > 0) & ~expanded.take(reached))
             held = probe.decay * np.minimum(1.0, received.take(fresh))
             rows, held = _strongest(index, reached.take(fresh), held, probe.breadth)
             given = {}
+    rows, scores = _added_up(np.concatenate(found), np.concatenate(totals))
     if not probe.include_seeds:
-        found[seeds] = False
-    rows = np.flatnonzero(found)
-    scores = totals.take(rows)
+        scores[np.searchsorted(rows, seeds)] = 0.0
     reached = np.flatnonzero(scores > 0)
     return best(index, rows.take(reached), scores.take(reached), limit, digits=9)
 
@@ -71,30 +67,50 @@ def _strongest(index: Snapshot, rows: Rows, held: Scores, breadth: int) -> tuple
 def _spread(
     index: Snapshot, admission: Admission, rows: Rows, held: Scores, given: dict[int, float], hub_cap: int
 ) -> tuple[Rows, Scores]:
-    """The rows that one step reaches, rising, and what it brings them."""
-    shared, activation = _through_entities(index, admission, rows, held, given, hub_cap)
+    """The rows that one step reaches, each once, and what it brings them."""
     mask = None if admission.everything else admission.mask
     kinds = (LinkKind.SEMANTIC, LinkKind.CAUSAL)
     linked = [_highest_each(*neighbours(index, mask, rows, held, kind)) for kind in kinds]
-    marked = np.zeros(index.size, np.bool_)
-    for some in (shared, *(far for far, _ in linked)):
-        marked[some] = True
-    reached = np.flatnonzero(marked)
-    received = summed(shared, activation, index.size)
-    received[reached] = np.tanh(0.5 * received.take(reached))
-    for far, weight in linked:
-        received[far] += weight
-    return reached, received.take(reached)
+    far, weight = _added_up(*(np.concatenate(column) for column in zip(*linked, strict=True)))
+    sharing, activation = _added_up(*_through_entities(index, admission, rows, held, given, hub_cap))
+    received = np.tanh(0.5 * activation)
+    if len(sharing) == 0:
+        return far, weight
+    places = np.minimum(np.searchsorted(sharing, far), len(sharing) - 1)
+    both = sharing.take(places) == far
+    received[places[both]] += weight[both]
+    return np.concatenate([sharing, far[~both]]), np.concatenate([received, weight[~both]])
+
+
+def _added_up(rows: Rows, values: Scores) -> tuple[Rows, Scores]:
+    """Each row once, rising, with the sum of its values."""
+    if len(rows) == 0:
+        return rows, values
+    order, rows, first = _grouped(rows)
+    rows = rows[first]
+    return rows, summed(np.cumsum(first) - 1, values.take(order), len(rows))
 
 
 def _highest_each(rows: Rows, values: Scores) -> tuple[Rows, Scores]:
-    """Each row once, with the highest of its values."""
+    """Each row once, rising, with the highest of its values."""
     if len(rows) == 0:
         return rows, values
-    order = np.argsort(rows)
-    rows, values = rows.take(order), values.take(order)
-    starts = _group_starts(rows)
-    return rows[starts], np.maximum.reduceat(values, starts)
+    order, rows, first = _grouped(rows)
+    return rows[first], np.maximum.reduceat(values.take(order), np.flatnonzero(first))
+
+
+def _grouped(rows: Rows) -> tuple[Rows, Rows, Mask]:
+    """What puts rows in rising order, the rows in that order, and which are the first of their kind.
+
+    Places are sorted with the rows in one number: numpy sorts numbers three times as fast as it finds their order.
+    """
+    bits = len(rows).bit_length()
+    packed = rows << bits
+    packed |= np.arange(len(rows))
+    packed.sort()
+    order = packed & ((1 << bits) - 1)
+    packed >>= bits
+    return order, packed, _firsts(packed)
 
 
 def neighbours(
@@ -122,7 +138,7 @@ def _through_entities(
         return entity, activation
     order = np.lexsort((-activation, entity))
     entity, activation, origin = entity[order], activation[order], origin[order]
-    starts = _group_starts(entity)
+    starts = np.flatnonzero(_firsts(entity))
     strongest, origin = activation[starts], origin[starts]
     after = np.minimum(starts + 1, len(entity) - 1)
     several = (entity[after] == entity[starts]) & (after > starts)
@@ -135,11 +151,11 @@ def _through_entities(
     return row, brought
 
 
-def _group_starts(ordered: Rows) -> Rows:
-    """Where each run of equal values starts."""
+def _firsts(ordered: Rows) -> Mask:
+    """Where runs of equal values start."""
     first = np.ones(len(ordered), np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    return np.flatnonzero(first)
+    return first
 
 
 def _members(index: Snapshot, admission: Admission, entities: Rows, hub_cap: int) -> tuple[Rows, Rows, Rows]:
