@@ -63,7 +63,7 @@ def _page_by_date(index: Snapshot, rows: Rows, selection: Selection, ordinals: O
     earlier = int(np.count_nonzero(dates < low))
     near = (dates >= low) & (dates <= high)
     rows, dates = rows[near], dates[near]
-    rows, _, _ = in_order(index, rows, -_ordinals_of_tied(index, rows, dates, ordinals), dates)
+    rows = rows[in_order(index, rows, -_ordinals_of_tied(index, rows, dates, ordinals), dates)]
     numbers: list[int] = index.numbers[rows[first - earlier : last - earlier]].tolist()
     return numbers if selection.oldest_first else numbers[::-1]
 

@@ -13,7 +13,8 @@ from perdure.stores.sqlite.index.snapshot import Snapshot
 Rows = NDArray[np.int64]
 Scores = NDArray[np.float64]
 
-_FEW = 4
+_FEW = 2
+"""So many times as many as are wanted are sorted as they are."""
 _DRAWN = 16
 """One of so many scores is drawn to guess where the best begin."""
 
@@ -39,11 +40,11 @@ def ranked(
         rows, scores = rows[kept], scores[kept]
     if limit < 1 or len(rows) == 0:
         return np.empty(0, np.int64), np.empty(0)
-    if len(rows) > limit:
+    if len(rows) > _FEW * limit:
         places = highest(index, rows, scores, limit)
         rows, scores = rows[places], scores[places]
-    rows, scores, _ = in_order(index, rows, scores, np.zeros(len(rows), np.int64))
-    return rows, scores
+    order = in_order(index, rows, scores)[:limit]
+    return rows.take(order), scores.take(order)
 
 
 def contenders(scores: Scores, limit: int, digits: int) -> Rows | None:
@@ -62,19 +63,26 @@ def contenders(scores: Scores, limit: int, digits: int) -> Rows | None:
     return found if np.count_nonzero(scores[found] >= border) >= limit else None
 
 
-def in_order(index: Snapshot, rows: Rows, scores: Scores, group: Rows) -> tuple[Rows, Scores, Rows]:
-    """All rows by rising group, then by falling score, ties by id; with their scores and groups."""
-    high, low = index.id_keys[:, rows]
-    order = np.lexsort((low, high, -scores, group))
-    rows, scores, group = rows[order], scores[order], group[order]
-    alike = (scores[1:] == scores[:-1]) & (high[order[1:]] == high[order[:-1]])
-    if alike.any() and (alike & (low[order[1:]] == low[order[:-1]])).any():
-        whole = zip(
-            group.tolist(), (-scores).tolist(), [index.ids[row] for row in rows.tolist()], strict=True
-        )
-        places = [place for _, place in sorted(zip(whole, range(len(rows)), strict=True))]
-        rows, scores, group = rows[places], scores[places], group[places]
-    return rows, scores, group
+def in_order(index: Snapshot, rows: Rows, scores: Scores, group: Rows | None = None) -> Rows:
+    """What puts rows in order: by rising group, then by falling score, ties by id.
+
+    Of the ids so much is compared as tells them apart: eight bytes, then sixteen, then the whole.
+    """
+    before = [-scores] if group is None else [-scores, group]
+    beginnings: list[NDArray[np.uint64]] = []
+    for keys in index.id_keys:
+        beginnings.insert(0, keys.take(rows))
+        order = np.lexsort((*beginnings, *before))
+        alike = np.ones(max(len(rows) - 1, 0), np.bool_)
+        for column in (*beginnings, *before):
+            ordered = column.take(order)
+            alike &= ordered[1:] == ordered[:-1]
+        if not alike.any():
+            return order
+    columns = [column.tolist() for column in reversed(before)]
+    ids = [index.ids[row] for row in rows.tolist()]
+    whole = sorted(zip(*columns, ids, range(len(ids)), strict=True))
+    return np.array([place for *_, place in whole], np.int64)
 
 
 def best(

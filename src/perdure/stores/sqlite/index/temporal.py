@@ -91,12 +91,13 @@ def _take_turns(index: Snapshot, rows: Rows, scores: Scores, slices: Rows, limit
     shown = np.minimum(counts[:, None], np.arange(1, limit + 1)).sum(axis=0)
     turns = min(int(np.searchsorted(shown, limit)) + 1, limit)
     near = _leaders(scores, slices, counts, turns)
-    rows, scores, slices = in_order(index, rows[near], scores[near], slices[near])
+    order = near[in_order(index, rows[near], scores[near], slices[near])]
+    rows, scores, slices = rows[order], scores[order], slices[order]
     counts = np.bincount(slices)
     turn = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    kept = turn < turns
-    rows, scores, _ = in_order(index, rows[kept], scores[kept], turn[kept])
-    return rows[:limit], scores[:limit]
+    kept = np.flatnonzero(turn < turns)
+    order = kept[in_order(index, rows[kept], scores[kept], turn[kept])[:limit]]
+    return rows[order], scores[order]
 
 
 def _leaders(scores: Scores, slices: Rows, counts: Rows, turns: int) -> Rows:
