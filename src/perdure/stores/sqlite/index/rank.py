@@ -15,7 +15,7 @@ Scores = NDArray[np.float64]
 
 _FEW = 2
 """So many times as many as are wanted are sorted as they are."""
-_DRAWN = 16
+_DRAWN = 64
 """One of so many scores is drawn to guess where the best begin."""
 
 
