@@ -28,13 +28,13 @@ def fuse(hits: Mapping[str, Sequence[Hit]], k: int = RRF_K, limit: int | None = 
     if found is None:
         return []
     shares = _shares(k, max(map(len, hits.values())))
-    return _best(found, np.add.reduceat(shares[found.rank - 1], found.starts) / _WHOLE, limit)
+    return _best(found, np.add.reduceat(shares.take(found.rank - 1), found.starts) / _WHOLE, limit)
 
 
 def fuse_stages(hits: Mapping[str, Sequence[Hit]], limit: int | None = None) -> list[Candidate]:
     """abmind: a fact keeps the raw score of the first stage that found it; later stages only confirm."""
     found = _side_by_side(hits, list(hits))
-    return [] if found is None else _best(found, found.score[found.starts], limit)
+    return [] if found is None else _best(found, found.score.take(found.starts), limit)
 
 
 @lru_cache(maxsize=64)
@@ -56,22 +56,24 @@ class _Found:
     score: Fused
     starts: Places
     """Where the hits of each fact start."""
+    counts: Places
+    """How many these are."""
 
     def ids(self, which: Places) -> list[str]:
         """The ids of some of the facts."""
-        return list(map(self.names.__getitem__, self.fact[self.starts[which]].tolist()))
+        return list(map(self.names.__getitem__, self.fact.take(self.starts.take(which)).tolist()))
 
     def ranks(self, which: Places) -> list[tuple[ChannelRank, ...]]:
         """Where the channels placed some of the facts."""
-        counts = np.diff(self.starts, append=len(self.rank))[which]
+        counts = self.counts.take(which)
         until = np.cumsum(counts)
-        hits = np.arange(until[-1]) + np.repeat(self.starts[which] - until + counts, counts)
+        hits = np.arange(until[-1]) + np.repeat(self.starts.take(which) - until + counts, counts)
         ranks = iter(
             made(
                 ChannelRank,
-                channel=map(self.channels.__getitem__, self.channel[hits].tolist()),
-                rank=self.rank[hits].tolist(),
-                score=self.score[hits].tolist(),
+                channel=map(self.channels.__getitem__, self.channel.take(hits).tolist()),
+                rank=self.rank.take(hits).tolist(),
+                score=self.score.take(hits).tolist(),
             )
         )
         return [tuple(islice(ranks, count)) for count in counts.tolist()]
@@ -86,17 +88,19 @@ def _side_by_side(hits: Mapping[str, Sequence[Hit]], channels: Sequence[str]) ->
     sizes = [len(column) for column in columns]
     facts = np.concatenate([column.places for column in columns])
     order = np.argsort(facts, kind="stable")
-    facts = facts[order]
+    facts = facts.take(order)
     first = np.ones(len(facts), np.bool_)
     np.not_equal(facts[1:], facts[:-1], out=first[1:])
+    starts = np.flatnonzero(first)
     return _Found(
         names=columns[0].names,
         fact=facts,
         channels=channels,
-        channel=np.repeat(np.arange(len(channels)), sizes)[order],
-        rank=np.concatenate([np.arange(1, 1 + size) for size in sizes])[order],
-        score=np.concatenate([column.scores for column in columns])[order],
-        starts=np.flatnonzero(first),
+        channel=np.repeat(np.arange(len(channels)), sizes).take(order),
+        rank=np.concatenate([np.arange(1, 1 + size) for size in sizes]).take(order),
+        score=np.concatenate([column.scores for column in columns]).take(order),
+        starts=starts,
+        counts=np.append(starts[1:], len(facts)) - starts,
     )
 
 
@@ -107,12 +111,12 @@ def _best(found: _Found, fused: Fused, limit: int | None) -> list[Candidate]:
         if limit < 1:
             return []
         which = np.flatnonzero(fused >= np.partition(fused, -limit)[-limit])
-    ids, scores = found.ids(which), fused[which].tolist()
+    ids, scores = found.ids(which), fused.take(which).tolist()
     by_id = sorted(range(len(ids)), key=ids.__getitem__)
     order = sorted(by_id, key=scores.__getitem__, reverse=True)[:limit]
     return made(
         Candidate,
         fact_id=[ids[place] for place in order],
-        ranks=found.ranks(which[order]),
+        ranks=found.ranks(which.take(order)),
         fused=[scores[place] for place in order],
     )

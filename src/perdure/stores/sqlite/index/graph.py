@@ -132,20 +132,20 @@ def _through_entities(
     """For each excited entity its rows, with the strongest activation from another row that mentions it."""
     head, mentioned = index.mentions.tails(rows)
     entity = np.concatenate([mentioned, np.fromiter(given, np.int64, len(given))])
-    activation = np.concatenate([held[head], np.fromiter(given.values(), np.float64, len(given))])
-    origin = np.concatenate([rows[head], np.full(len(given), -1)])
+    activation = np.concatenate([held.take(head), np.fromiter(given.values(), np.float64, len(given))])
+    origin = np.concatenate([rows.take(head), np.full(len(given), -1)])
     if len(entity) == 0:
         return entity, activation
     order = np.lexsort((-activation, entity))
-    entity, activation, origin = entity[order], activation[order], origin[order]
+    entity, activation, origin = entity.take(order), activation.take(order), origin.take(order)
     starts = np.flatnonzero(_firsts(entity))
-    strongest, origin = activation[starts], origin[starts]
+    strongest, origin = activation.take(starts), origin.take(starts)
     after = np.minimum(starts + 1, len(entity) - 1)
-    several = (entity[after] == entity[starts]) & (after > starts)
-    second = np.where(several, activation[after], 0.0)
-    place, count, row = _members(index, admission, entity[starts], hub_cap)
-    brought = np.repeat(strongest[place], count)
-    itself = np.flatnonzero(row == np.repeat(origin[place], count))
+    several = (entity.take(after) == entity.take(starts)) & (after > starts)
+    second = np.where(several, activation.take(after), 0.0)
+    place, count, row = _members(index, admission, entity.take(starts), hub_cap)
+    brought = np.repeat(strongest.take(place), count)
+    itself = np.flatnonzero(row == np.repeat(origin.take(place), count))
     slices = np.searchsorted(np.cumsum(count), itself, side="right")
     brought[itself] = second[place[slices]]
     return row, brought

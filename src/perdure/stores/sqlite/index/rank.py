@@ -33,7 +33,7 @@ def ranked(
             # Who is more than the last digit below `limit` others stays behind them when all are rounded.
             border = np.partition(scores, len(scores) - limit)[len(scores) - limit]
             near = np.flatnonzero(scores >= border - 10.0**-digits)
-            rows, scores = rows[near], scores[near]
+            rows, scores = rows.take(near), scores.take(near)
         scores = np.round(scores, digits)
     if min_score is not None:
         kept = scores >= min_score
@@ -42,7 +42,7 @@ def ranked(
         return np.empty(0, np.int64), np.empty(0)
     if len(rows) > _FEW * limit:
         places = highest(index, rows, scores, limit)
-        rows, scores = rows[places], scores[places]
+        rows, scores = rows.take(places), scores.take(places)
     order = in_order(index, rows, scores)[:limit]
     return rows.take(order), scores.take(order)
 
@@ -60,7 +60,7 @@ def contenders(scores: Scores, limit: int, digits: int) -> Rows | None:
     if border <= 0:
         return None
     found = np.flatnonzero(scores >= border - 10.0**-digits)
-    return found if np.count_nonzero(scores[found] >= border) >= limit else None
+    return found if np.count_nonzero(scores.take(found) >= border) >= limit else None
 
 
 def in_order(index: Snapshot, rows: Rows, scores: Scores, group: Rows | None = None) -> Rows:

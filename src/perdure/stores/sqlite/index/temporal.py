@@ -27,7 +27,7 @@ def temporal(index: Snapshot, probe: TemporalProbe, mask: Mask, limit: int) -> S
     rows = np.flatnonzero(inside)
     if len(rows) == 0:
         return []
-    dates = index.columns["dated"][rows]
+    dates = index.columns["dated"].take(rows)
     start = int(dates.min()) if probe.window.start is None else micros(probe.window.start, 0)
     end = int(dates.max()) if probe.window.end is None else micros(probe.window.end, 0)
     slices = _slices(dates, start, end, probe.slices)
@@ -81,7 +81,7 @@ def _similar(
         rows, slices, places = rows[held], slices[held], places[held]
         scores = view.cosines(query, places)
         return rows, slices, scores
-    scores[held] = view.cosines(query, places[held])
+    scores[held] = view.cosines(query, places.take(held))
     return rows, slices, scores
 
 
@@ -91,13 +91,13 @@ def _take_turns(index: Snapshot, rows: Rows, scores: Scores, slices: Rows, limit
     shown = np.minimum(counts[:, None], np.arange(1, limit + 1)).sum(axis=0)
     turns = min(int(np.searchsorted(shown, limit)) + 1, limit)
     near = _leaders(scores, slices, counts, turns)
-    order = near[in_order(index, rows[near], scores[near], slices[near])]
-    rows, scores, slices = rows[order], scores[order], slices[order]
+    order = near.take(in_order(index, rows.take(near), scores.take(near), slices.take(near)))
+    rows, scores, slices = rows.take(order), scores.take(order), slices.take(order)
     counts = np.bincount(slices)
     turn = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
     kept = np.flatnonzero(turn < turns)
-    order = kept[in_order(index, rows[kept], scores[kept], turn[kept])[:limit]]
-    return rows[order], scores[order]
+    order = kept.take(in_order(index, rows.take(kept), scores.take(kept), turn.take(kept))[:limit])
+    return rows.take(order), scores.take(order)
 
 
 def _leaders(scores: Scores, slices: Rows, counts: Rows, turns: int) -> Rows:
@@ -106,8 +106,8 @@ def _leaders(scores: Scores, slices: Rows, counts: Rows, turns: int) -> Rows:
     order = np.argsort(4.0 * slices - scores)
     starts = np.cumsum(counts) - counts
     last = np.minimum(starts + np.minimum(counts, turns) - 1, len(order) - 1)
-    border = scores[order[last]]
-    return np.flatnonzero(scores >= border[slices])
+    border = scores.take(order.take(last))
+    return np.flatnonzero(scores >= border.take(slices))
 
 
 def _linked(
