@@ -177,19 +177,28 @@ def _members(index: Snapshot, admission: Admission, entities: Rows, hub_cap: int
 
 
 def hub_rows(index: Snapshot, admission: Admission, entity: int, hub_cap: int) -> Rows:
-    """The best-connected admitted rows of an entity.
-
-    Rows only gain links: so who was among them before, or was touched since, may be among them now, and no other.
-    """
+    """The best-connected admitted rows of an entity."""
     known = admission.hubs.get((entity, hub_cap))
     if known is None:
         known = admission.before.get((entity, hub_cap))
         if known is None:
             known = _best_connected(index, admission, index.members.of(entity)[0], hub_cap)
         elif (touched := index.touched_of(entity)) is not None:
-            known = _best_connected(index, admission, np.union1d(known, touched), hub_cap)
+            known = _with_touched(index, admission, known, touched, hub_cap)
         admission.hubs[entity, hub_cap] = known
     return known
+
+
+def _with_touched(index: Snapshot, admission: Admission, known: Rows, touched: Rows, hub_cap: int) -> Rows:
+    """The best-connected rows, of which all but the touched ones are known.
+
+    Rows only gain links: so who was among them before, or was touched since, may be among them now, and no other.
+    """
+    if len(known) == hub_cap:
+        touched = touched[index.degree.take(touched) >= index.degree.take(known).min()]
+    if len(touched) == 0 or np.isin(touched, known).all():
+        return known
+    return _best_connected(index, admission, np.union1d(known, touched), hub_cap)
 
 
 def _best_connected(index: Snapshot, admission: Admission, rows: Rows, count: int) -> Rows:

@@ -10,14 +10,15 @@ import numpy as np
 from perdure.domain.recall import Hit
 from perdure.ports.probe import KeywordProbe
 from perdure.stores.sqlite.codec import term_hash
-from perdure.stores.sqlite.index.rank import Scores, best, contenders
+from perdure.stores.sqlite.index.rank import best, contenders
 from perdure.stores.sqlite.index.snapshot import Admission, Snapshot
 
 
 def keyword(index: Snapshot, probe: KeywordProbe, admission: Admission, limit: int) -> Sequence[Hit]:
     """The formula of `perdure.testing.memory_search`; counts go over the facts that are not closed."""
-    current, count = index.open.mask, index.open.count
-    norms = _norms(index, probe.k1, probe.b)
+    current, count, average = index.open.mask, index.open.count, index.open.average_length
+    lengths, by_length = index.columns["length"], probe.k1 * probe.b / average if average else 0.0
+    constant = probe.k1 * (1.0 - probe.b) if average else probe.k1
     scores = np.zeros(index.size)
     touched = np.zeros(index.size, np.bool_)
     for term in sorted(probe.terms):
@@ -27,21 +28,12 @@ def keyword(index: Snapshot, probe: KeywordProbe, admission: Admission, limit: i
             kept = admission.mask.take(rows)
             rows, tf = rows[kept], tf[kept]
         idf = math.log(1 + (count - frequency + 0.5) / (frequency + 0.5))
-        share = tf.astype(np.float64)
-        share /= share + norms.take(rows)
-        scores[rows] += (probe.terms[term] * idf * (probe.k1 + 1)) * share
+        norms = lengths.take(rows)
+        norms *= by_length
+        norms += constant
+        norms += tf
+        scores[rows] += (probe.terms[term] * idf * (probe.k1 + 1)) * (tf / norms)
         touched[rows] = True
     found = contenders(scores, limit, digits=9)
     rows = np.flatnonzero(touched) if found is None else found
     return best(index, rows, scores.take(rows), limit, probe.min_score, digits=9)
-
-
-def _norms(index: Snapshot, k1: float, b: float) -> Scores:
-    """What BM25 adds to a term's frequency in each row, kept for the next question."""
-    known = index.norms.get((k1, b))
-    if known is None:
-        average = index.open.average_length
-        relative = index.columns["length"] / average if average else np.ones(index.size)
-        index.norms.clear()
-        known = index.norms[k1, b] = k1 * (1 - b + b * relative)
-    return known

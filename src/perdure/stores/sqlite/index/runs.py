@@ -185,14 +185,6 @@ class Runs:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         return np.concatenate([head for head, _ in found]), np.concatenate([tail for _, tail in found])
 
-    def by_tail(self, heads: Places) -> dict[int, Places]:
-        """Tail -> those of a few heads that it is posted with."""
-        places, tails = self.tails(heads)
-        found: dict[int, list[int]] = {}
-        for head, tail in zip(heads[places].tolist(), tails.tolist(), strict=True):
-            found.setdefault(tail, []).append(head)
-        return {tail: np.array(held, np.int64) for tail, held in found.items()}
-
     def _gathered(self, heads: Places) -> Iterator[tuple[Run, Places, Places, Places]]:
         """From each run that has any: positions of heads, tails, and where in the run they are."""
         for run in self.parts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -106,11 +107,9 @@ class Snapshot:
     """Those of an earlier state, from which this one differs by rows that are new or have more links."""
     touched: Rows = field(default_factory=lambda: np.empty(0, np.int64))
     """These rows."""
-    touching: dict[int, Rows] = field(default_factory=dict)
-    """Entity -> those of these rows that mention it; filled when first asked for."""
+    touching: list[tuple[Sequence[int], Rows]] = field(default_factory=list)
+    """The entities that these rows mention, rising, and which row mentions each; made when first asked for."""
     memo: dict[str, OpenFacts] = field(default_factory=dict)
-    norms: dict[tuple[float, float], NDArray[np.float64]] = field(default_factory=dict)
-    """(k1, b) of BM25 -> what they make of the rows' lengths; the last that was asked for."""
 
     def row(self, ident: str) -> int | None:
         """The row of a living fact."""
@@ -135,9 +134,14 @@ class Snapshot:
 
     def touched_of(self, entity: int) -> Rows | None:
         """The touched rows that mention an entity, None when there are none."""
-        if not self.touching and len(self.touched):
-            self.touching.update(self.mentions.by_tail(self.touched))
-        return self.touching.get(entity)
+        if not self.touching:
+            places, entities = self.mentions.tails(self.touched)
+            order = np.argsort(entities, kind="stable")
+            self.touching.append((entities.take(order).tolist(), self.touched.take(places.take(order))))
+        mentioned, rows = self.touching[0]
+        first = bisect_left(mentioned, entity)
+        last = bisect_right(mentioned, entity, lo=first)
+        return rows[first:last] if last > first else None
 
     @property
     def open(self) -> OpenFacts:
@@ -146,6 +150,6 @@ class Snapshot:
         if held is None:
             mask: Mask = self.alive & (self.columns["retired"] == NEVER)
             count = int(mask.sum())
-            total = float(self.columns["length"][mask].sum())
+            total = float(self.columns["length"].sum(where=True if count == self.size else mask))
             held = self.memo["open"] = OpenFacts(mask, count, total / count if count else 0.0)
         return held
