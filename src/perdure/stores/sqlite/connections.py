@@ -16,6 +16,7 @@ from perdure.stores.sqlite.migrate import migrate
 
 _TRIES = 3
 """Times that gaps are tried to be cleared when other processes keep writing; then the file is built anew."""
+_WRITER_CACHE_KB, _READER_CACHE_KB = 16384, 2048
 _PAUSE = 0.01
 """Seconds until the log is tried again."""
 _KINDS: dict[int, tuple[type[StoreError], str]] = {
@@ -103,6 +104,8 @@ class Connections:
         if held is None:
             held = Reader(self._connect())
             held.connection.execute("PRAGMA query_only = 1")
+            # What is read at random comes from the system's cache as fast, and threads share that one.
+            held.connection.execute(f"PRAGMA cache_size = -{_READER_CACHE_KB}")
             self._local.reader = held
         return held
 
@@ -223,7 +226,7 @@ class Connections:
             connection.execute(f"PRAGMA synchronous = {self._synchronous}")
             connection.execute("PRAGMA secure_delete = ON")
             connection.execute("PRAGMA temp_store = MEMORY")
-            connection.execute("PRAGMA cache_size = -16384")
+            connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_KB}")
         except BaseException:
             connection.close()
             raise
