@@ -20,9 +20,8 @@ def keyword(index: Snapshot, probe: KeywordProbe, admission: Admission, limit: i
     lengths, by_length = index.columns["length"], probe.k1 * probe.b / average if average else 0.0
     constant = probe.k1 * (1.0 - probe.b) if average else probe.k1
     scores = np.zeros(index.size)
-    touched = np.zeros(index.size, np.bool_)
-    for term in sorted(probe.terms):
-        rows, tf = index.terms.of(term_hash(term))
+    terms, touched = sorted(probe.terms), [np.empty(0, np.int64)]
+    for term, (rows, tf) in zip(terms, index.terms.of_each([*map(term_hash, terms)]), strict=True):
         frequency = len(rows) if count == index.size else int(np.count_nonzero(current.take(rows)))
         if not admission.everything:
             kept = admission.mask.take(rows)
@@ -33,7 +32,7 @@ def keyword(index: Snapshot, probe: KeywordProbe, admission: Admission, limit: i
         norms += constant
         norms += tf
         scores[rows] += (probe.terms[term] * idf * (probe.k1 + 1)) * (tf / norms)
-        touched[rows] = True
-    found = contenders(scores, limit, digits=9)
-    rows = np.flatnonzero(touched) if found is None else found
+        touched.append(rows)
+    contending = contenders(scores, limit, digits=9)
+    rows = np.unique(np.concatenate(touched)) if contending is None else contending
     return best(index, rows, scores.take(rows), limit, probe.min_score, digits=9)

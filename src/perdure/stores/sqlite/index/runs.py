@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -127,21 +127,21 @@ class Runs:
 
     def of(self, head: int) -> tuple[Places, Weights]:
         """Tails and weights of one head, which may be any 32-bit number."""
-        first, last = np.uint64(head) << _SHIFT, np.uint64(head + 1) << _SHIFT
-        tails, weights = [], []
+        return self.of_each([head])[0]
+
+    def of_each(self, heads: Sequence[int]) -> list[tuple[Places, Weights]]:
+        """Tails and weights of each of some heads, which may be any 32-bit numbers."""
+        first = np.array(heads, np.uint64) << _SHIFT
+        found: list[list[tuple[Places, Weights]]] = [[] for _ in heads]
         for run in self.parts:
-            keys = run.keys
-            start, end = np.searchsorted(keys, [first, last]) if head < 0xFFFFFFFF else (
-                np.searchsorted(keys, first), len(keys)
-            )  # fmt: skip
-            if end > start:
-                tails.append((keys[start:end] & _LOW).astype(np.int64))
-                weights.append(run.weights[start:end])
-        if len(tails) == 1:
-            return tails[0], weights[0]
-        if not tails:
-            return np.empty(0, np.int64), np.empty(0, np.float32)
-        return np.concatenate(tails), np.concatenate(weights)
+            keys, weights = run.keys, run.weights
+            starts = np.searchsorted(keys, first).tolist()
+            ends = np.searchsorted(keys, first | _LOW, side="right").tolist()
+            for held, start, end in zip(found, starts, ends, strict=True):
+                if end > start:
+                    tails = keys[start:end] & _LOW
+                    held.append((tails.view(np.int64), weights[start:end]))
+        return [_joined(held) for held in found]
 
     def counts(self, heads: Places) -> Places:
         """How many postings each head has; heads are numbers of rows or entities."""
@@ -199,6 +199,16 @@ class Runs:
                 keys = run.keys.take(places)
                 keys &= _LOW
                 yield run, head, keys.view(np.int64), places
+
+
+def _joined(found: Sequence[tuple[Places, Weights]]) -> tuple[Places, Weights]:
+    """Postings of several runs."""
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        return np.empty(0, np.int64), np.empty(0, np.float32)
+    tails, weights = zip(*found, strict=True)
+    return np.concatenate(tails), np.concatenate(weights)
 
 
 def join(head: Places, tail: Places) -> Keys:

@@ -82,7 +82,7 @@ class VectorView:
         else:
             products = self._products(query, places)
         if self.scales is not None:
-            products *= self.scales[places]
+            products *= self.scales.take(places)
         cosines: Scores = products.astype(np.float64).round(6)
         return cosines
 
