@@ -11,7 +11,7 @@ from dataclasses import MISSING, fields
 from datetime import datetime
 from functools import lru_cache
 from itertools import repeat
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from perdure.domain.fact import Fact, FactType, Tier
@@ -34,6 +34,14 @@ _DEFAULTS = [
     for field in fields(Fact)
     if field.name == name
 ]
+_USUAL = (
+    "occurred_start", "occurred_end", "mentioned_at", "valid_from", "recorded_at", "entities", "entity_ids", "emotion_tags",
+    "tags", "type", "document_id", "chunk_id", "ordinal", "source_text", "speaker", "metadata", "topic", "emotion",
+)  # fmt: skip
+"""What many facts have. They are read in columns; the others, which few facts have, one by one."""
+_USUAL_PLACES = [_STORED.index(name) for name in _USUAL]
+_USUAL_DEFAULTS = [_DEFAULTS[place] for place in _USUAL_PLACES]
+_RARE = sum(1 << place for place, name in enumerate(_STORED) if name not in _USUAL)
 _MUTABLE = 1 << _STORED.index("metadata")
 """Never left out, since facts must not share it."""
 _ALL = (1 << len(_STORED)) - 1
@@ -63,6 +71,7 @@ _CONVERT: dict[str, Callable[[Any], Any]] = (
     }
 )
 """What makes a field's value of what is stored; a default stays as it is."""
+_USUAL_CONVERTED = [name for name in _USUAL if name in _CONVERT]
 
 FACT_COLUMNS = "id, text, body, recalls, recall_times"
 """What `decode_facts` takes."""
@@ -89,45 +98,58 @@ def decode_facts(bank: str, rows: Sequence[tuple[Any, ...]]) -> list[Fact]:
     """The facts of rows of FACT_COLUMNS, after which others may follow.
 
     Recall reads hundreds at once: all bodies, and all times of recalls, are parsed as one text, which takes half the
-    time; those with the same fields are made together; and a stored fact was checked when it was written, so facts
-    are made without checking their fields again.
+    time; and a stored fact was checked when it was written, so facts are made without checking their fields again.
     """
     if not rows:
         return []
     ids, texts, bodies, counts, times, *_ = zip(*rows, strict=True)
     parsed, _ = _scan("[" + ",".join(bodies) + "]", 0)
-    alike: dict[int, list[int]] = {}
-    for place, body in enumerate(parsed):
-        if type(body[0]) is not int:
-            body.insert(0, _ALL)
-        alike.setdefault(body[0], []).append(place)
+    columns: dict[str, Iterable[Any]] = dict(zip(_USUAL, zip(*map(_usual, parsed), strict=True), strict=True))
+    for name in _USUAL_CONVERTED:
+        columns[name] = map(_CONVERT[name], columns[name])
     recalls = _recalls(times)
-    decoded: list[Any] = [None] * len(rows)
-    for present, places in alike.items():
-        _, *values = zip(*[parsed[place] for place in places], strict=True)
-        columns: dict[str, Iterable[Any]] = dict(zip(_held(present), values, strict=True))
-        for name in columns.keys() & _CONVERT.keys():
-            columns[name] = map(_CONVERT[name], columns[name])
-        if recalls is not None:
-            columns["recall_times"] = [recalls[place] for place in places]
-            columns["last_recalled_at"] = [held[-1] if held else None for held in columns["recall_times"]]
-        facts = made(
-            Fact,
-            id=[ids[place] for place in places],
-            bank=repeat(bank),
-            text=[texts[place] for place in places],
-            recall_count=[counts[place] for place in places],
-            **columns,
-        )
-        for place, fact in zip(places, facts, strict=True):
-            decoded[place] = fact
-    return decoded
+    if recalls is not None:
+        columns["recall_times"] = recalls
+        columns["last_recalled_at"] = [held[-1] if held else None for held in recalls]
+    facts = made(Fact, id=ids, bank=repeat(bank), text=texts, recall_count=counts, **columns)
+    for fact, body in zip(facts, parsed, strict=True):
+        if body[0] & _RARE:
+            _add_rare(fact, body)
+    return facts
+
+
+def _usual(body: list[Any]) -> tuple[Any, ...]:
+    """The usual fields in their order, with the defaults of those that the body leaves out."""
+    if type(body[0]) is not int:
+        body.insert(0, _ALL)
+    return _in_order(body[0])(body + _USUAL_DEFAULTS)
 
 
 @lru_cache(maxsize=4096)
-def _held(present: int) -> Sequence[str]:
-    """The fields that a body holds, by its number."""
-    return [name for place, name in enumerate(_STORED) if present >> place & 1]
+def _in_order(present: int) -> Callable[[list[Any]], tuple[Any, ...]]:
+    """For bodies with certain fields, after which the usual defaults follow: what takes the usual fields."""
+    held = {place: at for at, place in enumerate(_held(present), 1)}
+    sources = [held.get(place, 1 + len(held) + at) for at, place in enumerate(_USUAL_PLACES)]
+    return itemgetter(*sources)
+
+
+def _held(present: int) -> list[int]:
+    """Places of the fields that a body holds, by its number."""
+    return [place for place in range(len(_STORED)) if present >> place & 1]
+
+
+def _add_rare(fact: Fact, body: list[Any]) -> None:
+    """Set the fields that are not usual."""
+    for name, at in _rare(body[0]):
+        value, convert = body[at], _CONVERT.get(name)
+        # The fact is frozen, and nobody has seen it yet.
+        object.__setattr__(fact, name, convert(value) if convert else value)
+
+
+@lru_cache(maxsize=4096)
+def _rare(present: int) -> Sequence[tuple[str, int]]:
+    """Names and places of the fields that are not usual, in bodies with certain fields."""
+    return [(_STORED[place], at) for at, place in enumerate(_held(present), 1) if _RARE >> place & 1]
 
 
 def _recalls(times: Sequence[str | None]) -> list[tuple[datetime, ...]] | None:
