@@ -38,8 +38,7 @@ def understand(parts: RecallParts, request: RecallRequest, trace: Trace) -> Unde
     """Read the question; without an embedder the vector is None and the semantic channel is named as lost."""
     asked_at = request.asked_at or parts.clock()
     content = without_asking(request.query)
-    vector = _embed(parts, request.bank, content, trace)
-    found = find_entities(parts, request)
+    vector, found = _embed_while_reading(parts, request, content, trace)
     query = Query(
         text=request.query,
         content=content,
@@ -53,6 +52,20 @@ def understand(parts: RecallParts, request: RecallRequest, trace: Trace) -> Unde
     if query.window is None:
         query = _anchored(parts, request, query, trace)
     return Understood(query, vector)
+
+
+def _embed_while_reading(
+    parts: RecallParts, request: RecallRequest, content: str, trace: Trace
+) -> tuple[Vector | None, list[KeyedEntity]]:
+    """The question's vector and entities; these are read while the model runs, which leaves the interpreter to others."""
+    if parts.embedder is None:
+        return _embed(parts, request.bank, content, trace), find_entities(parts, request)
+    reading = parts.executor.submit(find_entities, parts, request)
+    try:
+        vector = _embed(parts, request.bank, content, trace)
+    finally:
+        waits = reading.cancel()
+    return vector, find_entities(parts, request) if waits else reading.result()
 
 
 def _embed(parts: RecallParts, bank: str, text: str, trace: Trace) -> Vector | None:
