@@ -238,6 +238,8 @@ class BankIndex:
         if len(rows) == 0:
             return
         self._touched = None
+        # An id may come back in another row: hits from before must not pass for those of this state (ports/hits.py).
+        self._ids = self._ids.copy()
         self._alive.assign(rows, False)
         self._dead += len(rows)
         for row in rows.tolist():
