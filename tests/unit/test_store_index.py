@@ -43,7 +43,7 @@ def test_likeness_is_the_stated_estimate(dimensions: int) -> None:
     differ = ((around > 0) != (away > 0)).sum(axis=1)
     length = np.linalg.norm(around, axis=1)
     expected = np.linalg.norm(away) * length * np.cos(np.pi * differ / dimensions) - length**2 / 2
-    np.testing.assert_allclose(view.likeness(query), expected, atol=1e-5)
+    np.testing.assert_allclose(view.likeness(query) * np.linalg.norm(away), expected, atol=1e-5)
 
 
 def test_likeness_finds_the_nearest_where_bits_alone_do_not() -> None:

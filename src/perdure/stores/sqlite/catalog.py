@@ -38,9 +38,9 @@ def facts(
     db: sqlite3.Connection, bank_no: int, bank: str, ids: Sequence[str], numbers: Numbers
 ) -> list[Fact]:
     """Facts in the order of the ids."""
-    by_number = _facts_by_number(db, bank, numbers)
     if 0 not in numbers:
-        return [by_number[no] for no in numbers if no in by_number]
+        return facts_by_number(db, bank, numbers)
+    by_number = _facts_by_number(db, bank, numbers)
     by_id: dict[str, Fact] = {}
     for group in chunked(ident for ident, no in zip(ids, numbers, strict=True) if no == 0):
         query = f"SELECT {FACT_COLUMNS} FROM fact WHERE bank = ? AND id IN ({marks(group)})"
@@ -53,6 +53,8 @@ def facts(
 def facts_by_number(db: sqlite3.Connection, bank: str, numbers: Sequence[int]) -> list[Fact]:
     """Facts in the order of their numbers as given."""
     found = _facts_by_number(db, bank, numbers)
+    if len(found) == len(numbers):
+        return list(map(found.__getitem__, numbers))
     return [found[no] for no in numbers if no in found]
 
 

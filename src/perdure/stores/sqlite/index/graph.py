@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,13 +44,11 @@ def graph(index: Snapshot, probe: GraphProbe, admission: Admission, limit: int) 
 
 
 def _seeds(index: Snapshot, probe: GraphProbe, mask: Mask) -> tuple[Rows, Scores]:
-    seeds = [
-        (row, held)
-        for ident, held in probe.facts.items()
-        if held > 0 and (row := index.row(ident)) is not None and mask[row]
-    ]
-    rows = np.array([row for row, _ in seeds], np.int64)
-    return rows, np.array([held for _, held in seeds], np.float64)
+    rows = np.fromiter(map(index.row_of.get, probe.facts, repeat(-1)), np.int64, len(probe.facts))
+    held = np.fromiter(probe.facts.values(), np.float64, len(probe.facts))
+    known = np.flatnonzero((rows >= 0) & (rows < index.size) & (held > 0))
+    known = known[mask.take(rows.take(known))]
+    return rows.take(known), held.take(known)
 
 
 def _numbered(index: Snapshot, entities: object) -> dict[int, float]:

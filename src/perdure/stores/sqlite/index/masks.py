@@ -97,6 +97,8 @@ def _keep_current(index: Snapshot, wanted: Filter, mask: Mask) -> None:
     if valid_at < timeline.valid_from:
         mask &= columns["valid_from"] <= np.maximum(least, valid_at)
     ending = timeline.ending
+    if len(ending) == 0:
+        return
     superseded = columns["superseded"].view(np.bool_)[ending]
     retired = columns["retired"][ending] <= known_at
     ended = columns["valid_to"][ending] <= np.maximum(least[ending], valid_at)

@@ -52,9 +52,10 @@ class VectorView:
         places: Rows | None = None
         if self.codes is not None:
             wanted = rescored(len(self.rows), limit)
-            if np.count_nonzero(admitted) > 2 * wanted:
+            count = np.count_nonzero(admitted)
+            if count > 2 * wanted:
                 likeness = self.likeness(query)
-                if not admitted.all():
+                if count < len(admitted):
                     likeness[~admitted] = -np.inf
                 places = likeliest(likeness, wanted)
         if places is None:
@@ -102,7 +103,7 @@ class VectorView:
         return products
 
     def likeness(self, query: Vector) -> NDArray[np.float32]:
-        """An estimate of each vector's cosine, less a constant, for a large view.
+        """A number for each vector of a large view that grows with its cosine: an estimate less a constant, by |q'|.
 
         With mean m, x = m + x', q = m + q' and |x| = 1: q.x = q'.x' - |x'|^2 / 2 + a constant, and q'.x' is
         |q'| |x'| cos(pi h / d) where h of d sign bits differ. Bits alone find far fewer of the nearest vectors
@@ -113,7 +114,8 @@ class VectorView:
         assert self.radius is not None
         away = query - self.mean
         wanted = sign_bits(away[None, :])[:, 0].tolist()
-        angle, length = np.float32(np.pi / len(query)), np.float32(np.linalg.norm(away))
+        angle = np.float32(np.pi / len(query))
+        share = np.float32(0.5 / max(float(np.linalg.norm(away)), 1e-12))
         likeness = np.empty(self.bits.shape[1], np.float32)
         room = min(_SCANNED, len(likeness))
         words, ones, counted = np.empty(room, np.uint64), np.empty(room, np.uint8), np.empty(room, np.uint8)
@@ -135,9 +137,8 @@ class VectorView:
                         estimate += some
             estimate *= angle
             np.cos(estimate, out=estimate)
-            estimate *= length
             radius = self.radius[start : start + size]
-            estimate -= np.multiply(radius, np.float32(0.5), out=half[:size])
+            estimate -= np.multiply(radius, share, out=half[:size])
             estimate *= radius
         return likeness
 
