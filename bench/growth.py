@@ -185,7 +185,8 @@ def draw(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
     for axis in axes:
         axis.set(xscale="log", xlabel="facts in the bank")
         axis.grid(alpha=0.3)
-        axis.legend(fontsize=7)
+        axis.set_ylim(top=axis.get_ylim()[1] * (1.3 if axis.get_yscale() == "linear" else 4))
+        axis.legend(fontsize=7, loc="upper left", ncols=2)
     for axis in axes[:2]:
         axis.set_ylim(bottom=0)
     figure.tight_layout()
