@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.domain.recall import Hit
-from perdure.ports.hits import Hits, sharing_names
+from perdure.ports.hits import Hits, sharing_ids
 from perdure.recall.fuse import fuse, fuse_stages
 
 NAMES = [f"{number * 37 % 64:02d}" for number in range(64)]
@@ -58,11 +58,11 @@ def test_fusion_is_the_sum_of_reciprocal_ranks(found: dict[str, list[int]]) -> N
     assert fused == sorted(fused, key=lambda candidate: (-candidate.fused, candidate.fact_id))
 
 
-def test_lists_come_to_share_their_names() -> None:
+def test_lists_come_to_share_their_ids() -> None:
     other = Hits([*NAMES], np.array([1, 2]), np.array([1.0, 0.5]))
     for lists in ([plain([3, 1]), columns([1, 2])], [columns([3, 1]), other]):
-        first, second = sharing_names(lists)
-        assert first.names is second.names
+        first, second = sharing_ids(lists)
+        assert first.all_ids is second.all_ids
         assert (first, second) == (plain([3, 1]), plain([1, 2]))
         assert first.places.tolist() == [0, 1]
         assert second.places.tolist() == [1, 2]

@@ -36,7 +36,7 @@ def test_a_fact_that_was_erased_and_written_again_is_one_candidate(tmp_path: Pat
     assert sorted(candidate.fact_id for candidate in fused) == ["a", "b"]
 
 
-def test_channels_of_one_state_share_their_names(tmp_path: Path) -> None:
+def test_channels_of_one_state_share_their_ids(tmp_path: Path) -> None:
     with closing(SqliteStore.open(str(tmp_path / "bank.db"))) as store:
         put(store, new(make_fact("a"), words="cat"), new(make_fact("b"), words="dog"))
         first = store.search(BANK, KeywordProbe({"cat": 1.0}), CURRENT, 10)
@@ -44,4 +44,4 @@ def test_channels_of_one_state_share_their_names(tmp_path: Path) -> None:
         second = store.search(BANK, KeywordProbe({"dog": 1.0}), CURRENT, 10)
     assert isinstance(first, Hits)
     assert isinstance(second, Hits)
-    assert first.names is second.names
+    assert first.all_ids is second.all_ids

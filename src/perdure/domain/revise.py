@@ -19,11 +19,11 @@ T = TypeVar("T")
 def revised(item: T, **changes: object) -> T:
     """`dataclasses.replace` in a sixth of its time."""
     kind: Any = type(item)
-    read, places = _form(kind)
+    read, places, twin = _form(kind)
     values = list(read(item))
     for name, value in changes.items():
         values[places[name]] = value
-    copy = _twin(kind)(*values)
+    copy = twin(*values)
     copy.__class__ = kind
     return copy  # type: ignore[no-any-return]
 
@@ -39,15 +39,11 @@ def made(kind: type[T], **columns: Iterable[Any]) -> list[T]:
 
 
 @cache
-def _twin(kind: Any) -> Any:
-    return make_dataclass("Draft", [one.name for one in fields(kind)], slots=True)
-
-
-@cache
-def _form(kind: Any) -> tuple[Callable[[object], tuple[object, ...]], Mapping[str, int]]:
-    """What reads all fields of a type, and their places."""
+def _form(kind: Any) -> tuple[Callable[[object], tuple[object, ...]], Mapping[str, int], Any]:
+    """What reads all fields of a type, their places, and the twin that takes them all."""
     names = [one.name for one in fields(kind)]
-    return attrgetter(*names), {name: place for place, name in enumerate(names)}
+    twin, _ = _filled(kind, frozenset(names))
+    return attrgetter(*names), {name: place for place, name in enumerate(names)}, twin
 
 
 @cache

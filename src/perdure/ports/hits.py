@@ -15,15 +15,15 @@ Scores = NDArray[np.float64]
 
 
 class Hits(Sequence[Hit]):
-    """What a channel found, best first: the ids are names[places]. A Hit is made when it is asked for.
+    """What a channel found, best first: the facts are all_ids[places]. A Hit is made when it is asked for.
 
-    No name is in `names` twice; what a store finds by several probes should share them.
+    A store should give what several probes find the same `all_ids`; where it does, a fact must have the same place in each.
     """
 
-    __slots__ = ("names", "places", "scores")
+    __slots__ = ("all_ids", "places", "scores")
 
-    def __init__(self, names: Sequence[str], places: Places, scores: Scores) -> None:
-        self.names, self.places, self.scores = names, places, scores
+    def __init__(self, all_ids: Sequence[str], places: Places, scores: Scores) -> None:
+        self.all_ids, self.places, self.scores = all_ids, places, scores
 
     def __len__(self) -> int:
         return len(self.places)
@@ -36,11 +36,11 @@ class Hits(Sequence[Hit]):
 
     def __getitem__(self, at: int | slice) -> Hit | Hits:
         if isinstance(at, slice):
-            return Hits(self.names, self.places[at], self.scores[at])
-        return Hit(self.names[self.places[at]], float(self.scores[at]))
+            return Hits(self.all_ids, self.places[at], self.scores[at])
+        return Hit(self.all_ids[self.places[at]], float(self.scores[at]))
 
     def __iter__(self) -> Iterator[Hit]:
-        return map(Hit, map(self.names.__getitem__, self.places.tolist()), self.scores.tolist())
+        return map(Hit, map(self.all_ids.__getitem__, self.places.tolist()), self.scores.tolist())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)
@@ -51,19 +51,19 @@ class Hits(Sequence[Hit]):
         return repr(list(self))
 
 
-def sharing_names(lists: Sequence[Sequence[Hit]]) -> list[Hits]:
-    """The same hits in columns that share their names, so that equal places are the same fact."""
+def sharing_ids(lists: Sequence[Sequence[Hit]]) -> list[Hits]:
+    """The same hits in columns that share `all_ids`, so that equal places are the same fact."""
     columns = [found for found in lists if isinstance(found, Hits)]
-    if len(columns) == len(lists) and all(found.names is columns[0].names for found in columns):
+    if len(columns) == len(lists) and all(found.all_ids is columns[0].all_ids for found in columns):
         return columns
     place_of: dict[str, int] = {}
     for found in lists:
         for hit in found:
             place_of.setdefault(hit.fact_id, len(place_of))
-    names = list(place_of)
+    all_ids = list(place_of)
     return [
         Hits(
-            names,
+            all_ids,
             np.array([place_of[hit.fact_id] for hit in found], np.int64),
             np.array([hit.score for hit in found], np.float64),
         )

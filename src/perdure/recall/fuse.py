@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from perdure.domain.recall import Candidate, ChannelRank, Hit
 from perdure.domain.revise import made
-from perdure.ports.hits import sharing_names
+from perdure.ports.hits import sharing_ids
 
 RRF_K = 60
 _WHOLE = 2.0**52
@@ -47,9 +47,9 @@ def _shares(k: int, count: int) -> Places:
 class _Found:
     """The hits of all channels, those of one fact side by side in the order of the channels."""
 
-    names: Sequence[str]
-    """Ids of facts; a hit's place among them is in `fact`."""
+    all_ids: Sequence[str]
     fact: Places
+    """For each hit the place of its fact among all ids."""
     channels: Sequence[str]
     channel: Places
     rank: Places
@@ -61,7 +61,7 @@ class _Found:
 
     def ids(self, which: Places) -> list[str]:
         """The ids of some of the facts."""
-        return list(map(self.names.__getitem__, self.fact.take(self.starts.take(which)).tolist()))
+        return list(map(self.all_ids.__getitem__, self.fact.take(self.starts.take(which)).tolist()))
 
     def ranks(self, which: Places) -> list[tuple[ChannelRank, ...]]:
         """Where the channels placed some of the facts."""
@@ -84,7 +84,7 @@ def _side_by_side(hits: Mapping[str, Sequence[Hit]], channels: Sequence[str]) ->
     channels = [name for name in channels if hits[name]]
     if not channels:
         return None
-    columns = sharing_names([hits[name] for name in channels])
+    columns = sharing_ids([hits[name] for name in channels])
     sizes = [len(column) for column in columns]
     facts = np.concatenate([column.places for column in columns])
     order = np.argsort(facts, kind="stable")
@@ -93,7 +93,7 @@ def _side_by_side(hits: Mapping[str, Sequence[Hit]], channels: Sequence[str]) ->
     np.not_equal(facts[1:], facts[:-1], out=first[1:])
     starts = np.flatnonzero(first)
     return _Found(
-        names=columns[0].names,
+        all_ids=columns[0].all_ids,
         fact=facts,
         channels=channels,
         channel=np.repeat(np.arange(len(channels)), sizes).take(order),
