@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
 from datetime import UTC, datetime
 
+import pytest
+
 from perdure.domain.fact import Fact, FactType, Tier
-from perdure.stores.sqlite.fact_body import decode_facts, encode_fact
+from perdure.errors import StoreCorrupt
+from perdure.stores.sqlite.fact_body import FACT_COLUMNS, decode_facts, encode_fact
 
 DAY = datetime(2024, 5, 1, tzinfo=UTC)
 PLAIN = Fact(id="a", bank="b", text="t")
@@ -39,8 +43,15 @@ OLD = (
 """As schemas 1 and 2 wrote it."""
 
 
-def read(*bodies: str) -> list[Fact]:
-    return decode_facts("b", [("a", "t", body, 0, None) for body in bodies])
+def read(*bodies: str, text: str = "t", recalls: int = 0, times: str | None = None) -> list[Fact]:
+    db = sqlite3.connect(":memory:")
+    db.execute("CREATE TABLE fact (no INTEGER PRIMARY KEY, id, text, body, recalls, recall_times)")
+    rows = [("a", text, body, recalls, times) for body in bodies]
+    db.executemany("INSERT INTO fact (id, text, body, recalls, recall_times) VALUES (?, ?, ?, ?, ?)", rows)
+    found = decode_facts("b", db.execute(f"SELECT {FACT_COLUMNS} FROM fact").fetchone())
+    db.close()
+    assert list(found) == list(range(1, len(bodies) + 1))
+    return list(found.values())
 
 
 def test_every_field_comes_back() -> None:
@@ -62,5 +73,14 @@ def test_facts_do_not_share_what_can_be_changed() -> None:
 
 
 def test_recalls_are_read() -> None:
-    (fact,) = decode_facts("b", [("a", "t", encode_fact(PLAIN), 2, '["2024-05-01T00:00:00+00:00"]')])
+    (fact,) = read(encode_fact(PLAIN), recalls=2, times='["2024-05-01T00:00:00+00:00"]')
     assert (fact.recall_count, fact.last_recalled_at, fact.recall_times) == (2, DAY, (DAY,))
+
+
+def test_nothing_is_read_of_no_facts() -> None:
+    assert read() == []
+
+
+def test_texts_that_cannot_be_told_apart_are_not_given_to_other_facts() -> None:
+    with pytest.raises(StoreCorrupt, match="cannot be told apart"):
+        read(encode_fact(PLAIN), encode_fact(PLAIN), text="one\0two")

@@ -86,9 +86,10 @@ def test_a_timeline_reads_what_it_shows_and_no_more(cli: Any, monkeypatch: pytes
     assert cli("retain", "talk.json").code == 0
     read: list[int] = []
 
-    def counted(bank: str, rows: Sequence[tuple[Any, ...]]) -> list[Fact]:
-        read.append(len(rows))
-        return decode_facts(bank, rows)
+    def counted(bank: str, row: Sequence[Any]) -> dict[int, Fact]:
+        facts = decode_facts(bank, row)
+        read.append(len(facts))
+        return facts
 
     monkeypatch.setattr(catalog, "decode_facts", counted)
     shown = cli("timeline", "--limit", "4", "--json").json

@@ -44,8 +44,8 @@ def facts(
     by_id: dict[str, Fact] = {}
     for group in chunked(ident for ident, no in zip(ids, numbers, strict=True) if no == 0):
         query = f"SELECT {FACT_COLUMNS} FROM fact WHERE bank = ? AND id IN ({marks(group)})"
-        found = decode_facts(bank, db.execute(query, (bank_no, *group)).fetchall())
-        by_id |= {fact.id: fact for fact in found}
+        found = decode_facts(bank, db.execute(query, (bank_no, *group)).fetchone())
+        by_id |= {fact.id: fact for fact in found.values()}
     held = (by_number.get(no) or by_id.get(ident) for ident, no in zip(ids, numbers, strict=True))
     return [fact for fact in held if fact is not None]
 
@@ -69,9 +69,8 @@ def ordinals(db: sqlite3.Connection, bank: str, numbers: Sequence[int]) -> list[
 def _facts_by_number(db: sqlite3.Connection, bank: str, numbers: Numbers) -> dict[int, Fact]:
     found: dict[int, Fact] = {}
     for some in _groups(numbers):
-        query = f"SELECT {FACT_COLUMNS}, no FROM fact WHERE no IN ({marks(some)})"
-        rows = db.execute(query, some).fetchall()
-        found.update(zip([row[-1] for row in rows], decode_facts(bank, rows), strict=True))
+        query = f"SELECT {FACT_COLUMNS} FROM fact WHERE no IN ({marks(some)})"
+        found |= decode_facts(bank, db.execute(query, some).fetchone())
     return found
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from perdure.domain.fact import Fact, FactType, Tier
 from perdure.domain.revise import made
+from perdure.errors import StoreCorrupt
 from perdure.stores.sqlite.codec import compact, instant, iso
 
 _OTHERS = ("id", "bank", "text", "recall_count", "last_recalled_at", "recall_times")
@@ -73,8 +74,11 @@ _CONVERT: dict[str, Callable[[Any], Any]] = (
 """What makes a field's value of what is stored; a default stays as it is."""
 _USUAL_CONVERTED = [name for name in _USUAL if name in _CONVERT]
 
-FACT_COLUMNS = "id, text, body, recalls, recall_times"
-"""What `decode_facts` takes."""
+FACT_COLUMNS = (
+    "group_concat(no), json_group_array(id), group_concat(text, char(0)), group_concat(body),"
+    " group_concat(CASE WHEN recalls THEN no || ',' || recalls || ',' || coalesce(recall_times, '[]') END)"
+)
+"""What `decode_facts` takes: all facts in one row, which SQLite joins faster than Python takes hundreds of rows."""
 
 
 def encode_fact(fact: Fact) -> str:
@@ -94,43 +98,73 @@ def _plain(value: Any) -> Any:
     return sorted(value) if isinstance(value, frozenset) else value
 
 
-def decode_facts(bank: str, rows: Sequence[tuple[Any, ...]]) -> list[Fact]:
-    """The facts of rows of FACT_COLUMNS, after which others may follow.
+def decode_facts(bank: str, row: Sequence[Any]) -> dict[int, Fact]:
+    """Number -> fact, of a row of FACT_COLUMNS.
 
-    Recall reads hundreds at once: all bodies, and all times of recalls, are parsed as one text, which takes half the
-    time; and a stored fact was checked when it was written, so facts are made without checking their fields again.
+    Recall reads hundreds at once: all bodies are parsed as one text, which takes half the time; and a stored fact was
+    checked when it was written (so no text holds the character that parts them): its fields are not checked again.
     """
-    if not rows:
-        return []
-    ids, texts, bodies, counts, times, *_ = zip(*rows, strict=True)
-    parsed, _ = _scan("[" + ",".join(bodies) + "]", 0)
-    columns: dict[str, Iterable[Any]] = dict(zip(_USUAL, zip(*map(_usual, parsed), strict=True), strict=True))
+    if row[0] is None:
+        return {}
+    numbers, ids, texts, parsed = _parsed(row[0]), json.loads(row[1]), row[2].split("\0"), _parsed(row[3])
+    if len(texts) != len(numbers):
+        raise StoreCorrupt(
+            f"texts of facts of bank {bank!r} cannot be told apart; restore the file from a copy"
+        )
+    columns: dict[str, Iterable[Any]] = dict(zip(_USUAL, zip(*_usual(parsed), strict=True), strict=True))
     for name in _USUAL_CONVERTED:
         columns[name] = map(_CONVERT[name], columns[name])
-    recalls = _recalls(times)
-    if recalls is not None:
-        columns["recall_times"] = recalls
-        columns["last_recalled_at"] = [held[-1] if held else None for held in recalls]
-    facts = made(Fact, id=ids, bank=repeat(bank), text=texts, recall_count=counts, **columns)
+    if row[4] is not None:
+        columns |= _recalls(numbers, row[4])
+    facts = made(Fact, id=ids, bank=repeat(bank), text=texts, **columns)
     for fact, body in zip(facts, parsed, strict=True):
         if body[0] & _RARE:
             _add_rare(fact, body)
-    return facts
+    return dict(zip(numbers, facts, strict=True))
 
 
-def _usual(body: list[Any]) -> tuple[Any, ...]:
-    """The usual fields in their order, with the defaults of those that the body leaves out."""
-    if type(body[0]) is not int:
-        body.insert(0, _ALL)
-    return _in_order(body[0])(body + _USUAL_DEFAULTS)
+def _recalls(numbers: Sequence[int], recalled: str) -> dict[str, Iterable[Any]]:
+    """The fields of recalls of all facts; what is stored names those that were recalled."""
+    stored = iter(_parsed(recalled))
+    held = {
+        no: (count, tuple(map(_INSTANTS.__getitem__, times)))
+        for no, count, times in zip(*[stored] * 3, strict=True)
+    }
+    counts, times = zip(*[held.get(no, (0, ())) for no in numbers], strict=True)
+    return {
+        "recall_count": counts,
+        "recall_times": times,
+        "last_recalled_at": [moments[-1] if moments else None for moments in times],
+    }
 
 
-@lru_cache(maxsize=4096)
-def _in_order(present: int) -> Callable[[list[Any]], tuple[Any, ...]]:
+def _parsed(values: str) -> list[Any]:
+    """JSON values with commas between them."""
+    held, _ = _scan("[" + values + "]", 0)
+    return held
+
+
+def _usual(bodies: list[list[Any]]) -> list[tuple[Any, ...]]:
+    """The usual fields in their order, with the defaults of those that a body leaves out."""
+    for body in bodies:
+        if type(body[0]) is not int:
+            body.insert(0, _ALL)
+    return [_IN_ORDER[body[0]](body + _USUAL_DEFAULTS) for body in bodies]
+
+
+class _InOrder(dict[int, Callable[[list[Any]], tuple[Any, ...]]]):
     """For bodies with certain fields, after which the usual defaults follow: what takes the usual fields."""
-    held = {place: at for at, place in enumerate(_held(present), 1)}
-    sources = [held.get(place, 1 + len(held) + at) for at, place in enumerate(_USUAL_PLACES)]
-    return itemgetter(*sources)
+
+    def __missing__(self, present: int) -> Callable[[list[Any]], tuple[Any, ...]]:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        held = {place: at for at, place in enumerate(_held(present), 1)}
+        sources = [held.get(place, 1 + len(held) + at) for at, place in enumerate(_USUAL_PLACES)]
+        taken = self[present] = itemgetter(*sources)
+        return taken
+
+
+_IN_ORDER = _InOrder()
 
 
 def _held(present: int) -> list[int]:
@@ -150,11 +184,3 @@ def _add_rare(fact: Fact, body: list[Any]) -> None:
 def _rare(present: int) -> Sequence[tuple[str, int]]:
     """Names and places of the fields that are not usual, in bodies with certain fields."""
     return [(_STORED[place], at) for at, place in enumerate(_held(present), 1) if _RARE >> place & 1]
-
-
-def _recalls(times: Sequence[str | None]) -> list[tuple[datetime, ...]] | None:
-    """When facts were recalled, None when none was."""
-    if not any(times):
-        return None
-    recalled, _ = _scan("[" + ",".join([held or "[]" for held in times]) + "]", 0)
-    return [tuple(map(_INSTANTS.__getitem__, held)) for held in recalled]

@@ -70,13 +70,9 @@ class WorkingSet:
         """Read facts that will be needed, many at once."""
         for group in chunked(ident for ident in ids if ident not in self._held):
             self._held |= dict.fromkeys(group)
-            rows = self._db.execute(
-                f"SELECT {FACT_COLUMNS}, no FROM fact WHERE bank = ? AND id IN ({marks(group)})",
-                (self._bank_no, *group),
-            )
-            found = rows.fetchall()
-            facts = decode_facts(self._bank, found)
-            self._held |= {fact.id: Held(row[-1], fact) for row, fact in zip(found, facts, strict=True)}
+            query = f"SELECT {FACT_COLUMNS} FROM fact WHERE bank = ? AND id IN ({marks(group)})"
+            found = decode_facts(self._bank, self._db.execute(query, (self._bank_no, *group)).fetchone())
+            self._held |= {fact.id: Held(no, fact) for no, fact in found.items()}
 
     def load_where(self, condition: str, values: Sequence[object]) -> list[Held]:
         """The facts for which a condition on the fact table holds, as they are in this transaction."""
