@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,8 @@ _TOKENS = 128
 """Tokens of a passage that are looked at."""
 _KEPT = 48
 """A passage keeps at most this many token vectors: 64 bytes each, 3 KB in all."""
+_AT_ONCE = 512
+"""Tokens that are compared at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,30 +67,54 @@ class TokenPacking:
 
     def unpack(self, packed: bytes) -> Matrix:
         """Unit vectors of packed tokens."""
-        return _unit(self._codes(packed))
+        codes = self._codes(packed)
+        halves = np.empty((len(codes), len(self._middle)), np.float32)
+        _widen(codes, halves)
+        return _unit(halves[:, np.argsort(_halved(np.arange(halves.shape[1])))])
 
-    def _codes(self, packed: bytes) -> Matrix:
-        """The codes of packed tokens: their vectors, each times a length of its own."""
-        width = self.axes.shape[1]
-        codes, values = (np.uint8, _pairs()) if width % 4 else (np.dtype("<u2"), _quads())
-        return values.take(np.frombuffer(packed, codes)).view(np.float32).reshape(-1, width)
+    def _codes(self, packed: bytes) -> NDArray[np.uint8]:
+        return np.frombuffer(packed, np.uint8).reshape(-1, len(self._middle) // 2)
 
     def score(self, query: Matrix, passages: Sequence[bytes]) -> Vector:
         """Mean over the query's token vectors of the best cosine with each passage's; 0 for empty bytes."""
-        width = self.axes.shape[1] // 2
-        counts = np.array([len(passage) // width for passage in passages], np.int64)
-        if any(len(passage) % width for passage in passages):
+        sizes = np.array([*map(len, passages)], np.int64)
+        counts, odd = np.divmod(sizes, len(self._middle) // 2)
+        if odd.any():
             raise ModelError(f"token vectors are not packed as {self.name}: re-embed the bank")
         scores = np.zeros(len(passages), np.float32)
         filled = np.flatnonzero(counts)
         if not len(filled) or not len(query):
             return scores
-        tokens = self._codes(b"".join(passages))
-        similar = tokens @ query.T
-        similar /= np.maximum(np.sqrt(np.vecdot(tokens, tokens)), 1e-9)[:, None]
+        similar = self._cosines(_halved(query), self._codes(b"".join(passages)))
         starts = np.concatenate(([0], np.cumsum(counts[filled])[:-1]))
         scores[filled] = np.maximum.reduceat(similar, starts, axis=0).mean(axis=1)
         return scores
+
+    def _cosines(self, halved: Matrix, codes: NDArray[np.uint8]) -> Matrix:
+        """Of each packed token, a row, with each unit vector; some at a time, so that they stay in the cache."""
+        cosines = np.empty((len(codes), len(halved)), np.float32)
+        room = np.empty((min(_AT_ONCE, len(codes)), halved.shape[1]), np.float32)
+        directions = np.ascontiguousarray(halved.T)
+        for start in range(0, len(codes), _AT_ONCE):
+            some = codes[start : start + _AT_ONCE]
+            tokens, products = room[: len(some)], cosines[start : start + _AT_ONCE]
+            _widen(some, tokens)
+            np.matmul(tokens, directions, out=products)
+            products /= np.maximum(np.sqrt(np.vecdot(tokens, tokens)), 1e-9)[:, None]
+        return cosines
+
+
+def _widen(codes: NDArray[np.uint8], out: Matrix) -> None:
+    """The values of packed tokens, each times a length of its own, in the order of `_halved`."""
+    half = codes.shape[1]
+    out[:, :half] = codes & 15
+    out[:, half:] = codes >> 4
+    out -= 8
+
+
+def _halved(values: NDArray[Any]) -> NDArray[Any]:
+    """With the even axes before the odd ones, as bytes hold them in their lower and upper halves."""
+    return np.concatenate([values[..., 0::2], values[..., 1::2]], axis=-1)
 
 
 def merge_alike(tokens: Matrix, most: int) -> Matrix:
@@ -124,22 +151,6 @@ def packing_of(model: str, dimensions: int) -> TokenPacking:
     draws = np.random.default_rng(0).standard_normal((dimensions, axes))
     basis, _ = np.linalg.qr(draws)
     return TokenPacking(f"random{axes}-int4", np.zeros(dimensions, np.float32), basis.astype(np.float32))
-
-
-@lru_cache(maxsize=1)
-def _pairs() -> NDArray[np.complex64]:
-    """The two codes that each byte holds; an entry is one number to numpy, which copies that much faster than a row."""
-    held = np.arange(256)
-    codes = np.stack([(held & 15) - 8, (held >> 4) - 8], axis=1).astype(np.float32)
-    return codes.view(np.complex64)[:, 0]
-
-
-@lru_cache(maxsize=1)
-def _quads() -> NDArray[np.complex128]:
-    """The four codes that each two bytes hold."""
-    held = np.arange(1 << 16)
-    codes = np.stack([_pairs()[held & 255], _pairs()[held >> 8]], axis=1)
-    return codes.view(np.complex128)[:, 0]
 
 
 def _unit(rows: Matrix) -> Matrix:
