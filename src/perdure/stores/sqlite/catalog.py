@@ -134,18 +134,18 @@ def passages(
 ) -> dict[str, tuple[str, bytes]]:
     """Fact id -> (what the reranker reads, packed token vectors)."""
     found: dict[str, tuple[str, bytes]] = {}
+    id_of = dict(zip(numbers, ids, strict=True))
+    for some in _groups(numbers):
+        # Without a join: recall has just read the rows of these facts, and few need their text here.
+        query = f"SELECT fact, passage, tokens FROM detail WHERE fact IN ({marks(some)})"
+        found |= {id_of[no]: (passage, tokens) for no, passage, tokens in db.execute(query, some)}
+    wordless = [ident for ident, (passage, _) in found.items() if not passage]
     unknown = [ident for ident, no in zip(ids, numbers, strict=True) if no == 0]
-    wanted: list[tuple[str, Sequence[object]]] = [
-        (f"fact.no IN ({marks(some)})", some) for some in _groups(numbers)
-    ]
-    wanted += [
-        (f"fact.bank = ? AND fact.id IN ({marks(some)})", (bank_no, *some)) for some in chunked(unknown)
-    ]
-    for condition, values in wanted:
+    for group in chunked([*wordless, *unknown]):
         rows = db.execute(
             "SELECT fact.id, iif(detail.passage = '', fact.text, detail.passage), detail.tokens"
-            f" FROM fact JOIN detail ON detail.fact = fact.no WHERE {condition}",
-            values,
+            f" FROM fact JOIN detail ON detail.fact = fact.no WHERE fact.bank = ? AND fact.id IN ({marks(group)})",
+            (bank_no, *group),
         )
         found |= {ident: (passage, tokens) for ident, passage, tokens in rows}
     return found
