@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from math import log
 
-from perdure.domain.fact import Fact, FactType
+from perdure.domain.fact import FactType
+from perdure.domain.outline import Outline
 from perdure.domain.time import Window
 
 _DAY = timedelta(days=1)
@@ -41,14 +42,8 @@ def temporal_proximity(dated: datetime | None, window: Window | None) -> float:
     return 1.0 - min(distance / (days / 2.0), 1.0) if days else float(distance == 0.0)
 
 
-def proof(fact: Fact) -> float:
+def proof(outline: Outline) -> float:
     """0.5 + ln(n)/10 for observations, neutral for other facts."""
-    if fact.type is not FactType.OBSERVATION:
+    if outline.type is not FactType.OBSERVATION:
         return NEUTRAL
-    return min(max(NEUTRAL + log(fact.proof_count) / 10.0, 0.0), 1.0)
-
-
-def event_date(fact: Fact) -> datetime | None:
-    """The middle of when it happened, else when it was said."""
-    occurred = fact.occurred
-    return fact.mentioned_at if occurred is None else occurred.centre
+    return min(max(NEUTRAL + log(outline.proof_count) / 10.0, 0.0), 1.0)

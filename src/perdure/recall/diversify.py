@@ -15,6 +15,10 @@ def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / union if union else 0.0
 
 
+def _words(fact: Fact | None) -> frozenset[str]:
+    return frozenset() if fact is None else frozenset(fact.text.lower().split())
+
+
 def diversify(
     candidates: Sequence[Candidate], facts: Mapping[str, Fact], trade: float | None, limit: int = 100
 ) -> list[Candidate]:
@@ -25,7 +29,7 @@ def diversify(
     if trade is None:
         return list(candidates)
     waiting = list(candidates[:limit])
-    words = {c.fact_id: frozenset(facts[c.fact_id].text.lower().split()) for c in waiting}
+    words = {c.fact_id: _words(facts.get(c.fact_id)) for c in waiting}
     nearest = dict.fromkeys(words, 0.0)
     picked: list[Candidate] = []
     while waiting:

@@ -34,7 +34,10 @@ def fit(
     considered: int,
     limit: int | None,
 ) -> Fitted:
-    """Take best first; the first fact that does not fit ends it, as the order is the promise."""
+    """Take best first; the first fact that does not fit ends it, as the order is the promise.
+
+    Facts that are not there are left out.
+    """
     taken: list[tuple[Candidate, int]] = []
     used = 0
     for position, candidate in enumerate(candidates):
@@ -45,7 +48,10 @@ def fit(
         elif position >= considered:
             reason = f"beyond the {considered} considered"
         else:
-            size = tokens.count(facts[candidate.fact_id].text)
+            fact = facts.get(candidate.fact_id)
+            if fact is None:
+                continue  # Erased meanwhile.
+            size = tokens.count(fact.text)
             if used + size > max_tokens:
                 reason = f"token budget of {max_tokens} used up"
         if reason is not None:

@@ -1,4 +1,4 @@
-"""Recall, top to bottom: understand -> search -> fuse -> hydrate -> rerank -> score -> diversify -> fit."""
+"""Recall, top to bottom: understand -> search -> fuse -> outline -> rerank -> score -> hydrate -> diversify -> fit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from perdure.domain.trace import Trace
 from perdure.recall.answer import answer
 from perdure.recall.diversify import diversify
 from perdure.recall.fit import fit
-from perdure.recall.hydrate import hydrate
+from perdure.recall.hydrate import PoolFacts, hydrate
 from perdure.recall.parts import RecallParts
 from perdure.recall.request import RecallRequest
 from perdure.recall.rerank import rerank
@@ -28,12 +28,14 @@ def recall(parts: RecallParts, request: RecallRequest) -> RecallResult:
         hits = search(parts, request, understood, trace)
     with trace.stage("fuse"):
         candidates = fuse_hits(request.recipe, hits, parts.pool or request.recipe.pool)
-    with trace.stage("hydrate"):
-        facts = hydrate(parts, request, candidates)
+    with trace.stage("outline"):
+        facts = PoolFacts(parts, request.bank, candidates)
     with trace.stage("rerank"):
         candidates = rerank(parts, request, understood.query, candidates, facts, trace)
     with trace.stage("score"):
         candidates = score_candidates(parts, request, understood.query, candidates, facts, hits)
+    with trace.stage("hydrate"):
+        hydrate(facts, candidates, request.max_tokens, limit)
     with trace.stage("diversify"):
         candidates = diversify(candidates, facts, request.recipe.diversity)
     with trace.stage("fit"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 
-from perdure.domain.fact import Fact
+from perdure.domain.outline import Outline
 from perdure.domain.recall import Candidate, Query
 from perdure.domain.revise import revised
 from perdure.domain.trace import Trace
@@ -12,6 +12,7 @@ from perdure.errors import ModelError
 from perdure.recall.blend import cheap_strengths, sigmoid, with_relevance
 from perdure.recall.connect import Titles, connect, read_titles, title_matches
 from perdure.recall.cover import cover
+from perdure.recall.hydrate import PoolFacts
 from perdure.recall.parts import RecallParts
 from perdure.recall.recipes import Blend, Recipe, View, ViewSpec
 from perdure.recall.request import RecallRequest
@@ -27,14 +28,14 @@ def rerank(
     request: RecallRequest,
     query: Query,
     pool: Sequence[Candidate],
-    facts: Mapping[str, Fact],
+    facts: PoolFacts,
     trace: Trace,
 ) -> list[Candidate]:
     """The pool with its relevance, best first."""
     recipe = request.recipe
     passages = _passages(parts, request.bank, recipe, pool)
-    titles = _titles(parts, request.bank, recipe, facts)
-    ready = _with_names(pool, facts, query, titles)
+    titles = _titles(parts, request.bank, recipe, facts.outlines)
+    ready = _with_names(pool, facts.outlines, query, titles)
     with trace.stage("rerank.late"):
         ready = _late_stage(parts, recipe, query, ready, passages, trace)
     with trace.stage("rerank.cross"):
@@ -43,45 +44,46 @@ def rerank(
     if titles is None or not recipe.blend.links:
         return blended
     with trace.stage("rerank.connect"):
+        facts.read(candidate.fact_id for candidate in pool)
         linked = connect(blended, facts, titles, recipe.blend.links)
         return cover(linked, facts, titles.by_document, query.terms, recipe.blend.cover)
 
 
 def _with_names(
-    pool: Sequence[Candidate], facts: Mapping[str, Fact], query: Query, titles: Titles | None
+    pool: Sequence[Candidate], outlines: Mapping[str, Outline], query: Query, titles: Titles | None
 ) -> list[Candidate]:
     """Candidates that know whether the question is about their document's subject or their speaker."""
     named = title_matches(titles, query.text) if titles is not None else {}
     words, roles = set(query.words), asked_roles(query.text)
-    speakers = {fact.speaker for fact in facts.values() if fact.speaker}
+    speakers = {outline.speaker for outline in outlines.values() if outline.speaker}
     spoken = {name for name in speakers if words.intersection(plain_words(name))}
     in_role = {name for name in speakers if name.lower() in roles}
     if not (named or spoken or in_role):
         return list(pool)
-    return [_named(c, facts.get(c.fact_id), named, spoken, in_role) for c in pool]
+    return [_named(c, outlines.get(c.fact_id), named, spoken, in_role) for c in pool]
 
 
 def _named(
     candidate: Candidate,
-    fact: Fact | None,
+    outline: Outline | None,
     documents: Mapping[str, float],
     speakers: Set[str],
     in_role: Set[str],
 ) -> Candidate:
-    if fact is None:
+    if outline is None:
         return candidate
-    title = documents.get(fact.document_id or "")
-    by_named, by_role = fact.speaker in speakers, fact.speaker in in_role
+    title = documents.get(outline.document_id or "")
+    by_named, by_role = outline.speaker in speakers, outline.speaker in in_role
     if title is None and not (by_named or by_role):
         return candidate
     return revised(candidate, title=title, by_named=by_named, by_role=by_role)
 
 
-def _titles(parts: RecallParts, bank: str, recipe: Recipe, facts: Mapping[str, Fact]) -> Titles | None:
+def _titles(parts: RecallParts, bank: str, recipe: Recipe, outlines: Mapping[str, Outline]) -> Titles | None:
     """What the pool's documents are about; None where nothing has a title or nothing asks for it."""
     if not (recipe.blend.titles or recipe.blend.links):
         return None
-    wanted = sorted({fact.document_id for fact in facts.values() if fact.document_id is not None})
+    wanted = sorted({held.document_id for held in outlines.values() if held.document_id is not None})
     found = {document.id: document.title for document in parts.store.documents(bank, wanted)}
     return read_titles(found) if any(found.values()) else None
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import log, prod
 
-from perdure.domain.fact import Fact
+from perdure.domain.outline import Outline
 from perdure.domain.recall import Candidate, Query
 from perdure.domain.revise import revised
 from perdure.recall.blend import sigmoid
-from perdure.recall.boosts import boost, event_date, proof, recency, temporal_proximity
+from perdure.recall.boosts import boost, proof, recency, temporal_proximity
 from perdure.recall.recipes import BoostWeights
 
 
 def score(
     candidates: Sequence[Candidate],
-    facts: Mapping[str, Fact],
+    outlines: Mapping[str, Outline],
     query: Query,
     weights: BoostWeights,
     *,
@@ -23,21 +23,20 @@ def score(
 ) -> list[Candidate]:
     """Final scores, best first, ties by id; candidates whose fact is gone are left out."""
     scored = [
-        _scored(candidate, facts[candidate.fact_id], query, weights, on_odds)
+        _scored(candidate, outlines[candidate.fact_id], query, weights, on_odds)
         for candidate in candidates
-        if candidate.fact_id in facts
+        if candidate.fact_id in outlines
     ]
     return sorted(scored, key=lambda c: (-c.score, c.fact_id))
 
 
 def _scored(
-    candidate: Candidate, fact: Fact, query: Query, weights: BoostWeights, on_odds: bool
+    candidate: Candidate, outline: Outline, query: Query, weights: BoostWeights, on_odds: bool
 ) -> Candidate:
-    dated = event_date(fact)
     boosts = {
-        "recency": boost(recency(dated, query.asked_at), weights.recency),
-        "temporal": boost(temporal_proximity(dated, query.window), weights.temporal),
-        "proof": boost(proof(fact), weights.proof),
+        "recency": boost(recency(outline.event_date, query.asked_at), weights.recency),
+        "temporal": boost(temporal_proximity(outline.event_date, query.window), weights.temporal),
+        "proof": boost(proof(outline), weights.proof),
     }
     factor = prod(boosts.values())
     if on_odds and candidate.strength is not None:

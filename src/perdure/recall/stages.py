@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from perdure.domain.fact import Fact
 from perdure.domain.recall import Candidate, Hit, Query
 from perdure.recall.fuse import fuse, fuse_stages
+from perdure.recall.hydrate import PoolFacts
 from perdure.recall.parts import RecallParts
 from perdure.recall.recipes import Fusion, Recipe, Scoring
 from perdure.recall.request import RecallRequest
@@ -26,17 +26,18 @@ def score_candidates(
     request: RecallRequest,
     query: Query,
     candidates: Sequence[Candidate],
-    facts: Mapping[str, Fact],
+    facts: PoolFacts,
     hits: Mapping[str, Sequence[Hit]],
 ) -> list[Candidate]:
     """The recipe's final scores, floors applied."""
     if request.recipe.scoring is Scoring.ABMIND:
+        facts.read(candidate.fact_id for candidate in candidates)
         scored = score_abmind(
             candidates, facts, query.asked_at, request.surroundings, hits.keys(), parts.decay
         )
     else:
         on_odds = request.recipe.scoring is Scoring.ODDS
-        scored = score(candidates, facts, query, request.recipe.boosts, on_odds=on_odds)
+        scored = score(candidates, facts.outlines, query, request.recipe.boosts, on_odds=on_odds)
     floors = request.min_scores
     return [
         candidate

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -71,6 +72,7 @@ def assert_same_memory(expected: Store, actual: Store, bank: str, wanted: Filter
     _assert_same_pages(expected, actual, bank, wanted, facts.facts)
     ids = [fact.id for fact in facts.facts]
     assert actual.facts(bank, ids) == expected.facts(bank, ids)
+    assert_same_outlines(expected, actual, bank, ids)
     features, others = expected.features(bank, ids), actual.features(bank, ids)
     assert others.keys() == features.keys()
     for ident in ids:
@@ -85,6 +87,15 @@ def assert_same_memory(expected: Store, actual: Store, bank: str, wanted: Filter
     keys = sorted({features[ident].dedupe_key for ident in ids})
     assert actual.known(bank, keys) == expected.known(bank, keys)
     _assert_same_stats(expected, actual, bank)
+
+
+def assert_same_outlines(expected: Store, actual: Store, bank: str, ids: Sequence[str]) -> None:
+    """Equal outlines in the order of the ids; names of speakers in any case."""
+    ours, theirs = (
+        [(ident, replace(outline, speaker=outline.speaker.casefold())) for ident, outline in found.items()]
+        for found in (store.outlines(bank, ids) for store in (expected, actual))
+    )
+    assert theirs == ours
 
 
 def _assert_same_pages(

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from perdure.testing.contract_filter import FilterContract
 from perdure.testing.contract_forget import ForgetContract
+from perdure.testing.contract_outline import OutlineContract
 from perdure.testing.contract_search import SearchContract
 from perdure.testing.contract_write import WriteContract
 
 
-class StoreContract(WriteContract, SearchContract, FilterContract, ForgetContract):
+class StoreContract(WriteContract, OutlineContract, SearchContract, FilterContract, ForgetContract):
     """Every behaviour of the port; derived classes give the fixture `store`."""
 
 

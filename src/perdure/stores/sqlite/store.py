@@ -16,6 +16,7 @@ import numpy as np
 from perdure.domain.bank import Bank, EmbeddingModel, check_bank_id
 from perdure.domain.fact import Chunk, Document, Fact, Link
 from perdure.domain.filter import Filter
+from perdure.domain.outline import Outline, outline_of
 from perdure.domain.recall import Hit
 from perdure.domain.record import Record
 from perdure.errors import InvalidInput, ModelMismatch
@@ -39,6 +40,7 @@ from perdure.stores.sqlite.index import listing, search
 from perdure.stores.sqlite.index.bank_index import BankIndex, BankState, read_state
 from perdure.stores.sqlite.index.cache import IndexCache
 from perdure.stores.sqlite.index.snapshot import Snapshot
+from perdure.stores.sqlite.outlines import Names, outlines
 from perdure.stores.sqlite.segments import touch
 from perdure.stores.sqlite.working import WorkingSet
 from perdure.stores.sqlite.writer import (
@@ -62,6 +64,7 @@ class SqliteStore:
     def __init__(self, connections: Connections, indexes: IndexCache, clock: Callable[[], datetime]) -> None:
         self._connections = connections
         self._indexes = indexes
+        self._known_names = Names()
         self._clock = clock
 
     @classmethod
@@ -122,6 +125,14 @@ class SqliteStore:
                 return []
             numbers = self._numbers(bank, state, ids)
             return catalog.facts(reader.connection, state.no, bank, ids, numbers)
+
+    def outlines(self, bank: str, ids: Sequence[str]) -> dict[str, Outline]:
+        with self._reading() as reader:
+            state = self._look(reader, bank)
+            snapshot = None if state is None else self._indexes.current(bank, state)
+            if snapshot is None or not snapshot.size:
+                return {fact.id: outline_of(fact) for fact in self.facts(bank, ids)}
+            return outlines(reader.connection, bank, snapshot, self._known_names, ids)
 
     def features(self, bank: str, ids: Sequence[str]) -> dict[str, Features]:
         with self._reading() as reader:

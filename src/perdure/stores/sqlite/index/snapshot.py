@@ -116,11 +116,16 @@ class Snapshot:
         row = self.row_of.get(ident)
         return row if row is not None and row < self.size and self.alive[row] else None
 
+    def rows_of(self, ids: Sequence[str]) -> Rows:
+        """The rows of facts, -1 for those that are not there."""
+        rows = np.fromiter(map(self.row_of.get, ids, repeat(-1)), np.int64, len(ids))
+        rows[rows >= self.size] = -1
+        return rows
+
     def numbers_of(self, ids: Sequence[str]) -> list[int]:
         """The numbers of facts, 0 for those that are not there."""
-        rows = np.fromiter(map(self.row_of.get, ids, repeat(-1)), np.int64, len(ids))
-        known = (rows >= 0) & (rows < self.size)
-        numbers: list[int] = np.where(known, self.numbers[np.where(known, rows, 0)], 0).tolist()
+        rows = self.rows_of(ids)
+        numbers: list[int] = np.where(rows < 0, 0, self.numbers.take(rows, mode="clip")).tolist()
         return numbers
 
     def mentioning(self, entity: int) -> list[int]:

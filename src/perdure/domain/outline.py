@@ -1,0 +1,39 @@
+"""An outline: what ranking needs to know of a fact, without the fact itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from perdure.domain.fact import Fact, FactType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outline:
+    """What ranking needs to know of a fact. Hundreds are ranked in a recall, and some dozens read."""
+
+    type: FactType = FactType.WORLD
+    document_id: str | None = None
+    speaker: str = ""
+    """Names that differ in case only may be told as one of them."""
+    event_date: datetime | None = None
+    """The middle of when it happened, else when it was said."""
+    proof_count: int = 1
+    """Of observations; 1 for others."""
+
+
+def outline_of(fact: Fact) -> Outline:
+    """The outline of a fact."""
+    return Outline(
+        type=fact.type,
+        document_id=fact.document_id,
+        speaker=fact.speaker,
+        event_date=event_date(fact),
+        proof_count=fact.proof_count if fact.type is FactType.OBSERVATION else 1,
+    )
+
+
+def event_date(fact: Fact) -> datetime | None:
+    """The middle of when it happened, else when it was said."""
+    occurred = fact.occurred
+    return fact.mentioned_at if occurred is None else occurred.centre
