@@ -25,12 +25,14 @@ from numpy.typing import NDArray
 from perdure.domain.bank import EmbeddingModel
 from perdure.domain.fact import Fact, FactType, Link, LinkKind
 from perdure.domain.filter import Filter, TagLeaf
+from perdure.domain.outline import Outline
 from perdure.domain.recall import Hit
 from perdure.domain.time import Window
 from perdure.ports.probe import GraphProbe, KeywordProbe, SemanticProbe, TemporalProbe
 from perdure.ports.store import Features, NewFact, Target, WriteBatch
 from perdure.recall.channels.graph import EXPANDED
 from perdure.recall.fuse import fuse
+from perdure.recall.hydrate import SHORT
 from perdure.stores.sqlite.store import SqliteStore
 
 BANK = "bench"
@@ -40,7 +42,8 @@ NOW = datetime(2025, 1, 1, tzinfo=UTC)
 TERMS_A_FACT = 14
 QUERIES = 60
 DEPTH, LOW = 300, 100
-"""Hits a channel and facts that are read: what the budgets mid and low ask for."""
+"""Hits a channel and facts in the pool: what the budgets mid and low ask for."""
+TOKENS = 4096
 
 
 @dataclass(frozen=True)
@@ -216,12 +219,21 @@ class Questions:
         probe = TemporalProbe(window, vector=self.vectors[number % QUERIES])
         return self.store.search(BANK, probe, wanted or self.plain(), self.depth)
 
-    def all_four(self, number: int) -> list[Fact]:
-        """Four channels, fused as a recall does it, the best 300 read (of the low budget 100)."""
+    def pool(self, number: int) -> Sequence[str]:
+        """Four channels, fused as a recall does it: the best of them."""
         wanted = self.plain()
         channels = (self.semantic, self.keyword, self.graph, self.temporal)
         hits = {channel.__name__: channel(number, wanted) for channel in channels}
-        return self.store.facts(BANK, [candidate.fact_id for candidate in fuse(hits, limit=self.depth)])
+        return fuse(hits, limit=self.depth).ids
+
+    def all_four(self, number: int) -> tuple[dict[str, Outline], list[Fact]]:
+        """All of the pool outlined and the first of it read, as a recall of 4,096 tokens does it."""
+        ids = self.pool(number)
+        return self.store.outlines(BANK, ids), self.store.facts(BANK, ids[: TOKENS // SHORT])
+
+    def all_four_all_read(self, number: int) -> list[Fact]:
+        """All of the pool read, as a recall does it where documents have titles."""
+        return self.store.facts(BANK, self.pool(number))
 
     def filtered(self, number: int) -> Sequence[Hit]:
         """Nearest vectors among one tag in twenty."""
@@ -312,7 +324,16 @@ def measure(count: int, folder: str) -> dict[str, object]:
     store = SqliteStore.open(path)
     questions = Questions(store, world, count)
     questions.prepare_hydration()
-    for name in ("semantic", "keyword", "graph", "temporal", "filtered", "hydrate", "all_four"):
+    for name in (
+        "semantic",
+        "keyword",
+        "graph",
+        "temporal",
+        "filtered",
+        "hydrate",
+        "all_four",
+        "all_four_all_read",
+    ):
         figures[name] = timed(getattr(questions, name))
     questions.depth = LOW
     figures["all_four_low_budget"] = timed(questions.all_four)

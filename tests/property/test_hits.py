@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.domain.recall import Hit
-from perdure.ports.hits import Hits, sharing_ids
+from perdure.ports.hits import FactIds, Hits, sharing_ids
 from perdure.recall.fuse import fuse, fuse_stages
 
 NAMES = [f"{number * 37 % 64:02d}" for number in range(64)]
@@ -34,12 +34,26 @@ def test_columns_read_as_the_list(found: list[int], start: int, end: int) -> Non
     assert [held[place] for place in range(-len(found), len(found))] == listed + listed
 
 
+@given(places, st.integers(0, 40), st.integers(0, 40))
+def test_ids_read_as_the_list(found: list[int], start: int, end: int) -> None:
+    held, listed = FactIds(NAMES, np.array(found, np.int64)), [NAMES[place] for place in found]
+    assert held == listed
+    assert list(held) == listed
+    assert len(held) == len(listed)
+    assert held[start:end] == listed[start:end]
+    assert [held[place] for place in range(-len(found), len(found))] == listed + listed
+    assert all(name in held for name in listed)
+    assert "no" not in held
+
+
 @given(channels, st.one_of(st.none(), st.integers(0, 70)), st.sets(st.sampled_from(["keyword", "notes"])))
 def test_columns_fuse_as_lists_do(found: dict[str, list[int]], limit: int | None, listed: set[str]) -> None:
     expected = {name: plain(places) for name, places in found.items()}
     held = {name: plain(places) if name in listed else columns(places) for name, places in found.items()}
     assert fuse(held, limit=limit) == fuse(expected, limit=limit)
     assert fuse_stages(held, limit=limit) == fuse_stages(expected, limit=limit)
+    for fused in (fuse(held, limit=limit), fuse_stages(held, limit=limit)):
+        assert list(fused.ids) == [candidate.fact_id for candidate in fused]
 
 
 @given(channels)

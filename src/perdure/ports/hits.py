@@ -1,4 +1,4 @@
-"""Hits in columns: a recall brings over a thousand of them and shows some dozens."""
+"""Hits and ids in columns: a recall brings over a thousand hits and shows some dozens."""
 
 from __future__ import annotations
 
@@ -41,6 +41,40 @@ class Hits(Sequence[Hit]):
 
     def __iter__(self) -> Iterator[Hit]:
         return map(Hit, map(self.all_ids.__getitem__, self.places.tolist()), self.scores.tolist())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+
+class FactIds(Sequence[str]):
+    """Ids of facts that a store found: all_ids[places]. The store that gave `all_ids` knows them by their places."""
+
+    __slots__ = ("all_ids", "places")
+
+    def __init__(self, all_ids: Sequence[str], places: Places) -> None:
+        self.all_ids, self.places = all_ids, places
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> FactIds: ...
+
+    def __getitem__(self, at: int | slice) -> str | FactIds:
+        if isinstance(at, slice):
+            return FactIds(self.all_ids, self.places[at])
+        return self.all_ids[int(self.places[at])]
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.all_ids.__getitem__, self.places.tolist())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from perdure.domain.recall import Candidate, ChannelRank, Hit
 from perdure.domain.revise import made
-from perdure.ports.hits import sharing_ids
+from perdure.ports.hits import FactIds, sharing_ids
 
 RRF_K = 60
 _WHOLE = 2.0**52
@@ -22,19 +22,28 @@ Places = NDArray[np.int64]
 Fused = NDArray[np.float64]
 
 
-def fuse(hits: Mapping[str, Sequence[Hit]], k: int = RRF_K, limit: int | None = None) -> list[Candidate]:
+class Pool(list[Candidate]):
+    """Fused candidates, best first."""
+
+    def __init__(self, candidates: Iterable[Candidate] = (), ids: Sequence[str] = ()) -> None:
+        super().__init__(candidates)
+        self.ids = ids
+        """Of their facts, in a form that the store may know them by sooner."""
+
+
+def fuse(hits: Mapping[str, Sequence[Hit]], k: int = RRF_K, limit: int | None = None) -> Pool:
     """Reciprocal rank fusion, the sum of 1 / (k + rank), best first, ties by id."""
     found = _side_by_side(hits, sorted(hits))
     if found is None:
-        return []
+        return Pool()
     shares = _shares(k, max(map(len, hits.values())))
     return _best(found, np.add.reduceat(shares.take(found.rank - 1), found.starts) / _WHOLE, limit)
 
 
-def fuse_stages(hits: Mapping[str, Sequence[Hit]], limit: int | None = None) -> list[Candidate]:
+def fuse_stages(hits: Mapping[str, Sequence[Hit]], limit: int | None = None) -> Pool:
     """abmind: a fact keeps the raw score of the first stage that found it; later stages only confirm."""
     found = _side_by_side(hits, list(hits))
-    return [] if found is None else _best(found, found.score.take(found.starts), limit)
+    return Pool() if found is None else _best(found, found.score.take(found.starts), limit)
 
 
 @lru_cache(maxsize=64)
@@ -59,9 +68,9 @@ class _Found:
     counts: Places
     """How many these are."""
 
-    def ids(self, which: Places) -> list[str]:
+    def ids(self, which: Places) -> FactIds:
         """The ids of some of the facts."""
-        return list(map(self.all_ids.__getitem__, self.fact.take(self.starts.take(which)).tolist()))
+        return FactIds(self.all_ids, self.fact.take(self.starts.take(which)))
 
     def ranks(self, which: Places) -> list[tuple[ChannelRank, ...]]:
         """Where the channels placed some of the facts."""
@@ -104,19 +113,21 @@ def _side_by_side(hits: Mapping[str, Sequence[Hit]], channels: Sequence[str]) ->
     )
 
 
-def _best(found: _Found, fused: Fused, limit: int | None) -> list[Candidate]:
+def _best(found: _Found, fused: Fused, limit: int | None) -> Pool:
     """Candidates are made for what goes on only: thousands of hits, hundreds of candidates."""
     which = np.arange(len(fused))
     if limit is not None and limit < len(fused):
         if limit < 1:
-            return []
+            return Pool()
         which = np.flatnonzero(fused >= np.partition(fused, -limit)[-limit])
-    ids, scores = found.ids(which), fused.take(which).tolist()
+    ids, scores = list(found.ids(which)), fused.take(which).tolist()
     by_id = sorted(range(len(ids)), key=ids.__getitem__)
     order = sorted(by_id, key=scores.__getitem__, reverse=True)[:limit]
-    return made(
+    chosen = which.take(order)
+    candidates = made(
         Candidate,
         fact_id=[ids[place] for place in order],
-        ranks=found.ranks(which.take(order)),
+        ranks=found.ranks(chosen),
         fused=[scores[place] for place in order],
     )
+    return Pool(candidates, found.ids(chosen))

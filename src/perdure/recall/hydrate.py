@@ -22,9 +22,8 @@ FEWEST = 16
 class PoolFacts(Mapping[str, Fact]):
     """Fact id -> fact, read when it is asked for, together with those that come after it. What vanished is not there."""
 
-    def __init__(self, parts: RecallParts, bank: str, candidates: Sequence[Candidate]) -> None:
+    def __init__(self, parts: RecallParts, bank: str, ids: Sequence[str]) -> None:
         self._parts, self._bank = parts, bank
-        ids = [candidate.fact_id for candidate in candidates]
         noted = [fact_id for fact_id in ids if fact_id.startswith(NOTE_PREFIX)]
         notes = parts.notes.read(bank, noted) if noted and parts.notes is not None else []
         stored = [fact_id for fact_id in ids if not fact_id.startswith(NOTE_PREFIX)] if noted else ids

@@ -27,11 +27,11 @@ def recall(parts: RecallParts, request: RecallRequest) -> RecallResult:
     with trace.stage("search"):
         hits = search(parts, request, understood, trace)
     with trace.stage("fuse"):
-        candidates = fuse_hits(request.recipe, hits, parts.pool or request.recipe.pool)
+        pool = fuse_hits(request.recipe, hits, parts.pool or request.recipe.pool)
     with trace.stage("outline"):
-        facts = PoolFacts(parts, request.bank, candidates)
+        facts = PoolFacts(parts, request.bank, pool.ids)
     with trace.stage("rerank"):
-        candidates = rerank(parts, request, understood.query, candidates, facts, trace)
+        candidates = rerank(parts, request, understood.query, pool, facts, trace)
     with trace.stage("score"):
         candidates = score_candidates(parts, request, understood.query, candidates, facts, hits)
     with trace.stage("hydrate"):

@@ -12,6 +12,7 @@ from perdure.errors import ModelError
 from perdure.recall.blend import cheap_strengths, sigmoid, with_relevance
 from perdure.recall.connect import Titles, connect, read_titles, title_matches
 from perdure.recall.cover import cover
+from perdure.recall.fuse import Pool
 from perdure.recall.hydrate import PoolFacts
 from perdure.recall.parts import RecallParts
 from perdure.recall.recipes import Blend, Recipe, View, ViewSpec
@@ -27,13 +28,13 @@ def rerank(
     parts: RecallParts,
     request: RecallRequest,
     query: Query,
-    pool: Sequence[Candidate],
+    pool: Pool,
     facts: PoolFacts,
     trace: Trace,
 ) -> list[Candidate]:
     """The pool with its relevance, best first."""
     recipe = request.recipe
-    passages = _passages(parts, request.bank, recipe, pool)
+    passages = _passages(parts, request.bank, recipe, pool.ids)
     titles = _titles(parts, request.bank, recipe, facts.outlines)
     ready = _with_names(pool, facts.outlines, query, titles)
     with trace.stage("rerank.late"):
@@ -44,7 +45,7 @@ def rerank(
     if titles is None or not recipe.blend.links:
         return blended
     with trace.stage("rerank.connect"):
-        facts.read(candidate.fact_id for candidate in pool)
+        facts.read(pool.ids)
         linked = connect(blended, facts, titles, recipe.blend.links)
         return cover(linked, facts, titles.by_document, query.terms, recipe.blend.cover)
 
@@ -88,12 +89,12 @@ def _titles(parts: RecallParts, bank: str, recipe: Recipe, outlines: Mapping[str
     return read_titles(found) if any(found.values()) else None
 
 
-def _passages(parts: RecallParts, bank: str, recipe: Recipe, pool: Sequence[Candidate]) -> Passages:
+def _passages(parts: RecallParts, bank: str, recipe: Recipe, ids: Sequence[str]) -> Passages:
     wants_late = recipe.late and parts.late is not None
     wants_cross = recipe.cross_pool > 0 and parts.reranker is not None
     if not (wants_late or wants_cross):
         return {}
-    return parts.store.passages(bank, [candidate.fact_id for candidate in pool])
+    return parts.store.passages(bank, ids)
 
 
 def _late_stage(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from perdure.domain.recall import Candidate, Hit, Query
-from perdure.recall.fuse import fuse, fuse_stages
+from perdure.recall.fuse import Pool, fuse, fuse_stages
 from perdure.recall.hydrate import PoolFacts
 from perdure.recall.parts import RecallParts
 from perdure.recall.recipes import Fusion, Recipe, Scoring
@@ -14,7 +14,7 @@ from perdure.recall.score import score
 from perdure.recall.score_abmind import score_abmind
 
 
-def fuse_hits(recipe: Recipe, hits: Mapping[str, Sequence[Hit]], pool: int) -> list[Candidate]:
+def fuse_hits(recipe: Recipe, hits: Mapping[str, Sequence[Hit]], pool: int) -> Pool:
     """The best of the recipe's fusion of the channels' hits."""
     if recipe.fusion is Fusion.STAGES:
         return fuse_stages(hits, pool)

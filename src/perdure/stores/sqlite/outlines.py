@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import repeat
 
@@ -64,7 +64,7 @@ def outlines(
         rows = rows[there]
     documents: list[int] = index.columns["document"].take(rows).tolist()
     speakers: list[int] = index.columns["speaker"].take(rows).tolist()
-    strange = _strange(names, documents, speakers)
+    strange = [*_strange(names.documents, documents), *_strange(names.speakers, speakers)]
     if strange:
         names.learn(catalog.facts_by_number(db, bank, index.numbers.take(rows.take(strange)).tolist()))
     made_of = made(
@@ -78,16 +78,12 @@ def outlines(
     return dict(zip(ids, made_of, strict=True))
 
 
-def _strange(names: Names, documents: Sequence[int], speakers: Sequence[int]) -> list[int]:
-    """Places of facts that hold names which are not known, one for each such name."""
-    places: set[int] = set()
-    for hashes, unknown in (
-        (documents, set(documents) - names.documents.keys()),
-        (speakers, set(speakers) - names.speakers.keys()),
-    ):
-        if unknown:
-            places.update({held: place for place, held in enumerate(hashes) if held in unknown}.values())
-    return sorted(places)
+def _strange(known: Container[int], hashes: Sequence[int]) -> list[int]:
+    """Where hashes stand whose names are not known, one place for each."""
+    if all(map(known.__contains__, hashes)):
+        return []
+    places = {held: place for place, held in enumerate(hashes)}
+    return [place for held, place in places.items() if held not in known]
 
 
 def _event_dates(index: Snapshot, rows: Rows) -> Rows:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perdure.domain.filter import Filter
+from perdure.ports.hits import FactIds
 from perdure.stores.sqlite.codec import ALWAYS, NEVER
 from perdure.stores.sqlite.index.growing import Array
 from perdure.stores.sqlite.index.runs import Runs
@@ -117,10 +118,12 @@ class Snapshot:
         return row if row is not None and row < self.size and self.alive[row] else None
 
     def rows_of(self, ids: Sequence[str]) -> Rows:
-        """The rows of facts, -1 for those that are not there."""
-        rows = np.fromiter(map(self.row_of.get, ids, repeat(-1)), np.int64, len(ids))
-        rows[rows >= self.size] = -1
-        return rows
+        """The rows of facts, -1 for those that are not there; those that this index found it knows by their places."""
+        if isinstance(ids, FactIds) and ids.all_ids is self.ids:
+            rows = ids.places
+        else:
+            rows = np.fromiter(map(self.row_of.get, ids, repeat(-1)), np.int64, len(ids))
+        return np.where(rows < self.size, rows, -1)
 
     def numbers_of(self, ids: Sequence[str]) -> list[int]:
         """The numbers of facts, 0 for those that are not there."""
