@@ -12,9 +12,10 @@ _COLOURS = {
     "understand": "cyan",
     "search": "blue",
     "fuse": "white",
+    "outline": "bright_white",
     "rerank": "magenta",
-    "hydrate": "yellow",
     "score": "green",
+    "hydrate": "yellow",
     "diversify": "bright_blue",
     "fit": "bright_green",
 }
