@@ -13,7 +13,7 @@ from perdure.domain.recall import Candidate
 from perdure.ports.notes import NOTE_PREFIX
 from perdure.recall.parts import RecallParts
 
-SHORT = 32
+SHORT = 40
 """Tokens of a rather short fact: at first as many facts are read as would fit of such."""
 FEWEST = 16
 """So many are read in any case."""

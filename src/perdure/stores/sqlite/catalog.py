@@ -157,11 +157,12 @@ def documents(db: sqlite3.Connection, bank_no: int, bank: str, ids: Sequence[str
         rows = db.execute(
             "SELECT id, body FROM document WHERE bank = ? ORDER BY created_at DESC, id", (bank_no,)
         )
-        return [codec.decode_document(bank, *row) for row in rows]
+        return codec.decode_documents(bank, rows.fetchall())
     found: dict[str, Document] = {}
     for group in chunked(ids):
         query = f"SELECT id, body FROM document WHERE bank = ? AND id IN ({marks(group)})"
-        found |= {row[0]: codec.decode_document(bank, *row) for row in db.execute(query, (bank_no, *group))}
+        read = codec.decode_documents(bank, db.execute(query, (bank_no, *group)).fetchall())
+        found |= {document.id: document for document in read}
     return [found[ident] for ident in ids if ident in found]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import repeat
 from json import encoder as json_encoder
 from struct import Struct, pack
 from zlib import crc32
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from perdure.domain.bank import Bank, Disposition, EmbeddingModel
 from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, LinkKind, Tier, TurnSpan
 from perdure.domain.record import Record
+from perdure.domain.revise import made
 from perdure.ports.embedder import Matrix, Vector
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -201,21 +203,33 @@ def encode_document(document: Document) -> str:
     )
 
 
-def decode_document(bank: str, ident: str, body: str) -> Document:
-    """The document of a row."""
-    title, context, tags, metadata, content_hash, characters, created, updated = json.loads(body)
-    return Document(
-        id=ident,
-        bank=bank,
+def decode_documents(bank: str, rows: Sequence[tuple[str, str]]) -> list[Document]:
+    """The documents of rows; recall reads a hundred at once to see their titles."""
+    if not rows:
+        return []
+    ids, bodies = zip(*rows, strict=True)
+    title, context, tags, metadata, content_hash, characters, created, updated = zip(
+        *json.loads(f"[{','.join(bodies)}]"), strict=True
+    )
+    return made(
+        Document,
+        id=ids,
+        bank=repeat(bank),
         title=title,
         context=context,
-        tags=frozenset(tags),
+        tags=map(frozenset, tags),
         metadata=metadata,
         content_hash=content_hash,
         characters=characters,
-        created_at=instant(created),
-        updated_at=instant(updated),
+        created_at=map(instant, created),
+        updated_at=map(instant, updated),
     )
+
+
+def decode_document(bank: str, ident: str, body: str) -> Document:
+    """The document of a row."""
+    (document,) = decode_documents(bank, [(ident, body)])
+    return document
 
 
 CHUNK_COLUMNS = "id, document_id, ordinal, content_hash, text, spans"
