@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from html import unescape
+from types import MappingProxyType
 
 from perdure.text.terms import STOP_WORDS, fold
 
@@ -13,8 +15,12 @@ _PARENTHESIS = re.compile(r"\s*\([^()]*\)\s*$")
 _ARTICLE = re.compile(r"^(?:the|a|an)\s+", re.IGNORECASE)
 
 
-def title_aliases(title: str) -> dict[str, float]:
-    """Folded name -> how surely it means the title: whole, without what is in parentheses, shortened."""
+@lru_cache(maxsize=8192)
+def title_aliases(title: str) -> Mapping[str, float]:
+    """Folded name -> how surely it means the title: whole, without what is in parentheses, shortened.
+
+    Kept for the titles last seen, since every recall asks for those of hundreds of documents.
+    """
     plain = unescape(title).strip()
     aliases: dict[str, float] = {}
 
@@ -34,7 +40,7 @@ def title_aliases(title: str) -> dict[str, float]:
             add(" ".join(words[:size]), 0.5)
     if len(words) == 3 and all(word[0].isupper() for word in words):
         add(f"{words[0]} {words[2]}", 0.5)
-    return aliases
+    return MappingProxyType(aliases)
 
 
 def words_of(text: str) -> list[str]:
@@ -46,28 +52,30 @@ class TitleFinder:
     """Finds known names in texts, the longest first, each word used once."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._by_first: dict[str, list[tuple[str, ...]]] = {}
-        for name in names:
-            words = tuple(name.split())
-            self._by_first.setdefault(words[0], []).append(words)
-        for options in self._by_first.values():
-            options.sort(key=len, reverse=True)
+        self._by_first: dict[str, dict[str, list[list[str]]]] = {}
+        """First word -> second word ("" for none) -> the names that begin so, the longest first."""
+        for words in sorted(map(str.split, names), key=len, reverse=True):
+            seconds = self._by_first.setdefault(words[0], {})
+            seconds.setdefault(words[1] if len(words) > 1 else "", []).append(words)
 
     def find(self, text: str) -> set[str]:
         """The names that the text mentions; single words only when they are capitalised."""
         written = _WORD.findall(text)
-        folded = [fold(word) for word in written]
+        folded = list(map(fold, written))
+        following = [*folded[1:], ""]
+        by_first = self._by_first
         found: set[str] = set()
-        place = 0
-        while place < len(folded):
-            step = 1
-            for option in self._by_first.get(folded[place], ()):
+        free = 0
+        for place in [place for place, word in enumerate(folded) if word in by_first]:
+            if place < free:
+                continue
+            seconds = by_first[folded[place]]
+            for option in (*seconds.get(following[place], ()), *seconds.get("", ())):
                 end = place + len(option)
-                if tuple(folded[place:end]) == option and _is_name(written[place:end]):
+                if folded[place:end] == option and _is_name(written[place:end]):
                     found.add(" ".join(option))
-                    step = len(option)
+                    free = end
                     break
-            place += step
         return found
 
 
