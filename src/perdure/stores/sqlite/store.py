@@ -34,7 +34,7 @@ from perdure.ports.store import (
     WriteReceipt,
 )
 from perdure.stores.sqlite import catalog, reembed
-from perdure.stores.sqlite.connections import Connections, Reader, translated
+from perdure.stores.sqlite.connections import Connections, Reader, Translation
 from perdure.stores.sqlite.forget import Eraser
 from perdure.stores.sqlite.index import listing, search
 from perdure.stores.sqlite.index.bank_index import BankIndex, BankState, read_state
@@ -63,6 +63,7 @@ class SqliteStore:
 
     def __init__(self, connections: Connections, indexes: IndexCache, clock: Callable[[], datetime]) -> None:
         self._connections = connections
+        self._translation = Translation(connections.path)
         self._indexes = indexes
         self._known_names = Names()
         self._clock = clock
@@ -90,7 +91,8 @@ class SqliteStore:
         return cls(connections, indexes, clock or (lambda: datetime.now(UTC)))
 
     def banks(self, ids: Sequence[str] | None = None) -> list[Bank]:
-        with self._reading() as reader:
+        with self._translation:
+            reader = self._connections.reader()
             return catalog.banks(reader.connection, ids)
 
     def save_bank(self, bank: Bank) -> None:
@@ -103,7 +105,8 @@ class SqliteStore:
             return BatchWriter(db, batch, self._clock()).apply(vectors)
 
     def search(self, bank: str, probe: Probe, wanted: Filter, limit: int) -> Sequence[Hit]:
-        with self._reading() as reader:
+        with self._translation:
+            reader = self._connections.reader()
             state = self._look(reader, bank)
             if state is None or limit < 1:
                 return []
@@ -119,7 +122,8 @@ class SqliteStore:
             return search.answer(prepared, probe, wanted, limit, names)
 
     def facts(self, bank: str, ids: Sequence[str]) -> list[Fact]:
-        with self._reading() as reader:
+        with self._translation:
+            reader = self._connections.reader()
             state = self._look(reader, bank)
             if state is None:
                 return []
@@ -127,7 +131,8 @@ class SqliteStore:
             return catalog.facts(reader.connection, state.no, bank, ids, numbers)
 
     def outlines(self, bank: str, ids: Sequence[str]) -> dict[str, Outline]:
-        with self._reading() as reader:
+        with self._translation:
+            reader = self._connections.reader()
             state = self._look(reader, bank)
             snapshot = None if state is None else self._indexes.current(bank, state)
             if snapshot is None or not snapshot.size:
@@ -135,12 +140,14 @@ class SqliteStore:
             return outlines(reader.connection, bank, snapshot, self._known_names, ids)
 
     def features(self, bank: str, ids: Sequence[str]) -> dict[str, Features]:
-        with self._reading() as reader:
+        with self._translation:
+            reader = self._connections.reader()
             state = self._look(reader, bank)
             return catalog.features(reader.connection, state.no, ids) if state else {}
 
     def passages(self, bank: str, ids: Sequence[str]) -> dict[str, tuple[str, bytes]]:
-        with self._reading() as reader:
+        with self._translation:
+            reader = self._connections.reader()
             state = self._look(reader, bank)
             if state is None:
                 return {}
@@ -148,7 +155,8 @@ class SqliteStore:
             return catalog.passages(reader.connection, state.no, ids, numbers)
 
     def browse(self, bank: str, selection: Selection) -> FactPage:
-        with self._reading() as reader:
+        with self._translation:
+            reader = self._connections.reader()
             state = self._look(reader, bank)
             snapshot = self._snapshot(reader, bank, state)
             if state is None or snapshot is None:
@@ -162,36 +170,42 @@ class SqliteStore:
             return FactPage(tuple(catalog.facts_by_number(reader.connection, bank, page)), len(rows))
 
     def documents(self, bank: str, ids: Sequence[str] | None = None) -> list[Document]:
-        with self._reading() as reader:
+        with self._translation:
+            reader = self._connections.reader()
             state = self._look(reader, bank)
             return catalog.documents(reader.connection, state.no, bank, ids) if state else []
 
     def chunks(
         self, bank: str, *, ids: Sequence[str] | None = None, document_id: str | None = None
     ) -> list[Chunk]:
-        with self._reading() as reader:
+        with self._translation:
+            reader = self._connections.reader()
             state = self._look(reader, bank)
             return catalog.chunks(reader.connection, state.no, bank, ids, document_id) if state else []
 
     def entities(
         self, bank: str, *, ids: Sequence[str] | None = None, keys: Sequence[str] | None = None
     ) -> list[KeyedEntity]:
-        with self._reading() as reader:
+        with self._translation:
+            reader = self._connections.reader()
             state = self._look(reader, bank)
             return catalog.entities(reader.connection, state.no, bank, ids, keys) if state else []
 
     def links(self, bank: str, ids: Sequence[str]) -> list[Link]:
-        with self._reading() as reader:
+        with self._translation:
+            reader = self._connections.reader()
             snapshot = self._snapshot(reader, bank, self._look(reader, bank))
             return listing.links(snapshot, ids) if snapshot else []
 
     def proofs(self, bank: str, ids: Sequence[str]) -> list[Proof]:
-        with self._reading() as reader:
+        with self._translation:
+            reader = self._connections.reader()
             state = self._look(reader, bank)
             return catalog.proofs(reader.connection, state.no, ids) if state else []
 
     def known(self, bank: str, dedupe_keys: Sequence[str]) -> dict[str, str]:
-        with self._reading() as reader:
+        with self._translation:
+            reader = self._connections.reader()
             state = self._look(reader, bank)
             if state is None:
                 return {}
@@ -222,7 +236,7 @@ class SqliteStore:
                 db.execute("INSERT OR IGNORE INTO residue VALUES (1)")
         if target.bank:
             self._indexes.drop(bank)
-        with translated(self._connections.path):
+        with self._translation:
             self._connections.expunge()
         return count
 
@@ -231,7 +245,8 @@ class SqliteStore:
             write_records(db, records, self._clock())
 
     def records(self, kind: str, *, bank: str = "", ids: Sequence[str] | None = None) -> list[Record]:
-        with self._reading() as reader:
+        with self._translation:
+            reader = self._connections.reader()
             return catalog.records(reader.connection, kind, bank, ids)
 
     def stage_vectors(
@@ -252,7 +267,8 @@ class SqliteStore:
             return lacking
 
     def stats(self, bank: str) -> BankStats:
-        with self._reading() as reader:
+        with self._translation:
+            reader = self._connections.reader()
             state = self._look(reader, bank)
             snapshot = self._snapshot(reader, bank, state)
             if state is None or snapshot is None:
@@ -265,13 +281,8 @@ class SqliteStore:
         self._connections.close()
 
     @contextmanager
-    def _reading(self) -> Iterator[Reader]:
-        with translated(self._connections.path):
-            yield self._connections.reader()
-
-    @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        with translated(self._connections.path), self._connections.writing() as db:
+        with self._translation, self._connections.writing() as db:
             yield db
 
     def _look(self, reader: Reader, bank: str) -> BankState | None:
