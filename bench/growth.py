@@ -206,6 +206,7 @@ def main() -> None:
         work = build_one if chosen.part == "build" else ask_one
         print(json.dumps(work(chosen.path, chosen.count)))
         return
+    chosen.out.mkdir(parents=True, exist_ok=True)
     rows: list[dict[str, Any]] = []
     for facts in chosen.facts:
         rows.append(measure(facts, chosen.queries))

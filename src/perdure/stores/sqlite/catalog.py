@@ -58,6 +58,15 @@ def facts_by_number(db: sqlite3.Connection, bank: str, numbers: Sequence[int]) -
     return [found[no] for no in numbers if no in found]
 
 
+def document_ids(db: sqlite3.Connection, numbers: Sequence[int]) -> list[str]:
+    """Ids of the documents that facts come from, in no order."""
+    found: list[str | None] = []
+    for some in _groups(numbers):
+        query = f"SELECT json_group_array(document_id) FROM fact WHERE no IN ({marks(some)})"
+        found += json.loads(db.execute(query, some).fetchone()[0])
+    return [ident for ident in found if ident is not None]
+
+
 def ordinals(db: sqlite3.Connection, bank: str, numbers: Sequence[int]) -> list[int]:
     """Ordinals of facts in the order of their numbers as given; no more facts than of one statement are held."""
     found: dict[int, int] = {}

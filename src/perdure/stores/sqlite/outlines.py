@@ -9,7 +9,7 @@ from itertools import repeat
 
 import numpy as np
 
-from perdure.domain.fact import Fact, FactType
+from perdure.domain.fact import FactType
 from perdure.domain.outline import Outline
 from perdure.domain.revise import made
 from perdure.stores.sqlite import catalog
@@ -27,16 +27,17 @@ class Names:
         self.documents: dict[int, str | None] = {0: None}
         self.speakers: dict[int, str] = {}
 
-    def learn(self, facts: Iterable[Fact]) -> None:
-        """Take in the names that facts hold."""
+    def learn_documents(self, ids: Iterable[str]) -> None:
+        """Take in ids of documents."""
         if len(self.documents) > _REMEMBERED:
             self.documents = {0: None}
+        self.documents |= {digest(ident): ident for ident in ids}
+
+    def learn_speakers(self, names: Iterable[str]) -> None:
+        """Take in names of speakers."""
         if len(self.speakers) > _REMEMBERED:
             self.speakers = {}
-        for fact in facts:
-            self.speakers[name_hash(fact.speaker)] = fact.speaker
-            if fact.document_id is not None:
-                self.documents[digest(fact.document_id)] = fact.document_id
+        self.speakers |= {name_hash(name): name for name in names}
 
 
 class _Moments(dict[int, datetime | None]):
@@ -64,9 +65,11 @@ def outlines(
         rows = rows[there]
     documents: list[int] = index.columns["document"].take(rows).tolist()
     speakers: list[int] = index.columns["speaker"].take(rows).tolist()
-    strange = [*_strange(names.documents, documents), *_strange(names.speakers, speakers)]
-    if strange:
-        names.learn(catalog.facts_by_number(db, bank, index.numbers.take(rows.take(strange)).tolist()))
+    if strange := _strange(names.documents, documents):
+        names.learn_documents(catalog.document_ids(db, _numbers(index, rows, strange)))
+    if strange := _strange(names.speakers, speakers):
+        facts = catalog.facts_by_number(db, bank, _numbers(index, rows, strange))
+        names.learn_speakers(fact.speaker for fact in facts)
     made_of = made(
         Outline,
         type=map(_TYPE_OF.__getitem__, index.columns["type"].take(rows).tolist()),
@@ -76,6 +79,11 @@ def outlines(
         proof_count=_proofs(db, bank, index, rows),
     )
     return dict(zip(ids, made_of, strict=True))
+
+
+def _numbers(index: Snapshot, rows: Rows, places: Sequence[int]) -> list[int]:
+    numbers: list[int] = index.numbers.take(rows.take(places)).tolist()
+    return numbers
 
 
 def _strange(known: Container[int], hashes: Sequence[int]) -> list[int]:
@@ -100,11 +108,10 @@ def _proofs(db: sqlite3.Connection, bank: str, index: Snapshot, rows: Rows) -> I
     if len(observed) == 0:
         return repeat(1)
     counts = [1] * len(rows)
-    numbers: list[int] = index.numbers.take(rows.take(observed)).tolist()
     place_of = {
         index.ids[row]: place
         for place, row in zip(observed.tolist(), rows.take(observed).tolist(), strict=True)
     }
-    for fact in catalog.facts_by_number(db, bank, numbers):
+    for fact in catalog.facts_by_number(db, bank, _numbers(index, rows, observed.tolist())):
         counts[place_of[fact.id]] = fact.proof_count
     return counts
