@@ -42,6 +42,7 @@ def test_what_was_found_is_read_by_its_place_while_the_places_hold(tmp_path: Pat
         found = fuse({"one": store.search(BANK, KeywordProbe({"cat": 1.0}), CURRENT, 10)}).ids
         assert isinstance(found, FactIds)
         assert [fact.id for fact in store.facts(BANK, found)] == ["a", "b", "c"]
+        assert store.passages(BANK, found[1:]) == {"b": ("text of b", b""), "c": ("text of c", b"")}
         put(store, new(make_fact("d"), words="cat"))
         assert list(store.outlines(BANK, found[1:])) == ["b", "c"]
         store.forget(BANK, Target(fact_id="a"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import overload
+from typing import TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,21 +12,40 @@ from perdure.domain.recall import Hit
 
 Places = NDArray[np.int64]
 Scores = NDArray[np.float64]
+T = TypeVar("T")
 
 
-class Hits(Sequence[Hit]):
+class _Columns(Sequence[T]):
+    """A sequence that keeps facts as places among `all_ids`, and reads as the list of what it stands for."""
+
+    __slots__ = ("all_ids", "places")
+
+    def __init__(self, all_ids: Sequence[str], places: Places) -> None:
+        self.all_ids, self.places = all_ids, places
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+
+class Hits(_Columns[Hit]):
     """What a channel found, best first: the facts are all_ids[places]. A Hit is made when it is asked for.
 
     A store should give what several probes find the same `all_ids`; where it does, a fact must have the same place in each.
     """
 
-    __slots__ = ("all_ids", "places", "scores")
+    __slots__ = ("scores",)
 
     def __init__(self, all_ids: Sequence[str], places: Places, scores: Scores) -> None:
-        self.all_ids, self.places, self.scores = all_ids, places, scores
-
-    def __len__(self) -> int:
-        return len(self.places)
+        super().__init__(all_ids, places)
+        self.scores = scores
 
     @overload
     def __getitem__(self, at: int) -> Hit: ...
@@ -42,25 +61,11 @@ class Hits(Sequence[Hit]):
     def __iter__(self) -> Iterator[Hit]:
         return map(Hit, map(self.all_ids.__getitem__, self.places.tolist()), self.scores.tolist())
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and list(self) == list(other)
 
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return repr(list(self))
-
-
-class FactIds(Sequence[str]):
+class FactIds(_Columns[str]):
     """Ids of facts that a store found: all_ids[places]. The store that gave `all_ids` knows them by their places."""
 
-    __slots__ = ("all_ids", "places")
-
-    def __init__(self, all_ids: Sequence[str], places: Places) -> None:
-        self.all_ids, self.places = all_ids, places
-
-    def __len__(self) -> int:
-        return len(self.places)
+    __slots__ = ()
 
     @overload
     def __getitem__(self, at: int) -> str: ...
@@ -75,14 +80,6 @@ class FactIds(Sequence[str]):
 
     def __iter__(self) -> Iterator[str]:
         return map(self.all_ids.__getitem__, self.places.tolist())
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and list(self) == list(other)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return repr(list(self))
 
 
 def sharing_ids(lists: Sequence[Sequence[Hit]]) -> list[Hits]:

@@ -164,8 +164,7 @@ def _date_of(parts: RecallParts, request: RecallRequest, event: str, trace: Trac
     vector = _embed(parts, request.bank, event, trace)
     if vector is not None:
         hits["semantic"] = parts.store.search(request.bank, SemanticProbe(vector), wanted, _ANCHOR_DEPTH)
-    best = [candidate.fact_id for candidate in fuse(hits, limit=3)]
-    for fact in parts.store.facts(request.bank, best):
+    for fact in parts.store.facts(request.bank, fuse(hits, limit=3).ids):
         start = fact.occurred_start or fact.mentioned_at
         if start is not None:
             return Window(start, max(fact.occurred_end or start, start))

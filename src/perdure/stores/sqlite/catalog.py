@@ -145,12 +145,15 @@ def passages(
     found: dict[str, tuple[str, bytes]] = {}
     id_of = dict(zip(numbers, ids, strict=True))
     for some in _groups(numbers):
-        # Without a join: recall has just read the rows of these facts, and few need their text here.
         query = f"SELECT fact, passage, tokens FROM detail WHERE fact IN ({marks(some)})"
-        found |= {id_of[no]: (passage, tokens) for no, passage, tokens in db.execute(query, some)}
-    wordless = [ident for ident, (passage, _) in found.items() if not passage]
+        read = {no: (passage, tokens) for no, passage, tokens in db.execute(query, some)}
+        # Not joined with the facts, since few need their text.
+        wordless = [no for no, (passage, _) in read.items() if not passage]
+        query = f"SELECT no, text FROM fact WHERE no IN ({marks(wordless)})"
+        read |= {no: (text, read[no][1]) for no, text in (db.execute(query, wordless) if wordless else ())}
+        found |= {id_of[no]: held for no, held in read.items()}
     unknown = [ident for ident, no in zip(ids, numbers, strict=True) if no == 0]
-    for group in chunked([*wordless, *unknown]):
+    for group in chunked(unknown):
         rows = db.execute(
             "SELECT fact.id, iif(detail.passage = '', fact.text, detail.passage), detail.tokens"
             f" FROM fact JOIN detail ON detail.fact = fact.no WHERE fact.bank = ? AND fact.id IN ({marks(group)})",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import repeat
+from types import MappingProxyType
 
 import numpy as np
 
@@ -21,23 +22,41 @@ _TYPE_OF = tuple(TYPES)
 
 
 class Names:
-    """Ids of documents and names of speakers by their hashes in an index: what a hash stands for never changes."""
+    """Names by their hashes in an index. What a hash stands for never changes: so each is read once and remembered."""
+
+    def __init__(
+        self, hashed: Callable[[str], int], *, none: Mapping[int, None] = MappingProxyType({})
+    ) -> None:
+        self._hashed, self._none = hashed, none
+        self._known: dict[int, str | None] = {**none}
+
+    def tell(
+        self, hashes: Sequence[int], read: Callable[[list[int]], Iterable[str]]
+    ) -> Mapping[int, str | None]:
+        """Hash -> name; `read` gets a place of each hash that was never met, and finds names that stand there.
+
+        What was told stays as it is: names are only added to it, and forgotten by taking up a new one.
+        """
+        known = self._known
+        if all(map(known.__contains__, hashes)):
+            return known
+        places = {held: place for place, held in enumerate(hashes)}
+        met = {held: known[held] for held in places if held in known}
+        read_now = read([place for held, place in places.items() if held not in met])
+        fresh = {self._hashed(name): name for name in read_now}
+        if len(known) + len(fresh) > _REMEMBERED:
+            self._known = {**self._none, **met, **fresh}
+        else:
+            known |= fresh
+        return {**met, **fresh}
+
+
+class KnownNames:
+    """The names that outlines tell."""
 
     def __init__(self) -> None:
-        self.documents: dict[int, str | None] = {0: None}
-        self.speakers: dict[int, str] = {}
-
-    def learn_documents(self, ids: Iterable[str]) -> None:
-        """Take in ids of documents."""
-        if len(self.documents) > _REMEMBERED:
-            self.documents = {0: None}
-        self.documents |= {digest(ident): ident for ident in ids}
-
-    def learn_speakers(self, names: Iterable[str]) -> None:
-        """Take in names of speakers."""
-        if len(self.speakers) > _REMEMBERED:
-            self.speakers = {}
-        self.speakers |= {name_hash(name): name for name in names}
+        self.documents = Names(digest, none={0: None})
+        self.speakers = Names(name_hash)
 
 
 class _Moments(dict[int, datetime | None]):
@@ -54,7 +73,7 @@ _MOMENTS = _Moments()
 
 
 def outlines(
-    db: sqlite3.Connection, bank: str, index: Snapshot, names: Names, ids: Sequence[str]
+    db: sqlite3.Connection, bank: str, index: Snapshot, names: KnownNames, ids: Sequence[str]
 ) -> dict[str, Outline]:
     """The outlines of facts that are there, in the order of the ids."""
     rows = index.rows_of(ids)
@@ -65,16 +84,20 @@ def outlines(
         rows = rows[there]
     documents: list[int] = index.columns["document"].take(rows).tolist()
     speakers: list[int] = index.columns["speaker"].take(rows).tolist()
-    if strange := _strange(names.documents, documents):
-        names.learn_documents(catalog.document_ids(db, _numbers(index, rows, strange)))
-    if strange := _strange(names.speakers, speakers):
-        facts = catalog.facts_by_number(db, bank, _numbers(index, rows, strange))
-        names.learn_speakers(fact.speaker for fact in facts)
+    document_of = names.documents.tell(
+        documents, lambda places: catalog.document_ids(db, _numbers(index, rows, places))
+    )
+    speaker_of = names.speakers.tell(
+        speakers,
+        lambda places: [
+            fact.speaker for fact in catalog.facts_by_number(db, bank, _numbers(index, rows, places))
+        ],
+    )
     made_of = made(
         Outline,
         type=map(_TYPE_OF.__getitem__, index.columns["type"].take(rows).tolist()),
-        document_id=map(names.documents.get, documents),
-        speaker=map(names.speakers.get, speakers, repeat("")),
+        document_id=map(document_of.get, documents),
+        speaker=map(speaker_of.get, speakers, repeat("")),
         event_date=map(_MOMENTS.__getitem__, _event_dates(index, rows).tolist()),
         proof_count=_proofs(db, bank, index, rows),
     )
@@ -84,14 +107,6 @@ def outlines(
 def _numbers(index: Snapshot, rows: Rows, places: Sequence[int]) -> list[int]:
     numbers: list[int] = index.numbers.take(rows.take(places)).tolist()
     return numbers
-
-
-def _strange(known: Container[int], hashes: Sequence[int]) -> list[int]:
-    """Where hashes stand whose names are not known, one place for each."""
-    if all(map(known.__contains__, hashes)):
-        return []
-    places = {held: place for place, held in enumerate(hashes)}
-    return [place for held, place in places.items() if held not in known]
 
 
 def _event_dates(index: Snapshot, rows: Rows) -> Rows:

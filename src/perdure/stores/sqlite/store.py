@@ -40,7 +40,7 @@ from perdure.stores.sqlite.index import listing, search
 from perdure.stores.sqlite.index.bank_index import BankIndex, BankState, read_state
 from perdure.stores.sqlite.index.cache import IndexCache
 from perdure.stores.sqlite.index.snapshot import Snapshot
-from perdure.stores.sqlite.outlines import Names, outlines
+from perdure.stores.sqlite.outlines import KnownNames, outlines
 from perdure.stores.sqlite.segments import touch
 from perdure.stores.sqlite.working import WorkingSet
 from perdure.stores.sqlite.writer import (
@@ -65,7 +65,7 @@ class SqliteStore:
         self._connections = connections
         self._translation = Translation(connections.path)
         self._indexes = indexes
-        self._known_names = Names()
+        self._known_names = KnownNames()
         self._clock = clock
 
     @classmethod

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,9 +43,9 @@ def graph(index: Snapshot, probe: GraphProbe, admission: Admission, limit: int) 
 
 
 def _seeds(index: Snapshot, probe: GraphProbe, mask: Mask) -> tuple[Rows, Scores]:
-    rows = np.fromiter(map(index.row_of.get, probe.facts, repeat(-1)), np.int64, len(probe.facts))
+    rows = index.rows_of(tuple(probe.facts))
     held = np.fromiter(probe.facts.values(), np.float64, len(probe.facts))
-    known = np.flatnonzero((rows >= 0) & (rows < index.size) & (held > 0))
+    known = np.flatnonzero((rows >= 0) & (held > 0))
     known = known[mask.take(rows.take(known))]
     return rows.take(known), held.take(known)
 
