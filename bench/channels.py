@@ -13,11 +13,11 @@ from pathlib import Path
 from bench.ablation import measure, sampled, without_each_channel
 from bench.page import PAGE, load_now, table, taken, write_section
 from perdure.engine import Perdure
-from perdure.recall.recipes import FAST, Recipe
+from perdure.evaluation.data import load_banks
+from perdure.evaluation.run import bank_database, retain_banks
+from perdure.recall.recipe import FAST, Recipe
 from perdure.settings import Settings
 from perdure.surfaces.cli.evaluate import CACHE
-from perdure.surfaces.evaluation.data import load_banks
-from perdure.surfaces.evaluation.run import bank_database, retain_banks
 
 
 def variants() -> dict[str, Recipe]:

@@ -20,7 +20,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from perdure.text.dates import DateSpan, DateValue, read_dates
+from perdure.dates import DateSpan, DateValue, read_dates
 
 KINDS = ("date", "daterange", "datetime", "datetimerange", "time", "timerange", "duration", "set")
 DATES_AND_RANGES = frozenset(KINDS[:4])
@@ -247,7 +247,9 @@ def speed() -> dict[str, float]:
 
 def import_milliseconds() -> float:
     """Processor time of importing the reader in a fresh interpreter, the best of three."""
-    code = "import time; t = time.process_time(); import perdure.text.dates; print((time.process_time() - t) * 1000)"
+    code = (
+        "import time; t = time.process_time(); import perdure.dates; print((time.process_time() - t) * 1000)"
+    )
     runs = [
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         for _ in range(3)

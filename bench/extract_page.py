@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bench.extract_inputs import INPUTS, Input, Wanted
+from perdure.dates import describe_window
+from perdure.extract.local.extractor import LocalExtractor
 from perdure.models.choose import choose_tagger
 from perdure.ports.extractor import ExtractedFact
-from perdure.retain.extract_local import LocalExtractor
-from perdure.text.dates import describe_window
 
 _HEAD = """# What the local extractor makes of a text
 

@@ -14,9 +14,9 @@ from statistics import median
 
 from bench.retain_growth import growth
 from perdure.engine import Perdure
+from perdure.evaluation.data import LabelledItem, load_banks
 from perdure.models.onnx_embedder import OnnxEmbedder
 from perdure.settings import Settings
-from perdure.surfaces.evaluation.data import LabelledItem, load_banks
 
 GROWTH_ITEMS = 100
 

@@ -17,19 +17,19 @@ from pathlib import Path
 
 import numpy as np
 
+from perdure.compose import open_store
 from perdure.domain.bank import EmbeddingModel
 from perdure.domain.fact import Chunk, Document, Entity, Fact
 from perdure.engine import Perdure
+from perdure.evaluation.data import LabelledItem
 from perdure.models.onnx_embedder import DEFAULT_EMBEDDER, OnnxEmbedder
 from perdure.ports.store import Features, KeyedEntity, NewFact, Store, WriteBatch
 from perdure.retain.dedupe import dedupe_key
+from perdure.retain.entities import keyed
 from perdure.retain.features import index_text, weigh_terms
-from perdure.retain.resolve import keyed
 from perdure.settings import Settings
-from perdure.surfaces.evaluation.data import LabelledItem
 from perdure.text.signature import signature
 from perdure.text.terms import plain_words
-from perdure.wiring import open_store
 
 BLOCK = 2_000
 TURNS_A_DOCUMENT = 20

@@ -23,7 +23,7 @@ import numpy as np
 from bench.store_world import BANK, MODEL, START, World, batch_of, id_at, make_world
 from perdure.domain.fact import Fact
 from perdure.domain.filter import Filter, TagLeaf
-from perdure.domain.outline import Outline
+from perdure.domain.ranking import Outline
 from perdure.domain.recall import Hit
 from perdure.domain.time import Window
 from perdure.ports.probe import GraphProbe, KeywordProbe, SemanticProbe, TemporalProbe

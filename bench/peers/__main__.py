@@ -23,7 +23,7 @@ from bench.peers.outcome import Outcome, figures
 from bench.peers.page import Section, page
 from bench.peers.runner import Runner
 from bench.peers.selection import Selection, select
-from perdure.surfaces.evaluation.data import load_banks
+from perdure.evaluation.data import load_banks
 
 OWN = "perdure"
 PEERS = list(dict.fromkeys(c.environment for c in CONTESTANTS if c.environment != OWN))

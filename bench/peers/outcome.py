@@ -8,7 +8,7 @@ from statistics import stdev
 from typing import Any
 
 from bench.peers.selection import Selection
-from perdure.surfaces.evaluation.metrics import Ranking, latency, recall_at, summarise
+from perdure.evaluation.metrics import Ranking, latency, recall_at, summarise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,10 +21,22 @@ from bench.peers.environments import Environment, SetUpFailed, last_line
 from bench.peers.model_files import ModelFiles
 from bench.peers.outcome import Outcome
 from bench.peers.selection import Selection
-from perdure.surfaces.evaluation.run import source_digest
+from perdure.evaluation.run import source_digest
 
 DEPTH = 50
-PERDURE = ("domain", "text", "retain", "recall", "models", "stores", "settings.py", "wiring.py", "engine.py")
+PERDURE = (
+    "domain",
+    "dates",
+    "text",
+    "extract",
+    "retain",
+    "recall",
+    "models",
+    "stores",
+    "settings.py",
+    "compose.py",
+    "engine.py",
+)
 """The parts of Perdure that decide what a recall brings; a change of them makes its results stale."""
 JUDGED_AFTER = 30.0
 """Seconds of retaining after which its whole time is estimated; the first texts, which load models, are not counted."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
-from perdure.surfaces.evaluation.data import LabelledBank, LabelledItem, LabelledQuery
+from perdure.evaluation.data import LabelledBank, LabelledItem, LabelledQuery
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from perdure.domain.time import AsOf, Window
     from perdure.engine import Perdure
     from perdure.errors import PerdureError
-    from perdure.recall.recipes import Recipe
+    from perdure.recall.recipe import Recipe
     from perdure.settings import Settings
 
 __version__ = "0.1.0"
@@ -22,7 +22,7 @@ _HOMES = {
     "Item": "perdure.domain.item",
     "Perdure": "perdure.engine",
     "PerdureError": "perdure.errors",
-    "Recipe": "perdure.recall.recipes",
+    "Recipe": "perdure.recall.recipe",
     "Settings": "perdure.settings",
     "Window": "perdure.domain.time",
 }

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from perdure.compose import Wired, now, wire
 from perdure.domain.bank import Bank, Disposition, check_bank_id
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter
@@ -19,11 +20,16 @@ from perdure.domain.operation import Operation
 from perdure.domain.recall import Budget, RecallResult
 from perdure.domain.time import AsOf, Window
 from perdure.errors import InvalidInput, NotFound
+from perdure.jobs.operations import Operations
 from perdure.keeping import Keeping
+from perdure.manage.curation import merge_entities, split_entity, update_fact
+from perdure.manage.reembed import reembed as run_reembed
+from perdure.manage.transfer import export_bank, import_bank
 from perdure.ports.clock import Clock
 from perdure.ports.store import BankStats, FactPage, Selection, Target
 from perdure.recall.pipeline import recall as run_recall
-from perdure.recall.recipes import Recipe, find_recipe
+from perdure.recall.question import entities_named
+from perdure.recall.recipe import Recipe, find_recipe
 from perdure.recall.request import (
     MinScores,
     RecallRequest,
@@ -35,17 +41,11 @@ from perdure.recall.request import (
     read_types,
 )
 from perdure.recall.track import track_recall
-from perdure.recall.understand import entities_named
 from perdure.reflect.pipeline import Reflection
 from perdure.reflect.pipeline import reflect as run_reflect
-from perdure.retain.curate import merge_entities, split_entity, update_fact
-from perdure.retain.operations import Operations
 from perdure.retain.pipeline import retain as run_retain
-from perdure.retain.reembed import reembed as run_reembed
 from perdure.retain.request import Content, RetainRequest, read_items, read_mode
-from perdure.retain.transfer import export_bank, import_bank
 from perdure.settings import Settings, read_settings
-from perdure.wiring import Wired, now, wire
 
 TRACKING_SECONDS = 5.0
 """How long closing waits for recall statistics to be written."""

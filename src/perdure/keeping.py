@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from perdure.compose import Wired
 from perdure.domain.bank import check_bank_id
 from perdure.domain.fact import Document, Fact
 from perdure.domain.operation import Operation
 from perdure.domain.record import Record
 from perdure.errors import Conflict, NotFound, StoreError
+from perdure.jobs.operations import KIND as OPERATION
+from perdure.jobs.operations import Operations
+from perdure.manage.documents import retag_document, set_fact_entities
 from perdure.ports.clock import Clock
 from perdure.ports.store import Store, Target
-from perdure.recall.recipes import Recipe, find_recipe
+from perdure.recall.recipe import Recipe, find_recipe
 from perdure.recall.trim import trim_recipe
-from perdure.retain.curate_document import retag_document, set_fact_entities
-from perdure.retain.operations import KIND as OPERATION
-from perdure.retain.operations import Operations
-from perdure.wiring import Wired
 
 
 class Keeping:

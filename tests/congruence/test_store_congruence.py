@@ -15,7 +15,7 @@ from perdure.domain.bank import EmbeddingModel
 from perdure.domain.time import Window
 from perdure.ports.probe import SemanticProbe, TemporalProbe
 from perdure.ports.store import Features, NewFact, Store, WriteBatch
-from perdure.stores.sqlite.index import lazy
+from perdure.stores.index import lazy
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.agreement import assert_same_memory, assert_same_search
 from perdure.testing.making import BANK, CURRENT, day, ids, make_fact

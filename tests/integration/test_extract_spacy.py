@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from perdure.extract.local.extractor import LocalExtractor
 from perdure.models.spacy_tagger import SpacyTagger, find_pipeline
 from perdure.ports.extractor import ExtractedFact, Turn
-from perdure.retain.extract_local import LocalExtractor
 
 pytestmark = pytest.mark.skipif(find_pipeline() is None, reason="needs perdure[nlp]")
 SAID = datetime(2024, 3, 14, 12, tzinfo=UTC)

@@ -14,7 +14,7 @@ from perdure import Perdure
 from perdure.domain.item import RetainResult
 from perdure.domain.operation import OperationStatus
 from perdure.errors import Conflict
-from perdure.retain import operations
+from perdure.jobs import operations
 from perdure.retain.request import RetainRequest
 
 OPTIONS: dict[str, Any] = {

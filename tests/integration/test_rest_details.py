@@ -72,7 +72,8 @@ def test_an_export_is_neither_cancelled_nor_retried(engine: Perdure, client: Tes
 
 
 def test_links_by_type_agree_whether_they_are_read_or_known(engine: Perdure, client: TestClient) -> None:
-    texts = ["Maya Silva plays the cello in Lisbon.", "Maya Silva moved to Lisbon.", "Lisbon is in Portugal."]
+    # Alike enough to be linked on any day: what is embedded holds the date.
+    texts = [f"Maya Silva plays the {what} cello in Lisbon on Sunday evenings." for what in ("old", "new")]
     engine.retain("b", [{"content": text, "document_id": text} for text in texts])
     facts = list(every_fact(engine, "b", Wanted()))
     links = {(link.source, link.target, link.kind) for link in engine.links("b", [fact.id for fact in facts])}

@@ -20,7 +20,7 @@ from perdure.errors import StoreLocked
 from perdure.ports.probe import FuzzyProbe, SemanticProbe
 from perdure.ports.store import Features, KeyedEntity, NewFact, Proof, Target, WriteBatch
 from perdure.stores.sqlite import connections, segments
-from perdure.stores.sqlite.gaps import clear_gaps
+from perdure.stores.sqlite.secure_erase import clear_gaps
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.making import BANK, MODEL, NOW
 

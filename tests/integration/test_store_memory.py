@@ -18,8 +18,8 @@ from perdure.errors import ModelMismatch, StoreError
 from perdure.ports.embedder import Vector
 from perdure.ports.probe import SemanticProbe
 from perdure.ports.store import Selection, Target, WriteBatch
+from perdure.stores.index.bank_index import BankState
 from perdure.stores.sqlite.connections import Reader
-from perdure.stores.sqlite.index.bank_index import BankState
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.making import BANK, CURRENT, make_fact, new, put, unit
 

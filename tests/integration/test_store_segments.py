@@ -17,8 +17,8 @@ from perdure.domain.fact import Link, LinkKind
 from perdure.errors import StoreCorrupt
 from perdure.ports.probe import KeywordProbe, Probe, SemanticProbe
 from perdure.ports.store import Closure, Features, Target, WriteBatch
+from perdure.stores.index import lazy, packed
 from perdure.stores.sqlite import segments
-from perdure.stores.sqlite.index import lazy, packed
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.agreement import assert_same_memory, assert_same_search
 from perdure.testing.making import BANK, EVERYTHING, MODEL, NOW, make_fact, new, put

@@ -11,7 +11,7 @@ import pytest
 
 from perdure import Perdure
 from perdure.errors import InvalidInput, ModelError
-from perdure.retain import transfer
+from perdure.manage import transfer
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perdure.text.dates import (
+from perdure.dates import (
     DateOptions,
     DateSpan,
     describe_window,
@@ -18,9 +18,9 @@ from perdure.text.dates import (
     read_anchors,
     read_dates,
 )
-from perdure.text.dates.detect import known_languages
-from perdure.text.dates.lexicon import english
-from perdure.text.dates.wordsets import word_set
+from perdure.dates.detect import known_languages
+from perdure.dates.lexicon import english
+from perdure.dates.wordsets import word_set
 
 _LEX = english()
 _WORDS = [

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from perdure.extract.local.extractor import LocalExtractor
+from perdure.extract.local.smalltalk import is_small_talk
+from perdure.extract.verbatim import VerbatimExtractor
 from perdure.models.rule_tagger import RuleTagger
 from perdure.ports.extractor import Turn
-from perdure.retain.extract_local import LocalExtractor
-from perdure.retain.extract_verbatim import VerbatimExtractor
-from perdure.retain.local.smalltalk import is_small_talk
 from perdure.text.names import entity_keys, normal_name
 from tests.unit.retain.plain_tagger import PlainTagger
 

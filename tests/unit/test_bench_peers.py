@@ -16,7 +16,7 @@ from bench.peers.outcome import Outcome, figures
 from bench.peers.page import Section, page
 from bench.peers.runner import DEPTH, Runner, TooSlow, Watch
 from bench.peers.selection import evenly, plain_text, select
-from perdure.surfaces.evaluation.data import LabelledBank, LabelledItem, LabelledQuery
+from perdure.evaluation.data import LabelledBank, LabelledItem, LabelledQuery
 
 
 def _query(name: str, *evidence: str) -> LabelledQuery:

@@ -9,14 +9,14 @@ from math import tanh
 import pytest
 
 from perdure.domain.fact import Fact, FactType
-from perdure.domain.outline import Outline, outline_of
+from perdure.domain.ranking import Outline, outline_of
 from perdure.domain.recall import Budget, Candidate, Hit, Query
 from perdure.domain.time import Window
 from perdure.recall.blend import sigmoid, synthetic, with_relevance
 from perdure.recall.boosts import boost, proof, recency, temporal_proximity
 from perdure.recall.budget import BudgetPlan
 from perdure.recall.fuse import fuse
-from perdure.recall.recipes import Blend, BoostWeights
+from perdure.recall.recipe import Blend, BoostWeights
 from perdure.recall.score import score
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from perdure.stores.index import rank, runs, vectors
 from perdure.stores.sqlite import codec
-from perdure.stores.sqlite.index import rank, runs, vectors
 
 
 def coded(matrix: np.ndarray[Any, Any]) -> vectors.VectorView:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from perdure.domain.outline import outline_of
+from perdure.domain.ranking import outline_of
 from perdure.ports.probe import KeywordProbe
-from perdure.stores.sqlite import catalog, outlines
+from perdure.stores.sqlite import outlines
+from perdure.stores.sqlite import queries as catalog
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.making import BANK, CURRENT, make_fact, new, put
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from perdure.compose import cores
 from perdure.settings import Settings
-from perdure.wiring import cores
 
 
 @pytest.mark.parametrize("threads", [0, 1, 3])

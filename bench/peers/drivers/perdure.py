@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 from bench.peers.drivers.protocol import Bank, Item, Job, Query, drive
 from perdure.engine import Perdure
+from perdure.evaluation.data import LabelledBank, LabelledItem, LabelledQuery
+from perdure.evaluation.run import ask, retain_banks
 from perdure.settings import Settings
-from perdure.surfaces.evaluation.data import LabelledBank, LabelledItem, LabelledQuery
-from perdure.surfaces.evaluation.run import ask, retain_banks
 
 RECALL = {"budget": "mid", "max_tokens": 8192}
 

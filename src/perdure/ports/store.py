@@ -10,7 +10,7 @@ from typing import Protocol
 from perdure.domain.bank import Bank, EmbeddingModel
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter
-from perdure.domain.outline import Outline
+from perdure.domain.ranking import Outline
 from perdure.domain.recall import Hit
 from perdure.domain.record import Record
 from perdure.domain.time import Window

@@ -7,7 +7,7 @@ from math import exp
 
 from perdure.domain.recall import Candidate
 from perdure.domain.revise import revised
-from perdure.recall.recipes import Blend
+from perdure.recall.recipe import Blend
 
 LOWEST_SYNTHETIC = 0.1
 FEW = 100

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from math import log
 
 from perdure.domain.fact import FactType
-from perdure.domain.outline import Outline
+from perdure.domain.ranking import Outline
 from perdure.domain.time import Window
 
 _DAY = timedelta(days=1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from perdure.domain.fact import Fact
-from perdure.domain.outline import Outline, outline_of
+from perdure.domain.ranking import Outline, outline_of
 from perdure.domain.recall import Candidate
 from perdure.ports.notes import NOTE_PREFIX
 from perdure.recall.parts import RecallParts

@@ -9,11 +9,11 @@ from perdure.recall.diversify import diversify
 from perdure.recall.fit import fit
 from perdure.recall.hydrate import PoolFacts, hydrate
 from perdure.recall.parts import RecallParts
+from perdure.recall.question import understand
 from perdure.recall.request import RecallRequest
 from perdure.recall.rerank import rerank
 from perdure.recall.search import search
 from perdure.recall.stages import fuse_hits, score_candidates
-from perdure.recall.understand import understand
 
 
 def recall(parts: RecallParts, request: RecallRequest) -> RecallResult:

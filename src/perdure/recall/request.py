@@ -12,7 +12,7 @@ from perdure.domain.filter import Filter, TagAnd, TagExpression, TagLeaf, TagNot
 from perdure.domain.recall import Budget
 from perdure.domain.time import AsOf, Window, aware
 from perdure.errors import InvalidInput
-from perdure.recall.recipes import DEFAULT, Recipe
+from perdure.recall.recipe import DEFAULT, Recipe
 
 MAX_QUERY_CHARACTERS = 20_000
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 
-from perdure.domain.outline import Outline
+from perdure.domain.ranking import Outline
 from perdure.domain.recall import Candidate, Query
 from perdure.domain.revise import revised
 from perdure.domain.trace import Trace
 from perdure.errors import ModelError
 from perdure.recall.blend import cheap_strengths, sigmoid, with_relevance
-from perdure.recall.connect import Titles, connect, read_titles, title_matches
-from perdure.recall.cover import cover
+from perdure.recall.coverage import cover
 from perdure.recall.fuse import Pool
 from perdure.recall.hydrate import PoolFacts
+from perdure.recall.linked import Titles, connect, read_titles, title_matches
 from perdure.recall.parts import RecallParts
-from perdure.recall.recipes import Blend, Recipe, View, ViewSpec
+from perdure.recall.recipe import Blend, Recipe, View, ViewSpec
 from perdure.recall.request import RecallRequest
 from perdure.text.passage import full_passage, own_passage
 from perdure.text.perspective import asked_roles

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import log, prod
 
-from perdure.domain.outline import Outline
+from perdure.domain.ranking import Outline
 from perdure.domain.recall import Candidate, Query
 from perdure.domain.revise import revised
 from perdure.recall.blend import sigmoid
 from perdure.recall.boosts import boost, proof, recency, temporal_proximity
-from perdure.recall.recipes import BoostWeights
+from perdure.recall.recipe import BoostWeights
 
 
 def score(

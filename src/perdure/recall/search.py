@@ -17,11 +17,11 @@ from perdure.domain.trace import Trace
 from perdure.errors import InvalidInput
 from perdure.recall.budget import HOPS
 from perdure.recall.channels import CHANNELS, ChannelContext
-from perdure.recall.channels.nearest import Nearest
+from perdure.recall.channels.shared import Nearest
 from perdure.recall.parts import RecallParts
-from perdure.recall.recipes import ChannelSpec
+from perdure.recall.question import Understood
+from perdure.recall.recipe import ChannelSpec
 from perdure.recall.request import RecallRequest
-from perdure.recall.understand import Understood
 
 PATIENCE = 0.03
 """Seconds until another thread takes channels that wait."""

@@ -8,7 +8,7 @@ from perdure.domain.recall import Candidate, Hit, Query
 from perdure.recall.fuse import Pool, fuse, fuse_stages
 from perdure.recall.hydrate import PoolFacts
 from perdure.recall.parts import RecallParts
-from perdure.recall.recipes import Fusion, Recipe, Scoring
+from perdure.recall.recipe import Fusion, Recipe, Scoring
 from perdure.recall.request import RecallRequest
 from perdure.recall.score import score
 from perdure.recall.score_abmind import score_abmind

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from perdure.errors import InvalidInput
-from perdure.recall.recipes import Recipe
+from perdure.recall.recipe import Recipe
 
 
 def trim_recipe(recipe: Recipe, without: Sequence[str], rerank: bool = True) -> Recipe:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hashlib import blake2b
 
 from perdure.domain.fact import Fact, FactType
-from perdure.retain.draw import Draft
+from perdure.retain.build import Draft
 
 _NOISE = re.compile(r"[\W_]+")
 _EVENT_TYPES = frozenset({FactType.EXPERIENCE})

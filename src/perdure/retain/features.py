@@ -12,14 +12,14 @@ from perdure.domain.fact import Fact
 from perdure.ports.embedder import Embedder, LateInteraction, Matrix, Vector
 from perdure.ports.extractor import Turn
 from perdure.ports.store import Features
-from perdure.retain.draw import Draft
+from perdure.retain.build import Draft
 from perdure.retain.embed import embed_texts
-from perdure.retain.local.voice import name_of
 from perdure.retain.smooth import smooth_after
 from perdure.retain.surroundings import NEIGHBOURS, listener, neighbouring_text, turn_in_place
 from perdure.text.passage import join_passage
 from perdure.text.signature import signature
 from perdure.text.terms import index_terms, plain_words
+from perdure.text.voice import name_of
 
 CONTEXT_WEIGHT = 0.5
 TITLE_WEIGHT = 1.0

@@ -13,7 +13,7 @@ from perdure.domain.filter import Filter
 from perdure.ports.embedder import Vector
 from perdure.ports.probe import SemanticProbe
 from perdure.ports.store import NewFact, Store
-from perdure.retain.draw import Draft
+from perdure.retain.build import Draft
 
 SEMANTIC_FLOOR = 0.7
 SEMANTIC_NEIGHBOURS = 5

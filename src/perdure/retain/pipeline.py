@@ -11,16 +11,16 @@ from perdure.domain.item import RetainResult, Superseded
 from perdure.domain.trace import Trace
 from perdure.ports.store import Closure, Features, NewFact, Proof, WriteBatch, WriteReceipt
 from perdure.retain.ahead import EmbedAhead
+from perdure.retain.build import Draft, draw_facts, drawn_identity, keep_unchanged
 from perdure.retain.dedupe import dedupe_key, split_known
-from perdure.retain.draw import Draft, draw_facts, drawn_identity, keep_unchanged
 from perdure.retain.features import add_vectors, describe, embedded_text
 from perdure.retain.link import causal_links, semantic_links, temporal_links
+from perdure.retain.mentions import Settled, settle_entities
 from perdure.retain.parts import RetainParts
 from perdure.retain.plan import Plan, plan_documents
 from perdure.retain.relate import closures_of
 from perdure.retain.request import RetainRequest
 from perdure.retain.safekeeping import finish, keeping_text
-from perdure.retain.settle import Settled, settle_entities
 
 
 def retain(parts: RetainParts, request: RetainRequest) -> RetainResult:

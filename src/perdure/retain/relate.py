@@ -8,7 +8,7 @@ from datetime import datetime
 from perdure.domain.fact import Fact
 from perdure.domain.filter import Filter
 from perdure.ports.store import Closure, Selection, Store
-from perdure.retain.draw import Draft
+from perdure.retain.build import Draft
 from perdure.retain.supersede import closures, wanted_pairs
 
 VALUES = 50

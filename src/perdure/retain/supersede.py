@@ -9,8 +9,8 @@ from rapidfuzz.fuzz import ratio
 
 from perdure.domain.fact import Fact
 from perdure.ports.store import Closure
-from perdure.retain.local.relation_table import is_single_valued
 from perdure.text.names import name_tokens, normal_name
+from perdure.text.relation_table import is_single_valued
 
 ENDS = {"left": "works_at", "moved_from": "lives_in", "divorced": "married_to"}
 """Relations that end another one of the same subject and object."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from perdure.domain.fact import Chunk, Fact
 from perdure.ports.extractor import Turn
-from perdure.retain.local.voice import name_of
+from perdure.text.voice import name_of
 
 NEIGHBOURS = 2
 NEIGHBOUR_CHARACTERS = 300

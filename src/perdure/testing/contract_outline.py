@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from perdure.domain.fact import Fact, FactType
-from perdure.domain.outline import outline_of
+from perdure.domain.ranking import outline_of
 from perdure.ports.probe import KeywordProbe
 from perdure.ports.store import Proof, Store, Target, WriteBatch
 from perdure.testing.making import BANK, EVERYTHING, NOW, day, make_fact, put

@@ -11,7 +11,7 @@ from threading import RLock
 from perdure.domain.bank import Bank, EmbeddingModel, check_bank_id
 from perdure.domain.fact import Chunk, Document, Fact, Link
 from perdure.domain.filter import Filter, admits
-from perdure.domain.outline import Outline, outline_of
+from perdure.domain.ranking import Outline, outline_of
 from perdure.domain.recall import Hit
 from perdure.domain.record import Record
 from perdure.errors import InvalidInput, ModelMismatch

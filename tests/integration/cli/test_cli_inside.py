@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from perdure.domain.fact import Fact
-from perdure.stores.sqlite import catalog
+from perdure.stores.sqlite import queries as catalog
 from perdure.stores.sqlite.fact_body import decode_facts
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.surfaces.cli.main import ENTRIES

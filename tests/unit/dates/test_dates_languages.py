@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from perdure.text.dates import describe_window, read_dates
-from perdure.text.dates.detect import known_languages
-from perdure.text.dates.templates import templates
+from perdure.dates import describe_window, read_dates
+from perdure.dates.detect import known_languages
+from perdure.dates.templates import templates
 
 SAID = datetime(2023, 5, 8, 12, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from perdure.text.dates import DateOptions, DateSpan, read_dates
+from perdure.dates import DateOptions, DateSpan, read_dates
 
 NOW = datetime(2023, 6, 14, 15, 30, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from perdure.text.dates import make_absolute
+from perdure.dates import make_absolute
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from perdure.text.dates import Window, describe_window, make_absolute, occurred_window, read_anchors
+from perdure.dates import Window, describe_window, make_absolute, occurred_window, read_anchors
 
 SAID = datetime(2023, 5, 8, 12, tzinfo=UTC)
 

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from perdure.dates import read_dates
 from perdure.errors import InvalidInput
-from perdure.text.dates import read_dates
 
 BERLIN = ZoneInfo("Europe/Berlin")
 

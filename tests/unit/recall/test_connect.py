@@ -7,9 +7,9 @@ import pytest
 from perdure.domain.fact import Fact
 from perdure.domain.recall import Candidate, ChannelRank
 from perdure.recall.blend import FEW, cheap_strengths, sigmoid, to_unit, with_relevance
-from perdure.recall.connect import connect, read_titles, title_matches
-from perdure.recall.cover import cover
-from perdure.recall.recipes import Blend
+from perdure.recall.coverage import cover
+from perdure.recall.linked import connect, read_titles, title_matches
+from perdure.recall.recipe import Blend
 from perdure.text.titles import title_aliases
 
 FACTS = {

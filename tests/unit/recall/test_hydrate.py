@@ -10,14 +10,14 @@ from datetime import UTC, datetime
 import pytest
 
 from perdure.domain.fact import Fact, FactType
-from perdure.domain.outline import Outline, outline_of
+from perdure.domain.ranking import Outline, outline_of
 from perdure.domain.recall import RecallResult
 from perdure.domain.time import Window
 from perdure.models.tokens import token_counter
 from perdure.recall.hydrate import FEWEST, SHORT, PoolFacts
 from perdure.recall.parts import RecallParts
 from perdure.recall.pipeline import recall
-from perdure.recall.recipes import find_recipe
+from perdure.recall.recipe import find_recipe
 from perdure.recall.request import RecallRequest
 from perdure.testing.making import BANK, make_fact, new, put
 from perdure.testing.memory_store import MemoryStore

@@ -7,7 +7,7 @@ import numpy as np
 from perdure.domain.filter import Filter
 from perdure.domain.recall import Hit
 from perdure.ports.probe import Probe
-from perdure.recall.channels.nearest import Nearest
+from perdure.recall.channels.shared import Nearest
 
 NOW = Filter(now=datetime(2025, 1, 1, tzinfo=UTC))
 HITS = [Hit("a", 0.9), Hit("b", 0.5), Hit("c", 0.3), Hit("d", 0.1)]

@@ -17,6 +17,7 @@ from perdure.domain.filter import Filter
 from perdure.domain.recall import Candidate, Evidence, Hit, RecallResult
 from perdure.domain.time import AsOf, Window
 from perdure.errors import InvalidInput
+from perdure.extract.local.extractor import LocalExtractor
 from perdure.models.hashing import HashingEmbedder
 from perdure.models.rule_tagger import RuleTagger
 from perdure.models.tokens import token_counter
@@ -26,9 +27,8 @@ from perdure.recall.blend import cheap_strengths, with_relevance
 from perdure.recall.evidence import evidence_of
 from perdure.recall.parts import RecallParts
 from perdure.recall.pipeline import recall
-from perdure.recall.recipes import RECIPES, Blend, ChannelSpec, Recipe, find_recipe
+from perdure.recall.recipe import RECIPES, Blend, ChannelSpec, Recipe, find_recipe
 from perdure.recall.request import MinScores, RecallRequest, read_tags
-from perdure.retain.extract_local import LocalExtractor
 from perdure.retain.parts import RetainParts
 from perdure.retain.pipeline import retain
 from perdure.retain.request import RetainRequest, read_items

@@ -18,8 +18,8 @@ from perdure.models.tokens import token_counter
 from perdure.ports.embedder import Matrix, Vector
 from perdure.ports.store import KeyedEntity, WriteBatch
 from perdure.recall.parts import RecallParts
+from perdure.recall.question import understand
 from perdure.recall.request import RecallRequest
-from perdure.recall.understand import understand
 from perdure.testing.memory_store import MemoryStore
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from perdure.domain.fact import FactType
+from perdure.extract.local.extractor import LocalExtractor
+from perdure.extract.verbatim import VerbatimExtractor
 from perdure.ports.extractor import ExtractedFact, Turn
-from perdure.retain.extract_local import LocalExtractor
-from perdure.retain.extract_verbatim import VerbatimExtractor
 from tests.unit.retain.plain_tagger import PlainTagger
 
 SAID = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from perdure.extract.local.persons import in_third_person
+from perdure.extract.local.relations import find_triples
+from perdure.extract.local.relations_parsed import parsed_triples
+from perdure.extract.local.statements import split_statements
+from perdure.extract.local.units import Unit
 from perdure.ports.tagger import Mention, Token
-from perdure.retain.local.persons import in_third_person
-from perdure.retain.local.relations import find_triples
-from perdure.retain.local.relations_parsed import parsed_triples
-from perdure.retain.local.statements import split_statements
-from perdure.retain.local.units import Unit
-from perdure.retain.local.voice import Voice
+from perdure.text.voice import Voice
 
 CAROLINE = Voice("Caroline")
 BOB = Voice("Bob")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from perdure.extract.local.persons import in_third_person
 from perdure.ports.extractor import Turn
-from perdure.retain.local.persons import in_third_person
-from perdure.retain.local.voice import Voice, addressees, voice_of
+from perdure.text.voice import Voice, addressees, voice_of
 
 CAROLINE = Voice("Caroline")
 MELANIE = Voice("Melanie")

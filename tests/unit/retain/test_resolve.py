@@ -8,10 +8,10 @@ import pytest
 
 from perdure.domain.fact import Entity, Fact
 from perdure.errors import InvalidInput
+from perdure.manage.entities import merge_entities, split_entity
 from perdure.ports.store import KeyedEntity
+from perdure.retain.entities import Resolution, Sighting, keyed, lookup_keys, resolve
 from perdure.retain.likeness import compare, full_names_conflict, numbers_conflict, types_conflict
-from perdure.retain.regroup import merge_entities, split_entity
-from perdure.retain.resolve import Resolution, Sighting, keyed, lookup_keys, resolve
 
 NOW = datetime(2024, 3, 1, tzinfo=UTC)
 
@@ -135,7 +135,7 @@ def test_a_big_batch_compares_each_name_once(monkeypatch: pytest.MonkeyPatch) ->
         calls += 1
         return compare(*names)
 
-    monkeypatch.setattr("perdure.retain.resolve.compare", counting)
+    monkeypatch.setattr("perdure.retain.entities.compare", counting)
     entities = [known(f"Person{n} Family{n}") for n in range(500)]
     settle([see(f"Person{n % 500} Family{n % 500}") for n in range(5000)], *entities)
     assert calls <= 500

@@ -14,6 +14,7 @@ import pytest
 
 from perdure.domain.filter import Filter
 from perdure.errors import ModelError
+from perdure.extract.local.extractor import LocalExtractor
 from perdure.models.hashing import HashingEmbedder
 from perdure.models.rule_tagger import RuleTagger
 from perdure.models.spacy_tagger import SpacyTagger, find_pipeline
@@ -22,7 +23,6 @@ from perdure.ports.extractor import ExtractedFact, Turn
 from perdure.ports.store import Selection
 from perdure.ports.tagger import Tagger
 from perdure.retain.ahead import EmbedAhead
-from perdure.retain.extract_local import LocalExtractor
 from perdure.retain.parts import RetainParts
 from perdure.retain.pipeline import retain
 from perdure.retain.request import RetainRequest, read_items

@@ -11,12 +11,12 @@ import pytest
 from perdure.domain.filter import Filter
 from perdure.domain.item import RetainResult
 from perdure.errors import InvalidInput, ModelError
+from perdure.extract.local.extractor import LocalExtractor
+from perdure.extract.verbatim import VerbatimExtractor
 from perdure.models.hashing import HashingEmbedder
 from perdure.models.rule_tagger import RuleTagger
 from perdure.ports.embedder import Matrix
 from perdure.ports.store import Selection
-from perdure.retain.extract_local import LocalExtractor
-from perdure.retain.extract_verbatim import VerbatimExtractor
 from perdure.retain.parts import RetainParts
 from perdure.retain.pipeline import retain
 from perdure.retain.request import RetainRequest, read_items, read_mode

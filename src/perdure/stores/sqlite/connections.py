@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from perdure.errors import InvalidInput, StoreCorrupt, StoreError, StoreFull, StoreLocked, StoreReadOnly
-from perdure.stores.sqlite.gaps import OPEN_FILES, clear_gaps
 from perdure.stores.sqlite.migrate import migrate
+from perdure.stores.sqlite.secure_erase import OPEN_FILES, clear_gaps
 
 _TRIES = 3
 """Times that gaps are tried to be cleared when other processes keep writing; then the file is built anew."""

@@ -17,8 +17,9 @@ from perdure.domain.erasure import (
     scrub_sibling,
     scrub_terms,
 )
-from perdure.stores.sqlite import catalog, codec
-from perdure.stores.sqlite.index.snapshot import Snapshot
+from perdure.stores.index.snapshot import Snapshot
+from perdure.stores.sqlite import codec
+from perdure.stores.sqlite import queries as catalog
 from perdure.stores.sqlite.segments import touch
 from perdure.stores.sqlite.working import Change, Held, WorkingSet, chunked, delete_vectors, marks
 from perdure.stores.sqlite.writer import remove_sources, write_chunks, write_documents

@@ -11,11 +11,11 @@ from types import MappingProxyType
 import numpy as np
 
 from perdure.domain.fact import FactType
-from perdure.domain.outline import Outline
+from perdure.domain.ranking import Outline
 from perdure.domain.revise import made
-from perdure.stores.sqlite import catalog
+from perdure.stores.index.snapshot import Rows, Snapshot
+from perdure.stores.sqlite import queries as catalog
 from perdure.stores.sqlite.codec import EPOCH, NEVER, TYPES, digest, name_hash
-from perdure.stores.sqlite.index.snapshot import Rows, Snapshot
 
 _REMEMBERED = 50_000
 _TYPE_OF = tuple(TYPES)

@@ -11,9 +11,9 @@ from collections.abc import Collection
 
 import numpy as np
 
+from perdure.stores.index.packed import FACTS, pack_codes, pack_rows, view_part
+from perdure.stores.index.rows import read_features
 from perdure.stores.sqlite import codec
-from perdure.stores.sqlite.index.packed import FACTS, pack_codes, pack_rows, view_part
-from perdure.stores.sqlite.index.rows import read_features
 from perdure.stores.sqlite.working import views_of
 
 SEGMENT = 1024

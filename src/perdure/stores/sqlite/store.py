@@ -16,7 +16,7 @@ import numpy as np
 from perdure.domain.bank import Bank, EmbeddingModel, check_bank_id
 from perdure.domain.fact import Chunk, Document, Fact, Link
 from perdure.domain.filter import Filter
-from perdure.domain.outline import Outline, outline_of
+from perdure.domain.ranking import Outline, outline_of
 from perdure.domain.recall import Hit
 from perdure.domain.record import Record
 from perdure.errors import InvalidInput, ModelMismatch
@@ -33,13 +33,14 @@ from perdure.ports.store import (
     WriteBatch,
     WriteReceipt,
 )
-from perdure.stores.sqlite import catalog, reembed
+from perdure.stores.index import listing, search
+from perdure.stores.index.bank_index import BankIndex, BankState, read_state
+from perdure.stores.index.cache import IndexCache
+from perdure.stores.index.snapshot import Snapshot
+from perdure.stores.sqlite import queries as catalog
+from perdure.stores.sqlite import reembed
 from perdure.stores.sqlite.connections import Connections, Reader, Translation
 from perdure.stores.sqlite.forget import Eraser
-from perdure.stores.sqlite.index import listing, search
-from perdure.stores.sqlite.index.bank_index import BankIndex, BankState, read_state
-from perdure.stores.sqlite.index.cache import IndexCache
-from perdure.stores.sqlite.index.snapshot import Snapshot
 from perdure.stores.sqlite.outlines import KnownNames, outlines
 from perdure.stores.sqlite.segments import touch
 from perdure.stores.sqlite.working import WorkingSet

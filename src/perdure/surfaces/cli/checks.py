@@ -106,7 +106,7 @@ def check_database(settings: Settings) -> Iterator[Check]:
 
 def check_models(settings: Settings) -> Iterator[Check]:
     """That each model is found, is the right file, loads, and how fast it is here."""
-    from perdure.wiring import choose_embedder, choose_reranker
+    from perdure.compose import choose_embedder, choose_reranker
 
     for name, choose, measure in (
         ("embedder", choose_embedder, _measure_embedder),

@@ -35,8 +35,8 @@ class Report:
 
     def figures(self) -> dict[str, Any]:
         """Every measure, per type of question, over items and over sessions; and latency."""
-        from perdure.surfaces.evaluation.data import UNTYPED
-        from perdure.surfaces.evaluation.metrics import latency, summarise
+        from perdure.evaluation.data import UNTYPED
+        from perdure.evaluation.metrics import latency, summarise
 
         named = {r.type for r in self.rankings} - {TOTAL}
         types = sorted(named) if named != {UNTYPED} else []
@@ -96,8 +96,8 @@ def _make_folder(cache: Path) -> None:
 
 def run(data: Path, settings: Any, cache: Path, options: dict[str, Any], quiet: bool = False) -> Report:
     """Evaluate, or read the results of the same evaluation from the cache."""
-    from perdure.surfaces.evaluation.data import load_banks
-    from perdure.surfaces.evaluation.run import bank_database, from_cache, source_digest, to_cache
+    from perdure.evaluation.data import load_banks
+    from perdure.evaluation.run import bank_database, from_cache, source_digest, to_cache
 
     banks = load_banks(data)
     database = bank_database(banks, settings, cache)
@@ -120,7 +120,7 @@ def _run(
     banks: Sequence[Any], database: Path, settings: Any, options: dict[str, Any], quiet: bool
 ) -> list[Any]:
     from perdure.engine import Perdure
-    from perdure.surfaces.evaluation.run import ask_all, retain_banks
+    from perdure.evaluation.run import ask_all, retain_banks
 
     with Perdure.open(database, settings=settings) as engine, _bars(banks, quiet) as advance:
         retain_banks(engine, banks, advance)
@@ -145,7 +145,7 @@ def _bars(banks: Sequence[Any], quiet: bool) -> Iterator[Any]:
 
 def write_rankings(path: Path, report: Report) -> None:
     """One JSON line a query: id, ranked item ids, milliseconds."""
-    from perdure.surfaces.evaluation.run import to_line
+    from perdure.evaluation.run import to_line
 
     path.write_text("".join(to_line(r) + "\n" for r in report.rankings), encoding="utf-8")
 

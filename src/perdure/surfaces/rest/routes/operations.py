@@ -10,7 +10,7 @@ from fastapi.responses import Response
 from perdure.domain.operation import Operation
 from perdure.engine import Perdure
 from perdure.errors import Conflict, NotFound
-from perdure.retain.operations import KIND
+from perdure.jobs.operations import KIND
 from perdure.surfaces.rest.auth import ReadBank, WriteBank
 from perdure.surfaces.rest.present import iso
 from perdure.surfaces.rest.schemas.retain import (

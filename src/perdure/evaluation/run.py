@@ -1,0 +1,160 @@
+"""Running an evaluation: retain every bank, ask every question."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
+from hashlib import blake2b
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from perdure.domain.recall import RecallResult
+from perdure.domain.time import parse_instant
+from perdure.engine import Perdure
+from perdure.evaluation.data import LabelledBank, LabelledItem, LabelledQuery
+from perdure.evaluation.metrics import Ranking
+from perdure.settings import Settings
+
+PASSAGES_A_CALL = 64
+ITEM_KEY = "item"
+SESSION_KEY = "session"
+
+Progress = Callable[[str, int], None]
+"""Called with what was done and how many of it."""
+
+
+def source_digest(*packages: str) -> str:
+    """Changes when the code of these parts of the package does."""
+    root = Path(__file__).resolve().parents[1]
+    total = blake2b(digest_size=12)
+    for name in packages:
+        folder = root / name
+        for path in sorted(folder.rglob("*.*") if folder.is_dir() else [folder]):
+            if path.suffix in (".py", ".toml", ".json", ".sql"):
+                total.update(path.read_bytes())
+    return total.hexdigest()
+
+
+def bank_database(banks: Sequence[LabelledBank], settings: Settings, cache: Path) -> Path:
+    """Where the retained banks of these items and settings are kept."""
+    parts = [bank.digest() for bank in banks]
+    parts += [settings.extractor, settings.embedder, settings.tagger, str(settings.late)]
+    parts.append(source_digest("extract", "retain", "dates", "text", "models", "stores", "domain", "ports"))
+    return cache / f"{blake2b(json.dumps(parts).encode(), digest_size=12).hexdigest()}.db"
+
+
+def retain_banks(engine: Perdure, banks: Sequence[LabelledBank], progress: Progress) -> None:
+    """Retain what is not there yet, a session at a time."""
+    known = {bank.id for bank in engine.banks() if bank.settings.get("complete")}
+    for bank in banks:
+        if bank.id in known:
+            progress("items", len(bank.items))
+            continue
+        for batch in _batches(bank.items):
+            engine.retain(bank.id, [_item(item) for item in batch])
+            progress("items", len(batch))
+        engine.configure_bank(bank.id, settings={"complete": True})
+
+
+def _batches(items: Sequence[LabelledItem]) -> Iterator[list[LabelledItem]]:
+    waiting: list[LabelledItem] = []
+    for session, group in groupby(items, key=lambda item: item.session):
+        members = list(group)
+        if session is not None:
+            yield members
+            continue
+        for item in members:
+            waiting.append(item)
+            if len(waiting) == PASSAGES_A_CALL:
+                yield waiting
+                waiting = []
+    if waiting:
+        yield waiting
+
+
+def _item(item: LabelledItem) -> dict[str, Any]:
+    session = item.session or item.id
+    return {
+        "content": item.text,
+        "speaker": item.speaker,
+        "role": item.speaker if item.speaker in ("user", "assistant") else "",
+        "title": item.title,
+        "document_id": session,
+        "timestamp": item.date if item.date is not None else "unset",
+        "metadata": {ITEM_KEY: item.id, SESSION_KEY: session},
+    }
+
+
+def ask(engine: Perdure, bank: str, query: LabelledQuery, **options: Any) -> tuple[Ranking, RecallResult]:
+    """Ask one question; each recalled fact counts as the item that it came from."""
+    started = time.perf_counter()
+    result = engine.recall(
+        bank,
+        query.text,
+        track=False,
+        query_timestamp=parse_instant(query.date, "date"),
+        **options,
+    )
+    elapsed = (time.perf_counter() - started) * 1000.0
+    sources = [r.fact.metadata for r in result.recollections]
+    ranking = Ranking(
+        query_id=query.id,
+        type=query.type,
+        items=_distinct(source.get(ITEM_KEY, "") for source in sources),
+        sessions=_distinct(source.get(SESSION_KEY, "") for source in sources),
+        evidence=query.evidence,
+        evidence_sessions=query.evidence_sessions,
+        milliseconds=elapsed,
+        evidence_level=result.evidence.value,
+    )
+    return ranking, result
+
+
+def _distinct(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def ask_all(
+    engine: Perdure, banks: Sequence[LabelledBank], progress: Progress, **options: Any
+) -> list[Ranking]:
+    """Every question of every bank, in order."""
+    rankings = []
+    for bank in banks:
+        for query in bank.queries:
+            rankings.append(ask(engine, bank.id, query, **options)[0])
+            progress("queries", 1)
+    return rankings
+
+
+def to_line(ranking: Ranking) -> str:
+    """A line of the rankings file."""
+    body = {"id": ranking.query_id, "ranked": list(ranking.items), "ms": round(ranking.milliseconds, 3)}
+    return json.dumps(body, ensure_ascii=False)
+
+
+def to_cache(rankings: Sequence[Ranking]) -> str:
+    """Rankings as JSON, with everything that the measures need."""
+    rows = [
+        {**asdict(r), "evidence": sorted(r.evidence), "evidence_sessions": sorted(r.evidence_sessions)}
+        for r in rankings
+    ]
+    return json.dumps(rows)
+
+
+def from_cache(text: str) -> list[Ranking]:
+    """The reverse of `to_cache`."""
+    return [
+        Ranking(
+            **{
+                **row,
+                "items": tuple(row["items"]),
+                "sessions": tuple(row["sessions"]),
+                "evidence": frozenset(row["evidence"]),
+                "evidence_sessions": frozenset(row["evidence_sessions"]),
+            }
+        )
+        for row in json.loads(text)
+    ]
