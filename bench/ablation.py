@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from bench.page import load_now, taken
-from perdure.compose import wire
+from perdure.compose import compose
 from perdure.engine import Perdure
 from perdure.evaluation.data import LabelledBank, load_banks
 from perdure.evaluation.metrics import Ranking, latency, summarise
@@ -30,7 +30,7 @@ from perdure.recall.recipe import DEFAULT, RECIPES, Blend, ChannelSpec, Recipe
 from perdure.settings import Settings
 from perdure.surfaces.cli.evaluate import CACHE
 
-CHANNELS = ("semantic", "surroundings", "keyword", "graph", "temporal", "pagerank", "fuzzy", "signature")
+CHANNELS = ("semantic", "neighbourhood", "keyword", "graph", "temporal", "pagerank", "fuzzy", "signature")
 Results = dict[str, dict[str, dict[str, float]]]
 """Part of the table -> label -> measure -> figure."""
 MEASURES = {"items": ("recall@5", "recall@10", "ndcg@10"), "sessions": ("any@5", "all@5")}
@@ -113,7 +113,7 @@ def run(path: Path, samples: tuple[int, int], cache: Path) -> Results:
     everything = load_banks(path)
     settings = Settings(database=str(bank_database(everything, Settings(), cache)))
     cache.mkdir(parents=True, exist_ok=True)
-    wired = wire(settings)
+    wired = compose(settings)
     reranker = wired.recall.reranker
     assert reranker is not None
     remembering = replace(wired, recall=replace(wired.recall, reranker=RememberingReranker(reranker)))

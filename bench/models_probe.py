@@ -64,13 +64,13 @@ def probe(kind: str, name: str, store: Path | None) -> dict[str, float]:
 
 def _open(kind: str, name: str, store: Path | None) -> tuple[Any, Callable[[], object]]:
     from perdure.models.choose import choose_tagger
-    from perdure.models.cores import Cores
     from perdure.models.onnx_embedder import OnnxEmbedder
     from perdure.models.onnx_reranker import OnnxReranker
+    from perdure.models.run_limiter import ModelRunLimiter
     from perdure.models.tokens import token_counter
     from perdure.models.weights import Places
 
-    places, cores = Places(store=store), Cores()
+    places, cores = Places(store=store), ModelRunLimiter()
     match kind:
         case "embedder":
             embedder = OnnxEmbedder(name, places, cores=cores)
@@ -90,14 +90,16 @@ def _open(kind: str, name: str, store: Path | None) -> tuple[Any, Callable[[], o
 
 
 def _embedder(embedder: Any, texts: list[str]) -> dict[str, float]:
-    from perdure.models.cores import Cores
     from perdure.models.onnx_embedder import OnnxEmbedder
+    from perdure.models.run_limiter import ModelRunLimiter
     from perdure.models.weights import Places
 
     wall, cpu = best(lambda: embedder.embed_and_encode(texts))
     packed = embedder.encode_passages(texts)
     candidates = (packed * 5)[:300]
-    alone = OnnxEmbedder(embedder.spec, Places(folder=embedder.weights.model_path.parent), cores=Cores(1))
+    alone = OnnxEmbedder(
+        embedder.spec, Places(folder=embedder.weights.model_path.parent), cores=ModelRunLimiter(1)
+    )
     alone.__dict__["weights"] = embedder.weights
     ours = best(lambda: alone.embed_passages(texts))[1]
     return {

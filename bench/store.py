@@ -23,7 +23,7 @@ import numpy as np
 from bench.store_world import BANK, MODEL, START, World, batch_of, id_at, make_world
 from perdure.domain.fact import Fact
 from perdure.domain.filter import Filter, TagLeaf
-from perdure.domain.ranking import Outline
+from perdure.domain.ranking import RankingFields
 from perdure.domain.recall import Hit
 from perdure.domain.time import Window
 from perdure.ports.probe import GraphProbe, KeywordProbe, SemanticProbe, TemporalProbe
@@ -109,7 +109,7 @@ class Questions:
         return Filter(now=NOW)
 
     def semantic(self, number: int, wanted: Filter | None = None) -> Sequence[Hit]:
-        """Nearest vectors."""
+        """SharedSemanticSearch vectors."""
         probe = SemanticProbe(self.vectors[number % QUERIES])
         return self.store.search(BANK, probe, wanted or self.plain(), self.depth)
 
@@ -137,12 +137,12 @@ class Questions:
         hits = {channel.__name__: channel(number, wanted) for channel in channels}
         return fuse(hits, limit=self.depth).ids
 
-    def all_four(self, number: int) -> tuple[dict[str, Outline], list[Fact]]:
+    def all_four(self, number: int) -> tuple[dict[str, RankingFields], list[Fact]]:
         """All of the pool outlined and the first of it read, as a recall of 4,096 tokens does it."""
         ids = self.pool(number)
         return self.store.outlines(BANK, ids), self.store.facts(BANK, ids[: TOKENS // SHORT])
 
-    def all_four_low_budget(self, number: int) -> tuple[dict[str, Outline], list[Fact]]:
+    def all_four_low_budget(self, number: int) -> tuple[dict[str, RankingFields], list[Fact]]:
         """The same with a budget of 100."""
         self.depth = LOW
         try:
@@ -155,7 +155,7 @@ class Questions:
         return self.store.facts(BANK, self.pool(number))
 
     def filtered(self, number: int) -> Sequence[Hit]:
-        """Nearest vectors among one tag in twenty."""
+        """SharedSemanticSearch vectors among one tag in twenty."""
         tags = (TagLeaf(frozenset({f"t{number % 20}"})),)
         return self.semantic(number, Filter(now=NOW, tags=tags))
 

@@ -17,13 +17,13 @@ from perdure.ports.reranker import Reranker
 from perdure.ports.store import Store
 from perdure.ports.tokens import Tokens
 from perdure.recall.budget import BudgetPlan
-from perdure.recall.parts import RecallParts
+from perdure.recall.parts import RecallComponents
 from perdure.recall.score_abmind import Decay
-from perdure.retain.parts import RetainParts
+from perdure.retain.parts import RetainComponents
 from perdure.settings import Settings
 
 if TYPE_CHECKING:
-    from perdure.models.cores import Cores
+    from perdure.models.run_limiter import ModelRunLimiter
     from perdure.models.weights import Places
 
 CHANNEL_THREADS = 16
@@ -35,36 +35,36 @@ def now() -> datetime:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wired:
+class Components:
     """All that an engine is made of."""
 
     settings: Settings
     store: Store
     clock: Clock
-    retain: RetainParts
-    recall: RecallParts
+    retain: RetainComponents
+    recall: RecallComponents
     executor: ThreadPoolExecutor
 
 
-def wire(settings: Settings, clock: Clock = now) -> Wired:
+def compose(settings: Settings, clock: Clock = now) -> Components:
     """Open the store and choose the models; models load when they are first used."""
     limit_blas(settings)
     store = open_store(settings)
     embedder = choose_embedder(settings)
     late = choose_late(settings, embedder)
     executor = ThreadPoolExecutor(max_workers=CHANNEL_THREADS, thread_name_prefix="perdure-channel")
-    return Wired(
+    return Components(
         settings=settings,
         store=store,
         clock=clock,
-        retain=RetainParts(
+        retain=RetainComponents(
             store=store,
             extractor=choose_extractor(settings),
             clock=clock,
             embedder=embedder,
             late=late,
         ),
-        recall=RecallParts(
+        recall=RecallComponents(
             store=store,
             tokens=choose_tokens(settings),
             clock=clock,
@@ -199,11 +199,11 @@ def places(settings: Settings) -> Places:
     return Places(store=settings.models_folder, allow_download=settings.allow_download)
 
 
-def cores(settings: Settings) -> Cores:
+def cores(settings: Settings) -> ModelRunLimiter:
     """The budget of simultaneous model runs, one for all models of the process."""
-    from perdure.models.cores import shared_cores
+    from perdure.models.run_limiter import shared_run_limiter
 
-    return shared_cores(settings.threads)
+    return shared_run_limiter(settings.threads)
 
 
 def choose_notes(settings: Settings) -> Notes | None:

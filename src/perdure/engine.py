@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from perdure.compose import Wired, now, wire
+from perdure.compose import Components, compose, now
 from perdure.domain.bank import Bank, Disposition, check_bank_id
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter
@@ -33,7 +33,7 @@ from perdure.recall.recipe import Recipe, find_recipe
 from perdure.recall.request import (
     MinScores,
     RecallRequest,
-    Surroundings,
+    Situation,
     read_as_of,
     read_strings,
     read_tags,
@@ -54,7 +54,7 @@ TRACKING_SECONDS = 5.0
 class Perdure(Keeping):
     """Long-term memory in one object; safe to share between threads."""
 
-    def __init__(self, wired: Wired) -> None:
+    def __init__(self, wired: Components) -> None:
         self._wired = wired
         self._store = wired.store
         self._operations = Operations(wired.store, self._retain_request, wired.clock)
@@ -72,7 +72,7 @@ class Perdure(Keeping):
         """Open a database file (made if missing); overrides are settings by name."""
         if database is not None:
             overrides["database"] = str(database)
-        engine = cls(wire(read_settings(settings, overrides), clock))
+        engine = cls(compose(read_settings(settings, overrides), clock))
         engine._operations.resume([bank.id for bank in engine._store.banks()])
         return engine
 
@@ -163,7 +163,7 @@ class Perdure(Keeping):
         temporal_window: Window | None = None,
         as_of: AsOf | datetime | None = None,
         entity_hints: Sequence[str] = (),
-        surroundings: Surroundings | None = None,
+        situation: Situation | None = None,
         include_chunks: bool = False,
         max_chunk_tokens: int = 8192,
         include_entities: bool = False,
@@ -195,7 +195,7 @@ class Perdure(Keeping):
             temporal_window=temporal_window,
             as_of=read_as_of(as_of),
             entity_hints=read_strings("entity_hints", entity_hints),
-            surroundings=surroundings,
+            situation=situation,
             include_chunks=include_chunks,
             max_chunk_tokens=max_chunk_tokens,
             include_entities=include_entities,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from perdure.compose import Wired
+from perdure.compose import Components
 from perdure.domain.bank import check_bank_id
 from perdure.domain.fact import Document, Fact
 from perdure.domain.operation import Operation
@@ -23,7 +23,7 @@ from perdure.recall.trim import trim_recipe
 class Keeping:
     """Background work, records, document tags, entity membership and the like."""
 
-    _wired: Wired
+    _wired: Components
     _store: Store
     _operations: Operations
     _closed = False

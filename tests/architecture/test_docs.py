@@ -214,4 +214,4 @@ def test_python_of_a_page_runs_from_top_to_bottom(
 def test_arguments_of_recall_are_all_on_the_python_page() -> None:
     shown = {name for row in rows(text_of("python.md"), "argument | what it does") for name in named(row[0])}
     given = set(inspect.signature(perdure.Perdure.recall).parameters) - {"self", "bank", "query"}
-    assert given - shown <= {"max_chunk_tokens", "surroundings"}
+    assert given - shown <= {"max_chunk_tokens", "situation"}

@@ -10,7 +10,7 @@ import pytest
 from perdure.domain.fact import Fact, Tier
 from perdure.domain.recall import Candidate, ChannelRank
 from perdure.recall.diversify import diversify, jaccard
-from perdure.recall.request import Surroundings
+from perdure.recall.request import Situation
 from perdure.recall.score_abmind import (
     Decay,
     context_boost,
@@ -79,12 +79,12 @@ def test_text_hits_that_embedding_did_not_confirm_are_halved() -> None:
 
 def test_context_boost_of_hour_weekday_and_topic() -> None:
     here = fact(topic="work")
-    assert context_boost(here, Surroundings(hour=11)) == pytest.approx(0.02)
-    assert context_boost(here, Surroundings(hour=13)) == 0.0
-    assert context_boost(here, Surroundings(day_of_week=2)) == pytest.approx(0.015)
-    assert context_boost(here, Surroundings(day_of_week=0)) == pytest.approx(0.0075)
-    assert context_boost(here, Surroundings(day_of_week=6)) == 0.0
-    assert context_boost(here, Surroundings(hour=8, day_of_week=2, topic="work")) == pytest.approx(0.065)
+    assert context_boost(here, Situation(hour=11)) == pytest.approx(0.02)
+    assert context_boost(here, Situation(hour=13)) == 0.0
+    assert context_boost(here, Situation(day_of_week=2)) == pytest.approx(0.015)
+    assert context_boost(here, Situation(day_of_week=0)) == pytest.approx(0.0075)
+    assert context_boost(here, Situation(day_of_week=6)) == 0.0
+    assert context_boost(here, Situation(hour=8, day_of_week=2, topic="work")) == pytest.approx(0.065)
     assert context_boost(here, None) == 0.0
 
 

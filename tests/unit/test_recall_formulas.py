@@ -9,7 +9,7 @@ from math import tanh
 import pytest
 
 from perdure.domain.fact import Fact, FactType
-from perdure.domain.ranking import Outline, outline_of
+from perdure.domain.ranking import RankingFields, ranking_fields
 from perdure.domain.recall import Budget, Candidate, Hit, Query
 from perdure.domain.time import Window
 from perdure.recall.blend import sigmoid, synthetic, with_relevance
@@ -22,8 +22,8 @@ from perdure.recall.score import score
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 
 
-def observation(proofs: int) -> Outline:
-    return outline_of(Fact(id="o", bank="b", text="seen", type=FactType.OBSERVATION, proof_count=proofs))
+def observation(proofs: int) -> RankingFields:
+    return ranking_fields(Fact(id="o", bank="b", text="seen", type=FactType.OBSERVATION, proof_count=proofs))
 
 
 def test_first_and_fifth_rank_fuse_to_0_0318() -> None:
@@ -87,7 +87,9 @@ def test_boosts_stay_between_minus_23_and_plus_27_percent() -> None:
 def test_final_score_is_relevance_times_boosts() -> None:
     fact = Fact(id="a", bank="b", text="t", mentioned_at=NOW)
     query = Query(text="q", content="q", asked_at=NOW)
-    [scored] = score([Candidate(fact_id="a", relevance=0.5)], {"a": outline_of(fact)}, query, BoostWeights())
+    [scored] = score(
+        [Candidate(fact_id="a", relevance=0.5)], {"a": ranking_fields(fact)}, query, BoostWeights()
+    )
     assert scored.score == pytest.approx(0.5 * 1.1 * 1.0 * 1.0)
     assert scored.boosts["recency"] == pytest.approx(1.1)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from perdure.domain.ranking import outline_of
+from perdure.domain.ranking import ranking_fields
 from perdure.ports.probe import KeywordProbe
 from perdure.stores.sqlite import outlines
 from perdure.stores.sqlite import queries as catalog
@@ -30,7 +30,7 @@ def test_names_that_were_forgotten_are_told_as_well(
         for start in (0, 5, 12, 20, 0):
             some = FACTS[start : start + 20]
             assert store.outlines(BANK, [fact.id for fact in some]) == {
-                fact.id: outline_of(fact) for fact in some
+                fact.id: ranking_fields(fact) for fact in some
             }
 
 

@@ -9,7 +9,7 @@ from perdure.domain.fact import Fact, FactType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outline:
+class RankingFields:
     """What ranking needs to know of a fact. Hundreds are ranked in a recall, and some dozens read."""
 
     type: FactType = FactType.WORLD
@@ -22,9 +22,9 @@ class Outline:
     """Of observations; 1 for others."""
 
 
-def outline_of(fact: Fact) -> Outline:
+def ranking_fields(fact: Fact) -> RankingFields:
     """The outline of a fact."""
-    return Outline(
+    return RankingFields(
         type=fact.type,
         document_id=fact.document_id,
         speaker=fact.speaker,

@@ -18,7 +18,7 @@ from perdure.ports.store import Closure, NewFact, Selection, WriteBatch
 from perdure.retain.dedupe import dedupe_key
 from perdure.retain.features import restate_features
 from perdure.retain.identity import digest
-from perdure.retain.parts import RetainParts
+from perdure.retain.parts import RetainComponents
 
 _EVERY = 1_000_000
 _FIXED = frozenset(
@@ -43,7 +43,7 @@ _FIXED = frozenset(
 CHANGEABLE = frozenset(f.name for f in fields(Fact)) - _FIXED
 
 
-def update_fact(parts: RetainParts, fact: Fact, changes: Mapping[str, Any]) -> Fact:
+def update_fact(parts: RetainComponents, fact: Fact, changes: Mapping[str, Any]) -> Fact:
     """The fact with its fields changed; a new text closes it and states it anew, so that history is kept."""
     given = {name: _value(name, value) for name, value in changes.items()}
     try:
@@ -58,7 +58,7 @@ def update_fact(parts: RetainParts, fact: Fact, changes: Mapping[str, Any]) -> F
     return _restate(parts, fact, changed, parts.clock())
 
 
-def _restate(parts: RetainParts, old: Fact, changed: Fact, now: datetime) -> Fact:
+def _restate(parts: RetainComponents, old: Fact, changed: Fact, now: datetime) -> Fact:
     new_id = digest(old.bank, "edit", old.id, changed.text, now.isoformat())
     new = replace(changed, id=new_id, recorded_at=now, retired_at=None, superseded_by=None)
     features = restate_features(new, dedupe_key(new), parts.embedder, parts.late)
@@ -103,7 +103,7 @@ def _member(kind: type[FactType] | type[Tier], name: str, value: Any) -> Any:
         raise InvalidInput(name, "one of " + ", ".join(kind), value) from error
 
 
-def merge_entities(parts: RetainParts, bank: str, keep: str, absorb: str) -> Entity:
+def merge_entities(parts: RetainComponents, bank: str, keep: str, absorb: str) -> Entity:
     """Facts of `absorb` come to `keep`, whose aliases grow by the other's names."""
     kept, absorbed = _entity(parts, bank, keep), _entity(parts, bank, absorb)
     change = regroup.merge_entities(kept, absorbed, _facts_of(parts, bank, absorb))
@@ -111,7 +111,9 @@ def merge_entities(parts: RetainParts, bank: str, keep: str, absorb: str) -> Ent
     return change.entities[0].entity
 
 
-def split_entity(parts: RetainParts, bank: str, entity_id: str, name: str, fact_ids: Sequence[str]) -> Entity:
+def split_entity(
+    parts: RetainComponents, bank: str, entity_id: str, name: str, fact_ids: Sequence[str]
+) -> Entity:
     """A new entity of that name takes over the given facts' mentions; with none given, those that use the name."""
     check_text("name", name)
     source = _entity(parts, bank, entity_id)
@@ -122,14 +124,14 @@ def split_entity(parts: RetainParts, bank: str, entity_id: str, name: str, fact_
     return next(keyed.entity for keyed in change.entities if keyed.entity.id == new_id)
 
 
-def _entity(parts: RetainParts, bank: str, entity_id: str) -> Entity:
+def _entity(parts: RetainComponents, bank: str, entity_id: str) -> Entity:
     found = parts.store.entities(bank, ids=[entity_id])
     if not found:
         raise NotFound("entity", entity_id)
     return found[0].entity
 
 
-def _facts_of(parts: RetainParts, bank: str, entity_id: str) -> list[Fact]:
+def _facts_of(parts: RetainComponents, bank: str, entity_id: str) -> list[Fact]:
     wanted = Filter(now=parts.clock(), any_time=True, include_expired=True)
     page = parts.store.browse(bank, Selection(wanted=wanted, entity_id=entity_id, limit=_EVERY))
     return list(page.facts)

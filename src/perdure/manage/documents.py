@@ -12,13 +12,13 @@ from perdure.domain.item import check_tags, check_text
 from perdure.errors import InvalidInput, NotFound
 from perdure.ports.store import KeyedEntity, Selection, Store, WriteBatch
 from perdure.retain.identity import digest
-from perdure.retain.parts import RetainParts
+from perdure.retain.parts import RetainComponents
 from perdure.text.names import entity_keys, normal_name
 
 _EVERY = 1_000_000
 
 
-def retag_document(parts: RetainParts, bank: str, document_id: str, tags: Sequence[str]) -> Document:
+def retag_document(parts: RetainComponents, bank: str, document_id: str, tags: Sequence[str]) -> Document:
     """The document and all facts drawn from it, closed ones too, carry these tags afterwards."""
     check_tags(tags)
     found = parts.store.documents(bank, [document_id])
@@ -39,7 +39,7 @@ def retag_document(parts: RetainParts, bank: str, document_id: str, tags: Sequen
 
 
 def set_fact_entities(
-    parts: RetainParts, bank: str, fact_id: str, names: Sequence[str], resolve: bool
+    parts: RetainComponents, bank: str, fact_id: str, names: Sequence[str], resolve: bool
 ) -> Fact:
     """The fact mentions these and nothing else afterwards."""
     found = parts.store.facts(bank, [fact_id])

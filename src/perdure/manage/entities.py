@@ -13,7 +13,7 @@ from perdure.text.names import normal_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Regrouping:
+class EntityEdit:
     """What a merge or split changes."""
 
     entities: tuple[KeyedEntity, ...] = ()
@@ -27,7 +27,7 @@ class Regrouping:
         )
 
 
-def merge_entities(keep: Entity, gone: Entity, facts_of_gone: Sequence[Fact]) -> Regrouping:
+def merge_entities(keep: Entity, gone: Entity, facts_of_gone: Sequence[Fact]) -> EntityEdit:
     """`gone` becomes part of `keep`: its names become aliases, its facts point to `keep`."""
     if keep.id == gone.id or keep.bank != gone.bank:
         raise InvalidInput("entity", "two different entities of one bank", gone.id)
@@ -40,7 +40,7 @@ def merge_entities(keep: Entity, gone: Entity, facts_of_gone: Sequence[Fact]) ->
         first_seen=min((t for t in (keep.first_seen, gone.first_seen) if t is not None), default=None),
         last_seen=max((t for t in (keep.last_seen, gone.last_seen) if t is not None), default=None),
     )
-    return Regrouping(
+    return EntityEdit(
         entities=(keyed(merged),),
         removed=(gone.id,),
         updates=tuple(_repoint(fact, gone, merged) for fact in facts_of_gone),
@@ -55,7 +55,7 @@ def split_entity(
     new_id: str,
     aliases: Collection[str] = (),
     fact_ids: Collection[str] = (),
-) -> Regrouping:
+) -> EntityEdit:
     """Take a name (and `aliases`) out of an entity into one of its own, with the facts that belong to it.
 
     Facts move when they are listed in `fact_ids` or, with none listed, when their text holds one of the names
@@ -79,7 +79,7 @@ def split_entity(
         aliases=tuple(alias for alias in aliases if normal_name(alias) != normal_name(name)),
         mentions=len(moved),
     )
-    return Regrouping(
+    return EntityEdit(
         entities=(keyed(rest), keyed(fresh)), updates=tuple(_repoint(fact, entity, fresh) for fact in moved)
     )
 

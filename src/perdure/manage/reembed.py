@@ -11,9 +11,9 @@ from perdure.errors import InvalidInput, StoreError
 from perdure.ports.embedder import Embedder, Vector
 from perdure.ports.store import Selection
 from perdure.retain.embed import embed_texts
-from perdure.retain.parts import RetainParts
+from perdure.retain.neighbours import turn_length
+from perdure.retain.parts import RetainComponents
 from perdure.retain.smooth import smooth
-from perdure.retain.surroundings import turn_length
 from perdure.text.passage import own_passage
 
 PAGE = 256
@@ -23,7 +23,7 @@ ROUNDS = 20
 Staged = tuple[str, Mapping[str, Vector], bytes]
 
 
-def reembed(parts: RetainParts, bank: str) -> int:
+def reembed(parts: RetainComponents, bank: str) -> int:
     """Embed every fact anew beside the old vectors, then switch in one transaction; returns how many."""
     embedder = parts.embedder
     if embedder is None:
@@ -41,7 +41,7 @@ def reembed(parts: RetainParts, bank: str) -> int:
     raise StoreError(f"bank {bank!r} is written to faster than it can be re-embedded; try again later")
 
 
-def _every_fact(parts: RetainParts, bank: str) -> list[Fact]:
+def _every_fact(parts: RetainComponents, bank: str) -> list[Fact]:
     wanted = Filter(now=parts.clock(), any_time=True, include_expired=True)
     facts: list[Fact] = []
     while True:
@@ -70,7 +70,7 @@ def _place(fact: Fact) -> tuple[str, str, int, str]:
     return (fact.document_id or fact.id, recorded, fact.ordinal, fact.id)
 
 
-def _embedded(parts: RetainParts, bank: str, embedder: Embedder, page: Sequence[Fact]) -> list[Staged]:
+def _embedded(parts: RetainComponents, bank: str, embedder: Embedder, page: Sequence[Fact]) -> list[Staged]:
     passages = parts.store.passages(bank, [fact.id for fact in page])
     known = [fact for fact in page if fact.id in passages]
     texts = [own_passage(passages[fact.id][0]) for fact in known]

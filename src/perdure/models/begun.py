@@ -18,7 +18,7 @@ Ran = list[tuple[Encoded, States]]
 """The tokens and token states of each text of a batch."""
 
 
-class Begun(Generic[T]):
+class PendingEmbeddings(Generic[T]):
     """Batches that were given to other threads, and what `use` makes of each text.
 
     Beside a busy Python thread every call into numpy may wait milliseconds for the interpreter's lock. So the

@@ -12,11 +12,11 @@ import numpy as np
 
 from perdure.domain.bank import EmbeddingModel
 from perdure.errors import ModelError
-from perdure.models.begun import Begun, Ran, States
+from perdure.models.begun import PendingEmbeddings, Ran, States
 from perdure.models.clean import cut_characters
-from perdure.models.cores import Cores, shared_cores
 from perdure.models.manifest import ModelSpec, find_model
 from perdure.models.maxsim import TokenPacking, packing_of
+from perdure.models.run_limiter import ModelRunLimiter, shared_run_limiter
 from perdure.models.runtime import Encoded, OnnxModel, encode, load
 from perdure.models.weights import Places, Weights, find_weights
 from perdure.ports.embedder import Matrix, Vector
@@ -43,11 +43,11 @@ class OnnxEmbedder:
         model: str | ModelSpec = DEFAULT_EMBEDDER,
         places: Places | None = None,
         *,
-        cores: Cores | None = None,
+        cores: ModelRunLimiter | None = None,
     ) -> None:
         self.spec = find_model(model, "embedder") if isinstance(model, str) else model
         self._places = places
-        self._cores = cores or shared_cores()
+        self._cores = cores or shared_run_limiter()
         self._asked: OrderedDict[str, States] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -88,11 +88,11 @@ class OnnxEmbedder:
         both = self._each(texts, self.spec.passage_prefix, self._pool_and_pack)
         return self._matrix([vector for vector, _ in both]), [packed for _, packed in both]
 
-    def begin(self, texts: Sequence[str]) -> Begun[tuple[Vector, bytes]]:
+    def begin(self, texts: Sequence[str]) -> PendingEmbeddings[tuple[Vector, bytes]]:
         """The rows of `embed_and_encode`, begun on other threads."""
         work, batches = self._work(texts, self.spec.passage_prefix)
         running = [(rows, self._cores.submit(work, rows)) for rows in batches]
-        return Begun(len(texts), running, self._pool_and_pack)
+        return PendingEmbeddings(len(texts), running, self._pool_and_pack)
 
     def score(self, query: str, passages: Sequence[bytes]) -> Vector:
         """Mean over the query's tokens of the best cosine with each passage's tokens; 0 for empty bytes."""

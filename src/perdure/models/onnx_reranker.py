@@ -10,8 +10,8 @@ import numpy as np
 
 from perdure.errors import ModelError
 from perdure.models.clean import cut_characters
-from perdure.models.cores import Cores, shared_cores
 from perdure.models.manifest import ModelSpec, find_model
+from perdure.models.run_limiter import ModelRunLimiter, shared_run_limiter
 from perdure.models.runtime import Encoded, OnnxModel, load, to_encoded
 from perdure.models.weights import Places, Weights, find_weights
 from perdure.ports.embedder import Vector
@@ -38,11 +38,11 @@ class OnnxReranker:
         model: str | ModelSpec = DEFAULT_RERANKER,
         places: Places | None = None,
         *,
-        cores: Cores | None = None,
+        cores: ModelRunLimiter | None = None,
     ) -> None:
         self.spec = find_model(model, "reranker") if isinstance(model, str) else model
         self._places = places
-        self._cores = cores or shared_cores()
+        self._cores = cores or shared_run_limiter()
 
     @property
     def name(self) -> str:

@@ -10,7 +10,7 @@ from typing import Protocol
 from perdure.domain.bank import Bank, EmbeddingModel
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter
-from perdure.domain.ranking import Outline
+from perdure.domain.ranking import RankingFields
 from perdure.domain.recall import Hit
 from perdure.domain.record import Record
 from perdure.domain.time import Window
@@ -192,10 +192,10 @@ class Store(Protocol):
     def facts(self, bank: str, ids: Sequence[str]) -> list[Fact]:
         """The facts of `ids` in that order; unknown ids are left out."""
 
-    def outlines(self, bank: str, ids: Sequence[str]) -> dict[str, Outline]:
+    def outlines(self, bank: str, ids: Sequence[str]) -> dict[str, RankingFields]:
         """What ranking needs of the facts of `ids`, in that order; unknown ids are left out.
 
-        A store that cannot tell it faster than by reading the facts makes it of them (`outline_of`).
+        A store that cannot tell it faster than by reading the facts makes it of them (`ranking_fields`).
         """
 
     def features(self, bank: str, ids: Sequence[str]) -> dict[str, Features]:

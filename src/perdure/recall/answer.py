@@ -9,16 +9,16 @@ from perdure.domain.recall import Candidate, Evidence, Query, RecallResult, Reco
 from perdure.domain.trace import Trace
 from perdure.recall.enrich import conflicts, timelines
 from perdure.recall.evidence import evidence_of, overall
-from perdure.recall.fit import Fitted, fit_chunks
-from perdure.recall.parts import RecallParts
+from perdure.recall.fit import BudgetCut, fit_chunks
+from perdure.recall.parts import RecallComponents
 from perdure.recall.request import RecallRequest
 
 
 def answer(
-    parts: RecallParts,
+    parts: RecallComponents,
     request: RecallRequest,
     query: Query,
-    fitted: Fitted,
+    fitted: BudgetCut,
     facts: Mapping[str, Fact],
     trace: Trace,
 ) -> RecallResult:
@@ -67,7 +67,7 @@ def _recollection(
     )
 
 
-def _chunks(parts: RecallParts, request: RecallRequest, taken: list[Fact]) -> tuple[Chunk, ...]:
+def _chunks(parts: RecallComponents, request: RecallRequest, taken: list[Fact]) -> tuple[Chunk, ...]:
     if not request.include_chunks:
         return ()
     wanted = list(dict.fromkeys(fact.chunk_id for fact in taken if fact.chunk_id))
@@ -76,7 +76,7 @@ def _chunks(parts: RecallParts, request: RecallRequest, taken: list[Fact]) -> tu
     return fit_chunks(in_order, parts.tokens, request.max_chunk_tokens)
 
 
-def _entities(parts: RecallParts, request: RecallRequest, taken: list[Fact]) -> tuple[Entity, ...]:
+def _entities(parts: RecallComponents, request: RecallRequest, taken: list[Fact]) -> tuple[Entity, ...]:
     if not request.include_entities:
         return ()
     wanted = list(dict.fromkeys(entity for fact in taken for entity in fact.entity_ids))

@@ -11,12 +11,12 @@ from perdure.recall.recipe import Blend
 
 LOWEST_SYNTHETIC = 0.1
 FEW = 100
-NARROWEST = {
+MIN_SPREAD = {
     "late": 1.0,
     "fused": 0.2,
     "keyword": 16.0,
     "semantic": 0.16,
-    "surroundings": 0.16,
+    "neighbourhood": 0.16,
     "temporal": 0.16,
 }
 """What a signal is spread over at least in the smallest pool; less so as the pool grows to FEW, from where on only what
@@ -86,7 +86,7 @@ def cheap_strengths(pool: Sequence[Candidate], blend: Blend) -> list[float]:
     scarce = max(0.0, 1.0 - len(pool) / FEW)
     for name, weight, values in signals:
         if weight:
-            spread = to_unit(values, scarce * NARROWEST.get(name, 0.0))
+            spread = to_unit(values, scarce * MIN_SPREAD.get(name, 0.0))
             totals = [total + weight * (value - 1.0) for total, value in zip(totals, spread, strict=True)]
     return [
         total + blend.titles * (c.title or 0.0) + blend.speaker * c.by_named + blend.role * c.by_role

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from math import log
 
 from perdure.domain.fact import FactType
-from perdure.domain.ranking import Outline
+from perdure.domain.ranking import RankingFields
 from perdure.domain.time import Window
 
 _DAY = timedelta(days=1)
@@ -42,7 +42,7 @@ def temporal_proximity(dated: datetime | None, window: Window | None) -> float:
     return 1.0 - min(distance / (days / 2.0), 1.0) if days else float(distance == 0.0)
 
 
-def proof(outline: Outline) -> float:
+def proof(outline: RankingFields) -> float:
     """0.5 + ln(n)/10 for observations, neutral for other facts."""
     if outline.type is not FactType.OBSERVATION:
         return NEUTRAL

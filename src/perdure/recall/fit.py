@@ -12,7 +12,7 @@ from perdure.ports.tokens import Tokens
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class BudgetCut:
     """What was taken, with its token counts, and what was left out with the reason."""
 
     taken: tuple[tuple[Candidate, int], ...]
@@ -33,7 +33,7 @@ def fit(
     max_tokens: int,
     considered: int,
     limit: int | None,
-) -> Fitted:
+) -> BudgetCut:
     """Take best first; the first fact that does not fit ends it, as the order is the promise.
 
     Facts that are not there are left out.
@@ -55,10 +55,10 @@ def fit(
             if used + size > max_tokens:
                 reason = f"token budget of {max_tokens} used up"
         if reason is not None:
-            return Fitted(tuple(taken), tuple(candidates[position:]), reason, used)
+            return BudgetCut(tuple(taken), tuple(candidates[position:]), reason, used)
         taken.append((candidate, size))
         used += size
-    return Fitted(tuple(taken), (), None, used)
+    return BudgetCut(tuple(taken), (), None, used)
 
 
 def fit_chunks(chunks: Sequence[Chunk], tokens: Tokens, max_tokens: int) -> tuple[Chunk, ...]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from perdure.domain.fact import Fact
-from perdure.domain.ranking import Outline, outline_of
+from perdure.domain.ranking import RankingFields, ranking_fields
 from perdure.domain.recall import Candidate
 from perdure.ports.notes import NOTE_PREFIX
-from perdure.recall.parts import RecallParts
+from perdure.recall.parts import RecallComponents
 
 SHORT = 40
 """Tokens of a rather short fact: at first as many facts are read as would fit of such."""
@@ -22,7 +22,7 @@ FEWEST = 16
 class PoolFacts(Mapping[str, Fact]):
     """Fact id -> fact, read when it is asked for, together with those that come after it. What vanished is not there."""
 
-    def __init__(self, parts: RecallParts, bank: str, ids: Sequence[str]) -> None:
+    def __init__(self, parts: RecallComponents, bank: str, ids: Sequence[str]) -> None:
         self._parts, self._bank = parts, bank
         noted = [fact_id for fact_id in ids if fact_id.startswith(NOTE_PREFIX)]
         notes = parts.notes.read(bank, noted) if noted and parts.notes is not None else []
@@ -31,9 +31,9 @@ class PoolFacts(Mapping[str, Fact]):
         self._place: Mapping[str, int] = {}
         self._queue: Sequence[str] = ()
         self._at_once = 1
-        self.outlines: Mapping[str, Outline] = {
+        self.outlines: Mapping[str, RankingFields] = {
             **parts.store.outlines(bank, stored),
-            **{note.id: outline_of(note) for note in notes},
+            **{note.id: ranking_fields(note) for note in notes},
         }
         """What is known of each without reading it."""
 

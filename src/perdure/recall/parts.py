@@ -16,7 +16,7 @@ from perdure.recall.score_abmind import Decay
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecallParts:
+class RecallComponents:
     """The adapters and settings of a recall."""
 
     store: Store

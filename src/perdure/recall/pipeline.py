@@ -8,7 +8,7 @@ from perdure.recall.answer import answer
 from perdure.recall.diversify import diversify
 from perdure.recall.fit import fit
 from perdure.recall.hydrate import PoolFacts, hydrate
-from perdure.recall.parts import RecallParts
+from perdure.recall.parts import RecallComponents
 from perdure.recall.question import understand
 from perdure.recall.request import RecallRequest
 from perdure.recall.rerank import rerank
@@ -16,7 +16,7 @@ from perdure.recall.search import search
 from perdure.recall.stages import fuse_hits, score_candidates
 
 
-def recall(parts: RecallParts, request: RecallRequest) -> RecallResult:
+def recall(parts: RecallComponents, request: RecallRequest) -> RecallResult:
     """The facts of a bank that matter for a question, best first, within the token budget."""
     trace = Trace()
     budget = parts.budgets.size(request.budget, request.max_tokens)

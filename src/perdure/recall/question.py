@@ -16,7 +16,7 @@ from perdure.ports.embedder import Vector
 from perdure.ports.probe import KeywordProbe, SemanticProbe
 from perdure.ports.store import KeyedEntity, Store
 from perdure.recall.fuse import fuse
-from perdure.recall.parts import RecallParts
+from perdure.recall.parts import RecallComponents
 from perdure.recall.request import RecallRequest
 from perdure.text.asking import without_asking
 from perdure.text.names import entity_keys, normal_name
@@ -27,14 +27,14 @@ _ANCHOR_DEPTH = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Understood:
+class ParsedQuestion:
     """A question ready for the channels."""
 
     query: Query
     vector: Vector | None
 
 
-def understand(parts: RecallParts, request: RecallRequest, trace: Trace) -> Understood:
+def understand(parts: RecallComponents, request: RecallRequest, trace: Trace) -> ParsedQuestion:
     """Read the question; without an embedder the vector is None and the semantic channel is named as lost."""
     asked_at = request.asked_at or parts.clock()
     content = without_asking(request.query)
@@ -51,11 +51,11 @@ def understand(parts: RecallParts, request: RecallRequest, trace: Trace) -> Unde
     )
     if query.window is None:
         query = _anchored(parts, request, query, trace)
-    return Understood(query, vector)
+    return ParsedQuestion(query, vector)
 
 
 def _embed_while_reading(
-    parts: RecallParts, request: RecallRequest, content: str, trace: Trace
+    parts: RecallComponents, request: RecallRequest, content: str, trace: Trace
 ) -> tuple[Vector | None, list[KeyedEntity]]:
     """The question's vector and entities; these are read while the model runs, which leaves the interpreter to others."""
     if parts.embedder is None:
@@ -68,7 +68,7 @@ def _embed_while_reading(
     return vector, find_entities(parts, request) if waits else reading.result()
 
 
-def _embed(parts: RecallParts, bank: str, text: str, trace: Trace) -> Vector | None:
+def _embed(parts: RecallComponents, bank: str, text: str, trace: Trace) -> Vector | None:
     if parts.embedder is None:
         trace.failed("semantic", "no embedder is configured")
         return None
@@ -83,7 +83,7 @@ def _embed(parts: RecallParts, bank: str, text: str, trace: Trace) -> Vector | N
         return None
 
 
-def find_entities(parts: RecallParts, request: RecallRequest) -> list[KeyedEntity]:
+def find_entities(parts: RecallComponents, request: RecallRequest) -> list[KeyedEntity]:
     """The bank's entities that the question or the hints name; longer names win over their parts."""
     names = [*_spans(request.query), *request.entity_hints]
     keys = {normal_name(name): name for name in names}
@@ -136,7 +136,7 @@ def spoken_window(text: str, asked_at: datetime) -> Window | None:
     return None
 
 
-def _anchored(parts: RecallParts, request: RecallRequest, query: Query, trace: Trace) -> Query:
+def _anchored(parts: RecallComponents, request: RecallRequest, query: Query, trace: Trace) -> Query:
     """Bound the window by the date of an event that memory holds ("before Alice joined Google")."""
     for anchor in read_anchors(request.query):
         moment = _date_of(parts, request, anchor.text, trace)
@@ -153,7 +153,7 @@ def _bound(anchor: Anchor, moment: Window) -> Window:
     return moment
 
 
-def _date_of(parts: RecallParts, request: RecallRequest, event: str, trace: Trace) -> Window | None:
+def _date_of(parts: RecallComponents, request: RecallRequest, event: str, trace: Trace) -> Window | None:
     """When the best match of the event happened."""
     wanted = request.wanted(parts.clock())
     hits: dict[str, Sequence[Hit]] = {

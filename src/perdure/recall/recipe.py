@@ -158,14 +158,14 @@ ABMIND = Recipe(
 
 DEFAULT = Recipe(
     name="default",
-    channels=_channels("semantic", "surroundings", "keyword", "graph", "temporal"),
+    channels=_channels("semantic", "neighbourhood", "keyword", "graph", "temporal"),
     late=True,
     cross_pool=12,
     views=(ViewSpec(View.FULL), ViewSpec(View.OWN, first=4)),
     blend=Blend(
         logit=0.7,
         late=2.0,
-        channels={"keyword": 2.0, "surroundings": 3.0, "semantic": 0.5, "temporal": 0.5},
+        channels={"keyword": 2.0, "neighbourhood": 3.0, "semantic": 0.5, "temporal": 0.5},
         titles=3.0,
         links=1.0,
         speaker=0.5,

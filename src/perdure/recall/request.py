@@ -28,7 +28,7 @@ class MinScores:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class Situation:
     """The conversation's present circumstances, for abmind's context boost."""
 
     hour: int | None = None
@@ -59,7 +59,7 @@ class RecallRequest:
     as_of: AsOf = field(default_factory=AsOf)
     include_expired: bool = False
     entity_hints: tuple[str, ...] = ()
-    surroundings: Surroundings | None = None
+    situation: Situation | None = None
     include_chunks: bool = False
     max_chunk_tokens: int = 8192
     include_entities: bool = False

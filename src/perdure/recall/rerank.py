@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 
-from perdure.domain.ranking import Outline
+from perdure.domain.ranking import RankingFields
 from perdure.domain.recall import Candidate, Query
 from perdure.domain.revise import revised
 from perdure.domain.trace import Trace
@@ -14,7 +14,7 @@ from perdure.recall.coverage import cover
 from perdure.recall.fuse import Pool
 from perdure.recall.hydrate import PoolFacts
 from perdure.recall.linked import Titles, connect, read_titles, title_matches
-from perdure.recall.parts import RecallParts
+from perdure.recall.parts import RecallComponents
 from perdure.recall.recipe import Blend, Recipe, View, ViewSpec
 from perdure.recall.request import RecallRequest
 from perdure.text.passage import full_passage, own_passage
@@ -25,7 +25,7 @@ Passages = Mapping[str, tuple[str, bytes]]
 
 
 def rerank(
-    parts: RecallParts,
+    parts: RecallComponents,
     request: RecallRequest,
     query: Query,
     pool: Pool,
@@ -51,7 +51,7 @@ def rerank(
 
 
 def _with_names(
-    pool: Sequence[Candidate], outlines: Mapping[str, Outline], query: Query, titles: Titles | None
+    pool: Sequence[Candidate], outlines: Mapping[str, RankingFields], query: Query, titles: Titles | None
 ) -> list[Candidate]:
     """Candidates that know whether the question is about their document's subject or their speaker."""
     named = title_matches(titles, query.text) if titles is not None else {}
@@ -66,7 +66,7 @@ def _with_names(
 
 def _named(
     candidate: Candidate,
-    outline: Outline | None,
+    outline: RankingFields | None,
     documents: Mapping[str, float],
     speakers: Set[str],
     in_role: Set[str],
@@ -80,7 +80,9 @@ def _named(
     return revised(candidate, title=title, by_named=by_named, by_role=by_role)
 
 
-def _titles(parts: RecallParts, bank: str, recipe: Recipe, outlines: Mapping[str, Outline]) -> Titles | None:
+def _titles(
+    parts: RecallComponents, bank: str, recipe: Recipe, outlines: Mapping[str, RankingFields]
+) -> Titles | None:
     """What the pool's documents are about; None where nothing has a title or nothing asks for it."""
     if not (recipe.blend.titles or recipe.blend.links):
         return None
@@ -89,7 +91,7 @@ def _titles(parts: RecallParts, bank: str, recipe: Recipe, outlines: Mapping[str
     return read_titles(found) if any(found.values()) else None
 
 
-def _passages(parts: RecallParts, bank: str, recipe: Recipe, ids: Sequence[str]) -> Passages:
+def _passages(parts: RecallComponents, bank: str, recipe: Recipe, ids: Sequence[str]) -> Passages:
     wants_late = recipe.late and parts.late is not None
     wants_cross = recipe.cross_pool > 0 and parts.reranker is not None
     if not (wants_late or wants_cross):
@@ -98,7 +100,7 @@ def _passages(parts: RecallParts, bank: str, recipe: Recipe, ids: Sequence[str])
 
 
 def _late_stage(
-    parts: RecallParts,
+    parts: RecallComponents,
     recipe: Recipe,
     query: Query,
     pool: list[Candidate],
@@ -117,7 +119,7 @@ def _late_stage(
 
 
 def _cross_stage(
-    parts: RecallParts,
+    parts: RecallComponents,
     recipe: Recipe,
     query: Query,
     pool: list[Candidate],

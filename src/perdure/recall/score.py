@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import log, prod
 
-from perdure.domain.ranking import Outline
+from perdure.domain.ranking import RankingFields
 from perdure.domain.recall import Candidate, Query
 from perdure.domain.revise import revised
 from perdure.recall.blend import sigmoid
@@ -15,7 +15,7 @@ from perdure.recall.recipe import BoostWeights
 
 def score(
     candidates: Sequence[Candidate],
-    outlines: Mapping[str, Outline],
+    outlines: Mapping[str, RankingFields],
     query: Query,
     weights: BoostWeights,
     *,
@@ -31,7 +31,7 @@ def score(
 
 
 def _scored(
-    candidate: Candidate, outline: Outline, query: Query, weights: BoostWeights, on_odds: bool
+    candidate: Candidate, outline: RankingFields, query: Query, weights: BoostWeights, on_odds: bool
 ) -> Candidate:
     boosts = {
         "recency": boost(recency(outline.event_date, query.asked_at), weights.recency),

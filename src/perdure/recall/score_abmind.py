@@ -10,7 +10,7 @@ from math import log
 from perdure.domain.fact import Fact, Tier
 from perdure.domain.recall import Candidate
 from perdure.domain.revise import revised
-from perdure.recall.request import Surroundings
+from perdure.recall.request import Situation
 
 UNCONFIRMED = 0.5
 _DAY = timedelta(days=1)
@@ -29,14 +29,14 @@ def score_abmind(
     candidates: Sequence[Candidate],
     facts: Mapping[str, Fact],
     now: datetime,
-    surroundings: Surroundings | None,
+    situation: Situation | None,
     channels_run: Collection[str],
     decay: Decay = Decay(),
 ) -> list[Candidate]:
     """Final scores, best first, ties by id."""
     confirmable = "semantic_floor" in channels_run
     scored = [
-        _scored(candidate, facts[candidate.fact_id], now, surroundings, confirmable, decay)
+        _scored(candidate, facts[candidate.fact_id], now, situation, confirmable, decay)
         for candidate in candidates
         if candidate.fact_id in facts
     ]
@@ -47,7 +47,7 @@ def _scored(
     candidate: Candidate,
     fact: Fact,
     now: datetime,
-    surroundings: Surroundings | None,
+    situation: Situation | None,
     confirmable: bool,
     decay: Decay,
 ) -> Candidate:
@@ -57,7 +57,7 @@ def _scored(
         relevance = text_score(candidate.fused, fact, now, decay)
     penalty = UNCONFIRMED if stages == ["fuzzy"] and confirmable else 1.0
     added = {
-        "context": context_boost(fact, surroundings),
+        "context": context_boost(fact, situation),
         "emotion": emotion_boost(fact.emotion),
     }
     spacing = spacing_factor(fact.recall_times)
@@ -84,17 +84,17 @@ def recency_factor(fact: Fact, now: datetime, decay: Decay = Decay()) -> float:
     return max(decay.floor, 1.0 - age / decay.days) * (1.0 + abs(fact.emotion) * decay.emotion)
 
 
-def context_boost(fact: Fact, surroundings: Surroundings | None) -> float:
+def context_boost(fact: Fact, situation: Situation | None) -> float:
     """+0.02 same part of day, +0.015 same weekday (half for the same kind of day), +0.03 same topic."""
-    if surroundings is None:
+    if situation is None:
         return 0.0
     made = fact.mentioned_at or fact.recorded_at
     total = 0.0
-    if made is not None and surroundings.hour is not None and _part(made.hour) == _part(surroundings.hour):
+    if made is not None and situation.hour is not None and _part(made.hour) == _part(situation.hour):
         total += 0.02
-    if made is not None and surroundings.day_of_week is not None:
-        total += _weekday_boost(made.weekday(), surroundings.day_of_week)
-    if surroundings.topic is not None and fact.topic == surroundings.topic:
+    if made is not None and situation.day_of_week is not None:
+        total += _weekday_boost(made.weekday(), situation.day_of_week)
+    if situation.topic is not None and fact.topic == situation.topic:
         total += 0.03
     return total
 

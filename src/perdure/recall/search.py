@@ -17,9 +17,9 @@ from perdure.domain.trace import Trace
 from perdure.errors import InvalidInput
 from perdure.recall.budget import HOPS
 from perdure.recall.channels import CHANNELS, ChannelContext
-from perdure.recall.channels.shared import Nearest
-from perdure.recall.parts import RecallParts
-from perdure.recall.question import Understood
+from perdure.recall.channels.shared import SharedSemanticSearch
+from perdure.recall.parts import RecallComponents
+from perdure.recall.question import ParsedQuestion
 from perdure.recall.recipe import ChannelSpec
 from perdure.recall.request import RecallRequest
 
@@ -28,7 +28,7 @@ PATIENCE = 0.03
 
 
 def search(
-    parts: RecallParts, request: RecallRequest, understood: Understood, trace: Trace
+    parts: RecallComponents, request: RecallRequest, understood: ParsedQuestion, trace: Trace
 ) -> dict[str, Sequence[Hit]]:
     """Each channel's hits, best first, in the recipe's order; a channel that fails is named and left out."""
     hits: dict[str, Sequence[Hit]] = {}
@@ -56,7 +56,7 @@ def _filled(spec: ChannelSpec, hits: Mapping[str, Sequence[Hit]], request: Recal
 
 
 def _run(
-    parts: RecallParts,
+    parts: RecallComponents,
     request: RecallRequest,
     channels: Sequence[tuple[str, ChannelContext]],
     trace: Trace,
@@ -109,7 +109,7 @@ def _collect(
 
 
 def _contexts(
-    parts: RecallParts, request: RecallRequest, understood: Understood
+    parts: RecallComponents, request: RecallRequest, understood: ParsedQuestion
 ) -> dict[str, ChannelContext]:
     """What each channel of the recipe works with; the filter and the nearest facts are the same for all."""
     specs = request.recipe.channels
@@ -119,7 +119,7 @@ def _contexts(
     budget = parts.budgets.size(request.budget, request.max_tokens)
     wanted = request.wanted(parts.clock())
     deepest = max((spec.depth(budget) for spec in specs if spec.name == "semantic"), default=0)
-    nearest = Nearest(parts.store, request.bank, understood.vector, wanted, deepest)
+    nearest = SharedSemanticSearch(parts.store, request.bank, understood.vector, wanted, deepest)
     return {
         spec.name: ChannelContext(
             store=parts.store,

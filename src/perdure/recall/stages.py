@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from perdure.domain.recall import Candidate, Hit, Query
 from perdure.recall.fuse import Pool, fuse, fuse_stages
 from perdure.recall.hydrate import PoolFacts
-from perdure.recall.parts import RecallParts
+from perdure.recall.parts import RecallComponents
 from perdure.recall.recipe import Fusion, Recipe, Scoring
 from perdure.recall.request import RecallRequest
 from perdure.recall.score import score
@@ -22,7 +22,7 @@ def fuse_hits(recipe: Recipe, hits: Mapping[str, Sequence[Hit]], pool: int) -> P
 
 
 def score_candidates(
-    parts: RecallParts,
+    parts: RecallComponents,
     request: RecallRequest,
     query: Query,
     candidates: Sequence[Candidate],
@@ -32,9 +32,7 @@ def score_candidates(
     """The recipe's final scores, floors applied."""
     if request.recipe.scoring is Scoring.ABMIND:
         facts.read(candidate.fact_id for candidate in candidates)
-        scored = score_abmind(
-            candidates, facts, query.asked_at, request.surroundings, hits.keys(), parts.decay
-        )
+        scored = score_abmind(candidates, facts, query.asked_at, request.situation, hits.keys(), parts.decay)
     else:
         on_odds = request.recipe.scoring is Scoring.ODDS
         scored = score(candidates, facts.outlines, query, request.recipe.boosts, on_odds=on_odds)

@@ -8,12 +8,12 @@ from concurrent.futures import Future
 from perdure.domain.recall import RecallResult
 from perdure.errors import StoreError
 from perdure.ports.notes import NOTE_PREFIX
-from perdure.recall.parts import RecallParts
+from perdure.recall.parts import RecallComponents
 
 log = logging.getLogger(__name__)
 
 
-def track_recall(parts: RecallParts, bank: str, result: RecallResult) -> list[Future[None]]:
+def track_recall(parts: RecallComponents, bank: str, result: RecallResult) -> list[Future[None]]:
     """Hand the recalled facts to a thread that counts them; never slows or fails the answer."""
     ids = [r.fact.id for r in result.recollections if not r.fact.id.startswith(NOTE_PREFIX)]
     if not ids:

@@ -15,7 +15,7 @@ from perdure.retain.embed import embed_texts
 Embedded = tuple[Matrix | None, Sequence[bytes]]
 
 
-class Begun(Protocol):
+class PendingEmbeddings(Protocol):
     """Texts that are being embedded."""
 
     def settle(self) -> None:
@@ -28,14 +28,14 @@ class Begun(Protocol):
         """Leave out what was not begun yet."""
 
 
-class BeginningEmbedder(Protocol):
+class ThreadedEmbedder(Protocol):
     """A joint embedder that has threads of its own."""
 
-    def begin(self, texts: Sequence[str]) -> Begun:
+    def begin(self, texts: Sequence[str]) -> PendingEmbeddings:
         """`embed_and_encode`, begun on other threads."""
 
 
-class EmbedAhead:
+class BackgroundEmbedder:
     """Texts given to `start` are embedded on other threads; `finish` waits for them and embeds the rest.
 
     What comes out is what `embed_texts` gives for the texts: when a text was embedded plays no part.
@@ -44,7 +44,7 @@ class EmbedAhead:
     def __init__(self, embedder: Embedder | None, late: LateInteraction | None) -> None:
         self._embedder, self._late = embedder, late
         self._thread: ThreadPoolExecutor | None = None
-        self._running: list[tuple[list[str], Begun]] = []
+        self._running: list[tuple[list[str], PendingEmbeddings]] = []
         self._given: set[str] = set()
 
     def __enter__(self) -> Self:
@@ -81,10 +81,10 @@ class EmbedAhead:
             return None, [tokens.get(text, b"") for text in texts]
         return np.stack([vectors[text] for text in texts]), [tokens[text] for text in texts]
 
-    def _begin(self, texts: list[str]) -> Begun:
+    def _begin(self, texts: list[str]) -> PendingEmbeddings:
         both: object = self._late
         if self._embedder is not None and both is self._embedder and hasattr(both, "begin"):
-            return cast(BeginningEmbedder, both).begin(texts)
+            return cast(ThreadedEmbedder, both).begin(texts)
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="perdure-embed")
         return _OnThread(self._thread.submit(embed_texts, texts, self._embedder, self._late))

@@ -38,7 +38,7 @@ class SteppedExtractor(Extractor, Protocol):
         """The facts of `extract_many`, each with its document's number, in any number of steps."""
 
 
-def draw_facts(
+def build_facts(
     extractor: Extractor, bank: str, plans: Sequence[Plan], now: datetime
 ) -> Iterator[list[Draft]]:
     """The facts of all fresh turns, in order, as they are found."""

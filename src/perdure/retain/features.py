@@ -14,8 +14,8 @@ from perdure.ports.extractor import Turn
 from perdure.ports.store import Features
 from perdure.retain.build import Draft
 from perdure.retain.embed import embed_texts
+from perdure.retain.neighbours import NEIGHBOURS, listener, neighbouring_text, turn_in_place
 from perdure.retain.smooth import smooth_after
-from perdure.retain.surroundings import NEIGHBOURS, listener, neighbouring_text, turn_in_place
 from perdure.text.passage import join_passage
 from perdure.text.signature import signature
 from perdure.text.terms import index_terms, plain_words

@@ -14,14 +14,14 @@ from perdure.text.names import normal_name
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class ResolvedEntities:
     """Drafts that know their entities, and the entities to write."""
 
     drafts: list[Draft]
     entities: Sequence[KeyedEntity]
 
 
-def settle_entities(store: Store, bank: str, drafts: Sequence[Draft], now: datetime) -> Settled:
+def resolve_entities(store: Store, bank: str, drafts: Sequence[Draft], now: datetime) -> ResolvedEntities:
     """Resolve every mention, given entities and titles included; relations get the entities' own names."""
     sightings = [_sightings(draft, now) for draft in drafts]
     every = [sighting for found in sightings for sighting in found]
@@ -37,7 +37,7 @@ def settle_entities(store: Store, bank: str, drafts: Sequence[Draft], now: datet
         _assign(draft, [next(decisions) for _ in found], resolution, names)
         for draft, found in zip(drafts, sightings, strict=True)
     ]
-    return Settled(settled, resolution.entities)
+    return ResolvedEntities(settled, resolution.entities)
 
 
 def _sightings(draft: Draft, now: datetime) -> list[Sighting]:

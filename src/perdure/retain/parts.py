@@ -11,7 +11,7 @@ from perdure.ports.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RetainParts:
+class RetainComponents:
     """The adapters of a retain."""
 
     store: Store

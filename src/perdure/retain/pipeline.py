@@ -10,20 +10,20 @@ from perdure.domain.filter import Filter
 from perdure.domain.item import RetainResult, Superseded
 from perdure.domain.trace import Trace
 from perdure.ports.store import Closure, Features, NewFact, Proof, WriteBatch, WriteReceipt
-from perdure.retain.ahead import EmbedAhead
-from perdure.retain.build import Draft, draw_facts, drawn_identity, keep_unchanged
+from perdure.retain.ahead import BackgroundEmbedder
+from perdure.retain.build import Draft, build_facts, drawn_identity, keep_unchanged
 from perdure.retain.dedupe import dedupe_key, split_known
 from perdure.retain.features import add_vectors, describe, embedded_text
 from perdure.retain.link import causal_links, semantic_links, temporal_links
-from perdure.retain.mentions import Settled, settle_entities
-from perdure.retain.parts import RetainParts
+from perdure.retain.mentions import ResolvedEntities, resolve_entities
+from perdure.retain.parts import RetainComponents
 from perdure.retain.plan import Plan, plan_documents
 from perdure.retain.relate import closures_of
 from perdure.retain.request import RetainRequest
 from perdure.retain.safekeeping import finish, keeping_text
 
 
-def retain(parts: RetainParts, request: RetainRequest) -> RetainResult:
+def retain(parts: RetainComponents, request: RetainRequest) -> RetainResult:
     """Store the items' text and the facts drawn from it in one transaction; visible when this returns."""
     trace = Trace()
     now = parts.clock()
@@ -36,9 +36,9 @@ def retain(parts: RetainParts, request: RetainRequest) -> RetainResult:
 
 
 def _retain_planned(
-    parts: RetainParts, bank: str, plans: Sequence[Plan], now: datetime, trace: Trace
+    parts: RetainComponents, bank: str, plans: Sequence[Plan], now: datetime, trace: Trace
 ) -> RetainResult:
-    with EmbedAhead(parts.embedder, parts.late) as ahead:
+    with BackgroundEmbedder(parts.embedder, parts.late) as ahead:
         with trace.stage("extract"):
             drawn, key_of = _draw(parts, bank, plans, now, ahead)
             drawn, moved, gone = keep_unchanged(plans, drawn)
@@ -46,7 +46,7 @@ def _retain_planned(
             keys = [key_of[draft.fact.id] for draft in drawn]
             drafts, merged = split_known(drawn, parts.store.known(bank, keys), keys)
         with trace.stage("resolve"):
-            settled = settle_entities(parts.store, bank, drafts, now)
+            settled = resolve_entities(parts.store, bank, drafts, now)
         with trace.stage("embed"):
             facts, changed = _with_features(parts, bank, plans, settled.drafts, key_of, ahead)
     with trace.stage("link"):
@@ -61,7 +61,7 @@ def _retain_planned(
 
 
 def _draw(
-    parts: RetainParts, bank: str, plans: Sequence[Plan], now: datetime, ahead: EmbedAhead
+    parts: RetainComponents, bank: str, plans: Sequence[Plan], now: datetime, ahead: BackgroundEmbedder
 ) -> tuple[list[Draft], dict[str, str]]:
     """All drafts and, by fact id, their dedupe keys.
 
@@ -70,7 +70,7 @@ def _draw(
     stored = {drawn_identity(fact) for plan in plans for fact in plan.old_facts}
     drawn: list[Draft] = []
     key_of: dict[str, str] = {}
-    for drafts in draw_facts(parts.extractor, bank, plans, now):
+    for drafts in build_facts(parts.extractor, bank, plans, now):
         drawn += drafts
         key_of.update((draft.fact.id, dedupe_key(draft.fact)) for draft in drafts)
         fresh = [draft for draft in drafts if drawn_identity(draft.fact) not in stored]
@@ -81,12 +81,12 @@ def _draw(
 
 
 def _with_features(
-    parts: RetainParts,
+    parts: RetainComponents,
     bank: str,
     plans: Sequence[Plan],
     drafts: Sequence[Draft],
     key_of: Mapping[str, str],
-    ahead: EmbedAhead,
+    ahead: BackgroundEmbedder,
 ) -> tuple[list[NewFact], Mapping[str, Features]]:
     described = [describe(draft, key_of[draft.fact.id]) for draft in drafts]
     earlier = {
@@ -99,7 +99,7 @@ def _with_features(
 
 
 def _links(
-    parts: RetainParts, bank: str, drafts: Sequence[Draft], facts: Sequence[NewFact], now: datetime
+    parts: RetainComponents, bank: str, drafts: Sequence[Draft], facts: Sequence[NewFact], now: datetime
 ) -> list[Link]:
     return [
         *causal_links(drafts),
@@ -109,12 +109,12 @@ def _links(
 
 
 def _batch(
-    parts: RetainParts,
+    parts: RetainComponents,
     bank: str,
     plans: Sequence[Plan],
     facts: Sequence[NewFact],
     changed: Mapping[str, Features],
-    settled: Settled,
+    settled: ResolvedEntities,
     links: Sequence[Link],
     closures: Sequence[Closure],
     moved: Sequence[Fact],

@@ -12,9 +12,9 @@ from perdure.domain.item import Item, UpdateMode
 from perdure.ports.extractor import Turn
 from perdure.ports.store import Selection, Store
 from perdure.retain.identity import digest
+from perdure.retain.neighbours import turn_length
 from perdure.retain.request import RetainRequest, stamp_items
 from perdure.retain.safekeeping import unfinished_documents
-from perdure.retain.surroundings import turn_length
 from perdure.text.chunk import CHUNK_CHARACTERS, chunk_text, group_pieces
 
 CONTEXT_TURNS = 3

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from perdure.domain.fact import Fact, FactType
-from perdure.domain.ranking import outline_of
+from perdure.domain.ranking import ranking_fields
 from perdure.ports.probe import KeywordProbe
 from perdure.ports.store import Proof, Store, Target, WriteBatch
 from perdure.testing.making import BANK, EVERYTHING, NOW, day, make_fact, put
@@ -59,4 +59,4 @@ class OutlineContract:
 
 def _assert_outlines(store: Store, facts: tuple[Fact, ...] | list[Fact]) -> None:
     asked = [*(fact.id for fact in facts), "said"]
-    assert store.outlines(BANK, asked) == {fact.id: outline_of(fact) for fact in facts}
+    assert store.outlines(BANK, asked) == {fact.id: ranking_fields(fact) for fact in facts}

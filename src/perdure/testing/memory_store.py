@@ -11,7 +11,7 @@ from threading import RLock
 from perdure.domain.bank import Bank, EmbeddingModel, check_bank_id
 from perdure.domain.fact import Chunk, Document, Fact, Link
 from perdure.domain.filter import Filter, admits
-from perdure.domain.ranking import Outline, outline_of
+from perdure.domain.ranking import RankingFields, ranking_fields
 from perdure.domain.recall import Hit
 from perdure.domain.record import Record
 from perdure.errors import InvalidInput, ModelMismatch
@@ -96,8 +96,8 @@ class MemoryStore:
         held = self._state(bank).facts
         return [held[ident] for ident in ids if ident in held]
 
-    def outlines(self, bank: str, ids: Sequence[str]) -> dict[str, Outline]:
-        return {fact.id: outline_of(fact) for fact in self.facts(bank, ids)}
+    def outlines(self, bank: str, ids: Sequence[str]) -> dict[str, RankingFields]:
+        return {fact.id: ranking_fields(fact) for fact in self.facts(bank, ids)}
 
     def features(self, bank: str, ids: Sequence[str]) -> dict[str, Features]:
         held = self._state(bank).features

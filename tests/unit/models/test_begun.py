@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from perdure.errors import ModelError
-from perdure.models.begun import Begun, Ran
+from perdure.models.begun import PendingEmbeddings, Ran
 from perdure.models.runtime import Encoded
 
 NOTHING = np.zeros(0, np.int64)
@@ -19,7 +19,7 @@ def ran(number: float) -> Ran:
     return [(Encoded(NOTHING, NOTHING, NOTHING), np.full((1, 1), number, np.float32))]
 
 
-def begun(count: int) -> tuple[Begun[float], list[Future[Ran]], list[int]]:
+def begun(count: int) -> tuple[PendingEmbeddings[float], list[Future[Ran]], list[int]]:
     futures: list[Future[Ran]] = [Future() for _ in range(count)]
     users: list[int] = []
 
@@ -28,7 +28,7 @@ def begun(count: int) -> tuple[Begun[float], list[Future[Ran]], list[int]]:
         return float(states[0, 0])
 
     running = [([count - 1 - place], future) for place, future in enumerate(futures)]
-    return Begun(count, running, use), futures, users
+    return PendingEmbeddings(count, running, use), futures, users
 
 
 def test_results_come_in_the_order_of_the_texts_and_are_made_by_who_asks() -> None:

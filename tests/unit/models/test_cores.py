@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from perdure.models.cores import Cores, available_cores, shared_cores
+from perdure.models.run_limiter import ModelRunLimiter, available_cores, shared_run_limiter
 
 
 def test_never_more_runs_at_once_than_cores_whoever_asks() -> None:
-    cores = Cores(2)
+    cores = ModelRunLimiter(2)
     lock = threading.Lock()
     running = most = 0
 
@@ -36,7 +36,7 @@ def test_never_more_runs_at_once_than_cores_whoever_asks() -> None:
 
 
 def test_errors_reach_the_caller_and_free_the_core() -> None:
-    cores = Cores(1)
+    cores = ModelRunLimiter(1)
 
     def fail(_: int) -> int:
         raise ValueError("no")
@@ -50,7 +50,7 @@ def test_errors_reach_the_caller_and_free_the_core() -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_forked_child_has_threads_of_its_own() -> None:
-    cores = Cores(2)
+    cores = ModelRunLimiter(2)
     assert cores.map(abs, [-1, -2, -3]) == [1, 2, 3]
     child = os.fork()
     if child == 0:
@@ -59,14 +59,14 @@ def test_a_forked_child_has_threads_of_its_own() -> None:
 
 
 def test_the_shared_budget_is_one_and_the_size_of_the_machine() -> None:
-    assert shared_cores() is shared_cores()
-    assert shared_cores().limit == available_cores() >= 1
-    assert shared_cores(3) is shared_cores(3)
-    assert shared_cores(3).limit == 3
+    assert shared_run_limiter() is shared_run_limiter()
+    assert shared_run_limiter().limit == available_cores() >= 1
+    assert shared_run_limiter(3) is shared_run_limiter(3)
+    assert shared_run_limiter(3).limit == 3
 
 
 def test_submitted_work_counts_in_the_budget() -> None:
-    cores = Cores(1)
+    cores = ModelRunLimiter(1)
     inside, go_on = threading.Event(), threading.Event()
 
     def wait(_: int) -> str:

@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 import pytest
 
 from perdure.domain.fact import Fact, FactType
-from perdure.domain.ranking import Outline, outline_of
+from perdure.domain.ranking import RankingFields, ranking_fields
 from perdure.domain.recall import RecallResult
 from perdure.domain.time import Window
 from perdure.models.tokens import token_counter
 from perdure.recall.hydrate import FEWEST, SHORT, PoolFacts
-from perdure.recall.parts import RecallParts
+from perdure.recall.parts import RecallComponents
 from perdure.recall.pipeline import recall
 from perdure.recall.recipe import find_recipe
 from perdure.recall.request import RecallRequest
@@ -37,8 +37,8 @@ class NotingStore(MemoryStore):
         self.read.append(len(ids))
         return [fact for fact in super().facts(bank, ids) if fact.id not in self.vanished]
 
-    def outlines(self, bank: str, ids: Sequence[str]) -> dict[str, Outline]:
-        return {fact.id: outline_of(fact) for fact in super().facts(bank, ids)}
+    def outlines(self, bank: str, ids: Sequence[str]) -> dict[str, RankingFields]:
+        return {fact.id: ranking_fields(fact) for fact in super().facts(bank, ids)}
 
 
 class OneNote:
@@ -61,28 +61,28 @@ def store() -> NotingStore:
 
 
 @pytest.fixture
-def parts(store: NotingStore) -> Iterator[RecallParts]:
+def parts(store: NotingStore) -> Iterator[RecallComponents]:
     with ThreadPoolExecutor(2) as executor:
         counter = token_counter("approximate")
-        yield RecallParts(store=store, tokens=counter, clock=lambda: NOW, executor=executor)
+        yield RecallComponents(store=store, tokens=counter, clock=lambda: NOW, executor=executor)
 
 
-def ask(parts: RecallParts, **options: object) -> RecallResult:
+def ask(parts: RecallComponents, **options: object) -> RecallResult:
     request = RecallRequest(bank=BANK, query="cat", recipe=find_recipe("fast"), **options)  # type: ignore[arg-type]
     return recall(parts, request)
 
 
-def test_no_more_is_read_than_asked_for(parts: RecallParts, store: NotingStore) -> None:
+def test_no_more_is_read_than_asked_for(parts: RecallComponents, store: NotingStore) -> None:
     assert len(ask(parts, limit=5).recollections) == 5
     assert store.read == [5]
 
 
-def test_what_may_fit_is_read_at_once(parts: RecallParts, store: NotingStore) -> None:
+def test_what_may_fit_is_read_at_once(parts: RecallComponents, store: NotingStore) -> None:
     assert len(ask(parts, max_tokens=4096).recollections) == 200
     assert store.read == [4096 // SHORT, 200 - 4096 // SHORT]
 
 
-def test_what_fits_beyond_that_is_read_many_at_a_time(parts: RecallParts, store: NotingStore) -> None:
+def test_what_fits_beyond_that_is_read_many_at_a_time(parts: RecallComponents, store: NotingStore) -> None:
     result = ask(parts, max_tokens=100)
     count = len(result.recollections)
     assert result.tokens <= 100
@@ -90,15 +90,15 @@ def test_what_fits_beyond_that_is_read_many_at_a_time(parts: RecallParts, store:
     assert store.read == [FEWEST] * (count // FEWEST + 1)
 
 
-def test_a_fact_that_vanished_meanwhile_is_left_out(parts: RecallParts, store: NotingStore) -> None:
+def test_a_fact_that_vanished_meanwhile_is_left_out(parts: RecallComponents, store: NotingStore) -> None:
     store.vanished = {"001", "003"}
     found = [one.fact.id for one in ask(parts, limit=4).recollections]
     assert found == ["000", "002", "004", "005"]
 
 
-def test_notes_are_outlined_with_the_facts(parts: RecallParts, store: NotingStore) -> None:
+def test_notes_are_outlined_with_the_facts(parts: RecallComponents, store: NotingStore) -> None:
     facts = PoolFacts(replace(parts, notes=OneNote()), BANK, ["000", "note:1", "note:2", "no"])
     assert set(facts) == set(facts.outlines) == {"000", "note:1"}
-    assert facts.outlines["note:1"] == outline_of(OneNote.note)
+    assert facts.outlines["note:1"] == ranking_fields(OneNote.note)
     assert facts["note:1"] is OneNote.note
     assert "no" not in facts

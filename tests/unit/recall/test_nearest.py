@@ -7,7 +7,7 @@ import numpy as np
 from perdure.domain.filter import Filter
 from perdure.domain.recall import Hit
 from perdure.ports.probe import Probe
-from perdure.recall.channels.shared import Nearest
+from perdure.recall.channels.shared import SharedSemanticSearch
 
 NOW = Filter(now=datetime(2025, 1, 1, tzinfo=UTC))
 HITS = [Hit("a", 0.9), Hit("b", 0.5), Hit("c", 0.3), Hit("d", 0.1)]
@@ -24,8 +24,8 @@ class CountingStore:
         return HITS[:limit]
 
 
-def nearest(store: CountingStore, limit: int) -> Nearest:
-    return Nearest(store, "b", np.ones(2, np.float32), NOW, limit)  # type: ignore[arg-type]
+def nearest(store: CountingStore, limit: int) -> SharedSemanticSearch:
+    return SharedSemanticSearch(store, "b", np.ones(2, np.float32), NOW, limit)  # type: ignore[arg-type]
 
 
 def test_channels_share_one_search() -> None:
@@ -47,5 +47,5 @@ def test_more_than_was_searched_for_is_searched_again_once() -> None:
 
 def test_without_a_vector_nothing_is_near() -> None:
     store = CountingStore()
-    assert Nearest(store, "b", None, NOW, 3).first(3) == []  # type: ignore[arg-type]
+    assert SharedSemanticSearch(store, "b", None, NOW, 3).first(3) == []  # type: ignore[arg-type]
     assert store.limits == []

@@ -25,11 +25,11 @@ from perdure.ports.embedder import Vector
 from perdure.ports.probe import KeywordProbe, Probe, TemporalProbe
 from perdure.recall.blend import cheap_strengths, with_relevance
 from perdure.recall.evidence import evidence_of
-from perdure.recall.parts import RecallParts
+from perdure.recall.parts import RecallComponents
 from perdure.recall.pipeline import recall
 from perdure.recall.recipe import RECIPES, Blend, ChannelSpec, Recipe, find_recipe
 from perdure.recall.request import MinScores, RecallRequest, read_tags
-from perdure.retain.parts import RetainParts
+from perdure.retain.parts import RetainComponents
 from perdure.retain.pipeline import retain
 from perdure.retain.request import RetainRequest, read_items
 from perdure.testing.memory_store import MemoryStore
@@ -79,10 +79,10 @@ class FaultyStore(MemoryStore):
 
 
 @pytest.fixture
-def parts() -> Iterator[RecallParts]:
+def parts() -> Iterator[RecallComponents]:
     store = FaultyStore()
     embedder = HashingEmbedder()
-    making = RetainParts(
+    making = RetainComponents(
         store=store, extractor=LocalExtractor(RuleTagger()), clock=lambda: NOW, embedder=embedder
     )
     items = [
@@ -91,7 +91,7 @@ def parts() -> Iterator[RecallParts]:
     ]
     retain(making, RetainRequest(bank="b", items=read_items(items, {})))
     with ThreadPoolExecutor(8) as executor:
-        yield RecallParts(
+        yield RecallComponents(
             store=store,
             tokens=token_counter("approximate"),
             clock=lambda: NOW + timedelta(days=1),
@@ -102,7 +102,7 @@ def parts() -> Iterator[RecallParts]:
         store.release.set()
 
 
-def ask(parts: RecallParts, query: str, **options: Any) -> RecallResult:
+def ask(parts: RecallComponents, query: str, **options: Any) -> RecallResult:
     return recall(parts, RecallRequest(bank="b", query=query, **options))
 
 
@@ -111,18 +111,18 @@ def texts(result: RecallResult) -> list[str]:
 
 
 @pytest.mark.parametrize("recipe", sorted(RECIPES))
-def test_every_recipe_finds_the_cat(parts: RecallParts, recipe: str) -> None:
+def test_every_recipe_finds_the_cat(parts: RecallComponents, recipe: str) -> None:
     result = ask(parts, "What is Bob's cat called?", recipe=find_recipe(recipe))
     assert "Miso" in texts(result)[0]
     assert result.recipe == recipe
 
 
-def test_the_same_question_gives_the_same_answer(parts: RecallParts) -> None:
+def test_the_same_question_gives_the_same_answer(parts: RecallComponents) -> None:
     one, other = ask(parts, "Where does Alice work?"), ask(parts, "Where does Alice work?")
     assert [(r.fact.id, r.score) for r in one] == [(r.fact.id, r.score) for r in other]
 
 
-def test_the_cross_encoder_reads_no_text_twice(parts: RecallParts) -> None:
+def test_the_cross_encoder_reads_no_text_twice(parts: RecallComponents) -> None:
     result = ask(parts, "What is Bob's cat called?", explain=True)
     reranker = parts.reranker
     assert isinstance(reranker, WordReranker)
@@ -131,7 +131,7 @@ def test_the_cross_encoder_reads_no_text_twice(parts: RecallParts) -> None:
     assert sorted(views) == [1, 2, 2, 2, 2]
 
 
-def test_vectors_of_another_model_are_not_compared(parts: RecallParts) -> None:
+def test_vectors_of_another_model_are_not_compared(parts: RecallComponents) -> None:
     class Renamed(HashingEmbedder):
         model = EmbeddingModel("another", 64)
 
@@ -142,7 +142,7 @@ def test_vectors_of_another_model_are_not_compared(parts: RecallParts) -> None:
     assert not any(rank.channel == "semantic" for r in result if r.candidate for rank in r.candidate.ranks)
 
 
-def test_a_dead_channel_costs_its_hits_and_is_named(parts: RecallParts) -> None:
+def test_a_dead_channel_costs_its_hits_and_is_named(parts: RecallComponents) -> None:
     parts.store.broken = KeywordProbe  # type: ignore[attr-defined]
     result = ask(parts, "What is Bob's cat called?")
     assert [d.part for d in result.degraded] == ["keyword"]
@@ -151,16 +151,16 @@ def test_a_dead_channel_costs_its_hits_and_is_named(parts: RecallParts) -> None:
 
 
 @pytest.mark.parametrize(("probe", "channel"), [(KeywordProbe, "keyword"), (TemporalProbe, "temporal")])
-def test_a_hanging_channel_is_left_behind(parts: RecallParts, probe: type[Probe], channel: str) -> None:
+def test_a_hanging_channel_is_left_behind(parts: RecallComponents, probe: type[Probe], channel: str) -> None:
     parts.store.hanging = probe  # type: ignore[attr-defined]
     result = ask(parts, "What did Bob do in November 2023?", channel_timeout=0.3, explain=True)
     assert [d.part for d in result.degraded] == [channel]
     assert "longer than 0.3 s" in result.degraded[0].reason
     found = {rank.channel for r in result if r.candidate is not None for rank in r.candidate.ranks}
-    assert found == {"semantic", "surroundings", "keyword", "graph", "temporal"} - {channel}
+    assert found == {"semantic", "neighbourhood", "keyword", "graph", "temporal"} - {channel}
 
 
-def test_filters_hold_in_every_channel(parts: RecallParts) -> None:
+def test_filters_hold_in_every_channel(parts: RecallComponents) -> None:
     tags = read_tags(["home"], "any_strict", None)
     for recipe in RECIPES.values():
         result = ask(parts, "Alice Google Lisbon cat bread", tags=tags, recipe=recipe)
@@ -169,7 +169,7 @@ def test_filters_hold_in_every_channel(parts: RecallParts) -> None:
     assert {frozenset(r.fact.tags) for r in untagged} <= {frozenset({"home"}), frozenset()}
 
 
-def test_during_filters_and_a_window_only_ranks(parts: RecallParts) -> None:
+def test_during_filters_and_a_window_only_ranks(parts: RecallComponents) -> None:
     year = Window(datetime(2021, 1, 1, tzinfo=UTC), datetime(2022, 1, 1, tzinfo=UTC))
     strict = ask(parts, "What did Alice do?", during=year)
     assert texts(strict)
@@ -184,12 +184,12 @@ def test_during_filters_and_a_window_only_ranks(parts: RecallParts) -> None:
         assert (gained[recollection.fact.id] > before[recollection.fact.id]) == inside
 
 
-def test_nothing_was_known_before_it_was_recorded(parts: RecallParts) -> None:
+def test_nothing_was_known_before_it_was_recorded(parts: RecallComponents) -> None:
     past = AsOf(known=NOW - timedelta(days=1))
     assert texts(ask(parts, "What is Bob's cat called?", as_of=past)) == []
 
 
-def test_an_anchor_becomes_a_bound(parts: RecallParts) -> None:
+def test_an_anchor_becomes_a_bound(parts: RecallComponents) -> None:
     result = ask(parts, "What did Alice do before she joined Google?")
     assert result.query.window is not None
     assert result.query.window.end is not None
@@ -197,7 +197,7 @@ def test_an_anchor_becomes_a_bound(parts: RecallParts) -> None:
     assert result.query.anchors
 
 
-def test_explain_tells_ranks_scores_and_what_was_cut(parts: RecallParts) -> None:
+def test_explain_tells_ranks_scores_and_what_was_cut(parts: RecallComponents) -> None:
     result = ask(parts, "What is Bob's cat called?", explain=True, limit=1)
     [best] = result.recollections
     assert best.candidate is not None
@@ -211,30 +211,30 @@ def test_explain_tells_ranks_scores_and_what_was_cut(parts: RecallParts) -> None
     }
 
 
-def test_the_budget_of_tokens_is_kept(parts: RecallParts) -> None:
+def test_the_budget_of_tokens_is_kept(parts: RecallComponents) -> None:
     result = ask(parts, "Alice Bob", max_tokens=30)
     assert result.tokens <= 30
     assert len(result) < 5
     assert len(ask(parts, "Alice Bob", max_tokens=0)) == 0
 
 
-def test_chunks_have_a_budget_of_their_own(parts: RecallParts) -> None:
+def test_chunks_have_a_budget_of_their_own(parts: RecallComponents) -> None:
     result = ask(parts, "cat", include_chunks=True, max_chunk_tokens=5)
     assert sum(parts.tokens.count(chunk.text) for chunk in result.chunks) <= 5
 
 
-def test_score_floors(parts: RecallParts) -> None:
+def test_score_floors(parts: RecallComponents) -> None:
     assert len(ask(parts, "cat", min_scores=MinScores(final=1.1))) == 0
     kept = ask(parts, "What is Bob's cat called?", min_scores=MinScores(reranker=0.5))
     assert 0 < len(kept) < len(ask(parts, "What is Bob's cat called?"))
 
 
-def test_an_unrelated_question_has_no_strong_evidence(parts: RecallParts) -> None:
+def test_an_unrelated_question_has_no_strong_evidence(parts: RecallComponents) -> None:
     assert ask(parts, "quantum chromodynamics lattice").evidence is not Evidence.STRONG
     assert recall(parts, RecallRequest(bank="empty", query="anything")).evidence is Evidence.NONE
 
 
-def test_a_recipe_of_ones_own(parts: RecallParts) -> None:
+def test_a_recipe_of_ones_own(parts: RecallComponents) -> None:
     mine = Recipe(name="mine", channels=(ChannelSpec(name="keyword", limit=2),), cross_pool=0, limit=1)
     assert len(ask(parts, "Google engineer", recipe=mine)) == 1
     wrong = Recipe(name="wrong", channels=(ChannelSpec(name="telepathy"),))
@@ -258,8 +258,10 @@ def test_bad_requests_name_the_field(options: dict[str, Any], field: str) -> Non
     assert caught.value.field == field
 
 
-def test_questions_about_my_things_and_about_what_you_said_mark_whose_words_count(parts: RecallParts) -> None:
-    making = RetainParts(
+def test_questions_about_my_things_and_about_what_you_said_mark_whose_words_count(
+    parts: RecallComponents,
+) -> None:
+    making = RetainComponents(
         store=parts.store, extractor=LocalExtractor(RuleTagger()), clock=lambda: NOW, embedder=parts.embedder
     )
     turns = [

@@ -17,7 +17,7 @@ from perdure.errors import StoreError
 from perdure.models.tokens import token_counter
 from perdure.ports.embedder import Matrix, Vector
 from perdure.ports.store import KeyedEntity, WriteBatch
-from perdure.recall.parts import RecallParts
+from perdure.recall.parts import RecallComponents
 from perdure.recall.question import understand
 from perdure.recall.request import RecallRequest
 from perdure.testing.memory_store import MemoryStore
@@ -82,8 +82,8 @@ def store(embedder: WaitingEmbedder) -> NotingStore:
 
 
 @pytest.fixture
-def parts(store: NotingStore, embedder: WaitingEmbedder, executor: ThreadPoolExecutor) -> RecallParts:
-    return RecallParts(
+def parts(store: NotingStore, embedder: WaitingEmbedder, executor: ThreadPoolExecutor) -> RecallComponents:
+    return RecallComponents(
         store=store,
         tokens=token_counter("approximate"),
         clock=lambda: NOW,
@@ -92,14 +92,14 @@ def parts(store: NotingStore, embedder: WaitingEmbedder, executor: ThreadPoolExe
     )
 
 
-def test_entities_are_read_while_the_model_runs(parts: RecallParts, embedder: WaitingEmbedder) -> None:
+def test_entities_are_read_while_the_model_runs(parts: RecallComponents, embedder: WaitingEmbedder) -> None:
     understood = understand(parts, REQUEST, Trace())
     assert embedder.met
     assert understood.query.entity_names == ("Alice",)
 
 
 def test_with_every_thread_busy_they_are_read_afterwards(
-    parts: RecallParts, embedder: WaitingEmbedder, executor: ThreadPoolExecutor
+    parts: RecallComponents, embedder: WaitingEmbedder, executor: ThreadPoolExecutor
 ) -> None:
     embedder.patience = 0.05
     free = threading.Event()
@@ -113,7 +113,7 @@ def test_with_every_thread_busy_they_are_read_afterwards(
 
 
 def test_a_store_that_fails_is_told(
-    parts: RecallParts, store: NotingStore, embedder: WaitingEmbedder
+    parts: RecallComponents, store: NotingStore, embedder: WaitingEmbedder
 ) -> None:
     embedder.patience, store.broken = 0.05, True
     with pytest.raises(StoreError, match="gone"):

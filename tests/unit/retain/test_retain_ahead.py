@@ -22,8 +22,8 @@ from perdure.ports.embedder import Matrix
 from perdure.ports.extractor import ExtractedFact, Turn
 from perdure.ports.store import Selection
 from perdure.ports.tagger import Tagger
-from perdure.retain.ahead import EmbedAhead
-from perdure.retain.parts import RetainParts
+from perdure.retain.ahead import BackgroundEmbedder
+from perdure.retain.parts import RetainComponents
 from perdure.retain.pipeline import retain
 from perdure.retain.request import RetainRequest, read_items
 from perdure.testing.memory_store import MemoryStore
@@ -76,7 +76,9 @@ def talk(document: str, turns: int) -> list[dict[str, Any]]:
 
 def run(extractor: Any, embedder: Any, *contents: list[dict[str, Any]]) -> tuple[MemoryStore, list[Any]]:
     store = MemoryStore()
-    parts = RetainParts(store=store, extractor=extractor, clock=lambda: NOW, embedder=embedder, late=embedder)
+    parts = RetainComponents(
+        store=store, extractor=extractor, clock=lambda: NOW, embedder=embedder, late=embedder
+    )
     results = [retain(parts, RetainRequest(bank="b", items=read_items(content, {}))) for content in contents]
     return store, results
 
@@ -142,7 +144,7 @@ def test_facts_that_are_known_are_not_embedded_again() -> None:
 
 def test_each_distinct_text_is_embedded_once_and_in_the_order_asked_for() -> None:
     embedder = Counting()
-    with EmbedAhead(embedder, embedder) as ahead:
+    with BackgroundEmbedder(embedder, embedder) as ahead:
         ahead.start(["a b", "c"])
         vectors, tokens = ahead.finish(["c", "d", "a b", "c"])
     expected, packed = HashingEmbedder().embed_and_encode(["c", "d", "a b", "c"])
@@ -160,7 +162,7 @@ def test_a_model_that_fails_ahead_fails_the_retain_and_keeps_the_text() -> None:
 
     store = MemoryStore()
     broken = Broken()
-    parts = RetainParts(
+    parts = RetainComponents(
         store=store,
         extractor=LocalExtractor(RuleTagger()),
         clock=lambda: NOW,

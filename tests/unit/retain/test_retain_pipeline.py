@@ -17,7 +17,7 @@ from perdure.models.hashing import HashingEmbedder
 from perdure.models.rule_tagger import RuleTagger
 from perdure.ports.embedder import Matrix
 from perdure.ports.store import Selection
-from perdure.retain.parts import RetainParts
+from perdure.retain.parts import RetainComponents
 from perdure.retain.pipeline import retain
 from perdure.retain.request import RetainRequest, read_items, read_mode
 from perdure.testing.memory_store import MemoryStore
@@ -31,7 +31,7 @@ class Bench:
     def __init__(self, extractor: Any = None, embedder: Any = None) -> None:
         self.store = MemoryStore()
         self.moment = START
-        self.parts = RetainParts(
+        self.parts = RetainComponents(
             store=self.store,
             extractor=extractor or VerbatimExtractor(),
             clock=self.tick,

@@ -12,7 +12,7 @@ from perdure.recall.channels.keyword import keyword
 from perdure.recall.channels.notes import notes
 from perdure.recall.channels.pagerank import pagerank
 from perdure.recall.channels.relation import relation
-from perdure.recall.channels.semantic import semantic, semantic_floor, surroundings
+from perdure.recall.channels.semantic import neighbourhood, semantic, semantic_floor
 from perdure.recall.channels.signature import signature
 from perdure.recall.channels.temporal import temporal
 
@@ -21,7 +21,7 @@ Channel = Callable[[ChannelContext], Sequence[Hit]]
 CHANNELS: Mapping[str, Channel] = {
     "semantic": semantic,
     "semantic_floor": semantic_floor,
-    "surroundings": surroundings,
+    "neighbourhood": neighbourhood,
     "keyword": keyword,
     "graph": graph,
     "temporal": temporal,

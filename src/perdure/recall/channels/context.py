@@ -9,7 +9,7 @@ from perdure.domain.recall import Query
 from perdure.ports.embedder import Vector
 from perdure.ports.notes import Notes
 from perdure.ports.store import Store
-from perdure.recall.channels.shared import Nearest
+from perdure.recall.channels.shared import SharedSemanticSearch
 from perdure.recall.request import MinScores
 
 
@@ -21,7 +21,7 @@ class ChannelContext:
     bank: str
     query: Query
     vector: Vector | None
-    nearest: Nearest
+    nearest: SharedSemanticSearch
     wanted: Filter
     limit: int
     hops: int

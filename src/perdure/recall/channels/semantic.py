@@ -22,7 +22,7 @@ def semantic_floor(context: ChannelContext) -> Sequence[Hit]:
     return context.nearest.first(context.limit * ABMIND_OVERFETCH, floor)
 
 
-def surroundings(context: ChannelContext) -> Sequence[Hit]:
+def neighbourhood(context: ChannelContext) -> Sequence[Hit]:
     """Cosine with the facts' context view: found by what was said around them."""
     if context.vector is None:
         return []

@@ -13,7 +13,7 @@ from perdure.ports.probe import SemanticProbe
 from perdure.ports.store import Store
 
 
-class Nearest:
+class SharedSemanticSearch:
     """At least the `limit` nearest facts; whoever asks first searches, the others wait for it."""
 
     def __init__(self, store: Store, bank: str, vector: Vector | None, wanted: Filter, limit: int) -> None:

@@ -40,7 +40,7 @@ def translate(error: sqlite3.Error, path: str) -> StoreError:
     return kind(f"{path}: {meaning} ({error})")
 
 
-class Translation:
+class SqliteErrors:
     """A block that SQLite's errors leave as StoreErrors, and text that cannot be stored as InvalidInput.
 
     A class, as every search enters one: a generator takes three times as long.
@@ -98,7 +98,7 @@ class Connections:
         self._local = threading.local()
         self._closed = False
         self._process = os.getpid()
-        with Translation(path):
+        with SqliteErrors(path):
             self._writer = self._connect()
             try:
                 migrate(self._writer, path)

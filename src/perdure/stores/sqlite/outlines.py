@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 
 from perdure.domain.fact import FactType
-from perdure.domain.ranking import Outline
+from perdure.domain.ranking import RankingFields
 from perdure.domain.revise import made
 from perdure.stores.index.snapshot import Rows, Snapshot
 from perdure.stores.sqlite import queries as catalog
@@ -74,7 +74,7 @@ _MOMENTS = _Moments()
 
 def outlines(
     db: sqlite3.Connection, bank: str, index: Snapshot, names: KnownNames, ids: Sequence[str]
-) -> dict[str, Outline]:
+) -> dict[str, RankingFields]:
     """The outlines of facts that are there, in the order of the ids."""
     rows = index.rows_of(ids)
     there = rows >= 0
@@ -94,7 +94,7 @@ def outlines(
         ],
     )
     made_of = made(
-        Outline,
+        RankingFields,
         type=map(_TYPE_OF.__getitem__, index.columns["type"].take(rows).tolist()),
         document_id=map(document_of.get, documents),
         speaker=map(speaker_of.get, speakers, repeat("")),

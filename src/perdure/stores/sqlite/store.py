@@ -16,7 +16,7 @@ import numpy as np
 from perdure.domain.bank import Bank, EmbeddingModel, check_bank_id
 from perdure.domain.fact import Chunk, Document, Fact, Link
 from perdure.domain.filter import Filter
-from perdure.domain.ranking import Outline, outline_of
+from perdure.domain.ranking import RankingFields, ranking_fields
 from perdure.domain.recall import Hit
 from perdure.domain.record import Record
 from perdure.errors import InvalidInput, ModelMismatch
@@ -39,7 +39,7 @@ from perdure.stores.index.cache import IndexCache
 from perdure.stores.index.snapshot import Snapshot
 from perdure.stores.sqlite import queries as catalog
 from perdure.stores.sqlite import reembed
-from perdure.stores.sqlite.connections import Connections, Reader, Translation
+from perdure.stores.sqlite.connections import Connections, Reader, SqliteErrors
 from perdure.stores.sqlite.forget import Eraser
 from perdure.stores.sqlite.outlines import KnownNames, outlines
 from perdure.stores.sqlite.segments import touch
@@ -64,7 +64,7 @@ class SqliteStore:
 
     def __init__(self, connections: Connections, indexes: IndexCache, clock: Callable[[], datetime]) -> None:
         self._connections = connections
-        self._translation = Translation(connections.path)
+        self._translation = SqliteErrors(connections.path)
         self._indexes = indexes
         self._known_names = KnownNames()
         self._clock = clock
@@ -131,13 +131,13 @@ class SqliteStore:
             numbers = self._numbers(bank, state, ids)
             return catalog.facts(reader.connection, state.no, bank, ids, numbers)
 
-    def outlines(self, bank: str, ids: Sequence[str]) -> dict[str, Outline]:
+    def outlines(self, bank: str, ids: Sequence[str]) -> dict[str, RankingFields]:
         with self._translation:
             reader = self._connections.reader()
             state = self._look(reader, bank)
             snapshot = None if state is None else self._indexes.current(bank, state)
             if snapshot is None or not snapshot.size:
-                return {fact.id: outline_of(fact) for fact in self.facts(bank, ids)}
+                return {fact.id: ranking_fields(fact) for fact in self.facts(bank, ids)}
             return outlines(reader.connection, bank, snapshot, self._known_names, ids)
 
     def features(self, bank: str, ids: Sequence[str]) -> dict[str, Features]:

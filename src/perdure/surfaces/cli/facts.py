@@ -43,7 +43,7 @@ def facts(
     as_json: AsJson = False,
 ) -> None:
     """List facts, newest first; or show one in full."""
-    from perdure.surfaces.cli.draw.lists import draw_facts, draw_record
+    from perdure.surfaces.cli.draw.lists import build_facts, draw_record
 
     if fact is not None and (text or types or tags or document or entity or closed or offset):
         raise InvalidInput("ID", "either the id of a fact or what to list", fact)
@@ -61,7 +61,7 @@ def facts(
     if as_json:
         emit({"bank": bank, "total": page.total, "offset": offset, "facts": plain(page.facts)})
     else:
-        draw_facts(console(), page.facts, page.total)
+        build_facts(console(), page.facts, page.total)
 
 
 def find_entity(engine: Perdure, bank: str, name: str) -> Entity:

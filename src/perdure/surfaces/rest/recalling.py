@@ -8,7 +8,7 @@ from perdure.domain.fact import Fact, FactType
 from perdure.domain.recall import Candidate, RecallResult, Recollection
 from perdure.domain.time import AsOf
 from perdure.engine import Perdure
-from perdure.recall.request import MinScores, Surroundings
+from perdure.recall.request import MinScores, Situation
 from perdure.surfaces.plain import plain_recall
 from perdure.surfaces.rest.bank_config import Acting, acting, find_bank
 from perdure.surfaces.rest.present import as_of_parts, instant, iso, window
@@ -66,7 +66,7 @@ def recall_options(engine: Perdure, config: Acting, body: bodies.RecallRequest) 
         "temporal_window": window(body.temporal_window, "temporal_window"),
         "as_of": AsOf(valid=valid, known=known),
         "entity_hints": body.entity_hints,
-        "surroundings": Surroundings(**body.surroundings.model_dump()) if body.surroundings else None,
+        "situation": Situation(**body.surroundings.model_dump()) if body.surroundings else None,
         "include_chunks": _wants_chunks(body, config),
         "max_chunk_tokens": chunks.max_tokens if chunks is not None else config.recall_chunks_max_tokens,
         "include_entities": body.include.entities is not None,

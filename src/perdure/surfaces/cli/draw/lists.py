@@ -77,7 +77,7 @@ def draw_banks(console: Console, rows: Sequence[tuple[Bank, BankStats]]) -> None
     console.print(made)
 
 
-def draw_facts(console: Console, facts: Sequence[Fact], total: int) -> None:
+def build_facts(console: Console, facts: Sequence[Fact], total: int) -> None:
     """A page of facts with their ids, beside them or, where there is little room, below."""
     made = table("id", "fact")
     made.columns[0].no_wrap, made.columns[0].style = True, "dim"

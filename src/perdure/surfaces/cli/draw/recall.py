@@ -31,7 +31,7 @@ LEAST = "relev"
 """The figure to leave out where not all have room: the score without its boosts."""
 BAR = 20
 _SHORT = {
-    "semantic": "sem", "keyword": "key", "temporal": "time", "surroundings": "near", "semantic_floor": "sem",
+    "semantic": "sem", "keyword": "key", "temporal": "time", "neighbourhood": "near", "semantic_floor": "sem",
     "signature": "sign", "pagerank": "rank", "relation": "rel",
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Surroundings: the text around a fact, which helps to find and to understand it."""
+"""Situation: the text around a fact, which helps to find and to understand it."""
 
 from __future__ import annotations
 

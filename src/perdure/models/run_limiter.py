@@ -16,7 +16,7 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 
-class Cores:
+class ModelRunLimiter:
     """A budget of simultaneous model runs."""
 
     def __init__(self, limit: int = 0) -> None:
@@ -53,20 +53,20 @@ class Cores:
 
 
 def available_cores() -> int:
-    """Cores that this process may use."""
+    """ModelRunLimiter that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-_shared: dict[int, Cores] = {}
+_shared: dict[int, ModelRunLimiter] = {}
 _shared_lock = threading.Lock()
 
 
-def shared_cores(limit: int = 0) -> Cores:
+def shared_run_limiter(limit: int = 0) -> ModelRunLimiter:
     """The process-wide budget of that many runs at once; 0 takes the number of cores."""
     wanted = limit or available_cores()
     with _shared_lock:
         if wanted not in _shared:
-            _shared[wanted] = Cores(wanted)
+            _shared[wanted] = ModelRunLimiter(wanted)
         return _shared[wanted]
