@@ -128,6 +128,9 @@ class Fact:
     recorded_at: datetime | None = None
     retired_at: datetime | None = None
     superseded_by: str | None = None
+    invalidated_at: datetime | None = None
+    """When a person declared it wrong; it is then retired as well."""
+    invalid_reason: str | None = None
 
     subject: str | None = None
     relation: str | None = None
@@ -183,7 +186,7 @@ _RANGES: tuple[tuple[str, float, float], ...] = (
 )
 _TIMES = (
     "occurred_start", "occurred_end", "mentioned_at", "valid_from", "valid_to",
-    "recorded_at", "retired_at", "expires_at", "last_recalled_at",
+    "recorded_at", "retired_at", "invalidated_at", "expires_at", "last_recalled_at",
 )  # fmt: skip
 
 

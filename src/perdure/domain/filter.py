@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -81,8 +81,6 @@ TagExpression = TagLeaf | TagAnd | TagOr | TagNot
 class Filter:
     """Conditions on facts, all of which must hold; the empty filter admits what is current."""
 
-    now: datetime
-    as_of: AsOf = field(default_factory=AsOf)
     types: frozenset[FactType] | None = None
     tags: tuple[TagExpression, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
@@ -91,37 +89,52 @@ class Filter:
     max_classification: int | None = None
     document_ids: frozenset[str] | None = None
     during: Window | None = None
+    """Only facts that happened (undated ones: were said) in this window."""
+    as_of: AsOf = field(default_factory=AsOf)
     include_expired: bool = False
-    any_time: bool = False
-    """Admit closed facts too (listings and history); the as_of axes are then ignored."""
+    include_closed: bool = False
+    """Admit closed facts too (listings and history); `as_of` is then ignored."""
+    now: datetime | None = None
+    """The present, against which expiry and validity are judged. The engine sets it."""
+
+    def at(self, now: datetime) -> Filter:
+        """The same conditions, judged at that moment."""
+        return replace(self, now=now)
+
+    @property
+    def judged_at(self) -> datetime:
+        """The present that was set; a filter without one cannot be applied."""
+        if self.now is None:
+            raise ValueError("the filter has no present: call Filter.at(now) before it is applied")
+        return self.now
 
 
-def admits(wanted: Filter, fact: Fact) -> bool:
+def admits(where: Filter, fact: Fact) -> bool:
     """The one definition of what a filter means; stores must agree with it."""
     return (
-        (wanted.any_time or is_current(fact, wanted))
-        and (wanted.include_expired or fact.expires_at is None or fact.expires_at > wanted.now)
-        and (wanted.types is None or fact.type in wanted.types)
-        and all(expression.admits(fact.tags) for expression in wanted.tags)
-        and all(fact.metadata.get(key) == value for key, value in wanted.metadata.items())
-        and (wanted.topic is None or fact.topic == wanted.topic)
-        and (wanted.tier is None or fact.tier is wanted.tier)
-        and (wanted.max_classification is None or fact.classification <= wanted.max_classification)
-        and (wanted.document_ids is None or fact.document_id in wanted.document_ids)
-        and (wanted.during is None or _happened_during(fact, wanted.during))
+        (where.include_closed or is_current(fact, where))
+        and (where.include_expired or fact.expires_at is None or fact.expires_at > where.judged_at)
+        and (where.types is None or fact.type in where.types)
+        and all(expression.admits(fact.tags) for expression in where.tags)
+        and all(fact.metadata.get(key) == value for key, value in where.metadata.items())
+        and (where.topic is None or fact.topic == where.topic)
+        and (where.tier is None or fact.tier is where.tier)
+        and (where.max_classification is None or fact.classification <= where.max_classification)
+        and (where.document_ids is None or fact.document_id in where.document_ids)
+        and (where.during is None or _happened_during(fact, where.during))
     )
 
 
-def is_current(fact: Fact, wanted: Filter) -> bool:
+def is_current(fact: Fact, where: Filter) -> bool:
     """Whether the fact held at `as_of.valid` as far as the system knew at `as_of.known`.
 
-    A superseded fact stays believed for its own period; until the moment it was superseded, its end
-    was not known. A retired fact that nothing superseded is disbelieved from then on. Where no moment is asked
-    for, all that was ever stored is known, and the present is not before a fact was recorded: clocks are set back.
+    A superseded fact stays believed for its own period; until the moment it was superseded, its end was not known.
+    A retired fact that nothing superseded is disbelieved from then on. Where no moment is asked for, all that was ever
+    stored is known, and the present is not before a fact was recorded, since clocks are set back.
     """
-    valid_at, known_at = wanted.as_of.valid, wanted.as_of.known
+    valid_at, known_at = where.as_of.valid, where.as_of.known
     if valid_at is None:
-        valid_at = wanted.now if fact.recorded_at is None else max(wanted.now, fact.recorded_at)
+        valid_at = where.judged_at if fact.recorded_at is None else max(where.judged_at, fact.recorded_at)
     if known_at is not None and fact.recorded_at is not None and fact.recorded_at > known_at:
         return False
     retired = fact.retired_at is not None and (known_at is None or fact.retired_at <= known_at)

@@ -1,4 +1,4 @@
-"""An outline: what ranking needs to know of a fact, without the fact itself."""
+"""What ranking needs of a fact, without the fact itself."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from perdure.domain.fact import Fact, FactType
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingFields:
-    """What ranking needs to know of a fact. Hundreds are ranked in a recall, and some dozens read."""
+    """What ranking needs of a fact: hundreds are ranked in a recall, a few dozen are read."""
 
     type: FactType = FactType.WORLD
     document_id: str | None = None
     speaker: str = ""
-    """Names that differ in case only may be told as one of them."""
     event_date: datetime | None = None
     """The middle of when it happened, else when it was said."""
     proof_count: int = 1
@@ -23,7 +22,7 @@ class RankingFields:
 
 
 def ranking_fields(fact: Fact) -> RankingFields:
-    """The outline of a fact."""
+    """The ranking fields of a fact."""
     return RankingFields(
         type=fact.type,
         document_id=fact.document_id,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from perdure.domain.fact import Chunk, Entity, Fact
 from perdure.domain.rendering import to_context, to_line, to_lines
@@ -28,8 +29,7 @@ class Evidence(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A fact that a channel found, with the channel's own score; the order of hits is their rank."""
 
     fact_id: str
@@ -63,9 +63,9 @@ class ChannelRank:
     score: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False)
 class Candidate:
-    """A fused item on its way to the answer; each stage fills in its own figures."""
+    """A fused fact on its way to the answer: a working object of one recall, into which each stage writes its figures."""
 
     fact_id: str
     ranks: tuple[ChannelRank, ...] = ()
@@ -85,7 +85,7 @@ class Candidate:
     """Logit blended with the other signals, and with what linked candidates add; unbounded."""
     relevance: float = 0.0
     """0..1: the sigmoid of the strength, or a score made from the rank."""
-    boosts: Mapping[str, float] = field(default_factory=dict)
+    boosts: dict[str, float] = field(default_factory=dict)
     score: float = 0.0
     cut: str | None = None
     """Why it was left out, None when it was returned."""

@@ -1,10 +1,24 @@
-"""The store port: what memory needs from a database, at the level of channels."""
+"""The store port: storage and search, no policy.
+
+A store keeps rows and answers probes. What goes with what (duplicates, closings, proofs, re-homing, erasure of everything
+that quotes a fact) is decided above it, once for every store, in `perdure.retain` and `perdure.forget`.
+
+    with store.reading(bank) as reading:          # one state of a bank, any number of reads
+        hits = reading.search(probe, where, 300)
+        facts = reading.facts([hit.fact_id for hit in hits])
+
+    with store.transaction(bank) as tx:           # all or nothing; visible to every process when the block ends
+        tx.insert_facts(facts)
+        tx.update_facts(closed)
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import Protocol
 
 from perdure.domain.bank import Bank, EmbeddingModel
@@ -20,10 +34,10 @@ from perdure.ports.probe import Probe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Features:
-    """What the channels need of a fact, made at retain; stores keep it and never compute it."""
+    """What the channels need of a fact. Made at retain; stores keep it and never compute it."""
 
     vectors: Mapping[str, Vector] = field(default_factory=dict)
-    """View name -> unit vector. The view "fact" is always there when an embedder was at hand."""
+    """View name -> unit vector. The view "fact" is present whenever an embedder was configured."""
     terms: Mapping[str, float] = field(default_factory=dict)
     """Index term -> weighted term frequency over all its fields (BM25F folds fields at retain)."""
     words: tuple[str, ...] = ()
@@ -33,9 +47,20 @@ class Features:
     tokens: bytes = b""
     """Packed token vectors for late interaction, opaque to the store."""
     dedupe_key: str = ""
-    """Two current facts of a bank never share one; empty means never merged."""
+    """Facts that state the same share it; empty means never merged."""
     passage: str = ""
-    """What the reranker reads when it differs from the fact's text."""
+    """What is embedded and what the reranker reads of the fact alone; empty where it is the fact's text."""
+    passage_in_context: str = ""
+    """The fact's turn after the turn before it, verbatim; empty where it is the passage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What reranking reads of a fact."""
+
+    own: str
+    in_context: str
+    tokens: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +71,9 @@ class NewFact:
     features: Features
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Closure:
-    """Ends a fact: superseded by another, or retired (superseded_by None)."""
-
-    fact_id: str
-    retired_at: datetime
-    valid_to: datetime | None = None
-    superseded_by: str | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """The same statement seen again: raises proof_count and records the source."""
+    """The same statement seen again in another source."""
 
     fact_id: str
     document_id: str | None
@@ -68,86 +83,71 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class KeyedEntity:
-    """An entity to insert or update, with the keys under which it can be looked up."""
+    """An entity with the keys under which it can be looked up."""
 
     entity: Entity
     keys: tuple[str, ...]
-    added: int | None = None
-    """How many mentions it gains: it is then joined with what others stored meanwhile. None replaces what is stored."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WriteBatch:
-    """Everything one retain changes; written in one transaction or not at all."""
+@dataclass(frozen=True, slots=True)
+class StagedVectors:
+    """Vectors of a fact made by another model than the bank's, kept aside until the bank switches over."""
 
-    bank: str
-    model: EmbeddingModel | None = None
-    documents: Sequence[Document] = ()
-    chunks: Sequence[Chunk] = ()
-    removed_chunks: Sequence[str] = ()
-    facts: Sequence[NewFact] = ()
-    updates: Sequence[Fact] = ()
-    """Rewrites the stored fields of existing facts (not their features, nor recall statistics); opens none that is closed."""
-    reopened: Sequence[str] = ()
-    """The facts among the updates that are opened again."""
-    features: Mapping[str, Features] = field(default_factory=dict)
-    """Fact id -> features that replace the stored ones."""
-    entities: Sequence[KeyedEntity] = ()
-    removed_entities: Sequence[str] = ()
-    links: Sequence[Link] = ()
-    closures: Sequence[Closure] = ()
-    proofs: Sequence[Proof] = ()
-    records: Sequence[Record] = ()
-    """Records saved in the same transaction (operation progress, idempotency)."""
+    fact_id: str
+    vectors: Mapping[str, Vector]
+    tokens: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WriteReceipt:
-    """What a write did: `merged` maps a new fact's id to the existing fact that absorbed it as proof."""
+class Order(StrEnum):
+    """How a listing is ordered."""
 
-    inserted: tuple[str, ...] = ()
-    merged: Mapping[str, str] = field(default_factory=dict)
+    NEWEST_RECORDED = "newest_recorded"
+    OLDEST_RECORDED = "oldest_recorded"
+    LATEST_DATED = "latest_dated"
+    EARLIEST_DATED = "earliest_dated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which facts a listing returns, newest recorded first (ties by id)."""
+    """Which facts a listing returns and in which order.
 
-    wanted: Filter
+    Recorded order is the order of insertion. Dated order is by `Fact.dated`, then `ordinal`, then recorded order; facts
+    without a date are left out of it. The `latest` order is the exact reverse of the `earliest` one.
+    """
+
+    where: Filter
     text: str = ""
     """Case-insensitive substring of the text; empty selects all."""
     entity_id: str | None = None
     subject: str | None = None
+    """In any case, as are `relation` and `speaker`."""
     relation: str | None = None
     speaker: str | None = None
+    dated: Window | None = None
+    """Only facts whose date (`Fact.dated`) lies in the window."""
+    order: Order = Order.NEWEST_RECORDED
     offset: int = 0
     limit: int = 100
-    oldest_first: bool = False
-    by_date: Window | None = None
-    """Only facts whose date (`Fact.dated`) lies in it, by date and not as recorded; `Window()` takes all dated ones.
-
-    Facts of one date come by ordinal, then id. Latest first, unless `oldest_first`: the same order backwards.
-    """
 
 
 @dataclass(frozen=True, slots=True)
 class FactPage:
-    """A page of facts and how many there are in all."""
+    """A page of facts and how many the selection has in all."""
 
     facts: tuple[Fact, ...]
     total: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
-    """What to erase: exactly one of a fact, a document, an entity, a record, or the whole bank."""
+class FactsWhere:
+    """Facts that meet at least one of these conditions, closed ones too."""
 
-    fact_id: str | None = None
-    document_id: str | None = None
-    entity_id: str | None = None
-    record: tuple[str, str] | None = None
-    """(kind, id)"""
-    bank: bool = False
+    document_ids: Sequence[str] = ()
+    chunk_ids: Sequence[str] = ()
+    entity_ids: Sequence[str] = ()
+    source_fact_ids: Sequence[str] = ()
+    """Synthesised from one of these facts."""
+    superseded_by: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,97 +165,194 @@ class BankStats:
     bytes_on_disk: int | None = None
 
 
-class Store(Protocol):
-    """Keeps banks; every method is safe to call from any thread and raises only StoreError and its kin.
+class Traces(StrEnum):
+    """Whether erased content may still be found in unused parts of the store's files."""
 
-    Reads of a bank that was never written return nothing; writing to it creates it.
+    CLEARED = "cleared"
+    PENDING = "pending"
+
+
+class Rows(Protocol):
+    """Reads that a reading and a transaction share. Unknown ids are left out of every answer."""
+
+    def bank(self) -> Bank | None:
+        """The bank itself, None when there is no such bank."""
+
+    def facts(self, ids: Sequence[str]) -> list[Fact]:
+        """The facts of `ids` in that order."""
+
+    def features(self, ids: Sequence[str]) -> dict[str, Features]:
+        """The stored features of facts."""
+
+    def documents(self, ids: Sequence[str] | None = None) -> list[Document]:
+        """All documents of the bank, newest first (ties by id), or those of `ids` in that order."""
+
+    def chunks(self, *, ids: Sequence[str] | None = None, document_id: str | None = None) -> list[Chunk]:
+        """The chunks of `ids` in that order, or of a document by ordinal."""
+
+    def entities(
+        self, *, ids: Sequence[str] | None = None, keys: Sequence[str] | None = None
+    ) -> list[KeyedEntity]:
+        """All entities, most mentioned first (ties by id); those of `ids` in that order; or those that hold one of `keys`."""
+
+    def links(self, ids: Sequence[str]) -> list[Link]:
+        """The links that start or end at one of `ids`, by source, target and kind."""
+
+    def proofs(self, ids: Sequence[str]) -> dict[str, list[Proof]]:
+        """Fact id -> what stated the fact again after its first source, oldest first."""
+
+    def facts_by_dedupe_key(self, keys: Sequence[str]) -> dict[str, str]:
+        """Dedupe key -> id of the open fact that holds it, the one recorded first."""
+
+    def find_facts(self, where: FactsWhere) -> list[Fact]:
+        """All facts that meet one of the conditions, in recorded order."""
+
+    def records(self, kind: str, ids: Sequence[str] | None = None) -> list[Record]:
+        """The bank's records of a kind, oldest first (ties by id)."""
+
+
+class Reading(Rows, Protocol):
+    """One bank for reading. The index is looked up once: every search of a reading sees the same state of the bank.
+
+    Rows are read when asked for: a fact that was erased meanwhile is left out. Safe to use from several threads.
+    A bank that was never written reads as empty.
     """
+
+    def search(self, probe: Probe, where: Filter, limit: int) -> list[Hit]:
+        """The facts that answer the probe, best first, ties in recorded order; filtered before they are ranked."""
+
+    def ranking_fields(self, ids: Sequence[str]) -> dict[str, RankingFields]:
+        """What ranking needs of facts, cheaper than the facts themselves."""
+
+    def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
+        """What reranking reads of facts."""
+
+    def browse(self, selection: Selection) -> FactPage:
+        """A page of facts."""
+
+    def stats(self) -> BankStats:
+        """Counts of what the bank holds."""
+
+
+class Transaction(Rows, Protocol):
+    """One bank under its write lock. Reads see what the transaction wrote.
+
+    Rows only: nothing here decides what else must change. Ids that are not there are passed over, except in `insert_facts`.
+    """
+
+    def put_bank(self, bank: Bank) -> None:
+        """Insert or replace name, mission, disposition and settings; never the model. Empty times are filled in."""
+
+    def set_model(self, model: EmbeddingModel) -> None:
+        """Name the model that makes the bank's vectors."""
+
+    def put_documents(self, documents: Sequence[Document]) -> None:
+        """Insert or replace documents; `created_at` of a stored one stays unless it is given."""
+
+    def delete_documents(self, ids: Sequence[str]) -> None:
+        """Delete documents, nothing else."""
+
+    def put_chunks(self, chunks: Sequence[Chunk]) -> None:
+        """Insert or replace chunks."""
+
+    def delete_chunks(self, ids: Sequence[str]) -> None:
+        """Delete chunks, nothing else."""
+
+    def insert_facts(self, facts: Sequence[NewFact]) -> None:
+        """Insert facts in this order, which becomes their recorded order. An id that exists raises Conflict."""
+
+    def update_facts(self, facts: Sequence[Fact]) -> None:
+        """Replace all fields of stored facts but their recall statistics; features stay."""
+
+    def put_features(self, features: Mapping[str, Features]) -> None:
+        """Replace the features of stored facts."""
+
+    def delete_facts(self, ids: Sequence[str]) -> None:
+        """Delete facts with their features, links, memberships, tags, sources and proofs."""
+
+    def put_entities(self, entities: Sequence[KeyedEntity]) -> None:
+        """Insert or replace entities and their keys."""
+
+    def delete_entities(self, ids: Sequence[str]) -> None:
+        """Delete entities and their keys; facts stay as they are."""
+
+    def put_links(self, links: Sequence[Link]) -> None:
+        """Insert links between stored facts, or replace the weight of those that exist; others are passed over."""
+
+    def add_proofs(self, proofs: Sequence[Proof]) -> None:
+        """Append proofs of stored facts."""
+
+    def replace_proofs(self, proofs: Mapping[str, Sequence[Proof]]) -> None:
+        """Fact id -> all its proofs from now on."""
+
+    def proofs_from(
+        self, *, document_ids: Sequence[str] = (), chunk_ids: Sequence[str] = ()
+    ) -> dict[str, list[Proof]]:
+        """Fact id -> those of its proofs that come from one of the documents or chunks."""
+
+    def put_records(self, records: Sequence[Record]) -> None:
+        """Insert or replace records of the bank by kind and id; `created_at` of a stored one stays unless it is given."""
+
+    def delete_records(self, kind: str, ids: Sequence[str]) -> None:
+        """Delete records."""
+
+    def stage_vectors(self, model: EmbeddingModel, vectors: Sequence[StagedVectors]) -> None:
+        """Keep vectors of another model aside."""
+
+    def unstaged_facts(self, model: EmbeddingModel) -> list[str]:
+        """Ids of the facts for which no vectors of the model are staged, in recorded order."""
+
+    def switch_model(self, model: EmbeddingModel) -> None:
+        """Make the staged vectors of the model the bank's own."""
+
+    def delete_bank(self) -> None:
+        """Delete the bank with every row that belongs to it, records included."""
+
+    def erased_content(self) -> None:
+        """Say that this transaction erases content for good: its traces in the files have to be cleared afterwards."""
+
+
+class Store(Protocol):
+    """Keeps banks. Every method is safe to call from any thread and raises only StoreError and its kin."""
 
     def banks(self, ids: Sequence[str] | None = None) -> list[Bank]:
         """All banks, or those of `ids` that exist, by id."""
 
-    def save_bank(self, bank: Bank) -> None:
-        """Insert or update name, mission, disposition and settings; never its model."""
+    def banks_with_records(self, kind: str) -> list[str]:
+        """Ids of the banks that hold a record of the kind, by id."""
 
-    def write(self, batch: WriteBatch) -> WriteReceipt:
-        """Apply the batch atomically; durable and visible to every process when it returns.
+    def reading(self, bank: str) -> AbstractContextManager[Reading]:
+        """A scope for reads of one bank that belong together."""
 
-        A new fact whose dedupe_key a current fact already holds becomes a proof of that fact, and what the
-        batch says of its id then goes for that fact. Facts that the batch closes no longer absorb new ones.
-        Parts that refer to a fact that is not there (forgotten meanwhile) are left out.
-        Vectors of a model other than the bank's raise ModelMismatch before anything is written.
+    def transaction(self, bank: str) -> AbstractContextManager[Transaction]:
+        """A scope that writes all or nothing. The bank is created by the first write of a row that belongs to it.
+
+        Durable and visible to every process when the block ends; an error in the block rolls everything back.
         """
 
-    def search(self, bank: str, probe: Probe, wanted: Filter, limit: int) -> Sequence[Hit]:
-        """The facts that answer the probe, best first, ties by id; filtered before ranked."""
+    def record_recalls(self, bank: str, recalls: Iterable[tuple[str, datetime]]) -> None:
+        """Count recalls of facts, (fact id, moment) each, in one transaction; the last 20 moments per fact are kept."""
 
-    def facts(self, bank: str, ids: Sequence[str]) -> list[Fact]:
-        """The facts of `ids` in that order; unknown ids are left out."""
+    def shared_records(self, kind: str, ids: Sequence[str] | None = None) -> list[Record]:
+        """Records that belong to no bank (API keys), oldest first."""
 
-    def outlines(self, bank: str, ids: Sequence[str]) -> dict[str, RankingFields]:
-        """What ranking needs of the facts of `ids`, in that order; unknown ids are left out.
+    def put_shared_records(self, records: Sequence[Record]) -> None:
+        """Insert or replace records that belong to no bank."""
 
-        A store that cannot tell it faster than by reading the facts makes it of them (`ranking_fields`).
-        """
+    def delete_shared_records(self, kind: str, ids: Sequence[str]) -> None:
+        """Delete records that belong to no bank."""
 
-    def features(self, bank: str, ids: Sequence[str]) -> dict[str, Features]:
-        """The stored features of `ids`; unknown ids are left out."""
+    def traces(self) -> Traces:
+        """Whether erased content may still be in the files."""
 
-    def passages(self, bank: str, ids: Sequence[str]) -> dict[str, tuple[str, bytes]]:
-        """For reranking: fact id -> (passage or, when empty, the fact's text; packed token vectors)."""
+    def clears_traces_at_once(self) -> bool:
+        """Whether `clear_traces` is quick enough to be waited for."""
 
-    def browse(self, bank: str, selection: Selection) -> FactPage:
-        """A page of facts."""
+    def clear_traces(self) -> Traces:
+        """Remove what erased content left in the files; PENDING when a reader of the old state stands in the way."""
 
-    def documents(self, bank: str, ids: Sequence[str] | None = None) -> list[Document]:
-        """All documents of the bank, newest first, or those of `ids`."""
-
-    def chunks(
-        self, bank: str, *, ids: Sequence[str] | None = None, document_id: str | None = None
-    ) -> list[Chunk]:
-        """The chunks of `ids`, or of a document, in order."""
-
-    def entities(
-        self, bank: str, *, ids: Sequence[str] | None = None, keys: Sequence[str] | None = None
-    ) -> list[KeyedEntity]:
-        """All entities, most mentioned first; or those of `ids`; or those that hold one of `keys`."""
-
-    def links(self, bank: str, ids: Sequence[str]) -> list[Link]:
-        """The links that start or end at one of `ids`."""
-
-    def proofs(self, bank: str, ids: Sequence[str]) -> list[Proof]:
-        """What said the facts of `ids` again after their first source, in the order of ids, oldest first."""
-
-    def known(self, bank: str, dedupe_keys: Sequence[str]) -> dict[str, str]:
-        """dedupe_key -> id of the current fact that holds it."""
-
-    def record_recalls(self, bank: str, ids: Sequence[str], at: datetime) -> None:
-        """Count a recall of each fact and remember its time (the last 20)."""
-
-    def forget(self, bank: str, target: Target) -> int:
-        """Erase for good, text and traces; returns how many facts went.
-
-        With a fact go what was synthesised from it, its wording in its chunks and in what facts of the same
-        document quote, and entities that no other fact mentions. With a document go its chunks and facts;
-        a fact that another document proves too moves there. With an entity go its memberships, no facts.
-        """
-
-    def save_records(self, records: Sequence[Record]) -> None:
-        """Insert or replace records by (kind, bank, id)."""
-
-    def records(self, kind: str, *, bank: str = "", ids: Sequence[str] | None = None) -> list[Record]:
-        """Records of a kind, oldest first."""
-
-    def stage_vectors(
-        self, bank: str, model: EmbeddingModel, vectors: Iterable[tuple[str, Mapping[str, Vector], bytes]]
-    ) -> None:
-        """Keep (fact id, view vectors, token vectors) of another model aside, until `switch_model`."""
-
-    def switch_model(self, bank: str, model: EmbeddingModel) -> list[str]:
-        """Make the staged vectors the bank's own; when facts lack one, changes nothing and returns their ids."""
-
-    def stats(self, bank: str) -> BankStats:
-        """Counts of what the bank holds."""
+    def traces_progress(self) -> float:
+        """How far a running `clear_traces` is, from 0 to 1."""
 
     def close(self) -> None:
         """Release files and memory; the store cannot be used afterwards."""
