@@ -1,16 +1,73 @@
-"""Situation: the text around a fact, which helps to find and to understand it."""
+"""The texts under which a fact is found: itself, and what was said around it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from perdure.domain.fact import Chunk, Fact
+from perdure.domain.fact import Fact
 from perdure.ports.extractor import Turn
 from perdure.text.voice import name_of
 
 NEIGHBOURS = 2
 NEIGHBOUR_CHARACTERS = 300
 TURN_CHARACTERS = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexText:
+    """The texts under which a fact can be found."""
+
+    own: str
+    """Embedded, and indexed with full weight: who said it to whom, the fact and its date."""
+    title: str = ""
+    context: str = ""
+    """Indexed with less weight: the rest of the turn and the turns around it."""
+    turn: str = ""
+    """The turn after the turn before it, verbatim: what the reranker reads beside the fact."""
+
+
+def index_text(
+    fact: Fact, *, title: str = "", context: str = "", turn: str = "", said_to: str = ""
+) -> IndexText:
+    """What to index of a fact that stands in this context."""
+    return IndexText(
+        own=_headed(_dated(_told(fact, said_to), fact), title),
+        title=title,
+        context=context,
+        turn=_headed(_dated(turn, fact), title) if turn else "",
+    )
+
+
+def index_text_in_turns(
+    fact: Fact, turns: Sequence[Turn], index: int, source: tuple[int, int], title: str
+) -> IndexText:
+    """What to index of a fact that was drawn from the characters `source` of turn `index`."""
+    return index_text(
+        fact,
+        title=title,
+        said_to=listener(turns, index),
+        context=neighbouring_text(turns, index, fact.source_text),
+        turn=turn_in_place(turns, index, *source),
+    )
+
+
+def _told(fact: Fact, said_to: str) -> str:
+    """The fact after who said it to whom, by name (docs/decisions/who-to-whom.md)."""
+    speaker = name_of(fact.speaker)
+    if not speaker:
+        return fact.text
+    voices = f"{speaker} to {said_to}" if said_to else speaker
+    return f"{voices}: {fact.text.removeprefix(f'{speaker}: ')}"
+
+
+def _headed(text: str, title: str) -> str:
+    return text if not title or title.casefold() in text.casefold() else f"{title}. {text}"
+
+
+def _dated(text: str, fact: Fact) -> str:
+    said = fact.mentioned_at
+    return text if said is None else f"{text} ({said.day} {said:%B %Y})"
 
 
 def neighbouring_text(turns: Sequence[Turn], index: int, own: str) -> str:
@@ -39,18 +96,10 @@ def turn_in_place(turns: Sequence[Turn], index: int, start: int, end: int) -> st
 
 def listener(turns: Sequence[Turn], index: int) -> str:
     """To whom a turn is said: the name of the nearest other speaker, before it rather than after; "" if none is known."""
-    around = sorted(range(len(turns)), key=lambda place: (abs(place - index), place))
-    others = (turns[place].speaker for place in around if abs(place - index) <= NEIGHBOURS)
-    return next((name_of(other) for other in others if other and other != turns[index].speaker), "")
-
-
-def turn_length(fact: Fact, chunks: Mapping[str, Chunk]) -> int:
-    """Characters of the turn that a stored fact comes from."""
-    chunk = chunks.get(fact.chunk_id or "")
-    for span in chunk.spans if chunk is not None else ():
-        if chunk is not None and fact.source_text in chunk.text[span.start : span.end]:
-            return span.end - span.start
-    return len(fact.source_text or fact.text)
+    near = range(max(index - NEIGHBOURS, 0), min(index + NEIGHBOURS + 1, len(turns)))
+    by_distance = sorted(near, key=lambda other: (abs(other - index), other))
+    speakers = (turns[other].speaker for other in by_distance)
+    return next((name_of(one) for one in speakers if one and one != turns[index].speaker), "")
 
 
 def _line(turn: Turn, text: str) -> str:
