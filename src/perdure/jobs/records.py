@@ -4,7 +4,7 @@ kind         id                      what
 job          <operation>             the operation, with the range of its unfinished steps; stays when it has ended
 job_queued   <operation>             its place in the bank's queue; deleted when the operation ends
 job_step     <operation>/<00000017>  one step; deleted in the transaction that does it
-job_lease    lease                   which process does the bank's steps, and until when
+job_lease    job_lease               which process does the bank's steps, and until when
 """
 
 from __future__ import annotations

@@ -13,17 +13,13 @@ from perdure.domain.fact import Tier
 from perdure.domain.item import Item, RetainResult, UpdateMode
 from perdure.jobs.kind import JobPlan, Step
 from perdure.jobs.records import PlannedStep
-from perdure.ports.store import Transaction
-from perdure.retain.commit import CommitReceipt
+from perdure.retain.commit import Within
 from perdure.retain.plan import group_items
 from perdure.retain.request import RetainRequest, stamp_items
 
 ITEMS_PER_STEP = 32
 CHARACTERS_PER_STEP = 500_000
 """A step is full when it has this much text, however few its items are."""
-
-Within = Callable[[Transaction, CommitReceipt], None]
-"""Called inside the transaction that commits the facts, after they are written."""
 
 _DEFAULTS = {
     field.name: field.default if field.default_factory is MISSING else field.default_factory()
