@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import MISSING, fields, replace
+from dataclasses import MISSING, fields
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any
@@ -15,7 +15,7 @@ from perdure.jobs.kind import JobPlan, Step
 from perdure.jobs.records import PlannedStep
 from perdure.retain.commit import Within
 from perdure.retain.plan import group_items
-from perdure.retain.request import RetainRequest, stamp_items
+from perdure.retain.request import RetainRequest
 
 ITEMS_PER_STEP = 32
 CHARACTERS_PER_STEP = 500_000
@@ -62,27 +62,31 @@ def plan_steps(request: RetainRequest, now: datetime, begun: Collection[str] = (
 
     A document of which an earlier step (or `begun`) holds a part is added to.
     """
-    step: list[Item] = []
+    step: list[dict[str, object]] = []
     step_mode = request.mode
-    for document_id, items in group_items(request.bank, stamp_items(request.items, now), now).items():
+    for document_id, items in group_items(request.bank, request.items, now).items():
         mode = UpdateMode.APPEND if document_id in begun else request.mode
         for item in items:
             if step and (_is_full(step) or mode is not step_mode):
                 yield _planned(step, step_mode)
-                if step[-1].document_id == document_id:
+                if step[-1]["document_id"] == document_id:
                     mode = UpdateMode.APPEND
                 step = []
-            step.append(replace(item, document_id=document_id))
+            encoded = encode_item(item) | {"document_id": document_id}
+            if item.timestamp is None and not item.timeless:
+                encoded["timestamp"] = now.isoformat()
+            step.append(encoded)
             step_mode = mode
     yield _planned(step, step_mode)
 
 
-def _is_full(step: Sequence[Item]) -> bool:
-    return len(step) >= ITEMS_PER_STEP or sum(len(item.content) for item in step) >= CHARACTERS_PER_STEP
+def _is_full(step: Sequence[Mapping[str, object]]) -> bool:
+    characters = sum(len(str(item["content"])) for item in step)
+    return len(step) >= ITEMS_PER_STEP or characters >= CHARACTERS_PER_STEP
 
 
-def _planned(items: Sequence[Item], mode: UpdateMode) -> PlannedStep:
-    return PlannedStep({"mode": mode.value, "items": [encode_item(item) for item in items]}, len(items))
+def _planned(items: Sequence[Mapping[str, object]], mode: UpdateMode) -> PlannedStep:
+    return PlannedStep({"mode": mode.value, "items": items}, len(items))
 
 
 def request_digest(request: RetainRequest) -> str:

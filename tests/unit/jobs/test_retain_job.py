@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from job_samples import START, Clock, idle_runner, take_turn
 
-from perdure.domain.item import Item
+from perdure.domain.item import Item, RetainResult
 from perdure.domain.operation import OperationStatus
 from perdure.domain.record import Record
 from perdure.errors import Conflict, ModelError
@@ -20,10 +23,11 @@ from perdure.jobs.retain_job import CHARACTERS_PER_STEP, ITEMS_PER_STEP, RetainJ
 from perdure.jobs.rota import Turn
 from perdure.jobs.runner import JobRunner
 from perdure.models.hashing import HashingEmbedder
+from perdure.retain.commit import CommitReceipt, Within
 from perdure.retain.components import RetainComponents
 from perdure.retain.pipeline import retain
 from perdure.retain.request import RetainRequest, read_items, read_mode
-from perdure.testing.memory_store import MemoryStore
+from perdure.testing.memory_store import MemoryStore, MemoryTransaction
 
 
 class Bench:
@@ -254,3 +258,53 @@ def test_operations_of_earlier_versions_without_their_texts_are_converted(bench:
     put(bench, earlier(1, "completed", [{"document_id": "x"}], digest="abc"))
     bench.runner.resume()
     assert bench.runner.get("b", "old").document_id == "x"
+
+
+# Size
+
+
+class CountedStore(MemoryStore):
+    """Counts the bytes of records that are put."""
+
+    written = transactions = 0
+
+    @contextmanager
+    def transaction(self, bank: str) -> Iterator[MemoryTransaction]:
+        self.transactions += 1
+        with super().transaction(bank) as tx:
+            put = tx.put_records
+
+            def counted(records: Sequence[Record]) -> None:
+                self.written += sum(len(json.dumps(record.body)) for record in records)
+                put(records)
+
+            tx.put_records = counted  # type: ignore[method-assign]
+            yield tx
+
+
+def bytes_per_step(items: int) -> float:
+    """Written for each of five steps of a job, beside what the step itself stores."""
+    store = CountedStore()
+    job = RetainJob(lambda request, within: retain_nothing(store, request, within))
+    listed = (Item(content=f"Item {number} of a long list.", document_id="d") for number in range(items))
+    request = RetainRequest(bank="b", items=tuple(listed))
+    runner = idle_runner(store, job)
+    runner.submit("b", job.plan(request, START))
+    assert store.transactions == 1
+    store.written = 0
+    for _ in range(5):
+        take_turn(runner, "b")
+    assert store.transactions <= 1 + 5 * 2
+    return store.written / 5
+
+
+def retain_nothing(store: MemoryStore, request: RetainRequest, within: Within) -> RetainResult:
+    with store.transaction(request.bank) as tx:
+        within(tx, CommitReceipt())
+    return RetainResult(bank=request.bank)
+
+
+def test_a_step_of_a_job_of_100_000_items_writes_no_more_than_one_of_a_small_job() -> None:
+    small, large = bytes_per_step(1_000), bytes_per_step(100_000)
+    assert small < 500
+    assert large < small * 1.1

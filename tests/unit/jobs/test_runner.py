@@ -290,12 +290,19 @@ def test_an_expired_lease_that_nobody_took_still_counts(store: MemoryStore, note
 
 def slow_step_with_two_runners(store: MemoryStore) -> tuple[list[str], list[str]]:
     """What the first runner and a second one began while the first was slower than a lease is long."""
-    lease = timedelta(seconds=0.4)
-    kinds = [Notes(store, lambda step: time.sleep(1.2)), Notes(store)]
+    lease = timedelta(seconds=1)
+    begun = threading.Event()
+
+    def sleep(_: Step) -> None:
+        begun.set()
+        time.sleep(2.5)
+
+    kinds = [Notes(store, sleep), Notes(store)]
     first, second = (
         JobRunner(store, lambda: datetime.now(UTC), [kind], lease=lease, look_again=0.05) for kind in kinds
     )
     operation = first.submit("b", kinds[0].plan("one"))
+    assert begun.wait(PATIENCE)
     second.resume()
     assert second.wait("b", operation.id, PATIENCE).status is COMPLETED
     first.close()
