@@ -347,22 +347,21 @@ class JobRunner:
             result=_merged(operation.result or {}, result),
             updated_at=self._clock(),
         )
-        tx.delete_records(STEP, [step.id])
         put_operation(tx, replace(stored, operation=operation, next_step=reached, partial=0))
+        tx.delete_records(STEP, [step.id])
         take_lease(tx, step.bank, self._owner, self._clock(), self._lease)
 
     def _record_error(self, bank: str, step: Step | None, error: Exception) -> Turn:
         """End the operation whose step failed; what only has to wait is tried again later."""
         if isinstance(error, StepRevoked):
             return Turn.MORE
-        if step is None or isinstance(error, Busy | StoreLocked):
-            log.warning("background work of bank %r has to wait: %s", bank, error, exc_info=step is None)
-            return Turn.LATER
-        if isinstance(error, PerdureError):
-            message = str(error)
-        else:
+        message = str(error)
+        if not isinstance(error, PerdureError):
             message = f"{type(error).__name__}: {error}"
-            log.error("operation %s of bank %r", step.operation_id, bank, exc_info=error)
+            log.error("background work of bank %r", bank, exc_info=error)
+        if step is None or isinstance(error, Busy | StoreLocked):
+            log.warning("background work of bank %r has to wait: %s", bank, message)
+            return Turn.LATER
         try:
             with self._transaction(bank) as tx:
                 stored = self._check_step(tx, step)
