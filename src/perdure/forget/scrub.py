@@ -1,21 +1,23 @@
-"""What erasing a fact takes out of the texts around it."""
+"""What erasing facts takes out of the texts around them."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from perdure.domain.fact import Chunk, Document, Fact, TurnSpan
+from perdure.ports.store import Features
+from perdure.text.own_words import own_terms
+from perdure.text.terms import plain_words
 
 FORGOTTEN = "[forgotten]"
 """Stands where erased text stood."""
 _PIECE = 24
-"""Characters in a row that are hardly in two texts by chance."""
+"""Characters in a row that two texts hardly share by chance."""
 
 
-def needles(facts: Iterable[Fact]) -> tuple[str, ...]:
+def wordings_of(facts: Iterable[Fact]) -> tuple[str, ...]:
     """The wordings of erased facts, longest first, so that a part never hides the whole."""
     wordings = {
         wording
@@ -34,34 +36,8 @@ def scrub(text: str, wordings: Iterable[str]) -> str:
     return text
 
 
-def pieces(wordings: Iterable[str]) -> frozenset[str]:
-    """Every part of the wordings that is long enough to be known again where a wording was cut short."""
-    return frozenset(
-        wording[start : start + _PIECE] for wording in wordings for start in range(len(wording) - _PIECE + 1)
-    )
-
-
-def scrub_passage(passage: str, wordings: Iterable[str], known: frozenset[str], fact: Fact) -> str:
-    """What a fact of the same document is read with, without the wordings and their pieces; its own words stay."""
-    text = scrub(passage, wordings)
-    kept: list[str] = []
-    at = start = 0
-    while start <= len(text) - _PIECE:
-        piece = text[start : start + _PIECE]
-        if piece not in known or piece in fact.text or piece in fact.source_text:
-            start += 1
-            continue
-        kept += [text[at:start], FORGOTTEN]
-        at = start + _PIECE
-        while at < len(text) and text[at - _PIECE + 1 : at + 1] in known:
-            at += 1
-        start = at
-    return "".join([*kept, text[at:]])
-
-
-def scrub_chunk(chunk: Chunk, wordings: Iterable[str]) -> Chunk:
+def scrub_chunk(chunk: Chunk, wordings: Sequence[str]) -> Chunk:
     """A chunk that an erased fact came from; wholly emptied when the wording cannot be found in it."""
-    wordings = tuple(wordings)
     scrubbed = scrub(chunk.text, wordings)
     if scrubbed == chunk.text:
         return replace(chunk, text=FORGOTTEN, spans=())
@@ -82,15 +58,13 @@ def _moved_spans(chunk: Chunk, wordings: Sequence[str], scrubbed: str) -> tuple[
     return tuple(spans) if text == scrubbed else ()
 
 
-def scrub_document(document: Document, wordings: Iterable[str]) -> Document:
+def scrub_document(document: Document, wordings: Sequence[str]) -> Document:
     """A document that an erased fact came from."""
-    wordings = tuple(wordings)
     return replace(document, title=scrub(document.title, wordings), context=scrub(document.context, wordings))
 
 
-def scrub_sibling(fact: Fact, wordings: Iterable[str]) -> Fact:
+def scrub_sibling(fact: Fact, wordings: Sequence[str]) -> Fact:
     """A fact of the same document: its own text stays, what it quotes around it is scrubbed."""
-    wordings = tuple(wordings)
     original = fact.original_text
     return replace(
         fact,
@@ -100,62 +74,72 @@ def scrub_sibling(fact: Fact, wordings: Iterable[str]) -> Fact:
     )
 
 
-def own_terms(fact: Fact, terms: Mapping[str, float], *around: str) -> dict[str, float]:
-    """The index terms that the fact's own words hold, or a text around it that stays.
+def scrub_own_passage(fact: Fact, passage: str, wordings: Sequence[str]) -> str:
+    """What is embedded of a fact, with the wordings taken out of what stands around its own text (title, names)."""
+    for own in (fact.text, fact.text.removeprefix(f"{fact.speaker}: ")):
+        before, text, after = passage.partition(own)
+        if text:
+            return scrub(before, wordings) + text + scrub(after, wordings)
+    return scrub(passage, wordings)
 
-    Terms are stems: one is held when a word begins like it, but for its last letter.
+
+@dataclass(frozen=True, slots=True)
+class ErasedWords:
+    """The words of erased facts, to be taken out of what their siblings are found by and read with."""
+
+    wordings: tuple[str, ...]
+    pieces: frozenset[str]
+    """Every part of the wordings that is long enough to be recognised where a wording was cut short."""
+    terms: frozenset[str]
+    words: frozenset[str]
+
+
+def erased_words(facts: Collection[Fact], features: Mapping[str, Features]) -> ErasedWords:
+    """The words of facts; `features` hold theirs."""
+    wordings = wordings_of(facts)
+    return ErasedWords(
+        wordings,
+        frozenset(
+            wording[start : start + _PIECE]
+            for wording in wordings
+            for start in range(len(wording) - _PIECE + 1)
+        ),
+        frozenset(term for fact in facts for term in own_terms(fact, features[fact.id].terms)),
+        frozenset(word for fact in facts for word in features[fact.id].words),
+    )
+
+
+def scrub_features(fact: Fact, features: Features, erased: ErasedWords) -> Features:
+    """The features of a scrubbed sibling without the words of erased facts that nothing else of it holds.
+
+    The same object when they hold none.
     """
-    said = (
-        fact.text,
-        fact.source_text,
-        fact.original_text,
-        fact.speaker,
-        fact.subject,
-        fact.relation,
-        fact.object,
-    )
-    text = _folded(" ".join(part for part in (*said, *fact.entities, *around) if part))
-    return {term: weight for term, weight in terms.items() if term[: max(3, len(term) - 1)] in text}
+    own = scrub_own_passage(fact, features.passage, erased.wordings)
+    in_context = _scrub_pieces(fact, scrub(features.passage_in_context, erased.wordings), erased.pieces)
+    doubtful = {term: weight for term, weight in features.terms.items() if term in erased.terms}
+    held = own_terms(fact, doubtful, fact.context, own, in_context) if doubtful else {}
+    terms = {term: weight for term, weight in features.terms.items() if term in held or term not in doubtful}
+    held_words = plain_words(f"{own or fact.text} {fact.source_text}") if erased.words else ()
+    words = tuple(word for word in features.words if word in held_words or word not in erased.words)
+    scrubbed = (own, in_context, len(terms), len(words))
+    before = (features.passage, features.passage_in_context, len(features.terms), len(features.words))
+    if scrubbed == before:
+        return features
+    return replace(features, passage=own, passage_in_context=in_context, terms=terms, words=words)
 
 
-def scrub_terms(
-    fact: Fact, terms: Mapping[str, float], erased: Collection[str], passage: str
-) -> Mapping[str, float]:
-    """The terms of a fact of the same document without those of erased facts that nothing else holds."""
-    doubtful = {term: weight for term, weight in terms.items() if term in erased}
-    kept = own_terms(fact, doubtful, fact.context, passage) if doubtful else doubtful
-    return {term: weight for term, weight in terms.items() if term in kept or term not in doubtful}
-
-
-def _folded(text: str) -> str:
-    """Lower case without diacritics."""
-    if text.isascii():
-        return text.lower()
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return unicodedata.normalize("NFKC", "".join(c for c in decomposed if not unicodedata.combining(c)))
-
-
-def rehome(fact: Fact, document_id: str | None, chunk_id: str | None, lost: int) -> Fact:
-    """The fact when its first source went and another still proves it; what it quoted goes along."""
-    return replace(
-        fact,
-        document_id=document_id,
-        chunk_id=chunk_id,
-        source_text="",
-        context="",
-        original_text=None,
-        proof_count=max(1, fact.proof_count - lost),
-    )
-
-
-def without_entity(fact: Fact, entity_id: str) -> Fact:
-    """The fact without its membership of an entity; names beside the ids go with them."""
-    if entity_id not in fact.entity_ids:
-        return fact
-    keep = [index for index, known in enumerate(fact.entity_ids) if known != entity_id]
-    parallel = len(fact.entities) == len(fact.entity_ids)
-    return replace(
-        fact,
-        entity_ids=tuple(fact.entity_ids[index] for index in keep),
-        entities=tuple(fact.entities[index] for index in keep) if parallel else fact.entities,
-    )
+def _scrub_pieces(fact: Fact, text: str, pieces: frozenset[str]) -> str:
+    """The text without pieces of wordings; the fact's own words stay."""
+    kept: list[str] = []
+    at = start = 0
+    while start <= len(text) - _PIECE:
+        piece = text[start : start + _PIECE]
+        if piece not in pieces or piece in fact.text or piece in fact.source_text:
+            start += 1
+            continue
+        kept += [text[at:start], FORGOTTEN]
+        at = start + _PIECE
+        while at < len(text) and text[at - _PIECE + 1 : at + 1] in pieces:
+            at += 1
+        start = at
+    return "".join([*kept, text[at:]])
