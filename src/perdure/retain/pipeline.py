@@ -82,7 +82,7 @@ class _Drawn:
     moved: list[Fact]
     """Stored facts that were drawn again from text that moved."""
     gone: list[Fact]
-    """Stored facts whose source is gone."""
+    """Stored facts that no source states any longer."""
 
 
 def _changes(
@@ -152,7 +152,15 @@ def _draw(
         embedder.start([draft.text.own for draft in fresh])
     drafts, moved, gone = keep_unchanged(plans, drafts)
     new, merged = drop_duplicates(drafts, holders)
-    return _Drawn(new, [draft for draft in drafts if draft.fact.id in merged], merged, moved, gone)
+    duplicates = [draft for draft in drafts if draft.fact.id in merged]
+    return _Drawn(new, duplicates, merged, moved, _unproven(reading, plans, gone))
+
+
+def _unproven(reading: Reading, plans: Sequence[Plan], facts: Sequence[Fact]) -> list[Fact]:
+    """The facts that nothing proves once the plans' chunks are removed; the others move to another source."""
+    removed = {chunk_id for plan in plans for chunk_id in plan.removed_chunks}
+    proofs = reading.proofs([fact.id for fact in facts if fact.proof_count > 1])
+    return [fact for fact in facts if all(proof.chunk_id in removed for proof in proofs.get(fact.id, ()))]
 
 
 def _result(
