@@ -9,7 +9,7 @@ from perdure.stores.index.bank_index import BankIndex
 
 
 class IndexCache:
-    """Indexes by bank; one that was dropped is built from the file when it is asked for again."""
+    """Indexes by bank; one that was dropped is loaded again when it is asked for again."""
 
     def __init__(self, limit_bytes: int) -> None:
         self._limit = limit_bytes
@@ -21,10 +21,9 @@ class IndexCache:
         with self._lock:
             index = self._indexes.get(bank)
             if index is None:
-                index = self._indexes[bank] = BankIndex(bank)
+                index = self._indexes[bank] = BankIndex(bank, self.trim)
             self._indexes.move_to_end(bank)
             return index
-
 
     def drop(self, bank: str) -> None:
         """Forget a bank's index."""

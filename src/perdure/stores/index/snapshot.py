@@ -3,37 +3,117 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
 
 from perdure.domain.filter import Filter
 from perdure.domain.recall import Hit
-from perdure.ports.probe import Probe
+from perdure.errors import ModelMismatch
+from perdure.ports.embedder import Vector
+from perdure.ports.probe import (
+    FuzzyProbe,
+    GraphProbe,
+    KeywordProbe,
+    PageRankProbe,
+    Probe,
+    RelationProbe,
+    SemanticProbe,
+    SignatureProbe,
+    TemporalProbe,
+)
 from perdure.ports.store import Selection
+from perdure.stores.index.fuzzy import Vocabulary, search_fuzzy
+from perdure.stores.index.graph import search_graph, search_pagerank
+from perdure.stores.index.keyword import search_keyword
+from perdure.stores.index.listing import list_page
+from perdure.stores.index.masks import FilterMasks
+from perdure.stores.index.relation import search_relation
+from perdure.stores.index.signature import Signatures, search_signature
+from perdure.stores.index.table import FactTable
+from perdure.stores.index.temporal import search_temporal
+from perdure.stores.index.vectors import VectorView, search_semantic
 
 
+class Parts(Protocol):
+    """What is loaded when a probe first asks for it."""
+
+    def view(self, name: str, table: FactTable) -> VectorView:
+        """The vectors of a view, by the rows of the table; perhaps with rows that the table does not have yet."""
+
+    def vocabulary(self, table: FactTable) -> Vocabulary:
+        """The words."""
+
+    def signatures(self, table: FactTable) -> Signatures:
+        """The signatures."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
-    """One state of a bank's index; never changes, so that any thread may search it without a lock."""
+    """Any thread may search it without a lock: the arrays never change, and the masks guard what they remember."""
+
+    bank: str
+    table: FactTable
+    masks: FilterMasks
+    views: Mapping[str, VectorView]
+    """Those loaded so far, as are `vocabulary` and `signatures`; the others come from `parts`."""
+    vocabulary: Vocabulary | None
+    signatures: Signatures | None
+    parts: Parts
 
     @property
     def size(self) -> int:
         """How many facts the bank has in this state."""
-        raise NotImplementedError
+        return int(np.count_nonzero(self.table.alive))
 
     def search(
         self, probe: Probe, where: Filter, limit: int, names: Mapping[str, Sequence[str]] | None = None
     ) -> list[Hit]:
         """The facts that answer the probe, best first, ties in recorded order.
 
-        `names` are the names and aliases of a RelationProbe's entities by id (`Feed.entity_names`); other probes need none.
-        Opens a feed when the probe needs vectors, words or signatures that were not loaded before.
-        Raises ModelMismatch when the probe's vector has other dimensions than the bank's.
+        `names` are names and aliases of a RelationProbe's entities by id (`Feed.entity_names`); other probes need none.
+        Opens a feed when the probe needs vectors, words or signatures and nobody did before.
+        Raises ModelMismatch when the probe's vector and the bank's have different dimensions.
         """
-        raise NotImplementedError
+        if limit < 1:
+            return []
+        table, admitting = self.table, self.masks.get(where)
+        mask = admitting.mask
+        match probe:
+            case SemanticProbe():
+                view = self._view(probe.view, probe.vector)
+                return search_semantic(table, probe, view, mask, limit)
+            case KeywordProbe():
+                return search_keyword(table, probe, admitting, limit)
+            case GraphProbe():
+                return search_graph(table, probe, admitting, limit)
+            case TemporalProbe():
+                by_similarity = None if probe.vector is None else self._view(probe.view, probe.vector)
+                return search_temporal(table, probe, by_similarity, mask, limit)
+            case FuzzyProbe():
+                return search_fuzzy(
+                    table, probe, self.vocabulary or self.parts.vocabulary(table), mask, limit
+                )
+            case SignatureProbe():
+                signatures = self.signatures or self.parts.signatures(table)
+                return search_signature(table, probe, signatures, mask, limit)
+            case RelationProbe():
+                return search_relation(table, probe, names or {}, mask, limit)
+            case PageRankProbe():
+                return search_pagerank(table, probe, admitting, limit)
 
-    def listing(
-        self, selection: Selection, among: Collection[int] | None = None
-    ) -> tuple[list[int], int]:
+    def listing(self, selection: Selection, among: Collection[int] | None = None) -> tuple[list[int], int]:
         """Numbers of the facts of a page in order, and how many facts the selection has in all.
 
-        `selection.text` is not looked at: `among` are the numbers of the facts whose text matches it, None for any.
+        `selection.text` is not looked at: `among` are the numbers of the facts whose text contains it, None for any.
         """
-        raise NotImplementedError
+        return list_page(self.table, selection, self.masks.get(selection.where).mask, among)
+
+    def _view(self, name: str, vector: Vector) -> VectorView:
+        view = self.views.get(name) or self.parts.view(name, self.table)
+        if len(view.rows) and view.dimensions != len(vector):
+            raise ModelMismatch(
+                self.bank, f"one of {view.dimensions} dimensions", f"one of {len(vector)} dimensions"
+            )
+        return view

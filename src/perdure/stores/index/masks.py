@@ -1,0 +1,129 @@
+"""Filters as boolean masks over rows; they agree with `perdure.domain.filter.admits`."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping
+from dataclasses import fields
+from threading import Lock
+
+import numpy as np
+
+from perdure.domain.filter import Filter
+from perdure.domain.time import Window
+from perdure.stores.index.arrays import Mask, Rows
+from perdure.stores.index.packing import NEVER, TIER_CODES, TYPE_CODES, digest, micros, pair_hash
+from perdure.stores.index.table import FactTable
+
+_KEPT = 4
+"""Filters whose masks are remembered: the channels of a recall share one."""
+
+
+class FilterMask:
+    """Which rows a filter admits, and what the graph channels remember about them."""
+
+    __slots__ = ("everything", "hubs", "lock", "mask")
+
+    def __init__(self, mask: Mask) -> None:
+        self.mask = mask
+        self.everything = bool(mask.all())
+        self.hubs: dict[tuple[int, int], Rows] = {}
+        """(Entity, cap) -> its best-connected admitted rows; guarded by `lock`."""
+        self.lock = Lock()
+
+
+class FilterMasks:
+    """The masks of the last filters that a table was asked with; safe for any thread."""
+
+    def __init__(self, table: FactTable) -> None:
+        self._table = table
+        self._lock = Lock()
+        self._masks: OrderedDict[Hashable, FilterMask] = OrderedDict()
+
+    def get(self, where: Filter) -> FilterMask:
+        """Which rows a filter admits."""
+        key = _key(where)
+        with self._lock:
+            if key in self._masks:
+                self._masks.move_to_end(key)
+                return self._masks[key]
+        mask = admitted(self._table, where)
+        with self._lock:
+            # Filters of another present mostly admit the same rows, and share what is remembered about them.
+            same = (one for one in self._masks.values() if np.array_equal(one.mask, mask))
+            admitting = self._masks[key] = next(same, None) or FilterMask(mask)
+            if len(self._masks) > _KEPT:
+                self._masks.popitem(last=False)
+            return admitting
+
+
+def _key(where: Filter) -> Hashable:
+    """A filter's value; the filter itself cannot be hashed, as its metadata is a mapping."""
+    values = (getattr(where, field.name) for field in fields(where))
+    return tuple(frozenset(value.items()) if isinstance(value, Mapping) else value for value in values)
+
+
+def admitted(table: FactTable, where: Filter) -> Mask:
+    """Which rows a filter admits."""
+    columns = table.columns
+    mask = table.alive.copy()
+    if not where.include_closed:
+        mask &= _current(table, where)
+    if not where.include_expired:
+        ending = np.flatnonzero(columns["expires"] != NEVER)
+        if len(ending):
+            mask[ending] &= columns["expires"].take(ending) > micros(where.judged_at)
+    if where.types is not None:
+        mask &= np.isin(columns["type"], [TYPE_CODES[kind] for kind in where.types])
+    for expression in where.tags:
+        passing = np.fromiter(map(expression.admits, table.tag_sets), np.bool_, len(table.tag_sets))
+        mask &= passing.take(table.tag_code)
+    for key, value in where.metadata.items():
+        carrying = np.zeros(table.size, np.bool_)
+        carrying[table.pairs.of(pair_hash(key, value))[0]] = True
+        mask &= carrying
+    if where.topic is not None:
+        mask &= columns["topic"] == digest(where.topic)
+    if where.tier is not None:
+        mask &= columns["tier"] == TIER_CODES[where.tier]
+    if where.max_classification is not None:
+        mask &= columns["classification"] <= where.max_classification
+    if where.document_ids is not None:
+        hashes = np.array([digest(document_id) for document_id in where.document_ids], np.uint64)
+        mask &= np.isin(columns["document"], hashes)
+    if where.during is not None:
+        mask &= happened_during(table, where.during)
+    return mask
+
+
+def _current(table: FactTable, where: Filter) -> Mask:
+    """`perdure.domain.filter.is_current` for all rows."""
+    columns = table.columns
+    if where.as_of.valid is None:
+        # The present is not before a fact was recorded.
+        valid_at = np.maximum(columns["recorded"], micros(where.judged_at))
+    else:
+        valid_at = np.full(table.size, micros(where.as_of.valid))
+    known_at = NEVER - 1 if where.as_of.known is None else micros(where.as_of.known)
+    retired, superseded = columns["retired"] <= known_at, columns["superseded"].view(np.bool_)
+    ended = (columns["valid_to"] <= valid_at) & (~superseded | retired)
+    begun = (columns["recorded"] <= known_at) & (columns["valid_from"] <= valid_at)
+    current: Mask = begun & ~ended & ~(retired & ~superseded)
+    return current
+
+
+def happened_during(table: FactTable, window: Window) -> Mask:
+    """Which facts happened (undated ones: were said) in the window."""
+    mask: Mask = table.columns["first"] < (NEVER if window.end is None else micros(window.end))
+    if window.start is not None:
+        mask &= table.columns["last"] >= micros(window.start)
+    return mask
+
+
+def dated_in(table: FactTable, window: Window) -> Mask:
+    """Which facts have their one date in the window."""
+    dated = table.columns["dated"]
+    mask: Mask = dated < (NEVER if window.end is None else micros(window.end))
+    if window.start is not None:
+        mask &= dated >= micros(window.start)
+    return mask

@@ -1,0 +1,108 @@
+"""The temporal channel: facts of a window of time, then those linked with them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import numpy as np
+
+from perdure.domain.recall import Hit
+from perdure.ports.embedder import Vector
+from perdure.ports.probe import TemporalProbe
+from perdure.stores.index.arrays import Mask, Positions, Rows, Scores
+from perdure.stores.index.graph import neighbours
+from perdure.stores.index.masks import happened_during
+from perdure.stores.index.packing import EPOCH, micros
+from perdure.stores.index.rank import best, hits
+from perdure.stores.index.table import FactTable
+from perdure.stores.index.vectors import RESCORED, VectorView, likeliest
+
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def search_temporal(
+    table: FactTable, probe: TemporalProbe, view: VectorView | None, mask: Mask, limit: int
+) -> list[Hit]:
+    """Slices of the window take turns; what room is left goes to linked facts outside it."""
+    inside = mask & happened_during(table, probe.window)
+    rows = np.flatnonzero(inside)
+    if len(rows) == 0:
+        return []
+    dates = table.columns["dated"].take(rows)
+    start = int(dates.min()) if probe.window.start is None else micros(probe.window.start)
+    end = int(dates.max()) if probe.window.end is None else micros(probe.window.end)
+    slices = _slices(dates, start, end, probe.slices)
+    if probe.vector is None or view is None:
+        scores = _nearness(dates, probe, start, end)
+    else:
+        per_slice = max(limit, RESCORED // probe.slices)
+        rows, slices, scores = _similarity(table, probe.vector, view, rows, slices, per_slice)
+    rows, scores = _take_turns(table, rows, scores, slices, limit)
+    linked, strengths = _linked(table, probe, mask & ~inside, rows, scores, limit - len(rows))
+    return hits(table, (np.concatenate([rows, linked]), np.concatenate([scores, strengths])))
+
+
+def _slices(dates: Positions, start: int, end: int, count: int) -> Positions:
+    """Which of `count` equal parts of the window each date lies in."""
+    width = timedelta(microseconds=end - start) / count // _MICROSECOND
+    if width <= 0:
+        return np.zeros(len(dates), np.int64)
+    return np.clip((dates - start) // width, 0, count - 1)
+
+
+def _nearness(dates: Positions, probe: TemporalProbe, start: int, end: int) -> Scores:
+    """1 at the window's centre, falling to 0 at its ends; of a window open at one side, from its other side on."""
+    centre = probe.window.centre
+    one_sided = probe.window.is_open and centre is not None
+    middle = EPOCH + timedelta(microseconds=start) + timedelta(microseconds=end - start) / 2
+    reach = end - start if one_sided else timedelta(microseconds=end - start) / 2 // _MICROSECOND
+    if reach <= 0:
+        return np.ones(len(dates))
+    distance = np.abs(dates - micros(centre or middle))
+    nearness: Scores = np.round(1.0 - np.minimum(distance / reach, 1.0), 9)
+    return nearness
+
+
+def _similarity(
+    table: FactTable, query: Vector, view: VectorView, rows: Rows, slices: Positions, per_slice: int
+) -> tuple[Rows, Positions, Scores]:
+    """Rows, their slices and cosines, 0 for rows without a vector; in a large view only each slice's likeliest."""
+    # Position of the vector of each row, -1 for rows without one: shape (rows,).
+    position_of = np.full(max(table.size, int(view.rows.max(initial=-1)) + 1), -1)
+    position_of[view.rows] = np.arange(len(view.rows))
+    positions = position_of.take(rows)
+    with_vector = np.flatnonzero(positions >= 0)
+    likeness = view.likeness(query) if len(with_vector) > 2 * RESCORED else None
+    if likeness is not None:
+        of_slices = [with_vector[slices.take(with_vector) == one] for one in np.unique(slices)]
+        chosen = [some.take(likeliest(likeness.take(positions.take(some)), per_slice)) for some in of_slices]
+        kept = np.concatenate([np.flatnonzero(positions < 0), *chosen])
+        rows, slices, positions = rows.take(kept), slices.take(kept), positions.take(kept)
+        with_vector = np.flatnonzero(positions >= 0)
+    scores = np.zeros(len(rows))
+    scores[with_vector] = view.cosines(query, positions.take(with_vector))
+    return rows, slices, scores
+
+
+def _take_turns(
+    table: FactTable, rows: Rows, scores: Scores, slices: Positions, limit: int
+) -> tuple[Rows, Scores]:
+    """First the best of each slice by falling score, then the second best of each, and so on."""
+    of_slices = [np.flatnonzero(slices == one) for one in np.unique(slices)]
+    ranked = [best(table, rows.take(some), scores.take(some), limit) for some in of_slices]
+    rows, scores = (np.concatenate(column) for column in zip(*ranked, strict=True))
+    turn = np.concatenate([np.arange(len(some)) for some, _ in ranked])
+    order = np.lexsort((table.numbers.take(rows), -scores, turn))[:limit]
+    return rows.take(order), scores.take(order)
+
+
+def _linked(
+    table: FactTable, probe: TemporalProbe, mask: Mask, rows: Rows, scores: Scores, limit: int
+) -> tuple[Rows, Scores]:
+    """Rows of the mask that are linked with `rows`; each scores its strongest link times the score there."""
+    strongest = np.full(table.size, -1.0)
+    for kind in probe.spread:
+        far, strength = neighbours(table, mask, rows, np.maximum(scores, 0.0), kind)
+        np.maximum.at(strongest, far, strength)
+    reached = np.flatnonzero(strongest >= 0)
+    return best(table, reached, strongest.take(reached), limit, digits=9)
