@@ -1,0 +1,49 @@
+"""Smoothing: a fact's vector with a share of its neighbours', so that it is found by what was said around it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from perdure.domain.fact import Chunk, Fact
+from perdure.ports.embedder import Matrix
+
+SHARES = (0.3, 0.15)
+"""Share of the neighbours one and two places away (docs/decisions/context-view.md)."""
+SHORT = 200
+FADING = 300
+"""Turns of up to SHORT characters lean on each other fully, longer ones less: they stand alone."""
+
+
+def smooth(vectors: Matrix, lengths: Sequence[int]) -> Matrix:
+    """Row i plus its neighbours' shares, to unit length; rows are facts of one document in order.
+
+    `lengths` are the characters of the turn that each fact comes from.
+    """
+    # How much each fact leans on its neighbours: (facts, 1), 1 for short turns.
+    leaning = np.exp(-np.maximum(np.asarray(lengths, dtype=np.float32) - SHORT, 0.0) / FADING)[:, None]
+    total = vectors.astype(np.float32, copy=True)
+    for distance, share in enumerate(SHARES, start=1):
+        if len(vectors) > distance:
+            # Weight of each pair that lies `distance` apart: (facts - distance, 1).
+            weights = share * leaning[distance:] * leaning[:-distance]
+            total[distance:] += weights * vectors[:-distance]
+            total[:-distance] += weights * vectors[distance:]
+    return to_unit(total)
+
+
+def to_unit(vectors: Matrix) -> Matrix:
+    """Each row to length 1; zero rows stay."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    units: Matrix = (vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
+    return units
+
+
+def turn_length(fact: Fact, chunks: Mapping[str, Chunk]) -> int:
+    """Characters of the turn that a stored fact comes from; `chunks` are those of its document, by id."""
+    chunk = chunks.get(fact.chunk_id or "")
+    for span in chunk.spans if chunk is not None else ():
+        if chunk is not None and fact.source_text in chunk.text[span.start : span.end]:
+            return span.end - span.start
+    return len(fact.source_text or fact.text)
