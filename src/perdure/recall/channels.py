@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from threading import Lock
 
 from perdure.domain.filter import Filter, admits
 from perdure.domain.recall import Hit, Query
@@ -36,25 +37,24 @@ EDGE_SCORE = 0.6
 
 
 class SharedSemanticSearch:
-    """The facts nearest to the question, searched once for all channels of a recall that ask."""
+    """The facts nearest to the question; the first channel that asks searches, the others wait for it."""
 
     def __init__(self, reading: Reading, vector: Vector | None, where: Filter, limit: int) -> None:
         self._reading, self._vector, self._where = reading, vector, where
         self._limit = limit
         self._hits: list[Hit] | None = None
+        self._lock = Lock()
 
     def first(self, count: int, floor: float | None = None) -> list[Hit]:
-        """The nearest facts, best first, with cosines of at least the floor; none without a vector.
-
-        Two threads that ask at once may both search, which costs time only.
-        """
+        """The nearest facts, best first, with cosines of at least the floor; none without a vector."""
         if self._vector is None:
             return []
-        hits = self._hits
-        if hits is None or len(hits) == self._limit < count:
-            self._limit = max(self._limit, count)
-            hits = self._hits = self._reading.search(SemanticProbe(self._vector), self._where, self._limit)
-        return [hit for hit in hits[:count] if floor is None or hit.score >= floor]
+        with self._lock:
+            if self._hits is None or len(self._hits) == self._limit < count:
+                self._limit = max(self._limit, count)
+                self._hits = self._reading.search(SemanticProbe(self._vector), self._where, self._limit)
+            hits = self._hits[:count]
+        return [hit for hit in hits if floor is None or hit.score >= floor]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

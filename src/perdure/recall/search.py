@@ -1,14 +1,12 @@
-"""Search: the recipe's channels, each under a deadline.
+"""Search: the recipe's channels, each on a thread of its own and under a deadline.
 
-Channels of an index in memory compute, and threads that compute hinder each other more than they help. So a channel starts
-when the one before it is done; a slow one keeps the next only for HEAD_START seconds.
+Threads make the search no faster (one after the other takes as long); they keep a channel that hangs from keeping the others.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as FutureTimeout
 
 from perdure.domain.recall import Hit
@@ -19,8 +17,6 @@ from perdure.recall.channels import CHANNELS, ChannelContext, SharedSemanticSear
 from perdure.recall.components import RecallRun
 from perdure.recall.question import ParsedQuestion
 from perdure.recall.recipe import ChannelSpec
-
-HEAD_START = 0.03
 
 
 def search(run: RecallRun, question: ParsedQuestion) -> dict[str, list[Hit]]:
@@ -40,10 +36,10 @@ def _is_filled(run: RecallRun, hits: Mapping[str, Sequence[Hit]], spec: ChannelS
 
 def _run_channels(run: RecallRun, contexts: Mapping[str, ChannelContext]) -> dict[str, list[Hit]]:
     timeout = run.request.channel_timeout or run.components.channel_timeout
-    running: dict[str, Future[list[Hit]]] = {}
-    for name, context in contexts.items():
-        running[name] = run.components.executor.submit(_timed, name, context, run.trace)
-        wait([running[name]], timeout=min(HEAD_START, timeout))
+    running = {
+        name: run.components.executor.submit(_timed, name, context, run.trace)
+        for name, context in contexts.items()
+    }
     deadline = time.monotonic() + timeout
     hits: dict[str, list[Hit]] = {}
     for name, future in running.items():
