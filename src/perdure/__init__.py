@@ -62,8 +62,8 @@ if TYPE_CHECKING:
     from perdure.ports.store import BankStats, FactPage, Order, Store, Traces
     from perdure.ports.tagger import Mention, Sentence, Tagger, Token
     from perdure.ports.tokens import Tokens
+    from perdure.recall.options import Hints, Include, MinScores, Situation
     from perdure.recall.recipe import Blend, BoostWeights, ChannelSpec, Recipe, View, ViewSpec
-    from perdure.recall.request import Hints, Include, MinScores, Situation
     from perdure.recipes import RECIPES, find_recipe
     from perdure.reflect.pipeline import Reflection
     from perdure.retain.request import Content
@@ -93,8 +93,8 @@ _EXPORTS = {
     "perdure.ports.store": "BankStats FactPage Order Store Traces",
     "perdure.ports.tagger": "Mention Sentence Tagger Token",
     "perdure.ports.tokens": "Tokens",
+    "perdure.recall.options": "Hints Include MinScores Situation",
     "perdure.recall.recipe": "Blend BoostWeights ChannelSpec Recipe View ViewSpec",
-    "perdure.recall.request": "Hints Include MinScores Situation",
     "perdure.recipes": "RECIPES find_recipe",
     "perdure.reflect.pipeline": "Reflection",
     "perdure.retain.request": "Content",

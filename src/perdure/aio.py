@@ -32,8 +32,8 @@ from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
 from perdure.ports.store import BankStats, FactPage, Order, Store
 from perdure.ports.tokens import Tokens
+from perdure.recall.options import Hints, Include, MinScores
 from perdure.recall.recipe import Recipe
-from perdure.recall.request import Hints, Include, MinScores
 from perdure.reflect.pipeline import Reflection
 from perdure.retain.request import Content
 from perdure.settings import Settings

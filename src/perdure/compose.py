@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,7 +18,10 @@ from perdure.ports.store import Store
 from perdure.ports.tokens import Tokens
 from perdure.recall.budget import BudgetPlan
 from perdure.recall.components import RecallComponents
+from perdure.recall.recipe import Recipe
 from perdure.recall.track import RecallTracker
+from perdure.recipes import named_recipes
+from perdure.recipes.abmind import Decay
 from perdure.retain.components import RetainComponents
 from perdure.settings import Settings
 
@@ -51,6 +55,7 @@ class Components:
     retain: RetainComponents
     recall: RecallComponents
     tracker: RecallTracker
+    recipes: Mapping[str, Recipe]
     executor: ThreadPoolExecutor
 
 
@@ -59,6 +64,7 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
     store = own.store or open_store(settings)
     embedder = own.embedder or make_embedder(settings)
     late = embedder if settings.late and isinstance(embedder, LateInteraction) else None
+    tracker = RecallTracker(store)
     executor = ThreadPoolExecutor(max_workers=CHANNEL_THREADS, thread_name_prefix="perdure-channel")
     return Components(
         settings=settings,
@@ -80,12 +86,16 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
             late=late,
             reranker=own.reranker or make_reranker(settings),
             notes=own.notes or open_notes(settings),
+            tracker=tracker,
             budgets=budget_plan(settings),
             pool=settings.rerank_pool,
             channel_timeout=settings.channel_timeout,
             similarity_floor=settings.similarity_floor,
         ),
-        tracker=RecallTracker(store),
+        tracker=tracker,
+        recipes=named_recipes(
+            Decay(days=settings.decay_days, floor=settings.decay_floor, emotion=settings.decay_emotion)
+        ),
         executor=executor,
     )
 

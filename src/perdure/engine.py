@@ -22,6 +22,9 @@ from perdure.domain.time import AsOf, Window
 from perdure.errors import InvalidInput, NotFound, StoreError
 from perdure.forget.pipeline import forget
 from perdure.forget.target import Forgotten, Target
+from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job
+from perdure.jobs.records import scrub
+from perdure.jobs.retain_job import RetainJob
 from perdure.jobs.runner import JobRunner
 from perdure.manage.curation import (
     invalidate_fact,
@@ -42,14 +45,15 @@ from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
 from perdure.ports.store import BankStats, FactPage, Order, Selection, Store, Traces
 from perdure.ports.tokens import Tokens
+from perdure.recall.options import Hints, Include, MinScores
 from perdure.recall.pipeline import recall
 from perdure.recall.question import entities_named
-from perdure.recall.recipe import Recipe
-from perdure.recall.request import Hints, Include, MinScores, read_request
-from perdure.recipes import find_recipe, trim_recipe
+from perdure.recall.recipe import Recipe, trim_recipe
+from perdure.recall.request import RecallRequest, read_budget, read_where
+from perdure.recipes import find_recipe
 from perdure.reflect.pipeline import Reflection, reflect
 from perdure.retain.pipeline import retain
-from perdure.retain.request import Content, RetainRequest, read_request as read_retain_request
+from perdure.retain.request import Content, RetainRequest, read_items, read_mode
 from perdure.settings import Settings, read_settings
 
 PAGE = 1_000
@@ -62,7 +66,11 @@ class Perdure:
     def __init__(self, components: Components) -> None:
         self._components = components
         self._store = components.store
-        self._jobs = JobRunner(components.store, components.clock, ())
+        self._retain_job = RetainJob(
+            lambda request, within: retain(components.retain, request, within=within)
+        )
+        self._clear_traces_job = clear_traces_job(components.store)
+        self._jobs = JobRunner(components.store, components.clock, (self._retain_job, self._clear_traces_job))
         self._closed = False
 
     @classmethod
@@ -99,6 +107,8 @@ class Perdure:
         )
         engine = cls(compose(read_settings(settings, overrides), clock, own))
         engine._jobs.resume()
+        if engine._store.traces() is Traces.PENDING:
+            engine._clear_traces_later()
         return engine
 
     def __enter__(self) -> Self:
@@ -141,7 +151,7 @@ class Perdure:
 
         `fields` are those of `Item`, for everything in `content` that does not say otherwise itself.
         """
-        return retain(self._components.retain, read_retain_request(bank, content, update_mode, fields))
+        return retain(self._components.retain, _retain_request(bank, content, update_mode, fields))
 
     def retain_later(
         self,
@@ -153,8 +163,8 @@ class Perdure:
         **fields: Unpack[ItemFields],
     ) -> Operation:
         """Accept for retaining in the background: durable when this returns, done when the operation says so."""
-        request = read_retain_request(bank, content, update_mode, fields)
-        return self._jobs.submit(request, operation_id)
+        request = _retain_request(bank, content, update_mode, fields)
+        return self._jobs.submit(bank, self._retain_job.plan(request, self.clock()), operation_id)
 
     # Recall and reflect
 
@@ -180,30 +190,24 @@ class Perdure:
         channel_timeout: float | None = None,
     ) -> RecallResult:
         """What memory holds on a question, best first, within `max_tokens` of fact text."""
-        request = read_request(
-            bank,
-            query,
-            budget=budget,
+        request = RecallRequest(
+            bank=bank,
+            query=query,
+            recipe=self._recipe(recipe),
+            where=read_where(where, types=types, tags=tags, as_of=as_of),
+            include=include or Include(),
+            hints=hints or Hints(),
+            min_scores=min_scores or MinScores(),
+            budget=read_budget(budget),
             max_tokens=max_tokens,
-            types=types,
-            tags=tags,
-            as_of=as_of,
             limit=limit,
-            recipe=find_recipe(recipe or self.settings.recipe),
             explain=explain,
-            where=where,
-            include=include,
-            hints=hints,
-            min_scores=min_scores,
-            asked_at=asked_at,
             track=track,
+            asked_at=asked_at,
             channel_timeout=channel_timeout,
         )
         with self._while_open():
-            result = recall(self._components.recall, request)
-            if track:
-                self._components.tracker.track(bank, result, self.clock())
-        return result
+            return recall(self._components.recall, request)
 
     def prompt(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> str:
         """A recall as a fenced text with citations, ready for a prompt."""
@@ -217,7 +221,7 @@ class Perdure:
         self, name: str | Recipe | None = None, *, without: Sequence[str] = (), rerank: bool = True
     ) -> Recipe:
         """A recipe, the configured one unless named, without some of its channels or its cross-encoder."""
-        return trim_recipe(find_recipe(name or self.settings.recipe), without, rerank)
+        return trim_recipe(self._recipe(name), without, rerank)
 
     def count_tokens(self, text: str) -> int:
         """How many tokens a text has, as recall counts them."""
@@ -413,10 +417,10 @@ class Perdure:
         The result says how many facts went and whether their traces in the files are cleared or pending. Pending ones
         are cleared in the background; the next open, or another call, resumes that.
         """
-        target = Target(fact_id=fact_id, document_id=document_id, entity_id=entity_id, bank=everything)
-        forgotten = forget(self._store, check_bank_id(bank), target, now=self.clock(), also=self._jobs.scrub)
+        target = Target(fact_id=fact_id, document_id=document_id, entity_id=entity_id, everything=everything)
+        forgotten = forget(self._store, check_bank_id(bank), target, also=scrub)
         if forgotten.traces is Traces.PENDING:
-            self._jobs.clear_traces()
+            self._clear_traces_later()
         return forgotten
 
     def export_bank(self, bank: str) -> Iterator[str]:
@@ -442,7 +446,7 @@ class Perdure:
 
     def operations(self, bank: str) -> list[Operation]:
         """The bank's background work, oldest first."""
-        return self._jobs.list(bank)
+        return list(self._jobs.list(bank))
 
     def cancel_operation(self, bank: str, operation_id: str) -> Operation:
         """Stop background work before its next step."""
@@ -481,6 +485,13 @@ class Perdure:
         with self._store.transaction(check_bank_id(bank)) as tx:
             tx.delete_records(kind, [record_id])
 
+    def _recipe(self, recipe: str | Recipe | None) -> Recipe:
+        return find_recipe(recipe or self.settings.recipe, self._components.recipes)
+
+    def _clear_traces_later(self) -> None:
+        plan = self._clear_traces_job.plan(total=PERCENT)
+        self._jobs.submit("", plan, CLEAR_TRACES, again=True)
+
     @contextmanager
     def _while_open(self) -> Iterator[None]:
         """Work on threads that end when the engine is closed, perhaps meanwhile."""
@@ -490,3 +501,9 @@ class Perdure:
             if self._closed:
                 raise StoreError(f"{self.settings.database}: the store is closed") from error
             raise
+
+
+def _retain_request(
+    bank: str, content: Content, update_mode: UpdateMode | str, fields: ItemFields
+) -> RetainRequest:
+    return RetainRequest(bank=bank, items=read_items(content, fields), mode=read_mode(update_mode))

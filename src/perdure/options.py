@@ -14,8 +14,8 @@ from perdure.domain.fact import FactType, Tier
 from perdure.domain.filter import Filter
 from perdure.domain.recall import Budget
 from perdure.domain.time import AsOf
+from perdure.recall.options import Hints, Include, MinScores
 from perdure.recall.recipe import Recipe
-from perdure.recall.request import Hints, Include, MinScores
 
 
 class ItemFields(TypedDict, total=False):
