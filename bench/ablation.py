@@ -22,7 +22,7 @@ from bench.page import load_now, taken
 from perdure.compose import compose
 from perdure.engine import Perdure
 from perdure.evaluation.data import LabelledBank, load_banks
-from perdure.evaluation.metrics import Ranking, latency, summarise
+from perdure.evaluation.measures import Ranking, latency, summarise
 from perdure.evaluation.run import ask, bank_database, retain_banks
 from perdure.ports.embedder import Vector
 from perdure.ports.reranker import Reranker

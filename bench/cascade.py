@@ -18,7 +18,7 @@ from bench.page import PAGE, load_now, table, taken, write_section
 from perdure.domain.recall import RecallResult
 from perdure.engine import Perdure
 from perdure.evaluation.data import load_banks
-from perdure.evaluation.metrics import Ranking, summarise
+from perdure.evaluation.measures import Ranking, summarise
 from perdure.evaluation.run import ask, bank_database, retain_banks
 from perdure.recall.recipe import DEFAULT, TEMPR, Recipe
 from perdure.settings import Settings

@@ -10,7 +10,7 @@ import pytest
 
 from perdure.errors import InvalidInput, NotFound
 from perdure.evaluation.data import load_banks
-from perdure.evaluation.metrics import Ranking
+from perdure.evaluation.measures import Ranking
 from perdure.surfaces.cli.evaluate import Report
 
 ITEM = {"id": "i1", "session": "s1", "date": "2023-05-08", "speaker": "Ann", "text": "I like rye."}

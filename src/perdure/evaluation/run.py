@@ -15,7 +15,7 @@ from perdure.domain.recall import RecallResult
 from perdure.domain.time import parse_instant
 from perdure.engine import Perdure
 from perdure.evaluation.data import LabelledBank, LabelledItem, LabelledQuery
-from perdure.evaluation.metrics import Ranking
+from perdure.evaluation.measures import Ranking
 from perdure.settings import Settings
 
 PASSAGES_A_CALL = 64

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from perdure.evaluation.metrics import Ranking
+from perdure.evaluation.measures import Ranking
 from perdure.surfaces.cli.evaluate import COLUMNS, Report, draw
 
 ITEMS = [

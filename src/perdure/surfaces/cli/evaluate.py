@@ -36,7 +36,7 @@ class Report:
     def figures(self) -> dict[str, Any]:
         """Every measure, per type of question, over items and over sessions; and latency."""
         from perdure.evaluation.data import UNTYPED
-        from perdure.evaluation.metrics import latency, summarise
+        from perdure.evaluation.measures import latency, summarise
 
         named = {r.type for r in self.rankings} - {TOTAL}
         types = sorted(named) if named != {UNTYPED} else []
