@@ -6,8 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log2
 from statistics import fmean, quantiles
+from typing import Any
+
+from perdure.evaluation.data import UNTYPED
 
 CUTOFFS = (1, 3, 5, 10, 20)
+TOTAL = "all"
+"""The row over every question, whatever its type."""
 
 
 def recall_at(ranked: Sequence[str], evidence: frozenset[str], k: int) -> float:
@@ -26,14 +31,14 @@ def all_at(ranked: Sequence[str], evidence: frozenset[str], k: int) -> float:
 
 
 def reciprocal_rank(ranked: Sequence[str], evidence: frozenset[str]) -> float:
-    """1 over the place of the first piece of evidence, 0 if there is none."""
-    return next((1.0 / place for place, item in enumerate(ranked, start=1) if item in evidence), 0.0)
+    """1 over the rank of the first piece of evidence, 0 if there is none."""
+    return next((1.0 / rank for rank, item in enumerate(ranked, start=1) if item in evidence), 0.0)
 
 
 def ndcg_at(ranked: Sequence[str], evidence: frozenset[str], k: int = 10) -> float:
-    """Discounted gain over the best possible one."""
-    gain = sum(1.0 / log2(place + 1) for place, item in enumerate(ranked[:k], start=1) if item in evidence)
-    best = sum(1.0 / log2(place + 1) for place in range(1, min(len(evidence), k) + 1))
+    """Discounted cumulative gain over the best possible one (Järvelin and Kekäläinen 2002), with gains of 0 and 1."""
+    gain = sum(1.0 / log2(rank + 1) for rank, item in enumerate(ranked[:k], start=1) if item in evidence)
+    best = sum(1.0 / log2(rank + 1) for rank in range(1, min(len(evidence), k) + 1))
     return gain / best
 
 
@@ -75,3 +80,29 @@ def latency(rankings: Sequence[Ranking]) -> dict[str, float]:
         return {"p50": times[0] if times else 0.0, "p95": times[0] if times else 0.0}
     cuts = quantiles(times, n=20, method="inclusive")
     return {"p50": cuts[9], "p95": cuts[18]}
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The rankings of an evaluation, and what it was run with."""
+
+    recipe: str
+    extractor: str
+    rankings: Sequence[Ranking]
+
+    def figures(self) -> dict[str, Any]:
+        """Every measure, per type of question, over items and over sessions; and latency."""
+        named = {ranking.type for ranking in self.rankings} - {TOTAL}
+        types = sorted(named) if named != {UNTYPED} else []
+        rows = {kind: [r for r in self.rankings if r.type == kind] for kind in types}
+        return {
+            "recipe": self.recipe,
+            "extractor": self.extractor,
+            "latency_ms": latency(self.rankings),
+            **{
+                over: {
+                    kind: summarise(chosen, over) for kind, chosen in {TOTAL: self.rankings, **rows}.items()
+                }
+                for over in ("items", "sessions")
+            },
+        }
