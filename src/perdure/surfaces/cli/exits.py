@@ -8,7 +8,7 @@ import traceback
 from typing import Any
 
 from perdure.errors import Conflict, InvalidInput, ModelMissing, NotFound, PerdureError, Unavailable
-from perdure.surfaces import ending
+from perdure.surfaces import process
 
 OK = 0
 FAILED = 1
@@ -18,7 +18,7 @@ NOTHING_RECALLED = 4
 CONFLICT = 5
 UNAVAILABLE = 6
 INTERRUPTED = 130
-TERMINATED = ending.TERMINATED
+TERMINATED = process.TERMINATED
 
 _CODES: tuple[tuple[type[PerdureError], int], ...] = (
     (InvalidInput, BAD_INPUT),

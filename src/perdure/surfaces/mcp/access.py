@@ -7,16 +7,16 @@ from typing import Any
 
 from perdure.domain.bank import check_bank_id
 from perdure.errors import InvalidInput, Unauthorised
-from perdure.surfaces.keys import ApiKey, Scope
+from perdure.surfaces import access
+from perdure.surfaces.keys import Scope
 
 DEFAULT_BANK = "default"
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
-    """Somebody who was let in. Without a key everything is open: stdio, or a loopback server that has no keys."""
+class Caller(access.Caller):
+    """A caller of a tool; over stdio there is no key."""
 
-    key: ApiKey | None = None
     bank: str | None = None
     """The bank that the endpoint stands for; None lets the tool's argument choose."""
 
@@ -26,7 +26,7 @@ class Caller:
             raise InvalidInput("bank", f"{self.bank!r}, the bank of this endpoint", asked)
         chosen = asked if self.bank is None else self.bank
         bank = check_bank_id(self._only_bank() if chosen is None else chosen)
-        if self.key is not None and not (self.key.allows(scope) and self.key.opens(bank)):
+        if not self.may(scope, bank):
             raise Unauthorised(f"the key has no {scope.value} access to this bank")
         return bank
 

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import uvicorn
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
@@ -16,9 +17,9 @@ from starlette.types import Receive, Scope, Send
 from perdure.engine import Perdure
 from perdure.errors import Unauthorised
 from perdure.surfaces.access import ONLY_LOCAL, KeyRing, check_exposure, is_local, is_loopback
-from perdure.surfaces.collector import short_collections
 from perdure.surfaces.mcp.access import Caller
 from perdure.surfaces.mcp.server import create_server
+from perdure.surfaces.process import short_collections
 from perdure.surfaces.workers import Workers
 
 PATH = "/mcp"
@@ -29,10 +30,15 @@ class McpEndpoint:
 
     def __init__(self, engine: Perdure, workers: Workers, *, may_be_open: bool) -> None:
         self._keys, self._workers = KeyRing(engine, may_be_open=may_be_open), workers
-        servers = tuple(create_server(engine, workers, with_bank=shown) for shown in (True, False))
-        for server in servers:
-            server.streamable_http_app()
-        self._any_bank, self._one_bank = (server.session_manager for server in servers)
+        self._any_bank, self._one_bank = (
+            StreamableHTTPSessionManager(
+                create_server(engine, workers, with_bank=with_bank),
+                stateless=True,
+                json_response=True,
+                max_request_body_size=engine.settings.max_request_bytes,
+            )
+            for with_bank in (True, False)
+        )
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -60,13 +66,10 @@ class McpEndpoint:
 
     async def _admit(self, headers: Headers, bank: str | None) -> Caller:
         """By the rules of the REST server: a key, or this machine while there are no keys at all."""
-        if not self._keys.fresh():
-            await self._workers.run(self._keys.refresh)
-        if not self._keys.is_open():
-            return Caller(key=self._keys.key_of(headers), bank=bank)
-        if not is_local(headers):
+        key = await self._keys.admit(headers, self._workers)
+        if key is None and not is_local(headers):
             raise Unauthorised(ONLY_LOCAL)
-        return Caller(bank=bank)
+        return Caller(key, bank)
 
 
 def create_app(engine: Perdure, host: str) -> Starlette:

@@ -30,13 +30,10 @@ class Caller:
 async def identify(request: Request) -> Caller:
     """The caller of a request."""
     service = request.app.state.service
-    if not service.keys.fresh():
-        await service.workers.run(service.keys.refresh)
-    if not service.keys.is_open():
-        return Caller(service.keys.key_of(request.headers))
-    if not is_local(request.headers):
+    key = await service.keys.admit(request.headers, service.workers)
+    if key is None and not is_local(request.headers):
         raise HTTPException(403, ONLY_LOCAL)
-    return Caller(None)
+    return Caller(key)
 
 
 Known = Annotated[Caller, Depends(identify)]

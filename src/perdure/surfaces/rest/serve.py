@@ -11,8 +11,7 @@ from fastapi import FastAPI
 from perdure.engine import Perdure
 from perdure.settings import Settings
 from perdure.surfaces.access import check_exposure, check_port
-from perdure.surfaces.collector import short_collections
-from perdure.surfaces.ending import closing_on_sigterm
+from perdure.surfaces.process import closing_on_sigterm, short_collections
 from perdure.surfaces.rest.app import create_app
 
 GRACE_SECONDS = 30

@@ -3,7 +3,7 @@ from __future__ import annotations
 import gc
 import weakref
 
-from perdure.surfaces.collector import short_collections
+from perdure.surfaces.process import short_collections
 
 
 class Node:
