@@ -30,7 +30,7 @@ def serve(
     """Serve REST at / and MCP at /mcp over HTTP; only for this machine unless there are API keys."""
     need("fastapi", "server")
     settings = load_settings(database, **_given(host, port))
-    from perdure.surfaces.rest.serve import serve as serve_rest
+    from perdure.surfaces.rest.app import serve as serve_rest
 
     with_mcp = importlib.util.find_spec("mcp") is not None
 

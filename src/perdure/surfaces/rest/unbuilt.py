@@ -5,8 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse
 
-from perdure.surfaces.rest.auth import identify
 from perdure.surfaces.rest.errors import plain_error
+from perdure.surfaces.rest.service import identify
 
 router = APIRouter(include_in_schema=False, dependencies=[Depends(identify)])
 

@@ -9,7 +9,7 @@ from fastapi.responses import PlainTextResponse, Response
 from pydantic import BaseModel
 
 from perdure import __version__
-from perdure.surfaces.rest.service import Serving, reply
+from perdure.surfaces.rest.service import Serving, on_worker, reply
 
 router = APIRouter(tags=["Monitoring"])
 
@@ -57,18 +57,20 @@ class HealthResponse(BaseModel):
     database: str = "connected"
 
 
-@router.get("/health", operation_id="health_endpoint_health_get", response_model=HealthResponse)
-async def health(service: Serving) -> Response:
+@router.get("/health", operation_id="health_endpoint_health_get")
+@on_worker
+def health(service: Serving) -> HealthResponse:
     """Healthy when the store answers."""
-    await service.workers.run(service.engine.records, "health")
-    return reply(HealthResponse())
+    service.engine.records("health")
+    return HealthResponse()
 
 
-@router.get("/health/ready", operation_id="get_readiness", response_model=HealthResponse)
-async def ready(service: Serving) -> Response:
+@router.get("/health/ready", operation_id="get_readiness")
+@on_worker
+def ready(service: Serving) -> HealthResponse:
     """Ready when the store answers."""
-    await service.workers.run(service.engine.records, "health")
-    return reply(HealthResponse(status="ready"))
+    service.engine.records("health")
+    return HealthResponse(status="ready")
 
 
 @router.get("/health/live", operation_id="get_liveness", response_model=LivenessResponse)

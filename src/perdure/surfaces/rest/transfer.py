@@ -1,4 +1,4 @@
-"""Transfers: a bank's documents as a ZIP archive, made and read in the background."""
+"""Documents from bank to bank, as ZIP archives that are made and read in the background."""
 
 from __future__ import annotations
 
@@ -7,70 +7,124 @@ import logging
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any, Literal
 from uuid import uuid4
+
+from fastapi import APIRouter, File, Query, UploadFile
+from fastapi.responses import FileResponse, Response
+from starlette.exceptions import HTTPException
 
 from perdure.domain.operation import Operation, OperationStatus
 from perdure.domain.record import Record
 from perdure.engine import Perdure
-from perdure.errors import InvalidInput, PerdureError
-from perdure.surfaces.rest.bank_config import find_bank
-
-if TYPE_CHECKING:
-    from perdure.surfaces.rest.service import Service
+from perdure.errors import InvalidInput, NotFound, PerdureError
+from perdure.surfaces.arguments import find_bank
+from perdure.surfaces.keys import Scope
+from perdure.surfaces.rest.bodies import SubmitResponse
+from perdure.surfaces.rest.config import restore_profile
+from perdure.surfaces.rest.errors import ERRORS
+from perdure.surfaces.rest.service import (
+    AdminBank,
+    Known,
+    ReadBank,
+    Service,
+    Serving,
+    on_worker,
+    reply,
+    require,
+)
 
 log = logging.getLogger("perdure.rest")
 
+router = APIRouter(prefix="/v1/default", tags=["Transfer"], responses=ERRORS)
+_TRANSFER = "/banks/{bank_id}/document-transfer"
 TRANSFER = "transfer"
 MEMBER = "bank.jsonl"
 LOST = "the server stopped before the work ended"
 _LARGEST_MEMBER = 4_000_000_000
 
 
-def submit(service: Service, bank: str, kind: str, work: Callable[[str], dict[str, Any]]) -> Operation:
+@router.get(_TRANSFER, operation_id="export_documents_sync_removed", status_code=410, response_model=None)
+async def removed(bank: ReadBank) -> Any:
+    """Gone: exports run in the background."""
+    raise HTTPException(410, "post to document-transfer/export instead")
+
+
+@router.post(
+    _TRANSFER + "/export", operation_id="export_documents", status_code=202, response_model=SubmitResponse
+)
+@on_worker
+def export(
+    service: Serving,
+    bank: AdminBank,
+    document_id: Annotated[list[str] | None, Query(description="Only these documents")] = None,
+    include_observations: Annotated[bool, Query(description="Observations too")] = False,
+) -> Response:
+    """Make an archive of the documents and the facts drawn from them; the operation says where to get it."""
+    service.engine.bank(bank)
+    chosen = frozenset(document_id) if document_id else None
+    return _submit(
+        service,
+        bank,
+        "export",
+        lambda operation_id: _export(service, bank, operation_id, chosen, include_observations),
+    )
+
+
+@router.post(_TRANSFER, operation_id="import_documents", status_code=202, response_model=SubmitResponse)
+@on_worker
+def import_archive(
+    service: Serving,
+    bank: AdminBank,
+    file: Annotated[UploadFile, File(description="An archive that the export made")],
+    on_conflict: Annotated[Literal["skip", "replace", "new-id"], Query()] = "skip",
+) -> Response:
+    """Take an archive in: exactly into an empty bank, else by reading its documents anew."""
+    data = file.file.read()
+    if find_bank(service.engine, bank) is None:
+        service.engine.configure_bank(bank)
+    return _submit(service, bank, "import", lambda _: _import(service.engine, bank, data, on_conflict))
+
+
+@router.get("/files/download/{key:path}", operation_id="download_file", response_class=Response)
+async def download(service: Serving, caller: Known, key: str) -> Response:
+    """A file that an operation made; the caller needs admin access to the bank it came from."""
+    parts = key.split("/")
+    if len(parts) < 3 or parts[0] != "banks":
+        raise NotFound("file", key)
+    require(caller, Scope.ADMIN, parts[1])
+    path = service.spool.find(key)
+    return FileResponse(path, media_type="application/zip", filename=f"{parts[1]}-transfer.zip")
+
+
+def _submit(service: Service, bank: str, kind: str, work: Callable[[str], dict[str, Any]]) -> Response:
     """Start background work on a bank; `work` gets the operation's id and returns its result."""
     now = datetime.now(UTC)
     operation = Operation(id=str(uuid4()), bank=bank, kind=kind, total=1, created_at=now, updated_at=now)
     _save(service.engine, operation)
     service.transfers.add(operation.id)
     Thread(target=_carry_out, args=(service, operation, work), name="perdure-transfer", daemon=True).start()
-    return operation
+    return reply(SubmitResponse(operation_id=operation.id), 202)
 
 
 def _carry_out(service: Service, operation: Operation, work: Callable[[str], dict[str, Any]]) -> None:
+    status, result, failure = OperationStatus.FAILED, None, None
     try:
         result = work(operation.id)
-        _finish(service, operation, OperationStatus.COMPLETED, result=result)
+        status = OperationStatus.COMPLETED
     except PerdureError as error:
-        _finish(service, operation, OperationStatus.FAILED, error=str(error))
+        failure = str(error)
     except Exception:
         log.exception("transfer %s of bank %s failed", operation.id, operation.bank)
-        _finish(service, operation, OperationStatus.FAILED, error="damaged archive or internal error")
-
-
-def _finish(
-    service: Service,
-    operation: Operation,
-    status: OperationStatus,
-    *,
-    result: dict[str, Any] | None = None,
-    error: str | None = None,
-) -> None:
-    ended = Operation(
-        id=operation.id,
-        bank=operation.bank,
-        kind=operation.kind,
-        status=status,
-        done=int(status is OperationStatus.COMPLETED),
-        total=1,
-        error=error,
-        result=result,
-        created_at=operation.created_at,
-        updated_at=datetime.now(UTC),
+        failure = "damaged archive or internal error"
+    done = int(status is OperationStatus.COMPLETED)
+    ended = replace(
+        operation, status=status, done=done, error=failure, result=result, updated_at=datetime.now(UTC)
     )
     _save(service.engine, ended)
     service.transfers.discard(operation.id)
@@ -127,7 +181,7 @@ def _read(service: Service, record: Record) -> Operation:
     )
 
 
-def export_documents(
+def _export(
     service: Service, bank: str, operation_id: str, documents: frozenset[str] | None, observations: bool
 ) -> dict[str, Any]:
     """Write the archive and say where it can be had."""
@@ -175,20 +229,13 @@ def _chosen(lines: Iterable[str], documents: frozenset[str] | None, observations
     yield from (line for line, link in links if link["source"] in facts and link["target"] in facts)
 
 
-def import_documents(service: Service, bank: str, data: bytes, on_conflict: str) -> dict[str, Any]:
+def _import(engine: Perdure, bank: str, data: bytes, on_conflict: str) -> dict[str, Any]:
     """Into an empty bank exactly as exported; into another one by reading the documents anew."""
-    engine = service.engine
     before = find_bank(engine, bank)
     if not engine.stats(bank).facts and not engine.documents(bank):
         facts = engine.import_bank(bank, _lines(data))
         if before is not None:
-            engine.configure_bank(
-                bank,
-                name=before.name,
-                mission=before.mission,
-                disposition=before.disposition,
-                settings=before.settings,
-            )
+            restore_profile(engine, before)
         count = len(engine.documents(bank))
         return {"documents_imported": count, "documents_skipped": 0, "facts_imported": facts}
     return _merge(engine, bank, _lines(data), on_conflict)
@@ -232,11 +279,8 @@ def _merge(engine: Perdure, bank: str, lines: Iterable[str], on_conflict: str) -
         if document_id in known and on_conflict == "skip":
             skipped += 1
             continue
-        name = (
-            f"{document_id}-{uuid4().hex[:8]}"
-            if document_id in known and on_conflict == "new-id"
-            else document_id
-        )
+        renamed = document_id in known and on_conflict == "new-id"
+        name = f"{document_id}-{uuid4().hex[:8]}" if renamed else document_id
         shared = {"document_id": name, **document}
         items = [{**shared, **turn} for turn in turns.get(document_id, ())]
         if items:
