@@ -10,17 +10,17 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, TypedDict
 
-from perdure.domain.bank import Bank
-from perdure.domain.fact import Document, Entity
-from perdure.domain.recall import RecallResult
 from perdure.domain.time import AsOf, Window, parse_instant
 from perdure.errors import InvalidInput, NotFound
-from perdure.recall.recipe import Recipe
-from perdure.recall.request import MinScores, Situation
-from perdure.reflect.pipeline import Reflection
 
-if TYPE_CHECKING:
-    from perdure.engine import Perdure  # loads numpy and the store, which no command's help needs
+if TYPE_CHECKING:  # a command's help loads none of these
+    from perdure.domain.bank import Bank
+    from perdure.domain.fact import Document, Entity
+    from perdure.domain.recall import RecallResult
+    from perdure.engine import Perdure
+    from perdure.recall.recipe import Recipe
+    from perdure.recall.request import MinScores, Situation
+    from perdure.reflect.pipeline import Reflection
 
 _DATE_ONLY = len("2025-01-31")
 _DAY = timedelta(days=1)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
-from perdure.surfaces.cli.options import AsJson, Database, Yes
-from perdure.surfaces.cli.output import console, emit
-from perdure.surfaces.cli.session import memory
+from perdure.surfaces.cli.draw import day, table
+from perdure.surfaces.cli.output import console, emit, tell
+from perdure.surfaces.cli.session import AsJson, Database, Yes, confirm, memory
 from perdure.surfaces.plain import plain
+
+if TYPE_CHECKING:  # loads the engine
+    from perdure.surfaces.keys import ApiKey
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, invoke_without_command=True)
 
@@ -21,7 +27,7 @@ def keys(ctx: typer.Context) -> None:
         print(ctx.get_help())
 
 
-def _shown(key: Any) -> dict[str, Any]:
+def _shown(key: ApiKey) -> dict[str, Any]:
     return {name: value for name, value in plain(key).items() if name != "digest"}
 
 
@@ -55,15 +61,25 @@ def create(
 @app.command("list")
 def list_(database: Database = None, as_json: AsJson = False) -> None:
     """List the keys, without their secrets."""
-    from perdure.surfaces.cli.draw.care import draw_keys
     from perdure.surfaces.keys import list_keys
 
     with memory(database, must_exist=True) as engine:
-        found = list_keys(engine)
-    if as_json:
-        emit({"keys": [_shown(key) for key in found]})
-    else:
-        draw_keys(console(), found)
+        every = list_keys(engine)
+    tell(as_json, {"keys": [_shown(key) for key in every]}, lambda shown: draw_keys(shown, every))
+
+
+def draw_keys(console: Console, keys: Sequence[ApiKey]) -> None:
+    """Keys without their secrets."""
+    if not keys:
+        console.print(Text("no keys: the server answers on this machine only", style="dim"))
+        return
+    drawn = table("key", "name", "banks", "scopes", "created")
+    drawn.columns[0].no_wrap = drawn.columns[4].no_wrap = True
+    drawn.columns[1].overflow = drawn.columns[2].overflow = "fold"
+    for key in keys:
+        scopes = ", ".join(sorted(scope.value for scope in key.scopes))
+        drawn.add_row(key.id, Text(key.name), Text(", ".join(key.banks)), scopes, day(key.created_at))
+    console.print(drawn)
 
 
 @app.command()
@@ -74,13 +90,9 @@ def revoke(
     as_json: AsJson = False,
 ) -> None:
     """Take a key out of use; running servers notice within a second."""
-    from perdure.surfaces.cli.forget import confirm
     from perdure.surfaces.keys import revoke_key
 
     with memory(database, must_exist=True) as engine:
         confirm(f"Revoke the key {key}?", yes)
         revoke_key(engine, key)
-    if as_json:
-        emit({"revoked": key})
-    else:
-        console().print(f"revoked {key}")
+    tell(as_json, {"revoked": key}, f"revoked {key}")

@@ -9,9 +9,8 @@ import typer
 
 from perdure.domain.bank import check_bank_id
 from perdure.errors import InvalidInput, Unavailable
-from perdure.surfaces.cli.options import AsJson, Database
 from perdure.surfaces.cli.output import console, emit
-from perdure.surfaces.cli.session import load_settings, memory
+from perdure.surfaces.cli.session import AsJson, Database, load_settings, memory
 from perdure.surfaces.process import closing_on_sigterm
 
 Host = Annotated[str | None, typer.Option("--host", metavar="HOST", help="Address [setting host: 127.0.0.1]")]

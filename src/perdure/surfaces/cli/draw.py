@@ -1,10 +1,14 @@
-"""Small pieces of drawn text: dates, scores, ranks, amounts."""
+"""Pieces that several commands draw: dates, scores, amounts, a fact with its provenance, a table, a record."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
+from rich import box
+from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from perdure.domain.fact import Fact
@@ -14,6 +18,7 @@ EVIDENCE_STYLE = {Evidence.STRONG: "bold green", Evidence.WEAK: "yellow", Eviden
 TYPE_STYLE = {"world": "blue", "experience": "magenta", "opinion": "yellow", "observation": "cyan"}
 _DAY = "%Y-%m-%d"
 _MADE_UP = re.compile(r"[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|[0-9a-f]{16,}")
+_MOMENT = re.compile(r"^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?\+00:00$")
 
 
 def day(moment: datetime | None) -> str:
@@ -71,26 +76,6 @@ def statement(fact: Fact) -> Text:
     return Text(" ".join(fact.text.split())) + Text("\n") + provenance(fact)
 
 
-def in_brief(fact: Fact, characters: int = 62) -> Text:
-    """A fact in about two narrow lines: its beginning and its date."""
-    flat = " ".join(fact.text.split())
-    short = flat if len(flat) <= characters else flat[: characters - 1].rstrip() + "…"
-    return Text(short) + Text(f" {day(fact.dated)}" if fact.dated else "", style="dim")
-
-
-def rank_cell(rank: int | None) -> Text:
-    """A channel's rank of a result: the brighter the better."""
-    if rank is None:
-        return Text("·", style="dim")
-    style = "bold green" if rank == 1 else "green" if rank <= 3 else "yellow" if rank <= 10 else "dim"
-    return Text(f"#{rank}", style=style)
-
-
-def number(value: float | None, digits: int = 2) -> Text:
-    """A figure, or a dot where there is none."""
-    return Text("·", style="dim") if value is None else Text(f"{value:.{digits}f}")
-
-
 def plural(count: int, noun: str, many: str = "") -> str:
     """`1 fact`, `2 facts`, `3 entities`."""
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
@@ -106,3 +91,39 @@ def size(count: int | None) -> str:
             return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
         value /= 1000
     return f"{value:.1f} GB"
+
+
+def table(*columns: str, expand: bool = True) -> Table:
+    """The plain table that all lists share."""
+    drawn = Table(
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1),
+        header_style="dim",
+        expand=expand,
+    )
+    for column in columns:
+        drawn.add_column(column)
+    return drawn
+
+
+def draw_record(console: Console, fields: Mapping[str, object]) -> None:
+    """One thing in full: a field a line, empty ones left out."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(ratio=1, overflow="fold")
+    for name, value in fields.items():
+        if value not in (None, "", [], {}, ()):
+            grid.add_row(name, Text(_shown(value)))
+    console.print(grid)
+
+
+def _shown(value: object) -> str:
+    """A value as one line: lists with commas, objects as names and values, moments to the second."""
+    if isinstance(value, Mapping):
+        return " · ".join(f"{name.replace('_', ' ')} {_shown(part)}" for name, part in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_shown, value))
+    text = str(value)
+    return _MOMENT.sub(r"\1 \2", text)

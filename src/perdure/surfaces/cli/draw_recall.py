@@ -1,4 +1,4 @@
-"""A recall as a list, and explained as a table of channels, ranks, scores and boosts."""
+"""A recall as a list, and explained as a table of channels, ranks, scores and boosts with its time as a bar; and an answer."""
 
 from __future__ import annotations
 
@@ -11,18 +11,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from perdure.domain.recall import Candidate, RecallResult, Recollection
-from perdure.surfaces.cli.draw.times import channel_times, milliseconds, stage_bar, total
-from perdure.surfaces.cli.draw.words import (
-    EVIDENCE_STYLE,
-    day,
-    in_brief,
-    number,
-    plural,
-    rank_cell,
-    span,
-    statement,
-)
+from perdure.domain.fact import Fact
+from perdure.domain.recall import Candidate, RecallResult, Recollection, StageTime
+from perdure.reflect.pipeline import Reflection
+from perdure.surfaces.cli.draw import EVIDENCE_STYLE, day, plural, provenance, span, statement
 
 CUT_SHOWN = 5
 ROOMY = 92
@@ -34,6 +26,19 @@ _SHORT = {
     "semantic": "sem", "keyword": "key", "temporal": "time", "neighbourhood": "near", "semantic_floor": "sem",
     "signature": "sign", "pagerank": "rank", "relation": "rel",
 }  # fmt: skip
+_COLOURS = {
+    "understand": "cyan",
+    "search": "blue",
+    "fuse": "white",
+    "outline": "bright_white",
+    "rerank": "magenta",
+    "score": "green",
+    "hydrate": "yellow",
+    "diversify": "bright_blue",
+    "fit": "bright_green",
+}
+LEAST_SHARE = 0.01
+"""Stages below this share of the whole are told together."""
 
 
 def draw_recall(console: Console, result: RecallResult) -> None:
@@ -65,7 +70,7 @@ def draw_explained(console: Console, result: RecallResult, cut: Mapping[str, str
         console.print(Text())
     _draw_cut(console, result, cut)
     draw_asides(console, result)
-    console.print(Padding(times_line(result), (0, 0, 0, 2)))
+    console.print(Padding(stage_bar(result.timings), (0, 0, 0, 2)))
 
 
 def explain_table(
@@ -216,6 +221,71 @@ def _draw_cut(console: Console, result: RecallResult, texts: Mapping[str, str]) 
         )
 
 
-def times_line(result: RecallResult) -> Text:
-    """The stages' bar and, behind it, the channels' own times."""
-    return stage_bar(result.timings, BAR)
+def in_brief(fact: Fact, characters: int = 62) -> Text:
+    """A fact in about two narrow lines: its beginning and its date."""
+    flat = " ".join(fact.text.split())
+    short = flat if len(flat) <= characters else flat[: characters - 1].rstrip() + "…"
+    return Text(short) + Text(f" {day(fact.dated)}" if fact.dated else "", style="dim")
+
+
+def rank_cell(rank: int | None) -> Text:
+    """A channel's rank of a result: the brighter the better."""
+    if rank is None:
+        return Text("·", style="dim")
+    style = "bold green" if rank == 1 else "green" if rank <= 3 else "yellow" if rank <= 10 else "dim"
+    return Text(f"#{rank}", style=style)
+
+
+def number(value: float | None, digits: int = 2) -> Text:
+    """A figure, or a dot where there is none."""
+    return Text("·", style="dim") if value is None else Text(f"{value:.{digits}f}")
+
+
+def milliseconds(value: float) -> str:
+    """`0.4 ms`, `12 ms`, `1.3 s`."""
+    if value >= 1000:
+        return f"{value / 1000:.1f} s"
+    return f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"
+
+
+def total(timings: Sequence[StageTime]) -> float:
+    """Milliseconds from beginning to end."""
+    return next((time.milliseconds for time in timings if time.stage == "total"), 0.0)
+
+
+def channel_times(timings: Sequence[StageTime]) -> dict[str, float]:
+    """Milliseconds of each channel."""
+    return {
+        time.stage.removeprefix("search."): time.milliseconds
+        for time in timings
+        if time.stage.startswith("search.")
+    }
+
+
+def stage_bar(timings: Sequence[StageTime], width: int = BAR) -> Text:
+    """Each stage a stretch of the bar, then its name and time."""
+    stages = [time for time in timings if time.stage in _COLOURS]
+    whole = sum(time.milliseconds for time in stages) or 1.0
+    long = [time for time in stages if time.milliseconds >= LEAST_SHARE * whole]
+    bar, legend = Text(), Text()
+    for time in long:
+        cells = round(width * time.milliseconds / whole)
+        bar.append("━" * max(cells, 1), style=_COLOURS[time.stage])
+        legend.append("  ■ ", style=_COLOURS[time.stage])
+        legend.append(f"{time.stage} {milliseconds(time.milliseconds)}", style="dim")
+    rest = whole - sum(time.milliseconds for time in long)
+    if len(long) < len(stages):
+        legend.append(f"  rest {milliseconds(rest)}", style="dim")
+    bar.truncate(width)
+    return bar + legend
+
+
+def draw_reflection(console: Console, answer: Reflection) -> None:
+    """The answer, how well it is supported, and each source."""
+    console.print(Text(answer.text))
+    console.print(Text(f"evidence {answer.evidence.value}", style=EVIDENCE_STYLE[answer.evidence]))
+    for cited, recollection in enumerate(answer.based_on, start=1):
+        line = Text(f"[{cited}] ", style="dim") + provenance(recollection.fact)
+        console.print(Padding(line, (0, 0, 0, 2)))
+    for part in answer.recalled.degraded:
+        console.print(Text(f"without {part.part}: {part.reason}", style="yellow"))

@@ -1,4 +1,4 @@
-"""Files and folders as documents."""
+"""What `perdure retain` reads: texts, standard input, files, folders and chat exports."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import Any
 
 from perdure.domain.item import check_text
 from perdure.errors import InvalidInput, NotFound
-from perdure.surfaces.cli.sources.chats import read_chats
-from perdure.surfaces.cli.sources.model import Reading
+from perdure.surfaces.cli.chats import Reading, read_chats
 
 CHAT_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
 MAX_FILE_BYTES = 20_000_000

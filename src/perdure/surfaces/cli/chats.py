@@ -4,19 +4,37 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any
 
 from perdure.domain.item import AGENT_ROLES, check_text
 from perdure.errors import InvalidInput
-from perdure.surfaces.cli.sources.model import Reading
 
 _TEXT = ("text", "content", "message", "body")
 _WHO = ("speaker", "name", "sender", "author", "from", "role")
 _WHEN = ("date", "timestamp", "time", "created_at", "create_time", "ts", "datetime")
 _SILENT_ROLES = frozenset({"system", "developer", "tool", "function"})
 """Instructions and machine output: nobody said them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One document: its items in the form that retain takes, and where it was read."""
+
+    name: str
+    """For messages: a file, or a conversation in it."""
+    items: tuple[dict[str, Any], ...]
+
+    @property
+    def characters(self) -> int:
+        """Length of all its texts."""
+        return sum(len(item["content"]) for item in self.items)
+
+    def filled(self, defaults: dict[str, Any]) -> Reading:
+        """With `defaults` for the fields that its items leave open."""
+        return replace(self, items=tuple({**defaults, **item} for item in self.items))
 
 
 def read_chats(text: str, name: str, document_id: str | None = None) -> list[Reading]:
