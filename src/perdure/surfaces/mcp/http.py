@@ -17,8 +17,7 @@ from starlette.types import Receive, Scope, Send
 from perdure.engine import Perdure
 from perdure.errors import Unauthorised
 from perdure.surfaces.access import ONLY_LOCAL, KeyRing, check_exposure, is_local, is_loopback
-from perdure.surfaces.mcp.access import Caller
-from perdure.surfaces.mcp.server import create_server
+from perdure.surfaces.mcp.server import CALLER, Caller, create_server
 from perdure.surfaces.process import short_collections
 from perdure.surfaces.workers import Workers
 
@@ -62,7 +61,7 @@ class McpEndpoint:
             await JSONResponse(body, 401, {"WWW-Authenticate": "Bearer"})(scope, receive, send)
             return
         manager = self._any_bank if bank is None else self._one_bank
-        await manager.handle_request({**scope, "perdure.caller": caller}, receive, send)
+        await manager.handle_request({**scope, CALLER: caller}, receive, send)
 
     async def _admit(self, headers: Headers, bank: str | None) -> Caller:
         """By the rules of the REST server: a key, or this machine while there are no keys at all."""
