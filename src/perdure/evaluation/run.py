@@ -175,26 +175,18 @@ def write_rankings(path: Path, report: Report) -> None:
     path.write_text(text, encoding="utf-8")
 
 
+_SHAPES = {"items": tuple, "sessions": tuple, "evidence": frozenset, "evidence_sessions": frozenset}
+
+
 def to_cache(rankings: Sequence[Ranking]) -> str:
     """Rankings as JSON, with everything that the measures need."""
-    rows = [
-        {**asdict(r), "evidence": sorted(r.evidence), "evidence_sessions": sorted(r.evidence_sessions)}
-        for r in rankings
-    ]
-    return json.dumps(rows)
+    rows = [asdict(ranking) for ranking in rankings]
+    return json.dumps(
+        [{**row, **{name: sorted(row[name]) for name in ("evidence", "evidence_sessions")}} for row in rows]
+    )
 
 
 def from_cache(text: str) -> list[Ranking]:
     """The reverse of `to_cache`."""
-    return [
-        Ranking(
-            **{
-                **row,
-                "items": tuple(row["items"]),
-                "sessions": tuple(row["sessions"]),
-                "evidence": frozenset(row["evidence"]),
-                "evidence_sessions": frozenset(row["evidence_sessions"]),
-            }
-        )
-        for row in json.loads(text)
-    ]
+    rows = json.loads(text)
+    return [Ranking(**{**row, **{name: shape(row[name]) for name, shape in _SHAPES.items()}}) for row in rows]

@@ -21,10 +21,10 @@ from perdure.domain.recall import RecallResult
 from perdure.errors import InvalidInput, ModelError
 from perdure.surfaces.arguments import RecallOptions, read_moment, recall_with
 from perdure.surfaces.cli.draw import day, plural
-from perdure.surfaces.cli.draw_recall import explain_table, milliseconds, stage_bar, total, understood
+from perdure.surfaces.cli.draw_recall import explain_table, milliseconds, stage_bar, understood
 from perdure.surfaces.cli.output import console, emit
 from perdure.surfaces.cli.session import AsJson, load_settings
-from perdure.surfaces.plain import plain, plain_recall
+from perdure.surfaces.plain import plain, plain_recall, total_milliseconds
 
 if TYPE_CHECKING:  # the command's help loads neither
     from perdure.engine import Perdure
@@ -171,7 +171,7 @@ def draw_question(console: Console, number: int, asked: Asked) -> None:
     title = Text.assemble(
         (f" {number} ", "bold black on cyan"), (f" {asked.kind} ", "bold cyan"), (f"· {asked.why} ", "dim")
     )
-    took = Text(f" {milliseconds(total(result.timings))} ", style="dim")
+    took = Text(f" {milliseconds(total_milliseconds(result))} ", style="dim")
     panel = Panel(
         Group(Text(result.query.text, style="bold"), *parts), title=title, title_align="left", subtitle=took,
         subtitle_align="right", border_style="cyan", padding=(0, 1), width=width,

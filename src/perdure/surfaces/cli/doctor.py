@@ -19,6 +19,7 @@ from rich.text import Text
 
 from perdure import __version__
 from perdure.errors import PerdureError
+from perdure.surfaces.arguments import recall_with
 from perdure.surfaces.cli import exits
 from perdure.surfaces.cli.draw import plural, size
 from perdure.surfaces.cli.output import tell
@@ -44,7 +45,7 @@ QUESTION = "Why did Ines move to Utrecht?"
 SLOW_QUERY_MS = 100.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Check:
     """One finding."""
 
@@ -87,8 +88,7 @@ def draw_checks(console: Console, checks: Sequence[Check]) -> None:
                 told.append(f"\n→ {check.remedy}", style=style)
             grid.add_row(Text(mark, style=style), Text(check.name), told)
         console.print(grid)
-    failed = sum(check.state == "fail" for check in checks)
-    warned = sum(check.state == "warn" for check in checks)
+    failed, warned = (sum(check.state == state for check in checks) for state in (FAIL, WARN))
     if failed or warned:
         console.print(Text(f"\n{failed} failed, {warned} to look at", style="red" if failed else "yellow"))
     else:
@@ -99,57 +99,44 @@ def check_versions() -> Iterator[Check]:
     """What runs here."""
     import sqlite3
 
-    detail = (
-        f"perdure {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
-    )
-    yield Check(section="Versions", name="perdure", state=OK, detail=detail)
+    system = f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    yield Check("Versions", "perdure", OK, f"perdure {__version__}, {system}")
     names = ("numpy", "onnxruntime", "tokenizers", "pydantic")
-    found = ", ".join(f"{name} {metadata.version(name)}" for name in names)
-    yield Check(
-        section="Versions", name="libraries", state=OK, detail=f"SQLite {sqlite3.sqlite_version}, {found}"
-    )
+    libraries = ", ".join(f"{name} {metadata.version(name)}" for name in names)
+    yield Check("Versions", "libraries", OK, f"SQLite {sqlite3.sqlite_version}, {libraries}")
 
 
 def check_extras() -> Iterator[Check]:
     """Optional parts."""
     for extra, (module, use) in EXTRAS.items():
-        there = importlib.util.find_spec(module) is not None
-        yield Check(
-            section="Extras",
-            name=extra,
-            state=OK if there else WARN,
-            detail=f"installed: {use}" if there else f"not installed: no {use}",
-            remedy="" if there else f"pip install 'perdure[{extra}]'",
-        )
+        if importlib.util.find_spec(module) is not None:
+            yield Check("Extras", extra, OK, f"installed: {use}")
+        else:
+            yield Check("Extras", extra, WARN, f"not installed: no {use}", f"pip install 'perdure[{extra}]'")
 
 
 def check_database(settings: Settings) -> Iterator[Check]:
     """The configured database: that it opens, what it holds, and that its vectors fit the embedder."""
     file = database_file(settings)
     if file is not None and not file.exists():
-        yield Check(section="Database", name="file", state=OK, detail=f"{file} does not exist yet")
+        yield Check("Database", "file", OK, f"{file} does not exist yet")
         return
     from perdure.engine import Perdure
 
     try:
         with Perdure.open(settings=settings) as engine:
             banks = engine.banks()
-            counts = {bank.id: engine.stats(bank.id).current_facts for bank in banks}
+            facts = sum(engine.stats(bank.id).current_facts for bank in banks)
     except PerdureError as error:
-        yield Check(section="Database", name="file", state=FAIL, detail=f"{file}: {error}")
+        yield Check("Database", "file", FAIL, f"{file}: {error}")
         return
     stored = size(file.stat().st_size) if file is not None else settings.database
-    held = f"{plural(len(banks), 'bank')}, {plural(sum(counts.values()), 'fact')}"
-    yield Check(section="Database", name="file", state=OK, detail=f"{file}, {stored}: {held}")
+    content = f"{plural(len(banks), 'bank')}, {plural(facts, 'fact')}"
+    yield Check("Database", "file", OK, f"{file}, {stored}: {content}")
     for bank in banks:
         if bank.model is not None and bank.model.name.lower() != settings.embedder.lower() != "http":
-            yield Check(
-                section="Database",
-                name=f"bank {bank.id}",
-                state=WARN,
-                detail=f"holds vectors of {bank.model}, but the embedder is {settings.embedder}",
-                remedy=f"perdure reembed {bank.id}",
-            )
+            detail = f"holds vectors of {bank.model}, but the embedder is {settings.embedder}"
+            yield Check("Database", f"bank {bank.id}", WARN, detail, f"perdure reembed {bank.id}")
 
 
 def check_models(settings: Settings) -> Iterator[Check]:
@@ -164,16 +151,14 @@ def check_models(settings: Settings) -> Iterator[Check]:
         try:
             model: Any = choose(settings)
             if model is None:
-                yield Check(
-                    section="Models", name=name, state=WARN, detail="none: switched off by the settings"
-                )
+                yield Check("Models", name, WARN, "none: switched off by the settings")
                 continue
             started = time.perf_counter()
             figures = measure(model)
             figures["load_ms"] = (time.perf_counter() - started) * 1000.0 - figures["spent_ms"]
             yield _model_check(name, configured, model, figures)
         except PerdureError as error:
-            yield Check(section="Models", name=name, state=FAIL, detail=f"{configured}: {error}")
+            yield Check("Models", name, FAIL, f"{configured}: {error}")
 
 
 def _model_check(name: str, configured: str, model: Any, figures: dict[str, float]) -> Check:
@@ -183,12 +168,12 @@ def _model_check(name: str, configured: str, model: Any, figures: dict[str, floa
     rate = f"{figures['a_second']:.0f} {'pairs' if name == 'reranker' else 'texts'} a second"
     slow = figures.get("query_ms", 0.0) > SLOW_QUERY_MS
     return Check(
-        section="Models",
-        name=name,
-        state=WARN if slow else OK,
-        detail=f"{configured}{source}\n{query}{rate}, loaded in {figures['load_ms']:.0f} ms",
-        remedy="slow: is the machine busy?" if slow else "",
-        figures={key: round(value, 2) for key, value in figures.items() if key != "spent_ms"},
+        "Models",
+        name,
+        WARN if slow else OK,
+        f"{configured}{source}\n{query}{rate}, loaded in {figures['load_ms']:.0f} ms",
+        "slow: is the machine busy?" if slow else "",
+        {key: round(value, 2) for key, value in figures.items() if key != "spent_ms"},
     )
 
 
@@ -223,24 +208,20 @@ def check_round_trip(settings: Settings) -> Iterator[Check]:
                 started = time.perf_counter()
                 done = engine.retain("doctor", list(SAMPLE), timestamp="2024-11-04T09:00:00+00:00")
                 kept = (time.perf_counter() - started) * 1000.0
-                engine.recall("doctor", QUESTION, track=False)
-                asked = _milliseconds(lambda: engine.recall("doctor", QUESTION, track=False), 5)
-                result = engine.recall("doctor", QUESTION, track=False)
+                result = recall_with(engine, "doctor", QUESTION, {"track": False})
+                asked = _milliseconds(lambda: recall_with(engine, "doctor", QUESTION, {"track": False}), 5)
         except PerdureError as error:
-            yield Check(section="Round trip", name="memory", state=FAIL, detail=str(error))
+            yield Check("Round trip", "memory", FAIL, str(error))
             return
-    found = bool(result.recollections) and "Ines" in result.recollections[0].text
+    facts = plural(len(done.fact_ids), "fact")
+    detail = f"{len(SAMPLE)} sentences became {facts} in {kept:.0f} ms (first use)"
+    yield Check("Round trip", "retain", OK if done.fact_ids else FAIL, detail)
+    right = bool(result.recollections) and "Ines" in result.recollections[0].text
     yield Check(
-        section="Round trip",
-        name="retain",
-        state=OK if done.fact_ids else FAIL,
-        detail=f"{len(SAMPLE)} sentences became {plural(len(done.fact_ids), 'fact')} in {kept:.0f} ms (first use)",
-    )
-    yield Check(
-        section="Round trip",
-        name="recall",
-        state=OK if found else FAIL,
-        detail=f"the right fact first, {asked:.0f} ms" if found else "the right fact did not come first",
-        remedy="; ".join(f"without {part.part}: {part.reason}" for part in result.degraded),
-        figures={"recall_ms": round(asked, 2), "retain_ms": round(kept, 2)},
+        "Round trip",
+        "recall",
+        OK if right else FAIL,
+        f"the right fact first, {asked:.0f} ms" if right else "the right fact did not come first",
+        "; ".join(f"without {part.part}: {part.reason}" for part in result.degraded),
+        {"recall_ms": round(asked, 2), "retain_ms": round(kept, 2)},
     )

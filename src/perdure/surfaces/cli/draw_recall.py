@@ -15,6 +15,7 @@ from perdure.domain.fact import Fact
 from perdure.domain.recall import Candidate, RecallResult, Recollection, StageTime
 from perdure.reflect.pipeline import Reflection
 from perdure.surfaces.cli.draw import EVIDENCE_STYLE, day, plural, provenance, span, statement
+from perdure.surfaces.plain import total_milliseconds
 
 CUT_SHOWN = 5
 ROOMY = 92
@@ -27,16 +28,9 @@ _SHORT = {
     "signature": "sign", "pagerank": "rank", "relation": "rel",
 }  # fmt: skip
 _COLOURS = {
-    "understand": "cyan",
-    "search": "blue",
-    "fuse": "white",
-    "outline": "bright_white",
-    "rerank": "magenta",
-    "score": "green",
-    "hydrate": "yellow",
-    "diversify": "bright_blue",
-    "fit": "bright_green",
-}
+    "understand": "cyan", "search": "blue", "fuse": "white", "outline": "bright_white", "rerank": "magenta",
+    "score": "green", "hydrate": "yellow", "diversify": "bright_blue", "fit": "bright_green",
+}  # fmt: skip
 LEAST_SHARE = 0.01
 """Stages below this share of the whole are told together."""
 
@@ -132,7 +126,7 @@ def _figure_columns(channels: Sequence[str], late: bool) -> list[tuple[str, int]
 
 def channels_of(result: RecallResult, shown: Sequence[Recollection]) -> list[str]:
     """The channels that ran, in the recipe's order as the timings tell it, and any that found something."""
-    ran = list(channel_times(result.timings))
+    ran = [time.stage.removeprefix("search.") for time in result.timings if time.stage.startswith("search.")]
     found = [rank.channel for r in shown if r.candidate is not None for rank in r.candidate.ranks]
     order = ("semantic", "keyword", "graph", "temporal")
     every = dict.fromkeys([*ran, *found])
@@ -170,7 +164,7 @@ def _head(result: RecallResult) -> Text:
     head = Text.assemble((result.query.text, "bold"), "\n")
     head.append(f"evidence {result.evidence.value}", style=EVIDENCE_STYLE[result.evidence])
     head.append(f" · {plural(len(result), 'recollection')} · {plural(result.tokens, 'token')}", style="dim")
-    head.append(f" · {milliseconds(total(result.timings))} · recipe {result.recipe}", style="dim")
+    head.append(f" · {milliseconds(total_milliseconds(result))} · recipe {result.recipe}", style="dim")
     return head
 
 
@@ -246,20 +240,6 @@ def milliseconds(value: float) -> str:
     if value >= 1000:
         return f"{value / 1000:.1f} s"
     return f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"
-
-
-def total(timings: Sequence[StageTime]) -> float:
-    """Milliseconds from beginning to end."""
-    return next((time.milliseconds for time in timings if time.stage == "total"), 0.0)
-
-
-def channel_times(timings: Sequence[StageTime]) -> dict[str, float]:
-    """Milliseconds of each channel."""
-    return {
-        time.stage.removeprefix("search."): time.milliseconds
-        for time in timings
-        if time.stage.startswith("search.")
-    }
 
 
 def stage_bar(timings: Sequence[StageTime], width: int = BAR) -> Text:

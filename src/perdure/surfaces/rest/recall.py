@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from math import inf
 from typing import Any, Literal
 
 from fastapi import APIRouter
@@ -14,7 +15,7 @@ from perdure.engine import Perdure
 from perdure.recall.recipe import Recipe
 from perdure.recall.request import MinScores, Situation
 from perdure.surfaces.arguments import RecallOptions, read_utc, recall_with
-from perdure.surfaces.plain import plain_recall
+from perdure.surfaces.plain import plain_candidate, plain_recall, total_milliseconds
 from perdure.surfaces.rest.bodies import (
     MOST_TOKENS,
     AsOfBody,
@@ -40,6 +41,7 @@ Json = dict[str, Any]
 """Answers are built as plain objects in the form of RecallResponse: hundreds of models per answer would cost milliseconds."""
 _TIMES = ("occurred_start", "occurred_end", "mentioned_at", "valid_from", "valid_to")
 _SCORED = {"semantic": "semantic", "semantic_floor": "semantic", "keyword": "keyword"}
+_EXPLAINED = ("channels", "fused", "late", "rerank", "relevance", "boosts", "score")
 _OPTIONAL = ("document_id", "chunk_id", "subject", "relation", "object", "confidence")
 
 
@@ -222,10 +224,8 @@ def recall(service: Serving, bank: ReadBank, body: RecallRequest) -> Json:
     config = acting(engine, bank)
     result = recall_with(engine, bank, body.query, _options(engine, config, body))
     recalled = list(result.recollections)
-    prefers = (
-        config.recall_prefer_observations if body.prefer_observations is None else body.prefer_observations
-    )
-    if prefers:
+    prefers = body.prefer_observations
+    if config.recall_prefer_observations if prefers is None else prefers:
         recalled = _without_sources(recalled)
     response: Json = {
         "results": [_result(r, body.explain or body.trace) for r in recalled],
@@ -308,16 +308,8 @@ def _result(recollection: Recollection, explain: bool) -> Json:
     if recollection.notes:
         body["notes"] = list(recollection.notes)
     if explain and candidate is not None:
-        body["explain"] = {
-            "channels": {r.channel: {"rank": r.rank, "score": r.score} for r in candidate.ranks},
-            "fused": candidate.fused,
-            "late": candidate.late,
-            "rerank": candidate.rerank,
-            "relevance": candidate.relevance,
-            "boosts": dict(candidate.boosts),
-            "score": candidate.score,
-            "tokens": recollection.tokens,
-        }
+        told = plain_candidate(candidate)
+        body["explain"] = {**{name: told[name] for name in _EXPLAINED}, "tokens": recollection.tokens}
     return body
 
 
@@ -332,14 +324,8 @@ def _fact(fact: Fact) -> Json:
         "tags": sorted(fact.tags),
         "proof_count": fact.proof_count,
     }
-    for name in _TIMES:
-        moment = getattr(fact, name)
-        if moment is not None:
-            body[name] = moment.isoformat()
-    for name in _OPTIONAL:
-        value = getattr(fact, name)
-        if value is not None:
-            body[name] = value
+    body |= {name: moment.isoformat() for name in _TIMES if (moment := getattr(fact, name)) is not None}
+    body |= {name: value for name in _OPTIONAL if (value := getattr(fact, name)) is not None}
     if fact.metadata:
         body["metadata"] = dict(fact.metadata)
     if fact.source_fact_ids:
@@ -360,11 +346,10 @@ def _scores(final: float, candidate: Candidate | None) -> Json:
 
 def _trace(result: RecallResult) -> dict[str, Any]:
     told = plain_recall(result)
-    total = next((time.milliseconds for time in result.timings if time.stage == "total"), 0.0)
     return {
         "query": result.query.text,
         "num_results": len(result.recollections),
-        "time_seconds": round(total / 1000.0, 6),
+        "time_seconds": round(total_milliseconds(result) / 1000.0, 6),
         **{name: told[name] for name in ("recipe", "understood", "degraded", "timings_ms", "cut")},
     }
 
@@ -410,18 +395,17 @@ def _chunks(engine: Perdure, bank: str, result: RecallResult) -> Json:
 def _source_facts(
     engine: Perdure, bank: str, recalled: list[Recollection], options: SourceFactsIncludeOptions
 ) -> Json:
-    found: Json = {}
-    left = options.max_tokens
+    facts: Json = {}
+    left = options.max_tokens if options.max_tokens >= 0 else inf
+    per_observation = options.max_tokens_per_observation if options.max_tokens_per_observation >= 0 else inf
     truncated = False
     for r in recalled:
-        own = options.max_tokens_per_observation
-        for fact in engine.facts_by_id(bank, [i for i in r.fact.source_fact_ids if i not in found]):
+        own = per_observation
+        for fact in engine.facts_by_id(bank, [i for i in r.fact.source_fact_ids if i not in facts]):
             cost = engine.count_tokens(fact.text)
-            if (options.max_tokens >= 0 and cost > left) or (
-                options.max_tokens_per_observation >= 0 and cost > own
-            ):
+            if cost > left or cost > own:
                 truncated = True
                 continue
             left, own = left - cost, own - cost
-            found[fact.id] = _fact(fact)
-    return {"source_facts": found, "source_facts_truncated": truncated}
+            facts[fact.id] = _fact(fact)
+    return {"source_facts": facts, "source_facts_truncated": truncated}

@@ -15,6 +15,7 @@ from perdure.engine import Perdure
 from perdure.errors import InvalidInput
 from perdure.reflect.pipeline import Reflection
 from perdure.surfaces.arguments import RecallOptions, recall_with, reflect_with
+from perdure.surfaces.plain import total_milliseconds
 from perdure.surfaces.rest.bodies import (
     MOST_TOKENS,
     AsOfBody,
@@ -176,7 +177,6 @@ def _trace(
     memories = (
         [_fact(r).model_dump(exclude_none=True) for r in recalled.recollections] if asked.output else []
     )
-    total = next((time.milliseconds for time in recalled.timings if time.stage == "total"), 0.0)
     call = ReflectToolCall(
         tool="recall",
         input={
@@ -187,7 +187,7 @@ def _trace(
             "tags": options["tags"],
         },
         output={"memories": memories} if asked.output else None,
-        duration_ms=round(total),
+        duration_ms=round(total_milliseconds(recalled)),
         iteration=1,
     )
     return ReflectTrace(tool_calls=[call])
