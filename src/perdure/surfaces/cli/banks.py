@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.table import Column
 from rich.text import Text
 
 from perdure.domain.bank import Bank
@@ -50,10 +51,10 @@ def draw_banks(console: Console, rows: Sequence[tuple[Bank, BankStats]]) -> None
     if not rows:
         console.print(Text("no banks yet: `perdure retain` makes one", style="dim"))
         return
-    drawn = table("bank", "facts", "documents", "entities", "updated", expand=False)
-    drawn.columns[0].overflow = "fold"
-    for column in drawn.columns[1:]:
-        column.justify, column.no_wrap = "right", True
+    figures = [
+        Column(name, justify="right", no_wrap=True) for name in ("facts", "documents", "entities", "updated")
+    ]
+    drawn = table(Column("bank", overflow="fold"), *figures, expand=False)
     for bank, stats in rows:
         model = bank.model.name if bank.model is not None else ""
         below = " · ".join(filter(None, (bank.name if bank.name != bank.id else "", model)))
@@ -76,18 +77,18 @@ def draw_stats(console: Console, bank: str, stats: BankStats) -> None:
     """Counts of what a bank holds."""
     console.print(Text(bank, style="bold"))
     closed = stats.facts - stats.current_facts
-    shares = [f"{kind} {count:,}" for kind, count in sorted(stats.facts_by_type.items()) if count]
-    draw_record(
-        console,
-        {
-            "facts": f"{stats.current_facts:,}" + (f" (and {closed:,} closed)" if closed else ""),
-            "by type": " · ".join(shares),
-            "documents": f"{stats.documents:,}",
-            "chunks": f"{stats.chunks:,}",
-            "entities": f"{stats.entities:,}",
-            "links": " · ".join(f"{kind} {count:,}" for kind, count in sorted(stats.links_by_kind.items()))
-            or "0",
-            "tags": " · ".join(f"{tag} {count:,}" for tag, count in sorted(stats.tags.items())),
-            "on disk": size(stats.bytes_on_disk) + " (the whole database)",
-        },
-    )
+    fields = {
+        "facts": f"{stats.current_facts:,}" + (f" (and {closed:,} closed)" if closed else ""),
+        "by type": _shares(stats.facts_by_type),
+        "documents": f"{stats.documents:,}",
+        "chunks": f"{stats.chunks:,}",
+        "entities": f"{stats.entities:,}",
+        "links": _shares(stats.links_by_kind) or "0",
+        "tags": _shares(stats.tags),
+        "on disk": size(stats.bytes_on_disk) + " (the whole database)",
+    }
+    draw_record(console, fields)
+
+
+def _shares(counts: Mapping[str, int]) -> str:
+    return " · ".join(f"{name} {count:,}" for name, count in sorted(counts.items()) if count)

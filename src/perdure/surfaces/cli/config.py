@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.table import Column
 from rich.text import Text
 
 from perdure.errors import InvalidInput, ModelError
@@ -72,8 +73,9 @@ def _shown(value: Any) -> Any:
 def draw_settings(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
     """Name, value and origin; what was set by the user stands out. Where there is little room, notes stand below."""
     roomy = console.width >= USUAL
-    drawn = table("setting", "value", "from", *(["about"] if roomy else []))
-    drawn.columns[3 if roomy else 1].ratio = 1
+    drawn = table("setting", Column("value", ratio=None if roomy else 1), "from")
+    if roomy:
+        drawn.add_column("about", ratio=1)
     for row in rows:
         plain_default = row["origin"] == "default"
         value = Text(
@@ -128,8 +130,7 @@ def _known_models() -> list[dict[str, Any]]:
 
 def draw_models(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
     """Each model and below it its place, when it is on this machine."""
-    drawn = table("", "model", "kind", "size", expand=False)
-    drawn.columns[1].overflow = "fold"
+    drawn = table("", Column("model", overflow="fold"), "kind", "size", expand=False)
     for row in rows:
         state = "fail" if row["in_use"] and not row["source"] else "ok" if row["source"] else "absent"
         mark, style = _MARKS["used" if state == "ok" and row["in_use"] else state]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from perdure import __version__
@@ -77,10 +77,8 @@ def draw_checks(console: Console, checks: Sequence[Check]) -> None:
     """The doctor's findings by section, each with its remedy."""
     for section in dict.fromkeys(check.section for check in checks):
         console.print(Text(section, style="bold"))
-        grid = Table.grid(padding=(0, 1))
-        grid.add_column(width=3, justify="right")
-        grid.add_column(no_wrap=True, min_width=14)
-        grid.add_column(ratio=1)
+        marks, names = Column(width=3, justify="right"), Column(no_wrap=True, min_width=14)
+        grid = Table.grid(marks, names, Column(ratio=1), padding=(0, 1))
         for check in (check for check in checks if check.section == section):
             mark, style = MARKS[check.state]
             told = Text(check.detail)

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 
 from rich import box
 from rich.console import Console
-from rich.table import Table
+from rich.padding import PaddingDimensions
+from rich.table import Column, Table
 from rich.text import Text
 
 from perdure.domain.fact import Fact
@@ -93,26 +94,16 @@ def size(count: int | None) -> str:
     return f"{value:.1f} GB"
 
 
-def table(*columns: str, expand: bool = True) -> Table:
+def table(*columns: str | Column, expand: bool = True, padding: PaddingDimensions = (0, 1)) -> Table:
     """The plain table that all lists share."""
-    drawn = Table(
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        pad_edge=False,
-        padding=(0, 1),
-        header_style="dim",
-        expand=expand,
-    )
-    for column in columns:
-        drawn.add_column(column)
+    drawn = Table(*columns, box=box.SIMPLE_HEAD, header_style="dim", padding=padding, expand=expand)
+    drawn.show_edge = drawn.pad_edge = False
     return drawn
 
 
 def draw_record(console: Console, fields: Mapping[str, object]) -> None:
-    """One thing in full: a field a line, empty ones left out."""
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim", no_wrap=True)
-    grid.add_column(ratio=1, overflow="fold")
+    """One thing in full: one field per line, empty ones left out."""
+    grid = Table.grid(Column(style="dim", no_wrap=True), Column(ratio=1, overflow="fold"), padding=(0, 2))
     for name, value in fields.items():
         if value not in (None, "", [], {}, ()):
             grid.add_row(name, Text(_shown(value)))
@@ -125,5 +116,4 @@ def _shown(value: object) -> str:
         return " · ".join(f"{name.replace('_', ' ')} {_shown(part)}" for name, part in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(map(_shown, value))
-    text = str(value)
-    return _MOMENT.sub(r"\1 \2", text)
+    return _MOMENT.sub(r"\1 \2", str(value))

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from perdure.domain.fact import Fact
 from perdure.domain.recall import Candidate, RecallResult, Recollection, StageTime
 from perdure.reflect.pipeline import Reflection
-from perdure.surfaces.cli.draw import EVIDENCE_STYLE, day, plural, provenance, span, statement
+from perdure.surfaces.cli.draw import EVIDENCE_STYLE, day, plural, provenance, span, statement, table
 from perdure.surfaces.plain import total_milliseconds
 
 CUT_SHOWN = 5
@@ -38,10 +37,8 @@ LEAST_SHARE = 0.01
 def draw_recall(console: Console, result: RecallResult) -> None:
     """The recollections, best first, and what was missing."""
     console.print(_head(result))
-    grid = Table.grid(padding=(0, 1))
-    grid.add_column(justify="right", style="dim", width=4)
-    grid.add_column(justify="right", width=5)
-    grid.add_column(ratio=1)
+    citations, scores = Column(justify="right", style="dim", width=4), Column(justify="right", width=5)
+    grid = Table.grid(citations, scores, Column(ratio=1), padding=(0, 1))
     for recollection in result.recollections:
         score = Text(f"{recollection.score:.2f}", style=EVIDENCE_STYLE[recollection.evidence])
         grid.add_row(f"[{recollection.citation}]".replace("[", "\\["), score, _told(recollection))
@@ -78,17 +75,13 @@ def explain_table(
     late = any(r.candidate is not None and r.candidate.late is not None for r in shown)
     if width < ROOMY:
         return _stacked(shown, channels, late, brief, width)
-    table = Table(
-        box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=0, header_style="dim", expand=True
-    )
-    table.add_column("#", justify="right", style="dim", width=2)
-    table.add_column("fact", ratio=1)
-    for name, room in _figure_columns(channels, late):
-        table.add_column(name, justify="right", width=room)
+    columns = [Column("#", justify="right", style="dim", width=2), Column("fact", ratio=1)]
+    columns += [Column(name, justify="right", width=room) for name, room in _figure_columns(channels, late)]
+    drawn = table(*columns, padding=0)
     for recollection in shown:
         told = in_brief(recollection.fact) if brief else statement(recollection.fact) + _boosts(recollection)
-        table.add_row(str(recollection.citation), told, *_figures(recollection, channels, late))
-    return table
+        drawn.add_row(str(recollection.citation), told, *_figures(recollection, channels, late))
+    return drawn
 
 
 def _stacked(
@@ -99,18 +92,15 @@ def _stacked(
     kept = [n for n, (name, _) in enumerate(columns) if not (crowded and name == LEAST)]
 
     def row(cells: Sequence[Text]) -> Table:
-        grid = Table.grid(padding=(0, 1, 0, 0))
-        grid.add_column(width=2)
-        for n in kept:
-            grid.add_column(justify="right", width=columns[n][1])
+        figures = [Column(justify="right", width=columns[n][1]) for n in kept]
+        grid = Table.grid(Column(width=2), *figures, padding=(0, 1, 0, 0))
         grid.add_row("", *(cells[n] for n in kept))
         return grid
 
     parts: list[RenderableType] = [row([Text(name, style="dim") for name, _ in columns])]
     for recollection in shown:
-        told = Table.grid(padding=(0, 1, 0, 0))
-        told.add_column(justify="right", style="dim", width=2)
-        told.add_column(ratio=1)
+        citation = Column(justify="right", style="dim", width=2)
+        told = Table.grid(citation, Column(ratio=1), padding=(0, 1, 0, 0))
         fact = recollection.fact
         text = in_brief(fact, width - 16) if brief else statement(fact) + _boosts(recollection)
         told.add_row(str(recollection.citation), text)

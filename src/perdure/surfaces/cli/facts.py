@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from perdure.domain.fact import Entity, Fact
@@ -77,9 +77,7 @@ def facts(
 
 def draw_facts(console: Console, facts: Sequence[Fact], total: int) -> None:
     """A page of facts with their ids, beside them or, where there is little room, below."""
-    drawn = table("id", "fact")
-    drawn.columns[0].no_wrap, drawn.columns[0].style = True, "dim"
-    drawn.columns[1].ratio = 1
+    drawn = table(Column("id", no_wrap=True, style="dim"), Column("fact", ratio=1))
     for fact in facts:
         if console.width < USUAL:
             console.print(statement(fact).append(f"\n{fact.id}", style="dim"))
@@ -105,22 +103,21 @@ def entities(
         chosen = [
             entity
             for entity in engine.entities(bank)
-            if (kind is None or entity.type == kind)
-            and (
-                not name
-                or any(name.casefold() in called.casefold() for called in (entity.name, *entity.aliases))
-            )
+            if kind in (None, entity.type) and _called(entity, name)
         ]
     value = {"bank": bank, "total": len(chosen), "entities": chosen[:limit]}
     tell(as_json, value, lambda shown: draw_entities(shown, chosen[:limit], len(chosen)))
 
 
+def _called(entity: Entity, part: str | None) -> bool:
+    """Whether one of the entity's names contains the part, in any case."""
+    return not part or any(part.casefold() in name.casefold() for name in (entity.name, *entity.aliases))
+
+
 def draw_entities(console: Console, entities: Sequence[Entity], total: int) -> None:
     """Entities, most mentioned first; their ids are in the JSON form."""
-    drawn = table("entity", "type", "mentions", "seen", "also called")
-    drawn.columns[2].justify = "right"
-    drawn.columns[3].no_wrap = True
-    drawn.columns[4].ratio = 1
+    mentions, seen_in = Column("mentions", justify="right"), Column("seen", no_wrap=True)
+    drawn = table("entity", "type", mentions, seen_in, Column("also called", ratio=1))
     for entity in entities:
         seen = " – ".join(dict.fromkeys(filter(None, (day(entity.first_seen), day(entity.last_seen)))))
         drawn.add_row(
@@ -156,11 +153,9 @@ def timeline(
 
 
 def draw_timeline(console: Console, facts: Sequence[Fact]) -> None:
-    """Facts by date, years and months as headings on the left."""
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(justify="right", style="cyan", no_wrap=True)
-    grid.add_column(width=1)
-    grid.add_column(ratio=1)
+    """Facts by date, which stand on the left."""
+    dates = Column(justify="right", style="cyan", no_wrap=True)
+    grid = Table.grid(dates, Column(width=1), Column(ratio=1), padding=(0, 2))
     last = ""
     for fact in facts:
         when = day(fact.dated)
@@ -192,8 +187,7 @@ def history(
 
 def draw_history(console: Console, facts: Sequence[Fact]) -> None:
     """Each value a relation had, oldest first, and while it held."""
-    drawn = table("relation", "value", "from", "to", "fact")
-    drawn.columns[4].ratio = 1
+    drawn = table("relation", "value", "from", "to", Column("fact", ratio=1))
     for fact in facts:
         current = fact.valid_to is None and fact.retired_at is None
         end = (

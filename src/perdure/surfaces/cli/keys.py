@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.table import Column
 from rich.text import Text
 
 from perdure.surfaces.cli.draw import day, table
@@ -73,9 +74,8 @@ def draw_keys(console: Console, keys: Sequence[ApiKey]) -> None:
     if not keys:
         console.print(Text("no keys: the server answers on this machine only", style="dim"))
         return
-    drawn = table("key", "name", "banks", "scopes", "created")
-    drawn.columns[0].no_wrap = drawn.columns[4].no_wrap = True
-    drawn.columns[1].overflow = drawn.columns[2].overflow = "fold"
+    named, banks = (Column(title, overflow="fold") for title in ("name", "banks"))
+    drawn = table(Column("key", no_wrap=True), named, banks, "scopes", Column("created", no_wrap=True))
     for key in keys:
         scopes = ", ".join(sorted(scope.value for scope in key.scopes))
         drawn.add_row(key.id, Text(key.name), Text(", ".join(key.banks)), scopes, day(key.created_at))

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.table import Column
 from rich.text import Text
 
 from perdure.domain.operation import Operation, OperationStatus
@@ -54,8 +55,7 @@ def operations(
 
 def draw_operations(console: Console, operations: Sequence[Operation]) -> None:
     """Background work and how far it is, with ids that can be copied whole, and errors below."""
-    drawn = table("operation", "kind", "status", "progress", "updated", expand=False)
-    drawn.columns[0].overflow = "fold"
+    drawn = table(Column("operation", overflow="fold"), "kind", "status", "progress", "updated", expand=False)
     for work in operations:
         status = Text(work.status.value, style=STATUS_STYLE.get(work.status.value, ""))
         updated = f"{work.updated_at:%Y-%m-%d %H:%M}" if work.updated_at else ""
