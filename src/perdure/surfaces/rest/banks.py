@@ -226,4 +226,4 @@ def _profile(bank: Bank) -> BankProfileResponse:
 
 
 def _traits(disposition: Disposition) -> DispositionTraits:
-    return DispositionTraits(**fields_of(disposition, DispositionTraits))
+    return DispositionTraits(**fields_of(disposition, DispositionTraits.model_fields))

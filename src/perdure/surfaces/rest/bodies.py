@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 
@@ -151,6 +151,6 @@ def iso(moment: datetime | None) -> str | None:
     return moment.isoformat() if moment is not None else None
 
 
-def fields_of(source: object, body: type[BaseModel]) -> dict[str, Any]:
-    """The fields that a body takes from its source under the same names, as plain JSON values."""
-    return {name: plain(getattr(source, name)) for name in body.model_fields if hasattr(source, name)}
+def fields_of(source: object, names: Iterable[str]) -> dict[str, Any]:
+    """The fields of these names that the source has too, as plain JSON values."""
+    return {name: plain(getattr(source, name)) for name in names if hasattr(source, name)}

@@ -171,7 +171,7 @@ def list_memories(
 
 
 def _unit(fact: Fact) -> MemoryUnit:
-    fields = fields_of(fact, MemoryUnit) | {
+    fields = fields_of(fact, MemoryUnit.model_fields) | {
         "date": iso(fact.dated),
         "fact_type": fact.type.value,
         "entities": ", ".join(fact.entities),
@@ -184,7 +184,7 @@ def _unit(fact: Fact) -> MemoryUnit:
 
 
 def _detail(fact: Fact, previous_id: str | None = None) -> MemoryDetail:
-    fields = fields_of(fact, MemoryDetail) | {
+    fields = fields_of(fact, MemoryDetail.model_fields) | {
         "bank_id": fact.bank,
         "date": iso(fact.dated),
         "previous_id": previous_id,

@@ -129,10 +129,10 @@ def _documents(engine: Perdure, bank: str, operation_ids: list[str]) -> dict[str
 
 def _requests(engine: Perdure, bank: str, operation_ids: list[str]) -> dict[str, dict[str, Any]]:
     """Operation id -> what was submitted."""
-    bodies = {
-        record.id: record.body.get("request") for record in engine.records(KIND, bank=bank, ids=operation_ids)
+    records = engine.records(KIND, bank=bank, ids=operation_ids)
+    return {
+        record.id: request for record in records if isinstance(request := record.body.get("request"), dict)
     }
-    return {name: request for name, request in bodies.items() if isinstance(request, dict)}
 
 
 def _item(operation: Operation, document_id: str | None) -> OperationResponse:

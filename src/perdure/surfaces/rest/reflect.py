@@ -163,7 +163,7 @@ def _options(engine: Perdure, bank: str, body: ReflectRequest) -> RecallOptions:
 def _fact(recollection: Recollection) -> ReflectFact:
     fact = recollection.fact
     return ReflectFact(
-        **fields_of(fact, ReflectFact)
+        **fields_of(fact, ReflectFact.model_fields)
         | {"context": fact.context or None, "metadata": dict(fact.metadata) or None}
     )
 

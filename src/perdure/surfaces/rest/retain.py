@@ -248,16 +248,9 @@ def _once(engine: Perdure, bank: str, key: str, body: BaseModel, work: Callable[
                     raise Conflict("this Idempotency-Key was used with another request")
                 return str(record.body["answer"])
         answer = work().model_dump_json(by_alias=True)
-        engine.save_record(
-            Record(
-                kind=KIND,
-                id=record_id,
-                bank=bank,
-                body={"request": request, "answer": answer},
-                created_at=now,
-                updated_at=now,
-            )
-        )
+        kept = {"request": request, "answer": answer}
+        record = Record(kind=KIND, id=record_id, bank=bank, body=kept, created_at=now, updated_at=now)
+        engine.save_record(record)
         if record_id.startswith(SWEEP):
             _drop_old(engine, bank, now)
         return answer

@@ -14,7 +14,7 @@ from perdure.domain.fact import Fact, Link
 from perdure.domain.operation import OperationStatus
 from perdure.engine import Perdure
 from perdure.ports.store import BankStats
-from perdure.surfaces.rest.bodies import FactTypeName, Limit, Tags, TagsMatch, iso
+from perdure.surfaces.rest.bodies import FactTypeName, Limit, Tags, TagsMatch, fields_of, iso
 from perdure.surfaces.rest.errors import ERRORS
 from perdure.surfaces.rest.listing import Listing
 from perdure.surfaces.rest.service import ReadBank, Serving, StrictClients, on_worker
@@ -32,6 +32,10 @@ _PERIODS: dict[str, tuple[timedelta, str, timedelta]] = {
     "90d": (timedelta(days=90), "day", timedelta(days=1)),
 }
 _COLOURS = {"world": "#42a5f5", "experience": "#66bb6a", "opinion": "#ab47bc", "observation": "#ffa726"}
+_ROW = (
+    "id", "text", "context", "occurred_start", "occurred_end", "mentioned_at", "document_id", "chunk_id", "tags",
+    "proof_count",
+)  # fmt: skip
 FACTS_PER_READ = 500
 
 
@@ -129,7 +133,7 @@ def _links_by_type(engine: Perdure, bank: str, stats: BankStats) -> dict[str, di
         return {types[0]: dict(stats.links_by_kind)} if stats.links_by_kind else {}
     type_of = {fact.id: fact.type.value for fact in Listing(invalidated=True).every(engine, bank)}
     counts: dict[str, Counter[str]] = {}
-    for source, _, kind in {_edge(link) for link in _links(engine, bank, list(type_of))}:
+    for source, _, kind in dict.fromkeys(_edge(link) for link in _links(engine, bank, list(type_of))):
         if source in type_of:
             counts.setdefault(type_of[source], Counter())[kind] += 1
     return {kind: dict(counter) for kind, counter in counts.items()}
@@ -232,19 +236,9 @@ def _node(fact: Fact) -> dict[str, Any]:
 
 
 def _row(fact: Fact) -> dict[str, Any]:
-    return {
-        "id": fact.id,
-        "text": fact.text,
-        "context": fact.context,
-        "occurred_start": iso(fact.occurred_start),
-        "occurred_end": iso(fact.occurred_end),
-        "mentioned_at": iso(fact.mentioned_at),
+    return fields_of(fact, _ROW) | {
         "date": iso(fact.dated),
         "entities": ", ".join(fact.entities),
-        "document_id": fact.document_id,
-        "chunk_id": fact.chunk_id,
         "fact_type": fact.type.value,
-        "tags": sorted(fact.tags),
         "created_at": iso(fact.recorded_at),
-        "proof_count": fact.proof_count,
     }

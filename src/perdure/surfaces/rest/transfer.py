@@ -25,7 +25,7 @@ from perdure.engine import Perdure
 from perdure.errors import InvalidInput, NotFound, PerdureError
 from perdure.surfaces.arguments import find_bank
 from perdure.surfaces.keys import Scope
-from perdure.surfaces.rest.bodies import SubmitResponse
+from perdure.surfaces.rest.bodies import SubmitResponse, fields_of
 from perdure.surfaces.rest.config import restore_profile
 from perdure.surfaces.rest.errors import ERRORS
 from perdure.surfaces.rest.service import (
@@ -46,6 +46,7 @@ _TRANSFER = "/banks/{bank_id}/document-transfer"
 TRANSFER = "transfer"
 MEMBER = "bank.jsonl"
 LOST = "the server stopped before the work ended"
+_OF_DOCUMENT = ("title", "context", "tags", "metadata")
 _LARGEST_MEMBER = 4_000_000_000
 
 
@@ -131,23 +132,9 @@ def _carry_out(service: Service, operation: Operation, work: Callable[[str], dic
 
 
 def _save(engine: Perdure, operation: Operation) -> None:
-    body = {
-        "kind": operation.kind,
-        "status": operation.status.value,
-        "done": operation.done,
-        "error": operation.error,
-        "result": operation.result,
-    }
-    engine.save_record(
-        Record(
-            kind=TRANSFER,
-            id=operation.id,
-            bank=operation.bank,
-            body=body,
-            created_at=operation.created_at,
-            updated_at=operation.updated_at,
-        )
-    )
+    body = fields_of(operation, ("kind", "status", "done", "error", "result"))
+    record = Record(kind=TRANSFER, id=operation.id, bank=operation.bank, body=body)
+    engine.save_record(replace(record, created_at=operation.created_at, updated_at=operation.updated_at))
 
 
 def list_transfers(service: Service, bank: str) -> list[Operation]:
@@ -162,23 +149,11 @@ def find_transfer(service: Service, bank: str, operation_id: str) -> Operation |
 
 
 def _read(service: Service, record: Record) -> Operation:
-    body: dict[str, Any] = dict(record.body)
-    status = OperationStatus(body["status"])
-    error = body["error"]
-    if status is OperationStatus.PENDING and record.id not in service.transfers:
-        status, error = OperationStatus.FAILED, LOST
-    return Operation(
-        id=record.id,
-        bank=record.bank,
-        kind=body["kind"],
-        status=status,
-        done=body["done"],
-        total=1,
-        error=error,
-        result=body["result"],
-        created_at=record.created_at,
-        updated_at=record.updated_at,
-    )
+    body: dict[str, Any] = {**record.body, "status": OperationStatus(str(record.body["status"]))}
+    if body["status"] is OperationStatus.PENDING and record.id not in service.transfers:
+        body |= {"status": OperationStatus.FAILED, "error": LOST}
+    body |= {"created_at": record.created_at, "updated_at": record.updated_at}
+    return Operation(id=record.id, bank=record.bank, total=1, **body)
 
 
 def _export(
@@ -205,7 +180,7 @@ def _export(
 
 
 def _chosen(lines: Iterable[str], documents: frozenset[str] | None, observations: bool) -> Iterator[str]:
-    """The lines of the wanted documents and facts; links last, when it is known which facts there are."""
+    """The lines of the chosen documents and facts; links last, when it is known which facts there are."""
     facts: set[str] = set()
     links: list[tuple[str, dict[str, Any]]] = []
     for line in lines:
@@ -214,12 +189,8 @@ def _chosen(lines: Iterable[str], documents: frozenset[str] | None, observations
         if kind == "link":
             links.append((line, part))
             continue
-        owner = {
-            "document": part.get("id"),
-            "chunk": part.get("document_id"),
-            "fact": part.get("document_id"),
-        }
-        if documents is not None and kind in owner and owner[kind] not in documents:
+        owner = part.get("id") if kind == "document" else part.get("document_id")
+        if documents is not None and kind in ("document", "chunk", "fact") and owner not in documents:
             continue
         if kind == "fact":
             if part["type"] == "observation" and not observations:
@@ -264,9 +235,7 @@ def _merge(engine: Perdure, bank: str, lines: Iterable[str], on_conflict: str) -
         try:
             part = json.loads(line)
             if part["kind"] == "document":
-                documents[part["id"]] = {
-                    name: part[name] for name in ("title", "context", "tags", "metadata")
-                }
+                documents[part["id"]] = {name: part[name] for name in _OF_DOCUMENT}
             elif part["kind"] == "chunk":
                 turns.setdefault(part["document_id"], []).extend(_turns(part))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
