@@ -47,7 +47,6 @@ def banks(
 
 
 def draw_banks(console: Console, rows: Sequence[tuple[Bank, BankStats]]) -> None:
-    """Each bank with its size."""
     if not rows:
         console.print(Text("no banks yet: `perdure retain` makes one", style="dim"))
         return
@@ -74,7 +73,6 @@ def stats(bank: BankName = DEFAULT_BANK, database: Database = None, as_json: AsJ
 
 
 def draw_stats(console: Console, bank: str, stats: BankStats) -> None:
-    """Counts of what a bank holds."""
     console.print(Text(bank, style="bold"))
     closed = stats.facts - stats.current_facts
     fields = {

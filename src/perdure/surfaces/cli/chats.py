@@ -29,7 +29,6 @@ class Reading:
 
     @property
     def characters(self) -> int:
-        """Length of all its texts."""
         return sum(len(item["content"]) for item in self.items)
 
     def filled(self, defaults: dict[str, Any]) -> Reading:

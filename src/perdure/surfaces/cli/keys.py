@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -13,10 +13,8 @@ from rich.text import Text
 from perdure.surfaces.cli.draw import day, table
 from perdure.surfaces.cli.output import console, emit, tell
 from perdure.surfaces.cli.session import AsJson, Database, Yes, confirm, memory
+from perdure.surfaces.keys import EVERY_BANK, ApiKey, create_key, list_keys, revoke_key
 from perdure.surfaces.plain import plain
-
-if TYPE_CHECKING:  # loads the engine
-    from perdure.surfaces.keys import ApiKey
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, invoke_without_command=True)
 
@@ -46,8 +44,6 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Make a key; its secret is shown this once."""
-    from perdure.surfaces.keys import EVERY_BANK, create_key
-
     with memory(database) as engine:
         key, secret = create_key(
             engine, banks=bank or [EVERY_BANK], scopes=scope or ["read", "write"], name=name
@@ -62,15 +58,12 @@ def create(
 @app.command("list")
 def list_(database: Database = None, as_json: AsJson = False) -> None:
     """List the keys, without their secrets."""
-    from perdure.surfaces.keys import list_keys
-
     with memory(database, must_exist=True) as engine:
         every = list_keys(engine)
     tell(as_json, {"keys": [_shown(key) for key in every]}, lambda shown: draw_keys(shown, every))
 
 
 def draw_keys(console: Console, keys: Sequence[ApiKey]) -> None:
-    """Keys without their secrets."""
     if not keys:
         console.print(Text("no keys: the server answers on this machine only", style="dim"))
         return
@@ -90,8 +83,6 @@ def revoke(
     as_json: AsJson = False,
 ) -> None:
     """Take a key out of use; running servers notice within a second."""
-    from perdure.surfaces.keys import revoke_key
-
     with memory(database, must_exist=True) as engine:
         confirm(f"Revoke the key {key}?", yes)
         revoke_key(engine, key)

@@ -29,7 +29,6 @@ class Entry:
     summary: str
 
     def load(self) -> Any:
-        """The command itself, parameters and all."""
         module, attribute = self.target.split(":")
         found = getattr(import_module(f"perdure.surfaces.cli.{module}"), attribute)
         if isinstance(found, typer.Typer):

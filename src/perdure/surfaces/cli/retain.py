@@ -173,7 +173,6 @@ def _tell(
 def draw_retained(
     console: Console, bank: str, totals: Mapping[str, int], skipped: Sequence[tuple[str, str]]
 ) -> None:
-    """What a retain did."""
     head = Text(plural(totals["facts"], "new fact"), style="bold green")
     head.append(f" from {plural(totals['documents'], 'document')} in bank {bank}", style="default")
     console.print(head)

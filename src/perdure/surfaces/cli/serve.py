@@ -6,6 +6,7 @@ import importlib.util
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from perdure.domain.bank import check_bank_id
 from perdure.errors import InvalidInput, Unavailable
@@ -104,8 +105,6 @@ def _announce(settings: Any, with_mcp: bool, as_json: bool) -> None:
             }
         )
         return
-    from rich.markup import escape
-
     shown = console(stderr=True)
     shown.print(f"[bold]Perdure[/] serves [cyan]{escape(settings.database)}[/]")
     shown.print(f"  REST  {url}    [dim]pages: {url}/docs[/]")

@@ -132,7 +132,6 @@ def read_text(argument: str) -> str:
 
 
 def read_stdin() -> str:
-    """All of standard input."""
     try:
         return sys.stdin.read()
     except UnicodeDecodeError as error:

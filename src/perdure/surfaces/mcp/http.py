@@ -99,7 +99,6 @@ def mount(app: Starlette, engine: Perdure, host: str, workers: Workers | None = 
 
 
 def run_http(engine: Perdure, host: str, port: int, log_level: str) -> None:
-    """Serve MCP alone until interrupted."""
     check_exposure(engine, host)
     with short_collections():
         uvicorn.run(create_app(engine, host), host=host, port=port, log_level=log_level, server_header=False)

@@ -142,12 +142,10 @@ for _group in (TagGroupAnd, TagGroupOr, TagGroupNot):
 
 
 def tag_groups(groups: list[TagGroup] | None) -> list[dict[str, Any]] | None:
-    """Groups as plain objects."""
     return None if groups is None else [group.model_dump(by_alias=True) for group in groups]
 
 
 def iso(moment: datetime | None) -> str | None:
-    """ISO 8601 text."""
     return moment.isoformat() if moment is not None else None
 
 

@@ -71,7 +71,6 @@ class Metrics:
         )
 
     def text(self) -> bytes:
-        """The exposition format."""
         return generate_latest(self.registry)
 
 

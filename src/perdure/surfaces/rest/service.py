@@ -79,7 +79,6 @@ def reply(answer: Answer, status: int = 200) -> Response:
 
 
 async def identify(request: Request) -> Caller:
-    """The caller of a request."""
     service = await _service(request)
     key = await service.keys.admit(request.headers, service.workers)
     if key is None and not is_local(request.headers):

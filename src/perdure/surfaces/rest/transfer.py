@@ -138,12 +138,10 @@ def _save(engine: Perdure, operation: Operation) -> None:
 
 
 def list_transfers(service: Service, bank: str) -> list[Operation]:
-    """All transfers of a bank."""
     return [_read(service, record) for record in service.engine.records(TRANSFER, bank=bank)]
 
 
 def find_transfer(service: Service, bank: str, operation_id: str) -> Operation | None:
-    """One transfer."""
     found = service.engine.records(TRANSFER, bank=bank, ids=[operation_id])
     return _read(service, found[0]) if found else None
 
