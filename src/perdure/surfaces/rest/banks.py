@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field
 
 from perdure.domain.bank import Bank, Disposition
@@ -11,10 +11,9 @@ from perdure.surfaces.arguments import find_bank
 from perdure.surfaces.keys import Scope
 from perdure.surfaces.rest.bodies import Body, DeleteResponse, Limit, Offset, fields_of, iso
 from perdure.surfaces.rest.config import TRAITS, apply_updates, inactive
-from perdure.surfaces.rest.errors import ERRORS
-from perdure.surfaces.rest.service import AdminBank, Known, ReadBank, Serving, WriteBank, on_worker
+from perdure.surfaces.rest.service import AdminBank, Known, ReadBank, Resource, Serving, WriteBank
 
-router = APIRouter(prefix="/v1/default", tags=["Banks"], responses=ERRORS)
+router = Resource("Banks", "/v1/default")
 
 _NOT_CONFIG = {"name", "disposition", "mission", "background", "reflect_mission"}
 
@@ -32,11 +31,11 @@ class CreateBankRequest(Body):
 
     name: str | None = None
     disposition: DispositionTraits | None = None
-    disposition_skepticism: int | None = Field(default=None, ge=1, le=5)
-    disposition_literalism: int | None = Field(default=None, ge=1, le=5)
-    disposition_empathy: int | None = Field(default=None, ge=1, le=5)
+    disposition_skepticism: int | None = Field(None, ge=1, le=5)
+    disposition_literalism: int | None = Field(None, ge=1, le=5)
+    disposition_empathy: int | None = Field(None, ge=1, le=5)
     mission: str | None = None
-    background: str | None = Field(default=None, description="Older name of mission")
+    background: str | None = Field(None, description="Older name of mission")
     reflect_mission: str | None = None
     retain_mission: str | None = None
     retain_extraction_mode: str | None = None
@@ -59,7 +58,7 @@ class BankProfileResponse(BaseModel):
     disposition: DispositionTraits
     mission: str
     background: str | None = None
-    inactive: list[str] = Field(default=[], description="Stored settings that have no effect on this server")
+    inactive: list[str] = Field([], description="Stored settings that have no effect on this server")
 
 
 class UpdateDispositionRequest(Body):
@@ -107,7 +106,6 @@ class BankListResponse(BaseModel):
 
 
 @router.get("/banks", operation_id="list_banks")
-@on_worker
 def list_banks(
     service: Serving,
     caller: Known,
@@ -146,14 +144,12 @@ def _item(engine: Perdure, bank: Bank) -> BankListItem:
 
 
 @router.put("/banks/{bank_id}", operation_id="create_or_update_bank")
-@on_worker
 def create_or_update_bank(service: Serving, bank: WriteBank, body: CreateBankRequest) -> BankProfileResponse:
     """Make a bank, or change what is given of it."""
     return _change(service.engine, bank, body)
 
 
 @router.patch("/banks/{bank_id}", operation_id="update_bank")
-@on_worker
 def update_bank(service: Serving, bank: WriteBank, body: CreateBankRequest) -> BankProfileResponse:
     """Change what is given of a bank, made if missing."""
     return _change(service.engine, bank, body)
@@ -171,7 +167,6 @@ def _change(engine: Perdure, bank: str, body: CreateBankRequest) -> BankProfileR
 
 
 @router.delete("/banks/{bank_id}", operation_id="delete_bank")
-@on_worker
 def delete_bank(service: Serving, bank: AdminBank) -> DeleteResponse:
     """Erase a bank with all it holds."""
     if find_bank(service.engine, bank) is None:
@@ -184,14 +179,12 @@ def delete_bank(service: Serving, bank: AdminBank) -> DeleteResponse:
 
 
 @router.get("/banks/{bank_id}/profile", operation_id="get_bank_profile")
-@on_worker
 def get_profile(service: Serving, bank: ReadBank) -> BankProfileResponse:
     """Name, mission and disposition."""
     return _profile(service.engine.bank(bank))
 
 
 @router.put("/banks/{bank_id}/profile", operation_id="update_bank_disposition")
-@on_worker
 def update_disposition(
     service: Serving, bank: WriteBank, body: UpdateDispositionRequest
 ) -> BankProfileResponse:
@@ -201,7 +194,6 @@ def update_disposition(
 
 
 @router.post("/banks/{bank_id}/background", operation_id="add_bank_background")
-@on_worker
 def add_background(service: Serving, bank: WriteBank, body: AddBackgroundRequest) -> BackgroundResponse:
     """Add to the mission."""
     current = find_bank(service.engine, bank)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from perdure.domain.bank import Bank, Disposition
@@ -15,10 +15,9 @@ from perdure.engine import Perdure
 from perdure.errors import InvalidInput
 from perdure.surfaces.arguments import find_bank
 from perdure.surfaces.rest.bodies import MOST_TOKENS, Body
-from perdure.surfaces.rest.errors import ERRORS
-from perdure.surfaces.rest.service import AdminBank, ReadBank, Serving, StrictClients, on_worker
+from perdure.surfaces.rest.service import AdminBank, ReadBank, Resource, Serving, StrictClients
 
-router = APIRouter(prefix="/v1", tags=["Configuration"], responses=ERRORS)
+router = Resource("Configuration", "/v1")
 _CONFIG = "/default/banks/{bank_id}/config"
 ENVIRONMENT_PREFIX = "HINDSIGHT_API_"
 STORED_ONLY = frozenset(
@@ -49,9 +48,9 @@ class Acting(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    recall_max_tokens: int = Field(default=4096, ge=0, le=MOST_TOKENS)
+    recall_max_tokens: int = Field(4096, ge=0, le=MOST_TOKENS)
     recall_include_chunks: bool = False
-    recall_chunks_max_tokens: int = Field(default=8192, ge=0, le=MOST_TOKENS)
+    recall_chunks_max_tokens: int = Field(8192, ge=0, le=MOST_TOKENS)
     recall_prefer_observations: bool = False
     enable_text_search: bool = True
     enable_temporal_retrieval: bool = True
@@ -65,9 +64,9 @@ class Profile(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     reflect_mission: str | None = None
-    disposition_skepticism: int | None = Field(default=None, ge=1, le=5)
-    disposition_literalism: int | None = Field(default=None, ge=1, le=5)
-    disposition_empathy: int | None = Field(default=None, ge=1, le=5)
+    disposition_skepticism: int | None = Field(None, ge=1, le=5)
+    disposition_literalism: int | None = Field(None, ge=1, le=5)
+    disposition_empathy: int | None = Field(None, ge=1, le=5)
 
 
 class BankConfigUpdate(Body):
@@ -82,7 +81,7 @@ class BankConfigResponse(BaseModel):
     bank_id: str
     config: dict[str, Any]
     overrides: dict[str, Any]
-    inactive: list[str] = Field(default=[], description="Overrides that have no effect on this server")
+    inactive: list[str] = Field([], description="Overrides that have no effect on this server")
 
 
 class BankTemplateManifest(Body):
@@ -108,21 +107,18 @@ class BankTemplateImportResponse(BaseModel):
 
 
 @router.get(_CONFIG, operation_id="get_bank_config", dependencies=[StrictClients])
-@on_worker
 def get_config(service: Serving, bank: ReadBank) -> BankConfigResponse:
     """The configuration in force, and what of it is the bank's own."""
     return _config(service.engine, find_bank(service.engine, bank) or Bank(id=bank))
 
 
 @router.patch(_CONFIG, operation_id="update_bank_config")
-@on_worker
 def update_config(service: Serving, bank: AdminBank, body: BankConfigUpdate) -> BankConfigResponse:
     """Set overrides by name; a null takes one back."""
     return _config(service.engine, apply_updates(service.engine, bank, body.updates))
 
 
 @router.delete(_CONFIG, operation_id="reset_bank_config")
-@on_worker
 def reset_config(service: Serving, bank: AdminBank) -> BankConfigResponse:
     """Take all overrides back."""
     current = service.engine.bank(bank)
@@ -150,14 +146,12 @@ def _config(engine: Perdure, bank: Bank) -> BankConfigResponse:
 
 
 @router.get("/default/banks/{bank_id}/export", operation_id="export_bank_template")
-@on_worker
 def export_template(service: Serving, bank: ReadBank) -> BankTemplateManifest:
     """The bank's setup, without its memories."""
     return BankTemplateManifest(version="1", bank=overrides(service.engine.bank(bank)))
 
 
 @router.post("/default/banks/{bank_id}/import", operation_id="import_bank_template")
-@on_worker
 def import_template(
     service: Serving,
     bank: AdminBank,

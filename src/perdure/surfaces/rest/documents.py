@@ -8,7 +8,7 @@ from re import IGNORECASE
 from re import compile as compile_pattern
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel
 
 from perdure.domain.fact import Chunk, Document
@@ -18,11 +18,10 @@ from perdure.errors import InvalidInput
 from perdure.surfaces.arguments import find_document
 from perdure.surfaces.keys import Scope
 from perdure.surfaces.rest.bodies import Body, Limit, Offset, Page, Tags, TagsMatch, iso
-from perdure.surfaces.rest.errors import ERRORS
 from perdure.surfaces.rest.listing import Listing
-from perdure.surfaces.rest.service import Known, ReadBank, Serving, StrictClients, WriteBank, on_worker
+from perdure.surfaces.rest.service import Known, ReadBank, Resource, Serving, StrictClients, WriteBank
 
-router = APIRouter(prefix="/v1/default", tags=["Documents"], responses=ERRORS)
+router = Resource("Documents", "/v1/default")
 _DOCUMENTS = "/banks/{bank_id}/documents"
 _DOCUMENT = _DOCUMENTS + "/{document_id:path}"
 
@@ -111,7 +110,6 @@ class ListTagsResponse(Page[TagItem]):
 
 
 @router.get(_DOCUMENTS, operation_id="list_documents", dependencies=[StrictClients])
-@on_worker
 def list_documents(
     service: Serving,
     bank: ReadBank,
@@ -153,7 +151,6 @@ def _fields(document: Document) -> dict[str, Any]:
 
 
 @router.get(_DOCUMENT + "/chunks", operation_id="list_document_chunks")
-@on_worker
 def list_chunks(
     service: Serving,
     bank: ReadBank,
@@ -180,7 +177,6 @@ def _chunk(chunk: Chunk, document: Document) -> ChunkResponse:
 
 
 @router.get(_DOCUMENT, operation_id="get_document")
-@on_worker
 def get_document(service: Serving, bank: ReadBank, document_id: str) -> DocumentResponse:
     """A document with its text."""
     document = find_document(service.engine, bank, document_id)
@@ -196,7 +192,6 @@ def get_document(service: Serving, bank: ReadBank, document_id: str) -> Document
 
 
 @router.patch(_DOCUMENT, operation_id="update_document")
-@on_worker
 def update_document(
     service: Serving, bank: WriteBank, document_id: str, body: UpdateDocumentRequest
 ) -> UpdateDocumentResponse:
@@ -208,7 +203,6 @@ def update_document(
 
 
 @router.delete(_DOCUMENT, operation_id="delete_document")
-@on_worker
 def delete_document(service: Serving, bank: WriteBank, document_id: str) -> DeleteDocumentResponse:
     """Erase a document with its chunks and facts."""
     find_document(service.engine, bank, document_id)
@@ -222,7 +216,6 @@ def delete_document(service: Serving, bank: WriteBank, document_id: str) -> Dele
 
 
 @router.get("/chunks/{chunk_id:path}", operation_id="get_chunk")
-@on_worker
 def get_chunk(service: Serving, caller: Known, chunk_id: str) -> ChunkResponse:
     """A chunk of any bank that the caller may read."""
     engine = service.engine
@@ -233,7 +226,6 @@ def get_chunk(service: Serving, caller: Known, chunk_id: str) -> ChunkResponse:
 
 
 @router.get("/banks/{bank_id}/tags", operation_id="list_tags", dependencies=[StrictClients])
-@on_worker
 def list_tags(
     service: Serving,
     bank: ReadBank,

@@ -7,17 +7,16 @@ from datetime import datetime
 from itertools import combinations
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel
 
 from perdure.domain.fact import Entity
 from perdure.errors import NotFound
 from perdure.surfaces.rest.bodies import Limit, Offset, Page, iso
-from perdure.surfaces.rest.errors import ERRORS
 from perdure.surfaces.rest.listing import Listing
-from perdure.surfaces.rest.service import ReadBank, Serving, StrictClients, on_worker
+from perdure.surfaces.rest.service import ReadBank, Resource, Serving, StrictClients
 
-router = APIRouter(prefix="/v1/default/banks/{bank_id}/entities", tags=["Entities"], responses=ERRORS)
+router = Resource("Entities", "/v1/default/banks/{bank_id}/entities")
 OBSERVATIONS = 50
 MOST_TOGETHER = 30
 """A fact that mentions more than these says little about any two of them."""
@@ -62,7 +61,6 @@ class EntityGraphResponse(BaseModel):
 
 
 @router.get("", operation_id="list_entities", dependencies=[StrictClients])
-@on_worker
 def list_entities(
     service: Serving, bank: ReadBank, limit: Limit = 100, offset: Offset = 0
 ) -> EntityListResponse:
@@ -82,7 +80,6 @@ def _item(entity: Entity) -> EntityListItem:
 
 
 @router.get("/graph", operation_id="get_entity_graph", dependencies=[StrictClients])
-@on_worker
 def entity_graph(
     service: Serving,
     bank: ReadBank,
@@ -136,7 +133,6 @@ def _edge(pair: tuple[str, str], count: int, last: datetime | None) -> dict[str,
 
 
 @router.get("/{entity_id}", operation_id="get_entity")
-@on_worker
 def get_entity(service: Serving, bank: ReadBank, entity_id: str) -> EntityDetailResponse:
     """An entity with the observations about it."""
     engine = service.engine

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field
 
 from perdure.domain.fact import Fact
@@ -25,11 +25,10 @@ from perdure.surfaces.rest.bodies import (
     iso,
 )
 from perdure.surfaces.rest.config import restore_profile
-from perdure.surfaces.rest.errors import ERRORS
 from perdure.surfaces.rest.listing import Listing
-from perdure.surfaces.rest.service import AdminBank, ReadBank, Serving, StrictClients, WriteBank, on_worker
+from perdure.surfaces.rest.service import AdminBank, ReadBank, Resource, Serving, StrictClients, WriteBank
 
-router = APIRouter(prefix="/v1/default/banks/{bank_id}", tags=["Memory"], responses=ERRORS)
+router = Resource("Memory", "/v1/default/banks/{bank_id}")
 TimeField = Literal["created_at", "updated_at", "mentioned_at", "occurred_start", "occurred_end"]
 State = Literal["valid", "invalidated"]
 FACTS_PER_ERASURE = 500
@@ -82,7 +81,7 @@ class MemoryDetail(BaseModel):
     recorded_at: str | None
     retired_at: str | None
     superseded_by: str | None
-    previous_id: str | None = Field(default=None, description="The fact that this one restates")
+    previous_id: str | None = Field(None, description="The fact that this one restates")
     entities: list[str]
     entity_ids: list[str]
     document_id: str | None
@@ -115,7 +114,7 @@ class ListMemoryUnitsResponse(Page[MemoryUnit]):
 class UpdateMemoryRequest(Body):
     """Changes to a fact; an empty text clears a field that may be empty."""
 
-    text: str | None = Field(default=None, min_length=1)
+    text: str | None = Field(None, min_length=1)
     context: str | None = None
     occurred_start: str | None = None
     occurred_end: str | None = None
@@ -125,14 +124,13 @@ class UpdateMemoryRequest(Body):
     resolve_entities: bool = True
     state: State | None = None
     reason: str | None = None
-    tags: list[str] | None = Field(default=None, description="Perdure")
-    metadata: dict[str, str] | None = Field(default=None, description="Perdure")
-    valid_from: str | None = Field(default=None, description="Perdure")
-    valid_to: str | None = Field(default=None, description="Perdure")
+    tags: list[str] | None = Field(None, description="Perdure")
+    metadata: dict[str, str] | None = Field(None, description="Perdure")
+    valid_from: str | None = Field(None, description="Perdure")
+    valid_to: str | None = Field(None, description="Perdure")
 
 
 @router.get("/memories/list", operation_id="list_memories", dependencies=[StrictClients])
-@on_worker
 def list_memories(
     service: Serving,
     bank: ReadBank,
@@ -206,14 +204,12 @@ def _reason(fact: Fact) -> str | None:
 
 
 @router.get("/memories/{memory_id}", operation_id="get_memory")
-@on_worker
 def get_memory(service: Serving, bank: ReadBank, memory_id: str) -> MemoryDetail:
     """One fact, closed or not."""
     return _detail(service.engine.fact(bank, memory_id))
 
 
 @router.patch("/memories/{memory_id}", operation_id="update_memory")
-@on_worker
 def update_memory(
     service: Serving, bank: WriteBank, memory_id: str, body: UpdateMemoryRequest
 ) -> MemoryDetail:
@@ -255,7 +251,6 @@ def _state_changes(fact: Fact, invalidate: bool, reason: str | None, now: dateti
 
 
 @router.get("/memories/{memory_id}/history", operation_id="get_observation_history")
-@on_worker
 def get_history(service: Serving, bank: ReadBank, memory_id: str) -> list[MemoryDetail]:
     """Every value that the fact's subject and relation ever had, oldest first; else the fact itself."""
     fact = service.engine.fact(bank, memory_id)
@@ -266,7 +261,6 @@ def get_history(service: Serving, bank: ReadBank, memory_id: str) -> list[Memory
 
 
 @router.delete("/memories", operation_id="clear_bank_memories")
-@on_worker
 def clear_memories(
     service: Serving,
     bank: AdminBank,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel
 
 from perdure.domain.operation import Operation
@@ -12,11 +12,10 @@ from perdure.engine import Perdure
 from perdure.errors import Conflict, NotFound
 from perdure.jobs.operations import KIND
 from perdure.surfaces.rest.bodies import Offset, iso
-from perdure.surfaces.rest.errors import ERRORS
-from perdure.surfaces.rest.service import ReadBank, Service, Serving, StrictClients, WriteBank, on_worker
+from perdure.surfaces.rest.service import ReadBank, Resource, Service, Serving, StrictClients, WriteBank
 from perdure.surfaces.rest.transfer import TRANSFER, find_transfer, list_transfers
 
-router = APIRouter(prefix="/v1/default/banks/{bank_id}/operations", tags=["Operations"], responses=ERRORS)
+router = Resource("Operations", "/v1/default/banks/{bank_id}/operations")
 OperationStatusName = Literal["pending", "processing", "completed", "failed", "cancelled", "not_found"]
 
 
@@ -89,7 +88,6 @@ class OperationChangeResponse(BaseModel):
 
 
 @router.get("", operation_id="list_operations", dependencies=[StrictClients])
-@on_worker
 def list_operations(
     service: Serving,
     bank: ReadBank,
@@ -161,7 +159,6 @@ def _progress(operation: Operation) -> OperationProgress:
 
 
 @router.get("/{operation_id}", operation_id="get_operation_status")
-@on_worker
 def get_operation(
     service: Serving,
     bank: ReadBank,
@@ -196,7 +193,6 @@ def _find(service: Service, bank: str, operation_id: str) -> Operation | None:
 
 
 @router.delete("/{operation_id}", operation_id="cancel_operation")
-@on_worker
 def cancel_operation(service: Serving, bank: WriteBank, operation_id: str) -> OperationChangeResponse:
     """Stop background work before its next step."""
     _check_retain(service, bank, operation_id)
@@ -205,7 +201,6 @@ def cancel_operation(service: Serving, bank: WriteBank, operation_id: str) -> Op
 
 
 @router.post("/{operation_id}/retry", operation_id="retry_operation")
-@on_worker
 def retry_operation(service: Serving, bank: WriteBank, operation_id: str) -> OperationChangeResponse:
     """Go on with failed or cancelled work."""
     _check_retain(service, bank, operation_id)
@@ -222,7 +217,6 @@ def _check_retain(service: Service, bank: str, operation_id: str) -> None:
 
 
 @router.delete("/{operation_id}/delete", operation_id="delete_operation")
-@on_worker
 def delete_operation(service: Serving, bank: WriteBank, operation_id: str) -> OperationChangeResponse:
     """Drop the record of work that has ended."""
     transfer = find_transfer(service, bank, operation_id)

@@ -6,7 +6,6 @@ from datetime import datetime
 from math import inf
 from typing import Any, Literal
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from perdure.domain.fact import Fact, FactType
@@ -31,12 +30,9 @@ from perdure.surfaces.rest.bodies import (
 )
 from perdure.surfaces.rest.config import Acting, acting
 from perdure.surfaces.rest.entities import EntityObservation
-from perdure.surfaces.rest.errors import ERRORS
-from perdure.surfaces.rest.service import ReadBank, Serving, StrictClients, on_recall_worker
+from perdure.surfaces.rest.service import ReadBank, Resource, Serving, StrictClients, on_recall_worker
 
-router = APIRouter(
-    prefix="/v1/default/banks/{bank_id}", tags=["Memory"], responses=ERRORS, dependencies=[StrictClients]
-)
+router = Resource("Memory", "/v1/default/banks/{bank_id}", [StrictClients])
 Json = dict[str, Any]
 """Answers are built as plain objects in the form of RecallResponse: hundreds of models per answer would cost milliseconds."""
 _TIMES = ("occurred_start", "occurred_end", "mentioned_at", "valid_from", "valid_to")
@@ -48,26 +44,26 @@ _OPTIONAL = ("document_id", "chunk_id", "subject", "relation", "object", "confid
 class EntityIncludeOptions(Body):
     """Entities of the results, with observations about them."""
 
-    max_tokens: int = Field(default=500, ge=0, le=MOST_TOKENS)
+    max_tokens: int = Field(500, ge=0, le=MOST_TOKENS)
 
 
 class ChunkIncludeOptions(Body):
     """Source text of the results."""
 
-    max_tokens: int = Field(default=8192, ge=0, le=MOST_TOKENS)
+    max_tokens: int = Field(8192, ge=0, le=MOST_TOKENS)
 
 
 class SourceFactsIncludeOptions(Body):
     """Facts that observations rest on; -1 means no bound."""
 
-    max_tokens: int = Field(default=4096, ge=-1, le=MOST_TOKENS)
-    max_tokens_per_observation: int = Field(default=-1, ge=-1, le=MOST_TOKENS)
+    max_tokens: int = Field(4096, ge=-1, le=MOST_TOKENS)
+    max_tokens_per_observation: int = Field(-1, ge=-1, le=MOST_TOKENS)
 
 
 class IncludeOptions(Body):
     """What to give beside the results."""
 
-    entities: EntityIncludeOptions | None = Field(default=EntityIncludeOptions())
+    entities: EntityIncludeOptions | None = Field(EntityIncludeOptions())
     chunks: ChunkIncludeOptions | None = None
     source_facts: SourceFactsIncludeOptions | None = None
 
@@ -75,17 +71,17 @@ class IncludeOptions(Body):
 class MinScoresBody(Body):
     """Floors, all inclusive."""
 
-    semantic: float | None = Field(default=None, allow_inf_nan=False)
-    keyword: float | None = Field(default=None, allow_inf_nan=False)
-    reranker: float | None = Field(default=None, allow_inf_nan=False)
-    final: float | None = Field(default=None, allow_inf_nan=False)
+    semantic: float | None = Field(None, allow_inf_nan=False)
+    keyword: float | None = Field(None, allow_inf_nan=False)
+    reranker: float | None = Field(None, allow_inf_nan=False)
+    final: float | None = Field(None, allow_inf_nan=False)
 
 
 class SurroundingsBody(Body):
     """The conversation's present circumstances."""
 
-    hour: int | None = Field(default=None, ge=0, le=23)
-    day_of_week: int | None = Field(default=None, ge=0, le=6, description="Monday is 0")
+    hour: int | None = Field(None, ge=0, le=23)
+    day_of_week: int | None = Field(None, ge=0, le=6, description="Monday is 0")
     topic: str | None = None
 
 
@@ -97,10 +93,10 @@ class RecallRequest(Body):
     prefer_observations: bool | None = None
     budget: BudgetName = "mid"
     max_tokens: int | None = Field(
-        default=None, ge=0, le=MOST_TOKENS, description="4096 unless the bank says otherwise"
+        None, ge=0, le=MOST_TOKENS, description="4096 unless the bank says otherwise"
     )
     trace: bool = False
-    query_timestamp: str | None = Field(default=None, description="ISO 8601; when the question is asked")
+    query_timestamp: str | None = Field(None, description="ISO 8601; when the question is asked")
     include: IncludeOptions = Field(default_factory=IncludeOptions)
     tags: list[str] | None = None
     tags_match: TagsMatch = "any"
@@ -108,31 +104,21 @@ class RecallRequest(Body):
     min_scores: MinScoresBody | None = None
     temporal_window: TemporalWindow | None = None
 
-    recipe: str | None = Field(default=None, description="Perdure: default, tempr, memoria, abmind, fast")
-    as_of: datetime | AsOfBody | None = Field(default=None, description="Perdure: memory as of a moment")
-    entity_hints: list[str] = Field(default=[], description="Perdure: entities that the question is about")
-    explain: bool = Field(
-        default=False, description="Perdure: channels, ranks, scores and boosts of every result"
-    )
-    limit: int | None = Field(default=None, ge=1, le=100_000, description="Perdure: most results")
-    metadata: dict[str, str] | None = Field(default=None, description="Perdure: only facts with these values")
-    topic: str | None = Field(default=None, description="Perdure: only facts of this topic")
-    tier: Literal["core", "general"] | None = Field(
-        default=None, description="Perdure: only facts of this tier"
-    )
-    max_classification: int | None = Field(
-        default=None, ge=0, le=3, description="Perdure: nothing above this"
-    )
-    document_ids: list[str] | None = Field(default=None, description="Perdure: only facts of these documents")
-    during: TemporalWindow | None = Field(default=None, description="Perdure: only facts of this time")
-    include_expired: bool = Field(default=False, description="Perdure: facts past their expiry too")
-    surroundings: SurroundingsBody | None = Field(
-        default=None, description="Perdure: for abmind's context boost"
-    )
-    context_string: bool = Field(
-        default=False, description="Perdure: the answer as a fenced text for a prompt, too"
-    )
-    track: bool = Field(default=True, description="Perdure: count this recall in the facts' statistics")
+    recipe: str | None = Field(None, description="Perdure: default, tempr, memoria, abmind, fast")
+    as_of: datetime | AsOfBody | None = Field(None, description="Perdure: memory as of a moment")
+    entity_hints: list[str] = Field([], description="Perdure: entities that the question is about")
+    explain: bool = Field(False, description="Perdure: channels, ranks, scores and boosts of every result")
+    limit: int | None = Field(None, ge=1, le=100_000, description="Perdure: most results")
+    metadata: dict[str, str] | None = Field(None, description="Perdure: only facts with these values")
+    topic: str | None = Field(None, description="Perdure: only facts of this topic")
+    tier: Literal["core", "general"] | None = Field(None, description="Perdure: only facts of this tier")
+    max_classification: int | None = Field(None, ge=0, le=3, description="Perdure: nothing above this")
+    document_ids: list[str] | None = Field(None, description="Perdure: only facts of these documents")
+    during: TemporalWindow | None = Field(None, description="Perdure: only facts of this time")
+    include_expired: bool = Field(False, description="Perdure: facts past their expiry too")
+    surroundings: SurroundingsBody | None = Field(None, description="Perdure: for abmind's context boost")
+    context_string: bool = Field(False, description="Perdure: the answer as a fenced text for a prompt, too")
+    track: bool = Field(True, description="Perdure: count this recall in the facts' statistics")
 
 
 class RecallScores(BaseModel):

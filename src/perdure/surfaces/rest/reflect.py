@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from perdure.domain.item import check_text
@@ -29,13 +28,10 @@ from perdure.surfaces.rest.bodies import (
     tag_groups,
 )
 from perdure.surfaces.rest.config import acting
-from perdure.surfaces.rest.errors import ERRORS
 from perdure.surfaces.rest.recall import recipe_of
-from perdure.surfaces.rest.service import ReadBank, Serving, StrictClients, on_recall_worker
+from perdure.surfaces.rest.service import ReadBank, Resource, Serving, StrictClients, on_recall_worker
 
-router = APIRouter(
-    prefix="/v1/default/banks/{bank_id}", tags=["Memory"], responses=ERRORS, dependencies=[StrictClients]
-)
+router = Resource("Memory", "/v1/default/banks/{bank_id}", [StrictClients])
 MOST_IN_A_LIST = 5
 _STRING = "string"
 
@@ -59,7 +55,7 @@ class ReflectRequest(Body):
     query: str
     budget: BudgetName = "low"
     context: str | None = None
-    max_tokens: int = Field(default=4096, ge=1, le=MOST_TOKENS)
+    max_tokens: int = Field(4096, ge=1, le=MOST_TOKENS)
     include: ReflectIncludeOptions = Field(default_factory=ReflectIncludeOptions)
     response_schema: dict[str, Any] | None = None
     tags: list[str] | None = None
@@ -69,8 +65,8 @@ class ReflectRequest(Body):
     fact_types: list[Literal["world", "experience", "observation"]] | None = None
     exclude_mental_models: bool = False
     exclude_mental_model_ids: list[str] | None = None
-    recipe: str | None = Field(default=None, description="Perdure: as in recall")
-    as_of: datetime | AsOfBody | None = Field(default=None, description="Perdure: as in recall")
+    recipe: str | None = Field(None, description="Perdure: as in recall")
+    as_of: datetime | AsOfBody | None = Field(None, description="Perdure: as in recall")
 
 
 class ReflectFact(BaseModel):

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Annotated, Any, Literal
 from uuid import uuid4
 
-from fastapi import APIRouter, File, Form, Header, UploadFile
+from fastapi import File, Form, Header, UploadFile
 from fastapi.responses import Response
 from pydantic import BaseModel, Field, ValidationError
 
@@ -20,10 +20,9 @@ from perdure.errors import Conflict, InvalidInput
 from perdure.retain.request import read_item
 from perdure.surfaces.arguments import find_bank, read_utc
 from perdure.surfaces.rest.bodies import Body, TokenUsage
-from perdure.surfaces.rest.errors import ERRORS
-from perdure.surfaces.rest.service import Service, Serving, WriteBank, on_worker
+from perdure.surfaces.rest.service import Resource, Service, Serving, WriteBank
 
-router = APIRouter(prefix="/v1/default/banks/{bank_id}", tags=["Memory"], responses=ERRORS)
+router = Resource("Memory", "/v1/default/banks/{bank_id}")
 IdempotencyKey = Annotated[
     str | None,
     Header(
@@ -65,12 +64,12 @@ class MemoryItem(Body):
 
     content: str | list[TextBlock]
     timestamp: datetime | Literal["unset"] | str | None = Field(
-        default=None,
+        None,
         description="When it was said, ISO 8601; `unset` for timeless text; the present by default",
     )
     context: str | None = None
     metadata: dict[str, str] | None = None
-    document_id: str | None = Field(default=None, min_length=1)
+    document_id: str | None = Field(None, min_length=1)
     entities: list[EntityInput] | None = None
     resolve_entities: bool = True
     tags: list[str] | None = None
@@ -80,17 +79,17 @@ class MemoryItem(Body):
     strategy: str | None = None
     update_mode: Literal["replace", "append"] | None = None
 
-    speaker: str | None = Field(default=None, description="Perdure: who said it")
-    role: str | None = Field(default=None, description="Perdure: user, assistant, ...")
-    title: str | None = Field(default=None, description="Perdure: title of the document")
-    topic: str | None = Field(default=None, description="Perdure: what it is about")
-    tier: Literal["core", "general"] | None = Field(default=None, description="Perdure: how central it is")
-    classification: int | None = Field(default=None, ge=0, le=3, description="Perdure: 0 public to 3 secret")
-    trust: int | None = Field(default=None, ge=0, le=3, description="Perdure")
-    credibility: int | None = Field(default=None, ge=1, le=6, description="Perdure")
-    expires_at: datetime | None = Field(default=None, description="Perdure: no longer recalled from then on")
-    valid_from: datetime | None = Field(default=None, description="Perdure: true from then on")
-    valid_to: datetime | None = Field(default=None, description="Perdure: true until then")
+    speaker: str | None = Field(None, description="Perdure: who said it")
+    role: str | None = Field(None, description="Perdure: user, assistant, ...")
+    title: str | None = Field(None, description="Perdure: title of the document")
+    topic: str | None = Field(None, description="Perdure: what it is about")
+    tier: Literal["core", "general"] | None = Field(None, description="Perdure: how central it is")
+    classification: int | None = Field(None, ge=0, le=3, description="Perdure: 0 public to 3 secret")
+    trust: int | None = Field(None, ge=0, le=3, description="Perdure")
+    credibility: int | None = Field(None, ge=1, le=6, description="Perdure")
+    expires_at: datetime | None = Field(None, description="Perdure: no longer recalled from then on")
+    valid_from: datetime | None = Field(None, description="Perdure: true from then on")
+    valid_to: datetime | None = Field(None, description="Perdure: true until then")
 
 
 class RetainRequest(Body):
@@ -98,11 +97,11 @@ class RetainRequest(Body):
 
     items: list[MemoryItem]
     later: bool = Field(
-        default=False, validation_alias="async", description="Return at once and carry on in the background"
+        False, validation_alias="async", description="Return at once and carry on in the background"
     )
     document_tags: list[str] | None = None
     operation_id: str | None = Field(
-        default=None,
+        None,
         min_length=1,
         max_length=128,
         pattern="^[^/]*$",
@@ -120,12 +119,10 @@ class RetainResponse(BaseModel):
     operation_id: str | None = None
     operation_ids: list[str] | None = None
     usage: TokenUsage | None = None
-    document_ids: list[str] | None = Field(
-        default=None, description="Perdure: the documents that were written"
-    )
-    fact_ids: list[str] | None = Field(default=None, description="Perdure: the facts that are new")
-    superseded: list[str] | None = Field(default=None, description="Perdure: facts that the new ones closed")
-    warnings: list[str] = Field(default=[], description="Perdure: what was given and had no effect")
+    document_ids: list[str] | None = Field(None, description="Perdure: the documents that were written")
+    fact_ids: list[str] | None = Field(None, description="Perdure: the facts that are new")
+    superseded: list[str] | None = Field(None, description="Perdure: facts that the new ones closed")
+    warnings: list[str] = Field([], description="Perdure: what was given and had no effect")
 
 
 class FileRetainResponse(BaseModel):
@@ -135,7 +132,6 @@ class FileRetainResponse(BaseModel):
 
 
 @router.post("/memories", operation_id="retain_memories", response_model=RetainResponse)
-@on_worker
 def retain(
     service: Serving, bank: WriteBank, body: RetainRequest, idempotency_key: IdempotencyKey = None
 ) -> RetainResponse | Response:
@@ -264,7 +260,6 @@ def _drop_old(engine: Perdure, bank: str, now: datetime) -> None:
 
 
 @router.post("/files/retain", operation_id="file_retain", tags=["Files"])
-@on_worker
 def retain_files(
     service: Serving,
     bank: WriteBank,

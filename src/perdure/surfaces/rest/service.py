@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from fastapi import Depends, HTTPException, Path, Request
+from fastapi import APIRouter, Depends, HTTPException, Path, Request, params
 from fastapi.responses import Response
 from pydantic import BaseModel
 from pydantic_core import to_json
@@ -20,6 +21,7 @@ from perdure.settings import Settings
 from perdure.surfaces.access import ONLY_LOCAL, Caller, KeyRing, is_local
 from perdure.surfaces.arguments import find_bank
 from perdure.surfaces.keys import Scope
+from perdure.surfaces.rest.errors import ERRORS
 from perdure.surfaces.rest.middleware import Metrics
 from perdure.surfaces.rest.spool import Spool
 from perdure.surfaces.workers import Workers
@@ -53,6 +55,18 @@ async def _service(request: Request) -> Service:
 
 
 Serving = Annotated[Service, Depends(_service)]
+
+
+class Resource(APIRouter):
+    """The routes of one resource: plain functions run on the app's worker threads, and the common errors are documented."""
+
+    def __init__(self, tag: str, prefix: str, dependencies: Sequence[params.Depends] = ()) -> None:
+        super().__init__(prefix=prefix, tags=[tag], responses=ERRORS, dependencies=dependencies)
+
+    def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        """Add a route; coroutines run on the event loop."""
+        handler = endpoint if inspect.iscoroutinefunction(endpoint) else on_worker(endpoint)
+        super().add_api_route(path, handler, **options)
 
 
 def on_worker(work: Callable[..., Answer], *, recall: bool = False) -> Handler:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel
 
 from perdure.domain.fact import Fact, Link
@@ -15,13 +15,10 @@ from perdure.domain.operation import OperationStatus
 from perdure.engine import Perdure
 from perdure.ports.store import BankStats
 from perdure.surfaces.rest.bodies import FactTypeName, Limit, Tags, TagsMatch, fields_of, iso
-from perdure.surfaces.rest.errors import ERRORS
 from perdure.surfaces.rest.listing import Listing
-from perdure.surfaces.rest.service import ReadBank, Serving, StrictClients, on_worker
+from perdure.surfaces.rest.service import ReadBank, Resource, Serving, StrictClients
 
-router = APIRouter(
-    prefix="/v1/default/banks/{bank_id}", tags=["Statistics"], responses=ERRORS, dependencies=[StrictClients]
-)
+router = Resource("Statistics", "/v1/default/banks/{bank_id}", [StrictClients])
 Period = Literal["1h", "12h", "1d", "7d", "30d", "90d"]
 _PERIODS: dict[str, tuple[timedelta, str, timedelta]] = {
     "1h": (timedelta(hours=1), "minute", timedelta(minutes=1)),
@@ -94,7 +91,6 @@ class GraphDataResponse(BaseModel):
 
 
 @router.get("/stats", operation_id="get_agent_stats")
-@on_worker
 def get_stats(
     service: Serving,
     bank: ReadBank,
@@ -150,7 +146,6 @@ def _edge(link: Link) -> tuple[str, str, str]:
 
 
 @router.get("/stats/memories-timeseries", operation_id="get_memories_timeseries")
-@on_worker
 def timeseries(
     service: Serving, bank: ReadBank, period: Period = "7d", time_field: str = "created_at"
 ) -> MemoriesTimeseriesResponse:
@@ -179,7 +174,6 @@ def _floor(moment: datetime, trunc: str) -> datetime:
 
 
 @router.get("/graph", operation_id="get_graph")
-@on_worker
 def get_graph(
     service: Serving,
     bank: ReadBank,

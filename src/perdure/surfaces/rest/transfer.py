@@ -15,7 +15,7 @@ from threading import Thread
 from typing import Annotated, Any, Literal
 from uuid import uuid4
 
-from fastapi import APIRouter, File, Query, UploadFile
+from fastapi import File, Query, UploadFile
 from fastapi.responses import FileResponse, Response
 from starlette.exceptions import HTTPException
 
@@ -27,21 +27,20 @@ from perdure.surfaces.arguments import find_bank
 from perdure.surfaces.keys import Scope
 from perdure.surfaces.rest.bodies import SubmitResponse, fields_of
 from perdure.surfaces.rest.config import restore_profile
-from perdure.surfaces.rest.errors import ERRORS
 from perdure.surfaces.rest.service import (
     AdminBank,
     Known,
     ReadBank,
+    Resource,
     Service,
     Serving,
-    on_worker,
     reply,
     require,
 )
 
 log = logging.getLogger("perdure.rest")
 
-router = APIRouter(prefix="/v1/default", tags=["Transfer"], responses=ERRORS)
+router = Resource("Transfer", "/v1/default")
 _TRANSFER = "/banks/{bank_id}/document-transfer"
 TRANSFER = "transfer"
 MEMBER = "bank.jsonl"
@@ -59,7 +58,6 @@ async def removed(bank: ReadBank) -> Any:
 @router.post(
     _TRANSFER + "/export", operation_id="export_documents", status_code=202, response_model=SubmitResponse
 )
-@on_worker
 def export(
     service: Serving,
     bank: AdminBank,
@@ -78,7 +76,6 @@ def export(
 
 
 @router.post(_TRANSFER, operation_id="import_documents", status_code=202, response_model=SubmitResponse)
-@on_worker
 def import_archive(
     service: Serving,
     bank: AdminBank,
