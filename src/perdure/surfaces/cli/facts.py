@@ -46,10 +46,10 @@ def facts(
         str | None, typer.Argument(metavar="ID", help="Show this fact in full, by its id")
     ] = None,
     bank: BankName = DEFAULT_BANK,
-    text: Annotated[str, typer.Option("--text", metavar="TEXT", help="That contain this text")] = "",
+    text: Annotated[str, typer.Option(metavar="TEXT", help="That contain this text")] = "",
     types: Types = None,
     tags: Tags = None,
-    document: Annotated[str | None, typer.Option("--document", metavar="ID", help="Of this document")] = None,
+    document: Annotated[str | None, typer.Option(metavar="ID", help="Of this document")] = None,
     entity: EntityName = None,
     closed: Annotated[bool, typer.Option("--closed", help="Also facts that no longer hold")] = False,
     offset: Annotated[int, typer.Option(min=0, metavar="N", help="Skip so many")] = 0,

@@ -14,11 +14,9 @@ from perdure.surfaces.cli.session import DEFAULT_BANK, AsJson, BankName, Databas
 
 def forget(
     bank: BankName = DEFAULT_BANK,
-    fact: Annotated[str | None, typer.Option("--fact", metavar="ID", help="Erase this fact")] = None,
-    document: Annotated[
-        str | None, typer.Option("--document", metavar="ID", help="Erase this document")
-    ] = None,
-    entity: Annotated[str | None, typer.Option("--entity", metavar="NAME", help="Erase this entity")] = None,
+    fact: Annotated[str | None, typer.Option(metavar="ID", help="Erase this fact")] = None,
+    document: Annotated[str | None, typer.Option(metavar="ID", help="Erase this document")] = None,
+    entity: Annotated[str | None, typer.Option(metavar="NAME", help="Erase this entity")] = None,
     everything: Annotated[bool, typer.Option("--everything", help="Erase the whole bank")] = False,
     yes: Yes = False,
     database: Database = None,

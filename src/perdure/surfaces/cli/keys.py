@@ -32,13 +32,13 @@ def _shown(key: ApiKey) -> dict[str, Any]:
 
 @app.command()
 def create(
-    name: Annotated[str, typer.Option("--name", metavar="TEXT", help="What the key is for")] = "",
+    name: Annotated[str, typer.Option(metavar="TEXT", help="What the key is for")] = "",
     bank: Annotated[
         list[str] | None, typer.Option("--bank", "-b", metavar="BANK", help="Bank it opens; repeatable [all]")
     ] = None,
     scope: Annotated[
         list[str] | None,
-        typer.Option("--scope", metavar="SCOPE", help="read, write, admin; repeatable [read, write]"),
+        typer.Option(metavar="SCOPE", help="read, write, admin; repeatable [read, write]"),
     ] = None,
     database: Database = None,
     as_json: AsJson = False,

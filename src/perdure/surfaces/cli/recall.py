@@ -35,9 +35,7 @@ Count = Annotated[int | None, typer.Option("--limit", "-n", min=1, metavar="N", 
 
 
 def shared_options(
-    budget: Annotated[
-        str, typer.Option("--budget", metavar="BUDGET", help="Search depth: low, mid or high")
-    ] = "mid",
+    budget: Annotated[str, typer.Option(metavar="BUDGET", help="Search depth: low, mid or high")] = "mid",
     max_tokens: Annotated[
         int, typer.Option("--max-tokens", "-t", min=0, metavar="N", help="Tokens of fact text")
     ] = 4096,
@@ -45,20 +43,18 @@ def shared_options(
     tags: Tags = None,
     since: Since = None,
     until: Until = None,
-    as_of: Annotated[
-        str | None, typer.Option("--as-of", metavar="TIME", help="What was true at this time")
-    ] = None,
+    as_of: Annotated[str | None, typer.Option(metavar="TIME", help="What was true at this time")] = None,
     known_at: Annotated[
-        str | None, typer.Option("--known-at", metavar="TIME", help="As memory knew it at this time")
+        str | None, typer.Option(metavar="TIME", help="As memory knew it at this time")
     ] = None,
     asked_at: Annotated[
-        str | None, typer.Option("--asked-at", metavar="TIME", help="When the question is asked [now]")
+        str | None, typer.Option(metavar="TIME", help="When the question is asked [now]")
     ] = None,
     hint: Annotated[
-        list[str] | None, typer.Option("--hint", metavar="NAME", help="Entity to start from; repeatable")
+        list[str] | None, typer.Option(metavar="NAME", help="Entity to start from; repeatable")
     ] = None,
     recipe: Annotated[
-        str | None, typer.Option("--recipe", metavar="RECIPE", help="default, tempr, memoria, abmind or fast")
+        str | None, typer.Option(metavar="RECIPE", help="default, tempr, memoria, abmind or fast")
     ] = None,
     track: Annotated[
         bool, typer.Option("--track/--no-track", help="Count the recall in the facts' statistics")

@@ -62,9 +62,7 @@ def retain(
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the document")] = None,
     context: Annotated[str | None, typer.Option(metavar="TEXT", help="What the text is about")] = None,
     tags: Tags = None,
-    metadata: Annotated[
-        list[str] | None, typer.Option("--metadata", metavar="KEY=VALUE", help="May be repeated")
-    ] = None,
+    metadata: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="May be repeated")] = None,
     form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="auto, text or chat")] = "auto",
     as_text: Annotated[
         bool, typer.Option("--text", help="Take the sources as texts, never as paths")
