@@ -51,7 +51,7 @@ def plain_recall(result: RecallResult) -> dict[str, Any]:
         },
         "degraded": plain(result.degraded),
         "timings_ms": {time.stage: round(time.milliseconds, 3) for time in result.timings},
-        "cut": [_candidate(candidate) for candidate in result.cut],
+        "cut": [plain_candidate(candidate) for candidate in result.cut],
     }
 
 
@@ -63,12 +63,13 @@ def _result(recollection: Recollection) -> dict[str, Any]:
         tokens=recollection.tokens,
         evidence=recollection.evidence.value,
         notes=list(recollection.notes),
-        explain=_candidate(recollection.candidate) if recollection.candidate is not None else None,
+        explain=plain_candidate(recollection.candidate) if recollection.candidate is not None else None,
     )
     return dict(fact)
 
 
-def _candidate(candidate: Candidate) -> dict[str, Any]:
+def plain_candidate(candidate: Candidate) -> dict[str, Any]:
+    """How a fact was found and scored, and why it was left out if it was."""
     return {
         "id": candidate.fact_id,
         "channels": {rank.channel: {"rank": rank.rank, "score": rank.score} for rank in candidate.ranks},
@@ -81,3 +82,8 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
         "score": candidate.score,
         "cut": candidate.cut,
     }
+
+
+def total_milliseconds(result: RecallResult) -> float:
+    """The time of a recall from beginning to end."""
+    return next((time.milliseconds for time in result.timings if time.stage == "total"), 0.0)

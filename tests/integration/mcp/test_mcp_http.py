@@ -173,6 +173,13 @@ def test_without_a_valid_key_nobody_gets_in(engine: Perdure) -> None:
             time.sleep(0.1)
 
 
+def test_with_a_key_the_server_answers_under_any_name(engine: Perdure) -> None:
+    _, secret = create_key(engine)
+    headers = {**ACCEPT, "Authorization": f"Bearer {secret}", "Host": "memory.example:8888"}
+    with serving(create_app(engine, "0.0.0.0")) as url, httpx.Client(base_url=url) as http:
+        assert http.post("/mcp", json=HELLO, headers=headers).status_code == 200
+
+
 @pytest.mark.parametrize("headers", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}])
 def test_an_open_server_answers_only_as_localhost(engine: Perdure, headers: dict[str, str]) -> None:
     with serving(create_app(engine, "127.0.0.1")) as url, httpx.Client(base_url=url) as http:

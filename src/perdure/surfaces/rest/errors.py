@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from perdure import errors
@@ -40,6 +41,38 @@ CODES: Mapping[int, str] = {
     422: "invalid_input",
 }
 RETRY_AFTER_SECONDS = 1
+
+
+class Problem(BaseModel):
+    """A stable code and a message for people."""
+
+    code: str
+    message: str
+
+
+class ErrorResponse(BaseModel):
+    """Every error: FastAPI's `detail`, and what went wrong under a stable code."""
+
+    detail: Any
+    error: Problem
+
+
+ERRORS: dict[int | str, dict[str, Any]] = {
+    code: {"model": ErrorResponse, "description": description}
+    for code, description in (
+        (400, "Not readable as JSON or form data"),
+        (401, "No valid key"),
+        (403, "The key may not do this"),
+        (404, "Does not exist"),
+        (409, "Contradicts what is stored"),
+        (413, "The request is too large"),
+        (422, "A value is wrong; `detail` names the field"),
+        (429, "Too much at once; see Retry-After"),
+        (503, "The store is busy; see Retry-After"),
+        (504, "Took too long"),
+    )
+}
+"""The answers that a router documents beside its own."""
 
 
 def plain_error(

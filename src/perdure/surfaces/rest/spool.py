@@ -32,20 +32,17 @@ class Spool:
         return path.stat().st_size
 
     def find(self, key: str) -> Path:
-        """The file of a key."""
         path = self._files.get(key)
         if path is None or not path.exists():
             raise NotFound("file", key)
         return path
 
     def drop_bank(self, bank: str) -> None:
-        """Remove the files made from a bank."""
         with self._lock:
             for key in [key for key in self._files if key.startswith(f"banks/{bank}/")]:
                 self._files.pop(key).unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Remove everything."""
         with self._lock:
             self._files.clear()
             if self._folder is not None:
