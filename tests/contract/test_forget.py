@@ -294,10 +294,10 @@ def test_a_bank_goes_whole(any_store: Store) -> None:
     for bank in (BANK, "other"):
         with any_store.transaction(bank) as tx:
             tx.put_records([Record(kind="k", id="1", bank=bank)])
-    assert forget(any_store, BANK, Target(bank=True)).facts == 1
+    assert forget(any_store, BANK, Target(everything=True)).facts == 1
     assert [bank.id for bank in any_store.banks()] == ["other"]
     assert any_store.banks_with_records("k") == ["other"]
-    assert not forget(any_store, BANK, Target(bank=True)).existed
+    assert not forget(any_store, BANK, Target(everything=True)).existed
 
 
 def test_what_others_keep_is_scrubbed_in_the_same_transaction(any_store: Store) -> None:
@@ -333,7 +333,7 @@ def test_forgetting_again_clears_the_traces_that_are_pending() -> None:
 
 
 @pytest.mark.parametrize(
-    "parts", [{}, {"fact_id": "a", "bank": True}, {"fact_id": "a", "entity_id": "e"}]
+    "parts", [{}, {"fact_id": "a", "everything": True}, {"fact_id": "a", "entity_id": "e"}]
 )
 def test_exactly_one_thing_is_named(parts: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match="forget"):

@@ -43,11 +43,11 @@ def forget(
     scrub records that other parts keep. When the target went before, traces that are still pending are cleared.
     """
     bank_facts = 0
-    if target.bank:
+    if target.everything:
         with store.reading(bank) as reading:
             bank_facts = reading.stats().facts
     with store.transaction(bank) as tx:
-        if target.bank:
+        if target.everything:
             erased = _Erased(tx.bank() is not None, bank_facts)
             tx.delete_bank()
         else:

@@ -15,11 +15,11 @@ class Target:
     fact_id: str | None = None
     document_id: str | None = None
     entity_id: str | None = None
-    bank: bool = False
+    everything: bool = False
 
     def __post_init__(self) -> None:
         named = [self.fact_id, self.document_id, self.entity_id]
-        if sum(part is not None for part in named) + self.bank != 1:
+        if sum(part is not None for part in named) + self.everything != 1:
             raise InvalidInput("forget", "exactly one of fact_id, document_id, entity_id, everything")
 
 
