@@ -14,6 +14,8 @@ from perdure.errors import InvalidInput
 
 MAX_CONTENT_CHARACTERS = 20_000_000
 AGENT_ROLES = frozenset({"assistant", "agent", "ai", "bot", "model"})
+UNFINISHED_DOCUMENT = "unfinished_document"
+"""Kind of the records that name documents whose text is stored, but whose facts a model could not make yet."""
 
 
 class UpdateMode(StrEnum):

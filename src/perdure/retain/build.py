@@ -1,17 +1,19 @@
-"""Drawing facts: the extractor's findings become facts with their times, source and fields."""
+"""Building facts: what the extractor finds becomes facts with their times, source and fields."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import count
 from typing import Protocol, cast
 
 from perdure.domain.fact import Fact
 from perdure.domain.item import Item
 from perdure.domain.time import Window
 from perdure.ports.extractor import ExtractedFact, Extractor, Turn
-from perdure.retain.identity import digest
+from perdure.retain.identity import dedupe_key, new_fact_id
+from perdure.retain.index_text import NEIGHBOURS, IndexText, index_text_in_turns
 from perdure.retain.plan import Plan
 
 SUSPECT_TRUST = 1
@@ -27,6 +29,14 @@ class Draft:
     plan: Plan
     position: int
     """Index of the extracted fact within its document, to which causes refer."""
+    text: IndexText
+    key: str
+    """The dedupe key."""
+
+    @property
+    def turn_length(self) -> int:
+        """Characters of the turn that the fact comes from."""
+        return len(self.plan.turns[self.extracted.turn].turn.text)
 
 
 class SteppedExtractor(Extractor, Protocol):
@@ -42,15 +52,13 @@ def build_facts(
     extractor: Extractor, bank: str, plans: Sequence[Plan], now: datetime
 ) -> Iterator[list[Draft]]:
     """The facts of all fresh turns, in order, as they are found."""
-    counts = [0] * len(plans)
+    in_call = count()
+    in_document = [count() for _ in plans]
     for step in _extracted(extractor, [[planned.turn for planned in plan.turns] for plan in plans]):
-        drafts = []
-        for number, found in step:
-            plan, index = plans[number], counts[number]
-            fact = _fact(bank, plan, found, index, now)
-            drafts.append(Draft(fact=fact, extracted=found, plan=plan, position=index))
-            counts[number] += 1
-        yield drafts
+        yield [
+            _draft(bank, plans[number], extracted, next(in_document[number]), next(in_call), now)
+            for number, extracted in step
+        ]
 
 
 def _extracted(
@@ -64,25 +72,36 @@ def _extracted(
         ]
 
 
-def _fact(bank: str, plan: Plan, found: ExtractedFact, index: int, now: datetime) -> Fact:
-    planned = plan.turns[found.turn]
+def _draft(bank: str, plan: Plan, extracted: ExtractedFact, index: int, in_call: int, now: datetime) -> Draft:
+    planned = plan.turns[extracted.turn]
+    fact_id = new_fact_id(now, in_call, bank, plan.document.id, planned.chunk_id, extracted.text)
+    fact = _fact(fact_id, bank, plan, extracted, index, now)
+    first = max(extracted.turn - NEIGHBOURS, 0)
+    around = [planned.turn for planned in plan.turns[first : extracted.turn + NEIGHBOURS + 1]]
+    source = (extracted.start, extracted.start + len(extracted.source_text))
+    text = index_text_in_turns(fact, around, extracted.turn - first, source, plan.document.title)
+    return Draft(fact=fact, extracted=extracted, plan=plan, position=index, text=text, key=dedupe_key(fact))
+
+
+def _fact(fact_id: str, bank: str, plan: Plan, extracted: ExtractedFact, index: int, now: datetime) -> Fact:
+    planned = plan.turns[extracted.turn]
     item = plan.items[planned.item]
     said_at = planned.turn.said_at
-    triple = found.triple
-    valid = _valid(found, item, said_at, now)
+    triple = extracted.triple
+    valid = _valid(extracted, item, said_at, now)
     return Fact(
-        id=digest(bank, plan.document.id, planned.chunk_id, found.text, str(index), now.isoformat()),
+        id=fact_id,
         bank=bank,
-        text=found.text,
-        type=found.type,
+        text=extracted.text,
+        type=extracted.type,
         document_id=plan.document.id,
         chunk_id=planned.chunk_id,
         ordinal=index,
-        source_text=found.source_text,
+        source_text=extracted.source_text,
         speaker=planned.turn.speaker,
         context=item.context,
-        occurred_start=found.occurred.start if found.occurred else None,
-        occurred_end=found.occurred.end if found.occurred else None,
+        occurred_start=extracted.occurred.start if extracted.occurred else None,
+        occurred_end=extracted.occurred.end if extracted.occurred else None,
         mentioned_at=said_at,
         valid_from=valid.start,
         valid_to=valid.end,
@@ -92,25 +111,25 @@ def _fact(bank: str, plan: Plan, found: ExtractedFact, index: int, now: datetime
         object=triple.object if triple else None,
         tags=item.tags,
         metadata=item.metadata,
-        topic=item.topic or found.topic,
+        topic=item.topic or extracted.topic,
         tier=item.tier,
         classification=item.classification,
-        trust=min(item.trust, SUSPECT_TRUST) if "instruction" in found.flags else item.trust,
+        trust=min(item.trust, SUSPECT_TRUST) if "instruction" in extracted.flags else item.trust,
         credibility=item.credibility,
         relevance=item.relevance,
-        emotion=found.emotion,
-        emotion_tags=found.emotion_tags,
-        confidence=found.confidence,
+        emotion=extracted.emotion,
+        emotion_tags=extracted.emotion_tags,
+        confidence=extracted.confidence,
         expires_at=item.expires_at,
-        language=found.language,
+        language=extracted.language,
         original_text=item.original_text,
-        flags=found.flags,
+        flags=extracted.flags,
     )
 
 
-def _valid(found: ExtractedFact, item: Item, said_at: datetime | None, now: datetime) -> Window:
+def _valid(extracted: ExtractedFact, item: Item, said_at: datetime | None, now: datetime) -> Window:
     """While it is true: as given, as stated, else from when it was said; never from the future on."""
-    stated = found.valid or Window()
+    stated = extracted.valid or Window()
     start = item.valid_from or stated.start or (min(said_at, now) if said_at is not None else None)
     end = item.valid_to or stated.end
     if start is not None and end is not None and end < start:
@@ -131,13 +150,13 @@ def keep_unchanged(
     for draft in drafts:
         same = waiting.get(drawn_identity(draft.fact))
         if same:
-            old = same.pop(0)
+            changes = draft.fact
             moved.append(
                 replace(
-                    old,
-                    chunk_id=draft.fact.chunk_id,
-                    ordinal=draft.fact.ordinal,
-                    metadata=draft.fact.metadata,
+                    same.pop(0),
+                    chunk_id=changes.chunk_id,
+                    ordinal=changes.ordinal,
+                    metadata=changes.metadata,
                 )
             )
         else:
@@ -149,3 +168,22 @@ def drawn_identity(fact: Fact) -> tuple[str, str, str]:
     """Equal for a stored fact and one drawn again from the same words of the same document."""
     said = fact.mentioned_at.isoformat() if fact.mentioned_at else ""
     return (fact.document_id or "", fact.text, said)
+
+
+def drop_duplicates(
+    drafts: Sequence[Draft], holders: Mapping[str, str]
+) -> tuple[list[Draft], dict[str, str]]:
+    """(drafts that say something new, new fact's id -> id of the fact that says it already).
+
+    `holders` are the stored facts by their dedupe keys.
+    """
+    said = dict(holders)
+    fresh: list[Draft] = []
+    merged: dict[str, str] = {}
+    for draft in drafts:
+        if draft.key in said:
+            merged[draft.fact.id] = said[draft.key]
+        else:
+            said[draft.key] = draft.fact.id
+            fresh.append(draft)
+    return fresh, merged

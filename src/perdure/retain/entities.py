@@ -1,4 +1,4 @@
-"""Entity resolution: which mentions mean things that the bank already knows."""
+"""Entities: which mentions of new facts mean things that the bank already knows."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from perdure.domain.fact import Entity
-from perdure.ports.store import KeyedEntity
+from perdure.ports.store import KeyedEntity, Rows
+from perdure.retain.build import Draft
+from perdure.retain.identity import digest
 from perdure.retain.likeness import Likeness, compare, full_names_conflict, types_conflict
-from perdure.text.names import entity_keys, name_tokens, normal_name
+from perdure.text.names import entity_keys, keys_of_names, name_tokens, normal_name
 
 _SAME = 0.75
 _RECENT = timedelta(days=180)
@@ -20,7 +22,7 @@ _CONTEXT_WEIGHT = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sighting:
-    """A mention with its surroundings."""
+    """A mention and what stands beside it."""
 
     name: str
     type: str = "concept"
@@ -45,6 +47,8 @@ class Resolution:
 
     decisions: tuple[Decision, ...] = ()
     entities: tuple[KeyedEntity, ...] = ()
+    added_mentions: Mapping[str, int] = field(default_factory=dict)
+    """Entity id -> how often it was seen."""
     by_name: Mapping[str, Entity] = field(default_factory=dict)
     """Normal name as mentioned -> its entity."""
 
@@ -54,16 +58,73 @@ class Resolution:
         return entity.name if entity is not None else name
 
 
+@dataclass(frozen=True, slots=True)
+class ResolvedEntities:
+    """Drafts that name their entities, and the entities to write."""
+
+    drafts: list[Draft]
+    entities: Sequence[KeyedEntity]
+    added_mentions: Mapping[str, int]
+
+
+def resolve_entities(rows: Rows, bank: str, drafts: Sequence[Draft], now: datetime) -> ResolvedEntities:
+    """Resolve every mention, entities that the caller names and titles included; relations get the entities' own names."""
+    sightings = [_sightings(draft, now) for draft in drafts]
+    every = [sighting for of_draft in sightings for sighting in of_draft]
+    keys = lookup_keys(every)
+    resolution = resolve(
+        bank,
+        every,
+        rows.entities(keys=keys) if keys else [],
+        lambda name, kind: digest(bank, "entity", name, kind),
+        aliases=[pair for draft in drafts for pair in draft.extracted.aliases],
+    )
+    decisions = iter(resolution.decisions)
+    names = {keyed.entity.id: keyed.entity.name for keyed in resolution.entities}
+    resolved = [
+        _assign(draft, [next(decisions) for _ in of_draft], resolution, names)
+        for draft, of_draft in zip(drafts, sightings, strict=True)
+    ]
+    return ResolvedEntities(resolved, resolution.entities, resolution.added_mentions)
+
+
+def _sightings(draft: Draft, now: datetime) -> list[Sighting]:
+    planned = draft.plan.turns[draft.extracted.turn]
+    item = draft.plan.items[planned.item]
+    named = [(mention.text, mention.type) for mention in draft.extracted.mentions]
+    named += item.entities
+    if draft.plan.document.title:
+        named.append((draft.plan.document.title, "concept"))
+    distinct = {normal_name(name): (name, kind) for name, kind in reversed(named) if normal_name(name)}
+    context = frozenset(distinct)
+    return [
+        Sighting(name=name, type=kind, seen_at=draft.fact.mentioned_at or now, context=context - {normal})
+        for normal, (name, kind) in reversed(distinct.items())
+    ]
+
+
+def _assign(
+    draft: Draft, decisions: Sequence[Decision], resolution: Resolution, names: Mapping[str, str]
+) -> Draft:
+    ids = tuple(dict.fromkeys(decision.entity_id for decision in decisions))
+    fact = replace(
+        draft.fact,
+        entity_ids=ids,
+        entities=tuple(names[entity_id] for entity_id in ids),
+        subject=resolution.canonical(draft.fact.subject) if draft.fact.subject else None,
+        object=resolution.canonical(draft.fact.object) if draft.fact.object else None,
+    )
+    return replace(draft, fact=fact)
+
+
 def lookup_keys(sightings: Iterable[Sighting]) -> tuple[str, ...]:
     """The keys to ask the store for before `resolve`."""
     return tuple(sorted({key for sighting in sightings for key in entity_keys(sighting.name)}))
 
 
-def keyed(entity: Entity, added: int | None = None) -> KeyedEntity:
+def keyed(entity: Entity) -> KeyedEntity:
     """The entity with the keys of its name and aliases."""
-    names = (entity.name, *entity.aliases)
-    keys = dict.fromkeys(key for name in names for key in entity_keys(name))
-    return KeyedEntity(entity, tuple(keys), added)
+    return KeyedEntity(entity, keys_of_names((entity.name, *entity.aliases)))
 
 
 def resolve(
@@ -86,9 +147,11 @@ def resolve(
     decisions = [
         registry.decide(_by_stated_name(sighting, stated), sighting, new_id) for sighting in sightings
     ]
+    entities = registry.touched()
     return Resolution(
         decisions=tuple(decisions),
-        entities=tuple(keyed(entity, registry.added(entity)) for entity in registry.touched()),
+        entities=tuple(keyed(entity) for entity in entities),
+        added_mentions={entity.id: registry.added(entity) for entity in entities},
         by_name=registry.by_name,
     )
 

@@ -1,171 +1,189 @@
-"""Retain, top to bottom: plan -> extract -> dedupe -> resolve -> embed -> link -> write."""
+"""Retain, top to bottom: plan -> extract -> resolve -> embed -> link -> commit."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from datetime import datetime
 
-from perdure.domain.fact import Fact, Link
-from perdure.domain.filter import Filter
-from perdure.domain.item import RetainResult, Superseded
+from perdure.domain.fact import Fact
+from perdure.domain.item import UNFINISHED_DOCUMENT, RetainResult, Superseded
+from perdure.domain.record import Record
 from perdure.domain.trace import Trace
-from perdure.ports.store import Closure, Features, NewFact, Proof, WriteBatch, WriteReceipt
-from perdure.retain.ahead import BackgroundEmbedder
-from perdure.retain.build import Draft, build_facts, drawn_identity, keep_unchanged
-from perdure.retain.dedupe import dedupe_key, split_known
-from perdure.retain.features import add_vectors, describe, embedded_text
+from perdure.errors import ModelError
+from perdure.ports.store import NewFact, Proof, Reading, Store
+from perdure.retain.build import Draft, build_facts, drawn_identity, drop_duplicates, keep_unchanged
+from perdure.retain.commit import Closure, CommitReceipt, FactChanges, Within, commit
+from perdure.retain.components import RetainComponents
+from perdure.retain.embed import BackgroundEmbedder
+from perdure.retain.entities import resolve_entities
+from perdure.retain.features import make_features
 from perdure.retain.link import causal_links, semantic_links, temporal_links
-from perdure.retain.mentions import ResolvedEntities, resolve_entities
-from perdure.retain.parts import RetainComponents
 from perdure.retain.plan import Plan, plan_documents
-from perdure.retain.relate import closures_of
 from perdure.retain.request import RetainRequest
-from perdure.retain.safekeeping import finish, keeping_text
+from perdure.retain.supersede import find_closures
 
 
-def retain(parts: RetainComponents, request: RetainRequest) -> RetainResult:
-    """Store the items' text and the facts drawn from it in one transaction; visible when this returns."""
-    trace = Trace()
-    now = parts.clock()
-    with trace.stage("plan"):
-        plans = plan_documents(parts.store, request, now)
-    with keeping_text(parts.store, request.bank, plans):
-        result = _retain_planned(parts, request.bank, plans, now, trace)
-    finish(parts.store, request.bank, plans)
-    return result
-
-
-def _retain_planned(
-    parts: RetainComponents, bank: str, plans: Sequence[Plan], now: datetime, trace: Trace
+def retain(
+    components: RetainComponents,
+    request: RetainRequest,
+    *,
+    within: Within | None = None,
 ) -> RetainResult:
-    with BackgroundEmbedder(parts.embedder, parts.late) as ahead:
-        with trace.stage("extract"):
-            drawn, key_of = _draw(parts, bank, plans, now, ahead)
-            drawn, moved, gone = keep_unchanged(plans, drawn)
-        with trace.stage("dedupe"):
-            keys = [key_of[draft.fact.id] for draft in drawn]
-            drafts, merged = split_known(drawn, parts.store.known(bank, keys), keys)
-        with trace.stage("resolve"):
-            settled = resolve_entities(parts.store, bank, drafts, now)
-        with trace.stage("embed"):
-            facts, changed = _with_features(parts, bank, plans, settled.drafts, key_of, ahead)
-    with trace.stage("link"):
-        closures = closures_of(parts.store, bank, settled.drafts, now)
-        links = _links(parts, bank, settled.drafts, facts, now)
+    """Store the items' text and the facts drawn from it in one transaction; visible when this returns.
+
+    `within` is called at the end of that transaction; an error in it leaves the bank as it was. Who passes it keeps the
+    items until then: the text is not stored by itself when a model fails, which would double it in the next attempt.
+    """
+    trace = Trace()
+    now = components.clock()
+    store, bank = components.store, request.bank
+    with trace.stage("plan"), store.reading(bank) as reading:
+        plans = plan_documents(reading, request, now)
+    with _keeping_text(store, bank, plans) if within is None else nullcontext():
+        changes, duplicates = _changes(components, bank, plans, now, trace)
     with trace.stage("write"):
-        batch = _batch(
-            parts, bank, plans, facts, changed, settled, links, closures, moved, gone, merged, drawn, now
+        receipt = commit(store, changes, within=within)
+    return _result(plans, changes, receipt, duplicates, trace)
+
+
+@contextmanager
+def _keeping_text(store: Store, bank: str, plans: Sequence[Plan]) -> Iterator[None]:
+    """A model that fails in the block costs the facts, never the text; the error goes on to the caller."""
+    try:
+        yield
+    except ModelError as error:
+        reason = {"reason": str(error)}
+        commit(
+            store,
+            FactChanges(
+                bank=bank,
+                documents=[plan.document for plan in plans],
+                chunks=[chunk for plan in plans for chunk in plan.chunks],
+                records=[
+                    Record(kind=UNFINISHED_DOCUMENT, id=plan.document.id, bank=bank, body=reason)
+                    for plan in plans
+                ],
+            ),
         )
-        receipt = parts.store.write(batch)
-    return _result(bank, plans, batch, receipt, merged, len(moved), trace)
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """What was drawn from the turns, set against what is stored."""
+
+    new: list[Draft]
+    duplicates: list[Draft]
+    """Drafts that state what a stored fact or an earlier draft states."""
+    merged: dict[str, str]
+    """Id of a duplicate's fact -> the fact that it proves."""
+    moved: list[Fact]
+    """Stored facts that were drawn again from text that moved."""
+    gone: list[Fact]
+    """Stored facts that no source states any longer."""
+
+
+def _changes(
+    components: RetainComponents, bank: str, plans: Sequence[Plan], now: datetime, trace: Trace
+) -> tuple[FactChanges, dict[str, str]]:
+    """What the items change in the bank, and the ids of new facts that are merged already."""
+    with (
+        components.store.reading(bank) as reading,
+        BackgroundEmbedder(components.embedder, components.late) as embedder,
+    ):
+        with trace.stage("extract"):
+            drawn = _draw(components, reading, bank, plans, now, embedder)
+        with trace.stage("resolve"):
+            resolved = resolve_entities(reading, bank, drawn.new, now)
+        with trace.stage("embed"):
+            earlier = reading.features([fact_id for plan in plans for fact_id in plan.earlier])
+            embedded = embedder.finish([draft.text.own for draft in resolved.drafts])
+            features, changed = make_features(resolved.drafts, embedded, earlier)
+    facts = [NewFact(draft.fact, own) for draft, own in zip(resolved.drafts, features, strict=True)]
+    with trace.stage("link"), components.store.reading(bank) as reading:
+        closures = find_closures(reading, [new.fact for new in facts], now)
+        links = [
+            *causal_links(resolved.drafts),
+            *temporal_links(resolved.drafts),
+            *semantic_links(reading, facts, now),
+        ]
+    changes = FactChanges(
+        bank=bank,
+        model=components.embedder.model if components.embedder is not None else None,
+        documents=[plan.document for plan in plans],
+        chunks=[chunk for plan in plans for chunk in plan.chunks],
+        removed_chunks=[chunk_id for plan in plans for chunk_id in plan.removed_chunks],
+        facts=facts,
+        features=changed,
+        updates=drawn.moved,
+        entities=resolved.entities,
+        added_mentions=resolved.added_mentions,
+        links=links,
+        closures=[*closures, *(Closure(fact_id=fact.id, retired_at=now) for fact in drawn.gone)],
+        proofs=[
+            Proof(drawn.merged[draft.fact.id], draft.fact.document_id, draft.fact.chunk_id, now)
+            for draft in drawn.duplicates
+        ],
+        removed_records=[(UNFINISHED_DOCUMENT, plan.document.id) for plan in plans if plan.unfinished],
+    )
+    return changes, drawn.merged
 
 
 def _draw(
-    parts: RetainComponents, bank: str, plans: Sequence[Plan], now: datetime, ahead: BackgroundEmbedder
-) -> tuple[list[Draft], dict[str, str]]:
-    """All drafts and, by fact id, their dedupe keys.
-
-    Those that are likely to be stored go to the embedder while the next turns are read.
-    """
-    stored = {drawn_identity(fact) for plan in plans for fact in plan.old_facts}
-    drawn: list[Draft] = []
-    key_of: dict[str, str] = {}
-    for drafts in build_facts(parts.extractor, bank, plans, now):
-        drawn += drafts
-        key_of.update((draft.fact.id, dedupe_key(draft.fact)) for draft in drafts)
-        fresh = [draft for draft in drafts if drawn_identity(draft.fact) not in stored]
-        keys = [key_of[draft.fact.id] for draft in fresh]
-        fresh, _ = split_known(fresh, parts.store.known(bank, keys), keys)
-        ahead.start([embedded_text(draft) for draft in fresh])
-    return drawn, key_of
-
-
-def _with_features(
-    parts: RetainComponents,
+    components: RetainComponents,
+    reading: Reading,
     bank: str,
     plans: Sequence[Plan],
-    drafts: Sequence[Draft],
-    key_of: Mapping[str, str],
-    ahead: BackgroundEmbedder,
-) -> tuple[list[NewFact], Mapping[str, Features]]:
-    described = [describe(draft, key_of[draft.fact.id]) for draft in drafts]
-    earlier = {
-        plan.document.id: parts.store.features(bank, list(plan.earlier)) for plan in plans if plan.earlier
-    }
-    vectors, tokens = ahead.finish([item.text.own for item in described])
-    featured = add_vectors(described, vectors, tokens, earlier)
-    facts = [NewFact(draft.fact, made) for draft, made in zip(drafts, featured.fresh, strict=True)]
-    return facts, featured.changed
-
-
-def _links(
-    parts: RetainComponents, bank: str, drafts: Sequence[Draft], facts: Sequence[NewFact], now: datetime
-) -> list[Link]:
-    return [
-        *causal_links(drafts),
-        *temporal_links(drafts),
-        *semantic_links(parts.store, bank, facts, Filter(now=now)),
-    ]
-
-
-def _batch(
-    parts: RetainComponents,
-    bank: str,
-    plans: Sequence[Plan],
-    facts: Sequence[NewFact],
-    changed: Mapping[str, Features],
-    settled: ResolvedEntities,
-    links: Sequence[Link],
-    closures: Sequence[Closure],
-    moved: Sequence[Fact],
-    gone: Sequence[Fact],
-    merged: dict[str, str],
-    drawn: Sequence[Draft],
     now: datetime,
-) -> WriteBatch:
-    said_again = [draft.fact for draft in drawn if draft.fact.id in merged]
-    return WriteBatch(
-        bank=bank,
-        model=parts.embedder.model if parts.embedder is not None else None,
-        documents=[plan.document for plan in plans],
-        chunks=[chunk for plan in plans for chunk in plan.chunks],
-        removed_chunks=[chunk for plan in plans for chunk in plan.removed_chunks],
-        facts=facts,
-        features=changed,
-        updates=moved,
-        entities=settled.entities,
-        links=links,
-        closures=[*closures, *(Closure(fact_id=fact.id, retired_at=now) for fact in gone)],
-        proofs=[
-            Proof(fact_id=merged[fact.id], document_id=fact.document_id, chunk_id=fact.chunk_id, seen_at=now)
-            for fact in said_again
-        ],
-    )
+    embedder: BackgroundEmbedder,
+) -> _Drawn:
+    """Facts that are likely to be stored are embedded while the next turns are read."""
+    stored = {drawn_identity(fact) for plan in plans for fact in plan.old_facts}
+    drafts: list[Draft] = []
+    holders: dict[str, str] = {}
+    for step in build_facts(components.extractor, bank, plans, now):
+        drafts += step
+        holders |= reading.facts_by_dedupe_key([draft.key for draft in step])
+        fresh, _ = drop_duplicates(
+            [draft for draft in step if drawn_identity(draft.fact) not in stored], holders
+        )
+        embedder.start([draft.text.own for draft in fresh])
+    drafts, moved, gone = keep_unchanged(plans, drafts)
+    new, merged = drop_duplicates(drafts, holders)
+    duplicates = [draft for draft in drafts if draft.fact.id in merged]
+    return _Drawn(new, duplicates, merged, moved, _unproven(reading, plans, gone))
+
+
+def _unproven(reading: Reading, plans: Sequence[Plan], facts: Sequence[Fact]) -> list[Fact]:
+    """The facts that nothing proves once the plans' chunks are removed; the others move to another source."""
+    removed = {chunk_id for plan in plans for chunk_id in plan.removed_chunks}
+    proofs = reading.proofs([fact.id for fact in facts if fact.proof_count > 1])
+    return [fact for fact in facts if all(proof.chunk_id in removed for proof in proofs.get(fact.id, ()))]
 
 
 def _result(
-    bank: str,
     plans: Sequence[Plan],
-    batch: WriteBatch,
-    receipt: WriteReceipt,
-    merged: dict[str, str],
-    moved: int,
+    changes: FactChanges,
+    receipt: CommitReceipt,
+    duplicates: dict[str, str],
     trace: Trace,
 ) -> RetainResult:
     return RetainResult(
-        bank=bank,
+        bank=changes.bank,
         document_ids=tuple(plan.document.id for plan in plans),
         fact_ids=receipt.inserted,
-        unchanged=sum(plan.unchanged for plan in plans) + moved,
-        merged={**merged, **receipt.merged},
+        unchanged=sum(plan.unchanged for plan in plans) + len(changes.updates),
+        merged={**duplicates, **receipt.merged},
         superseded=tuple(
             Superseded(fact_id=closure.fact_id, superseded_by=closure.superseded_by)
-            for closure in batch.closures
+            for closure in changes.closures
             if closure.superseded_by is not None
         ),
-        retired=tuple(closure.fact_id for closure in batch.closures if closure.superseded_by is None),
-        chunks=len(batch.chunks),
-        entities=len(batch.entities),
-        links=len(batch.links),
+        retired=tuple(closure.fact_id for closure in changes.closures if closure.superseded_by is None),
+        chunks=len(changes.chunks),
+        entities=len(changes.entities),
+        links=len(changes.links),
         timings=trace.timings,
     )

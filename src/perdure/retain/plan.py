@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from perdure.domain.fact import Chunk, Document, Fact, TurnSpan
 from perdure.domain.filter import Filter
-from perdure.domain.item import Item, UpdateMode
+from perdure.domain.item import UNFINISHED_DOCUMENT, Item, UpdateMode
 from perdure.ports.extractor import Turn
-from perdure.ports.store import Selection, Store
+from perdure.ports.store import FactsWhere, Reading, Selection
 from perdure.retain.identity import digest
-from perdure.retain.neighbours import turn_length
 from perdure.retain.request import RetainRequest, stamp_items
-from perdure.retain.safekeeping import unfinished_documents
 from perdure.text.chunk import CHUNK_CHARACTERS, chunk_text, group_pieces
+from perdure.text.smoothing import SHARES, turn_length
 
 CONTEXT_TURNS = 3
-EARLIER_FACTS = 4
-_ALL = 1_000_000
+EARLIER_FACTS = 2 * len(SHARES)
+"""Facts before appended ones that are needed: as many again as those whose context the appended ones change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,13 +48,21 @@ class Plan:
     """The last facts of a document that is added to, in order -> characters of their turns."""
 
 
-def plan_documents(store: Store, request: RetainRequest, now: datetime) -> list[Plan]:
+def plan_documents(reading: Reading, request: RetainRequest, now: datetime) -> list[Plan]:
     """A plan for each document of the request."""
     groups = group_items(request.bank, stamp_items(request.items, now), now)
-    unfinished = unfinished_documents(store, request.bank, list(groups))
+    documents = {document.id: document for document in reading.documents(list(groups))}
+    unfinished = {record.id for record in reading.records(UNFINISHED_DOCUMENT, list(groups))}
     return [
-        plan_document(store, request.bank, key, items, request.mode, now, unfinished=key in unfinished)
-        for key, items in groups.items()
+        _plan_document(
+            reading,
+            documents.get(document_id),
+            Document(id=document_id, bank=request.bank, created_at=now, updated_at=now),
+            items,
+            request.mode,
+            unfinished=document_id in unfinished,
+        )
+        for document_id, items in groups.items()
     ]
 
 
@@ -69,78 +76,69 @@ def group_items(bank: str, items: Sequence[Item], now: datetime) -> dict[str, li
     return groups
 
 
-def plan_document(
-    store: Store,
-    bank: str,
-    document_id: str,
+def _plan_document(
+    reading: Reading,
+    stored: Document | None,
+    new: Document,
     items: Sequence[Item],
     mode: UpdateMode,
-    now: datetime,
     *,
-    unfinished: bool = False,
+    unfinished: bool,
 ) -> Plan:
     """Compare the items with what is stored of the document and keep what did not change.
 
     Of an unfinished document the text is stored, but not all of its facts: it is read anew.
     """
-    found = store.documents(bank, [document_id])
-    stored = store.chunks(bank, document_id=document_id) if found else []
-    appending = mode is UpdateMode.APPEND and bool(stored)
-    turns, owners = _turns(items, now)
-    offset = stored[-1].ordinal + 1 if appending else 0
-    chunks, chunk_of_turn = _chunks(bank, document_id, turns, offset)
-    same = set() if appending else {c.id for c in stored} & {c.id for c in chunks}
-    kept = set() if unfinished else same
-    removed = [] if appending else [c.id for c in stored if c.id not in same]
+    old_chunks = reading.chunks(document_id=new.id) if stored else []
+    appending = mode is UpdateMode.APPEND and bool(old_chunks)
+    turns, owners = _turns(items)
+    chunks, chunk_of_turn = _chunks(new, turns, old_chunks[-1].ordinal + 1 if appending else 0)
+    same = set() if appending else {chunk.id for chunk in old_chunks} & {chunk.id for chunk in chunks}
+    finished = set() if unfinished else same
     planned = [
-        PlannedTurn(turn=_mark(turn, chunk_id not in kept), item=owner, chunk_id=chunk_id)
+        PlannedTurn(
+            turn=replace(turn, fresh=False) if chunk_id in finished else turn, item=owner, chunk_id=chunk_id
+        )
         for turn, owner, chunk_id in zip(turns, owners, chunk_of_turn, strict=True)
     ]
-    context = _context_turns(stored) if appending else []
-    facts = _current_facts(store, bank, document_id, now) if found and not appending else []
+    facts = _open_facts(reading, new.id) if stored and not appending else []
+    every_chunk = [*(old_chunks if appending else ()), *chunks]
     return Plan(
-        document=_document(bank, document_id, items, found, stored if appending else [], chunks, now),
+        document=_document(stored or new, items, every_chunk, new.updated_at),
         items=items,
-        turns=[*context, *planned],
+        turns=[*(_context_turns(old_chunks) if appending else ()), *planned],
         chunks=chunks,
-        removed_chunks=removed,
-        old_facts=[fact for fact in facts if fact.chunk_id not in kept],
-        unchanged=sum(fact.chunk_id in kept for fact in facts),
+        removed_chunks=() if appending else [chunk.id for chunk in old_chunks if chunk.id not in same],
+        old_facts=[fact for fact in facts if fact.chunk_id not in finished],
+        unchanged=sum(fact.chunk_id in finished for fact in facts),
         unfinished=unfinished,
-        earlier=_last_facts(store, bank, document_id, stored, now) if appending else {},
+        earlier=_last_facts(reading, new, old_chunks) if appending else {},
     )
 
 
-def _turns(items: Sequence[Item], now: datetime) -> tuple[list[Turn], list[int]]:
+def _turns(items: Sequence[Item]) -> tuple[list[Turn], list[int]]:
+    """The turns of stamped items, and the item of each."""
     turns: list[Turn] = []
     owners: list[int] = []
     for index, item in enumerate(items):
         room = CHUNK_CHARACTERS - min(len(item.speaker) + 2, CHUNK_CHARACTERS // 2)
         for piece in chunk_text(item.content, room):
-            turns.append(_turn(item, piece, now))
+            turns.append(
+                Turn(
+                    text=piece,
+                    speaker=item.speaker,
+                    is_agent=item.is_agent,
+                    said_at=None if item.timeless else item.timestamp,
+                    title=item.title,
+                    context=item.context,
+                )
+            )
             owners.append(index)
     return turns, owners
 
 
-def _turn(item: Item, text: str, now: datetime) -> Turn:
-    return Turn(
-        text=text,
-        speaker=item.speaker,
-        is_agent=item.is_agent,
-        said_at=None if item.timeless else item.timestamp or now,
-        title=item.title,
-        context=item.context,
-    )
-
-
-def _mark(turn: Turn, fresh: bool) -> Turn:
-    return turn if fresh else Turn(
-        text=turn.text, speaker=turn.speaker, is_agent=turn.is_agent, said_at=turn.said_at,
-        title=turn.title, context=turn.context, fresh=False,
-    )  # fmt: skip
-
-
-def _chunks(bank: str, document_id: str, turns: Sequence[Turn], offset: int) -> tuple[list[Chunk], list[str]]:
+def _chunks(document: Document, turns: Sequence[Turn], offset: int) -> tuple[list[Chunk], list[str]]:
+    """Turns grouped into chunks from ordinal `offset` on, and the chunk of each turn."""
     lines = [f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text for turn in turns]
     chunks: list[Chunk] = []
     chunk_of_turn: list[str] = []
@@ -150,21 +148,17 @@ def _chunks(bank: str, document_id: str, turns: Sequence[Turn], offset: int) -> 
         said = [turns[i].said_at for i in group]
         content_hash = digest(text, *(moment.isoformat() if moment else "" for moment in said))
         seen[content_hash] = seen.get(content_hash, 0) + 1
-        chunk_id = digest(
-            bank, document_id, content_hash, str(seen[content_hash]), str(bool(offset) * offset)
+        chunk = Chunk(
+            id=digest(document.bank, document.id, content_hash, str(seen[content_hash]), str(offset)),
+            bank=document.bank,
+            document_id=document.id,
+            ordinal=offset + len(chunks),
+            text=text,
+            content_hash=content_hash,
+            spans=_spans(turns, lines, group),
         )
-        chunks.append(
-            Chunk(
-                id=chunk_id,
-                bank=bank,
-                document_id=document_id,
-                ordinal=offset + len(chunks),
-                text=text,
-                content_hash=content_hash,
-                spans=_spans(turns, lines, group),
-            )
-        )
-        chunk_of_turn += [chunk_id] * len(group)
+        chunks.append(chunk)
+        chunk_of_turn += [chunk.id] * len(group)
     return chunks, chunk_of_turn
 
 
@@ -206,44 +200,33 @@ def _context_turns(stored: Sequence[Chunk]) -> list[PlannedTurn]:
     return turns[-CONTEXT_TURNS:]
 
 
-def _last_facts(
-    store: Store, bank: str, document_id: str, stored: Sequence[Chunk], now: datetime
-) -> dict[str, int]:
-    wanted = Filter(now=now, document_ids=frozenset({document_id}))
-    page = store.browse(bank, Selection(wanted=wanted, limit=EARLIER_FACTS * 4))
-    in_order = sorted(page.facts, key=lambda fact: (fact.recorded_at or now, fact.ordinal))
-    chunks = {chunk.id: chunk for chunk in stored}
-    return {fact.id: turn_length(fact, chunks) for fact in in_order[-EARLIER_FACTS:]}
+def _last_facts(reading: Reading, document: Document, chunks: Sequence[Chunk]) -> dict[str, int]:
+    assert document.updated_at is not None
+    where = Filter(document_ids=frozenset({document.id})).at(document.updated_at)
+    newest_first = reading.browse(Selection(where=where, limit=EARLIER_FACTS)).facts
+    by_id = {chunk.id: chunk for chunk in chunks}
+    return {fact.id: turn_length(fact, by_id) for fact in reversed(newest_first)}
 
 
-def _current_facts(store: Store, bank: str, document_id: str, now: datetime) -> list[Fact]:
-    wanted = Filter(now=now, document_ids=frozenset({document_id}), any_time=True, include_expired=True)
-    page = store.browse(bank, Selection(wanted=wanted, limit=_ALL, oldest_first=True))
-    return [fact for fact in page.facts if fact.retired_at is None]
+def _open_facts(reading: Reading, document_id: str) -> list[Fact]:
+    facts = reading.find_facts(FactsWhere(document_ids=[document_id]))
+    return [fact for fact in facts if fact.retired_at is None]
 
 
 def _document(
-    bank: str,
-    document_id: str,
-    items: Sequence[Item],
-    found: Sequence[Document],
-    kept: Sequence[Chunk],
-    chunks: Sequence[Chunk],
-    now: datetime,
+    before: Document, items: Sequence[Item], chunks: Sequence[Chunk], updated_at: datetime | None
 ) -> Document:
-    every = [*kept, *chunks]
+    """The document after this retain; a title or context that no item gives stays."""
     metadata: dict[str, str] = {}
     for item in items:
         metadata.update(item.metadata)
-    return Document(
-        id=document_id,
-        bank=bank,
-        title=next((item.title for item in items if item.title), found[0].title if found else ""),
-        context=next((item.context for item in items if item.context), found[0].context if found else ""),
+    return replace(
+        before,
+        title=next((item.title for item in items if item.title), before.title),
+        context=next((item.context for item in items if item.context), before.context),
         tags=frozenset().union(*(item.tags for item in items)),
         metadata=metadata,
-        content_hash=digest(*(chunk.content_hash for chunk in every)),
-        characters=sum(len(chunk.text) for chunk in every),
-        created_at=found[0].created_at if found else now,
-        updated_at=now,
+        content_hash=digest(*(chunk.content_hash for chunk in chunks)),
+        characters=sum(len(chunk.text) for chunk in chunks),
+        updated_at=updated_at,
     )

@@ -1,4 +1,4 @@
-"""Supersession: which older statement a new one ends."""
+"""Supersession: which older statement a new one ends, on both time axes."""
 
 from __future__ import annotations
 
@@ -8,15 +8,29 @@ from datetime import UTC, datetime
 from rapidfuzz.fuzz import ratio
 
 from perdure.domain.fact import Fact
-from perdure.ports.store import Closure
+from perdure.domain.filter import Filter
+from perdure.ports.store import Reading, Selection
+from perdure.retain.commit import Closure
 from perdure.text.names import name_tokens, normal_name
 from perdure.text.relation_table import is_single_valued
 
 ENDS = {"left": "works_at", "moved_from": "lives_in", "divorced": "married_to"}
 """Relations that end another one of the same subject and object."""
 
+CURRENT_VALUES = 50
+"""Values of one subject and relation that are looked at, the newest first."""
 _ALIKE = 92.0
 _START_OF_TIME = datetime.min.replace(tzinfo=UTC)
+
+
+def find_closures(reading: Reading, new: Sequence[Fact], now: datetime) -> list[Closure]:
+    """The ends that the new facts put to older ones, stored or new themselves."""
+    everything = Filter(include_closed=True, include_expired=True).at(now)
+    old: dict[str, Fact] = {}
+    for subject, relation in sorted(contested_pairs(new)):
+        chosen = Selection(where=everything, subject=subject, relation=relation, limit=CURRENT_VALUES)
+        old.update((fact.id, fact) for fact in reading.browse(chosen).facts if fact.retired_at is None)
+    return closures(new, list(old.values()), now)
 
 
 def same_value(first: str, second: str) -> bool:
@@ -51,18 +65,18 @@ def closures(
     they began to hold: each closes the one before it that says something else. A new fact that began before
     what is known already is closed itself. What the subject said of itself is not closed by others.
     """
-    found: dict[str, Closure] = {}
+    first: dict[str, Closure] = {}
     fresh = {fact.id for fact in new}
     for (_, relation), facts in _by_subject(new, old).items():
         if single_valued(relation):
             for closure in _chain(facts, fresh, now):
-                found.setdefault(closure.fact_id, closure)
+                first.setdefault(closure.fact_id, closure)
     for closure in _endings(new, old, now):
-        found.setdefault(closure.fact_id, closure)
-    return list(found.values())
+        first.setdefault(closure.fact_id, closure)
+    return list(first.values())
 
 
-def wanted_pairs(facts: Iterable[Fact]) -> set[tuple[str, str]]:
+def contested_pairs(facts: Iterable[Fact]) -> set[tuple[str, str]]:
     """(subject, relation) pairs whose older facts `closures` needs to see, subjects as worded."""
     pairs = set()
     for fact in facts:

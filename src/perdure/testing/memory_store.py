@@ -3,241 +3,180 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from threading import RLock
+from typing import TypeVar
 
 from perdure.domain.bank import Bank, EmbeddingModel, check_bank_id
-from perdure.domain.fact import Chunk, Document, Fact, Link
+from perdure.domain.fact import Chunk, Document, Fact, Link, LinkKind
 from perdure.domain.filter import Filter, admits
 from perdure.domain.ranking import RankingFields, ranking_fields
 from perdure.domain.recall import Hit
 from perdure.domain.record import Record
-from perdure.errors import InvalidInput, ModelMismatch
-from perdure.ports.embedder import Vector
-from perdure.ports.probe import (
-    FuzzyProbe,
-    GraphProbe,
-    KeywordProbe,
-    PageRankProbe,
-    Probe,
-    RelationProbe,
-    SemanticProbe,
-    SignatureProbe,
-    TemporalProbe,
-)
+from perdure.errors import Conflict, ModelMismatch
+from perdure.ports.probe import Probe
 from perdure.ports.store import (
     BankStats,
     FactPage,
+    FactsWhere,
     Features,
     KeyedEntity,
+    NewFact,
+    Order,
+    Passage,
     Proof,
     Selection,
-    Target,
-    WriteBatch,
-    WriteReceipt,
+    StagedVectors,
+    Traces,
 )
-from perdure.testing import memory_graph, memory_search
-from perdure.testing.memory_forget import forget_document, forget_facts
-from perdure.testing.memory_state import BankState, apply, check_batch, check_dimensions, remove_entity
+from perdure.testing.memory_search import MemorySearch
 
-_EPOCH = datetime(1, 1, 1, tzinfo=UTC)
+_LONG_AGO = datetime(1, 1, 1, tzinfo=UTC)
 _RECALLS_KEPT = 20
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 
-class MemoryStore:
-    """The Store protocol without a database; nothing outlives the process."""
+@dataclass(slots=True)
+class BankState:
+    """Everything a bank holds; `bank` is None when there is no such bank. Facts are in recorded order."""
 
-    def __init__(self, clock: Callable[[], datetime] | None = None) -> None:
-        self._clock = clock or (lambda: datetime.now(UTC))
-        self._states: dict[str, BankState] = {}
-        self._records: dict[tuple[str, str, str], Record] = {}
-        self._lock = RLock()
+    bank: Bank | None = None
+    documents: dict[str, Document] = field(default_factory=dict)
+    chunks: dict[str, Chunk] = field(default_factory=dict)
+    facts: dict[str, Fact] = field(default_factory=dict)
+    features: dict[str, Features] = field(default_factory=dict)
+    entities: dict[str, KeyedEntity] = field(default_factory=dict)
+    links: dict[tuple[str, str, LinkKind], Link] = field(default_factory=dict)
+    proofs: dict[str, tuple[Proof, ...]] = field(default_factory=dict)
+    records: dict[tuple[str, str], Record] = field(default_factory=dict)
+    staged: dict[tuple[EmbeddingModel, str], StagedVectors] = field(default_factory=dict)
 
-    def banks(self, ids: Sequence[str] | None = None) -> list[Bank]:
-        with self._lock:
-            wanted = self._states if ids is None else set(ids) & self._states.keys()
-            return [self._states[ident].bank for ident in sorted(wanted)]
+    def copy(self) -> BankState:
+        """A state that can be changed without changing this one."""
+        tables = (getattr(self, table.name) for table in fields(self) if table.name != "bank")
+        return BankState(self.bank, *(dict(table) for table in tables))
 
-    def save_bank(self, bank: Bank) -> None:
-        with self._lock:
-            known = self._states.get(bank.id)
-            held = known.bank if known else None
-            now = self._clock()
-            saved = replace(
-                bank,
-                model=held.model if held else None,
-                created_at=bank.created_at or (held.created_at if held else now),
-                updated_at=bank.updated_at or now,
-            )
-            self._states[bank.id] = replace(known, bank=saved) if known else BankState(saved)
 
-    def write(self, batch: WriteBatch) -> WriteReceipt:
-        with self._lock:
-            known = self._states.get(batch.bank)
-            check_batch(batch, known.bank.model if known else None)
-            state = known.copy() if known else self._new_state(batch.bank)
-            receipt = apply(state, batch, self._clock())
-            self._states[batch.bank] = state
-            self.save_records(batch.records)
-            return receipt
+class MemoryRows:
+    """The reads that readings and transactions share."""
 
-    def search(self, bank: str, probe: Probe, wanted: Filter, limit: int) -> list[Hit]:
-        with self._lock:
-            state = self._states.get(bank)
-            if state is None or limit < 1:
-                return []
-            _check_probe(state, probe)
-            facts = [fact for fact in state.facts.values() if admits(wanted, fact)]
-            return _answer(state, probe, wanted, facts, limit)
+    def __init__(self, state: Callable[[], BankState]) -> None:
+        self._current = state
 
-    def facts(self, bank: str, ids: Sequence[str]) -> list[Fact]:
-        held = self._state(bank).facts
-        return [held[ident] for ident in ids if ident in held]
+    @property
+    def _state(self) -> BankState:
+        return self._current()
 
-    def outlines(self, bank: str, ids: Sequence[str]) -> dict[str, RankingFields]:
-        return {fact.id: ranking_fields(fact) for fact in self.facts(bank, ids)}
+    def bank(self) -> Bank | None:
+        return self._state.bank
 
-    def features(self, bank: str, ids: Sequence[str]) -> dict[str, Features]:
-        held = self._state(bank).features
-        return {ident: held[ident] for ident in ids if ident in held}
+    def facts(self, ids: Sequence[str]) -> list[Fact]:
+        return _of(self._state.facts, ids)
 
-    def passages(self, bank: str, ids: Sequence[str]) -> dict[str, tuple[str, bytes]]:
-        state = self._state(bank)
-        return {
-            ident: (state.features[ident].passage or state.facts[ident].text, state.features[ident].tokens)
-            for ident in ids
-            if ident in state.facts
-        }
+    def features(self, ids: Sequence[str]) -> dict[str, Features]:
+        features = self._state.features
+        return {fact_id: features[fact_id] for fact_id in ids if fact_id in features}
 
-    def browse(self, bank: str, selection: Selection) -> FactPage:
-        found = [fact for fact in self._state(bank).facts.values() if _selected(fact, selection)]
-        found.sort(key=lambda fact: fact.id)
-        if selection.by_date is None:
-            found.sort(key=lambda fact: fact.recorded_at or _EPOCH, reverse=not selection.oldest_first)
-        else:
-            found.sort(key=_date, reverse=not selection.oldest_first)
-        page = found[selection.offset : selection.offset + selection.limit]
-        return FactPage(tuple(page), len(found))
-
-    def documents(self, bank: str, ids: Sequence[str] | None = None) -> list[Document]:
-        held = self._state(bank).documents
+    def documents(self, ids: Sequence[str] | None = None) -> list[Document]:
+        documents = self._state.documents
         if ids is not None:
-            return [held[ident] for ident in ids if ident in held]
-        by_id = sorted(held.values(), key=lambda document: document.id)
-        return sorted(by_id, key=lambda document: document.created_at or _EPOCH, reverse=True)
+            return _of(documents, ids)
+        by_id = sorted(documents.values(), key=lambda document: document.id)
+        return sorted(by_id, key=lambda document: document.created_at or _LONG_AGO, reverse=True)
 
-    def chunks(
-        self, bank: str, *, ids: Sequence[str] | None = None, document_id: str | None = None
-    ) -> list[Chunk]:
-        held = self._state(bank).chunks
+    def chunks(self, *, ids: Sequence[str] | None = None, document_id: str | None = None) -> list[Chunk]:
+        chunks = self._state.chunks
         if ids is not None:
-            return [held[ident] for ident in ids if ident in held]
-        of_document = [chunk for chunk in held.values() if chunk.document_id == document_id]
+            return _of(chunks, ids)
+        of_document = [chunk for chunk in chunks.values() if chunk.document_id == document_id]
         return sorted(of_document, key=lambda chunk: (chunk.ordinal, chunk.id))
 
     def entities(
-        self, bank: str, *, ids: Sequence[str] | None = None, keys: Sequence[str] | None = None
+        self, *, ids: Sequence[str] | None = None, keys: Sequence[str] | None = None
     ) -> list[KeyedEntity]:
-        held = self._state(bank).entities
+        entities = self._state.entities
         if ids is not None:
-            return [held[ident] for ident in ids if ident in held]
-        ranked = sorted(held.values(), key=lambda keyed: (-keyed.entity.mentions, keyed.entity.id))
+            return _of(entities, ids)
+        ranked = sorted(entities.values(), key=lambda keyed: (-keyed.entity.mentions, keyed.entity.id))
         return [keyed for keyed in ranked if keys is None or set(keys) & set(keyed.keys)]
 
-    def links(self, bank: str, ids: Sequence[str]) -> list[Link]:
-        wanted = set(ids)
-        held = self._state(bank).links
-        return [held[key] for key in sorted(held) if key[0] in wanted or key[1] in wanted]
+    def links(self, ids: Sequence[str]) -> list[Link]:
+        links, asked = self._state.links, set(ids)
+        return [links[key] for key in sorted(links) if key[0] in asked or key[1] in asked]
 
-    def known(self, bank: str, dedupe_keys: Sequence[str]) -> dict[str, str]:
-        state = self._state(bank)
-        holders = {key: state.holder(key) for key in dedupe_keys if key}
-        return {key: ident for key, ident in holders.items() if ident is not None}
+    def proofs(self, ids: Sequence[str]) -> dict[str, list[Proof]]:
+        proofs = self._state.proofs
+        return {fact_id: list(proofs[fact_id]) for fact_id in ids if proofs.get(fact_id)}
 
-    def record_recalls(self, bank: str, ids: Sequence[str], at: datetime) -> None:
-        with self._lock:
-            held = self._state(bank).facts
-            for ident in ids:
-                if ident in held:
-                    times = (*held[ident].recall_times, at)[-_RECALLS_KEPT:]
-                    count = held[ident].recall_count + 1
-                    held[ident] = replace(
-                        held[ident], recall_count=count, last_recalled_at=at, recall_times=times
-                    )
+    def facts_by_dedupe_key(self, keys: Sequence[str]) -> dict[str, str]:
+        state = self._state
+        holders: dict[str, str] = {}
+        for fact in state.facts.values():
+            key = state.features[fact.id].dedupe_key
+            if key and key in keys and fact.retired_at is None:
+                holders.setdefault(key, fact.id)
+        return holders
 
-    def forget(self, bank: str, target: Target) -> int:
-        check_target(target)
-        with self._lock:
-            if target.record is not None:
-                self._records.pop((target.record[0], bank, target.record[1]), None)
-                return 0
-            if target.bank:
-                self._records = {key: record for key, record in self._records.items() if key[1] != bank}
-            state = self._states.get(bank)
-            if state is None:
-                return 0
-            if target.bank:
-                del self._states[bank]
-                return len(state.facts)
-            if target.document_id is not None:
-                return forget_document(state, target.document_id)
-            if target.entity_id is not None:
-                remove_entity(state, target.entity_id)
-                return 0
-            return forget_facts(state, [target.fact_id or ""])
+    def find_facts(self, where: FactsWhere) -> list[Fact]:
+        return [
+            fact
+            for fact in self._state.facts.values()
+            if fact.document_id in where.document_ids
+            or fact.chunk_id in where.chunk_ids
+            or set(fact.entity_ids) & set(where.entity_ids)
+            or set(fact.source_fact_ids) & set(where.source_fact_ids)
+            or fact.superseded_by in where.superseded_by
+        ]
 
-    def save_records(self, records: Sequence[Record]) -> None:
-        with self._lock:
-            for record in records:
-                key = (record.kind, record.bank, record.id)
-                known = self._records.get(key)
-                now = self._clock()
-                self._records[key] = replace(
-                    record,
-                    created_at=record.created_at or (known.created_at if known else now),
-                    updated_at=record.updated_at or now,
-                )
+    def records(self, kind: str, ids: Sequence[str] | None = None) -> list[Record]:
+        return _records(self._state.records, kind, ids)
 
-    def records(self, kind: str, *, bank: str = "", ids: Sequence[str] | None = None) -> list[Record]:
-        with self._lock:
-            found = [
-                record
-                for key, record in self._records.items()
-                if key[:2] == (kind, bank) and (ids is None or record.id in ids)
-            ]
-            return sorted(found, key=lambda record: (record.created_at or _EPOCH, record.id))
 
-    def stage_vectors(
-        self, bank: str, model: EmbeddingModel, vectors: Iterable[tuple[str, Mapping[str, Vector], bytes]]
-    ) -> None:
-        with self._lock:
-            state = self._states.get(bank)
-            for ident, views, tokens in vectors:
-                check_dimensions(list(views.values()), model)
-                if state is not None and ident in state.facts:
-                    state.staged.setdefault(model, {})[ident] = (dict(views), tokens)
+class MemoryReading(MemoryRows):
+    """Rows as they are now; searches as the bank was when the reading began."""
 
-    def switch_model(self, bank: str, model: EmbeddingModel) -> list[str]:
-        with self._lock:
-            state = self._states.setdefault(bank, self._new_state(bank))
-            staged = state.staged.get(model, {})
-            lacking = sorted(state.facts.keys() - staged.keys())
-            if lacking:
-                return lacking
-            for ident, (views, tokens) in staged.items():
-                state.features[ident] = replace(state.features[ident], vectors=views, tokens=tokens)
-            state.staged.pop(model, None)
-            state.bank = replace(state.bank, model=model)
+    def __init__(self, state: Callable[[], BankState]) -> None:
+        super().__init__(state)
+        self._index = state()
+
+    def search(self, probe: Probe, where: Filter, limit: int) -> list[Hit]:
+        index = self._index
+        if index.bank is None or limit < 1:
             return []
+        vector = getattr(probe, "vector", None)
+        if vector is not None and index.bank.model and len(vector) != index.bank.model.dimensions:
+            raise ModelMismatch(index.bank.id, str(index.bank.model), f"one of {len(vector)} dimensions")
+        entities = {entity_id: keyed.entity for entity_id, keyed in index.entities.items()}
+        search = MemorySearch(index.facts, index.features, index.links.values(), entities, where)
+        return search.answer(probe, limit)
 
-    def proofs(self, bank: str, ids: Sequence[str]) -> list[Proof]:
-        held = self._state(bank).proofs
-        return [proof for ident in ids for proof in held.get(ident, [])]
+    def ranking_fields(self, ids: Sequence[str]) -> dict[str, RankingFields]:
+        return {fact.id: ranking_fields(fact) for fact in self.facts(ids)}
 
-    def stats(self, bank: str) -> BankStats:
-        state = self._state(bank)
+    def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
+        texts = {fact.id: fact.text for fact in self.facts(ids)}
+        passages = {}
+        for fact_id, features in self.features(ids).items():
+            own = features.passage or texts[fact_id]
+            passages[fact_id] = Passage(own, features.passage_in_context or own, features.tokens)
+        return passages
+
+    def browse(self, selection: Selection) -> FactPage:
+        facts = [fact for fact in self._state.facts.values() if _is_selected(fact, selection)]
+        if selection.order in (Order.LATEST_DATED, Order.EARLIEST_DATED):
+            dated = [(fact.dated, fact.ordinal, fact) for fact in facts if fact.dated is not None]
+            facts = [fact for _, _, fact in sorted(dated, key=lambda item: item[:2])]
+        if selection.order in (Order.NEWEST_RECORDED, Order.LATEST_DATED):
+            facts.reverse()
+        page = facts[selection.offset : selection.offset + selection.limit]
+        return FactPage(tuple(page), len(facts))
+
+    def stats(self) -> BankStats:
+        state = self._state
         facts = state.facts.values()
         return BankStats(
             facts=len(facts),
@@ -250,69 +189,274 @@ class MemoryStore:
             tags=dict(Counter(tag for fact in facts for tag in fact.tags)),
         )
 
+
+class MemoryTransaction(MemoryRows):
+    """Changes a copy of a bank's state, which the store takes over when the transaction ends well."""
+
+    def __init__(self, bank: str, state: BankState, now: datetime) -> None:
+        super().__init__(lambda: self.state)
+        self.state = state
+        self.erases = False
+        self._bank_id, self._now = bank, now
+
+    def _writable(self) -> BankState:
+        """The state of a bank that exists by now."""
+        if self.state.bank is None:
+            self.state.bank = Bank(id=self._bank_id, created_at=self._now, updated_at=self._now)
+        return self.state
+
+    def put_bank(self, bank: Bank) -> None:
+        stored = self.state.bank
+        self.state.bank = replace(
+            bank,
+            model=stored.model if stored else None,
+            created_at=bank.created_at or (stored.created_at if stored else self._now),
+            updated_at=bank.updated_at or self._now,
+        )
+
+    def set_model(self, model: EmbeddingModel) -> None:
+        state = self._writable()
+        assert state.bank is not None
+        state.bank = replace(state.bank, model=model)
+
+    def put_documents(self, documents: Sequence[Document]) -> None:
+        for document in documents:
+            stored = self._writable().documents.get(document.id)
+            self.state.documents[document.id] = replace(
+                document,
+                created_at=document.created_at or (stored.created_at if stored else self._now),
+                updated_at=document.updated_at or self._now,
+            )
+
+    def delete_documents(self, ids: Sequence[str]) -> None:
+        _drop(self.state.documents, ids)
+
+    def put_chunks(self, chunks: Sequence[Chunk]) -> None:
+        for chunk in chunks:
+            self._writable().chunks[chunk.id] = chunk
+
+    def delete_chunks(self, ids: Sequence[str]) -> None:
+        _drop(self.state.chunks, ids)
+
+    def insert_facts(self, facts: Sequence[NewFact]) -> None:
+        for new in facts:
+            if new.fact.id in self._writable().facts:
+                raise Conflict(f"fact {new.fact.id!r} exists already")
+            self.state.facts[new.fact.id] = new.fact
+            self.state.features[new.fact.id] = new.features
+
+    def update_facts(self, facts: Sequence[Fact]) -> None:
+        for fact in facts:
+            stored = self.state.facts.get(fact.id)
+            if stored is not None:
+                self.state.facts[fact.id] = replace(
+                    fact,
+                    recall_count=stored.recall_count,
+                    last_recalled_at=stored.last_recalled_at,
+                    recall_times=stored.recall_times,
+                )
+
+    def put_features(self, features: Mapping[str, Features]) -> None:
+        """Vectors staged for a fact as it was before go."""
+        for fact_id, new in features.items():
+            if fact_id in self.state.facts:
+                self.state.features[fact_id] = new
+                self._drop_staged([fact_id])
+
+    def delete_facts(self, ids: Sequence[str]) -> None:
+        _drop(self.state.facts, ids)
+        _drop(self.state.features, ids)
+        _drop(self.state.proofs, ids)
+        _drop(self.state.links, [key for key in self.state.links if {key[0], key[1]} & set(ids)])
+        self._drop_staged(ids)
+
+    def put_entities(self, entities: Sequence[KeyedEntity]) -> None:
+        for keyed in entities:
+            self._writable().entities[keyed.entity.id] = keyed
+
+    def delete_entities(self, ids: Sequence[str]) -> None:
+        _drop(self.state.entities, ids)
+
+    def put_links(self, links: Sequence[Link]) -> None:
+        for link in links:
+            if link.source in self.state.facts and link.target in self.state.facts:
+                self.state.links[link.source, link.target, link.kind] = link
+
+    def add_proofs(self, proofs: Sequence[Proof]) -> None:
+        for proof in proofs:
+            if proof.fact_id in self.state.facts:
+                self.state.proofs[proof.fact_id] = (*self.state.proofs.get(proof.fact_id, ()), proof)
+
+    def replace_proofs(self, proofs: Mapping[str, Sequence[Proof]]) -> None:
+        for fact_id, new in proofs.items():
+            if fact_id in self.state.facts:
+                self.state.proofs[fact_id] = tuple(new)
+
+    def proofs_from(
+        self, *, document_ids: Sequence[str] = (), chunk_ids: Sequence[str] = ()
+    ) -> dict[str, list[Proof]]:
+        matching = {
+            fact_id: [p for p in proofs if p.document_id in document_ids or p.chunk_id in chunk_ids]
+            for fact_id, proofs in self.state.proofs.items()
+        }
+        return {fact_id: proofs for fact_id, proofs in matching.items() if proofs}
+
+    def put_records(self, records: Sequence[Record]) -> None:
+        if records:
+            _put_records(self._writable().records, records, self._now)
+
+    def delete_records(self, kind: str, ids: Sequence[str]) -> None:
+        _drop(self.state.records, [(kind, record_id) for record_id in ids])
+
+    def stage_vectors(self, model: EmbeddingModel, vectors: Sequence[StagedVectors]) -> None:
+        for staged in vectors:
+            if staged.fact_id in self.state.facts:
+                self.state.staged[model, staged.fact_id] = staged
+
+    def unstaged_facts(self, model: EmbeddingModel) -> list[str]:
+        return [fact_id for fact_id in self.state.facts if (model, fact_id) not in self.state.staged]
+
+    def switch_model(self, model: EmbeddingModel) -> None:
+        """Facts without staged vectors have none afterwards."""
+        state = self.state
+        for fact_id, features in state.features.items():
+            staged = state.staged.pop((model, fact_id), StagedVectors(fact_id, {}, b""))
+            state.features[fact_id] = replace(features, vectors=staged.vectors, tokens=staged.tokens)
+        self.set_model(model)
+
+    def delete_bank(self) -> None:
+        self.state = BankState()
+
+    def erased_content(self) -> None:
+        self.erases = True
+
+    def _drop_staged(self, ids: Sequence[str]) -> None:
+        _drop(self.state.staged, [key for key in self.state.staged if key[1] in ids])
+
+
+class MemoryStore:
+    """The Store protocol without a database; nothing outlives the process.
+
+    It has no files, but says that traces of erased content are there until they are cleared, as a store with files does.
+    """
+
+    def __init__(
+        self, clock: Callable[[], datetime] = lambda: datetime.now(UTC), *, clears_at_once: bool = True
+    ) -> None:
+        self._clock, self._clears_at_once = clock, clears_at_once
+        self._states: dict[str, BankState] = {}
+        self._shared: dict[tuple[str, str], Record] = {}
+        self._traces = Traces.CLEARED
+        self._lock = RLock()
+
+    def banks(self, ids: Sequence[str] | None = None) -> list[Bank]:
+        banks = (state.bank for _, state in sorted(self._states.items()))
+        return [bank for bank in banks if bank is not None and (ids is None or bank.id in ids)]
+
+    def banks_with_records(self, kind: str) -> list[str]:
+        return sorted(
+            bank for bank, state in self._states.items() if any(key[0] == kind for key in state.records)
+        )
+
+    @contextmanager
+    def reading(self, bank: str) -> Iterator[MemoryReading]:
+        check_bank_id(bank)
+        yield MemoryReading(lambda: self._states.get(bank, BankState()))
+
+    @contextmanager
+    def transaction(self, bank: str) -> Iterator[MemoryTransaction]:
+        check_bank_id(bank)
+        with self._lock:
+            tx = MemoryTransaction(bank, self._states.get(bank, BankState()).copy(), self._clock())
+            yield tx
+            if tx.erases:
+                self._traces = Traces.PENDING
+            if tx.state.bank is None:
+                self._states.pop(bank, None)
+            else:
+                self._states[bank] = tx.state
+
+    def record_recalls(self, bank: str, recalls: Iterable[tuple[str, datetime]]) -> None:
+        with self._lock:
+            state = self._states.get(bank, BankState()).copy()
+            for fact_id, moment in recalls:
+                fact = state.facts.get(fact_id)
+                if fact is not None:
+                    state.facts[fact_id] = replace(
+                        fact,
+                        recall_count=fact.recall_count + 1,
+                        last_recalled_at=moment,
+                        recall_times=(*fact.recall_times, moment)[-_RECALLS_KEPT:],
+                    )
+            if state.bank is not None:
+                self._states[bank] = state
+
+    def shared_records(self, kind: str, ids: Sequence[str] | None = None) -> list[Record]:
+        return _records(self._shared, kind, ids)
+
+    def put_shared_records(self, records: Sequence[Record]) -> None:
+        with self._lock:
+            _put_records(self._shared, records, self._clock())
+
+    def delete_shared_records(self, kind: str, ids: Sequence[str]) -> None:
+        with self._lock:
+            _drop(self._shared, [(kind, record_id) for record_id in ids])
+
+    def traces(self) -> Traces:
+        return self._traces
+
+    def clears_traces_at_once(self) -> bool:
+        return self._clears_at_once
+
+    def clear_traces(self) -> Traces:
+        self._traces = Traces.CLEARED
+        return self._traces
+
+    def traces_progress(self) -> float:
+        return 1.0 if self._traces is Traces.CLEARED else 0.0
+
     def close(self) -> None:
         self._states.clear()
-        self._records.clear()
-
-    def _new_state(self, bank: str) -> BankState:
-        now = self._clock()
-        return BankState(Bank(id=check_bank_id(bank), created_at=now, updated_at=now))
-
-    def _state(self, bank: str) -> BankState:
-        with self._lock:
-            return self._states.get(bank) or BankState(Bank(id=check_bank_id(bank)))
+        self._shared.clear()
 
 
-def check_target(target: Target) -> None:
-    """Raise unless the target names exactly one thing."""
-    named = [target.fact_id, target.document_id, target.entity_id, target.record]
-    if sum(part is not None for part in named) + target.bank != 1:
-        raise InvalidInput("target", "exactly one of a fact, document, entity, record or the bank", target)
+def _of(table: Mapping[str, Value], ids: Sequence[str]) -> list[Value]:
+    return [table[row_id] for row_id in ids if row_id in table]
 
 
-def _check_probe(state: BankState, probe: Probe) -> None:
-    vector = getattr(probe, "vector", None)
-    if vector is not None and state.bank.model is not None and len(vector) != state.bank.model.dimensions:
-        raise ModelMismatch(state.bank.id, str(state.bank.model), f"one of {len(vector)} dimensions")
+def _drop(table: dict[Key, Value], keys: Iterable[Key]) -> None:
+    for key in keys:
+        table.pop(key, None)
 
 
-def _selected(fact: Fact, selection: Selection) -> bool:
+def _records(table: Mapping[tuple[str, str], Record], kind: str, ids: Sequence[str] | None) -> list[Record]:
+    records = [
+        record for record in table.values() if record.kind == kind and (ids is None or record.id in ids)
+    ]
+    return sorted(records, key=lambda record: (record.created_at or _LONG_AGO, record.id))
+
+
+def _put_records(table: dict[tuple[str, str], Record], records: Sequence[Record], now: datetime) -> None:
+    for record in records:
+        stored = table.get((record.kind, record.id))
+        table[record.kind, record.id] = replace(
+            record,
+            created_at=record.created_at or (stored.created_at if stored else now),
+            updated_at=record.updated_at or now,
+        )
+
+
+def _is_selected(fact: Fact, selection: Selection) -> bool:
     return (
-        admits(selection.wanted, fact)
+        admits(selection.where, fact)
         and selection.text.casefold() in fact.text.casefold()
         and (selection.entity_id is None or selection.entity_id in fact.entity_ids)
-        and _same(selection.subject, fact.subject)
-        and _same(selection.relation, fact.relation)
-        and _same(selection.speaker, fact.speaker)
-        and (selection.by_date is None or selection.by_date.overlaps(fact.dated, fact.dated))
+        and _is_same(selection.subject, fact.subject)
+        and _is_same(selection.relation, fact.relation)
+        and _is_same(selection.speaker, fact.speaker)
+        and (selection.dated is None or selection.dated.overlaps(fact.dated, fact.dated))
     )
 
 
-def _date(fact: Fact) -> tuple[datetime, int, str]:
-    return fact.dated or _EPOCH, fact.ordinal, fact.id
-
-
-def _same(wanted: str | None, held: str | None) -> bool:
-    return wanted is None or (held is not None and held.casefold() == wanted.casefold())
-
-
-def _answer(state: BankState, probe: Probe, wanted: Filter, facts: list[Fact], limit: int) -> list[Hit]:
-    links = list(state.links.values())
-    match probe:
-        case SemanticProbe():
-            return memory_search.semantic(probe, facts, state.features, limit)
-        case KeywordProbe():
-            return memory_search.keyword(probe, facts, state.facts.values(), state.features, limit)
-        case GraphProbe():
-            return memory_graph.graph(probe, facts, links, limit)
-        case TemporalProbe():
-            return memory_search.temporal(probe, wanted, facts, state.features, links, limit)
-        case FuzzyProbe():
-            return memory_search.fuzzy(probe, facts, state.features, limit)
-        case SignatureProbe():
-            return memory_search.signature(probe, facts, state.features, limit)
-        case RelationProbe():
-            named = {ident: keyed.entity for ident, keyed in state.entities.items()}
-            return memory_search.relation(probe, facts, named, limit)
-        case PageRankProbe():
-            return memory_graph.pagerank(probe, facts, links, limit)
+def _is_same(asked: str | None, value: str | None) -> bool:
+    return asked is None or (value is not None and value.casefold() == asked.casefold())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 
 from perdure.text.nicknames import FULL_NAMES
@@ -82,3 +83,8 @@ def entity_keys(name: str) -> tuple[str, ...]:
         keys.extend(sorted(full_names(words[0])))
     keys.append(initials(name))
     return tuple(dict.fromkeys(key for key in keys if key))
+
+
+def keys_of_names(names: Iterable[str]) -> tuple[str, ...]:
+    """The distinct keys of several names of one thing."""
+    return tuple(dict.fromkeys(key for name in names for key in entity_keys(name)))

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 
 from perdure.domain.fact import Fact
 from perdure.ports.extractor import Turn
-from perdure.retain.features import index_text
-from perdure.retain.neighbours import listener
+from perdure.retain.index_text import index_text, listener
 
 
 def turns(*speakers: str) -> list[Turn]:

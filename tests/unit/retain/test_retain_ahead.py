@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
@@ -20,10 +20,10 @@ from perdure.models.rule_tagger import RuleTagger
 from perdure.models.spacy_tagger import SpacyTagger, find_pipeline
 from perdure.ports.embedder import Matrix
 from perdure.ports.extractor import ExtractedFact, Turn
-from perdure.ports.store import Selection
+from perdure.ports.store import Order, Selection
 from perdure.ports.tagger import Tagger
-from perdure.retain.ahead import BackgroundEmbedder
-from perdure.retain.parts import RetainComponents
+from perdure.retain.components import RetainComponents
+from perdure.retain.embed import BackgroundEmbedder
 from perdure.retain.pipeline import retain
 from perdure.retain.request import RetainRequest, read_items
 from perdure.testing.memory_store import MemoryStore
@@ -76,33 +76,35 @@ def talk(document: str, turns: int) -> list[dict[str, Any]]:
 
 def run(extractor: Any, embedder: Any, *contents: list[dict[str, Any]]) -> tuple[MemoryStore, list[Any]]:
     store = MemoryStore()
-    parts = RetainComponents(
+    components = RetainComponents(
         store=store, extractor=extractor, clock=lambda: NOW, embedder=embedder, late=embedder
     )
-    results = [retain(parts, RetainRequest(bank="b", items=read_items(content, {}))) for content in contents]
+    results = [
+        retain(components, RetainRequest(bank="b", items=read_items(content, {}))) for content in contents
+    ]
     return store, results
 
 
 def stored(store: MemoryStore) -> list[Any]:
-    wanted = Filter(now=NOW, any_time=True, include_expired=True)
-    facts = store.browse("b", Selection(wanted=wanted, limit=10_000, oldest_first=True)).facts
-    ids = [fact.id for fact in facts]
-    features = store.features("b", ids)
+    everything = Filter(include_closed=True, include_expired=True).at(NOW)
+    with store.reading("b") as reading:
+        selection = Selection(where=everything, limit=10_000, order=Order.OLDEST_RECORDED)
+        facts = reading.browse(selection).facts
+        ids = [fact.id for fact in facts]
+        features, links, entities = reading.features(ids), reading.links(ids), reading.entities()
     shown = [
         (
             asdict(fact),
             {view: vector.tobytes() for view, vector in features[fact.id].vectors.items()},
-            features[fact.id].tokens,
-            dict(features[fact.id].terms),
-            features[fact.id].words,
-            features[fact.id].signature,
-            features[fact.id].passage,
+            replace(features[fact.id], vectors={}),
         )
         for fact in facts
     ]
-    links = sorted((x.source, x.target, x.kind.value, x.weight) for x in store.links("b", ids))
-    entities = sorted((e.entity.id, e.entity.name, e.entity.mentions) for e in store.entities("b"))
-    return [shown, links, entities]
+    return [
+        shown,
+        sorted((x.source, x.target, x.kind.value, x.weight) for x in links),
+        sorted((e.entity.id, e.entity.name, e.entity.mentions) for e in entities),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +164,7 @@ def test_a_model_that_fails_ahead_fails_the_retain_and_keeps_the_text() -> None:
 
     store = MemoryStore()
     broken = Broken()
-    parts = RetainComponents(
+    components = RetainComponents(
         store=store,
         extractor=LocalExtractor(RuleTagger()),
         clock=lambda: NOW,
@@ -170,9 +172,10 @@ def test_a_model_that_fails_ahead_fails_the_retain_and_keeps_the_text() -> None:
         late=broken,
     )
     with pytest.raises(ModelError, match="out of order"):
-        retain(parts, RetainRequest(bank="b", items=read_items(talk("one", 40), {})))
-    assert store.chunks("b", document_id="one")
-    assert not store.browse("b", Selection(wanted=Filter(now=NOW), limit=10)).facts
+        retain(components, RetainRequest(bank="b", items=read_items(talk("one", 40), {})))
+    with store.reading("b") as reading:
+        assert reading.chunks(document_id="one")
+        assert not reading.browse(Selection(where=Filter().at(NOW))).facts
 
 
 def test_an_extractor_that_fails_leaves_no_thread_behind() -> None:

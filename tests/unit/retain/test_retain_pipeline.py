@@ -8,16 +8,20 @@ from typing import Any
 
 import pytest
 
+from perdure.domain.fact import Chunk, Fact
 from perdure.domain.filter import Filter
 from perdure.domain.item import RetainResult
-from perdure.errors import InvalidInput, ModelError
+from perdure.domain.record import Record
+from perdure.domain.time import AsOf
+from perdure.errors import Conflict, InvalidInput, ModelError
 from perdure.extract.local.extractor import LocalExtractor
 from perdure.extract.verbatim import VerbatimExtractor
 from perdure.models.hashing import HashingEmbedder
 from perdure.models.rule_tagger import RuleTagger
 from perdure.ports.embedder import Matrix
-from perdure.ports.store import Selection
-from perdure.retain.parts import RetainComponents
+from perdure.ports.store import Features, Order, Selection, Traces, Transaction
+from perdure.retain.commit import CommitReceipt
+from perdure.retain.components import RetainComponents
 from perdure.retain.pipeline import retain
 from perdure.retain.request import RetainRequest, read_items, read_mode
 from perdure.testing.memory_store import MemoryStore
@@ -31,7 +35,7 @@ class Bench:
     def __init__(self, extractor: Any = None, embedder: Any = None) -> None:
         self.store = MemoryStore()
         self.moment = START
-        self.parts = RetainComponents(
+        self.components = RetainComponents(
             store=self.store,
             extractor=extractor or VerbatimExtractor(),
             clock=self.tick,
@@ -44,14 +48,24 @@ class Bench:
 
     def retain(self, content: Any, mode: str = "replace", **fields: Any) -> RetainResult:
         request = RetainRequest(bank="b", items=read_items(content, fields), mode=read_mode(mode))
-        return retain(self.parts, request)
+        return retain(self.components, request)
 
-    def facts(self, **conditions: Any) -> list[Any]:
-        wanted = Filter(now=self.moment, **conditions)
-        return list(self.store.browse("b", Selection(wanted=wanted, limit=1000, oldest_first=True)).facts)
+    def facts(self, **conditions: Any) -> list[Fact]:
+        where = Filter(**conditions).at(self.moment)
+        with self.store.reading("b") as reading:
+            selection = Selection(where=where, limit=1000, order=Order.OLDEST_RECORDED)
+            return list(reading.browse(selection).facts)
 
     def texts(self) -> list[str]:
         return [fact.text for fact in self.facts()]
+
+    def chunks(self, document_id: str) -> list[Chunk]:
+        with self.store.reading("b") as reading:
+            return reading.chunks(document_id=document_id)
+
+    def features(self, ids: Sequence[str]) -> list[Features]:
+        with self.store.reading("b") as reading:
+            return list(reading.features(ids).values())
 
 
 TURNS = [
@@ -78,14 +92,14 @@ def test_the_same_document_again_changes_nothing() -> None:
 def test_a_changed_turn_touches_its_own_chunk_only() -> None:
     bench = Bench()
     bench.retain(with_times(TURNS))
-    chunks = {chunk.id for chunk in bench.store.chunks("b", document_id="talk")}
+    chunks = {chunk.id for chunk in bench.chunks("talk")}
     changed = [*TURNS]
     changed[3] = {**changed[3], "content": "Turn number three was rewritten."}
     result = bench.retain(with_times(changed))
     assert len(result.fact_ids) == 1
     assert len(result.retired) == 1
     assert result.unchanged == 79
-    after = {chunk.id for chunk in bench.store.chunks("b", document_id="talk")}
+    after = {chunk.id for chunk in bench.chunks("talk")}
     assert len(after - chunks) <= 2
     assert len(after & chunks) >= len(chunks) - 2
 
@@ -96,10 +110,32 @@ def test_what_a_replaced_document_no_longer_says_is_retired_not_lost() -> None:
     known = bench.moment
     bench.retain("The office is in Madrid.", document_id="d")
     assert bench.texts() == ["The office is in Madrid."]
-    from perdure.domain.time import AsOf
-
     [old] = bench.facts(as_of=AsOf(known=known))
     assert old.text == "The office is in Porto."
+
+
+def test_what_another_document_still_says_moves_there_and_is_not_retired() -> None:
+    bench = Bench()
+    bench.retain("The office is in Porto.", document_id="d", context="a letter")
+    bench.retain("The office is in Porto.", document_id="e")
+    result = bench.retain("The office is in Madrid.", document_id="d")
+    assert result.retired == ()
+    porto, madrid = bench.facts()
+    assert (porto.document_id, porto.proof_count, porto.source_text, porto.context) == ("e", 1, "", "")
+    assert madrid.document_id == "d"
+
+
+def test_a_fact_that_is_drawn_again_keeps_its_other_sources() -> None:
+    bench = Bench()
+    bench.retain(with_times(TURNS))
+    bench.retain([{**turn, "document_id": "copy"} for turn in with_times(TURNS[:1])])
+    changed = [*TURNS]
+    changed[3] = {**changed[3], "content": "Turn number three was rewritten."}
+    bench.retain(with_times(changed))
+    first = bench.facts()[0]
+    assert (first.document_id, first.proof_count) == ("talk", 2)
+    with bench.store.reading("b") as reading:
+        assert [proof.document_id for proof in reading.proofs([first.id])[first.id]] == ["copy"]
 
 
 def test_append_adds_and_keeps() -> None:
@@ -108,17 +144,57 @@ def test_append_adds_and_keeps() -> None:
     result = bench.retain("Second part.", mode="append", document_id="d")
     assert len(result.fact_ids) == 1
     assert bench.texts() == ["First part.", "Second part."]
-    assert [chunk.ordinal for chunk in bench.store.chunks("b", document_id="d")] == [0, 1]
+    assert [chunk.ordinal for chunk in bench.chunks("d")] == [0, 1]
 
 
 def test_an_appended_turn_joins_the_context_of_the_one_before() -> None:
     bench = Bench()
     first = bench.retain("Where did you grow up?", document_id="d", speaker="Ann")
-    [before] = bench.store.features("b", first.fact_ids).values()
+    [before] = bench.features(first.fact_ids)
     bench.retain("In Lisbon, near the river.", mode="append", document_id="d", speaker="Bea")
-    [after] = bench.store.features("b", first.fact_ids).values()
+    [after] = bench.features(first.fact_ids)
     assert (before.vectors["context"] != after.vectors["context"]).any()
     assert (before.vectors["fact"] == after.vectors["fact"]).all()
+
+
+def test_facts_further_back_keep_their_context_when_a_turn_is_appended() -> None:
+    bench = Bench()
+    talk = [{"content": f"Turn {n} of this talk.", "document_id": "d"} for n in range(6)]
+    said = bench.retain(with_times(talk))
+    before = [own.vectors["context"] for own in bench.features(said.fact_ids)]
+    bench.retain("One more turn.", mode="append", document_id="d")
+    after = [own.vectors["context"] for own in bench.features(said.fact_ids)]
+    changed = [(old != new).any() for old, new in zip(before, after, strict=True)]
+    assert changed == [False, False, False, False, True, True]
+
+
+def test_ids_sort_in_the_order_of_the_facts() -> None:
+    bench = Bench()
+    first = bench.retain(with_times(TURNS))
+    second = bench.retain("A later document.")
+    ids = [*first.fact_ids, *second.fact_ids]
+    assert ids == sorted(ids)
+    assert ids == [fact.id for fact in bench.facts()]
+
+
+def test_a_caller_can_add_to_the_transaction_or_refuse_it() -> None:
+    bench = Bench()
+    request = RetainRequest(bank="b", items=read_items("Ann likes tea.", {}))
+
+    def note(tx: Transaction, receipt: CommitReceipt) -> None:
+        body = {"facts": len(receipt.inserted)}
+        tx.put_records([Record(kind="progress", id="1", bank="b", body=body)])
+
+    def refuse(tx: Transaction, receipt: CommitReceipt) -> None:
+        note(tx, receipt)
+        raise Conflict("the lease is lost")
+
+    with pytest.raises(Conflict, match="lease"):
+        retain(bench.components, request, within=refuse)
+    assert bench.store.banks() == []
+    retain(bench.components, request, within=note)
+    with bench.store.reading("b") as reading:
+        assert [record.body for record in reading.records("progress")] == [{"facts": 1}]
 
 
 def test_the_same_statement_in_two_documents_is_one_fact_with_more_proof() -> None:
@@ -147,7 +223,8 @@ def test_a_new_value_closes_the_old_one_on_both_axes() -> None:
     assert len(result.superseded) == 1
     [current] = [fact for fact in bench.facts() if fact.relation == "lives_in"]
     assert current.object == "Lisbon"
-    [old] = bench.store.facts("b", [result.superseded[0].fact_id])
+    [old] = bench.facts(as_of=AsOf(valid=datetime(2023, 6, 1, tzinfo=UTC)))
+    assert old.id == result.superseded[0].fact_id
     assert old.valid_to == datetime(2024, 2, 20, tzinfo=UTC)
     assert old.retired_at is not None
     assert old.superseded_by == current.id
@@ -170,11 +247,13 @@ def test_a_failing_model_costs_the_facts_and_never_the_text() -> None:
     with pytest.raises(ModelError, match="gone"):
         bench.retain("Do not lose me.", document_id="d")
     assert bench.texts() == []
-    assert [chunk.text for chunk in bench.store.chunks("b", document_id="d")] == ["Do not lose me."]
+    assert [chunk.text for chunk in bench.chunks("d")] == ["Do not lose me."]
     embedder.broken = False
     bench.retain("Do not lose me.", document_id="d")
     assert bench.texts() == ["Do not lose me."]
-    assert bench.store.records("unfinished_document", bank="b") == []
+    with bench.store.reading("b") as reading:
+        assert reading.records("unfinished_document") == []
+    assert bench.store.traces() is Traces.CLEARED
 
 
 @pytest.mark.parametrize(

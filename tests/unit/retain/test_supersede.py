@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from perdure.domain.fact import Fact
-from perdure.retain.supersede import closures, same_value, wanted_pairs
+from perdure.retain.supersede import closures, contested_pairs, same_value
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 
@@ -88,8 +88,10 @@ def test_leaving_ends_working_there() -> None:
     left = lives("l", "Acme", day(2023), relation="left")
     (closure,) = closures([left], [works, lives("x", "Lisbon", day(2020))], NOW)
     assert (closure.fact_id, closure.superseded_by) == ("w", "l")
-    assert wanted_pairs([left]) == {("Ann", "works_at")}
-    assert wanted_pairs([works, lives("v", "Rome", day(2020), relation="visited")]) == {("Ann", "works_at")}
+    assert contested_pairs([left]) == {("Ann", "works_at")}
+    assert contested_pairs([works, lives("v", "Rome", day(2020), relation="visited")]) == {
+        ("Ann", "works_at")
+    }
 
 
 def test_an_end_is_never_before_its_beginning() -> None:

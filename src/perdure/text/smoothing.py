@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from perdure.ports.embedder import Matrix, Vector
+from perdure.domain.fact import Chunk, Fact
+from perdure.ports.embedder import Matrix
 
 SHARES = (0.3, 0.15)
 """Share of the neighbours one and two places away (docs/decisions/context-view.md)."""
@@ -20,10 +21,12 @@ def smooth(vectors: Matrix, lengths: Sequence[int]) -> Matrix:
 
     `lengths` are the characters of the turn that each fact comes from.
     """
+    # How much each fact leans on its neighbours: (facts, 1), 1 for short turns.
     leaning = np.exp(-np.maximum(np.asarray(lengths, dtype=np.float32) - SHORT, 0.0) / FADING)[:, None]
     total = vectors.astype(np.float32, copy=True)
     for distance, share in enumerate(SHARES, start=1):
         if len(vectors) > distance:
+            # Weight of each pair that lies `distance` apart: (facts - distance, 1).
             weights = share * leaning[distance:] * leaning[:-distance]
             total[distance:] += weights * vectors[:-distance]
             total[:-distance] += weights * vectors[distance:]
@@ -37,15 +40,10 @@ def to_unit(vectors: Matrix) -> Matrix:
     return units
 
 
-def smooth_after(
-    before: Sequence[tuple[Vector, int]], fresh: Matrix, lengths: Sequence[int]
-) -> tuple[list[Vector], Matrix]:
-    """(new vectors of the last facts before, vectors of the fresh ones), for facts added to a document.
-
-    `before` are the stored facts' vectors with the lengths of their turns.
-    """
-    if not before:
-        return [], smooth(fresh, lengths)
-    joined = np.vstack([np.stack([vector for vector, _ in before]), fresh])
-    smoothed = smooth(joined, [*(length for _, length in before), *lengths])
-    return list(smoothed[: len(before)]), smoothed[len(before) :]
+def turn_length(fact: Fact, chunks: Mapping[str, Chunk]) -> int:
+    """Characters of the turn that a stored fact comes from; `chunks` are those of its document, by id."""
+    chunk = chunks.get(fact.chunk_id or "")
+    for span in chunk.spans if chunk is not None else ():
+        if chunk is not None and fact.source_text in chunk.text[span.start : span.end]:
+            return span.end - span.start
+    return len(fact.source_text or fact.text)

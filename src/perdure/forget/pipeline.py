@@ -1,0 +1,195 @@
+"""Forget, top to bottom: find what goes -> scrub what quotes it -> names of entities -> delete -> clear traces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from perdure.domain.detach import Source, without_entities, without_sources
+from perdure.domain.fact import Fact
+from perdure.domain.item import UNFINISHED_DOCUMENT
+from perdure.forget.names import forget_names
+from perdure.forget.scrub import (
+    FORGOTTEN,
+    ErasedWords,
+    erased_words,
+    scrub_chunk,
+    scrub_document,
+    scrub_features,
+    scrub_own_passage,
+    scrub_sibling,
+)
+from perdure.forget.target import Forgotten, Target
+from perdure.forget.vectors import contexts_without
+from perdure.ports.store import FactsWhere, Store, Traces, Transaction
+from perdure.text.own_words import features_alone
+
+
+def forget(
+    store: Store,
+    bank: str,
+    target: Target,
+    *,
+    also: Callable[[Transaction, frozenset[str]], None] | None = None,
+) -> Forgotten:
+    """Erase for good, with everything that holds the erased content, in one transaction.
+
+    With a fact go the facts synthesised from it; its wording in chunks, in its document's title and context, and in what
+    facts of the same document quote or are found by; its share in their context vectors; and names of entities that only
+    it held. With a document go its chunks and facts; a fact that another document proves too moves there, without what it
+    quoted. With an entity go its memberships, no facts. With the bank goes everything.
+
+    `also` is called within the transaction with the ids of the erased documents (none when a fact or an entity goes), to
+    scrub records that other parts keep. When the target went before, traces that are still pending are cleared.
+    """
+    bank_facts = 0
+    if target.everything:
+        with store.reading(bank) as reading:
+            bank_facts = reading.stats().facts
+    with store.transaction(bank) as tx:
+        if target.everything:
+            erased = _Erased(tx.bank() is not None, bank_facts)
+            tx.delete_bank()
+        else:
+            erased = _erase(tx, target)
+            if also is not None and erased.existed:
+                also(tx, erased.documents)
+        if erased.existed:
+            tx.erased_content()
+    traces = store.traces()
+    if traces is Traces.PENDING and store.clears_traces_at_once():
+        traces = store.clear_traces()
+    return Forgotten(
+        facts=erased.facts, existed=erased.existed, traces=traces, unembedded=tuple(sorted(erased.unembedded))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Erased:
+    existed: bool
+    facts: int = 0
+    documents: frozenset[str] = frozenset()
+    unembedded: frozenset[str] = frozenset()
+
+
+def _erase(tx: Transaction, target: Target) -> _Erased:
+    if target.document_id is not None:
+        return _erase_document(tx, target.document_id)
+    if target.entity_id is not None:
+        return _erase_entity(tx, target.entity_id)
+    return _erase_facts(tx, tx.facts([target.fact_id or ""]))
+
+
+def _erase_entity(tx: Transaction, entity_id: str) -> _Erased:
+    members = tx.find_facts(FactsWhere(entity_ids=[entity_id]))
+    existed = bool(members or tx.entities(ids=[entity_id]))
+    tx.update_facts([without_entities(fact, [entity_id]) for fact in members])
+    tx.delete_entities([entity_id])
+    return _Erased(existed)
+
+
+def _erase_document(tx: Transaction, document_id: str) -> _Erased:
+    """Facts that another document proves move there; the others are erased."""
+    documents, chunks = tx.documents([document_id]), tx.chunks(document_id=document_id)
+    housed = tx.find_facts(FactsWhere(document_ids=[document_id]))
+    proven = tx.facts(list(tx.proofs_from(document_ids=[document_id])))
+    affected = {fact.id: fact for fact in (*housed, *proven)}
+    if not (documents or chunks or affected):
+        return _Erased(existed=False)
+    proofs = tx.proofs(list(affected))
+    homeless, staying, left = [], {}, {}
+    for fact in affected.values():
+        after, rest = without_sources(
+            fact, proofs.get(fact.id, ()), lambda source: source.document_id == document_id
+        )
+        if after.document_id == document_id:
+            homeless.append(after)
+        else:
+            staying[after.id], left[after.id] = after, rest
+    tx.update_facts(list(staying.values()))
+    tx.replace_proofs(left)
+    moved = [fact for fact in housed if fact.id in staying]
+    unembedded = _stand_alone(tx, moved, [document.title for document in documents if document.title])
+    tx.delete_documents([document_id])
+    tx.delete_chunks([chunk.id for chunk in chunks])
+    tx.delete_records(UNFINISHED_DOCUMENT, [document_id])
+    erased = _erase_facts(tx, homeless)
+    return _Erased(True, erased.facts, frozenset({document_id}), erased.unembedded | unembedded)
+
+
+def _stand_alone(tx: Transaction, facts: Sequence[Fact], titles: Sequence[str]) -> frozenset[str]:
+    """Facts that left their document are found by their own words alone; returns those that lost their vectors.
+
+    A vector is lost when the document's title was embedded with the fact.
+    """
+    features = tx.features([fact.id for fact in facts])
+    after = {}
+    unembedded = set()
+    for fact in facts:
+        own = features[fact.id]
+        after[fact.id] = features_alone(fact, own)
+        if scrub_own_passage(fact, own.passage, titles) != own.passage:
+            after[fact.id] = replace(after[fact.id], vectors={}, tokens=b"")
+            unembedded.add(fact.id)
+    tx.put_features(after)
+    return frozenset(unembedded)
+
+
+def _erase_facts(tx: Transaction, facts: Sequence[Fact]) -> _Erased:
+    """Erase facts, all that was synthesised from them, and what quotes them."""
+    erased = {fact.id: fact for fact in facts}
+    derived = list(facts)
+    while derived:
+        found = tx.find_facts(FactsWhere(source_fact_ids=[fact.id for fact in derived]))
+        derived = [fact for fact in found if fact.id not in erased]
+        erased |= {fact.id: fact for fact in derived}
+    if not erased:
+        return _Erased(existed=False)
+    words = erased_words(list(erased.values()), tx.features(list(erased)))
+    unembedded = _scrub_around(tx, erased, words)
+    forget_names(tx, erased, words.wordings)
+    _repoint_superseded(tx, erased)
+    tx.delete_facts(list(erased))
+    return _Erased(True, len(erased), unembedded=unembedded)
+
+
+def _scrub_around(tx: Transaction, erased: dict[str, Fact], words: ErasedWords) -> frozenset[str]:
+    """Scrub the chunks and documents that state the erased facts, and the other facts of these documents.
+
+    Returns the facts that lost their vectors, because an erased wording (in a title) was embedded with them.
+    """
+    proofs = [proof for of_fact in tx.proofs(list(erased)).values() for proof in of_fact]
+    sources: list[Source] = [*erased.values(), *proofs]
+    document_ids = sorted({source.document_id for source in sources if source.document_id is not None})
+    chunk_ids = sorted({source.chunk_id for source in sources if source.chunk_id is not None})
+    chunks = {chunk.id: chunk for name in document_ids for chunk in tx.chunks(document_id=name)}
+    members = tx.find_facts(FactsWhere(document_ids=document_ids))
+    features = tx.features([fact.id for fact in members])
+
+    siblings = {fact.id: scrub_sibling(fact, words.wordings) for fact in members if fact.id not in erased}
+    scrubbed = {fact.id: scrub_features(fact, features[fact.id], words) for fact in siblings.values()}
+    unembedded = {fact_id for fact_id, own in scrubbed.items() if own.passage != features[fact_id].passage}
+    for fact_id in unembedded:
+        scrubbed[fact_id] = replace(scrubbed[fact_id], vectors={}, tokens=b"")
+    contexts = contexts_without(erased.keys(), members, {**features, **scrubbed}, chunks)
+    for fact_id, vector in contexts.items():
+        own = scrubbed[fact_id]
+        scrubbed[fact_id] = replace(own, vectors={**own.vectors, "context": vector})
+
+    tx.put_chunks([scrub_chunk(chunk, words.wordings) for chunk in tx.chunks(ids=chunk_ids)])
+    tx.put_documents([scrub_document(document, words.wordings) for document in tx.documents(document_ids)])
+    tx.update_facts([siblings[fact.id] for fact in members if siblings.get(fact.id, fact) != fact])
+    tx.put_features({fact_id: own for fact_id, own in scrubbed.items() if own is not features[fact_id]})
+    return frozenset(unembedded)
+
+
+def _repoint_superseded(tx: Transaction, erased: dict[str, Fact]) -> None:
+    """A fact that an erased one ended stays ended, by what ended the erased one in its turn if that stays."""
+
+    def successor(fact_id: str | None) -> str:
+        for _ in erased:
+            fact_id = erased[fact_id].superseded_by if fact_id in erased else fact_id
+        return FORGOTTEN if fact_id is None or fact_id in erased else fact_id
+
+    ended = [f for f in tx.find_facts(FactsWhere(superseded_by=list(erased))) if f.id not in erased]
+    tx.update_facts([replace(fact, superseded_by=successor(fact.superseded_by)) for fact in ended])

@@ -1,0 +1,37 @@
+"""What to erase, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from perdure.errors import InvalidInput
+from perdure.ports.store import Traces
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What to erase: exactly one of a fact, a document, an entity, or the whole bank."""
+
+    fact_id: str | None = None
+    document_id: str | None = None
+    entity_id: str | None = None
+    everything: bool = False
+
+    def __post_init__(self) -> None:
+        named = [self.fact_id, self.document_id, self.entity_id]
+        if sum(part is not None for part in named) + self.everything != 1:
+            raise InvalidInput("forget", "exactly one of fact_id, document_id, entity_id, everything")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """What an erasure did."""
+
+    facts: int = 0
+    """How many facts went."""
+    existed: bool = True
+    """False when the target was not there, perhaps because it went before."""
+    traces: Traces = Traces.CLEARED
+    """PENDING while erased content may still be found in unused parts of the store's files."""
+    unembedded: tuple[str, ...] = ()
+    """Facts that stay, whose vectors went because they were made from text with erased words: they should be embedded anew."""
