@@ -223,9 +223,10 @@ def test_vectors_of_another_model_are_refused_before_anything_is_written(any_sto
 def test_the_caller_takes_part_in_the_transaction(any_store: Store) -> None:
     record = Record(kind="lease", id="1", bank=BANK)
 
-    def claim(tx: Transaction) -> None:
+    def claim(tx: Transaction, receipt: CommitReceipt) -> None:
         if tx.records("lease"):
             raise Conflict("taken")
+        assert [fact.id for fact in tx.facts(receipt.inserted)] == ["a"]
         tx.put_records([record])
 
     changes = FactChanges(bank=BANK, facts=[make_new("a")])
