@@ -100,12 +100,7 @@ def id_at(place: int) -> str:
     return f"{place * 2654435761 % 2**32:08x}-{place:08x}"
 
 
-def write_facts(store: Store, world: World, places: range) -> None:
-    """Write the facts at these places and their links in one transaction."""
-    write_drawn(store, [fact_at(world, place) for place in places])
-
-
-def write_drawn(store: Store, drawn: Sequence[tuple[NewFact, list[Link]]]) -> None:
+def write_facts(store: Store, drawn: Sequence[tuple[NewFact, list[Link]]]) -> None:
     """Write facts and their links in one transaction."""
     with store.transaction(BANK) as transaction:
         if transaction.bank() is None:

@@ -188,10 +188,7 @@ class SqliteReading(BankRows):
             return None
         with self._lock:
             if self._snapshot is None:
-                is_loaded = self.bank_id in self._indexes
                 self._snapshot = self._indexes.get(self.bank_id).snapshot(self._state, self._feed)
-                if not is_loaded:
-                    self._indexes.trim()
             return self._snapshot
 
     @contextmanager
