@@ -59,11 +59,8 @@ class SqliteFeed(ConnectionRows):
         """Cached facts; those that the cache lacks, or has in another format, are packed from their rows."""
         query = "SELECT fact, id, body FROM index_cache WHERE bank = ? AND fact IN {}"
         for block in batches(numbers):
-            packed = {
-                no: PackedFact(no, fact_id, body)
-                for no, fact_id, body in self._where_in(query, block)
-                if body[:1] == _FORMAT
-            }
+            cached = map(PackedFact._make, self._where_in(query, block))
+            packed = {fact.no: fact for fact in cached if fact.body[:1] == _FORMAT}
             if len(packed) < len(block):
                 missing = [no for no in block if no not in packed]
                 packed |= {fact.no: fact for fact in pack_facts(self, missing)}
@@ -106,7 +103,8 @@ class SqliteFeed(ConnectionRows):
                 yield rows
         else:
             for batch in batches(sorted(numbers)):
-                yield list(self._where_in(f"{base} AND fact IN {{}} ORDER BY fact", batch, *before))
+                if rows := list(self._where_in(f"{base} AND fact IN {{}} ORDER BY fact", batch, *before)):
+                    yield rows
 
 
 _FORMAT = bytes([packing.VERSION])

@@ -73,8 +73,7 @@ class BankRows(ABC):
 
     def facts_by_number(self, numbers: Sequence[int]) -> dict[int, Fact]:
         """Number -> fact, in the order of the numbers."""
-        facts = self._facts(f"{_FACT} AND no IN {{}}", numbers)
-        return {no: facts[no] for no in numbers if no in facts}
+        return _by_key(numbers, self._facts(f"{_FACT} AND no IN {{}}", numbers))
 
     def _facts(self, query: str, values: Iterable[object]) -> dict[int, Fact]:
         """Number -> fact, of rows of _FACT."""
@@ -113,10 +112,11 @@ class BankRows(ABC):
             query = "SELECT fact, value FROM vector WHERE bank = ? AND view = ? AND fact IN {}"
             for no, value in self._where_in(query, vectors, view):
                 vectors[no][view] = columns.from_float16([value])[0]
-        return {
+        features = {
             fact_id: Features(vectors=vectors[no], **columns.fields(columns.FEATURES, row))
             for fact_id, (no, *row) in rows.items()
         }
+        return _by_key(ids, features)
 
     def ranking_fields(self, ids: Sequence[str]) -> dict[str, RankingFields]:
         """What ranking needs of facts (`perdure.domain.ranking`)."""
@@ -136,7 +136,7 @@ class BankRows(ABC):
                 event_date=moment(mentioned_at) if undated else Window(moment(start), moment(end)).centre,
                 proof_count=proof_count if kind == FactType.OBSERVATION else 1,
             )
-        return fields
+        return _by_key(ids, fields)
 
     def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
         """What reranking reads of facts."""
@@ -144,10 +144,11 @@ class BankRows(ABC):
             "SELECT fact.id, iif(passage = '', text, passage), passage_in_context, tokens FROM fact JOIN fact_features"
             " ON fact_features.bank = fact.bank AND fact_features.fact = fact.no WHERE fact.bank = ? AND fact.id IN {}"
         )
-        return {
+        passages = {
             fact_id: Passage(own, in_context or own, tokens)
             for fact_id, own, in_context, tokens in self._where_in(query, ids)
         }
+        return _by_key(ids, passages)
 
     def documents(self, ids: Sequence[str] | None = None) -> list[Document]:
         tag_query = "SELECT document_id, tag FROM document_tag WHERE bank = ?"
@@ -358,6 +359,11 @@ def _grouped(rows: Iterable[Values]) -> dict[object, list[Values]]:
     return groups
 
 
-def _in_order(keys: Sequence[T], values: Mapping[T, U]) -> list[U]:
-    """The values of those keys that have one, in the order of the keys."""
+def _by_key(keys: Iterable[T], values: Mapping[T, U]) -> dict[T, U]:
+    """The values in the order of the keys, without those that are missing."""
+    return {key: values[key] for key in keys if key in values}
+
+
+def _in_order(keys: Iterable[T], values: Mapping[T, U]) -> list[U]:
+    """One value per key, in the order of the keys, without those that are missing."""
     return [values[key] for key in keys if key in values]

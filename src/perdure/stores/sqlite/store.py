@@ -116,7 +116,8 @@ class SqliteStore:
             return traces.clear(self._connections)
 
     def traces_progress(self) -> float:
-        return traces.progress(self._connections)
+        with self._connections.errors:
+            return traces.progress(self._connections)
 
     def close(self) -> None:
         self._indexes.clear()

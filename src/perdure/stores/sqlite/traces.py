@@ -33,9 +33,10 @@ def clears_at_once(connections: Connections) -> bool:
 
 
 def progress(connections: Connections) -> float:
-    """How much of the file has been written anew: all of it goes through the log."""
-    size = _size(connections.path)
-    return min(1.0, _size(f"{connections.path}-wal") / size) if size else 0.0
+    """How much of the file has been written anew, all of which goes through the log; 1 when nothing is to be cleared."""
+    if traces(connections) is Traces.CLEARED:
+        return 1.0
+    return min(1.0, _size(f"{connections.path}-wal") / max(1, _size(connections.path)))
 
 
 def clear(connections: Connections) -> Traces:
