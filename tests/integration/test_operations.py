@@ -181,6 +181,15 @@ def test_what_is_erased_while_it_waits_is_not_stored_later(store: SqliteStore, p
     assert b"quux" not in content(path)
 
 
+def test_a_document_that_only_waits_to_be_stored_can_be_erased(store: SqliteStore, path: Path) -> None:
+    runner, job = make_runner(store, now, threads=0)
+    submit(runner, job, SECRET, document_id="d-quux")
+    assert forget(store, "b", Target(document_id="d-quux"), also=scrub).existed
+    assert not forget(store, "b", Target(document_id="d-quux"), also=scrub).existed
+    runner.close()
+    assert b"quux" not in content(path)
+
+
 def test_work_on_an_erased_bank_ends(store: SqliteStore, path: Path) -> None:
     entered, opened = threading.Event(), threading.Event()
 

@@ -21,10 +21,9 @@ def convert_earlier_operations(store: Store) -> None:
     """Give operations of earlier versions today's shape; items that are not done yet become steps."""
     for bank in store.banks_with_records(EARLIER):
         with store.transaction(bank) as tx:
-            records = tx.records(EARLIER)
+            records = [record for record in tx.records(EARLIER) if "request" in record.body]
             for record in records:
-                if "request" in record.body:
-                    _convert(tx, record)
+                _convert(tx, record)
             tx.delete_records(EARLIER, [record.id for record in records])
 
 

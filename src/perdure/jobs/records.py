@@ -234,12 +234,13 @@ def _expires_at(lease: Record) -> datetime:
 # Erasure
 
 
-def scrub(tx: Records, document_ids: Collection[str]) -> None:
+def scrub(tx: Records, document_ids: Collection[str]) -> bool:
     """Take erased documents out of the bank's background work: their ids, and what was still to be stored of them.
 
-    A step that is under way meanwhile is rolled back and done again without them.
+    A step that is under way meanwhile is rolled back and done again without them. Returns whether there was any.
     """
     erased = frozenset(document_ids)
+    scrubbed_any = False
     for record in tx.records(JOB):
         stored = read_operation(record)
         touched = _scrub_steps(tx, stored.unfinished_steps, erased)
@@ -249,6 +250,8 @@ def scrub(tx: Records, document_ids: Collection[str]) -> None:
         if touched:
             error = None if operation.error is None else ERROR_ERASED
             put_operation(tx, replace(stored, operation=replace(operation, error=error)))
+            scrubbed_any = True
+    return scrubbed_any
 
 
 def _scrub_steps(tx: Records, ids: Sequence[str], erased: frozenset[str]) -> bool:

@@ -453,7 +453,8 @@ def test_erased_documents_leave_operations_and_unfinished_steps(store: MemorySto
     assert runner.get("b", operation.id).error == "KeyError: 'text'"
     other = runner.submit("b", JobPlan(kind="notes", steps=[PlannedStep({})], total=1, digest=""))
     with store.transaction("b") as tx:
-        scrub(tx, ["e", "another"])
+        assert scrub(tx, ["e", "another"])
+        assert not scrub(tx, ["e", "another"])
     scrubbed = runner.get("b", operation.id)
     assert (scrubbed.document_id, scrubbed.error, scrubbed.total) == (None, ERROR_ERASED, 3)
     assert runner.unfinished_steps("b", operation.id) == [{"items": [kept]}, {"items": []}]

@@ -94,6 +94,8 @@ class ExactView:
         `vecdot` and not `@`: it works row by row in this thread, so that equal vectors tie wherever they lie,
         and does not wake the threads of the BLAS, which hinder each other when recalls run side by side.
         """
+        if len(positions) == 0:
+            return np.empty(0)
         if 4 * len(positions) > len(self.rows):
             products = np.vecdot(self.matrix, query).take(positions)
         else:
