@@ -20,7 +20,8 @@ from perdure.engine import Perdure
 from perdure.evaluation.data import load_banks
 from perdure.evaluation.metrics import Ranking, summarise
 from perdure.evaluation.run import ask, bank_database, retain_banks
-from perdure.recall.recipe import DEFAULT, TEMPR, Recipe
+from perdure.recall.recipe import Recipe
+from perdure.recipes import DEFAULT, TEMPR
 from perdure.settings import Settings
 from perdure.surfaces.cli.evaluate import CACHE
 
