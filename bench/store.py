@@ -28,9 +28,9 @@ from perdure.domain.recall import Hit
 from perdure.domain.time import Window
 from perdure.ports.probe import GraphProbe, KeywordProbe, SemanticProbe, TemporalProbe
 from perdure.ports.store import Target, WriteBatch
-from perdure.recall.channels.graph import EXPANDED
-from perdure.recall.fuse import fuse
-from perdure.recall.hydrate import SHORT
+from perdure.recall.budget import ASSUMED_TOKENS
+from perdure.recall.channels import GRAPH_BREADTH
+from perdure.recall.fuse import fuse_by_reciprocal_rank
 from perdure.stores.sqlite.store import SqliteStore
 
 NOW = datetime(2025, 1, 1, tzinfo=UTC)
@@ -120,7 +120,7 @@ class Questions:
 
     def graph(self, number: int, wanted: Filter | None = None) -> Sequence[Hit]:
         """Two hops from twenty facts."""
-        probe = GraphProbe(self.seeds[number % QUERIES], hops=2, breadth=self.depth // EXPANDED)
+        probe = GraphProbe(self.seeds[number % QUERIES], hops=2, breadth=self.depth // GRAPH_BREADTH)
         return self.store.search(BANK, probe, wanted or self.plain(), self.depth)
 
     def temporal(self, number: int, wanted: Filter | None = None) -> Sequence[Hit]:
@@ -135,12 +135,12 @@ class Questions:
         wanted = self.plain()
         channels = (self.semantic, self.keyword, self.graph, self.temporal)
         hits = {channel.__name__: channel(number, wanted) for channel in channels}
-        return fuse(hits, limit=self.depth).ids
+        return [candidate.fact_id for candidate in fuse_by_reciprocal_rank(hits, self.depth)]
 
     def all_four(self, number: int) -> tuple[dict[str, RankingFields], list[Fact]]:
         """All of the pool outlined and the first of it read, as a recall of 4,096 tokens does it."""
         ids = self.pool(number)
-        return self.store.outlines(BANK, ids), self.store.facts(BANK, ids[: TOKENS // SHORT])
+        return self.store.outlines(BANK, ids), self.store.facts(BANK, ids[: TOKENS // ASSUMED_TOKENS])
 
     def all_four_low_budget(self, number: int) -> tuple[dict[str, RankingFields], list[Fact]]:
         """The same with a budget of 100."""
