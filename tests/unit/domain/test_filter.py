@@ -65,7 +65,7 @@ def test_what_cannot_be_read_is_refused_by_name(field_and_value: tuple[str, Any]
 def test_an_empty_set_of_types_admits_nothing_but_no_names_mean_all() -> None:
     assert Filter(types=frozenset()).types == frozenset()
     assert read_types([]) is None
-    assert read_types(["opinion"]) == {FactType.OPINION}
+    assert read_types(["opinion"]) == frozenset({FactType.OPINION})
 
 
 def test_a_filter_without_a_present_cannot_be_applied() -> None:

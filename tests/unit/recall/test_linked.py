@@ -110,7 +110,9 @@ def test_signals_take_away_what_lacks_to_the_best_and_names_add() -> None:
 
 
 def test_unread_candidates_count_as_the_weakest_read() -> None:
-    ranks = lambda score: (ChannelRank(channel="keyword", rank=1, score=score),)  # noqa: E731
+    def ranks(score: float) -> tuple[ChannelRank, ...]:
+        return (ChannelRank(channel="keyword", rank=1, score=score),)
+
     read = Candidate(fact_id="a", ranks=ranks(1.0), logits=(-2.0, 3.0))
     weak = Candidate(fact_id="b", ranks=ranks(21.0), logits=(-6.0,))
     unread = Candidate(fact_id="c", ranks=ranks(41.0))

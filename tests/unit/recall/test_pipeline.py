@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from perdure.recipes import DEFAULT, RECIPES, find_recipe
 from perdure.retain.components import RetainComponents
 from perdure.retain.pipeline import retain
 from perdure.retain.request import RetainRequest, read_items
+from perdure.stores.notes_folder import NotesFolder
 from perdure.testing.memory_store import MemoryReading, MemoryStore
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
@@ -305,3 +307,23 @@ def test_a_recall_is_counted_unless_it_is_not_tracked(components: RecallComponen
     with components.store.reading("b") as reading:
         [fact] = reading.facts([best.id])
     assert (fact.recall_count, fact.recall_times) == (1, (components.clock(),))
+
+
+def test_notes_of_a_folder_are_recalled_beside_facts_and_never_counted(
+    components: RecallComponents, tmp_path: Path
+) -> None:
+    weekly = tmp_path / "b" / "weekly"
+    weekly.mkdir(parents=True)
+    (weekly / "2023-W45.md").write_text("# Week 45\n\nBob's cat Miso learnt to open doors.\n\nNothing else.\n")
+    tracker = RecallTracker(components.store)
+    with_notes = replace(components, notes=NotesFolder(tmp_path), tracker=tracker)
+    result = ask(with_notes, "What did the cat Miso learn?", recipe=find_recipe("abmind"), explain=True)
+    [note] = [one for one in result if one.fact.id.startswith("note:")]
+    assert note.text == "Bob's cat Miso learnt to open doors."
+    assert note.fact.occurred_start == datetime(2023, 11, 6, tzinfo=UTC)
+    assert note.candidate is not None
+    assert [rank.channel for rank in note.candidate.ranks] == ["notes"]
+    tracker.close()
+    outside = Hints(window=Window(datetime(2024, 1, 1, tzinfo=UTC), None))
+    later = ask(with_notes, "What did the cat Miso learn?", recipe=find_recipe("abmind"), hints=outside)
+    assert not any(one.fact.id.startswith("note:") for one in later)

@@ -64,7 +64,7 @@ def test_conditions_by_themselves_join_the_filter() -> None:
     own = TagLeaf(frozenset({"home"}))
     where = read_where(Filter(topic="cats", tags=(own,)), types=["world"], tags=["work"], as_of=NAIVE)
     assert where.topic == "cats"
-    assert where.types == {FactType.WORLD}
+    assert where.types == frozenset({FactType.WORLD})
     assert where.tags == (own, TagLeaf(frozenset({"work"}), TagsMatch.ANY))
     assert where.as_of == AsOf.both(AWARE)
     assert read_where() == read_where(types=[], tags=[]) == Filter()
