@@ -14,40 +14,41 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 
-from bench.store_world import BANK, MODEL, START, World, batch_of, id_at, make_world
-from perdure.domain.fact import Fact
+from bench.store_world import BANK, MODEL, START, World, fact_at, id_at, make_world, write_facts
+from perdure.domain.fact import Fact, Link
 from perdure.domain.filter import Filter, TagLeaf
 from perdure.domain.ranking import RankingFields
 from perdure.domain.recall import Hit
 from perdure.domain.time import Window
-from perdure.ports.probe import GraphProbe, KeywordProbe, SemanticProbe, TemporalProbe
-from perdure.ports.store import Target, WriteBatch
-from perdure.recall.budget import ASSUMED_TOKENS
-from perdure.recall.channels import GRAPH_BREADTH
-from perdure.recall.fuse import fuse_by_reciprocal_rank
+from perdure.ports.probe import GraphProbe, KeywordProbe, Probe, SemanticProbe, TemporalProbe
+from perdure.ports.store import NewFact, Reading
 from perdure.stores.sqlite.store import SqliteStore
 
 NOW = datetime(2025, 1, 1, tzinfo=UTC)
 QUERIES = 60
 TURNS = 5
 DEPTH, LOW = 300, 100
-"""Hits a channel and facts in the pool: what the budgets mid and low ask for."""
-TOKENS = 4096
+"""Hits per channel and facts in the pool: what the budgets mid and low ask for."""
+READ = 102
+"""Facts read by a recall of 4,096 tokens, 40 each."""
+SPREADING = 6
+"""One in so many of the hits spreads on in the graph."""
 
 
 def fill(store: SqliteStore, world: World, count: int) -> tuple[float, float]:
-    """Seconds, and seconds of processor time, to write `count` facts; making the batches is not counted."""
+    """Seconds, and seconds of processor time, to write `count` facts, 1,000 at a time; drawing them is not counted."""
     spent = busy = 0.0
-    for start in range(0, count, 2000):
-        batch = batch_of(world, range(start, min(start + 2000, count)))
+    for start in range(0, count, 1000):
+        drawn = [fact_at(world, place) for place in range(start, min(start + 1000, count))]
         began, began_busy = time.perf_counter(), time.process_time()
-        store.write(batch)
+        write_facts(store, drawn)
         spent += time.perf_counter() - began
         busy += time.process_time() - began_busy
     return spent, busy
@@ -86,7 +87,7 @@ def summary(times: list[float]) -> dict[str, float]:
 
 
 class Questions:
-    """The channels' probes, one set a number."""
+    """The channels' probes, one set per number."""
 
     def __init__(self, store: SqliteStore, world: World, count: int) -> None:
         self.store = store
@@ -100,47 +101,63 @@ class Questions:
             {f"w{term}": 1.0 for term in world.terms[place][:6].tolist()} for place in places.tolist()
         ]
         self.days = [START + timedelta(days=int(day)) for day in random.integers(0, 1700, QUERIES)]
-        self.seeds = [
-            {hit.fact_id: hit.score for hit in self.semantic(number)[:20]} for number in range(QUERIES)
-        ]
+        self.seeds: list[dict[str, float]] = []
+        for number in range(QUERIES):
+            self.seeds.append({hit.fact_id: hit.score for hit in self.semantic(number)[:20]})
 
-    def plain(self) -> Filter:
-        """A filter as each recall makes it."""
-        return Filter(now=NOW)
+    def search(self, probe: Probe, where: Filter | None = None) -> list[Hit]:
+        """The hits of one probe; the filter is new, as each recall makes it."""
+        with self.store.reading(BANK) as reading:
+            return reading.search(probe, where or Filter(now=NOW), self.depth)
 
-    def semantic(self, number: int, wanted: Filter | None = None) -> Sequence[Hit]:
-        """SharedSemanticSearch vectors."""
-        probe = SemanticProbe(self.vectors[number % QUERIES])
-        return self.store.search(BANK, probe, wanted or self.plain(), self.depth)
+    def semantic_probe(self, number: int) -> Probe:
+        """Nearest vectors."""
+        return SemanticProbe(self.vectors[number % QUERIES])
 
-    def keyword(self, number: int, wanted: Filter | None = None) -> Sequence[Hit]:
+    def keyword_probe(self, number: int) -> Probe:
         """BM25 of six terms."""
-        probe = KeywordProbe(self.terms[number % QUERIES])
-        return self.store.search(BANK, probe, wanted or self.plain(), self.depth)
+        return KeywordProbe(self.terms[number % QUERIES])
 
-    def graph(self, number: int, wanted: Filter | None = None) -> Sequence[Hit]:
+    def graph_probe(self, number: int) -> Probe:
         """Two hops from twenty facts."""
-        probe = GraphProbe(self.seeds[number % QUERIES], hops=2, breadth=self.depth // GRAPH_BREADTH)
-        return self.store.search(BANK, probe, wanted or self.plain(), self.depth)
+        return GraphProbe(self.seeds[number % QUERIES], hops=2, breadth=self.depth // SPREADING)
 
-    def temporal(self, number: int, wanted: Filter | None = None) -> Sequence[Hit]:
+    def temporal_probe(self, number: int) -> Probe:
         """Thirty days, ordered by similarity."""
         start = self.days[number % QUERIES]
-        window = Window(start, start + timedelta(days=30))
-        probe = TemporalProbe(window, vector=self.vectors[number % QUERIES])
-        return self.store.search(BANK, probe, wanted or self.plain(), self.depth)
+        return TemporalProbe(Window(start, start + timedelta(days=30)), vector=self.vectors[number % QUERIES])
 
-    def pool(self, number: int) -> Sequence[str]:
-        """Four channels, fused as a recall does it: the best of them."""
-        wanted = self.plain()
-        channels = (self.semantic, self.keyword, self.graph, self.temporal)
-        hits = {channel.__name__: channel(number, wanted) for channel in channels}
-        return [candidate.fact_id for candidate in fuse_by_reciprocal_rank(hits, self.depth)]
+    def semantic(self, number: int) -> list[Hit]:
+        """Nearest vectors."""
+        return self.search(self.semantic_probe(number))
+
+    def keyword(self, number: int) -> list[Hit]:
+        """BM25."""
+        return self.search(self.keyword_probe(number))
+
+    def graph(self, number: int) -> list[Hit]:
+        """Two hops."""
+        return self.search(self.graph_probe(number))
+
+    def temporal(self, number: int) -> list[Hit]:
+        """A month."""
+        return self.search(self.temporal_probe(number))
+
+    def pool(self, reading: Reading, number: int) -> list[str]:
+        """Four channels in one reading, fused by reciprocal ranks: the best of them."""
+        where = Filter(now=NOW)
+        probes = (self.semantic_probe, self.keyword_probe, self.graph_probe, self.temporal_probe)
+        scores: defaultdict[str, float] = defaultdict(float)
+        for probe in probes:
+            for rank, hit in enumerate(reading.search(probe(number), where, self.depth)):
+                scores[hit.fact_id] += 1 / (60 + rank)
+        return sorted(scores, key=scores.__getitem__, reverse=True)[: self.depth]
 
     def all_four(self, number: int) -> tuple[dict[str, RankingFields], list[Fact]]:
-        """All of the pool outlined and the first of it read, as a recall of 4,096 tokens does it."""
-        ids = self.pool(number)
-        return self.store.outlines(BANK, ids), self.store.facts(BANK, ids[: TOKENS // ASSUMED_TOKENS])
+        """All of the pool ranked and the first of it read, as a recall of 4,096 tokens does it."""
+        with self.store.reading(BANK) as reading:
+            ids = self.pool(reading, number)
+            return reading.ranking_fields(ids), reading.facts(ids[:READ])
 
     def all_four_low_budget(self, number: int) -> tuple[dict[str, RankingFields], list[Fact]]:
         """The same with a budget of 100."""
@@ -152,20 +169,32 @@ class Questions:
 
     def all_four_all_read(self, number: int) -> list[Fact]:
         """All of the pool read, as a recall does it where documents have titles."""
-        return self.store.facts(BANK, self.pool(number))
+        with self.store.reading(BANK) as reading:
+            return reading.facts(self.pool(reading, number))
 
-    def filtered(self, number: int) -> Sequence[Hit]:
-        """SharedSemanticSearch vectors among one tag in twenty."""
+    def filtered(self, number: int) -> list[Hit]:
+        """Nearest vectors among one tag in twenty."""
         tags = (TagLeaf(frozenset({f"t{number % 20}"})),)
-        return self.semantic(number, Filter(now=NOW, tags=tags))
+        return self.search(self.semantic_probe(number), Filter(now=NOW, tags=tags))
 
-    def hydrate(self, number: int) -> list[Fact]:
+    def read_100(self, number: int) -> list[Fact]:
+        """Read 100 facts."""
+        with self.store.reading(BANK) as reading:
+            return reading.facts(self.chosen[number % QUERIES][:100])
+
+    def read_300(self, number: int) -> list[Fact]:
         """Read 300 facts."""
-        return self.store.facts(BANK, [hit.fact_id for hit in self.cached[number % len(self.cached)]])
+        with self.store.reading(BANK) as reading:
+            return reading.facts(self.chosen[number % QUERIES])
 
-    def prepare_hydration(self) -> None:
+    def rank_300(self, number: int) -> dict[str, RankingFields]:
+        """Read what ranking needs of 300 facts."""
+        with self.store.reading(BANK) as reading:
+            return reading.ranking_fields(self.chosen[number % QUERIES])
+
+    def choose_facts(self) -> None:
         """Choose which facts to read."""
-        self.cached = [self.semantic(number) for number in range(QUERIES)]
+        self.chosen = [[hit.fact_id for hit in self.semantic(number)] for number in range(QUERIES)]
 
     def recall_at_depth(self, world: World, count: int) -> float:
         """Share of the exact nearest 300 that the store finds."""
@@ -173,8 +202,8 @@ class Questions:
         for number in range(QUERIES):
             exact = world.vectors[:count] @ self.vectors[number]
             nearest = np.argpartition(-exact, DEPTH)[:DEPTH]
-            wanted = {id_at(place) for place in nearest.tolist()}
-            shares.append(len(wanted & {hit.fact_id for hit in self.semantic(number)}) / DEPTH)
+            expected = {id_at(place) for place in nearest.tolist()}
+            shares.append(len(expected & {hit.fact_id for hit in self.semantic(number)}) / DEPTH)
         return statistics.mean(shares)
 
 
@@ -199,13 +228,14 @@ def measure_open(path: str) -> None:
     began, began_busy = time.perf_counter(), time.process_time()
     store = SqliteStore.open(path)
     opened = time.perf_counter()
-    hits = store.search(BANK, SemanticProbe(query), Filter(now=NOW), DEPTH)
-    first, first_busy = time.perf_counter(), time.process_time()
-    store.search(BANK, KeywordProbe({"w1": 1.0, "w77": 1.0}), Filter(now=NOW), DEPTH)
-    seeds = {hit.fact_id: min(1.0, max(hit.score, 0.1)) for hit in hits[:20]}
-    store.search(BANK, GraphProbe(seeds, hops=2), Filter(now=NOW), DEPTH)
-    window = Window(START, START + timedelta(days=30))
-    store.search(BANK, TemporalProbe(window, vector=query), Filter(now=NOW), DEPTH)
+    with store.reading(BANK) as reading:
+        hits = reading.search(SemanticProbe(query), Filter(now=NOW), DEPTH)
+        first, first_busy = time.perf_counter(), time.process_time()
+        reading.search(KeywordProbe({"w1": 1.0, "w77": 1.0}), Filter(now=NOW), DEPTH)
+        seeds = {hit.fact_id: min(1.0, max(hit.score, 0.1)) for hit in hits[:20]}
+        reading.search(GraphProbe(seeds, hops=2), Filter(now=NOW), DEPTH)
+        window = Window(START, START + timedelta(days=30))
+        reading.search(TemporalProbe(window, vector=query), Filter(now=NOW), DEPTH)
     every, every_busy = time.perf_counter(), time.process_time()
     gc.collect()
     figures = {
@@ -242,7 +272,7 @@ def measure(count: int, folder: str) -> dict[str, object]:
     figures |= json.loads(child.stdout)
     store = SqliteStore.open(path)
     questions = Questions(store, world, count)
-    questions.prepare_hydration()
+    questions.choose_facts()
     figures |= by_turns(
         [
             questions.semantic,
@@ -250,37 +280,46 @@ def measure(count: int, folder: str) -> dict[str, object]:
             questions.graph,
             questions.temporal,
             questions.filtered,
-            questions.hydrate,
+            questions.read_100,
+            questions.read_300,
+            questions.rank_300,
             questions.all_four,
             questions.all_four_all_read,
             questions.all_four_low_budget,
         ]
     )
     figures["semantic_recall"] = questions.recall_at_depth(world, count)
-    singles = [batch_of(world, range(place, place + 1)) for place in range(count, count + extra)]
+    singles = [fact_at(world, place) for place in range(count, count + extra)]
 
-    def insert_and_see(number: int) -> None:
-        batch = singles.pop()
-        store.write(batch)
-        vector = batch.facts[0].features.vectors["fact"]
-        hits = store.search(BANK, SemanticProbe(vector), Filter(now=NOW), 1)
-        assert hits[0].fact_id == batch.facts[0].fact.id
+    def insert_and_see(_: int) -> None:
+        new, links = singles.pop()
+        write_facts(store, [(new, links)])
+        with store.reading(BANK) as reading:
+            (hit,) = reading.search(SemanticProbe(new.features.vectors["fact"]), Filter(now=NOW), 1)
+        assert hit.fact_id == new.fact.id
 
     figures["insert_to_visible"] = summary(timed(insert_and_see, 103)[3:])
     figures["all_four_after_a_write"] = after_writes(store, questions, singles)
     doomed = iter(np.random.default_rng(5).permutation(count).tolist())
-    figures["forget_a_fact"] = summary(
-        timed(lambda _: store.forget(BANK, Target(fact_id=id_at(next(doomed)))), 23)[3:]
-    )
+
+    def erase(_: int) -> None:
+        with store.transaction(BANK) as transaction:
+            transaction.delete_facts([id_at(next(doomed))])
+            transaction.erased_content()
+
+    figures["erase_a_fact"] = summary(timed(erase, 23)[3:])
+    figures["clear_traces"] = summary(timed(lambda _: store.clear_traces(), 1))
     store.close()
     return figures
 
 
-def after_writes(store: SqliteStore, questions: Questions, batches: list[WriteBatch]) -> dict[str, float]:
+def after_writes(
+    store: SqliteStore, questions: Questions, singles: list[tuple[NewFact, list[Link]]]
+) -> dict[str, float]:
     """The four channels when a fact was written since they were last asked; the write is not counted."""
     times = []
-    for number, batch in enumerate(batches):
-        store.write(batch)
+    for number, single in enumerate(singles):
+        write_facts(store, [single])
         began = time.perf_counter()
         answer = questions.all_four(number)
         times.append((time.perf_counter() - began) * 1000)

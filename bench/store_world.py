@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -10,12 +11,12 @@ from numpy.typing import NDArray
 
 from perdure.domain.bank import EmbeddingModel
 from perdure.domain.fact import Fact, FactType, Link, LinkKind
-from perdure.ports.store import Features, NewFact, WriteBatch
+from perdure.ports.store import Features, NewFact, Store
 
 BANK = "bench"
 MODEL = EmbeddingModel("synthetic", 384)
 START = datetime(2020, 1, 1, tzinfo=UTC)
-TERMS_A_FACT = 14
+TERMS_PER_FACT = 14
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ def make_world(count: int) -> World:
     noise = random.normal(size=(count, MODEL.dimensions)).astype(np.float32)
     vectors = centres[cluster] + noise + shared
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    terms = random.choice(60_000, (count, TERMS_A_FACT), p=zipf(60_000, 20, 1.1))
+    terms = random.choice(60_000, (count, TERMS_PER_FACT), p=zipf(60_000, 20, 1.1))
     known = max(count // 10, 10)
     entities = random.choice(known, (count, 3), p=zipf(known, 1, 1.0))
     entities[random.random(count) < 0.4, 0] = 0
@@ -99,12 +100,10 @@ def id_at(place: int) -> str:
     return f"{place * 2654435761 % 2**32:08x}-{place:08x}"
 
 
-def batch_of(world: World, places: range) -> WriteBatch:
-    """A batch of facts and their links."""
-    drawn = [fact_at(world, place) for place in places]
-    return WriteBatch(
-        bank=BANK,
-        model=MODEL,
-        facts=[new for new, _ in drawn],
-        links=[link for _, links in drawn for link in links],
-    )
+def write_facts(store: Store, drawn: Sequence[tuple[NewFact, list[Link]]]) -> None:
+    """Write facts and their links in one transaction."""
+    with store.transaction(BANK) as transaction:
+        if transaction.bank() is None:
+            transaction.set_model(MODEL)
+        transaction.insert_facts([new for new, _ in drawn])
+        transaction.put_links([link for _, links in drawn for link in links])

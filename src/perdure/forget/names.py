@@ -41,8 +41,7 @@ def forget_names(tx: Transaction, erased: Mapping[str, Fact], wordings: Sequence
             entities.append(KeyedEntity(fewer, keyed.keys))
             continue
         left = [name for name in (entity.name, *entity.aliases) if name not in gone]
-        fullest = max(left, key=lambda one: len(name_tokens(one)), default=None)
-        name = entity.name if entity.name in left else fullest
+        name = entity.name if entity.name in left else names.fullest(entity.id, left, members[entity.id])
         for fact in members[entity.id]:
             changed[fact.id] = _renamed(changed.get(fact.id, fact), entity.id, gone, name)
         if name is None:
@@ -74,6 +73,12 @@ class _HeldNames:
             in_words = self._in_words(fact, names)
             gone -= in_words or self._held(fact, entity.id, names) - quoting
         return gone
+
+    def fullest(self, entity_id: str, names: Sequence[str], facts: Sequence[Fact]) -> str | None:
+        """The name of most words that one of the facts holds, or else any."""
+        held = {name for fact in facts for name in self._held(fact, entity_id, names)}
+        chosen = [name for name in names if name in held] or names
+        return max(chosen, key=lambda name: len(name_tokens(name)), default=None)
 
     def _held(self, fact: Fact, entity_id: str, names: Sequence[str]) -> set[str]:
         """The names in the fact's words; where there is none (the caller named the entity), the one stored with the fact."""

@@ -77,18 +77,21 @@ class CommitReceipt:
     merged: Mapping[str, str] = field(default_factory=dict)
 
 
-def commit(
-    store: Store, changes: FactChanges, *, within: Callable[[Transaction], None] | None = None
-) -> CommitReceipt:
-    """Apply the changes in one transaction, in which `within` is called first; an error in it writes nothing.
+Within = Callable[[Transaction, CommitReceipt], None]
+"""Called at the end of the transaction of a commit, with what it did; an error in it rolls everything back."""
+
+
+def commit(store: Store, changes: FactChanges, *, within: Within | None = None) -> CommitReceipt:
+    """Apply the changes in one transaction, with what `within` adds to it.
 
     Raises ModelMismatch when the vectors are of another model than the bank's, InvalidInput when the changes contradict
     themselves, Conflict when a new fact's id exists. What refers to a fact that is not there is left out.
     """
     with store.transaction(changes.bank) as tx:
+        receipt = apply_changes(tx, changes)
         if within is not None:
-            within(tx)
-        return apply_changes(tx, changes)
+            within(tx, receipt)
+    return receipt
 
 
 def apply_changes(tx: Transaction, changes: FactChanges) -> CommitReceipt:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,9 +12,9 @@ from perdure.domain.item import UNFINISHED_DOCUMENT, RetainResult, Superseded
 from perdure.domain.record import Record
 from perdure.domain.trace import Trace
 from perdure.errors import ModelError
-from perdure.ports.store import NewFact, Proof, Reading, Store, Transaction
+from perdure.ports.store import NewFact, Proof, Reading, Store
 from perdure.retain.build import Draft, build_facts, drawn_identity, drop_duplicates, keep_unchanged
-from perdure.retain.commit import Closure, CommitReceipt, FactChanges, commit
+from perdure.retain.commit import Closure, CommitReceipt, FactChanges, Within, commit
 from perdure.retain.components import RetainComponents
 from perdure.retain.embed import BackgroundEmbedder
 from perdure.retain.entities import resolve_entities
@@ -29,18 +29,19 @@ def retain(
     components: RetainComponents,
     request: RetainRequest,
     *,
-    within: Callable[[Transaction], None] | None = None,
+    within: Within | None = None,
 ) -> RetainResult:
     """Store the items' text and the facts drawn from it in one transaction; visible when this returns.
 
-    `within` is called in that transaction before anything is written; an error in it leaves the bank as it was.
+    `within` is called at the end of that transaction; an error in it leaves the bank as it was. Who passes it keeps the
+    items until then: the text is not stored by itself when a model fails, which would double it in the next attempt.
     """
     trace = Trace()
     now = components.clock()
     store, bank = components.store, request.bank
     with trace.stage("plan"), store.reading(bank) as reading:
         plans = plan_documents(reading, request, now)
-    with _keeping_text(store, bank, plans):
+    with _keeping_text(store, bank, plans) if within is None else nullcontext():
         changes, duplicates = _changes(components, bank, plans, now, trace)
     with trace.stage("write"):
         receipt = commit(store, changes, within=within)

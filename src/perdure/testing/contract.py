@@ -12,13 +12,12 @@ A test module of an adapter derives from StoreContract and says how to make an e
 from __future__ import annotations
 
 from perdure.testing.contract_filter import FilterContract
-from perdure.testing.contract_forget import ForgetContract
-from perdure.testing.contract_outline import OutlineContract
+from perdure.testing.contract_listing import ListingContract
+from perdure.testing.contract_rows import RowsContract
 from perdure.testing.contract_search import SearchContract
-from perdure.testing.contract_write import WriteContract
 
 
-class StoreContract(WriteContract, OutlineContract, SearchContract, FilterContract, ForgetContract):
+class StoreContract(RowsContract, ListingContract, SearchContract, FilterContract):
     """Every behaviour of the port; derived classes give the fixture `store`."""
 
 

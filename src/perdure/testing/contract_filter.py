@@ -11,8 +11,8 @@ from perdure.domain.fact import FactType, Tier
 from perdure.domain.filter import Filter, TagAnd, TagExpression, TagLeaf, TagNot, TagOr, TagsMatch
 from perdure.domain.time import AsOf, Window
 from perdure.ports.probe import KeywordProbe, SemanticProbe
-from perdure.ports.store import Closure, Selection, Store, WriteBatch
-from perdure.testing.making import BANK, NOW, day, ids, make_fact, new, put, unit
+from perdure.ports.store import Store
+from perdure.testing.making import NOW, browse, day, ids, make_fact, new, put, search, unit
 
 
 def _leaf(match: TagsMatch, *tags: str) -> TagLeaf:
@@ -43,11 +43,11 @@ TAG_CASES: list[tuple[TagExpression, str]] = [
 ]
 
 
-def found(store: Store, **wanted: Any) -> str:
+def found(store: Store, **conditions: Any) -> str:
     """Ids that a filter admits, asked of a channel and of the listing, which must agree."""
-    condition = Filter(**({"now": NOW} | wanted))
-    hits = ids(store.search(BANK, SemanticProbe(unit(1)), condition, 100))
-    listed = [fact.id for fact in store.browse(BANK, Selection(wanted=condition)).facts]
+    where = Filter(**({"now": NOW} | conditions))
+    hits = ids(search(store, SemanticProbe(unit(1)), where, 100))
+    listed = [fact.id for fact in browse(store, where=where).facts]
     assert sorted(hits) == sorted(listed)
     return " ".join(sorted(hits))
 
@@ -122,13 +122,21 @@ class FilterContract:
         assert found(store) == "ever since"
         assert found(store, as_of=AsOf(valid=day(5))) == "ever past"
         assert found(store, as_of=AsOf(valid=day(10))) == "ever since"
-        assert found(store, any_time=True) == "ever past since"
+        assert found(store, include_closed=True) == "ever past since"
 
     def test_as_of_what_was_known(self, store: Store) -> None:
-        _put(store, make_fact("old", recorded_at=day(1), valid_from=day(1)))
-        _put(store, make_fact("new", recorded_at=day(20), valid_from=day(10)))
-        superseding = Closure(fact_id="old", retired_at=day(20), valid_to=day(10), superseded_by="new")
-        store.write(WriteBatch(bank=BANK, closures=[superseding]))
+        _put(
+            store,
+            make_fact(
+                "old",
+                recorded_at=day(1),
+                valid_from=day(1),
+                retired_at=day(20),
+                valid_to=day(10),
+                superseded_by="new",
+            ),
+            make_fact("new", recorded_at=day(20), valid_from=day(10)),
+        )
         assert found(store) == "new"
         assert found(store, as_of=AsOf(known=day(19))) == "old"
         assert found(store, as_of=AsOf(valid=day(5))) == "old"
@@ -137,8 +145,7 @@ class FilterContract:
         assert found(store, as_of=AsOf.both(day(0))) == ""
 
     def test_a_retired_fact_is_disbelieved_from_then_on(self, store: Store) -> None:
-        _put(store, make_fact("wrong", recorded_at=day(1)))
-        store.write(WriteBatch(bank=BANK, closures=[Closure(fact_id="wrong", retired_at=day(20))]))
+        _put(store, make_fact("wrong", recorded_at=day(1), retired_at=day(20)))
         assert found(store) == ""
         assert found(store, as_of=AsOf(valid=day(10))) == ""
         assert found(store, as_of=AsOf(known=day(10))) == "wrong"
@@ -148,11 +155,9 @@ class FilterContract:
         _put(
             store,
             make_fact("ahead", recorded_at=ahead, valid_from=ahead),
-            make_fact("wrong", recorded_at=ahead),
+            make_fact("wrong", recorded_at=ahead, retired_at=ahead),
         )
-        store.write(WriteBatch(bank=BANK, closures=[Closure(fact_id="wrong", retired_at=NOW)]))
         assert found(store) == "ahead"
-        assert store.facts(BANK, ["wrong"])[0].retired_at == ahead
         assert found(store, as_of=AsOf(known=NOW)) == ""
         assert found(store, as_of=AsOf(valid=NOW)) == ""
         _put(store, make_fact("awaited", recorded_at=NOW, valid_from=ahead))
@@ -161,13 +166,13 @@ class FilterContract:
     def test_filters_come_before_ranks(self, store: Store) -> None:
         facts = [
             new(
-                make_fact(f"f{place:03d}", tags=frozenset({"rare"} if place == 0 else {"common"})),
+                make_fact(f"f{number:03d}", tags=frozenset({"rare"} if number == 0 else {"common"})),
                 words="word",
-                vectors={"fact": unit(1, 0 if place else 9)},
+                vectors={"fact": unit(1, 0 if number else 9)},
             )
-            for place in range(50)
+            for number in range(50)
         ]
         put(store, *facts)
         rare = Filter(now=NOW, tags=(_leaf(TagsMatch.ANY_STRICT, "rare"),))
-        assert ids(store.search(BANK, SemanticProbe(unit(1)), rare, 1)) == ["f000"]
-        assert ids(store.search(BANK, KeywordProbe({"word": 1.0}), rare, 1)) == ["f000"]
+        assert ids(search(store, SemanticProbe(unit(1)), rare, 1)) == ["f000"]
+        assert ids(search(store, KeywordProbe({"word": 1.0}), rare, 1)) == ["f000"]

@@ -19,14 +19,27 @@ from perdure.ports.probe import (
     SignatureProbe,
     TemporalProbe,
 )
-from perdure.ports.store import Closure, KeyedEntity, Selection, Store, WriteBatch
-from perdure.testing.making import BANK, CURRENT, EVERYTHING, NOW, day, ids, make_fact, new, put, scores, unit
+from perdure.ports.store import KeyedEntity, Store
+from perdure.testing.making import (
+    BANK,
+    CURRENT,
+    EVERYTHING,
+    NOW,
+    day,
+    ids,
+    make_fact,
+    new,
+    put,
+    scores,
+    search,
+    unit,
+)
 
 
 class SearchContract:
-    """Channels, listings."""
+    """Channels."""
 
-    def test_semantic_ranks_by_cosine_and_breaks_ties_by_id(self, store: Store) -> None:
+    def test_semantic_ranks_by_cosine_and_equal_ones_as_recorded(self, store: Store) -> None:
         put(
             store,
             new(make_fact("b"), vectors={"fact": unit(1, 1)}),
@@ -35,12 +48,12 @@ class SearchContract:
             new(make_fact("d"), vectors={"fact": unit(-1)}),
             make_fact("e"),
         )
-        hits = store.search(BANK, SemanticProbe(unit(1)), CURRENT, 10)
-        assert ids(hits) == ["c", "a", "b", "d"]
+        hits = search(store, SemanticProbe(unit(1)), CURRENT, 10)
+        assert ids(hits) == ["c", "b", "a", "d"]
         assert [hit.score for hit in hits] == pytest.approx([1, math.sqrt(0.5), math.sqrt(0.5), -1], abs=2e-3)
-        assert ids(store.search(BANK, SemanticProbe(unit(1)), CURRENT, 2)) == ["c", "a"]
-        assert ids(store.search(BANK, SemanticProbe(unit(1), min_score=0.9), CURRENT, 10)) == ["c"]
-        assert store.search(BANK, SemanticProbe(unit(1)), CURRENT, 0) == []
+        assert ids(search(store, SemanticProbe(unit(1)), CURRENT, 2)) == ["c", "b"]
+        assert ids(search(store, SemanticProbe(unit(1), min_score=0.9), CURRENT, 10)) == ["c"]
+        assert search(store, SemanticProbe(unit(1)), CURRENT, 0) == []
 
     def test_views_are_searched_apart(self, store: Store) -> None:
         put(
@@ -48,16 +61,16 @@ class SearchContract:
             new(make_fact("a"), vectors={"fact": unit(1), "context": unit(0, 1)}),
             new(make_fact("b"), vectors={"fact": unit(0, 1)}),
         )
-        assert ids(store.search(BANK, SemanticProbe(unit(0, 1), view="context"), CURRENT, 5)) == ["a"]
-        assert ids(store.search(BANK, SemanticProbe(unit(0, 1)), CURRENT, 5)) == ["b", "a"]
-        assert store.search(BANK, SemanticProbe(unit(1), view="none"), CURRENT, 5) == []
+        assert ids(search(store, SemanticProbe(unit(0, 1), view="context"), CURRENT, 5)) == ["a"]
+        assert ids(search(store, SemanticProbe(unit(0, 1)), CURRENT, 5)) == ["b", "a"]
+        assert search(store, SemanticProbe(unit(1), view="none"), CURRENT, 5) == []
 
     def test_a_new_fact_is_found_at_once(self, store: Store) -> None:
-        for place in range(5):
-            vector = unit(*([0.0] * place), 1)
-            put(store, new(make_fact(f"f{place}"), words=f"w{place}", vectors={"fact": vector}))
-            assert store.search(BANK, SemanticProbe(vector), CURRENT, 1)[0].fact_id == f"f{place}"
-            assert ids(store.search(BANK, KeywordProbe({f"w{place}": 1.0}), CURRENT, 1)) == [f"f{place}"]
+        for number in range(5):
+            vector = unit(*([0.0] * number), 1)
+            put(store, new(make_fact(f"f{number}"), words=f"w{number}", vectors={"fact": vector}))
+            assert search(store, SemanticProbe(vector), CURRENT, 1)[0].fact_id == f"f{number}"
+            assert ids(search(store, KeywordProbe({f"w{number}": 1.0}), CURRENT, 1)) == [f"f{number}"]
 
     def test_keyword_is_bm25_over_the_facts_that_are_not_closed(self, store: Store) -> None:
         put(
@@ -65,10 +78,9 @@ class SearchContract:
             new(make_fact("a"), terms={"x": 2.0, "y": 1.0}),
             new(make_fact("b"), terms={"x": 1.0}),
             new(make_fact("c"), terms={"z": 2.0}),
-            new(make_fact("old"), terms={"x": 5.0}),
-            closures=[Closure(fact_id="old", retired_at=day(1))],
+            new(make_fact("old", retired_at=day(1)), terms={"x": 5.0}),
         )
-        hits = store.search(BANK, KeywordProbe({"x": 1.0, "y": 0.5}), CURRENT, 10)
+        hits = search(store, KeywordProbe({"x": 1.0, "y": 0.5}), CURRENT, 10)
         idf_x = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
         idf_y = math.log(1 + (3 - 1 + 0.5) / (1 + 0.5))
         average = (3 + 1 + 2) / 3
@@ -76,8 +88,8 @@ class SearchContract:
         norm_b = 1.2 * (0.25 + 0.75 * 1 / average)
         score_a = idf_x * 2 * 2.2 / (2 + norm_a) + 0.5 * idf_y * 1 * 2.2 / (1 + norm_a)
         assert scores(hits) == pytest.approx({"a": score_a, "b": idf_x * 2.2 / (1 + norm_b)})
-        assert ids(store.search(BANK, KeywordProbe({"x": 1.0}, min_score=99), CURRENT, 10)) == []
-        closed = store.search(BANK, KeywordProbe({"x": 1.0}), EVERYTHING, 10)
+        assert ids(search(store, KeywordProbe({"x": 1.0}, min_score=99), CURRENT, 10)) == []
+        closed = search(store, KeywordProbe({"x": 1.0}), EVERYTHING, 10)
         assert closed[0].fact_id == "old"
 
     def test_graph_adds_entities_semantic_and_causal_links(self, store: Store) -> None:
@@ -96,28 +108,28 @@ class SearchContract:
                 Link("seed", "timely", LinkKind.TEMPORAL, 1.0),
             ],
         )
-        one_hop = store.search(BANK, GraphProbe({"seed": 1.0}), CURRENT, 10)
+        one_hop = search(store, GraphProbe({"seed": 1.0}), CURRENT, 10)
         expected = {"seed": 1.0, "linked": 1.25, "two": math.tanh(1.0), "one": math.tanh(0.5)}
         assert scores(one_hop) == pytest.approx(expected, abs=1e-5)
-        weaker = store.search(BANK, GraphProbe({"seed": 0.5}, include_seeds=False), CURRENT, 10)
+        weaker = search(store, GraphProbe({"seed": 0.5}, include_seeds=False), CURRENT, 10)
         assert scores(weaker) == pytest.approx(
             {"linked": 0.625, "two": math.tanh(0.5), "one": math.tanh(0.25)}, abs=1e-5
         )
-        two_hops = scores(store.search(BANK, GraphProbe({"seed": 1.0}, hops=2), CURRENT, 10))
+        two_hops = scores(search(store, GraphProbe({"seed": 1.0}, hops=2), CURRENT, 10))
         assert two_hops["far"] == pytest.approx(0.5 * min(1.0, 1.25) * 0.5, abs=1e-5)
         assert two_hops["linked"] == pytest.approx(1.25, abs=1e-5)
-        narrow = store.search(BANK, GraphProbe({"seed": 1.0}, hops=2, breadth=1), CURRENT, 10)
+        narrow = search(store, GraphProbe({"seed": 1.0}, hops=2, breadth=1), CURRENT, 10)
         assert "far" in scores(narrow)
 
     def test_graph_starts_from_entities_and_caps_hubs(self, store: Store) -> None:
-        facts = [make_fact(f"f{place}", entity_ids=("hub",)) for place in range(4)]
+        facts = [make_fact(f"f{number}", entity_ids=("hub",)) for number in range(4)]
         put(store, *facts, links=[Link("f3", "f2", LinkKind.TEMPORAL, 1.0)])
         probe = GraphProbe({}, {"hub": 1.0, "unknown": 1.0})
-        assert scores(store.search(BANK, probe, CURRENT, 10)) == pytest.approx(
-            {f"f{place}": math.tanh(0.5) for place in range(4)}
+        assert scores(search(store, probe, CURRENT, 10)) == pytest.approx(
+            {f"f{number}": math.tanh(0.5) for number in range(4)}
         )
         capped = GraphProbe({}, {"hub": 1.0}, hub_cap=3)
-        assert ids(store.search(BANK, capped, CURRENT, 10)) == ["f0", "f2", "f3"]
+        assert ids(search(store, capped, CURRENT, 10)) == ["f0", "f2", "f3"]
 
     def test_graph_does_not_pass_through_facts_that_the_filter_leaves_out(self, store: Store) -> None:
         put(
@@ -131,8 +143,8 @@ class SearchContract:
             ],
         )
         probe = GraphProbe({"seed": 1.0}, hops=3)
-        assert set(ids(store.search(BANK, probe, CURRENT, 9))) == {"seed", "secret", "behind"}
-        assert ids(store.search(BANK, probe, Filter(now=NOW, max_classification=2), 9)) == ["seed"]
+        assert set(ids(search(store, probe, CURRENT, 9))) == {"seed", "secret", "behind"}
+        assert ids(search(store, probe, Filter(now=NOW, max_classification=2), 9)) == ["seed"]
 
     def test_temporal_finds_the_window_then_what_is_linked(self, store: Store) -> None:
         put(
@@ -148,12 +160,12 @@ class SearchContract:
                 Link("undated", "said", LinkKind.SEMANTIC, 1.0),
             ],
         )
-        hits = store.search(BANK, TemporalProbe(Window(day(10), day(20))), CURRENT, 10)
+        hits = search(store, TemporalProbe(Window(day(10), day(20))), CURRENT, 10)
         assert set(ids(hits)) == {"inside", "across", "said", "cause"}
         assert hits[-1].fact_id == "cause"
         assert scores(hits)["said"] == pytest.approx(1.0)
-        assert ids(store.search(BANK, TemporalProbe(Window(day(10), day(20))), CURRENT, 1)) == ["said"]
-        until = store.search(BANK, TemporalProbe(Window(None, day(2)), spread=()), CURRENT, 10)
+        assert ids(search(store, TemporalProbe(Window(day(10), day(20))), CURRENT, 1)) == ["said"]
+        until = search(store, TemporalProbe(Window(None, day(2)), spread=()), CURRENT, 10)
         assert set(ids(until)) == {"across", "before"}
 
     def test_slices_of_the_window_take_turns(self, store: Store) -> None:
@@ -164,9 +176,9 @@ class SearchContract:
         late = new(make_fact("late", occurred_start=day(9)), vectors={"fact": unit(1, 5)})
         put(store, *early, late)
         probe = TemporalProbe(Window(day(0), day(10)), vector=unit(1), slices=2)
-        assert ids(store.search(BANK, probe, CURRENT, 10)) == ["early0", "late", "early1", "early2"]
+        assert ids(search(store, probe, CURRENT, 10)) == ["early0", "late", "early1", "early2"]
         whole = TemporalProbe(Window(day(0), day(10)), vector=unit(1), slices=1)
-        assert ids(store.search(BANK, whole, CURRENT, 10)) == ["early0", "early1", "early2", "late"]
+        assert ids(search(store, whole, CURRENT, 10)) == ["early0", "early1", "early2", "late"]
 
     def test_fuzzy_forgives_typos_and_finds_parts(self, store: Store) -> None:
         put(
@@ -175,14 +187,14 @@ class SearchContract:
             new(make_fact("b"), words="garden"),
             new(make_fact("c"), words="violin"),
         )
-        hits = store.search(BANK, FuzzyProbe(("gardn",)), CURRENT, 10)
+        hits = search(store, FuzzyProbe(("gardn",)), CURRENT, 10)
         assert ids(hits) == ["b"]
         assert hits[0].score == pytest.approx(4 / 9)
-        inside = scores(store.search(BANK, FuzzyProbe(("garden", "garden")), CURRENT, 10))
+        inside = scores(search(store, FuzzyProbe(("garden", "garden")), CURRENT, 10))
         assert inside == pytest.approx({"b": 1.0, "a": 0.5 + 0.5 * 6 / 9})
-        mean = scores(store.search(BANK, FuzzyProbe(("garden", "tools")), CURRENT, 10))
+        mean = scores(search(store, FuzzyProbe(("garden", "tools")), CURRENT, 10))
         assert mean["b"] == pytest.approx(0.5)
-        assert store.search(BANK, FuzzyProbe(("garden", "xyz"), min_score=0.9), CURRENT, 10) == []
+        assert search(store, FuzzyProbe(("garden", "xyz"), min_score=0.9), CURRENT, 10) == []
 
     def test_signature_counts_equal_bits(self, store: Store) -> None:
         put(
@@ -191,9 +203,9 @@ class SearchContract:
             new(make_fact("half"), signature=b"\xff" * 16 + bytes(16)),
             make_fact("none"),
         )
-        hits = store.search(BANK, SignatureProbe(bytes(32)), CURRENT, 10)
+        hits = search(store, SignatureProbe(bytes(32)), CURRENT, 10)
         assert [(hit.fact_id, hit.score) for hit in hits] == [("same", 1.0), ("half", 0.5)]
-        assert ids(store.search(BANK, SignatureProbe(bytes(32), min_score=0.65), CURRENT, 10)) == ["same"]
+        assert ids(search(store, SignatureProbe(bytes(32), min_score=0.65), CURRENT, 10)) == ["same"]
 
     def test_relation_matches_names_and_aliases_of_entities(self, store: Store) -> None:
         alice = Entity(id="e1", bank=BANK, name="Alice", aliases=("Ally",))
@@ -205,9 +217,9 @@ class SearchContract:
             make_fact("d", subject="alice", relation="knows"),
             entities=[KeyedEntity(alice, ())],
         )
-        assert ids(store.search(BANK, RelationProbe({"e1": 1.0}), CURRENT, 10)) == ["a", "b"]
-        assert ids(store.search(BANK, RelationProbe({"e1": 1.0}, relation="likes"), CURRENT, 10)) == ["b"]
-        both = store.search(BANK, RelationProbe({"e1": 1.0, "bob": 0.5}), CURRENT, 10)
+        assert ids(search(store, RelationProbe({"e1": 1.0}), CURRENT, 10)) == ["a", "b"]
+        assert ids(search(store, RelationProbe({"e1": 1.0}, relation="likes"), CURRENT, 10)) == ["b"]
+        both = search(store, RelationProbe({"e1": 1.0, "bob": 0.5}), CURRENT, 10)
         assert scores(both) == pytest.approx({"a": 1.5, "b": 1.5, "c": 0.5})
 
     def test_pagerank_spreads_mass_from_the_seed_entities(self, store: Store) -> None:
@@ -217,111 +229,12 @@ class SearchContract:
             make_fact("bc", entity_ids=("b", "c")),
             make_fact("z", entity_ids=("z",)),
         )
-        hits = store.search(BANK, PageRankProbe({"a": 1.0}, damping=0.5, sweeps=1), CURRENT, 10)
+        hits = search(store, PageRankProbe({"a": 1.0}, damping=0.5, sweeps=1), CURRENT, 10)
         assert scores(hits) == pytest.approx({"ab": 0.5 + 0.25 + 0.25, "bc": 0.25})
-        assert store.search(BANK, PageRankProbe({"unknown": 1.0}), CURRENT, 10) == []
-
-    def test_pages_are_newest_first(self, store: Store) -> None:
-        put(
-            store,
-            *(make_fact(f"f{n}", f"Text {n}", recorded_at=day(n // 2)) for n in range(5)),
-            make_fact("f9"),
-        )
-        page = store.browse(BANK, Selection(wanted=EVERYTHING, limit=4))
-        assert page.total == 6
-        assert [fact.id for fact in page.facts] == ["f4", "f2", "f3", "f0"]
-        rest = store.browse(BANK, Selection(wanted=EVERYTHING, offset=4))
-        assert [fact.id for fact in rest.facts] == ["f1", "f9"]
-        oldest = store.browse(BANK, Selection(wanted=EVERYTHING, oldest_first=True, limit=2))
-        assert [fact.id for fact in oldest.facts] == ["f9", "f0"]
-
-    def test_pages_select_by_text_entity_and_relation(self, store: Store) -> None:
-        put(
-            store,
-            make_fact(
-                "a", "ÉCLAIR for Bob", entity_ids=("e",), subject="Bob", relation="eats", speaker="Ann"
-            ),
-            make_fact("b", "100% of it", subject="bob", relation="EATS"),
-            make_fact("c", "tea", subject="Ann", relation="drinks"),
-        )
-
-        def found(**wanted: str) -> set[str]:
-            page = store.browse(BANK, Selection(wanted=EVERYTHING, **wanted))  # type: ignore[arg-type]
-            return {fact.id for fact in page.facts}
-
-        assert found(text="éclair") == {"a"}
-        assert found(text="0%") == {"b"}
-        assert found(entity_id="e") == {"a"}
-        assert found(entity_id="no") == set()
-        assert found(subject="BOB", relation="eats") == {"a", "b"}
-        assert found(speaker="ann") == {"a"}
-
-    def test_pages_by_date_are_in_the_order_of_events(self, store: Store) -> None:
-        put(
-            store,
-            make_fact("undated", recorded_at=day(9)),
-            make_fact("began", occurred_start=day(3), occurred_end=day(40), mentioned_at=day(50)),
-            make_fact("ended", occurred_end=day(1), mentioned_at=day(50)),
-            make_fact("said", mentioned_at=day(2), recorded_at=day(1)),
-            *(make_fact(f"t{n}", mentioned_at=day(5), ordinal=n // 2 % 2) for n in range(4)),
-        )
-        in_order = ["ended", "said", "began", "t0", "t1", "t2", "t3"]
-        for offset, limit in ((0, 9), (0, 1), (1, 2), (2, 3), (4, 2), (6, 5), (7, 5), (0, 0)):
-            for oldest_first, expected in ((True, in_order), (False, in_order[::-1])):
-                page = store.browse(
-                    BANK,
-                    Selection(
-                        wanted=EVERYTHING,
-                        by_date=Window(),
-                        offset=offset,
-                        limit=limit,
-                        oldest_first=oldest_first,
-                    ),
-                )
-                assert [fact.id for fact in page.facts] == expected[offset : offset + limit]
-                assert page.total == 7
-
-    def test_facts_of_one_date_keep_the_order_of_their_document(self, store: Store) -> None:
-        put(store, *(make_fact(f"f{9 - n}", mentioned_at=day(1), ordinal=n) for n in range(10)))
-
-        def latest(limit: int) -> list[str]:
-            page = store.browse(BANK, Selection(wanted=EVERYTHING, by_date=Window(), limit=limit))
-            return [fact.id for fact in page.facts]
-
-        assert latest(3) == ["f0", "f1", "f2"]
-        store.write(WriteBatch(bank=BANK, updates=[make_fact("f9", mentioned_at=day(1), ordinal=20)]))
-        assert latest(2) == ["f9", "f0"]
-        store.write(WriteBatch(bank=BANK, updates=[make_fact("f9", mentioned_at=day(0), ordinal=20)]))
-        assert latest(2) == ["f0", "f1"]
-
-    def test_pages_by_date_hold_what_is_dated_in_the_window(self, store: Store) -> None:
-        put(
-            store,
-            make_fact("spans", occurred_start=day(1), occurred_end=day(9), mentioned_at=day(4)),
-            make_fact("first", mentioned_at=day(3), entity_ids=("e",), tags=frozenset({"x"})),
-            make_fact("last", "found", mentioned_at=day(5), entity_ids=("e",)),
-            make_fact("after", mentioned_at=day(6)),
-            make_fact("closed", mentioned_at=day(4), retired_at=day(4)),
-            make_fact("undated"),
-        )
-
-        def found(window: Window, **more: str) -> list[str]:
-            chosen = Selection(wanted=CURRENT, by_date=window, oldest_first=True, **more)  # type: ignore[arg-type]
-            page = store.browse(BANK, chosen)
-            assert page.total == len(page.facts)
-            return [fact.id for fact in page.facts]
-
-        assert found(Window(day(3), day(6))) == ["first", "last"]
-        assert found(Window(start=day(5))) == ["last", "after"]
-        assert found(Window(end=day(3))) == ["spans"]
-        assert found(Window(day(20), day(30))) == []
-        assert found(Window(), entity_id="e") == ["first", "last"]
-        assert found(Window(start=day(2)), text="FOUND") == ["last"]
+        assert search(store, PageRankProbe({"unknown": 1.0}), CURRENT, 10) == []
 
     def test_links_with_a_fact_that_is_written_later_are_followed(self, store: Store) -> None:
         put(store, make_fact("a"), make_fact("b"))
-        assert ids(store.search(BANK, GraphProbe({"a": 1.0}), CURRENT, 9)) == ["a"]
-        store.write(WriteBatch(bank=BANK, links=[Link("b", "a", LinkKind.CAUSAL, 0.5)]))
-        assert scores(store.search(BANK, GraphProbe({"a": 1.0}), CURRENT, 9)) == pytest.approx(
-            {"a": 1, "b": 0.5}
-        )
+        assert ids(search(store, GraphProbe({"a": 1.0}), CURRENT, 9)) == ["a"]
+        put(store, links=[Link("b", "a", LinkKind.CAUSAL, 0.5)])
+        assert scores(search(store, GraphProbe({"a": 1.0}), CURRENT, 9)) == pytest.approx({"a": 1, "b": 0.5})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from threading import RLock
 from typing import TypeVar
@@ -57,18 +57,8 @@ class BankState:
 
     def copy(self) -> BankState:
         """A state that can be changed without changing this one."""
-        return BankState(
-            self.bank,
-            dict(self.documents),
-            dict(self.chunks),
-            dict(self.facts),
-            dict(self.features),
-            dict(self.entities),
-            dict(self.links),
-            dict(self.proofs),
-            dict(self.records),
-            dict(self.staged),
-        )
+        tables = (getattr(self, table.name) for table in fields(self) if table.name != "bank")
+        return BankState(self.bank, *(dict(table) for table in tables))
 
 
 class MemoryRows:

@@ -130,6 +130,7 @@ class Sampler:
             tokens=random.randbytes(8),
             dedupe_key=f"key {random.randrange(12)}" if random.random() < 0.25 else "",
             passage=f"passage of {fact.text}" if random.random() < 0.5 else "",
+            passage_in_context=f"after {' '.join(random.choices(WORDS, k=3))}: {fact.text}",
         )
 
     def new_fact(self) -> NewFact:
@@ -153,15 +154,15 @@ class Sampler:
         return [
             KeyedEntity(
                 Entity(
-                    id=ident,
+                    id=entity_id,
                     bank=self.bank,
-                    name=ident.removeprefix("e-").title(),
-                    aliases=(ident.removeprefix("e-").upper(),),
+                    name=entity_id.removeprefix("e-").title(),
+                    aliases=(entity_id.removeprefix("e-").upper(),),
                     mentions=self.random.randrange(5),
                 ),
-                (ident.removeprefix("e-"),),
+                (entity_id.removeprefix("e-"),),
             )
-            for ident in ENTITIES
+            for entity_id in ENTITIES
         ]
 
     def documents(self) -> list[Document]:
@@ -169,7 +170,7 @@ class Sampler:
         return [Document(id=ident, bank=self.bank, title=f"title of {ident}") for ident in DOCUMENTS]
 
     def chunks(self) -> list[Chunk]:
-        """One chunk a document."""
+        """One chunk per document."""
         return [
             Chunk(
                 id=f"c-{ident}",
@@ -214,7 +215,7 @@ class Sampler:
             document_ids=frozenset(self.some(DOCUMENTS)) if rarely() else None,
             during=Window(*self.span()) if rarely() else None,
             include_expired=rarely(),
-            any_time=rarely(),
+            include_closed=rarely(),
         )
 
     def probes(self) -> list[Probe]:

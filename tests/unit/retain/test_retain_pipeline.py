@@ -20,6 +20,7 @@ from perdure.models.hashing import HashingEmbedder
 from perdure.models.rule_tagger import RuleTagger
 from perdure.ports.embedder import Matrix
 from perdure.ports.store import Features, Order, Selection, Traces, Transaction
+from perdure.retain.commit import CommitReceipt
 from perdure.retain.components import RetainComponents
 from perdure.retain.pipeline import retain
 from perdure.retain.request import RetainRequest, read_items, read_mode
@@ -180,11 +181,12 @@ def test_a_caller_can_add_to_the_transaction_or_refuse_it() -> None:
     bench = Bench()
     request = RetainRequest(bank="b", items=read_items("Ann likes tea.", {}))
 
-    def note(tx: Transaction) -> None:
-        tx.put_records([Record(kind="progress", id="1", bank="b", body={"done": 1})])
+    def note(tx: Transaction, receipt: CommitReceipt) -> None:
+        body = {"facts": len(receipt.inserted)}
+        tx.put_records([Record(kind="progress", id="1", bank="b", body=body)])
 
-    def refuse(tx: Transaction) -> None:
-        note(tx)
+    def refuse(tx: Transaction, receipt: CommitReceipt) -> None:
+        note(tx, receipt)
         raise Conflict("the lease is lost")
 
     with pytest.raises(Conflict, match="lease"):
@@ -192,7 +194,7 @@ def test_a_caller_can_add_to_the_transaction_or_refuse_it() -> None:
     assert bench.store.banks() == []
     retain(bench.components, request, within=note)
     with bench.store.reading("b") as reading:
-        assert [record.body for record in reading.records("progress")] == [{"done": 1}]
+        assert [record.body for record in reading.records("progress")] == [{"facts": 1}]
 
 
 def test_the_same_statement_in_two_documents_is_one_fact_with_more_proof() -> None:

@@ -5,51 +5,44 @@ from __future__ import annotations
 from collections import OrderedDict
 from threading import Lock
 
-from perdure.stores.index.bank_index import BankIndex, BankState
-from perdure.stores.index.snapshot import Snapshot
+from perdure.stores.index.bank_index import BankIndex
 
 
 class IndexCache:
-    """Indexes by bank; one that was dropped is built from the file when it is asked for again."""
+    """Indexes by bank; one that was dropped is loaded again when it is asked for again."""
 
     def __init__(self, limit_bytes: int) -> None:
         self._limit = limit_bytes
-        self._held: OrderedDict[str, BankIndex] = OrderedDict()
+        self._indexes: OrderedDict[str, BankIndex] = OrderedDict()
         self._lock = Lock()
 
     def get(self, bank: str) -> BankIndex:
         """The index of a bank, perhaps still empty."""
         with self._lock:
-            index = self._held.get(bank)
+            index = self._indexes.get(bank)
             if index is None:
-                index = self._held[bank] = BankIndex(bank)
-            self._held.move_to_end(bank)
+                index = self._indexes[bank] = BankIndex(bank, self.trim)
+            self._indexes.move_to_end(bank)
             return index
-
-    def current(self, bank: str, state: BankState) -> Snapshot | None:
-        """The snapshot of a bank whose index is in memory and at least as new as `state`; makes and reads nothing."""
-        with self._lock:
-            index = self._held.get(bank)
-        return None if index is None else index.current(state)
 
     def drop(self, bank: str) -> None:
         """Forget a bank's index."""
         with self._lock:
-            self._held.pop(bank, None)
+            self._indexes.pop(bank, None)
 
     def trim(self) -> None:
         """Drop the least recently used while the limit is exceeded; the last used always stays."""
         with self._lock:
-            sizes = {bank: index.nbytes for bank, index in self._held.items()}
+            sizes = {bank: index.nbytes for bank, index in self._indexes.items()}
             total = sum(sizes.values())
-            while total > self._limit and len(self._held) > 1:
-                bank, _ = self._held.popitem(last=False)
+            while total > self._limit and len(self._indexes) > 1:
+                bank, _ = self._indexes.popitem(last=False)
                 total -= sizes[bank]
 
     def clear(self) -> None:
         """Forget everything."""
         with self._lock:
-            self._held.clear()
+            self._indexes.clear()
 
     def __contains__(self, bank: str) -> bool:
-        return bank in self._held
+        return bank in self._indexes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import NewType, Protocol
+from typing import NamedTuple, NewType, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,8 +50,7 @@ class BankState:
     dimensions: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class PackedFact:
+class PackedFact(NamedTuple):
     """A fact as the index loads it: its number, its id and the bytes of `perdure.stores.index.packing.pack_fact`."""
 
     no: int

@@ -1,38 +1,43 @@
-"""BM25 over hashed terms."""
+"""The keyword channel: BM25 over hashed terms."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
 from perdure.domain.recall import Hit
 from perdure.ports.probe import KeywordProbe
-from perdure.stores.index.rank import best, contenders
-from perdure.stores.index.snapshot import Admission, Snapshot
-from perdure.stores.sqlite.codec import term_hash
+from perdure.stores.index.arrays import Scores
+from perdure.stores.index.masks import FilterMask
+from perdure.stores.index.packing import term_hash
+from perdure.stores.index.rank import best, hits
+from perdure.stores.index.table import FactTable
 
 
-def keyword(index: Snapshot, probe: KeywordProbe, admission: Admission, limit: int) -> Sequence[Hit]:
-    """The formula of `perdure.testing.memory_search`; counts go over the facts that are not closed."""
-    current, count, average = index.open.mask, index.open.count, index.open.average_length
-    lengths, by_length = index.columns["length"], probe.k1 * probe.b / average if average else 0.0
-    constant = probe.k1 * (1.0 - probe.b) if average else probe.k1
-    scores = np.zeros(index.size)
-    terms, touched = sorted(probe.terms), [np.empty(0, np.int64)]
-    for term, (rows, tf) in zip(terms, index.terms.of_each([*map(term_hash, terms)]), strict=True):
-        frequency = len(rows) if count == index.size else int(np.count_nonzero(current.take(rows)))
-        if not admission.everything:
-            kept = admission.mask.take(rows)
-            rows, tf = rows[kept], tf[kept]
-        idf = math.log(1 + (count - frequency + 0.5) / (frequency + 0.5))
-        norms = lengths.take(rows)
-        norms *= by_length
-        norms += constant
-        norms += tf
-        scores[rows] += (probe.terms[term] * idf * (probe.k1 + 1)) * (tf / norms)
-        touched.append(rows)
-    contending = contenders(scores, limit, digits=9)
-    rows = np.unique(np.concatenate(touched)) if contending is None else contending
-    return best(index, rows, scores.take(rows), limit, probe.min_score, digits=9)
+def inverse_document_frequency(count: int, containing: int) -> float:
+    """ln(1 + (N - df + 0.5) / (df + 0.5)): the IDF of Lucene's BM25, never negative."""
+    return math.log(1 + (count - containing + 0.5) / (containing + 0.5))
+
+
+def saturated_frequency(frequency: Scores, relative_length: Scores, k1: float, b: float) -> Scores:
+    """tf (k1 + 1) / (tf + k1 (1 - b + b len / avglen)): BM25, Robertson and Zaragoza 2009."""
+    return frequency * (k1 + 1) / (frequency + k1 * (1 - b + b * relative_length))
+
+
+def search_keyword(table: FactTable, probe: KeywordProbe, admitting: FilterMask, limit: int) -> list[Hit]:
+    """BM25; document counts and the mean length go over the facts that are not closed, whatever the filter."""
+    count, average, length = table.open_count, table.average_length, table.columns["length"]
+    scores, matched = np.zeros(table.size), np.zeros(table.size, np.bool_)
+    for term in sorted(probe.terms):
+        # The rows that contain the term, and its frequency in each: shape (postings of the term,).
+        rows, frequency = table.terms.of(term_hash(term))
+        idf = inverse_document_frequency(count, int(np.count_nonzero(table.open.take(rows))))
+        if not admitting.everything:
+            kept = np.flatnonzero(admitting.mask.take(rows))
+            rows, frequency = rows.take(kept), frequency.take(kept)
+        relative = length.take(rows) / average if average else np.ones(len(rows))
+        scores[rows] += probe.terms[term] * idf * saturated_frequency(frequency.astype(np.float64), relative, probe.k1, probe.b)
+        matched[rows] = True
+    rows = np.flatnonzero(matched)
+    return hits(table, best(table, rows, scores.take(rows), limit, min_score=probe.min_score, digits=9))

@@ -1,111 +1,129 @@
-"""Filters as boolean masks; agrees with `perdure.domain.filter.admits`."""
+"""Filters as boolean masks over rows; they agree with `perdure.domain.filter.admits`."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping
+from dataclasses import fields
+from threading import Lock
 
 import numpy as np
 
 from perdure.domain.filter import Filter
 from perdure.domain.time import Window
-from perdure.stores.index.snapshot import Admission, Mask, Rows, Snapshot
-from perdure.stores.sqlite.codec import ALWAYS, NEVER, TIERS, TYPES, digest, micros, pair_hash
+from perdure.stores.index.arrays import Mask, Rows
+from perdure.stores.index.packing import NEVER, TIER_CODES, TYPE_CODES, digest, micros, pair_hash
+from perdure.stores.index.table import FactTable
 
 _KEPT = 4
+"""Filters whose masks are remembered: the channels of a recall share one."""
 
 
-def admitted(index: Snapshot, wanted: Filter) -> Admission:
-    """Which rows a filter admits; the channels of one recall share the answer."""
-    for known in index.admissions:
-        if known.wanted is wanted:
-            return known
-    mask = _admitted(index, wanted)
-    for known in index.admissions:
-        if np.array_equal(known.mask, mask):
-            admission = replace(known, wanted=wanted)
-            break
-    else:
-        admission = Admission(wanted, mask, bool(mask.all()), {}, _before(index, mask))
-    index.admissions.insert(0, admission)
-    del index.admissions[_KEPT:]
-    return admission
+class FilterMask:
+    """Which rows a filter admits, and what the graph channels remember about them."""
+
+    __slots__ = ("everything", "hubs", "lock", "mask")
+
+    def __init__(self, mask: Mask) -> None:
+        self.mask = mask
+        self.everything = bool(mask.all())
+        self.hubs: dict[tuple[int, int], Rows] = {}
+        """(Entity, cap) -> its best-connected admitted rows; guarded by `lock`."""
+        self.lock = Lock()
 
 
-def _before(index: Snapshot, mask: Mask) -> dict[tuple[int, int], Rows]:
-    """The hubs of an earlier filter that admitted the same of the rows that were there."""
-    for known in index.earlier:
-        if np.array_equal(known.mask, mask[: len(known.mask)]):
-            return {**known.before, **known.hubs}
-    return {}
+class FilterMasks:
+    """The masks of the last filters that a table was asked with; safe for any thread."""
+
+    def __init__(self, table: FactTable) -> None:
+        self._table = table
+        self._lock = Lock()
+        self._masks: OrderedDict[Hashable, FilterMask] = OrderedDict()
+
+    def get(self, where: Filter) -> FilterMask:
+        """Which rows a filter admits."""
+        key = _key(where)
+        with self._lock:
+            if key in self._masks:
+                self._masks.move_to_end(key)
+                return self._masks[key]
+        mask = admitted(self._table, where)
+        with self._lock:
+            # Filters of another present mostly admit the same rows, and share what is remembered about them.
+            same = (one for one in self._masks.values() if np.array_equal(one.mask, mask))
+            admitting = self._masks[key] = next(same, None) or FilterMask(mask)
+            if len(self._masks) > _KEPT:
+                self._masks.popitem(last=False)
+            return admitting
 
 
-def _admitted(index: Snapshot, wanted: Filter) -> Mask:
-    columns = index.columns
-    mask = index.alive.copy()
-    if not wanted.any_time:
-        _keep_current(index, wanted, mask)
-    if not wanted.include_expired:
-        ending = index.timeline.ending
-        mask[ending] &= columns["expires"][ending] > micros(wanted.now, NEVER)
-    if wanted.types is not None:
-        mask &= np.isin(columns["type"], [TYPES[kind] for kind in wanted.types])
-    for expression in wanted.tags:
-        passing = np.array([expression.admits(tags) for tags in index.tag_sets], np.bool_)
-        mask &= passing[index.tag_code]
-    for key, value in wanted.metadata.items():
-        mask &= _carrying(index, pair_hash(key, value))
-    if wanted.topic is not None:
-        mask &= columns["topic"] == digest(wanted.topic)
-    if wanted.tier is not None:
-        mask &= columns["tier"] == TIERS[wanted.tier]
-    if wanted.max_classification is not None:
-        mask &= columns["classification"] <= wanted.max_classification
-    if wanted.document_ids is not None:
-        hashes = np.array([digest(ident) for ident in wanted.document_ids], np.uint64)
+def _key(where: Filter) -> Hashable:
+    """A filter's value; the filter itself cannot be hashed, as its metadata is a mapping."""
+    values = (getattr(where, field.name) for field in fields(where))
+    return tuple(frozenset(value.items()) if isinstance(value, Mapping) else value for value in values)
+
+
+def admitted(table: FactTable, where: Filter) -> Mask:
+    """Which rows a filter admits."""
+    columns = table.columns
+    mask = table.alive.copy()
+    if not where.include_closed:
+        mask &= _current(table, where)
+    if not where.include_expired:
+        ending = np.flatnonzero(columns["expires"] != NEVER)
+        if len(ending):
+            mask[ending] &= columns["expires"].take(ending) > micros(where.judged_at)
+    if where.types is not None:
+        mask &= np.isin(columns["type"], [TYPE_CODES[kind] for kind in where.types])
+    for expression in where.tags:
+        passing = np.fromiter(map(expression.admits, table.tag_sets), np.bool_, len(table.tag_sets))
+        mask &= passing.take(table.tag_code)
+    for key, value in where.metadata.items():
+        carrying = np.zeros(table.size, np.bool_)
+        carrying[table.pairs.of(pair_hash(key, value))[0]] = True
+        mask &= carrying
+    if where.topic is not None:
+        mask &= columns["topic"] == digest(where.topic)
+    if where.tier is not None:
+        mask &= columns["tier"] == TIER_CODES[where.tier]
+    if where.max_classification is not None:
+        mask &= columns["classification"] <= where.max_classification
+    if where.document_ids is not None:
+        hashes = np.array([digest(document_id) for document_id in where.document_ids], np.uint64)
         mask &= np.isin(columns["document"], hashes)
-    if wanted.during is not None:
-        mask &= during(index, wanted.during)
+    if where.during is not None:
+        mask &= happened_during(table, where.during)
     return mask
 
 
-def during(index: Snapshot, window: Window) -> Mask:
+def _current(table: FactTable, where: Filter) -> Mask:
+    """`perdure.domain.filter.is_current` for all rows."""
+    columns = table.columns
+    if where.as_of.valid is None:
+        # The present is not before a fact was recorded.
+        valid_at = np.maximum(columns["recorded"], micros(where.judged_at))
+    else:
+        valid_at = np.full(table.size, micros(where.as_of.valid))
+    known_at = NEVER - 1 if where.as_of.known is None else micros(where.as_of.known)
+    retired, superseded = columns["retired"] <= known_at, columns["superseded"].view(np.bool_)
+    ended = (columns["valid_to"] <= valid_at) & (~superseded | retired)
+    begun = (columns["recorded"] <= known_at) & (columns["valid_from"] <= valid_at)
+    current: Mask = begun & ~ended & ~(retired & ~superseded)
+    return current
+
+
+def happened_during(table: FactTable, window: Window) -> Mask:
     """Which facts happened (undated ones: were said) in the window."""
-    first, last = index.columns["first"], index.columns["last"]
-    mask: Mask = first < (NEVER if window.end is None else micros(window.end, NEVER))
+    mask: Mask = table.columns["first"] < (NEVER if window.end is None else micros(window.end))
     if window.start is not None:
-        mask &= last >= micros(window.start, ALWAYS)
+        mask &= table.columns["last"] >= micros(window.start)
     return mask
 
 
-def dated(index: Snapshot, window: Window) -> Mask:
+def dated_in(table: FactTable, window: Window) -> Mask:
     """Which facts have their one date in the window."""
-    dates = index.columns["dated"]
-    mask: Mask = dates < (NEVER if window.end is None else micros(window.end, NEVER))
+    dated = table.columns["dated"]
+    mask: Mask = dated < (NEVER if window.end is None else micros(window.end))
     if window.start is not None:
-        mask &= dates >= micros(window.start, ALWAYS)
-    return mask
-
-
-def _keep_current(index: Snapshot, wanted: Filter, mask: Mask) -> None:
-    """Take out of the mask what was not known or not valid; only times that can differ are compared."""
-    columns, timeline = index.columns, index.timeline
-    valid_at = micros(wanted.as_of.valid or wanted.now, NEVER)
-    known_at = micros(wanted.as_of.known, NEVER - 1)
-    least = columns["recorded"] if wanted.as_of.valid is None else np.full(index.size, ALWAYS)
-    if known_at < timeline.recorded:
-        mask &= columns["recorded"] <= known_at
-    if valid_at < timeline.valid_from:
-        mask &= columns["valid_from"] <= np.maximum(least, valid_at)
-    ending = timeline.ending
-    if len(ending) == 0:
-        return
-    superseded = columns["superseded"].view(np.bool_)[ending]
-    retired = columns["retired"][ending] <= known_at
-    ended = columns["valid_to"][ending] <= np.maximum(least[ending], valid_at)
-    mask[ending] &= ~(retired & ~superseded) & ~((~superseded | retired) & ended)
-
-
-def _carrying(index: Snapshot, pair: int) -> Mask:
-    mask = np.zeros(index.size, np.bool_)
-    mask[index.pair_row[index.pair_hash == np.uint64(pair)]] = True
+        mask &= dated >= micros(window.start)
     return mask

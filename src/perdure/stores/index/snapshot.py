@@ -1,163 +1,119 @@
-"""One state of a bank's index: never changes, so that any thread may search it without a lock."""
+"""One state of a bank's index."""
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import repeat
-from typing import Self
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from perdure.domain.filter import Filter
-from perdure.ports.hits import FactIds
-from perdure.stores.index.growing import Array
-from perdure.stores.index.runs import Runs
-from perdure.stores.index.vectors import VectorView
-from perdure.stores.index.vocabulary import Vocabulary
-from perdure.stores.sqlite.codec import ALWAYS, NEVER
-
-Mask = NDArray[np.bool_]
-Rows = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Admission:
-    """Which rows a filter admits."""
-
-    wanted: Filter
-    mask: Mask
-    everything: bool
-    """Whether it admits all rows."""
-    hubs: dict[tuple[int, int], Rows]
-    """(Entity, cap) -> its best-connected admitted rows; shared by filters that admit the same rows."""
-    before: Mapping[tuple[int, int], Rows] = field(default_factory=dict)
-    """The same before rows were touched (`Snapshot.touched`)."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Timeline:
-    """What makes most comparisons of times needless."""
-
-    recorded: int = ALWAYS
-    """No fact was recorded later."""
-    valid_from: int = ALWAYS
-    """No fact begins to be valid later."""
-    ending: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    """The rows of facts that are retired, valid to some time, or expire."""
-
-    def with_rows(self, columns: Mapping[str, Array], first: int) -> Self:
-        """With the rows from `first` on."""
-        recorded, begins = columns["recorded"][first:], columns["valid_from"][first:]
-        ends = columns["retired"][first:] != NEVER
-        ends |= columns["valid_to"][first:] != NEVER
-        ends |= columns["expires"][first:] != NEVER
-        return type(self)(
-            max(self.recorded, int(recorded.max(initial=ALWAYS))),
-            max(self.valid_from, int(begins.max(initial=ALWAYS))),
-            np.concatenate([self.ending, first + np.flatnonzero(ends)]),
-        )
+from perdure.domain.recall import Hit
+from perdure.errors import ModelMismatch
+from perdure.ports.embedder import Vector
+from perdure.ports.probe import (
+    FuzzyProbe,
+    GraphProbe,
+    KeywordProbe,
+    PageRankProbe,
+    Probe,
+    RelationProbe,
+    SemanticProbe,
+    SignatureProbe,
+    TemporalProbe,
+)
+from perdure.ports.store import Selection
+from perdure.stores.index.fuzzy import Vocabulary, search_fuzzy
+from perdure.stores.index.graph import search_graph, search_pagerank
+from perdure.stores.index.keyword import search_keyword
+from perdure.stores.index.listing import list_page
+from perdure.stores.index.masks import FilterMasks
+from perdure.stores.index.relation import search_relation
+from perdure.stores.index.signature import Signatures, search_signature
+from perdure.stores.index.table import FactTable
+from perdure.stores.index.temporal import search_temporal
+from perdure.stores.index.vectors import VectorView, search_semantic
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class OpenFacts:
-    """The facts that are not closed, over which BM25 counts."""
+class Parts(Protocol):
+    """What is loaded when a probe first asks for it."""
 
-    mask: Mask
-    count: int
-    average_length: float
+    def view(self, name: str, table: FactTable) -> VectorView:
+        """The vectors of a view, by the rows of the table; perhaps with rows that the table does not have yet."""
+
+    def vocabulary(self, table: FactTable) -> Vocabulary:
+        """The words."""
+
+    def signatures(self, table: FactTable) -> Signatures:
+        """The signatures."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
-    """The columns of a bank's facts by row; rows of erased facts are not alive."""
+    """Any thread may search it without a lock: the arrays never change, and the masks guard what they remember."""
 
-    size: int
-    ids: Sequence[str]
-    """At least `size` of them: the list grows with later states."""
-    id_keys: NDArray[np.uint64]
-    """Numbers that sort as the beginnings of the ids do: rank.id_keys."""
-    row_of: Mapping[str, int]
-    """Id -> row; rows of later states too."""
-    numbers: NDArray[np.int64]
-    alive: Mask
-    columns: Mapping[str, Array]
-    timeline: Timeline
-    tag_code: NDArray[np.int32]
-    tag_sets: Sequence[frozenset[str]]
-    pair_hash: NDArray[np.uint64]
-    pair_row: NDArray[np.int64]
-    terms: Runs
-    links: tuple[Runs, ...]
-    """One for each kind: row -> other row << 1 | outgoing."""
-    members: Runs
-    """Entity -> rows."""
-    mentions: Runs
-    """Row -> entities."""
-    entity_of: Mapping[int, int]
-    """Hash of an entity's id -> its number in this index."""
-    degree: NDArray[np.int64]
+    bank: str
+    table: FactTable
+    masks: FilterMasks
     views: Mapping[str, VectorView]
+    """Those loaded so far, as are `vocabulary` and `signatures`; the others come from `parts`."""
     vocabulary: Vocabulary | None
-    signatures: NDArray[np.uint8] | None
-    admissions: list[Admission] = field(default_factory=list)
-    """The last filters with what they admit."""
-    earlier: Sequence[Admission] = ()
-    """Those of an earlier state, from which this one differs by rows that are new or have more links."""
-    touched: Rows = field(default_factory=lambda: np.empty(0, np.int64))
-    """These rows."""
-    touching: list[tuple[Sequence[int], Rows]] = field(default_factory=list)
-    """The entities that these rows mention, rising, and which row mentions each; made when first asked for."""
-    memo: dict[str, OpenFacts] = field(default_factory=dict)
-
-    def row(self, ident: str) -> int | None:
-        """The row of a living fact."""
-        row = self.row_of.get(ident)
-        return row if row is not None and row < self.size and self.alive[row] else None
-
-    def rows_of(self, ids: Sequence[str]) -> Rows:
-        """The rows of facts, -1 for those that are not there; those that this index found it knows by their places."""
-        if isinstance(ids, FactIds) and ids.all_ids is self.ids:
-            rows = ids.places
-        else:
-            rows = np.fromiter(map(self.row_of.get, ids, repeat(-1)), np.int64, len(ids))
-        return np.where(rows < self.size, rows, -1)
-
-    def numbers_of(self, ids: Sequence[str]) -> list[int]:
-        """The numbers of facts, 0 for those that are not there."""
-        rows = self.rows_of(ids)
-        numbers: list[int] = np.where(rows < 0, 0, self.numbers.take(rows, mode="clip")).tolist()
-        return numbers
-
-    def mentioning(self, entity: int) -> list[int]:
-        """The numbers of the facts that mention an entity, which is given by its hash."""
-        known = self.entity_of.get(entity)
-        if known is None:
-            return []
-        rows, _ = self.members.of(known)
-        numbers: list[int] = self.numbers[rows[self.alive[rows]]].tolist()
-        return numbers
-
-    def touched_of(self, entity: int) -> Rows | None:
-        """The touched rows that mention an entity, None when there are none."""
-        if not self.touching:
-            places, entities = self.mentions.tails(self.touched)
-            order = np.argsort(entities, kind="stable")
-            self.touching.append((entities.take(order).tolist(), self.touched.take(places.take(order))))
-        mentioned, rows = self.touching[0]
-        first = bisect_left(mentioned, entity)
-        last = bisect_right(mentioned, entity, lo=first)
-        return rows[first:last] if last > first else None
+    signatures: Signatures | None
+    parts: Parts
 
     @property
-    def open(self) -> OpenFacts:
-        """The facts that are not closed."""
-        held = self.memo.get("open")
-        if held is None:
-            mask: Mask = self.alive & (self.columns["retired"] == NEVER)
-            count = int(mask.sum())
-            total = float(self.columns["length"].sum(where=True if count == self.size else mask))
-            held = self.memo["open"] = OpenFacts(mask, count, total / count if count else 0.0)
-        return held
+    def size(self) -> int:
+        """How many facts the bank has in this state."""
+        return int(np.count_nonzero(self.table.alive))
+
+    def search(
+        self, probe: Probe, where: Filter, limit: int, names: Mapping[str, Sequence[str]] | None = None
+    ) -> list[Hit]:
+        """The facts that answer the probe, best first, ties in recorded order.
+
+        `names` are names and aliases of a RelationProbe's entities by id (`Feed.entity_names`); other probes need none.
+        Opens a feed when the probe needs vectors, words or signatures and nobody did before.
+        Raises ModelMismatch when the probe's vector and the bank's have different dimensions.
+        """
+        if limit < 1:
+            return []
+        table, admitting = self.table, self.masks.get(where)
+        mask = admitting.mask
+        match probe:
+            case SemanticProbe():
+                view = self._view(probe.view, probe.vector)
+                return search_semantic(table, probe, view, mask, limit)
+            case KeywordProbe():
+                return search_keyword(table, probe, admitting, limit)
+            case GraphProbe():
+                return search_graph(table, probe, admitting, limit)
+            case TemporalProbe():
+                by_similarity = None if probe.vector is None else self._view(probe.view, probe.vector)
+                return search_temporal(table, probe, by_similarity, mask, limit)
+            case FuzzyProbe():
+                return search_fuzzy(
+                    table, probe, self.vocabulary or self.parts.vocabulary(table), mask, limit
+                )
+            case SignatureProbe():
+                signatures = self.signatures or self.parts.signatures(table)
+                return search_signature(table, probe, signatures, mask, limit)
+            case RelationProbe():
+                return search_relation(table, probe, names or {}, mask, limit)
+            case PageRankProbe():
+                return search_pagerank(table, probe, admitting, limit)
+
+    def listing(self, selection: Selection, among: Collection[int] | None = None) -> tuple[list[int], int]:
+        """Numbers of the facts of a page in order, and how many facts the selection has in all.
+
+        `selection.text` is not looked at: `among` are the numbers of the facts whose text contains it, None for any.
+        """
+        return list_page(self.table, selection, self.masks.get(selection.where).mask, among)
+
+    def _view(self, name: str, vector: Vector) -> VectorView:
+        view = self.views.get(name) or self.parts.view(name, self.table)
+        if len(view.rows) and view.dimensions != len(vector):
+            raise ModelMismatch(
+                self.bank, f"one of {view.dimensions} dimensions", f"one of {len(vector)} dimensions"
+            )
+        return view

@@ -1,122 +1,108 @@
-"""Facts of a window of time, and those linked with them."""
+"""The temporal channel: facts of a window of time, then those linked with them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import timedelta
 
 import numpy as np
-from numpy.typing import NDArray
 
 from perdure.domain.recall import Hit
+from perdure.ports.embedder import Vector
 from perdure.ports.probe import TemporalProbe
+from perdure.stores.index.arrays import Mask, Positions, Rows, Scores
 from perdure.stores.index.graph import neighbours
-from perdure.stores.index.masks import during
-from perdure.stores.index.rank import as_hits, in_order, ranked
-from perdure.stores.index.snapshot import Mask, Snapshot
-from perdure.stores.index.vectors import RESCORED, likeliest
-from perdure.stores.sqlite.codec import EPOCH, micros
+from perdure.stores.index.masks import happened_during
+from perdure.stores.index.packing import EPOCH, micros
+from perdure.stores.index.rank import best, hits
+from perdure.stores.index.table import FactTable
+from perdure.stores.index.vectors import RESCORED, VectorView, likeliest
 
-Rows = NDArray[np.int64]
-Scores = NDArray[np.float64]
+_MICROSECOND = timedelta(microseconds=1)
 
 
-def temporal(index: Snapshot, probe: TemporalProbe, mask: Mask, limit: int) -> Sequence[Hit]:
+def search_temporal(
+    table: FactTable, probe: TemporalProbe, view: VectorView | None, mask: Mask, limit: int
+) -> list[Hit]:
     """Slices of the window take turns; what room is left goes to linked facts outside it."""
-    inside = mask & during(index, probe.window)
+    inside = mask & happened_during(table, probe.window)
     rows = np.flatnonzero(inside)
     if len(rows) == 0:
         return []
-    dates = index.columns["dated"].take(rows)
-    start = int(dates.min()) if probe.window.start is None else micros(probe.window.start, 0)
-    end = int(dates.max()) if probe.window.end is None else micros(probe.window.end, 0)
+    dates = table.columns["dated"].take(rows)
+    start = int(dates.min()) if probe.window.start is None else micros(probe.window.start)
+    end = int(dates.max()) if probe.window.end is None else micros(probe.window.end)
     slices = _slices(dates, start, end, probe.slices)
-    if probe.vector is None:
+    if probe.vector is None or view is None:
         scores = _nearness(dates, probe, start, end)
     else:
-        rows, slices, scores = _similar(index, probe, rows, slices, limit)
-    rows, scores = _take_turns(index, rows, scores, slices, limit)
-    if len(rows) < limit:
-        more, strengths = _linked(index, probe, mask & ~inside, rows, scores, limit - len(rows))
-        rows, scores = np.concatenate([rows, more]), np.concatenate([scores, strengths])
-    return as_hits(index, rows, scores)
+        per_slice = max(limit, RESCORED // probe.slices)
+        rows, slices, scores = _similarity(table, probe.vector, view, rows, slices, per_slice)
+    rows, scores = _take_turns(table, rows, scores, slices, limit)
+    linked, strengths = _linked(table, probe, mask & ~inside, rows, scores, limit - len(rows))
+    return hits(table, (np.concatenate([rows, linked]), np.concatenate([scores, strengths])))
 
 
-def _slices(dates: Rows, start: int, end: int, count: int) -> Rows:
-    width = timedelta(microseconds=end - start) / count // timedelta(microseconds=1)
+def _slices(dates: Positions, start: int, end: int, count: int) -> Positions:
+    """Which of `count` equal parts of the window each date lies in."""
+    width = timedelta(microseconds=end - start) / count // _MICROSECOND
     if width <= 0:
         return np.zeros(len(dates), np.int64)
-    return np.clip(np.floor((dates - start) / width), 0, count - 1).astype(np.int64)
+    return np.clip((dates - start) // width, 0, count - 1)
 
 
-def _nearness(dates: Rows, probe: TemporalProbe, start: int, end: int) -> Scores:
+def _nearness(dates: Positions, probe: TemporalProbe, start: int, end: int) -> Scores:
+    """1 at the window's centre, falling to 0 at its ends; of a window open at one side, from its other side on."""
     centre = probe.window.centre
     one_sided = probe.window.is_open and centre is not None
     middle = EPOCH + timedelta(microseconds=start) + timedelta(microseconds=end - start) / 2
-    at = micros(centre or middle, 0)
-    reach = end - start if one_sided else timedelta(microseconds=end - start) / 2 // timedelta(microseconds=1)
+    reach = end - start if one_sided else timedelta(microseconds=end - start) / 2 // _MICROSECOND
     if reach <= 0:
         return np.ones(len(dates))
-    return np.round(1.0 - np.minimum(np.abs(dates - at) / reach, 1.0), 9)
+    distance = np.abs(dates - micros(centre or middle))
+    nearness: Scores = np.round(1.0 - np.minimum(distance / reach, 1.0), 9)
+    return nearness
 
 
-def _similar(
-    index: Snapshot, probe: TemporalProbe, rows: Rows, slices: Rows, limit: int
-) -> tuple[Rows, Rows, Scores]:
-    """Cosines; in a large view only of each slice's likeliest."""
-    assert probe.vector is not None
-    query = probe.vector.astype(np.float32)
+def _similarity(
+    table: FactTable, query: Vector, view: VectorView, rows: Rows, slices: Positions, per_slice: int
+) -> tuple[Rows, Positions, Scores]:
+    """Rows, their slices and cosines, 0 for rows without a vector; in a large view only each slice's likeliest."""
+    # Position of the vector of each row, -1 for rows without one: shape (rows,).
+    position_of = np.full(max(table.size, int(view.rows.max(initial=-1)) + 1), -1)
+    position_of[view.rows] = np.arange(len(view.rows))
+    positions = position_of.take(rows)
+    with_vector = np.flatnonzero(positions >= 0)
+    likeness = view.likeness(query) if len(with_vector) > 2 * RESCORED else None
+    if likeness is not None:
+        of_slices = [with_vector[slices.take(with_vector) == one] for one in np.unique(slices)]
+        chosen = [some.take(likeliest(likeness.take(positions.take(some)), per_slice)) for some in of_slices]
+        kept = np.concatenate([np.flatnonzero(positions < 0), *chosen])
+        rows, slices, positions = rows.take(kept), slices.take(kept), positions.take(kept)
+        with_vector = np.flatnonzero(positions >= 0)
     scores = np.zeros(len(rows))
-    view = index.views[probe.view]
-    places = view.places(rows, index.size)
-    held = np.flatnonzero(places >= 0)
-    if view.codes is not None and len(held) > 2 * RESCORED:
-        likeness = view.likeness(query)[places[held]]
-        wanted = max(limit, RESCORED // probe.slices)
-        kept = []
-        for one in range(probe.slices):
-            of_slice = np.flatnonzero(slices[held] == one)
-            kept.append(held[of_slice][likeliest(likeness[of_slice], wanted)])
-        held = np.concatenate(kept)
-        rows, slices, places = rows[held], slices[held], places[held]
-        scores = view.cosines(query, places)
-        return rows, slices, scores
-    scores[held] = view.cosines(query, places.take(held))
+    scores[with_vector] = view.cosines(query, positions.take(with_vector))
     return rows, slices, scores
 
 
-def _take_turns(index: Snapshot, rows: Rows, scores: Scores, slices: Rows, limit: int) -> tuple[Rows, Scores]:
+def _take_turns(
+    table: FactTable, rows: Rows, scores: Scores, slices: Positions, limit: int
+) -> tuple[Rows, Scores]:
     """First the best of each slice by falling score, then the second best of each, and so on."""
-    counts = np.bincount(slices)
-    shown = np.minimum(counts[:, None], np.arange(1, limit + 1)).sum(axis=0)
-    turns = min(int(np.searchsorted(shown, limit)) + 1, limit)
-    near = _leaders(scores, slices, counts, turns)
-    order = near.take(in_order(index, rows.take(near), scores.take(near), slices.take(near)))
-    rows, scores, slices = rows.take(order), scores.take(order), slices.take(order)
-    counts = np.bincount(slices)
-    turn = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    kept = np.flatnonzero(turn < turns)
-    order = kept.take(in_order(index, rows.take(kept), scores.take(kept), turn.take(kept))[:limit])
+    of_slices = [np.flatnonzero(slices == one) for one in np.unique(slices)]
+    ranked = [best(table, rows.take(some), scores.take(some), limit) for some in of_slices]
+    rows, scores = (np.concatenate(column) for column in zip(*ranked, strict=True))
+    turn = np.concatenate([np.arange(len(some)) for some, _ in ranked])
+    order = np.lexsort((table.numbers.take(rows), -scores, turn))[:limit]
     return rows.take(order), scores.take(order)
 
 
-def _leaders(scores: Scores, slices: Rows, counts: Rows, turns: int) -> Rows:
-    """Places of the `turns` best scores of each slice, and of those that tie with the last of them."""
-    # Scores lie between -1 and 1: so all slices are sorted at once.
-    order = np.argsort(4.0 * slices - scores)
-    starts = np.cumsum(counts) - counts
-    last = np.minimum(starts + np.minimum(counts, turns) - 1, len(order) - 1)
-    border = scores.take(order.take(last))
-    return np.flatnonzero(scores >= border.take(slices))
-
-
 def _linked(
-    index: Snapshot, probe: TemporalProbe, mask: Mask, rows: Rows, scores: Scores, room: int
+    table: FactTable, probe: TemporalProbe, mask: Mask, rows: Rows, scores: Scores, limit: int
 ) -> tuple[Rows, Scores]:
-    held = np.maximum(scores, 0.0)
-    strongest = np.full(index.size, -1.0)
+    """Rows of the mask that are linked with `rows`; each scores its strongest link times the score there."""
+    strongest = np.full(table.size, -1.0)
     for kind in probe.spread:
-        far, weight = neighbours(index, mask, rows, held, kind)
-        np.maximum.at(strongest, far, weight)
-    found = np.flatnonzero(strongest >= 0)
-    return ranked(index, found, strongest[found], room, digits=9)
+        far, strength = neighbours(table, mask, rows, np.maximum(scores, 0.0), kind)
+        np.maximum.at(strongest, far, strength)
+    reached = np.flatnonzero(strongest >= 0)
+    return best(table, reached, strongest.take(reached), limit, digits=9)

@@ -1,25 +1,21 @@
-"""Connections to one file: a writer that all threads share in turn, and a reader a thread."""
+"""Connections to one file: a writer that all threads share in turn, and one reader per thread."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from perdure.errors import InvalidInput, StoreCorrupt, StoreError, StoreFull, StoreLocked, StoreReadOnly
+from perdure.stores.index.feed import BankState
 from perdure.stores.sqlite.migrate import migrate
-from perdure.stores.sqlite.secure_erase import OPEN_FILES, clear_gaps
 
-_TRIES = 3
-"""Times that gaps are tried to be cleared when other processes keep writing; then the file is built anew."""
 _WRITER_CACHE_KB, _READER_CACHE_KB = 16384, 2048
-_PAUSE = 0.01
-"""Seconds until the log is tried again."""
-_KINDS: dict[int, tuple[type[StoreError], str]] = {
+"""Pages read at random come from the system's cache as fast, and threads share that one: readers keep few."""
+_ERRORS: dict[int, tuple[type[StoreError], str]] = {
     sqlite3.SQLITE_BUSY: (StoreLocked, "another process holds the write lock"),
     sqlite3.SQLITE_LOCKED: (StoreLocked, "another connection holds the lock"),
     sqlite3.SQLITE_FULL: (StoreFull, "the disk is full; nothing was written"),
@@ -31,22 +27,14 @@ _KINDS: dict[int, tuple[type[StoreError], str]] = {
 }
 
 
-def translate(error: sqlite3.Error, path: str) -> StoreError:
-    """The error of the tree that says what happened to the file."""
+def primary_code(error: sqlite3.Error) -> int | None:
+    """SQLite's primary result code of an error; None for errors of the driver itself."""
     code = getattr(error, "sqlite_errorcode", None)
-    if code is None:
-        return StoreError(f"{path}: {error}")
-    kind, meaning = _KINDS.get(code & 0xFF, (StoreError, "the database failed"))
-    return kind(f"{path}: {meaning} ({error})")
+    return None if code is None else int(code) & 0xFF
 
 
 class SqliteErrors:
-    """A block that SQLite's errors leave as StoreErrors, and text that cannot be stored as InvalidInput.
-
-    A class, as every search enters one: a generator takes three times as long.
-    """
-
-    __slots__ = ("_path",)
+    """A block that SQLite's errors leave as StoreErrors, and text that cannot be stored as InvalidInput."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -56,9 +44,16 @@ class SqliteErrors:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, sqlite3.Error):
-            raise translate(error, self._path) from error
+            raise self._translated(error) from error
         if isinstance(error, UnicodeEncodeError):
             raise InvalidInput("text", "no lone surrogates", error.object) from error
+
+    def _translated(self, error: sqlite3.Error) -> StoreError:
+        code = primary_code(error)
+        if code is None:
+            return StoreError(f"{self._path}: {error}")
+        kind, meaning = _ERRORS.get(code, (StoreError, "the database failed"))
+        return kind(f"{self._path}: {meaning} ({error})")
 
 
 class Reader:
@@ -66,16 +61,15 @@ class Reader:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
-        self._looking = connection.cursor()
-        self.seen: dict[str, tuple[int, object]] = {}
-        """Bank id -> (data_version at the last look, what was seen)."""
+        self.states: dict[str, tuple[int, BankState | None]] = {}
+        """Bank id -> (data_version when its state was read, the state)."""
 
     def data_version(self) -> int:
         """A number that changes when another connection has committed."""
-        return int(self._looking.execute("PRAGMA data_version").fetchall()[0][0])
+        return int(self.connection.execute("PRAGMA data_version").fetchone()[0])
 
     @contextmanager
-    def snapshot(self) -> Iterator[sqlite3.Connection]:
+    def one_state(self) -> Iterator[sqlite3.Connection]:
         """Several reads of one state of the file."""
         self.connection.execute("BEGIN")
         try:
@@ -92,13 +86,15 @@ class Connections:
 
     def __init__(self, path: str, *, synchronous: str, busy_timeout_ms: int) -> None:
         self.path = path
+        self.errors = SqliteErrors(path)
+        self.busy_seconds = busy_timeout_ms / 1000
         self._synchronous = synchronous
-        self._busy_timeout_ms = busy_timeout_ms
         self._turn = threading.Lock()
+        self._patient = False
         self._local = threading.local()
         self._closed = False
         self._process = os.getpid()
-        with SqliteErrors(path):
+        with self.errors:
             self._writer = self._connect()
             try:
                 migrate(self._writer, path)
@@ -106,24 +102,22 @@ class Connections:
             except BaseException:
                 self._writer.close()
                 raise
-        self._file = OPEN_FILES.enter(path)
 
     def reader(self) -> Reader:
         """This thread's reader."""
         self._check_usable()
-        held: Reader | None = getattr(self._local, "reader", None)
-        if held is None:
-            held = Reader(self._connect())
-            held.connection.execute("PRAGMA query_only = 1")
-            # What is read at random comes from the system's cache as fast, and threads share that one.
-            held.connection.execute(f"PRAGMA cache_size = -{_READER_CACHE_KB}")
-            self._local.reader = held
-        return held
+        reader: Reader | None = getattr(self._local, "reader", None)
+        if reader is None:
+            reader = Reader(self._connect())
+            reader.connection.execute("PRAGMA query_only = 1")
+            reader.connection.execute(f"PRAGMA cache_size = -{_READER_CACHE_KB}")
+            self._local.reader = reader
+        return reader
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """A transaction that holds the write lock: committed at the end, rolled back on any error."""
-        with self._writer_turn() as connection:
+        with self.writer() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -133,88 +127,29 @@ class Connections:
                     connection.execute("ROLLBACK")
                 raise
 
-    def expunge(self) -> None:
-        """Take what was erased out of the file and its log, when anything was.
-
-        SQLite zeroes what it deletes (secure_delete), but rows that moved between pages left copies in the gaps
-        of pages, and the log holds pages as they were. So the log is emptied into the file, then gaps are zeroed;
-        where that cannot be done the file is built anew.
-        """
-        with self._writer_turn():
-            for _ in range(_TRIES):
-                self._empty_log()
-                if not self._writer.execute("SELECT count(*) FROM residue").fetchone()[0]:
-                    return
-                if self._clear_gaps():
-                    return
-            self._writer.execute("PRAGMA temp_store = FILE")
-            try:
-                self._writer.execute("VACUUM")
-            finally:
-                self._writer.execute("PRAGMA temp_store = MEMORY")
-            self._writer.execute("DELETE FROM residue")
-            self._empty_log()
-
-    def _empty_log(self) -> None:
-        """SQLite itself waits for readers, but not for another process that is emptying the log at that moment."""
-        deadline = time.monotonic() + self._busy_timeout_ms / 1000
-        while self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
-            if time.monotonic() >= deadline:
-                raise StoreLocked(
-                    f"{self.path}: erased, but another process still reads the state before; its write-ahead "
-                    "log could not be emptied, call forget again"
-                )
-            time.sleep(_PAUSE)
-
-    def _clear_gaps(self) -> bool:
-        """Zero all gaps while nobody can write; False when another process wrote meanwhile or the file is unfit."""
-        self._writer.execute("BEGIN IMMEDIATE")
+    @contextmanager
+    def writer(self, *, for_long: bool = False) -> Iterator[sqlite3.Connection]:
+        """The writer for one thread at a time; while it is taken `for_long`, others wait as long as it takes."""
+        self._check_usable()
+        while not self._turn.acquire(timeout=self.busy_seconds):
+            if not self._patient:
+                raise StoreLocked(f"{self.path}: another thread holds the write lock")
+        self._patient = for_long
         try:
-            if self._log_size() or not clear_gaps(OPEN_FILES.file(self._file, self.path)):
-                self._writer.execute("ROLLBACK")
-                return False
-            # This commit makes every other connection drop its cached pages before it writes again.
-            self._writer.execute("DELETE FROM residue")
-            self._writer.execute("COMMIT")
-        except OSError as error:
-            self._writer.execute("ROLLBACK")
-            raise StoreError(f"{self.path}: erased, but traces could not be removed: {error}") from error
-        except BaseException:
-            if self._writer.in_transaction:
-                self._writer.execute("ROLLBACK")
-            raise
-        self._renew_writer()
-        return True
-
-    def _log_size(self) -> int:
-        log = Path(f"{self.path}-wal")
-        return log.stat().st_size if log.exists() else 0
-
-    def _renew_writer(self) -> None:
-        """A connection without cached pages, whose gaps may still be as they were."""
-        renewed = self._connect()
-        self._writer.close()
-        self._writer = renewed
+            self._check_usable()
+            yield self._writer
+        finally:
+            self._patient = False
+            self._turn.release()
 
     def close(self) -> None:
-        """Close the writer and this thread's reader; those of other threads close with their threads."""
+        """Close the writer and all readers that no thread uses at the moment."""
         with self._turn:
             if self._closed or os.getpid() != self._process:
                 return
             self._closed = True
             self._writer.close()
             self._local = threading.local()
-            OPEN_FILES.leave(self._file)
-
-    @contextmanager
-    def _writer_turn(self) -> Iterator[sqlite3.Connection]:
-        self._check_usable()
-        if not self._turn.acquire(timeout=self._busy_timeout_ms / 1000):
-            raise StoreLocked(f"{self.path}: another thread holds the write lock")
-        try:
-            yield self._writer
-        finally:
-            self._turn.release()
 
     def _check_usable(self) -> None:
         if self._closed:
@@ -230,7 +165,7 @@ class Connections:
             Path(self.path),
             isolation_level=None,
             check_same_thread=False,
-            timeout=self._busy_timeout_ms / 1000,
+            timeout=self.busy_seconds,
             cached_statements=256,
         )
         try:
@@ -238,6 +173,7 @@ class Connections:
             connection.execute("PRAGMA secure_delete = ON")
             connection.execute("PRAGMA temp_store = MEMORY")
             connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_KB}")
+            connection.create_function("casefold", 1, str.casefold, deterministic=True)
         except BaseException:
             connection.close()
             raise

@@ -6,70 +6,68 @@ import sqlite3
 from importlib.resources import files
 
 from perdure.errors import StoreCorrupt, StoreTooNew
+from perdure.stores.sqlite.feed import fill_cache
+from perdure.stores.sqlite.old_schemas import copy_old_rows, set_old_tables_aside
 
 APPLICATION_ID = 0x50455244
 """Marks a SQLite file as Perdure's ("PERD")."""
-SCHEMA = 3
-
-STEPS: dict[int, str] = {
-    2: "ALTER TABLE chunk ADD COLUMN spans TEXT;",
-    3: """
-DROP TABLE vector_code;
-CREATE TABLE segment (
-  no INTEGER PRIMARY KEY,
-  bank INTEGER NOT NULL,
-  part TEXT NOT NULL,
-  first INTEGER NOT NULL,
-  last INTEGER NOT NULL,
-  change INTEGER NOT NULL,
-  body BLOB NOT NULL
-);
-CREATE UNIQUE INDEX segment_range ON segment (bank, part, last, first);
-""",
-}
-"""Script that brings a file from the version before to the given one."""
+SCHEMA = 4
 
 
 def migrate(connection: sqlite3.Connection, path: str) -> None:
     """Create or upgrade the schema in one transaction; foreign and newer files are left as they are."""
-    if _version(connection, path) == SCHEMA:
+    if _version(connection, path) == SCHEMA and not _lacks_cache(connection):
         return
+    # The rows of an old schema need not be zeroed: an erasure is marked, which writes the whole file anew.
+    connection.execute("PRAGMA secure_delete = OFF")
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = _version(connection, path)
-        for script in _scripts(version):
-            for statement in split_statements(script):
+        if version < SCHEMA:
+            old = set_old_tables_aside(connection) if version else {}
+            for statement in split_statements(schema()):
                 connection.execute(statement)
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {SCHEMA}")
+            if version:
+                copy_old_rows(connection, old)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {SCHEMA}")
+        if _lacks_cache(connection):
+            fill_cache(connection)
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+    finally:
+        connection.execute("PRAGMA secure_delete = ON")
+
+
+def schema() -> str:
+    """The schema as SQL."""
+    return files("perdure.stores.sqlite").joinpath("schema.sql").read_text(encoding="utf-8")
+
+
+def _lacks_cache(connection: sqlite3.Connection) -> bool:
+    """Whether there are facts and the index cache was emptied."""
+    query = "SELECT EXISTS (SELECT 1 FROM fact) AND NOT EXISTS (SELECT 1 FROM index_cache)"
+    return bool(connection.execute(query).fetchone()[0])
 
 
 def _version(connection: sqlite3.Connection, path: str) -> int:
-    application = connection.execute("PRAGMA application_id").fetchone()[0]
-    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    """The file's schema, 0 for an empty file."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application == APPLICATION_ID and version > SCHEMA:
         raise StoreTooNew(
             f"{path} has schema {version}, this version of Perdure reads up to {SCHEMA}; upgrade Perdure"
         )
     if application == APPLICATION_ID and version < 1:
         raise StoreCorrupt(f"{path} has schema {version}, which there never was; restore it from a copy")
-    if (
-        application != APPLICATION_ID
-        and connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-    ):
+    if application == APPLICATION_ID:
+        return int(version)
+    if connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
         raise StoreCorrupt(f"{path} is a SQLite database of another application, not a Perdure file")
-    return version if application == APPLICATION_ID else 0
-
-
-def _scripts(version: int) -> list[str]:
-    if version == 0:
-        return [files("perdure.stores.sqlite").joinpath("schema.sql").read_text(encoding="utf-8")]
-    return [STEPS[step] for step in range(version + 1, SCHEMA + 1)]
+    return 0
 
 
 def split_statements(script: str) -> list[str]:

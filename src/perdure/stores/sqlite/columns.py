@@ -1,0 +1,195 @@
+"""Domain objects as rows and back. A column has the name of the field that it holds: the order of fields means nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import cache, partial
+from itertools import zip_longest
+from typing import Any, TypeVar
+
+import numpy as np
+
+from perdure.domain.bank import Bank, Disposition, EmbeddingModel
+from perdure.domain.fact import Document, Fact, FactType, Tier
+from perdure.domain.record import Record
+from perdure.errors import InvalidInput
+from perdure.ports.embedder import Matrix, Vector
+
+FACT = (
+    "id", "text", "type", "document_id", "chunk_id", "ordinal", "source_text", "speaker", "context",
+    "occurred_start", "occurred_end", "mentioned_at", "valid_from", "valid_to", "recorded_at", "retired_at",
+    "superseded_by", "invalidated_at", "invalid_reason", "subject", "relation", "object", "metadata", "topic", "tier",
+    "classification", "trust", "credibility", "relevance", "emotion", "emotion_tags", "confidence", "expires_at",
+    "language", "original_text", "flags", "proof_count",
+)  # fmt: skip
+"""Columns of `fact` but for recall statistics. Entities, tags and sources are rows of their own."""
+RECALLS = ("recall_count", "last_recalled_at", "recall_times")
+FACT_ROW = FACT + RECALLS
+FEATURES = ("dedupe_key", "words", "signature", "terms", "passage", "passage_in_context", "tokens")
+DOCUMENT = ("id", "title", "context", "metadata", "content_hash", "characters", "created_at", "updated_at")
+CHUNK = ("id", "document_id", "ordinal", "text", "content_hash")
+TURN = ("start", "end", "speaker", "is_agent", "said_at")
+ENTITY = ("id", "name", "type", "aliases", "mentions", "first_seen", "last_seen")
+PROOF = ("document_id", "chunk_id", "seen_at")
+RECORD = ("kind", "id", "body", "created_at", "updated_at")
+DISPOSITION = ("skepticism", "literalism", "empathy", "bias_strength")
+BANK = ("id", "name", "mission", "settings", "created_at", "updated_at")
+
+MAX_PARAMETERS = 500
+"""Values bound to one statement."""
+T = TypeVar("T")
+U = TypeVar("U")
+Values = tuple[Any, ...]
+"""The values of a row: what type each has only its column tells."""
+_FLOAT16 = np.dtype("<f2")
+_FACT_TYPES, _TIERS = {str(kind): kind for kind in FactType}, {str(tier): tier for tier in Tier}
+_encode_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def batches(values: Iterable[T]) -> Iterator[tuple[T, ...]]:
+    """The distinct values in groups that fit into one statement."""
+    distinct = tuple(dict.fromkeys(values))
+    for start in range(0, len(distinct), MAX_PARAMETERS):
+        yield distinct[start : start + MAX_PARAMETERS]
+
+
+def placeholders(values: Sequence[object]) -> str:
+    """One question mark per value."""
+    return ",".join("?" * len(values))
+
+
+def names(columns: Sequence[str], table: str = "") -> str:
+    """Columns as SQL names them; quoted, since `end` is a keyword."""
+    prefix = f"{table}." if table else ""
+    return ", ".join(f'{prefix}"{name}"' for name in columns)
+
+
+def to_json(field: str, value: object) -> str:
+    """Compact JSON; what JSON cannot hold is an error of the field."""
+    try:
+        return _encode_json(value)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(field, "what JSON can hold", value) from error
+
+
+def _mapping_json(field: str, value: Mapping[str, object]) -> str:
+    return to_json(field, dict(value))
+
+
+def strings(text: str) -> tuple[str, ...]:
+    """A stored JSON list of strings."""
+    return () if text == "[]" else tuple(json.loads(text))
+
+
+def mapping(text: str) -> dict[str, Any]:
+    """A stored JSON object."""
+    return {} if text == "{}" else json.loads(text)
+
+
+def moment(text: str | None) -> datetime | None:
+    """A stored time."""
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def to_float16(vector: Vector) -> bytes:
+    """A vector as it is stored."""
+    return np.asarray(vector, _FLOAT16).tobytes()
+
+
+def from_float16(stored: Sequence[bytes]) -> Matrix:
+    """Stored vectors as a float32 matrix of shape (len(stored), dimensions)."""
+    return np.frombuffer(b"".join(stored), _FLOAT16).reshape(len(stored), -1).astype(np.float32)
+
+
+_TIMES = ("_at", "_start", "_end", "_seen", "valid_from", "valid_to")
+"""How the names of columns end that hold times, as ISO 8601 text with the offset that they had."""
+_READ: dict[str, Callable[[Any], object]] = {
+    **dict.fromkeys(("metadata", "settings", "body", "terms"), mapping),
+    **dict.fromkeys(("emotion_tags", "flags", "aliases", "words"), strings),
+    "recall_times": lambda text: tuple(map(datetime.fromisoformat, strings(text))),
+    "is_agent": bool,
+}
+"""What makes a field's value of what is stored; other columns but times hold the value itself."""
+_WRITE: dict[str, Callable[[Any], object]] = {
+    **{name: partial(_mapping_json, name) for name in ("metadata", "settings", "body", "terms")},
+    **{name: partial(to_json, name) for name in ("emotion_tags", "flags", "aliases", "words")},
+    "recall_times": lambda times: to_json("recall_times", [time.isoformat() for time in times]),
+}
+
+
+@cache
+def _converters(columns: Sequence[str], *, reading: bool) -> Sequence[tuple[int, Callable[[Any], object]]]:
+    """(place of a column, what converts its values) of the columns whose values are converted."""
+    of_time: Callable[[Any], object] = datetime.fromisoformat if reading else datetime.isoformat
+    by_name = (_READ if reading else _WRITE) | {name: of_time for name in columns if name.endswith(_TIMES)}
+    return [(place, by_name[name]) for place, name in enumerate(columns) if name in by_name]
+
+
+def values(item: object, columns: Sequence[str]) -> Values:
+    """What is stored of an object in these columns."""
+    stored = [getattr(item, name) for name in columns]
+    for place, write in _converters(columns, reading=False):
+        if stored[place] is not None:
+            stored[place] = write(stored[place])
+    return tuple(stored)
+
+
+def fields(columns: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
+    """The fields that these columns hold; the opposite of `values`, but for enumerations."""
+    read = list(row)
+    for place, convert in _converters(columns, reading=True):
+        if read[place] is not None:
+            read[place] = convert(read[place])
+    return dict(zip(columns, read, strict=True))
+
+
+def mentions(fact: Fact) -> list[tuple[int, str | None, str | None]]:
+    """(ordinal, entity id, name) of what a fact mentions; old facts may have names without ids."""
+    pairs = zip_longest(fact.entity_ids, fact.entities)
+    return [(ordinal, entity_id, name) for ordinal, (entity_id, name) in enumerate(pairs)]
+
+
+def read_fact(
+    bank: str, row: Values, mentioned: Iterable[Values], tags: Iterable[Values], sources: Iterable[Values]
+) -> Fact:
+    """The fact of a row of FACT_ROW, of (entity id, name) each, (tag,) each and (source id,) each."""
+    pairs = list(mentioned)
+    named = fields(FACT_ROW, row)
+    named |= {"type": _FACT_TYPES[named["type"]], "tier": _TIERS[named["tier"]]}
+    return Fact(
+        bank=bank,
+        entities=tuple(name for _, name in pairs if name is not None),
+        entity_ids=tuple(entity_id for entity_id, _ in pairs if entity_id is not None),
+        tags=frozenset(tag for (tag,) in tags),
+        source_fact_ids=tuple(source for (source,) in sources),
+        **named,
+    )
+
+
+def read_bank(row: Values) -> Bank:
+    """The bank of a row of BANK, DISPOSITION, model and dimensions."""
+    *bank, skepticism, literalism, empathy, bias_strength, model, dimensions = row
+    return Bank(
+        **fields(BANK, bank),
+        disposition=Disposition(skepticism, literalism, empathy, bias_strength),
+        model=None if model is None else EmbeddingModel(model, dimensions),
+    )
+
+
+def bank_row(bank: Bank) -> dict[str, object]:
+    """The columns of BANK and DISPOSITION."""
+    stored = values(bank, BANK) + values(bank.disposition, DISPOSITION)
+    return dict(zip(BANK + DISPOSITION, stored, strict=True))
+
+
+def creation_order(item: Document | Record) -> datetime:
+    """The time to sort by; not left to SQL, since text of times with different offsets does not sort."""
+    assert item.created_at is not None
+    return item.created_at
+
+
+def oldest_first(records: Iterable[Record]) -> list[Record]:
+    """Records by their time of creation, ties by id."""
+    return sorted(sorted(records, key=lambda record: record.id), key=creation_order)

@@ -1,0 +1,87 @@
+"""Clearing what erased content left in the files, by SQLite's own means.
+
+Rows are deleted under `secure_delete`, which zeroes them; but rows that moved between pages left copies in unused parts of
+pages, and the log holds pages as they were. `VACUUM` writes every page anew, from rows alone; `wal_checkpoint(TRUNCATE)`
+takes these pages into the file and cuts the log to nothing. The database file is never opened beside SQLite: closing
+a second descriptor would drop all locks of the process (https://www.sqlite.org/howtocorrupt.html, 2.2).
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+
+from perdure.ports.store import Traces
+from perdure.stores.sqlite.connections import Connections, primary_code
+
+SMALL_FILE = 32 << 20
+"""Bytes up to which clearing is waited for: about 0.2 s (docs/decisions/erasure.md)."""
+_PAUSE = 0.01
+"""Seconds until the log is tried again."""
+
+
+def traces(connections: Connections) -> Traces:
+    """Whether an erasure is still marked."""
+    rows = connections.reader().connection.execute("SELECT EXISTS (SELECT 1 FROM erasure)").fetchone()
+    return Traces.PENDING if rows[0] else Traces.CLEARED
+
+
+def clears_at_once(connections: Connections) -> bool:
+    """Whether the file is small."""
+    return _size(connections.path) <= SMALL_FILE
+
+
+def progress(connections: Connections) -> float:
+    """How much of the file has been written anew, all of which goes through the log; 1 when nothing is to be cleared."""
+    if traces(connections) is Traces.CLEARED:
+        return 1.0
+    return min(1.0, _size(f"{connections.path}-wal") / max(1, _size(connections.path)))
+
+
+def clear(connections: Connections) -> Traces:
+    """Write the file anew and cut the log; PENDING when another process is in the way for longer than the busy timeout.
+
+    An erasure is unmarked last, so that a crash at any moment leaves it marked. Only those that were marked before the
+    file was written anew are unmarked: another process may erase meanwhile.
+    """
+    with connections.writer(for_long=True) as writer:
+        (last,) = writer.execute("SELECT max(no) FROM erasure").fetchone()
+        if last is None:
+            return Traces.CLEARED
+        try:
+            _vacuum(writer)
+            if not _cut_log(writer, connections.busy_seconds):
+                return Traces.PENDING
+            writer.execute("DELETE FROM erasure WHERE no <= ?", (last,))
+        except sqlite3.OperationalError as error:
+            if primary_code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                return Traces.PENDING
+            raise
+    return traces(connections)
+
+
+def _vacuum(writer: sqlite3.Connection) -> None:
+    """The copy that SQLite makes goes to a temporary file and not to memory."""
+    writer.execute("PRAGMA temp_store = FILE")
+    try:
+        writer.execute("VACUUM")
+    finally:
+        writer.execute("PRAGMA temp_store = MEMORY")
+
+
+def _cut_log(writer: sqlite3.Connection, seconds: float) -> bool:
+    """Whether the log could be cut; SQLite itself waits for readers, but not for another process that is cutting it."""
+    deadline = time.monotonic() + seconds
+    while writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(_PAUSE)
+    return True
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return 0

@@ -1,0 +1,460 @@
+"""Writes of one bank within one transaction. Rows only: what follows from what is decided above the store."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from perdure.domain.bank import Bank, EmbeddingModel
+from perdure.domain.fact import Chunk, Document, Fact, Link
+from perdure.domain.record import Record
+from perdure.errors import Conflict, InvalidInput
+from perdure.ports.store import Features, KeyedEntity, NewFact, Proof, StagedVectors
+from perdure.stores.index.feed import Change, PackedFact
+from perdure.stores.index.packing import pack_fact
+from perdure.stores.sqlite import columns
+from perdure.stores.sqlite.columns import FACT, RECALLS, Values, batches, placeholders
+from perdure.stores.sqlite.feed import ConnectionRows, pack_facts, read_state, write_cache
+
+CHANGES_KEPT = 100_000
+"""Rows of `change` per bank; beyond it all are dropped, and indexes that have not seen them load the bank anew."""
+RECALLS_KEPT = 20
+"""Times of recall per fact."""
+_FACT_TABLES = ("fact_features", "fact_entity", "fact_tag", "fact_source", "proof", "index_cache")
+"""Tables whose key begins with (bank, fact)."""
+_BANK_TABLES = (
+    *_FACT_TABLES, "fact", "link", "vector", "staged", "staged_vector", "document", "document_tag", "chunk", "chunk_turn",
+    "entity", "entity_key", "record", "change",
+)  # fmt: skip
+_TIMES = ("created_at", "updated_at")
+
+
+def upsert(
+    db: sqlite3.Connection, table: str, key: Sequence[str], row: Mapping[str, object], now: str
+) -> None:
+    """Insert a row, or replace the one with its key.
+
+    A time of creation that is not given stays as it was stored; other times that are not given are `now`.
+    """
+    values = {name: f"coalesce(:{name}, :now)" if name in _TIMES else f":{name}" for name in row}
+    changes = {name: value for name, value in values.items() if name not in key}
+    changes["created_at"] = "coalesce(:created_at, created_at)"
+    db.execute(
+        f"INSERT INTO {table} ({', '.join(values)}) VALUES ({', '.join(values.values())})"
+        f" ON CONFLICT ({', '.join(key)}) DO UPDATE SET"
+        f" {', '.join(f'{name} = {value}' for name, value in changes.items())}",
+        {**row, "now": now},
+    )
+
+
+class SqliteTransaction(ConnectionRows):
+    """The Transaction protocol; `finish` writes what indexes need, before the transaction is committed."""
+
+    def __init__(self, db: sqlite3.Connection, bank_id: str, now: datetime) -> None:
+        state = read_state(db, bank_id)
+        super().__init__(db, bank_id, state.key if state else 0)
+        self._now = now.isoformat()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._touched = False
+        """Whether indexes must look at the bank again."""
+        self._new: dict[int, NewFact] = {}
+        """Facts that this transaction inserted, by number."""
+        self._changes: list[tuple[int, Change]] = []
+        """Other facts that it changed, by number."""
+        self._repack: set[int] = set()
+        """Other facts whose packed form is out of date."""
+
+    def put_bank(self, bank: Bank) -> None:
+        self._check_banks([bank.id])
+        upsert(self._db, "bank", ("id",), columns.bank_row(bank), self._now)
+        state = read_state(self._db, self.bank_id)
+        assert state is not None
+        self.bank_no = state.key
+
+    def set_model(self, model: EmbeddingModel) -> None:
+        self._ensure_bank()
+        self._db.execute(
+            "UPDATE bank SET model = ?, dimensions = ? WHERE no = ?",
+            (model.name, model.dimensions, self.bank_no),
+        )
+        self._touched = True
+
+    def put_documents(self, documents: Sequence[Document]) -> None:
+        self._ensure_bank(document.bank for document in documents)
+        for document in documents:
+            row = self._row(document, columns.DOCUMENT)
+            upsert(self._db, "document", ("bank", "id"), row, self._now)
+        self._delete("document_tag", "document_id", [document.id for document in documents])
+        tags = {(document.id, tag) for document in documents for tag in document.tags}
+        self._insert("document_tag", ("document_id", "tag"), sorted(tags))
+
+    def delete_documents(self, ids: Sequence[str]) -> None:
+        self._delete("document", "id", ids)
+        self._delete("document_tag", "document_id", ids)
+
+    def put_chunks(self, chunks: Sequence[Chunk]) -> None:
+        self._ensure_bank(chunk.bank for chunk in chunks)
+        chunks = list({chunk.id: chunk for chunk in chunks}.values())
+        self.delete_chunks([chunk.id for chunk in chunks])
+        self._insert("chunk", columns.CHUNK, [columns.values(chunk, columns.CHUNK) for chunk in chunks])
+        self._insert(
+            "chunk_turn",
+            ("chunk_id", "ordinal", *columns.TURN),
+            [
+                (chunk.id, ordinal, *columns.values(turn, columns.TURN))
+                for chunk in chunks
+                for ordinal, turn in enumerate(chunk.spans)
+            ],
+        )
+
+    def delete_chunks(self, ids: Sequence[str]) -> None:
+        self._delete("chunk", "id", ids)
+        self._delete("chunk_turn", "chunk_id", ids)
+
+    def insert_facts(self, facts: Sequence[NewFact]) -> None:
+        self._ensure_bank(new.fact.bank for new in facts)
+        self._check_new_ids([new.fact.id for new in facts])
+        self._check_vectors(new.features for new in facts)
+        new = dict(zip(self._next_numbers(len(facts)), facts, strict=True))
+        self._insert(
+            "fact",
+            ("no", *columns.FACT_ROW),
+            [(no, *columns.values(one.fact, columns.FACT_ROW)) for no, one in new.items()],
+        )
+        self._insert_lists({no: one.fact for no, one in new.items()})
+        self._insert_features({no: one.features for no, one in new.items()})
+        self._new |= new
+        self._touched = True
+
+    def update_facts(self, facts: Sequence[Fact]) -> None:
+        self._check_banks(fact.bank for fact in facts)
+        numbers = self.numbers_of(fact.id for fact in facts)
+        stored = {fact.id: fact for fact in self.facts(list(numbers))}
+        assignments = ", ".join(f"{name} = ?" for name in FACT)
+        for fact in facts:
+            no, before = numbers.get(fact.id), stored.get(fact.id)
+            if no is None or before is None:
+                continue
+            after = replace(fact, **{name: getattr(before, name) for name in RECALLS})
+            if after == before:
+                continue
+            self._db.execute(
+                f"UPDATE fact SET {assignments} WHERE bank = ? AND no = ?",
+                (*columns.values(after, FACT), self.bank_no, no),
+            )
+            if _lists(after) != _lists(before):
+                for table in ("fact_entity", "fact_tag", "fact_source"):
+                    self._delete(table, "fact", [no])
+                self._insert_lists({no: after})
+            if no in self._new:
+                self._new[no] = NewFact(after, self._new[no].features)
+            else:
+                same_postings = _postings(after) == _postings(before)
+                self._note(no, Change.COLUMNS if same_postings else Change.REPLACED)
+            stored[fact.id] = after
+
+    def put_features(self, features: Mapping[str, Features]) -> None:
+        self._check_vectors(features.values())
+        numbers = self.numbers_of(features)
+        self._delete("fact_features", "fact", numbers.values())
+        self._delete_vectors(list(numbers.values()))
+        self._insert_features({no: features[fact_id] for fact_id, no in numbers.items()})
+        for fact_id, no in numbers.items():
+            if no in self._new:
+                self._new[no] = NewFact(self._new[no].fact, features[fact_id])
+            else:
+                self._note(no, Change.REPLACED)
+
+    def delete_facts(self, ids: Sequence[str]) -> None:
+        numbers = list(self.numbers_of(ids).values())
+        linked = {
+            max(source, target)
+            for end in ("source", "target")
+            for source, target in self._where_in(
+                f"SELECT source, target FROM link WHERE bank = ? AND {end} IN {{}}", numbers
+            )
+        }
+        for table in _FACT_TABLES:
+            self._delete(table, "fact", numbers)
+        for end in ("source", "target"):
+            self._delete("link", end, numbers)
+        self._delete_vectors(numbers)
+        self._delete("fact", "no", numbers)
+        for no in numbers:
+            if self._new.pop(no, None) is None:
+                self._note(no, Change.GONE)
+        self._repack |= linked - self._new.keys()
+        self._repack -= set(numbers)
+
+    def put_entities(self, entities: Sequence[KeyedEntity]) -> None:
+        self._ensure_bank(keyed.entity.bank for keyed in entities)
+        entities = list({keyed.entity.id: keyed for keyed in entities}.values())
+        self.delete_entities([keyed.entity.id for keyed in entities])
+        self._insert(
+            "entity", columns.ENTITY, [columns.values(keyed.entity, columns.ENTITY) for keyed in entities]
+        )
+        keys = {(key, keyed.entity.id) for keyed in entities for key in keyed.keys}
+        self._insert("entity_key", ("key", "entity_id"), sorted(keys))
+
+    def delete_entities(self, ids: Sequence[str]) -> None:
+        self._delete("entity", "id", ids)
+        self._delete("entity_key", "entity_id", ids)
+
+    def put_links(self, links: Sequence[Link]) -> None:
+        numbers = self.numbers_of(end for link in links for end in (link.source, link.target))
+        rows = [
+            (numbers[link.source], numbers[link.target], link.kind, link.weight)
+            for link in links
+            if link.source in numbers and link.target in numbers and link.source != link.target
+        ]
+        self._insert("link", ("source", "target", "kind", "weight"), rows, verb="INSERT OR REPLACE")
+        for no in {max(source, target) for source, target, _, _ in rows} - self._new.keys():
+            self._note(no, Change.LINKS)
+
+    def add_proofs(self, proofs: Sequence[Proof]) -> None:
+        numbers = self.numbers_of(proof.fact_id for proof in proofs)
+        query = "SELECT fact, max(ordinal) + 1 FROM proof WHERE bank = ? AND fact IN {} GROUP BY fact"
+        following: dict[int, int] = dict(self._where_in(query, numbers.values()))
+        rows = []
+        for proof in proofs:
+            no = numbers.get(proof.fact_id)
+            if no is not None:
+                ordinal = following.get(no, 0)
+                following[no] = ordinal + 1
+                rows.append((no, ordinal, *columns.values(proof, columns.PROOF)))
+        self._insert("proof", ("fact", "ordinal", "document_id", "chunk_id", "seen_at"), rows)
+
+    def replace_proofs(self, proofs: Mapping[str, Sequence[Proof]]) -> None:
+        self._delete("proof", "fact", self.numbers_of(proofs).values())
+        self.add_proofs(
+            [replace(proof, fact_id=fact_id) for fact_id, group in proofs.items() for proof in group]
+        )
+
+    def put_records(self, records: Sequence[Record]) -> None:
+        self._ensure_bank(record.bank for record in records if record.bank)
+        for record in records:
+            row = self._row(record, columns.RECORD)
+            upsert(self._db, "record", ("bank", "kind", "id"), row, self._now)
+
+    def delete_records(self, kind: str, ids: Sequence[str]) -> None:
+        self._delete("record", "id", ids, kind=kind)
+
+    def stage_vectors(self, model: EmbeddingModel, vectors: Sequence[StagedVectors]) -> None:
+        _check_shapes({vector.shape for one in vectors for vector in one.vectors.values()}, model)
+        numbers = self.numbers_of(one.fact_id for one in vectors)
+        key = (model.name, model.dimensions)
+        stored = {numbers[one.fact_id]: one for one in vectors if one.fact_id in numbers}
+        for table in ("staged", "staged_vector"):
+            self._delete(table, "fact", stored, model=model.name, dimensions=model.dimensions)
+        self._insert(
+            "staged",
+            ("model", "dimensions", "fact", "tokens"),
+            [(*key, no, one.tokens) for no, one in stored.items()],
+        )
+        self._insert(
+            "staged_vector",
+            ("model", "dimensions", "fact", "view", "value"),
+            [
+                (*key, no, view, columns.to_float16(vector))
+                for no, one in stored.items()
+                for view, vector in one.vectors.items()
+            ],
+        )
+
+    def unstaged_facts(self, model: EmbeddingModel) -> list[str]:
+        query = (
+            "SELECT id FROM fact WHERE bank = ? AND NOT EXISTS (SELECT 1 FROM staged WHERE staged.bank = fact.bank"
+            " AND model = ? AND dimensions = ? AND staged.fact = fact.no) ORDER BY no"
+        )
+        return [fact_id for (fact_id,) in self._of_bank(query, model.name, model.dimensions)]
+
+    def switch_model(self, model: EmbeddingModel) -> None:
+        self._ensure_bank()
+        staged = "WHERE bank = :bank AND model = :model AND dimensions = :dimensions"
+        key = {"bank": self.bank_no, "model": model.name, "dimensions": model.dimensions}
+        self._db.execute("DELETE FROM vector WHERE bank = :bank", key)
+        self._db.execute(
+            "INSERT INTO vector (bank, view, fact, value)"
+            f" SELECT bank, view, fact, value FROM staged_vector {staged} ORDER BY view, fact",
+            key,
+        )
+        self._db.execute(
+            f"UPDATE fact_features SET tokens = (SELECT tokens FROM staged {staged} AND fact = fact_features.fact)"
+            f" WHERE bank = :bank AND fact IN (SELECT fact FROM staged {staged})",
+            key,
+        )
+        self._db.execute(f"DELETE FROM staged {staged}", key)
+        self._db.execute(f"DELETE FROM staged_vector {staged}", key)
+        self._db.execute("UPDATE bank SET vectors_version = version + 1 WHERE no = :bank", key)
+        self.set_model(model)
+
+    def delete_bank(self) -> None:
+        for table in _BANK_TABLES:
+            self._db.execute(f"DELETE FROM {table} WHERE bank = ?", (self.bank_no,))
+        self._db.execute("DELETE FROM bank WHERE no = ?", (self.bank_no,))
+        self.bank_no = 0
+        self._begin()
+
+    def erased_content(self) -> None:
+        self._db.execute("INSERT INTO erasure (erased_at) VALUES (?)", (self._now,))
+
+    def add_recalls(self, recalls: Iterable[tuple[str, datetime]]) -> None:
+        """Count recalls of facts; indexes need not know."""
+        moments: defaultdict[str, list[str]] = defaultdict(list)
+        for fact_id, moment in recalls:
+            moments[fact_id].append(moment.isoformat())
+        query = "SELECT id, recall_times FROM fact WHERE bank = ? AND id IN {}"
+        rows = [
+            (fact_id, (*columns.strings(times), *moments[fact_id]))
+            for fact_id, times in self._where_in(query, moments)
+        ]
+        self._db.executemany(
+            "UPDATE fact SET recall_count = recall_count + ?, last_recalled_at = ?, recall_times = ?"
+            " WHERE bank = ? AND id = ?",
+            [
+                (
+                    len(moments[fact_id]),
+                    times[-1],
+                    columns.to_json("recall_times", times[-RECALLS_KEPT:]),
+                    self.bank_no,
+                    fact_id,
+                )
+                for fact_id, times in rows
+            ],
+        )
+
+    def finish(self) -> None:
+        """Pack what changed, list the changes, and make indexes look at the bank again."""
+        if not self._touched:
+            return
+        links = self.earlier_links(self._new)
+        packed = [
+            PackedFact(no, new.fact.id, pack_fact(new.fact, new.features, links.get(no, ())))
+            for no, new in self._new.items()
+        ]
+        write_cache(self._db, self.bank_no, [*packed, *pack_facts(self, sorted(self._repack))])
+        ((last, dropped),) = self._of_bank("SELECT last_change, changes_dropped FROM bank WHERE no = ?")
+        self._insert(
+            "change",
+            ("no", "fact", "kind"),
+            [(last + 1 + place, no, int(kind)) for place, (no, kind) in enumerate(self._changes)],
+        )
+        last += len(self._changes)
+        if last - dropped > CHANGES_KEPT:
+            dropped = last
+            self._db.execute("DELETE FROM change WHERE bank = ?", (self.bank_no,))
+        self._db.execute(
+            "UPDATE bank SET version = version + 1, last_change = ?, changes_dropped = ? WHERE no = ?",
+            (last, dropped, self.bank_no),
+        )
+
+    def _note(self, no: int, change: Change) -> None:
+        """A fact that was there before has changed."""
+        self._changes.append((no, change))
+        if change is not Change.GONE:
+            self._repack.add(no)
+        self._touched = True
+
+    def _ensure_bank(self, banks: Iterable[str] = ()) -> None:
+        """Create the bank if it is not there; what belongs to another is refused."""
+        self._check_banks(banks)
+        if not self.bank_no:
+            self.put_bank(Bank(id=self.bank_id))
+
+    def _check_banks(self, banks: Iterable[str]) -> None:
+        others = set(banks) - {self.bank_id}
+        if others:
+            raise InvalidInput("bank", f"the transaction's bank {self.bank_id!r}", min(others))
+
+    def _check_new_ids(self, ids: Sequence[str]) -> None:
+        existing = self.numbers_of(ids)
+        if existing:
+            raise Conflict(f"fact {min(existing)!r} exists already")
+        repeated = [fact_id for fact_id, count in Counter(ids).items() if count > 1]
+        if repeated:
+            raise Conflict(f"fact {min(repeated)!r} is to be inserted twice")
+
+    def _check_vectors(self, features: Iterable[Features]) -> None:
+        shapes = {vector.shape for one in features for vector in one.vectors.values()}
+        bank = self.bank() if shapes else None
+        if bank is not None and bank.model is None:
+            raise InvalidInput("model", "the model that made the vectors")
+        if bank is not None and bank.model is not None:
+            _check_shapes(shapes, bank.model)
+
+    def _next_numbers(self, count: int) -> range:
+        ((last,),) = self._of_bank("SELECT last_fact FROM bank WHERE no = ?")
+        self._db.execute("UPDATE bank SET last_fact = ? WHERE no = ?", (last + count, self.bank_no))
+        return range(last + 1, last + count + 1)
+
+    def _row(self, item: Document | Record, names: Sequence[str]) -> dict[str, object]:
+        return {"bank": self.bank_no} | dict(zip(names, columns.values(item, names), strict=True))
+
+    def _insert_lists(self, facts: Mapping[int, Fact]) -> None:
+        """Memberships, tags and sources of facts."""
+        mentions = [(no, *mention) for no, fact in facts.items() for mention in columns.mentions(fact)]
+        tags = [(no, tag) for no, fact in facts.items() for tag in sorted(fact.tags)]
+        sources = [
+            (no, ordinal, source)
+            for no, fact in facts.items()
+            for ordinal, source in enumerate(fact.source_fact_ids)
+        ]
+        self._insert("fact_entity", ("fact", "ordinal", "entity_id", "name"), mentions)
+        self._insert("fact_tag", ("fact", "tag"), tags)
+        self._insert("fact_source", ("fact", "ordinal", "source_id"), sources)
+
+    def _insert_features(self, features: Mapping[int, Features]) -> None:
+        vectors = [
+            (view, no, columns.to_float16(vector))
+            for no, one in features.items()
+            for view, vector in one.vectors.items()
+        ]
+        rows = [(no, *columns.values(one, columns.FEATURES)) for no, one in features.items()]
+        self._insert("fact_features", ("fact", *columns.FEATURES), rows)
+        self._insert("vector", ("view", "fact", "value"), sorted(vectors))
+
+    def _delete_vectors(self, numbers: Sequence[int]) -> None:
+        """Delete all vectors of facts, those of another model that are kept aside too."""
+        for view in self.views():
+            self._delete("vector", "fact", numbers, view=view)
+        models = self._of_bank("SELECT DISTINCT model, dimensions FROM staged WHERE bank = ?")
+        for model, dimensions in models:
+            for table in ("staged", "staged_vector"):
+                self._delete(table, "fact", numbers, model=model, dimensions=dimensions)
+
+    def _insert(self, table: str, names: Sequence[str], rows: Iterable[Values], verb: str = "INSERT") -> None:
+        parameters = [(self.bank_no, *row) for row in rows]
+        if parameters:
+            values = placeholders(parameters[0])
+            statement = f"{verb} INTO {table} (bank, {columns.names(names)}) VALUES ({values})"
+            self._db.executemany(statement, parameters)
+
+    def _delete(self, table: str, column: str, values: Iterable[object], **where: object) -> None:
+        """Delete the rows of the bank with one of these values, and with those of `where`."""
+        fixed = "".join(f" AND {name} = ?" for name in where)
+        for batch in batches(values):
+            self._db.execute(
+                f"DELETE FROM {table} WHERE bank = ?{fixed} AND {column} IN ({placeholders(batch)})",
+                (self.bank_no, *where.values(), *batch),
+            )
+
+
+def _check_shapes(shapes: Iterable[tuple[int, ...]], model: EmbeddingModel) -> None:
+    for shape in shapes:
+        if shape != (model.dimensions,):
+            raise InvalidInput("vectors", f"{model.dimensions} dimensions", shape)
+
+
+def _lists(fact: Fact) -> tuple[object, ...]:
+    """What is kept in rows of its own."""
+    return fact.entities, fact.entity_ids, fact.tags, fact.source_fact_ids
+
+
+def _postings(fact: Fact) -> tuple[object, ...]:
+    """What an index finds a fact by, beside its terms and vectors."""
+    return fact.entity_ids, fact.tags, fact.metadata
