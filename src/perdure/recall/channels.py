@@ -9,19 +9,21 @@ from threading import Lock
 from perdure.domain.filter import Filter, admits
 from perdure.domain.recall import Hit, Query
 from perdure.ports.embedder import Vector
-from perdure.ports.notes import Notes
 from perdure.ports.probe import (
     FuzzyProbe,
     GraphProbe,
     KeywordProbe,
     PageRankProbe,
+    Probe,
     RelationProbe,
     SemanticProbe,
     SignatureProbe,
     TemporalProbe,
 )
 from perdure.ports.store import Reading
-from perdure.recall.options import MinScores
+from perdure.recall.budget import HOPS
+from perdure.recall.components import RecallRun
+from perdure.recall.question import ParsedQuestion
 from perdure.text.signature import signature as text_signature
 
 SEEDS = 20
@@ -57,66 +59,63 @@ class SharedSemanticSearch:
         return [hit for hit in hits if floor is None or hit.score >= floor]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ChannelContext:
     """What a channel gets to work with."""
 
-    reading: Reading
-    bank: str
-    query: Query
-    vector: Vector | None
+    run: RecallRun
+    question: ParsedQuestion
     nearest: SharedSemanticSearch
-    where: Filter
     limit: int
-    hops: int
-    floors: MinScores
-    notes: Notes | None = None
-    similarity_floor: float = 0.5
+
+    @property
+    def query(self) -> Query:
+        """The question as it was read."""
+        return self.question.query
+
+    def search(self, probe: Probe) -> list[Hit]:
+        """The facts that answer the probe, best first."""
+        return self.run.reading.search(probe, self.run.where, self.limit)
 
 
 def semantic(context: ChannelContext) -> list[Hit]:
     """Cosine with the question, best first."""
-    return context.nearest.first(context.limit, context.floors.semantic)
+    return context.nearest.first(context.limit, context.run.request.min_scores.semantic)
 
 
 def semantic_floor(context: ChannelContext) -> list[Hit]:
     """Cosine above a floor, more than the limit."""
-    floor = max(context.similarity_floor, context.floors.semantic or 0.0)
+    floor = max(context.run.components.similarity_floor, context.run.request.min_scores.semantic or 0.0)
     return context.nearest.first(context.limit * OVERFETCH, floor)
 
 
 def neighbourhood(context: ChannelContext) -> list[Hit]:
     """Cosine with the facts' context view: found by what was said around them."""
-    if context.vector is None:
-        return []
-    probe = SemanticProbe(context.vector, view="context")
-    return context.reading.search(probe, context.where, context.limit)
+    vector = context.question.vector
+    return [] if vector is None else context.search(SemanticProbe(vector, view="context"))
 
 
 def keyword(context: ChannelContext) -> list[Hit]:
     """BM25: facts that hold the question's terms, rare ones first."""
     if not context.query.terms:
         return []
-    probe = KeywordProbe(context.query.terms, min_score=context.floors.keyword)
-    return context.reading.search(probe, context.where, context.limit)
+    return context.search(KeywordProbe(context.query.terms, min_score=context.run.request.min_scores.keyword))
 
 
 def graph(context: ChannelContext) -> list[Hit]:
     """Link expansion from the question's entities and its best semantic hits; more hops with more budget."""
     seeds = {hit.fact_id: min(hit.score, 1.0) for hit in context.nearest.first(SEEDS, SEED_FLOOR)}
-    if not seeds and not context.query.entities:
+    entities, hops = context.query.entities, HOPS[context.run.request.budget]
+    if not seeds and not entities:
         return []
     breadth = max(1, context.limit // GRAPH_BREADTH)
-    probe = GraphProbe(facts=seeds, entities=context.query.entities, hops=context.hops, breadth=breadth)
-    return context.reading.search(probe, context.where, context.limit)
+    return context.search(GraphProbe(facts=seeds, entities=entities, hops=hops, breadth=breadth))
 
 
 def temporal(context: ChannelContext) -> list[Hit]:
     """Facts in the question's window, then along links; nothing without a window."""
-    if context.query.window is None:
-        return []
-    probe = TemporalProbe(context.query.window, vector=context.vector)
-    return context.reading.search(probe, context.where, context.limit)
+    window = context.query.window
+    return [] if window is None else context.search(TemporalProbe(window, vector=context.question.vector))
 
 
 def fuzzy(context: ChannelContext) -> list[Hit]:
@@ -124,8 +123,7 @@ def fuzzy(context: ChannelContext) -> list[Hit]:
     hits = keyword(context)
     if len(hits) < context.limit and context.query.words:
         present = {hit.fact_id for hit in hits}
-        alike = context.reading.search(FuzzyProbe(context.query.words), context.where, context.limit)
-        fresh = [hit for hit in alike if hit.fact_id not in present]
+        fresh = [hit for hit in context.search(FuzzyProbe(context.query.words)) if hit.fact_id not in present]
         ceiling = hits[-1].score if hits else 1.0
         best = max((hit.score for hit in fresh), default=1.0) or 1.0
         hits = [*hits, *(Hit(hit.fact_id, ceiling * hit.score / best) for hit in fresh)]
@@ -134,32 +132,29 @@ def fuzzy(context: ChannelContext) -> list[Hit]:
 
 def signature(context: ChannelContext) -> list[Hit]:
     """Facts whose 256-bit signature shares at least 0.65 of its bits with the question's; no model needed."""
-    probe = SignatureProbe(text_signature(context.query.content), min_score=SIGNATURE_FLOOR)
-    return context.reading.search(probe, context.where, context.limit)
+    return context.search(SignatureProbe(text_signature(context.query.content), min_score=SIGNATURE_FLOOR))
 
 
 def relation(context: ChannelContext) -> list[Hit]:
     """Stated relations of the first entity that the question names, `alice -[works_with]-> bob`, at a fixed score."""
-    if not context.query.entities:
-        return []
-    first = next(iter(context.query.entities))
-    hits = context.reading.search(RelationProbe({first: 1.0}), context.where, context.limit)
+    first = list(context.query.entities)[:1]
+    hits = context.search(RelationProbe(dict.fromkeys(first, 1.0))) if first else []
     return [Hit(hit.fact_id, EDGE_SCORE) for hit in hits]
 
 
 def pagerank(context: ChannelContext) -> list[Hit]:
     """Personalised PageRank from the question's entities; nothing without one."""
-    if not context.query.entities:
-        return []
-    return context.reading.search(PageRankProbe(context.query.entities), context.where, context.limit)
+    entities = context.query.entities
+    return context.search(PageRankProbe(entities)) if entities else []
 
 
 def notes(context: ChannelContext) -> list[Hit]:
     """Paragraphs of notes that hold the question's words, at a fixed score; nothing where no notes are kept."""
-    if context.notes is None:
+    run, query = context.run, context.query
+    if run.components.notes is None:
         return []
-    paragraphs = context.notes.find(context.bank, context.query.words, context.query.window)
-    admitted = [fact for fact in paragraphs if admits(context.where, fact)]
+    paragraphs = run.components.notes.find(run.request.bank, query.words, query.window)
+    admitted = [fact for fact in paragraphs if admits(run.where, fact)]
     return [Hit(fact.id, NOTE_SCORE) for fact in admitted[: context.limit]]
 
 

@@ -12,7 +12,6 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from perdure.domain.recall import Hit
 from perdure.domain.trace import Trace
 from perdure.errors import InvalidInput
-from perdure.recall.budget import HOPS
 from perdure.recall.channels import CHANNELS, ChannelContext, SharedSemanticSearch
 from perdure.recall.components import RecallRun
 from perdure.recall.question import ParsedQuestion
@@ -61,26 +60,11 @@ def _timed(name: str, context: ChannelContext, trace: Trace) -> list[Hit]:
 
 
 def _contexts(run: RecallRun, question: ParsedQuestion) -> dict[str, ChannelContext]:
-    """What each channel of the recipe works with; the filter and the nearest facts are the same for all."""
+    """What each channel of the recipe works with; all share one search of the nearest facts."""
     specs = run.request.recipe.channels
     for spec in specs:
         if spec.name not in CHANNELS:
             raise InvalidInput("recipe.channels", "names among " + ", ".join(sorted(CHANNELS)), spec.name)
     deepest = max((spec.depth(run.budget) for spec in specs if spec.name == "semantic"), default=0)
     nearest = SharedSemanticSearch(run.reading, question.vector, run.where, deepest)
-    return {
-        spec.name: ChannelContext(
-            reading=run.reading,
-            bank=run.request.bank,
-            query=question.query,
-            vector=question.vector,
-            nearest=nearest,
-            where=run.where,
-            limit=spec.depth(run.budget),
-            hops=HOPS[run.request.budget],
-            floors=run.request.min_scores,
-            notes=run.components.notes,
-            similarity_floor=run.components.similarity_floor,
-        )
-        for spec in specs
-    }
+    return {spec.name: ChannelContext(run, question, nearest, spec.depth(run.budget)) for spec in specs}

@@ -29,7 +29,8 @@ class RecallTracker:
         self._changed = Condition()
         self._pending: list[tuple[str, str, datetime]] = []
         """(bank, fact id, moment)."""
-        self._writing = False
+        self._writing = 0
+        """Recalled facts that are being counted."""
         self._hurried = False
         """Whether somebody waits for what is pending."""
         self._closed = False
@@ -62,7 +63,8 @@ class RecallTracker:
         with self._changed:
             self._closed = True
         if not self.flush(seconds):
-            log.warning("closing: %d recalled facts were not counted", len(self._pending))
+            uncounted = len(self._pending) + self._writing
+            log.warning("closed before %d recalled facts were counted", uncounted)
 
     def _run(self) -> None:
         while True:
@@ -70,10 +72,10 @@ class RecallTracker:
                 self._changed.wait_for(lambda: self._pending or self._closed)
                 self._changed.wait_for(lambda: self._hurried, GATHER_SECONDS)
                 batch, self._pending = self._pending, []
-                self._writing, self._hurried = True, False
+                self._writing, self._hurried = len(batch), False
             self._write(batch)
             with self._changed:
-                self._writing = False
+                self._writing = 0
                 self._changed.notify_all()
                 if self._closed and not self._pending:
                     return

@@ -12,6 +12,8 @@ from perdure.recipes.default import DEFAULT, FAST
 from perdure.recipes.memoria import MEMORIA
 from perdure.recipes.tempr import TEMPR
 
+__all__ = ["ABMIND", "DEFAULT", "FAST", "MEMORIA", "RECIPES", "TEMPR", "find_recipe", "named_recipes"]
+
 
 def named_recipes(decay: Decay = Decay()) -> dict[str, Recipe]:
     """Name -> recipe; `decay` says how memories fade in abmind's scoring."""
