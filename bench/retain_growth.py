@@ -16,6 +16,7 @@ from itertools import groupby, islice
 from pathlib import Path
 
 import numpy as np
+from perdure.retain.dedupe import dedupe_key
 
 from perdure.compose import open_store
 from perdure.domain.bank import EmbeddingModel
@@ -24,7 +25,6 @@ from perdure.engine import Perdure
 from perdure.evaluation.data import LabelledItem
 from perdure.models.onnx_embedder import DEFAULT_EMBEDDER, OnnxEmbedder
 from perdure.ports.store import Features, KeyedEntity, NewFact, Store, WriteBatch
-from perdure.retain.dedupe import dedupe_key
 from perdure.retain.entities import keyed
 from perdure.retain.features import index_text, weigh_terms
 from perdure.settings import Settings

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from perdure.ports.tagger import Mention, Sentence, Tagger, Token
     from perdure.ports.tokens import Tokens
     from perdure.recall.options import Hints, Include, MinScores, Situation
-    from perdure.recall.recipe import Blend, BoostWeights, ChannelSpec, Recipe, View, ViewSpec
+    from perdure.recall.recipe import Blend, ChannelSpec, Recipe, View, ViewSpec
     from perdure.recipes import RECIPES, find_recipe
     from perdure.reflect.pipeline import Reflection
     from perdure.retain.request import Content
@@ -94,7 +94,7 @@ _EXPORTS = {
     "perdure.ports.tagger": "Mention Sentence Tagger Token",
     "perdure.ports.tokens": "Tokens",
     "perdure.recall.options": "Hints Include MinScores Situation",
-    "perdure.recall.recipe": "Blend BoostWeights ChannelSpec Recipe View ViewSpec",
+    "perdure.recall.recipe": "Blend ChannelSpec Recipe View ViewSpec",
     "perdure.recipes": "RECIPES find_recipe",
     "perdure.reflect.pipeline": "Reflection",
     "perdure.retain.request": "Content",
@@ -103,20 +103,19 @@ _EXPORTS = {
 _HOME_OF = {name: module for module, names in _EXPORTS.items() for name in names.split()}
 
 __all__ = [
-    "RECIPES", "AsOf", "AsyncPerdure", "Bank", "BankStats", "Blend", "BoostWeights", "Budget", "Busy",
-    "Candidate", "Cause", "ChannelRank", "ChannelSpec", "Chunk", "Clock", "Conflict", "Content",
-    "DeadlineExceeded", "Degraded", "Disposition", "Document", "Embedder", "EmbeddingModel", "Entity",
-    "Evidence", "ExtractedFact", "Extractor", "Fact", "FactFields", "FactPage", "FactType", "Filter",
-    "Forgotten", "Hints", "Hit", "Include", "InvalidInput", "Item", "ItemFields", "LateInteraction", "Link",
-    "LinkKind", "Matrix", "Mention", "MinScores", "ModelError", "ModelMismatch", "ModelMissing",
-    "ModelTampered", "NotFound", "Notes", "Operation", "OperationStatus", "Order", "Perdure",
-    "PerdureError", "ProviderError", "Query", "RecallOptions", "RecallResult", "Recipe", "Recollection",
-    "Record", "Reflection", "Reranker", "RetainResult", "Sentence", "SettingOptions", "Settings",
-    "Situation", "StageTime", "Store", "StoreCorrupt", "StoreError", "StoreFull", "StoreLocked",
-    "StoreReadOnly", "StoreTooNew", "Superseded", "TagAnd", "TagExpression", "TagLeaf", "TagNot", "TagOr",
-    "Tagger", "TagsMatch", "Tier", "Token", "Tokens", "Traces", "Triple", "Turn", "TurnSpan",
-    "Unauthorised", "Unavailable", "UpdateMode", "Vector", "View", "ViewSpec", "Window", "__version__",
-    "find_recipe",
+    "RECIPES", "AsOf", "AsyncPerdure", "Bank", "BankStats", "Blend", "Budget", "Busy", "Candidate", "Cause",
+    "ChannelRank", "ChannelSpec", "Chunk", "Clock", "Conflict", "Content", "DeadlineExceeded", "Degraded",
+    "Disposition", "Document", "Embedder", "EmbeddingModel", "Entity", "Evidence", "ExtractedFact",
+    "Extractor", "Fact", "FactFields", "FactPage", "FactType", "Filter", "Forgotten", "Hints", "Hit",
+    "Include", "InvalidInput", "Item", "ItemFields", "LateInteraction", "Link", "LinkKind", "Matrix",
+    "Mention", "MinScores", "ModelError", "ModelMismatch", "ModelMissing", "ModelTampered", "NotFound",
+    "Notes", "Operation", "OperationStatus", "Order", "Perdure", "PerdureError", "ProviderError", "Query",
+    "RecallOptions", "RecallResult", "Recipe", "Recollection", "Record", "Reflection", "Reranker",
+    "RetainResult", "Sentence", "SettingOptions", "Settings", "Situation", "StageTime", "Store",
+    "StoreCorrupt", "StoreError", "StoreFull", "StoreLocked", "StoreReadOnly", "StoreTooNew", "Superseded",
+    "TagAnd", "TagExpression", "TagLeaf", "TagNot", "TagOr", "Tagger", "TagsMatch", "Tier", "Token",
+    "Tokens", "Traces", "Triple", "Turn", "TurnSpan", "Unauthorised", "Unavailable", "UpdateMode", "Vector",
+    "View", "ViewSpec", "Window", "__version__", "find_recipe",
 ]  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from perdure.domain.time import AsOf, Window
 from perdure.engine import PAGE, Perdure
 from perdure.errors import StoreError
 from perdure.forget.target import Forgotten
+from perdure.jobs.runner import JobRunner
 from perdure.options import FactFields, ItemFields, RecallOptions, SettingOptions
 from perdure.ports.clock import Clock
 from perdure.ports.embedder import Embedder
@@ -99,6 +100,11 @@ class AsyncPerdure:
     def clock(self) -> Clock:
         """What tells this memory the present."""
         return self.engine.clock
+
+    @property
+    def jobs(self) -> JobRunner:
+        """The runner of background work, for surfaces that add kinds of work of their own."""
+        return self.engine.jobs
 
     async def iter_facts(self, bank: str, *, where: Filter | None = None) -> AsyncIterator[Fact]:
         """All facts that the filter admits, oldest recorded first, read page by page."""
@@ -262,6 +268,8 @@ class AsyncPerdure:
         bank: str,
         *,
         text: str = "",
+        types: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
         where: Filter | None = None,
         entity_id: str | None = None,
         subject: str | None = None,
@@ -278,6 +286,8 @@ class AsyncPerdure:
                 self.engine.facts,
                 bank,
                 text=text,
+                types=types,
+                tags=tags,
                 where=where,
                 entity_id=entity_id,
                 subject=subject,
@@ -380,6 +390,10 @@ class AsyncPerdure:
                 everything=everything,
             )
         )
+
+    async def erased_at(self, bank: str) -> datetime | None:
+        """When something was last erased from the bank; files made from it before should go."""
+        return await self._run(partial(self.engine.erased_at, bank))
 
     async def import_bank(self, bank: str, lines: Iterable[str]) -> int:
         """An exported bank under a new id; returns how many facts came."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self, Unpack
@@ -43,7 +44,7 @@ from perdure.ports.embedder import Embedder
 from perdure.ports.extractor import Extractor
 from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
-from perdure.ports.store import BankStats, FactPage, Order, Selection, Store, Traces
+from perdure.ports.store import BankStats, FactPage, Order, Selection, Store, Traces, Transaction
 from perdure.ports.tokens import Tokens
 from perdure.recall.options import Hints, Include, MinScores
 from perdure.recall.pipeline import recall
@@ -58,6 +59,8 @@ from perdure.settings import Settings, read_settings
 
 PAGE = 1_000
 """Facts per page of `iter_facts`."""
+LAST_ERASURE = "last_erasure"
+"""Kind of the record that says when something was last erased from a bank."""
 
 
 class Perdure:
@@ -136,6 +139,11 @@ class Perdure:
     def clock(self) -> Clock:
         """What tells this memory the present."""
         return self._components.clock
+
+    @property
+    def jobs(self) -> JobRunner:
+        """The runner of background work, for surfaces that add kinds of work of their own."""
+        return self._jobs
 
     # Retain
 
@@ -275,6 +283,8 @@ class Perdure:
         bank: str,
         *,
         text: str = "",
+        types: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
         where: Filter | None = None,
         entity_id: str | None = None,
         subject: str | None = None,
@@ -292,7 +302,7 @@ class Perdure:
         if order not in set(Order):
             raise InvalidInput("order", "one of " + ", ".join(Order), order)
         selection = Selection(
-            where=(where or Filter()).at(self.clock()),
+            where=read_where(where, types=types, tags=tags).at(self.clock()),
             text=text,
             entity_id=entity_id,
             subject=subject,
@@ -348,15 +358,15 @@ class Perdure:
 
     def update_fact(self, bank: str, fact_id: str, **changes: Unpack[FactFields]) -> Fact:
         """Change a fact's fields; a changed text closes the fact and states it anew."""
-        return update_fact(self._components.retain, self.fact(bank, fact_id), changes)
+        return update_fact(self._components.retain, check_bank_id(bank), fact_id, changes)
 
     def invalidate_fact(self, bank: str, fact_id: str, reason: str | None = None) -> Fact:
         """Declare a fact wrong: it is closed on the knowledge axis, with the reason."""
-        return invalidate_fact(self._components.retain, self.fact(bank, fact_id), reason)
+        return invalidate_fact(self._components.retain, check_bank_id(bank), fact_id, reason)
 
     def restore_fact(self, bank: str, fact_id: str) -> Fact:
         """Take back that a fact is wrong."""
-        return restore_fact(self._components.retain, self.fact(bank, fact_id))
+        return restore_fact(self._components.retain, check_bank_id(bank), fact_id)
 
     def set_fact_entities(
         self, bank: str, fact_id: str, names: Sequence[str], *, resolve: bool = True
@@ -418,10 +428,15 @@ class Perdure:
         are cleared in the background; the next open, or another call, resumes that.
         """
         target = Target(fact_id=fact_id, document_id=document_id, entity_id=entity_id, everything=everything)
-        forgotten = forget(self._store, check_bank_id(bank), target, also=scrub)
+        forgotten = forget(self._store, check_bank_id(bank), target, also=partial(self._scrub_records, bank))
         if forgotten.traces is Traces.PENDING:
             self._clear_traces_later()
         return forgotten
+
+    def erased_at(self, bank: str) -> datetime | None:
+        """When something was last erased from the bank; files made from it before should go."""
+        records = self.records(LAST_ERASURE, bank=bank)
+        return records[0].updated_at if records else None
 
     def export_bank(self, bank: str) -> Iterator[str]:
         """The bank as JSON lines."""
@@ -487,6 +502,11 @@ class Perdure:
 
     def _recipe(self, recipe: str | Recipe | None) -> Recipe:
         return find_recipe(recipe or self.settings.recipe, self._components.recipes)
+
+    def _scrub_records(self, bank: str, tx: Transaction, document_ids: frozenset[str]) -> bool:
+        """Take erased documents out of the bank's records; whether any of them held something."""
+        tx.put_records([Record(kind=LAST_ERASURE, id=LAST_ERASURE, bank=bank, updated_at=self.clock())])
+        return scrub(tx, document_ids)
 
     def _clear_traces_later(self) -> None:
         plan = self._clear_traces_job.plan(total=PERCENT)

@@ -56,8 +56,6 @@ class FactFields(TypedDict, total=False):
     valid_from: datetime | str | None
     valid_to: datetime | str | None
     retired_at: datetime | str | None
-    invalidated_at: datetime | str | None
-    invalid_reason: str | None
     subject: str | None
     relation: str | None
     object: str | None

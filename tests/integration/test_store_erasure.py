@@ -13,6 +13,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from perdure.stores.sqlite.secure_erase import clear_gaps
 
 from perdure.domain.fact import Chunk, Document, Entity, Fact
 from perdure.domain.filter import Filter
@@ -20,7 +21,6 @@ from perdure.errors import StoreLocked
 from perdure.ports.probe import FuzzyProbe, SemanticProbe
 from perdure.ports.store import Features, KeyedEntity, NewFact, Proof, Target, WriteBatch
 from perdure.stores.sqlite import connections, segments
-from perdure.stores.sqlite.secure_erase import clear_gaps
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.making import BANK, MODEL, NOW
 

@@ -6,10 +6,10 @@ import sqlite3
 from datetime import UTC, datetime
 
 import pytest
+from perdure.stores.sqlite.fact_body import FACT_COLUMNS, decode_facts, encode_fact
 
 from perdure.domain.fact import Fact, FactType, Tier
 from perdure.errors import StoreCorrupt
-from perdure.stores.sqlite.fact_body import FACT_COLUMNS, decode_facts, encode_fact
 
 DAY = datetime(2024, 5, 1, tzinfo=UTC)
 PLAIN = Fact(id="a", bank="b", text="t")

@@ -173,6 +173,11 @@ def read_types(types: Collection[str] | None) -> frozenset[FactType] | None:
     return _read_types(types, "types") or None
 
 
+def read_tier(tier: str | None) -> Tier | None:
+    """A tier by name."""
+    return None if tier is None else _read_name(Tier, tier, "tier")
+
+
 def read_tags(
     tags: Collection[str] | None,
     tags_match: str = TagsMatch.ANY,

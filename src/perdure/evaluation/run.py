@@ -132,7 +132,7 @@ def ask(engine: Perdure, bank: str, query: LabelledQuery, **options: Any) -> tup
         bank,
         query.text,
         track=False,
-        query_timestamp=parse_instant(query.date, "date"),
+        asked_at=parse_instant(query.date, "date"),
         **options,
     )
     elapsed = (time.perf_counter() - started) * 1000.0

@@ -16,10 +16,12 @@ from perdure.errors import InvalidInput, NotFound
 if TYPE_CHECKING:  # a command's help loads none of these
     from perdure.domain.bank import Bank
     from perdure.domain.fact import Document, Entity
+    from perdure.domain.filter import Filter
     from perdure.domain.recall import RecallResult
     from perdure.engine import Perdure
+    from perdure.options import RecallOptions as EngineOptions
+    from perdure.recall.options import MinScores, Situation
     from perdure.recall.recipe import Recipe
-    from perdure.recall.request import MinScores, Situation
     from perdure.reflect.pipeline import Reflection
 
 _DATE_ONLY = len("2025-01-31")
@@ -28,19 +30,12 @@ _LAST_DAY = datetime(9999, 12, 31, tzinfo=UTC)
 """Nothing comes after it: as an end it is no bound."""
 _FIRST_YEAR, _LAST_YEAR = 2, 9998
 _INCLUSIVE = timedelta(microseconds=1)
+MAX_CHUNK_TOKENS = 8192
 
 
-class RecallOptions(TypedDict, total=False):
-    """What a surface may ask of a recall; what is left out is as the engine has it."""
+class FilterOptions(TypedDict, total=False):
+    """Conditions on facts; what is left out does not restrict."""
 
-    budget: str
-    max_tokens: int
-    limit: int | None
-    recipe: str | Recipe | None
-    query_timestamp: datetime | None
-    as_of: AsOf | datetime | None
-    during: Window | None
-    temporal_window: Window | None
     types: Sequence[str] | None
     tags: Sequence[str] | None
     tags_match: str
@@ -50,7 +45,21 @@ class RecallOptions(TypedDict, total=False):
     tier: str | None
     max_classification: int | None
     document_ids: Collection[str] | None
+    during: Window | None
+    as_of: AsOf | datetime | None
     include_expired: bool
+    include_closed: bool
+
+
+class RecallOptions(FilterOptions, total=False):
+    """What a surface may ask of a recall; what is left out is as the engine has it."""
+
+    budget: str
+    max_tokens: int
+    limit: int | None
+    recipe: str | Recipe | None
+    query_timestamp: datetime | None
+    temporal_window: Window | None
     entity_hints: Sequence[str]
     situation: Situation | None
     include_chunks: bool
@@ -63,12 +72,56 @@ class RecallOptions(TypedDict, total=False):
 
 def recall_with(engine: Perdure, bank: str, query: str, options: RecallOptions) -> RecallResult:
     """What memory holds on a question."""
-    return engine.recall(bank, query, **options)
+    return engine.recall(bank, query, **_engine_options(options))
 
 
 def reflect_with(engine: Perdure, bank: str, query: str, options: RecallOptions) -> Reflection:
     """An answer that cites the facts it rests on."""
-    return engine.reflect(bank, query, **options)
+    return engine.reflect(bank, query, **_engine_options(options))
+
+
+def _engine_options(options: RecallOptions) -> EngineOptions:
+    """The flat options of a surface as the engine takes them."""
+    from perdure.recall.options import Hints, Include
+
+    engine_options: EngineOptions = {
+        "where": read_filter(options),
+        "include": Include(
+            chunks=options.get("include_chunks", False),
+            max_chunk_tokens=options.get("max_chunk_tokens", MAX_CHUNK_TOKENS),
+            entities=options.get("include_entities", False),
+        ),
+        "hints": Hints(
+            window=options.get("temporal_window"),
+            entities=options.get("entity_hints", ()),
+            situation=options.get("situation"),
+        ),
+        "asked_at": options.get("query_timestamp"),
+    }
+    for name in ("budget", "max_tokens", "limit", "recipe", "min_scores", "explain", "track"):
+        if name in options:
+            engine_options[name] = options[name]
+    return engine_options
+
+
+def read_filter(options: FilterOptions) -> Filter:
+    """The conditions of a recall or a listing as one filter."""
+    from perdure.domain.filter import Filter, read_as_of, read_strings, read_tags, read_tier, read_types
+
+    documents = options.get("document_ids")
+    return Filter(
+        types=read_types(options.get("types")),
+        tags=read_tags(options.get("tags"), options.get("tags_match", "any"), options.get("tag_groups")),
+        metadata=options.get("metadata") or {},
+        topic=options.get("topic"),
+        tier=read_tier(options.get("tier")),
+        max_classification=options.get("max_classification"),
+        document_ids=None if documents is None else frozenset(read_strings(documents, "document_ids")),
+        during=options.get("during"),
+        as_of=read_as_of(options.get("as_of")),
+        include_expired=options.get("include_expired", False),
+        include_closed=options.get("include_closed", False),
+    )
 
 
 def read_moment(value: str | datetime | None, field: str) -> datetime | None:

@@ -86,7 +86,7 @@ def revoke_key(engine: Perdure, key_id: str) -> None:
     """Take a key out of use; a running server notices within a second."""
     if not engine.records(KIND, ids=[key_id]):
         raise NotFound("key", key_id)
-    engine.forget_record(KIND, key_id)
+    engine.delete_record(KIND, key_id)
 
 
 def match_key(keys: Sequence[ApiKey], text: str) -> ApiKey | None:

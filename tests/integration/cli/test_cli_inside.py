@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from perdure.stores.sqlite.fact_body import decode_facts
 
 from perdure.domain.fact import Fact
 from perdure.stores.sqlite import queries as catalog
-from perdure.stores.sqlite.fact_body import decode_facts
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.surfaces.cli.main import ENTRIES
 

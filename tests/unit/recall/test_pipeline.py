@@ -314,7 +314,9 @@ def test_notes_of_a_folder_are_recalled_beside_facts_and_never_counted(
 ) -> None:
     weekly = tmp_path / "b" / "weekly"
     weekly.mkdir(parents=True)
-    (weekly / "2023-W45.md").write_text("# Week 45\n\nBob's cat Miso learnt to open doors.\n\nNothing else.\n")
+    (weekly / "2023-W45.md").write_text(
+        "# Week 45\n\nBob's cat Miso learnt to open doors.\n\nNothing else.\n"
+    )
     tracker = RecallTracker(components.store)
     with_notes = replace(components, notes=NotesFolder(tmp_path), tracker=tracker)
     result = ask(with_notes, "What did the cat Miso learn?", recipe=find_recipe("abmind"), explain=True)

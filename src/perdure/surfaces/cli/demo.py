@@ -92,10 +92,10 @@ def _run(script: dict[str, Any], database: Path, as_json: bool) -> None:
 
 def at_hand(settings: Settings) -> tuple[Settings, list[str]]:
     """The settings without the models that are not on this machine, and what is missing."""
-    from perdure.compose import choose_embedder, choose_reranker
+    from perdure.compose import make_embedder, make_reranker
 
     missing = []
-    for name, choose in (("embedder", choose_embedder), ("reranker", choose_reranker)):
+    for name, choose in (("embedder", make_embedder), ("reranker", make_reranker)):
         try:
             model: Any = choose(settings)
             _ = getattr(model, "weights", None)

@@ -139,11 +139,11 @@ def check_database(settings: Settings) -> Iterator[Check]:
 
 def check_models(settings: Settings) -> Iterator[Check]:
     """That each model is found, is the right file, loads, and how fast it is here."""
-    from perdure.compose import choose_embedder, choose_reranker
+    from perdure.compose import make_embedder, make_reranker
 
     for name, choose, measure in (
-        ("embedder", choose_embedder, _measure_embedder),
-        ("reranker", choose_reranker, _measure_reranker),
+        ("embedder", make_embedder, _measure_embedder),
+        ("reranker", make_reranker, _measure_reranker),
     ):
         configured = getattr(settings, name)
         try:

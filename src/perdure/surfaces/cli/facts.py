@@ -13,7 +13,7 @@ from rich.text import Text
 from perdure.domain.fact import Entity, Fact
 from perdure.domain.time import Window
 from perdure.errors import InvalidInput
-from perdure.surfaces.arguments import find_document, find_entity
+from perdure.surfaces.arguments import find_document, find_entity, read_filter
 from perdure.surfaces.cli import exits
 from perdure.surfaces.cli.draw import day, draw_record, plural, statement, table
 from perdure.surfaces.cli.output import USUAL, tell
@@ -68,9 +68,22 @@ def facts(
         if document is not None:
             find_document(engine, bank, document)
         page = engine.facts(
-            bank, text=text, types=types, tags=tags, tags_match=CARRIED, document_id=document, include_closed=closed,
-            entity_id=find_entity(engine, bank, entity).id if entity else None, offset=offset, limit=limit,
-        )  # fmt: skip
+            bank,
+            text=text,
+            where=read_filter(
+                {
+                    "types": types,
+                    "tags": tags,
+                    "tags_match": CARRIED,
+                    "document_ids": None if document is None else [document],
+                    "include_closed": closed,
+                    "include_expired": closed,
+                }
+            ),
+            entity_id=find_entity(engine, bank, entity).id if entity else None,
+            offset=offset,
+            limit=limit,
+        )
     value = {"bank": bank, "total": page.total, "offset": offset, "facts": page.facts}
     tell(as_json, value, lambda shown: draw_facts(shown, page.facts, page.total))
 
@@ -145,7 +158,12 @@ def timeline(
     with reading(database, bank) as engine:
         entity_id = find_entity(engine, bank, entity).id if entity else None
         page = engine.facts(
-            bank, types=types, tags=tags, tags_match=CARRIED, entity_id=entity_id, by_date=asked, limit=limit
+            bank,
+            where=read_filter({"types": types, "tags": tags, "tags_match": CARRIED}),
+            entity_id=entity_id,
+            dated=asked,
+            order="latest_dated",
+            limit=limit,
         )
     chosen = page.facts[::-1]
     value = {"bank": bank, "total": page.total, "facts": chosen}

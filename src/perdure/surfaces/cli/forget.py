@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from perdure.errors import InvalidInput
-from perdure.surfaces.arguments import find_document, find_entity
+from perdure.surfaces.arguments import find_document, find_entity, read_filter
 from perdure.surfaces.cli.output import tell
 from perdure.surfaces.cli.session import DEFAULT_BANK, AsJson, BankName, Database, Yes, confirm, reading
 
@@ -30,7 +30,8 @@ def forget(
             what = f"the fact “{engine.fact(bank, fact).text}”"
         elif document is not None:
             find_document(engine, bank, document)
-            count = engine.facts(bank, document_id=document, include_closed=True, limit=1).total
+            where = read_filter({"document_ids": [document], "include_closed": True, "include_expired": True})
+            count = engine.facts(bank, where=where, limit=1).total
             what = f"the document {document} with {count} facts"
         elif entity is not None:
             found = find_entity(engine, bank, entity)
@@ -38,8 +39,11 @@ def forget(
         else:
             what = f"the whole bank {bank} with {engine.stats(bank).facts} facts"
         confirm(f"Erase {what} for good?", yes)
-        gone = engine.forget(
+        forgotten = engine.forget(
             bank, fact_id=fact, document_id=document, entity_id=entity, everything=everything
         )
+    gone = forgotten.facts
     line = f"forgotten: {gone} fact{'' if gone == 1 else 's'}"
-    tell(as_json, {"bank": bank, "forgotten_facts": gone}, line)
+    if forgotten.traces == "pending":
+        line += "; traces in the file are still to be cleared, which the next command goes on with"
+    tell(as_json, {"bank": bank, "forgotten_facts": gone, "traces": forgotten.traces}, line)

@@ -145,7 +145,7 @@ class Tools:
             self._engine.fact(chosen, fact_id)
         elif document_id is not None:
             find_document(self._engine, chosen, document_id)
-        gone = self._engine.forget(chosen, fact_id=fact_id, document_id=document_id)
+        gone = self._engine.forget(chosen, fact_id=fact_id, document_id=document_id).facts
         return _both(
             f"Forgot {_facts(gone)} in bank {chosen}.", ForgetOutput(bank=chosen, forgotten_facts=gone)
         )

@@ -47,14 +47,19 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
     """An app over an engine, which stays the caller's to close."""
     chosen = settings or engine.settings
     workers = Workers(chosen)
+    spool = Spool(engine.clock)
     service = Service(
         engine=engine,
         settings=chosen,
         workers=workers,
         keys=KeyRing(engine, may_be_open=is_loopback(chosen.host)),
         metrics=Metrics(workers),
-        spool=Spool(),
+        spool=spool,
+        transfers=transfer.transfer_jobs(engine, spool),
     )
+
+    for kind in service.transfers.values():
+        engine.jobs.register(kind)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -171,8 +171,7 @@ def delete_bank(service: Serving, bank: AdminBank) -> DeleteResponse:
     """Erase a bank with all it holds."""
     if find_bank(service.engine, bank) is None:
         return DeleteResponse(success=True, message=f"Bank '{bank}' did not exist", deleted_count=0)
-    count = service.engine.forget(bank, everything=True)
-    service.spool.drop_bank(bank)
+    count = service.forget(bank, everything=True)
     return DeleteResponse(
         success=True, message=f"Bank '{bank}' and its {count} facts were erased", deleted_count=count
     )

@@ -14,8 +14,8 @@ from pydantic import BaseModel
 from perdure.domain.fact import Chunk, Document
 from perdure.domain.filter import TagLeaf
 from perdure.domain.filter import TagsMatch as Match
-from perdure.errors import InvalidInput
-from perdure.surfaces.arguments import find_document
+from perdure.errors import InvalidInput, NotFound
+from perdure.surfaces.arguments import find_document, read_filter
 from perdure.surfaces.keys import Scope
 from perdure.surfaces.rest.bodies import Body, Limit, Offset, Page, Tags, TagsMatch, iso
 from perdure.surfaces.rest.listing import Listing
@@ -129,7 +129,7 @@ def list_documents(
     ]
 
     def item(document: Document) -> DocumentListItem:
-        facts = service.engine.facts(bank, document_id=document.id, limit=1).total
+        facts = service.engine.facts(bank, where=read_filter({"document_ids": [document.id]}), limit=1).total
         return DocumentListItem(**_fields(document), text_length=document.characters, memory_unit_count=facts)
 
     return ListDocumentsResponse.cut(documents, offset, limit, item)
@@ -206,7 +206,7 @@ def update_document(
 def delete_document(service: Serving, bank: WriteBank, document_id: str) -> DeleteDocumentResponse:
     """Erase a document with its chunks and facts."""
     find_document(service.engine, bank, document_id)
-    count = service.engine.forget(bank, document_id=document_id)
+    count = service.forget(bank, document_id=document_id)
     return DeleteDocumentResponse(
         success=True,
         message=f"Document '{document_id}' and {count} facts were erased",
@@ -220,9 +220,10 @@ def get_chunk(service: Serving, caller: Known, chunk_id: str) -> ChunkResponse:
     """A chunk of any bank that the caller may read."""
     engine = service.engine
     readable = [bank.id for bank in engine.banks() if caller.may(Scope.READ, bank.id)]
-    bank = engine.chunk_home(chunk_id, readable)
-    chunk = engine.chunks(bank, ids=[chunk_id])[0]
-    return _chunk(chunk, find_document(engine, bank, chunk.document_id))
+    for bank in readable:
+        for chunk in engine.chunks(bank, ids=[chunk_id]):
+            return _chunk(chunk, find_document(engine, bank, chunk.document_id))
+    raise NotFound("chunk", chunk_id)
 
 
 @router.get("/banks/{bank_id}/tags", operation_id="list_tags", dependencies=[StrictClients])

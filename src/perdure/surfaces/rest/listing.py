@@ -9,6 +9,7 @@ from datetime import datetime
 from perdure.domain.fact import Fact
 from perdure.engine import Perdure
 from perdure.ports.store import FactPage
+from perdure.surfaces.arguments import read_filter
 
 FACTS_PER_READ = 1000
 _FIELDS = {"created_at": "recorded_at", "updated_at": "recorded_at"}
@@ -51,17 +52,18 @@ class Listing:
                 return
 
     def _read(self, engine: Perdure, bank: str, offset: int, limit: int) -> FactPage:
+        where = read_filter(
+            {
+                "types": self.types,
+                "tags": self.tags,
+                "tags_match": self.tags_match,
+                "document_ids": None if self.document_id is None else [self.document_id],
+                "include_closed": self.invalidated,
+                "include_expired": self.invalidated,
+            }
+        )
         return engine.facts(
-            bank,
-            text=self.text,
-            types=self.types,
-            tags=self.tags,
-            tags_match=self.tags_match,
-            document_id=self.document_id,
-            entity_id=self.entity_id,
-            include_closed=self.invalidated,
-            offset=offset,
-            limit=limit,
+            bank, text=self.text, where=where, entity_id=self.entity_id, offset=offset, limit=limit
         )
 
     def _fits(self, fact: Fact) -> bool:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import Query
 from pydantic import BaseModel, Field
 
 from perdure.domain.fact import Fact
-from perdure.engine import Perdure
 from perdure.errors import InvalidInput, NotFound
-from perdure.surfaces.arguments import find_bank, read_utc
+from perdure.surfaces.arguments import find_bank, read_filter, read_utc
 from perdure.surfaces.rest.bodies import (
     Body,
     DeleteResponse,
@@ -26,13 +24,20 @@ from perdure.surfaces.rest.bodies import (
 )
 from perdure.surfaces.rest.config import restore_profile
 from perdure.surfaces.rest.listing import Listing
-from perdure.surfaces.rest.service import AdminBank, ReadBank, Resource, Serving, StrictClients, WriteBank
+from perdure.surfaces.rest.service import (
+    AdminBank,
+    ReadBank,
+    Resource,
+    Service,
+    Serving,
+    StrictClients,
+    WriteBank,
+)
 
 router = Resource("Memory", "/v1/default/banks/{bank_id}")
 TimeField = Literal["created_at", "updated_at", "mentioned_at", "occurred_start", "occurred_end"]
 State = Literal["valid", "invalidated"]
 FACTS_PER_ERASURE = 500
-INVALIDATED = "invalidated: "
 """Flag of a fact that somebody declared wrong; the reason follows."""
 _TIMES = ("occurred_start", "occurred_end", "mentioned_at", "valid_from", "valid_to")
 _OTHERS = {"text": "text", "context": "context", "fact_type": "type", "tags": "tags", "metadata": "metadata"}
@@ -175,7 +180,7 @@ def _unit(fact: Fact) -> MemoryUnit:
         "entities": ", ".join(fact.entities),
         "state": _state(fact),
         "invalidated_at": iso(fact.retired_at),
-        "invalidation_reason": _reason(fact),
+        "invalidation_reason": fact.invalid_reason,
         "source_memory_ids": list(fact.source_fact_ids) or None,
     }
     return MemoryUnit.model_construct(**fields)
@@ -187,7 +192,7 @@ def _detail(fact: Fact, previous_id: str | None = None) -> MemoryDetail:
         "date": iso(fact.dated),
         "previous_id": previous_id,
         "state": _state(fact),
-        "invalidation_reason": _reason(fact),
+        "invalidation_reason": fact.invalid_reason,
         "source_memory_ids": list(fact.source_fact_ids),
     }
     return MemoryDetail.model_construct(**fields)
@@ -196,11 +201,6 @@ def _detail(fact: Fact, previous_id: str | None = None) -> MemoryDetail:
 def _state(fact: Fact) -> State:
     """Hindsight's word for whether a fact is still believed."""
     return "valid" if fact.retired_at is None else "invalidated"
-
-
-def _reason(fact: Fact) -> str | None:
-    """Why somebody declared the fact wrong."""
-    return next((flag.removeprefix(INVALIDATED) for flag in fact.flags if flag.startswith(INVALIDATED)), None)
 
 
 @router.get("/memories/{memory_id}", operation_id="get_memory")
@@ -217,12 +217,14 @@ def update_memory(
     engine = service.engine
     fact = engine.fact(bank, memory_id)
     changes = _changes(body)
-    if body.state is not None:
-        changes |= _state_changes(fact, body.state == "invalidated", body.reason, engine.clock())
-    if not changes and body.entities is None:
+    if not changes and body.entities is None and body.state is None:
         raise InvalidInput("body", "at least one field to change")
     if changes:
         fact = engine.update_fact(bank, memory_id, **changes)
+    if body.state == "invalidated":
+        fact = engine.invalidate_fact(bank, fact.id, body.reason)
+    elif body.state == "valid":
+        fact = engine.restore_fact(bank, fact.id)
     if body.entities is not None:
         fact = engine.set_fact_entities(bank, fact.id, body.entities, resolve=body.resolve_entities)
     return _detail(fact, memory_id if fact.id != memory_id else None)
@@ -237,17 +239,6 @@ def _changes(body: UpdateMemoryRequest) -> dict[str, Any]:
         if value is not None:
             changes[name] = read_utc(value, name) if value else None
     return changes
-
-
-def _state_changes(fact: Fact, invalidate: bool, reason: str | None, now: datetime) -> dict[str, Any]:
-    """A fact that another superseded stays so: only what somebody declared wrong can be taken back."""
-    others = [flag for flag in fact.flags if not flag.startswith(INVALIDATED)]
-    if invalidate:
-        retired = fact.retired_at or now
-        return {"retired_at": retired, "flags": [*others, INVALIDATED + (reason or "")]}
-    if fact.superseded_by is not None:
-        raise InvalidInput("state", "a fact that no newer one superseded", fact.superseded_by)
-    return {"retired_at": None, "flags": others}
 
 
 @router.get("/memories/{memory_id}/history", operation_id="get_observation_history")
@@ -270,20 +261,21 @@ def clear_memories(
 ) -> DeleteResponse:
     """Erase a bank's facts and documents; its profile and configuration stay."""
     if fact_type is not None:
-        count = _clear_type(service.engine, bank, fact_type)
+        count = _clear_type(service, bank, fact_type)
     elif (found := find_bank(service.engine, bank)) is not None:
-        count = service.engine.forget(bank, everything=True)
+        count = service.forget(bank, everything=True)
         restore_profile(service.engine, found)
     else:
         count = 0
     return DeleteResponse(success=True, message=f"{count} facts were erased", deleted_count=count)
 
 
-def _clear_type(engine: Perdure, bank: str, fact_type: str) -> int:
+def _clear_type(service: Service, bank: str, fact_type: str) -> int:
     """A fact may go along with an earlier one: then forgetting it counts as none."""
     count = 0
-    while facts := engine.facts(bank, types=[fact_type], include_closed=True, limit=FACTS_PER_ERASURE).facts:
-        gone = sum(engine.forget(bank, fact_id=fact.id) for fact in facts)
+    where = read_filter({"types": [fact_type], "include_closed": True, "include_expired": True})
+    while facts := service.engine.facts(bank, where=where, limit=FACTS_PER_ERASURE).facts:
+        gone = sum(service.forget(bank, fact_id=fact.id) for fact in facts)
         count += gone
         if not gone:
             raise NotFound("fact", facts[0].id)

@@ -8,12 +8,10 @@ from fastapi import Query
 from pydantic import BaseModel
 
 from perdure.domain.operation import Operation
-from perdure.engine import Perdure
 from perdure.errors import Conflict, NotFound
-from perdure.jobs.operations import KIND
 from perdure.surfaces.rest.bodies import Offset, iso
 from perdure.surfaces.rest.service import ReadBank, Resource, Service, Serving, StrictClients, WriteBank
-from perdure.surfaces.rest.transfer import TRANSFER, find_transfer, list_transfers
+from perdure.surfaces.rest.transfer import EXPORT, IMPORT
 
 router = Resource("Operations", "/v1/default/banks/{bank_id}/operations")
 OperationStatusName = Literal["pending", "processing", "completed", "failed", "cancelled", "not_found"]
@@ -100,47 +98,27 @@ def list_operations(
     exclude_parents: bool = False,
 ) -> OperationsListResponse:
     """A page of background work, newest first; none of it has children, so there are no parents to exclude."""
-    every = [*service.engine.operations(bank), *list_transfers(service, bank)]
+    every = service.engine.operations(bank)
     chosen = [
         operation
         for operation in every
         if status in (None, operation.status.value) and kind in (None, operation.kind)
     ]
     chosen.sort(key=lambda operation: (iso(operation.created_at) or "", operation.id), reverse=True)
-    shown = chosen[offset : offset + limit]
-    documents = _documents(service.engine, bank, [operation.id for operation in shown])
-    page = [_item(operation, documents.get(operation.id)) for operation in shown]
+    page = [_item(operation) for operation in chosen[offset : offset + limit]]
     return OperationsListResponse(
         bank_id=bank, total=len(chosen), limit=limit, offset=offset, operations=page
     )
 
 
-def _documents(engine: Perdure, bank: str, operation_ids: list[str]) -> dict[str, str]:
-    """Operation id -> the document that all its items belong to, where there is one."""
-    documents: dict[str, str] = {}
-    for operation_id, request in _requests(engine, bank, operation_ids).items():
-        names = {item.get("document_id") for item in request.get("items") or ()}
-        if len(names) == 1 and None not in names:
-            documents[operation_id] = str(names.pop())
-    return documents
-
-
-def _requests(engine: Perdure, bank: str, operation_ids: list[str]) -> dict[str, dict[str, Any]]:
-    """Operation id -> what was submitted."""
-    records = engine.records(KIND, bank=bank, ids=operation_ids)
-    return {
-        record.id: request for record in records if isinstance(request := record.body.get("request"), dict)
-    }
-
-
-def _item(operation: Operation, document_id: str | None) -> OperationResponse:
+def _item(operation: Operation) -> OperationResponse:
     return OperationResponse(
         id=operation.id,
         task_type=operation.kind,
         operation_id=operation.id,
         operation_type=operation.kind,
         items_count=operation.total,
-        document_id=document_id,
+        document_id=operation.document_id,
         created_at=iso(operation.created_at) or "",
         updated_at=iso(operation.updated_at),
         status=operation.status.value,
@@ -169,7 +147,6 @@ def get_operation(
     operation = _find(service, bank, operation_id)
     if operation is None:
         return OperationStatusResponse(operation_id=operation_id, status="not_found")
-    payload = _requests(service.engine, bank, [operation_id]) if include_payload else {}
     return OperationStatusResponse(
         operation_id=operation.id,
         status=operation.status.value,
@@ -180,16 +157,22 @@ def get_operation(
         error_message=operation.error,
         progress=_progress(operation),
         result_metadata=operation.result,
-        task_payload=payload.get(operation_id),
+        task_payload=_payload(service, bank, operation_id) if include_payload else None,
     )
 
 
+def _payload(service: Service, bank: str, operation_id: str) -> dict[str, Any]:
+    """What is still to be done: texts that are stored leave the operation."""
+    steps = service.engine.jobs.unfinished_steps(bank, operation_id)
+    items = [item for step in steps if isinstance(given := step.get("items"), list) for item in given]
+    return {"items": items}
+
+
 def _find(service: Service, bank: str, operation_id: str) -> Operation | None:
-    """A retain or a transfer."""
     try:
         return service.engine.operation(bank, operation_id)
     except NotFound:
-        return find_transfer(service, bank, operation_id)
+        return None
 
 
 @router.delete("/{operation_id}", operation_id="cancel_operation")
@@ -210,7 +193,7 @@ def retry_operation(service: Serving, bank: WriteBank, operation_id: str) -> Ope
 
 def _check_retain(service: Service, bank: str, operation_id: str) -> None:
     """Exports and imports are one step: there is nothing to stop before, nor to go on with."""
-    if find_transfer(service, bank, operation_id) is not None:
+    if service.engine.operation(bank, operation_id).kind in (EXPORT, IMPORT):
         raise Conflict(
             f"operation {operation_id!r} is an export or import, which runs to its end; submit it anew"
         )
@@ -219,11 +202,7 @@ def _check_retain(service: Service, bank: str, operation_id: str) -> None:
 @router.delete("/{operation_id}/delete", operation_id="delete_operation")
 def delete_operation(service: Serving, bank: WriteBank, operation_id: str) -> OperationChangeResponse:
     """Drop the record of work that has ended."""
-    transfer = find_transfer(service, bank, operation_id)
-    if transfer is not None and transfer.finished:
-        service.engine.forget_record(TRANSFER, operation_id, bank=bank)
-    else:
-        service.engine.delete_operation(bank, operation_id)
+    service.engine.delete_operation(bank, operation_id)
     return _changed(operation_id, "deleted")
 
 

@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field
 from perdure.domain.fact import Fact, FactType
 from perdure.domain.recall import Candidate, RecallResult, Recollection
 from perdure.engine import Perdure
+from perdure.recall.options import MinScores, Situation
 from perdure.recall.recipe import Recipe
-from perdure.recall.request import MinScores, Situation
 from perdure.surfaces.arguments import RecallOptions, read_utc, recall_with
 from perdure.surfaces.plain import plain_candidate, plain_recall, total_milliseconds
 from perdure.surfaces.rest.bodies import (

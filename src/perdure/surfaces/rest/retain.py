@@ -256,7 +256,7 @@ def _drop_old(engine: Perdure, bank: str, now: datetime) -> None:
     for record in engine.records(KIND, bank=bank):
         if record.created_at is None or now - record.created_at < KEPT:
             return
-        engine.forget_record(KIND, record.id, bank=bank)
+        engine.delete_record(KIND, record.id, bank=bank)
 
 
 @router.post("/files/retain", operation_id="file_retain", tags=["Files"])

@@ -17,6 +17,7 @@ from pydantic_core import to_json
 
 from perdure.engine import Perdure
 from perdure.errors import NotFound
+from perdure.jobs.kind import SingleStepJob
 from perdure.settings import Settings
 from perdure.surfaces.access import ONLY_LOCAL, Caller, KeyRing, is_local
 from perdure.surfaces.arguments import find_bank
@@ -42,9 +43,22 @@ class Service:
     keys: KeyRing
     metrics: Metrics
     spool: Spool
-    transfers: set[str] = field(default_factory=set)
-    """Ids of the transfers under way."""
+    transfers: Mapping[str, SingleStepJob] = field(default_factory=dict)
+    """The kinds of background work that make and take in archives."""
     started: float = field(default_factory=time.monotonic)
+
+    def forget(
+        self,
+        bank: str,
+        *,
+        fact_id: str | None = None,
+        document_id: str | None = None,
+        everything: bool = False,
+    ) -> int:
+        """Erase from a bank, and the archives that were made of it; returns how many facts went."""
+        forgotten = self.engine.forget(bank, fact_id=fact_id, document_id=document_id, everything=everything)
+        self.spool.drop_bank(bank)
+        return forgotten.facts
 
 
 async def _service(request: Request) -> Service:

@@ -11,6 +11,7 @@ from fastapi import Query
 from pydantic import BaseModel
 
 from perdure.domain.fact import Fact, Link
+from perdure.domain.filter import Filter
 from perdure.domain.operation import OperationStatus
 from perdure.engine import Perdure
 from perdure.ports.store import BankStats
@@ -100,7 +101,7 @@ def get_stats(
     engine = service.engine
     stats = engine.stats(bank)
     operations = Counter(operation.status.value for operation in engine.operations(bank))
-    newest = engine.facts(bank, include_closed=True, limit=1).facts
+    newest = engine.facts(bank, where=Filter(include_closed=True, include_expired=True), limit=1).facts
     breakdown = _links_by_type(engine, bank, stats)
     return BankStatsResponse(
         bank_id=bank,

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import logging
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
-from datetime import UTC, datetime
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator, Mapping
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from threading import Thread
 from typing import Annotated, Any, Literal
 from uuid import uuid4
 
@@ -19,13 +16,12 @@ from fastapi import File, Query, UploadFile
 from fastapi.responses import FileResponse, Response
 from starlette.exceptions import HTTPException
 
-from perdure.domain.operation import Operation, OperationStatus
-from perdure.domain.record import Record
 from perdure.engine import Perdure
-from perdure.errors import InvalidInput, NotFound, PerdureError
+from perdure.errors import InvalidInput, NotFound
+from perdure.jobs.kind import SingleStepJob, Step
 from perdure.surfaces.arguments import find_bank
 from perdure.surfaces.keys import Scope
-from perdure.surfaces.rest.bodies import SubmitResponse, fields_of
+from perdure.surfaces.rest.bodies import SubmitResponse
 from perdure.surfaces.rest.config import restore_profile
 from perdure.surfaces.rest.service import (
     AdminBank,
@@ -37,14 +33,12 @@ from perdure.surfaces.rest.service import (
     reply,
     require,
 )
-
-log = logging.getLogger("perdure.rest")
+from perdure.surfaces.rest.spool import Spool
 
 router = Resource("Transfer", "/v1/default")
 _TRANSFER = "/banks/{bank_id}/document-transfer"
-TRANSFER = "transfer"
+EXPORT, IMPORT = "export", "import"
 MEMBER = "bank.jsonl"
-LOST = "the server stopped before the work ended"
 _OF_DOCUMENT = ("title", "context", "tags", "metadata")
 _LARGEST_MEMBER = 4_000_000_000
 
@@ -66,12 +60,8 @@ def export(
 ) -> Response:
     """Make an archive of the documents and the facts drawn from them; the operation says where to get it."""
     service.engine.bank(bank)
-    chosen = frozenset(document_id) if document_id else None
     return _submit(
-        service,
-        bank,
-        "export",
-        lambda operation_id: _export(service, bank, operation_id, chosen, include_observations),
+        service, bank, EXPORT, {"documents": document_id or None, "observations": include_observations}
     )
 
 
@@ -86,7 +76,8 @@ def import_archive(
     data = file.file.read()
     if find_bank(service.engine, bank) is None:
         service.engine.configure_bank(bank)
-    return _submit(service, bank, "import", lambda _: _import(service.engine, bank, data, on_conflict))
+    body = {"archive": b64encode(data).decode(), "on_conflict": on_conflict}
+    return _submit(service, bank, IMPORT, body)
 
 
 @router.get("/files/download/{key:path}", operation_id="download_file", response_class=Response)
@@ -96,64 +87,51 @@ async def download(service: Serving, caller: Known, key: str) -> Response:
     if len(parts) < 3 or parts[0] != "banks":
         raise NotFound("file", key)
     require(caller, Scope.ADMIN, parts[1])
-    path = service.spool.find(key)
+    path = await service.workers.run(_archive, service, parts[1], key)
     return FileResponse(path, media_type="application/zip", filename=f"{parts[1]}-transfer.zip")
 
 
-def _submit(service: Service, bank: str, kind: str, work: Callable[[str], dict[str, Any]]) -> Response:
-    """Start background work on a bank; `work` gets the operation's id and returns its result."""
-    now = datetime.now(UTC)
-    operation = Operation(id=str(uuid4()), bank=bank, kind=kind, total=1, created_at=now, updated_at=now)
-    _save(service.engine, operation)
-    service.transfers.add(operation.id)
-    Thread(target=_carry_out, args=(service, operation, work), name="perdure-transfer", daemon=True).start()
+def _archive(service: Service, bank: str, key: str) -> Path:
+    """The file, unless something of the bank was erased since it was made."""
+    file = service.spool.find(key)
+    erased_at = service.engine.erased_at(bank)
+    if find_bank(service.engine, bank) is None or (erased_at is not None and file.made_at <= erased_at):
+        service.spool.drop_bank(bank)
+        raise NotFound("file", key)
+    return file.path
+
+
+def transfer_jobs(engine: Perdure, spool: Spool) -> dict[str, SingleStepJob]:
+    """The kinds of background work that make and take in archives, by name."""
+
+    def run_export(step: Step) -> Mapping[str, object]:
+        documents = step.body["documents"]
+        chosen = frozenset(map(str, documents)) if isinstance(documents, list) else None
+        return _export(engine, spool, step.bank, step.operation_id, chosen, bool(step.body["observations"]))
+
+    def run_import(step: Step) -> Mapping[str, object]:
+        archive = b64decode(str(step.body["archive"]))
+        return _import(engine, step.bank, archive, str(step.body["on_conflict"]))
+
+    return {
+        EXPORT: SingleStepJob(EXPORT, run_export),
+        IMPORT: SingleStepJob(IMPORT, run_import),
+    }
+
+
+def _submit(service: Service, bank: str, kind: str, body: Mapping[str, object]) -> Response:
+    operation = service.engine.jobs.submit(bank, service.transfers[kind].plan(body))
     return reply(SubmitResponse(operation_id=operation.id), 202)
 
 
-def _carry_out(service: Service, operation: Operation, work: Callable[[str], dict[str, Any]]) -> None:
-    status, result, failure = OperationStatus.FAILED, None, None
-    try:
-        result = work(operation.id)
-        status = OperationStatus.COMPLETED
-    except PerdureError as error:
-        failure = str(error)
-    except Exception:
-        log.exception("transfer %s of bank %s failed", operation.id, operation.bank)
-        failure = "damaged archive or internal error"
-    done = int(status is OperationStatus.COMPLETED)
-    ended = replace(
-        operation, status=status, done=done, error=failure, result=result, updated_at=datetime.now(UTC)
-    )
-    _save(service.engine, ended)
-    service.transfers.discard(operation.id)
-
-
-def _save(engine: Perdure, operation: Operation) -> None:
-    body = fields_of(operation, ("kind", "status", "done", "error", "result"))
-    record = Record(kind=TRANSFER, id=operation.id, bank=operation.bank, body=body)
-    engine.save_record(replace(record, created_at=operation.created_at, updated_at=operation.updated_at))
-
-
-def list_transfers(service: Service, bank: str) -> list[Operation]:
-    return [_read(service, record) for record in service.engine.records(TRANSFER, bank=bank)]
-
-
-def find_transfer(service: Service, bank: str, operation_id: str) -> Operation | None:
-    found = service.engine.records(TRANSFER, bank=bank, ids=[operation_id])
-    return _read(service, found[0]) if found else None
-
-
-def _read(service: Service, record: Record) -> Operation:
-    body: dict[str, Any] = {**record.body, "status": OperationStatus(str(record.body["status"]))}
-    if body["status"] is OperationStatus.PENDING and record.id not in service.transfers:
-        body |= {"status": OperationStatus.FAILED, "error": LOST}
-    body |= {"created_at": record.created_at, "updated_at": record.updated_at}
-    return Operation(id=record.id, bank=record.bank, total=1, **body)
-
-
 def _export(
-    service: Service, bank: str, operation_id: str, documents: frozenset[str] | None, observations: bool
-) -> dict[str, Any]:
+    engine: Perdure,
+    spool: Spool,
+    bank: str,
+    operation_id: str,
+    documents: frozenset[str] | None,
+    observations: bool,
+) -> dict[str, object]:
     """Write the archive and say where it can be had."""
     key = f"banks/{bank}/exports/{operation_id}/transfer.zip"
 
@@ -162,10 +140,10 @@ def _export(
             zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
             archive.open(MEMBER, "w", force_zip64=True) as member,
         ):
-            for line in _chosen(service.engine.export_bank(bank), documents, observations):
+            for line in _chosen(engine.export_bank(bank), documents, observations):
                 member.write(line.encode("utf-8") + b"\n")
 
-    size = service.spool.make(key, write)
+    size = spool.make(key, write)
     return {
         "download_url": f"/v1/default/files/download/{key}",
         "storage_key": key,
@@ -195,7 +173,7 @@ def _chosen(lines: Iterable[str], documents: frozenset[str] | None, observations
     yield from (line for line, link in links if link["source"] in facts and link["target"] in facts)
 
 
-def _import(engine: Perdure, bank: str, data: bytes, on_conflict: str) -> dict[str, Any]:
+def _import(engine: Perdure, bank: str, data: bytes, on_conflict: str) -> dict[str, object]:
     """Into an empty bank exactly as exported; into another one by reading the documents anew."""
     before = find_bank(engine, bank)
     if not engine.stats(bank).facts and not engine.documents(bank):
@@ -222,7 +200,7 @@ def _lines(data: bytes) -> Iterator[str]:
         raise InvalidInput("file", f"an archive that is not damaged ({error})") from error
 
 
-def _merge(engine: Perdure, bank: str, lines: Iterable[str], on_conflict: str) -> dict[str, Any]:
+def _merge(engine: Perdure, bank: str, lines: Iterable[str], on_conflict: str) -> dict[str, object]:
     documents: dict[str, dict[str, Any]] = {}
     turns: dict[str, list[dict[str, Any]]] = {}
     number = 0
