@@ -145,10 +145,8 @@ def draw_question(console: Console, number: int, question: Mapping[str, str], re
     parts.append(_read(result))
     parts += [Text(f"without {part.part}: {part.reason}", style="yellow") for part in result.degraded]
     parts.append(stage_bar(result.timings))
-    title = Text(f" {number} ", style="bold black on cyan")
-    title = (
-        title + Text(f" {question['kind']} ", style="bold cyan") + Text(f"· {question['why']} ", style="dim")
-    )
+    kind, why = (f" {question['kind']} ", "bold cyan"), (f"· {question['why']} ", "dim")
+    title = Text.assemble((f" {number} ", "bold black on cyan"), kind, why)
     took = Text(f" {milliseconds(total_milliseconds(result))} ", style="dim")
     panel = Panel(
         Group(Text(result.query.text, style="bold"), *parts), title=title, title_align="left", subtitle=took,
