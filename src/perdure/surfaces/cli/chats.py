@@ -55,12 +55,12 @@ def read_chats(text: str, name: str, document_id: str | None = None) -> list[Rea
     else:
         turns = [_turn(value, f"{name}[{n}]") for n, value in enumerate(values)]
         readings = [_reading(document_id or _digest(name, turns), name, turns)]
-    found = [reading for reading in readings if reading.items]
-    if not found:
+    spoken = [reading for reading in readings if reading.items]
+    if not spoken:
         raise InvalidInput(name, "a chat export with at least one turn that somebody said")
-    for reading in found:
+    for reading in spoken:
         _check_texts(reading)
-    return found
+    return spoken
 
 
 def _check_texts(reading: Reading) -> None:
@@ -104,8 +104,8 @@ def _conversation(value: Mapping[str, Any], where: str) -> Reading:
         if not isinstance(messages, Sequence) or isinstance(messages, str):
             raise InvalidInput(f"{where}.messages", "a list of messages", messages)
         turns = [_turn(message, f"{where}[{n}]") for n, message in enumerate(messages)]
-    given = value.get("conversation_id") or value.get("uuid") or value.get("id")
-    return _reading(str(given or _digest(where, turns)), title or where, turns, title, _moment(began, where))
+    own_id = value.get("conversation_id") or value.get("uuid") or value.get("id")
+    return _reading(str(own_id or _digest(where, turns)), title or where, turns, title, _moment(began, where))
 
 
 def _chatgpt_turns(value: Mapping[str, Any], where: str) -> list[dict[str, Any] | None]:
@@ -153,18 +153,18 @@ def _turn(value: Any, where: str) -> dict[str, Any] | None:
 
 def _text(value: Mapping[str, Any]) -> str | None:
     """The first text that says something; empty when the turn has only other things, None when it is no turn."""
-    found: str | None = None
+    empty: str | None = None
     for key in _TEXT:
-        given = value.get(key)
-        if isinstance(given, Sequence) and not isinstance(given, str):
-            given = "\n".join(
-                p["text"] for p in given if isinstance(p, Mapping) and isinstance(p.get("text"), str)
+        content = value.get(key)
+        if isinstance(content, Sequence) and not isinstance(content, str):
+            content = "\n".join(
+                p["text"] for p in content if isinstance(p, Mapping) and isinstance(p.get("text"), str)
             )
-        if isinstance(given, str) and given.strip():
-            return given
+        if isinstance(content, str) and content.strip():
+            return content
         if key in value:
-            found = ""
-    return found
+            empty = ""
+    return empty
 
 
 def _said(text: str, who: str, role: str, when: datetime | None) -> dict[str, Any]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -32,15 +31,6 @@ if TYPE_CHECKING:  # the command's help loads neither
 
 BANK = "demo"
 SHOWN = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A question, why it is hard, and what came of it."""
-
-    kind: str
-    why: str
-    result: RecallResult
 
 
 def demo(
@@ -78,16 +68,17 @@ def _run(script: dict[str, Any], database: Path, as_json: bool) -> None:
         with console(stderr=True).status("loading the models and remembering a conversation"):
             done = remember(engine, script)
         seconds = time.perf_counter() - started
+        answers = ask(engine, script)
         if as_json:
-            asked = [ask(engine, script, number) for number in range(len(script["questions"]))]
-            emit(
-                {
-                    "retain": {**plain(done), "seconds": round(seconds, 3)},
-                    "questions": [_plain(one) for one in asked],
-                }
-            )
-        else:
-            _draw(engine, script, done, seconds)
+            retained = {**plain(done), "seconds": round(seconds, 3)}
+            told = [{"kind": q["kind"], "why": q["why"], **plain_recall(result)} for q, result in answers]
+            emit({"retain": retained, "questions": told})
+            return
+        shown = console()
+        draw_opening(shown, script, done, seconds)
+        for number, (question, result) in enumerate(answers, start=1):
+            draw_question(shown, number, question, result)
+        draw_close(shown)
 
 
 def at_hand(settings: Settings) -> tuple[Settings, list[str]]:
@@ -105,14 +96,6 @@ def at_hand(settings: Settings) -> tuple[Settings, list[str]]:
     return settings, missing
 
 
-def _draw(engine: Perdure, script: dict[str, Any], done: RetainResult, seconds: float) -> None:
-    shown = console()
-    draw_opening(shown, script, done, seconds)
-    for number in range(len(script["questions"])):
-        draw_question(shown, number + 1, ask(engine, script, number))
-    draw_close(shown)
-
-
 def remember(engine: Perdure, script: dict[str, Any]) -> RetainResult:
     """Retain the conversation, one document per day."""
     items = [
@@ -128,19 +111,14 @@ def remember(engine: Perdure, script: dict[str, Any]) -> RetainResult:
     return engine.retain(BANK, items)
 
 
-def ask(engine: Perdure, script: dict[str, Any], number: int) -> Asked:
-    """One question, asked at the script's own date and explained; once before, so that no model load is timed."""
-    question = script["questions"][number]
-    asked_at = read_moment(script["asked_at"], "asked_at")
-    if number == 0:
-        recall_with(engine, BANK, question["text"], {"track": False})
-    options: RecallOptions = {"query_timestamp": asked_at, "explain": True, "track": False}
-    result = recall_with(engine, BANK, question["text"], options)
-    return Asked(kind=question["kind"], why=question["why"], result=result)
-
-
-def _plain(asked: Asked) -> dict[str, Any]:
-    return {"kind": asked.kind, "why": asked.why, **plain_recall(asked.result)}
+def ask(engine: Perdure, script: dict[str, Any]) -> Iterator[tuple[dict[str, str], RecallResult]]:
+    """Each question with its answer, explained, as of the script's own date; the models are loaded before the first."""
+    options: RecallOptions = {
+        "query_timestamp": read_moment(script["asked_at"], "asked_at"), "explain": True, "track": False,
+    }  # fmt: skip
+    recall_with(engine, BANK, script["questions"][0]["text"], {"track": False})
+    for question in script["questions"]:
+        yield question, recall_with(engine, BANK, question["text"], options)
 
 
 def draw_opening(console: Console, script: Mapping[str, Any], done: RetainResult, seconds: float) -> None:
@@ -158,9 +136,8 @@ def draw_opening(console: Console, script: Mapping[str, Any], done: RetainResult
     console.print(Text(f"{took} Asked on {script['asked_at'][:10]}:\n", style="dim"))
 
 
-def draw_question(console: Console, number: int, asked: Asked) -> None:
+def draw_question(console: Console, number: int, question: Mapping[str, str], result: RecallResult) -> None:
     """A question: why it is hard, the answer, the table of who found what, the time."""
-    result = asked.result
     width = min(console.width, 100)
     parts: list[RenderableType] = [_answer(result), Text()]
     if result.recollections:
@@ -168,9 +145,8 @@ def draw_question(console: Console, number: int, asked: Asked) -> None:
     parts.append(_read(result))
     parts += [Text(f"without {part.part}: {part.reason}", style="yellow") for part in result.degraded]
     parts.append(stage_bar(result.timings))
-    title = Text.assemble(
-        (f" {number} ", "bold black on cyan"), (f" {asked.kind} ", "bold cyan"), (f"· {asked.why} ", "dim")
-    )
+    kind, why = (f" {question['kind']} ", "bold cyan"), (f"· {question['why']} ", "dim")
+    title = Text.assemble((f" {number} ", "bold black on cyan"), kind, why)
     took = Text(f" {milliseconds(total_milliseconds(result))} ", style="dim")
     panel = Panel(
         Group(Text(result.query.text, style="bold"), *parts), title=title, title_align="left", subtitle=took,
@@ -205,9 +181,5 @@ def draw_close(console: Console) -> None:
         ("Fused by rank, reread by a cross-encoder, boosted, scored.", "dim"),
     )  # fmt: skip
     console.print(legend)
-    next_steps = (
-        ("perdure retain notes/", "bold"),
-        (" then ", "dim"),
-        ('perdure recall "…" --explain', "bold"),
-    )
-    console.print(Text.assemble(("Next: ", "dim"), *next_steps))
+    steps = (("perdure retain notes/", "bold"), (" then ", "dim"), ('perdure recall "…" --explain', "bold"))
+    console.print(Text.assemble(("Next: ", "dim"), *steps))

@@ -115,11 +115,11 @@ def _figure_columns(channels: Sequence[str], late: bool) -> list[tuple[str, int]
 
 
 def channels_of(result: RecallResult, shown: Sequence[Recollection]) -> list[str]:
-    """The channels that ran, in the recipe's order as the timings tell it, and any that found something."""
+    """The channels that ran, in the recipe's order as the timings tell it, and any that ranked something."""
     ran = [time.stage.removeprefix("search.") for time in result.timings if time.stage.startswith("search.")]
-    found = [rank.channel for r in shown if r.candidate is not None for rank in r.candidate.ranks]
+    ranked = [rank.channel for r in shown if r.candidate is not None for rank in r.candidate.ranks]
     order = ("semantic", "keyword", "graph", "temporal")
-    every = dict.fromkeys([*ran, *found])
+    every = dict.fromkeys([*ran, *ranked])
     return sorted(every, key=lambda name: (order.index(name) if name in order else len(order), name))
 
 

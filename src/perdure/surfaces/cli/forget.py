@@ -34,8 +34,8 @@ def forget(
             count = engine.facts(bank, where=where, limit=1).total
             what = f"the document {document} with {count} facts"
         elif entity is not None:
-            found = find_entity(engine, bank, entity)
-            what, entity = f"the entity {found.name} ({found.mentions} mentions; its facts stay)", found.id
+            named = find_entity(engine, bank, entity)
+            what, entity = f"the entity {named.name} ({named.mentions} mentions; its facts stay)", named.id
         else:
             what = f"the whole bank {bank} with {engine.stats(bank).facts} facts"
         confirm(f"Erase {what} for good?", yes)

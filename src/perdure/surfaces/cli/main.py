@@ -30,11 +30,11 @@ class Entry:
 
     def load(self) -> Any:
         module, attribute = self.target.split(":")
-        found = getattr(import_module(f"perdure.surfaces.cli.{module}"), attribute)
-        if isinstance(found, typer.Typer):
-            return get_command(found)
+        command = getattr(import_module(f"perdure.surfaces.cli.{module}"), attribute)
+        if isinstance(command, typer.Typer):
+            return get_command(command)
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(name=self.name)(found)
+        single.command(name=self.name)(command)
         return get_command(single)
 
     def stub(self) -> TyperCommand:

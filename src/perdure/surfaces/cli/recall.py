@@ -81,9 +81,9 @@ def with_shared_options(command: Callable[..., None]) -> Callable[..., None]:
     own = inspect.signature(command, eval_str=True)
 
     @functools.wraps(command)
-    def run(**given: Any) -> None:
-        options = shared_options(**{name: given.pop(name) for name in shared})
-        command(**given, options=options)
+    def run(**arguments: Any) -> None:
+        options = shared_options(**{name: arguments.pop(name) for name in shared})
+        command(**arguments, options=options)
 
     parameters: list[inspect.Parameter] = []
     for name, parameter in own.parameters.items():

@@ -75,12 +75,12 @@ def retain(
         raise InvalidInput("--format", "one of " + ", ".join(FORMS), form)
     chosen = sources or ["-"]
     stdin = read_stdin() if "-" in chosen else None
-    found = read_sources(chosen, stdin, form, as_text)
+    collected = read_sources(chosen, stdin, form, as_text)
     shared = {
         "timestamp": read_moment(timestamp, "--timestamp"), "speaker": speaker, "title": title, "context": context,
         "tags": tags, "metadata": read_pairs(metadata), "document_id": document_id,
     }  # fmt: skip
-    readings = [_with(reading, shared, user) for reading in found.readings]
+    readings = [_with(reading, shared, user) for reading in collected.readings]
     if not readings:
         raise InvalidInput("sources", "at least one readable text", list(chosen))
     if document_id is not None and len(readings) > 1:
@@ -92,7 +92,7 @@ def retain(
             items = [item for reading in batch for item in reading.items]
             results.append(engine.retain(bank, items, update_mode="append" if append else "replace"))
             advance(sum(reading.characters for reading in batch), batch[-1].name)
-    _tell(bank, results, found.skipped, as_json)
+    _tell(bank, results, collected.skipped, as_json)
 
 
 def read_pairs(pairs: Sequence[str] | None) -> dict[str, str] | None:
@@ -107,13 +107,13 @@ def read_pairs(pairs: Sequence[str] | None) -> dict[str, str] | None:
 
 def _with(reading: Reading, shared: dict[str, Any], user: str | None) -> Reading:
     """Options win over what the source says, but a chat keeps its own speakers."""
-    given = {key: value for key, value in shared.items() if value is not None}
-    speaker = given.pop("speaker", None)
+    options = {key: value for key, value in shared.items() if value is not None}
+    speaker = options.pop("speaker", None)
     items = []
     for item in reading.items:
         said_by = item.get("speaker") or speaker
         named = user if user and said_by == "user" else said_by
-        items.append({**item, **given, **({"speaker": named} if named else {})})
+        items.append({**item, **options, **({"speaker": named} if named else {})})
     return type(reading)(name=reading.name, items=tuple(items))
 
 

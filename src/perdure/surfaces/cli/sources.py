@@ -19,7 +19,7 @@ _SUFFIX = re.compile(r"\w\.[A-Za-z][A-Za-z0-9]{0,7}$")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Sources:
     """The documents that the sources hold, and the files of folders that were passed over, with the reason."""
 
     readings: list[Reading]
@@ -33,19 +33,19 @@ class Found:
         return len(self.paths) > before
 
 
-def read_sources(sources: Sequence[str], stdin: str | None, form: str, as_text: bool) -> Found:
+def read_sources(sources: Sequence[str], stdin: str | None, form: str, as_text: bool) -> Sources:
     """Each source is a file, a folder, `-` for `stdin`, or else a text of its own."""
-    found = Found([], [])
+    collected = Sources([], [])
     for source in sources:
         if source == "-":
-            found.readings.extend(_given(stdin or "", "standard input", form))
+            collected.readings.extend(_read_text(stdin or "", "standard input", form))
         elif as_text or not _is_path(source):
-            found.readings.extend(_given(source, "text", "chat" if form == "chat" else "text"))
+            collected.readings.extend(_read_text(source, "text", "chat" if form == "chat" else "text"))
         elif Path(source).is_dir():
-            _read_folder(Path(source), form, found)
-        elif found.is_new(Path(source)):
-            found.readings.extend(_read_file(Path(source), form))
-    return found
+            _read_folder(Path(source), form, collected)
+        elif collected.is_new(Path(source)):
+            collected.readings.extend(_read_file(Path(source), form))
+    return collected
 
 
 def _is_path(source: str) -> bool:
@@ -64,7 +64,7 @@ def _is_path(source: str) -> bool:
     return False
 
 
-def _given(text: str, name: str, form: str) -> list[Reading]:
+def _read_text(text: str, name: str, form: str) -> list[Reading]:
     if not text.strip():
         raise InvalidInput(name, "non-empty text")
     if form == "chat" or (form == "auto" and text.lstrip()[:1] in "[{" and _is_chat(text)):
@@ -80,13 +80,13 @@ def _is_chat(text: str) -> bool:
     return True
 
 
-def _read_folder(folder: Path, form: str, found: Found) -> None:
-    for path in filter(found.is_new, _files(folder)):
+def _read_folder(folder: Path, form: str, collected: Sources) -> None:
+    for path in filter(collected.is_new, _files(folder)):
         try:
-            found.readings.extend(_read_file(path, form))
+            collected.readings.extend(_read_file(path, form))
         except InvalidInput as error:
             shown = str(path).encode("utf-8", "backslashreplace").decode()
-            found.skipped.append((shown, f"not {error.expected}"))
+            collected.skipped.append((shown, f"not {error.expected}"))
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -110,7 +110,7 @@ class Tools:
             "during": read_window(since, until), "as_of": AsOf.both(read_moment(as_of, "as_of")),
         }  # fmt: skip
         result = recall_with(self._engine, chosen, query, options)
-        ids = [f"id of [{found.citation}]: {found.fact.id}" for found in result] if with_ids else []
+        ids = [f"id of [{one.citation}]: {one.fact.id}" for one in result] if with_ids else []
         return _both("\n".join([result.to_prompt(), *ids]), recalled(chosen, result))
 
     def reflect(

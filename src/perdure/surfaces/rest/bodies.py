@@ -104,11 +104,11 @@ class AsOfBody(Body):
     known: datetime | None = None
 
 
-def as_of(given: datetime | AsOfBody | None) -> AsOf:
+def as_of(moment: datetime | AsOfBody | None) -> AsOf:
     """The moments on the two axes of time; a single moment stands for both."""
-    if isinstance(given, AsOfBody):
-        return AsOf(valid=read_utc(given.valid, "as_of.valid"), known=read_utc(given.known, "as_of.known"))
-    return AsOf.both(read_utc(given, "as_of"))
+    if isinstance(moment, AsOfBody):
+        return AsOf(valid=read_utc(moment.valid, "as_of.valid"), known=read_utc(moment.known, "as_of.known"))
+    return AsOf.both(read_utc(moment, "as_of"))
 
 
 class TagGroupLeaf(Body):

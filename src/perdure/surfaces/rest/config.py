@@ -208,10 +208,10 @@ def overrides(bank: Bank) -> dict[str, Any]:
 def read_updates(updates: Mapping[str, Any]) -> dict[str, Any]:
     """Names as Python fields, values checked; None takes an override back."""
     read: dict[str, Any] = {}
-    for given, value in updates.items():
-        name = given.removeprefix(ENVIRONMENT_PREFIX).lower() if given.isupper() else given
+    for key, value in updates.items():
+        name = key.removeprefix(ENVIRONMENT_PREFIX).lower() if key.isupper() else key
         if name not in STORED_ONLY and name not in Acting.model_fields and name not in Profile.model_fields:
-            raise InvalidInput(given[:80], "the name of a bank setting")
+            raise InvalidInput(key[:80], "the name of a bank setting")
         _check_storable(name, value)
         read[name] = value
     for kind in (Acting, Profile):

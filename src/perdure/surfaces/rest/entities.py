@@ -136,9 +136,9 @@ def _edge(pair: tuple[str, str], count: int, last: datetime | None) -> dict[str,
 def get_entity(service: Serving, bank: ReadBank, entity_id: str) -> EntityDetailResponse:
     """An entity with the observations about it."""
     engine = service.engine
-    found = engine.entities(bank, [entity_id])
-    if not found:
+    entities = engine.entities(bank, [entity_id])
+    if not entities:
         raise NotFound("entity", entity_id)
     about = engine.facts(bank, types=["observation"], entity_id=entity_id, limit=OBSERVATIONS).facts
     observations = [EntityObservation(text=fact.text, mentioned_at=iso(fact.mentioned_at)) for fact in about]
-    return EntityDetailResponse(**_item(found[0]).model_dump(), observations=observations)
+    return EntityDetailResponse(**_item(entities[0]).model_dump(), observations=observations)

@@ -114,13 +114,15 @@ def _status(error: PerdureError) -> int:
 async def _validation_error(request: Request, error: Exception) -> JSONResponse:
     """Without the offending input: it may be secret, huge, or not be JSON at all (NaN)."""
     assert isinstance(error, RequestValidationError)
-    found = [{"loc": list(part["loc"]), "msg": part["msg"], "type": part["type"]} for part in error.errors()]
-    first = found[0] if found else {"loc": [], "msg": "invalid request"}
+    problems = [
+        {"loc": list(part["loc"]), "msg": part["msg"], "type": part["type"]} for part in error.errors()
+    ]
+    first = problems[0] if problems else {"loc": [], "msg": "invalid request"}
     kind = request.headers.get("content-type", "").lower()
     if first["loc"] == ["body"] and first["type"] == "model_attributes_type" and "json" not in kind:
         first["msg"] = "expected JSON with the header Content-Type: application/json"
     message = f"{'.'.join(str(step) for step in first['loc'])}: {first['msg']}"
-    return plain_error(422, "invalid_input", message, found)
+    return plain_error(422, "invalid_input", message, problems)
 
 
 async def _http_error(_: Request, error: Exception) -> JSONResponse:

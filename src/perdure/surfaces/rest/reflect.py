@@ -195,15 +195,15 @@ def _fillable(schema: Mapping[str, Any]) -> dict[str, bool]:
     if not isinstance(properties, Mapping) or not properties:
         raise InvalidInput("response_schema", "an object schema with properties")
     required = schema.get("required") or []
-    known = isinstance(required, list) and all(
+    valid = isinstance(required, list) and all(
         isinstance(name, str) and name in properties for name in required
     )
-    if not known:
+    if not valid:
         raise InvalidInput("response_schema.required", "a list of names that properties has", required)
     fields: dict[str, bool] = {}
-    for name, given in properties.items():
+    for name, field in properties.items():
         check_text("response_schema.properties", name)
-        kind = _kind(given)
+        kind = _kind(field)
         if kind is not None:
             fields[str(name)] = kind == "array"
         elif name in required:
@@ -214,17 +214,17 @@ def _fillable(schema: Mapping[str, Any]) -> dict[str, bool]:
     return fields
 
 
-def _kind(given: object) -> str | None:
+def _kind(schema: object) -> str | None:
     """`string` or `array` for what facts can fill, None for anything else."""
-    if not isinstance(given, Mapping) or "enum" in given or "const" in given:
+    if not isinstance(schema, Mapping) or "enum" in schema or "const" in schema:
         return None
-    options = given.get("anyOf")
+    options = schema.get("anyOf")
     if isinstance(options, list):
         return next((kind for option in options if (kind := _kind(option)) is not None), None)
-    if given.get("type") == _STRING and "pattern" not in given and "format" not in given:
+    if schema.get("type") == _STRING and "pattern" not in schema and "format" not in schema:
         return _STRING
-    items = given.get("items")
-    if given.get("type") == "array" and isinstance(items, Mapping) and _kind(items) == _STRING:
+    items = schema.get("items")
+    if schema.get("type") == "array" and isinstance(items, Mapping) and _kind(items) == _STRING:
         return "array"
     return None
 

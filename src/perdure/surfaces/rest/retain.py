@@ -300,9 +300,9 @@ def _file_item(index: int, filename: str, data: bytes, described: dict[str, Any]
         raise InvalidInput(
             f"files[{index}]", "a text file in UTF-8; other formats are not built yet"
         ) from error
-    known = {name: value for name, value in described.items() if name in MemoryItem.model_fields}
+    metadata = {name: value for name, value in described.items() if name in MemoryItem.model_fields}
     try:
-        item = MemoryItem.model_validate({"title": filename, **known, "content": text})
+        item = MemoryItem.model_validate({"title": filename, **metadata, "content": text})
     except ValidationError as error:
         raise InvalidInput(f"files_metadata[{index}]", error.errors()[0]["msg"]) from error
     fields = _item(item, index, ())

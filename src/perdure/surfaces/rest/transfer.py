@@ -215,13 +215,13 @@ def _merge(engine: Perdure, bank: str, lines: Iterable[str], on_conflict: str) -
             raise InvalidInput(f"line {number} of {MEMBER}", "a line as the export writes it") from error
     if not number:
         raise InvalidInput("file", f"an archive with a bank in {MEMBER}")
-    known = {document.id for document in engine.documents(bank)}
+    stored = {document.id for document in engine.documents(bank)}
     skipped = facts = 0
     for document_id, document in documents.items():
-        if document_id in known and on_conflict == "skip":
+        if document_id in stored and on_conflict == "skip":
             skipped += 1
             continue
-        renamed = document_id in known and on_conflict == "new-id"
+        renamed = document_id in stored and on_conflict == "new-id"
         name = f"{document_id}-{uuid4().hex[:8]}" if renamed else document_id
         shared = {"document_id": name, **document}
         items = [{**shared, **turn} for turn in turns.get(document_id, ())]
