@@ -6,11 +6,10 @@ from datetime import datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from perdure.dates.calendar import aware
 from perdure.dates.detect import known_languages
-from perdure.dates.model import Anchor, DateOptions, DateSpan, DateValue, Prefer
+from perdure.dates.model import Anchor, DateOptions, DateSpan, DateValue, DateWindow, Prefer
 from perdure.dates.reader import read_text
-from perdure.domain.time import Window, aware
-from perdure.errors import InvalidInput
 
 if TYPE_CHECKING:
     from perdure.dates.anchors import read_anchors
@@ -22,7 +21,7 @@ __all__ = [
     "DateOptions",
     "DateSpan",
     "DateValue",
-    "Window",
+    "DateWindow",
     "describe_window",
     "make_absolute",
     "occurred_window",
@@ -55,5 +54,7 @@ def read_dates(
 ) -> list[DateSpan]:
     """The date expressions of a text in order, resolved against the time it was said; naive means UTC."""
     if language is not None and language not in known_languages():
-        raise InvalidInput("language", f"one of {', '.join(sorted(known_languages()))}", language)
+        raise ValueError(
+            f"language: expected one of {', '.join(sorted(known_languages()))}, got {language!r}"
+        )
     return read_text(text, aware(reference), prefer, options, language)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
+
+
+def aware(value: datetime) -> datetime:
+    """The same instant with a time zone; a naive value is taken as UTC."""
+    return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
 
 
 def midnight(moment: datetime) -> datetime:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-
-from perdure.domain.time import Window
+from typing import Protocol
 
 _MONTHS = (
     "January",
@@ -23,6 +22,16 @@ _MONTHS = (
 _DAY = timedelta(days=1)
 
 
+class Bounds(Protocol):
+    """Anything with a start and an end; None means open."""
+
+    @property
+    def start(self) -> datetime | None: ...
+
+    @property
+    def end(self) -> datetime | None: ...
+
+
 def month_name(moment: datetime) -> str:
     """The English month."""
     return _MONTHS[moment.month - 1]
@@ -38,7 +47,7 @@ def clock_text(moment: datetime) -> str:
     return f"{moment:%H:%M}" if not moment.second else f"{moment:%H:%M:%S}"
 
 
-def describe_window(window: Window) -> str:
+def describe_window(window: Bounds) -> str:
     """A window as an adverbial of time, for text that is embedded or shown."""
     start, end = window.start, window.end
     if start is None and end is None:

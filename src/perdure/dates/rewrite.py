@@ -6,12 +6,12 @@ import re
 from datetime import datetime, timedelta
 from functools import cache
 
+from perdure.dates.calendar import aware
 from perdure.dates.lexicon import english
-from perdure.dates.model import DateOptions, DateSpan, DateValue, Prefer
+from perdure.dates.model import DateOptions, DateSpan, DateValue, DateWindow, Prefer
 from perdure.dates.reader import is_english, may_be_dated, read_text
 from perdure.dates.render import clock_text, day_text, describe_window
 from perdure.dates.wordsets import word_set
-from perdure.domain.time import Window, aware
 
 _FUTURE = re.compile(
     r"\b(?:will|shall|won't|gonna|going to|plan(?:s|ning)? (?:to|on)|hop(?:e|es|ing) to|want(?:s)? to|about to|scheduled|upcoming"
@@ -116,10 +116,12 @@ def make_absolute(
     return "".join(pieces)
 
 
-def occurred_window(text: str, reference: datetime, *, options: DateOptions = DateOptions()) -> Window | None:
+def occurred_window(
+    text: str, reference: datetime, *, options: DateOptions = DateOptions()
+) -> DateWindow | None:
     """When what the text tells happened: its first past date or range, None where it names none."""
     now = aware(reference)
-    open_start: Window | None = None
+    open_start: DateWindow | None = None
     for span in _spans(text, now, options):
         window = span.window
         if window is None or not _is_dated(text, span):

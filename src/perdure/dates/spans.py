@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from perdure.dates.calendar import DAY
-from perdure.dates.model import DateSpan, DateValue, Prefer
+from perdure.dates.model import DateSpan, DateValue, DateWindow, Prefer
 from perdure.dates.nodes import Alt, Node
 from perdure.dates.tokens import Scan
-from perdure.domain.time import Window
 
 _TAGGED = ("more_than", "less_than")
 
@@ -39,14 +38,16 @@ def _value(scan: Scan, alt: Alt) -> DateValue | None:
     first = begin if begin is not None else start
     if first is not None and end is not None and end < first:
         return None
-    return DateValue(_aware(scan, start), _aware(scan, stop), Window(_aware(scan, first), _aware(scan, end)))
+    return DateValue(
+        _aware(scan, start), _aware(scan, stop), DateWindow(_aware(scan, first), _aware(scan, end))
+    )
 
 
 def _aware(scan: Scan, moment: datetime | None) -> datetime | None:
     return None if moment is None else moment.replace(tzinfo=scan.zone)
 
 
-def _preferred(scan: Scan, values: tuple[DateValue, ...], node: Node, prefer: Prefer) -> Window | None:
+def _preferred(scan: Scan, values: tuple[DateValue, ...], node: Node, prefer: Prefer) -> DateWindow | None:
     """The window of the reading the caller wants: the latest that has begun, or the first that is not over."""
     if not values or node.kind in ("duration", "recurring"):
         return None
