@@ -7,8 +7,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from perdure.dates.lexicon import LANGUAGES, english, load_table
-from perdure.dates.wordsets import word_set
+from perdure.dates.lexicon import LANGUAGES, english, load_table, word_set
 
 _ENGLISH = word_set(
     "the and to of a is was i we he she they you it in on at for with my his her our their this that have had has did are were be been "

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from perdure.dates.tokens import split_words
-
+TOKEN = re.compile(r"[0-9]+|[^\W\d_]+(?:['’](?![sS]\b)[^\W\d_]+)*|['’][sS]\b|\S")
 LANGUAGES = os.path.join(os.path.dirname(__file__), "languages")
 _CLOCK_WORDS = (
     "noon",
@@ -44,6 +44,16 @@ _DAY_WORDS = (
 )
 _RATE_WORDS = ("daily", "nightly", "weekly", "fortnightly", "monthly", "quarterly", "yearly", "annually", "annual", "hourly",
                "biweekly", "bimonthly", "biannual", "biannually", "semiannually", "semimonthly", "everyday", "weekday", "weekdays")  # fmt: skip
+
+
+def split_words(text: str) -> list[str]:
+    """The lower-case tokens of a text."""
+    return [token.lower().replace("’", "'") for token in TOKEN.findall(text)]
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The blank-separated words of a text."""
+    return frozenset(text.split())
 
 
 @dataclass(frozen=True, slots=True)

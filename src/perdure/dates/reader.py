@@ -7,17 +7,17 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from perdure.dates.detect import detect_language
-from perdure.dates.grammar.atoms import first_words
+from perdure.dates.grammar.atoms import GRAMMAR, first_words
 from perdure.dates.grammar.combine import half_of_named_day
 from perdure.dates.grammar.durations import duration
 from perdure.dates.grammar.modifiers import anything, modified, modifier_words
 from perdure.dates.grammar.recurring import rate_words, recurring
-from perdure.dates.lexicon import english
+from perdure.dates.lexicon import english, word_set
 from perdure.dates.model import DateOptions, DateSpan, Prefer
 from perdure.dates.nodes import Match, Node
+from perdure.dates.scan import Scan
 from perdure.dates.spans import make_span
-from perdure.dates.tokens import Scan
-from perdure.dates.wordsets import word_set
+from perdure.dates.templates import read_templates
 
 _WORD = re.compile(r"[^\W\d_]+|[0-9]")
 _LEADS = word_set(
@@ -35,8 +35,6 @@ def read_text(
     words = _WORD.findall(text.lower())
     chosen = detect_language(text, words) if language is None else language
     if chosen != "en":
-        from perdure.dates.templates import read_templates
-
         return read_templates(text, reference, chosen, prefer, options)
     return _read_english(text, words, reference, prefer, options)
 
@@ -63,7 +61,7 @@ def _read_english(
         return []
     lex = english()
     zone = reference.tzinfo or UTC
-    scan = Scan(text, reference.replace(tzinfo=None), zone, lex, options)
+    scan = Scan(text, reference.replace(tzinfo=None), zone, lex, options, GRAMMAR)
     spans: list[DateSpan] = []
     for i in _candidates(scan):
         if spans and scan.starts[i] < spans[-1].end:

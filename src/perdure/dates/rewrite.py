@@ -7,11 +7,10 @@ from datetime import datetime, timedelta
 from functools import cache
 
 from perdure.dates.calendar import aware
-from perdure.dates.lexicon import english
+from perdure.dates.lexicon import english, word_set
 from perdure.dates.model import DateOptions, DateSpan, DateValue, DateWindow, Prefer
 from perdure.dates.reader import is_english, may_be_dated, read_text
 from perdure.dates.render import clock_text, day_text, describe_window
-from perdure.dates.wordsets import word_set
 
 _FUTURE = re.compile(
     r"\b(?:will|shall|won't|gonna|going to|plan(?:s|ning)? (?:to|on)|hop(?:e|es|ing) to|want(?:s)? to|about to|scheduled|upcoming"

@@ -6,18 +6,17 @@ from datetime import datetime
 
 from perdure.dates.calendar import DAY
 from perdure.dates.model import DateSpan, DateValue, DateWindow, Prefer
-from perdure.dates.nodes import Alt, Node
-from perdure.dates.tokens import Scan
+from perdure.dates.nodes import Alt, Node, Reference
 
 _TAGGED = ("more_than", "less_than")
 
 
-def make_span(scan: Scan, node: Node, text: str, start: int, end: int, prefer: Prefer) -> DateSpan | None:
+def make_span(ref: Reference, node: Node, text: str, start: int, end: int, prefer: Prefer) -> DateSpan | None:
     """The public form of a node."""
-    values = tuple(value for alt in node.alts if (value := _value(scan, alt)) is not None)
+    values = tuple(value for alt in node.alts if (value := _value(ref, alt)) is not None)
     if node.alts and not values:
         return None
-    window = _preferred(scan, values, node, prefer)
+    window = _preferred(ref, values, node, prefer)
     modifier = next((tag for tag in _TAGGED if tag in node.tags), node.mod)
     return DateSpan(
         text=text,
@@ -33,25 +32,25 @@ def make_span(scan: Scan, node: Node, text: str, start: int, end: int, prefer: P
     )
 
 
-def _value(scan: Scan, alt: Alt) -> DateValue | None:
+def _value(ref: Reference, alt: Alt) -> DateValue | None:
     start, stop, end, begin = alt
     first = begin if begin is not None else start
     if first is not None and end is not None and end < first:
         return None
-    return DateValue(
-        _aware(scan, start), _aware(scan, stop), DateWindow(_aware(scan, first), _aware(scan, end))
-    )
+    return DateValue(_aware(ref, start), _aware(ref, stop), DateWindow(_aware(ref, first), _aware(ref, end)))
 
 
-def _aware(scan: Scan, moment: datetime | None) -> datetime | None:
-    return None if moment is None else moment.replace(tzinfo=scan.zone)
+def _aware(ref: Reference, moment: datetime | None) -> datetime | None:
+    return None if moment is None else moment.replace(tzinfo=ref.zone)
 
 
-def _preferred(scan: Scan, values: tuple[DateValue, ...], node: Node, prefer: Prefer) -> DateWindow | None:
+def _preferred(
+    ref: Reference, values: tuple[DateValue, ...], node: Node, prefer: Prefer
+) -> DateWindow | None:
     """The window of the reading the caller wants: the latest that has begun, or the first that is not over."""
     if not values or node.kind in ("duration", "recurring"):
         return None
-    now = scan.now.replace(tzinfo=scan.zone)
+    now = ref.now.replace(tzinfo=ref.zone)
     if prefer == "past":
         begun = [value.window for value in values if value.window.start is None or value.window.start <= now]
         if not begun:

@@ -8,19 +8,27 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 
+from perdure.dates.build import (
+    calendar_day,
+    calendar_month,
+    calendar_year,
+    day_node,
+    make_length,
+    month_year,
+    moved_from_now,
+    on_day,
+    part_node,
+    plain_weekday,
+    point_node,
+    stretch,
+    unit_node,
+    weekday_in_week,
+)
 from perdure.dates.calendar import DAY, is_date
-from perdure.dates.grammar.counted import stretch
-from perdure.dates.grammar.dayparts import on_day, part_node
-from perdure.dates.grammar.durations import make_length
-from perdure.dates.grammar.periods import month_year
-from perdure.dates.grammar.shifts import moved_from_now
-from perdure.dates.grammar.units import unit_node
-from perdure.dates.grammar.weekdays import plain_weekday, weekday_in_week
 from perdure.dates.lexicon import english, load_table
 from perdure.dates.model import DateOptions, DateSpan, Prefer
-from perdure.dates.nodes import Node, calendar_day, calendar_month, calendar_year, day_node, point_node
+from perdure.dates.nodes import Node, Reference
 from perdure.dates.spans import make_span
-from perdure.dates.tokens import Scan
 
 _NUMERIC = {
     r"{year}[-/.]{m}[-/.]{day}": "date",
@@ -107,12 +115,12 @@ def read_templates(
 ) -> list[DateSpan]:
     """The expressions of a text in a language that has patterns."""
     table = templates(language)
-    scan = Scan("", reference.replace(tzinfo=None), reference.tzinfo or UTC, english(), options)
+    ref = Reference(reference.replace(tzinfo=None), reference.tzinfo or UTC, english(), options)
     spans = []
     for match in table.pattern.finditer(text):
-        node = _read(scan, table, match)
+        node = _read(ref, table, match)
         span = (
-            make_span(scan, node, match.group(), match.start(), match.end(), prefer)
+            make_span(ref, node, match.group(), match.start(), match.end(), prefer)
             if node is not None
             else None
         )
@@ -121,7 +129,7 @@ def read_templates(
     return spans
 
 
-def _read(scan: Scan, table: Templates, match: re.Match[str]) -> Node | None:
+def _read(ref: Reference, table: Templates, match: re.Match[str]) -> Node | None:
     number = next(index for index in range(len(table.rules)) if match.group(f"p{index}") is not None)
     slots = {
         name.split("_")[1]: value
@@ -130,7 +138,7 @@ def _read(scan: Scan, table: Templates, match: re.Match[str]) -> Node | None:
     }
     verb, *details = table.rules[number].split()
     try:
-        return _VERBS[verb](scan, table, slots, details)
+        return _VERBS[verb](ref, table, slots, details)
     except (ValueError, OverflowError):
         # datetime's own answer to years before 1 or after 9999.
         return None
@@ -158,86 +166,86 @@ def _key(text: str) -> str:
     return " ".join(text.lower().rstrip(".").split())
 
 
-def _day(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> Node:
-    return day_node([scan.today + DAY * int(details[0])])
+def _day(ref: Reference, table: Templates, slots: Slots, details: list[str]) -> Node:
+    return day_node([ref.today + DAY * int(details[0])])
 
 
-def _part(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> Node:
-    return on_day(part_node(scan, details[0]), int(details[1]))
+def _part(ref: Reference, table: Templates, slots: Slots, details: list[str]) -> Node:
+    return on_day(part_node(ref, details[0]), int(details[1]))
 
 
-def _now(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> Node:
-    return point_node(scan.now, "second").changed(timex="PRESENT_REF")
+def _now(ref: Reference, table: Templates, slots: Slots, details: list[str]) -> Node:
+    return point_node(ref.now, "second").changed(timex="PRESENT_REF")
 
 
-def _shift(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> Node:
+def _shift(ref: Reference, table: Templates, slots: Slots, details: list[str]) -> Node:
     return moved_from_now(
-        scan, make_length(_number(table, slots["n"]), table.units[_key(slots["unit"])]), int(details[0])
+        ref, make_length(_number(table, slots["n"]), table.units[_key(slots["unit"])]), int(details[0])
     )
 
 
-def _stretch(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> Node:
+def _stretch(ref: Reference, table: Templates, slots: Slots, details: list[str]) -> Node:
     return stretch(
-        scan, make_length(_number(table, slots["n"]), table.units[_key(slots["unit"])]), int(details[0])
+        ref, make_length(_number(table, slots["n"]), table.units[_key(slots["unit"])]), int(details[0])
     )
 
 
-def _unit(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> Node | None:
+def _unit(ref: Reference, table: Templates, slots: Slots, details: list[str]) -> Node | None:
     unit = details[1] if len(details) > 1 else table.units[_key(slots["unit"])]
     if unit == "day":
-        return day_node([scan.today + DAY * int(details[0])])
+        return day_node([ref.today + DAY * int(details[0])])
     if unit in ("second", "minute", "hour"):
         return None
-    return unit_node(unit, scan.now, int(details[0]))
+    return unit_node(unit, ref.now, int(details[0]))
 
 
-def _weekday(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> Node | None:
+def _weekday(ref: Reference, table: Templates, slots: Slots, details: list[str]) -> Node | None:
     if "weekday" not in slots:
         return None
     number = table.weekdays[_key(slots["weekday"])]
     if details[0] == "plain":
-        return plain_weekday(scan, number)
-    return weekday_in_week(scan, number, {"last": -1, "this": 0, "next": 1}[details[0]])
+        return plain_weekday(ref, number)
+    return weekday_in_week(ref, number, {"last": -1, "this": 0, "next": 1}[details[0]])
 
 
-def _date(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> Node | None:
+def _date(ref: Reference, table: Templates, slots: Slots, details: list[str]) -> Node | None:
     month = table.months[_key(slots["month"])] if "month" in slots else int(_number(table, slots["m"]))
     day = int(_number(table, slots["day"]))
-    return _valid(calendar_day(scan, int(slots["year"]) if "year" in slots else None, month, day))
+    return _valid(calendar_day(ref, int(slots["year"]) if "year" in slots else None, month, day))
 
 
 def _valid(node: Node | None) -> Node | None:
     return node if node is not None and node.alts else None
 
 
-def _numeric(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> Node | None:
+def _numeric(ref: Reference, table: Templates, slots: Slots, details: list[str]) -> Node | None:
     first, second, year = int(slots["first"]), int(slots["second"]), int(slots["year"])
-    chosen = scan.options.day_first
+    chosen = ref.options.day_first
     day_first = table.day_first if chosen is None else chosen
     day, month = (first, second) if day_first else (second, first)
     if not is_date(year, month, day):
         day, month = month, day
-    return _valid(calendar_day(scan, year, month, day))
+    return _valid(calendar_day(ref, year, month, day))
 
 
-def _month(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> Node | None:
+def _month(ref: Reference, table: Templates, slots: Slots, details: list[str]) -> Node | None:
     month = table.months[_key(slots["month"])] if "month" in slots else int(_number(table, slots["m"]))
     if not 1 <= month <= 12:
         return None
     if details[:2] == ["of", "year"]:
-        return calendar_month(scan, scan.now.year + int(details[2]), month)
+        return calendar_month(ref, ref.now.year + int(details[2]), month)
     if details:
         return calendar_month(
-            scan, month_year(scan.now, month, {"last": -1, "this": 0, "next": 1}[details[0]]), month
+            ref, month_year(ref.now, month, {"last": -1, "this": 0, "next": 1}[details[0]]), month
         )
-    return calendar_month(scan, int(slots["year"]) if "year" in slots else None, month)
+    return calendar_month(ref, int(slots["year"]) if "year" in slots else None, month)
 
 
-def _year(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> Node:
+def _year(ref: Reference, table: Templates, slots: Slots, details: list[str]) -> Node:
     return calendar_year(int(slots["year"]))
 
 
-_VERBS: dict[str, Callable[[Scan, Templates, Slots, list[str]], Node | None]] = {
+_VERBS: dict[str, Callable[[Reference, Templates, Slots, list[str]], Node | None]] = {
     "day": _day, "part": _part, "now": _now, "shift": _shift, "stretch": _stretch, "unit": _unit, "weekday": _weekday,
     "date": _date, "numeric": _numeric, "month": _month, "year": _year,
 }  # fmt: skip

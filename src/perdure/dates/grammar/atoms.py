@@ -5,10 +5,11 @@ Which readers can succeed is decided by the first word, so that most words cost 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 
 from perdure.dates.grammar.clock import match_clock
+from perdure.dates.grammar.combine import operand
 from perdure.dates.grammar.counted import last_units, part_of_period, rest_of, to_date
 from perdure.dates.grammar.dayparts import part_of_day
 from perdure.dates.grammar.days import bare_ordinal_day, named_day, relative_day
@@ -32,12 +33,10 @@ from perdure.dates.grammar.weekdays import (
     week_then_weekday,
     weekday,
 )
-from perdure.dates.lexicon import english
+from perdure.dates.lexicon import english, word_set
 from perdure.dates.nodes import Match
-from perdure.dates.tokens import Scan, memoised
-from perdure.dates.wordsets import word_set
+from perdure.dates.scan import Grammar, Reader, Scan, memoised
 
-Reader = Callable[[Scan, int], Match | None]
 NUMBER = "#"
 _COUNTS = word_set("a an few some several couple dozen handful half quarter another ½ ¼ ¾ #")
 
@@ -127,7 +126,7 @@ def day(scan: Scan, i: int) -> Match | None:
 @memoised
 def atom(scan: Scan, i: int) -> Match | None:
     """The longest expression among days, distances, periods and times."""
-    return _longest(_other_readers().get(_key(scan, i), ()), scan, i, day(scan, i))
+    return _longest(_other_readers().get(_key(scan, i), ()), scan, i, scan.day(i))
 
 
 def _longest(readers: tuple[Reader, ...], scan: Scan, i: int, best: Match | None) -> Match | None:
@@ -142,3 +141,6 @@ def _longest(readers: tuple[Reader, ...], scan: Scan, i: int, best: Match | None
 def first_words() -> frozenset[str]:
     """Every word that an atom can begin with."""
     return frozenset(_day_readers()) | frozenset(_other_readers())
+
+
+GRAMMAR = Grammar(day, atom, period, operand)

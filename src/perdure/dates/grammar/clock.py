@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from perdure.dates.build import GRAIN_LENGTH
 from perdure.dates.grammar.numbers import small_cardinal
-from perdure.dates.nodes import GRAIN_LENGTH, Alt, Match, Node
-from perdure.dates.tokens import Scan, memoised
+from perdure.dates.nodes import Alt, Match, Node
+from perdure.dates.scan import Scan, memoised
 
 _HALVES = {"am": 0, "a": 0, "pm": 12, "p": 12}
 _NAMED = {"noon": 12, "midday": 12, "noonish": 12, "middayish": 12, "midnight": 0}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from perdure.dates.build import pin
 from perdure.dates.calendar import DAY
 from perdure.dates.grammar.clock import Clock, clock, clock_node, expected_clock
 from perdure.dates.grammar.dayparts import part_of_day
 from perdure.dates.grammar.durations import length_at
-from perdure.dates.grammar.pinning import pin
 from perdure.dates.nodes import Alt, Match, Node
-from perdure.dates.tokens import Scan
+from perdure.dates.scan import Scan
 
 CONNECTORS = frozenset(("to", "till", "until", "through", "thru", "til", "-", "–", "—", "~"))
 _HALF = timedelta(hours=12)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from perdure.dates.build import days_of, moved, on_days, opened, pin, weekday_in_week
 from perdure.dates.calendar import DAY
-from perdure.dates.grammar.atoms import atom, day
 from perdure.dates.grammar.clock import (
     Clock,
     clock,
@@ -17,11 +17,11 @@ from perdure.dates.grammar.clock import (
 from perdure.dates.grammar.clockranges import clock_range
 from perdure.dates.grammar.dayparts import part_name, part_of_day
 from perdure.dates.grammar.isotimes import iso_time
-from perdure.dates.grammar.pinning import days_of, on_days, pin
+from perdure.dates.grammar.numeric import numeric_day
 from perdure.dates.grammar.weekdays import nth_weekday_at, nth_weekday_of
+from perdure.dates.lexicon import word_set
 from perdure.dates.nodes import Alt, Match, Node
-from perdure.dates.tokens import Scan, memoised
-from perdure.dates.wordsets import word_set
+from perdure.dates.scan import Scan, memoised
 
 _AT = frozenset(("at", "@", "around", "about", "circa", "by", "starting"))
 _TIME_LEADS = frozenset(("from", "between", "for", "at"))
@@ -55,7 +55,7 @@ def operand(scan: Scan, i: int) -> Match | None:
 
 def start_of_operand(scan: Scan, i: int) -> Match | None:
     """The atom or range of clock times an operand begins with."""
-    found = atom(scan, i) or timed_nth_weekday(scan, i)
+    found = scan.atom(i) or timed_nth_weekday(scan, i)
     if scan.words[i] not in _TIME_LEADS and not starts_clock(scan, i):
         return found
     times = clock_range(scan, i) or plain_times_before_day(scan, i) or announced_clock(scan, i)
@@ -85,7 +85,7 @@ def plain_times_before_day(scan: Scan, i: int) -> Match | None:
     found = clock_range(scan, i, announced=True)
     if found is None:
         return None
-    following = day(scan, scan.skip(found[1], "on", ","))
+    following = scan.day(scan.skip(found[1], "on", ","))
     return found if following is not None and following[0].kind == "date" else None
 
 
@@ -118,7 +118,7 @@ def _counts_noun(scan: Scan, i: int, j: int) -> bool:
     word = scan.words[j]
     if words_of_number(scan, i) and word in ("with", "of", "time", "point", "end"):
         return True
-    return word.isalpha() and word not in _AFTER_HOUR and day(scan, j) is None
+    return word.isalpha() and word not in _AFTER_HOUR and scan.day(j) is None
 
 
 def words_of_number(scan: Scan, i: int) -> bool:
@@ -148,7 +148,7 @@ def _day_or_part_follows(scan: Scan, i: int, j: int) -> bool:
     named = scan.words[j] in ("in", "at", "this", "tonight", "tonite", "early", "late")
     if part is not None and named and (scan.numbers[i] is None or scan.digits(i) <= 2):
         return True
-    return hour_and_minute_words(scan, i) is not None and day(scan, scan.skip(j, "on")) is not None
+    return hour_and_minute_words(scan, i) is not None and scan.day(scan.skip(j, "on")) is not None
 
 
 def _extended(scan: Scan, node: Node, j: int) -> Match | None:
@@ -204,8 +204,6 @@ def _day_then_time(scan: Scan, node: Node, j: int) -> Match | None:
 
 def _nearer_day(scan: Scan, k: int) -> Match | None:
     """ "tomorrow, 13/04/21, at 7 PM": the date in digits decides."""
-    from perdure.dates.grammar.numeric import numeric_day
-
     if scan.words[k - 1] != ",":
         return None
     found = numeric_day(scan, k)
@@ -223,8 +221,6 @@ def _part_after(scan: Scan, node: Node, j: int) -> Match:
 
 
 def _open_time(scan: Scan, days: Node, value: Clock, j: int, mod: str) -> Match:
-    from perdure.dates.grammar.modifiers import opened
-
     timed, end = _part_after(scan, on_days(scan, clock_node(scan, value), days), j)
     return opened(timed, mod), end
 
@@ -257,7 +253,7 @@ def _time_then_day(scan: Scan, node: Node, j: int) -> Match | None:
     k = scan.skip(j, "on", "of", ",", "-", "in", "for")
     if scan.words[j] == "," and scan.words[k] == "on":
         k += 1
-    found = day(scan, k)
+    found = scan.day(k)
     if found is None or found[0].kind != "date" or "holiday" in found[0].tags or not found[0].alts:
         return None
     if scan.words[j] == "-" or (scan.words[j] in ("in", "for") and scan.words[k] not in ("the",)):
@@ -286,8 +282,6 @@ def _part_then_time(scan: Scan, node: Node, j: int) -> Match | None:
     mod = _BOUNDS.get(scan.words[k])
     timed = pin(on_days(scan, clock_node(scan, value[0]), days_of(node)), node)
     if mod is not None:
-        from perdure.dates.grammar.modifiers import opened
-
         return opened(timed, mod), value[1]
     return timed, value[1]
 
@@ -298,9 +292,6 @@ def _part_then_week(scan: Scan, node: Node, j: int) -> Match | None:
     steps = scan.lex.shifts.get(scan.words[j])
     if steps is None or scan.words[j + 1] != "week" or "weekday" not in node.tags:
         return None
-    from perdure.dates.grammar.dayparts import moved
-    from perdure.dates.grammar.weekdays import weekday_in_week
-
     first = node.alts[0]
     assert first.start is not None
     target = weekday_in_week(scan, first.start.weekday(), steps).alts[0].start
@@ -318,10 +309,10 @@ def half_of_named_day(scan: Scan, i: int) -> Match | None:
     j = scan.skip(i + 1, "in")
     if words[j] == "the" and words[j + 1] == "day":
         k = scan.skip(j + 2, "on", ",")
-        found = day(scan, k)
+        found = scan.day(k)
         days, end = (found[0], found[1]) if found is not None and found[0].kind == "date" else (None, j + 2)
     else:
-        found = day(scan, j)
+        found = scan.day(j)
         if (
             found is None
             or found[0].kind != "date"

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from perdure.dates.build import elapsed, make_length, period_node, stretch, unit_bounds, unit_start
 from perdure.dates.calendar import (
     DAY,
     WEEK,
-    add_business_days,
     add_months,
     first_week_of_month,
     iso_week,
     last_week_of_month,
     weeks_in_year,
 )
-from perdure.dates.grammar.durations import length_at, make_length, single_length
+from perdure.dates.grammar.durations import length_at, single_length
 from perdure.dates.grammar.numbers import count, ordinal
-from perdure.dates.grammar.units import unit_bounds, unit_start
-from perdure.dates.nodes import Alt, Length, Match, Node, elapsed, period_node, shift
-from perdure.dates.tokens import Scan, memoised
-from perdure.dates.wordsets import word_set
+from perdure.dates.lexicon import word_set
+from perdure.dates.nodes import Alt, Match, Node
+from perdure.dates.scan import Scan, memoised
 
-_FINE = frozenset(("second", "minute", "hour"))
 _MODALS = word_set("will would can could should may might must to not did does")
 
 
@@ -61,42 +59,6 @@ def _without_tail(scan: Scan, steps: int, j: int) -> Match | None:
     return stretch(scan, single[0], steps), single[1]
 
 
-def stretch(scan: Scan, length: Length, steps: int) -> Node:
-    """The time before now, or from tomorrow on."""
-    if length.grain in _FINE or length.seconds:
-        now = scan.now.replace(microsecond=0)
-        other = shift(scan, now, length, steps)
-        first, last = (other, now) if steps < 0 else (now, other)
-        return Node(
-            "datetimerange",
-            length.grain,
-            [Alt(first, last, last)],
-            timex=f"({first.isoformat()},{last.isoformat()},{length.timex})",
-        )
-    if length.business:
-        return _business_stretch(scan, length, steps)
-    if length.grain in ("quarter", "decade", "century") and length.months == int(length.months):
-        size = {"quarter": 3, "decade": 120, "century": 1200}[length.grain]
-        amount = int(length.months / size)
-        pair = unit_bounds(length.grain, scan.now, 1 if steps > 0 else -amount, amount)
-        return period_node([pair], length.grain)
-    start = scan.today + DAY if steps > 0 else shift(scan, scan.today, length, -1)
-    stop = shift(scan, start, length, 1) if steps > 0 else scan.today
-    node = period_node([(start, stop)], length.grain, f"({start:%Y-%m-%d},{stop:%Y-%m-%d},{length.timex})")
-    if steps < 0:
-        node.alts = [Alt(start, stop, stop + DAY)]
-    return node
-
-
-def _business_stretch(scan: Scan, length: Length, steps: int) -> Node:
-    if steps > 0:
-        start = add_business_days(scan.today, 1)
-        stop = add_business_days(scan.today, length.business) + DAY
-    else:
-        start, stop = add_business_days(scan.today, -length.business), scan.today
-    return period_node([(start, stop)], "day")
-
-
 def part_of_period(scan: Scan, i: int) -> Match | None:
     """ "the last week of July", "first ten days of last year", "the 9th month of next year", "the second week of 2021"."""
     j = scan.skip(i, "the")
@@ -112,9 +74,7 @@ def part_of_period(scan: Scan, i: int) -> Match | None:
     unit = scan.lex.units.get(scan.words[k])
     if unit not in ("day", "week", "month", "weekend", "quarter", "year") or not _whole_follows(scan, k + 1):
         return None
-    from perdure.dates.grammar.periods import period
-
-    found = period(scan, scan.skip(k + 1, "of", "in"))
+    found = scan.period(scan.skip(k + 1, "of", "in"))
     if (
         found is None
         or found[0].grain not in ("week", "month", "year", "quarter", "season", "decade")

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
-from perdure.dates.calendar import DAY
-from perdure.dates.nodes import Alt, Match, Node
-from perdure.dates.tokens import Scan, memoised
+from perdure.dates.build import on_day, part_node
+from perdure.dates.nodes import Match
+from perdure.dates.scan import Scan, memoised
 
 _EARLY = {"early": "start", "late": "end", "later": "end", "mid": "mid", "earlier": "start"}
-_SECOND = timedelta(seconds=1)
 
 
 def part_name(scan: Scan, j: int) -> tuple[str, int] | None:
@@ -30,20 +27,6 @@ def part_name(scan: Scan, j: int) -> tuple[str, int] | None:
 def _joined_time(scan: Scan, j: int) -> int | None:
     k = scan.skip(j, "-")
     return k + 1 if scan.words[k] == "time" else None
-
-
-def part_node(scan: Scan, name: str, mod: str | None = None) -> Node:
-    """A part of any day, on the reference day."""
-    low, high, code = scan.lex.parts_of_day[name]
-    start, end = scan.today + timedelta(hours=low), scan.today + timedelta(hours=high)
-    if mod == "start":
-        end = start + timedelta(hours=2)
-    elif mod == "end":
-        start += timedelta(hours=2)
-    elif mod == "mid":
-        start, end = start + timedelta(hours=1), end - timedelta(hours=1)
-    stop = end - _SECOND if high == 24 and mod != "start" else end
-    return Node("timerange", "part_of_day", [Alt(start, stop, end)], mod=mod, part=name, timex="T" + code)
 
 
 @memoised
@@ -97,17 +80,6 @@ def _dated_part(scan: Scan, j: int, mod: str | None) -> Match | None:
     if found is None or scan.words[k].endswith("s"):
         return None
     return on_day(part_node(scan, found[0], mod), steps), found[1]
-
-
-def on_day(part: Node, days: int) -> Node:
-    """A part of the reference day, moved by days."""
-    return part.changed(kind="datetimerange", alts=[moved(alt, DAY * days) for alt in part.alts])
-
-
-def moved(alt: Alt, delta: timedelta) -> Alt:
-    """A reading moved as a whole."""
-    start, stop, end, begin = (None if value is None else value + delta for value in alt)
-    return Alt(start, stop, end, begin)
 
 
 def meal(scan: Scan, i: int) -> Match | None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from perdure.dates.build import calendar_day, day_node, day_of_month
 from perdure.dates.calendar import DAY, is_date
 from perdure.dates.grammar.clock import expected_clock
 from perdure.dates.grammar.months import month_at, year_after
 from perdure.dates.grammar.numbers import cardinal, ordinal, small_cardinal, year_words
 from perdure.dates.grammar.numeric import continues, inside_number
-from perdure.dates.nodes import Match, Node, calendar_day, day_node, day_of_month
-from perdure.dates.tokens import Scan, memoised
-from perdure.dates.wordsets import word_set
+from perdure.dates.lexicon import word_set
+from perdure.dates.nodes import Match, Node
+from perdure.dates.scan import Scan, memoised
 
 _TODAY = {"today": 0, "otd": 0, "tomorrow": 1, "tmr": 1, "tmrw": 1, "tomorow": 1, "yesterday": -1}
 
@@ -136,12 +137,10 @@ def _day_first(scan: Scan, i: int) -> Match | None:
 
 
 def _day_of_period(scan: Scan, i: int, value: int, k: int) -> Match | None:
-    from perdure.dates.grammar.periods import period
-
     month = month_at(scan, k)
     if month is not None:
         return _finish(scan, month[0], value, month[1]) if scan.words[i] != "the" else None
-    found = period(scan, k)
+    found = scan.period(k)
     if found is None or found[0].grain not in ("month", "year"):
         return None
     node, j = found

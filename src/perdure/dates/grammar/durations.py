@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
+from perdure.dates.build import DAY_SECONDS, make_length
 from perdure.dates.grammar.numbers import count
 from perdure.dates.nodes import Length, Match, Node
-from perdure.dates.tokens import Scan, memoised
+from perdure.dates.scan import Scan, memoised
 
-_MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}
-_DAYS = {"day": 1, "night": 1, "week": 7, "weekend": 2, "fortnight": 14}
-_SECONDS = {"second": 1, "minute": 60, "hour": 3600}
 _SIZE = ("second", "minute", "hour", "day", "week", "month", "year")
-_DAY_SECONDS = 86400
-_TOTAL = {
-    **_SECONDS, **{unit: days * _DAY_SECONDS for unit, days in _DAYS.items()},
-    "month": 30 * _DAY_SECONDS, "quarter": 90 * _DAY_SECONDS, "year": 365 * _DAY_SECONDS, "decade": 3650 * _DAY_SECONDS,
-    "century": 36500 * _DAY_SECONDS,
-}  # fmt: skip
-_CODES = {
-    "second": "T{}S", "minute": "T{}M", "hour": "T{}H", "day": "{}D", "night": "{}D", "week": "{}W",
-    "weekend": "{}WE", "fortnight": "{}W", "month": "{}M", "quarter": "{}M", "year": "{}Y", "decade": "{}Y",
-    "century": "{}Y",
-}  # fmt: skip
-_FACTORS = {"fortnight": 2, "quarter": 3, "decade": 10, "century": 100}
 _GLUED = frozenset(
     (
         "h",
@@ -51,21 +37,6 @@ _ONLY_GLUED = frozenset(("h", "d", "y", "mo"))
 def unit_at(scan: Scan, i: int) -> str | None:
     """The unit of time named at an index."""
     return scan.lex.units.get(scan.words[i])
-
-
-def make_length(amount: float, unit: str) -> Length:
-    """A length from a count and a unit."""
-    shown = amount * _FACTORS.get(unit, 1)
-    code = _CODES[unit].format(int(shown) if shown == int(shown) else shown)
-    grain = "day" if unit in ("night", "weekend") else "week" if unit == "fortnight" else unit
-    return Length(
-        months=_MONTHS.get(unit, 0) * amount,
-        days=_DAYS.get(unit, 0) * amount,
-        seconds=_SECONDS.get(unit, 0) * amount,
-        grain=grain,
-        timex="P" + code,
-        total=amount * _TOTAL[unit],
-    )
 
 
 def join_lengths(first: Length, second: Length) -> Length:
@@ -99,7 +70,7 @@ def single_length(scan: Scan, i: int) -> tuple[Length, int] | None:
         j += 1
     if scan.words[j] in ("business", "working", "work") and unit_at(scan, j + 1) == "day":
         return Length(
-            business=int(amount), grain="day", timex=f"P{int(amount)}BD", total=amount * _DAY_SECONDS
+            business=int(amount), grain="day", timex=f"P{int(amount)}BD", total=amount * DAY_SECONDS
         ), j + 2
     word = scan.words[j]
     unit = scan.lex.units.get(word)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from perdure.dates.build import day_node, period_node
 from perdure.dates.calendar import DAY, week_start
 from perdure.dates.grammar.months import year_after
 from perdure.dates.holidays import holiday_date
-from perdure.dates.nodes import Match, Node, Parts, day_node, period_node
-from perdure.dates.tokens import Scan
+from perdure.dates.nodes import Match, Node, Parts
+from perdure.dates.scan import Scan
 
 
 def holiday_at(scan: Scan, i: int) -> tuple[str, int] | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta, timezone
 
+from perdure.dates.build import on_days
 from perdure.dates.grammar.clock import clock, clock_node
-from perdure.dates.grammar.pinning import on_days
 from perdure.dates.nodes import Alt, Match, Node
-from perdure.dates.tokens import Scan
+from perdure.dates.scan import Scan
 
 
 def iso_time(scan: Scan, node: Node, j: int) -> Match | None:

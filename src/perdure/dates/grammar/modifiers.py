@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from perdure.dates.build import on_days, opened
 from perdure.dates.grammar.clock import clock_node, expected_clock
 from perdure.dates.grammar.combine import operand
 from perdure.dates.grammar.dayparts import meal
 from perdure.dates.grammar.ranges import date_range
-from perdure.dates.nodes import Alt, Match, Node
-from perdure.dates.tokens import Scan
+from perdure.dates.nodes import Match, Node
+from perdure.dates.scan import Scan
 
 _PREFIXES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("no", "later", "than"), "before"), (("not", "later", "than"), "before"), (("earlier", "than"), "before"),
@@ -33,12 +34,6 @@ _SUFFIXES: tuple[tuple[tuple[str, ...], str], ...] = (
 _BY_FIRST_WORD = {
     first: [(list(phrase), mod) for phrase, mod in _PREFIXES if phrase[0] == first]
     for first in {phrase[0] for phrase, _ in _PREFIXES}
-}
-_TIMED = {
-    "time": "timerange",
-    "timerange": "timerange",
-    "datetime": "datetimerange",
-    "datetimerange": "datetimerange",
 }
 
 
@@ -108,32 +103,6 @@ def _expected_hour(scan: Scan, k: int, word: str) -> Match | None:
     return None if found is None else (clock_node(scan, found[0]), found[1])
 
 
-def opened(node: Node, mod: str) -> Node:
-    """The open range on one side of a node."""
-    alts = [_open(alt, node, mod) for alt in node.alts]
-    return node.changed(
-        kind=_TIMED.get(node.kind, "range"),
-        alts=list(dict.fromkeys(alts)),
-        mod=mod,
-        tags=node.tags | ({f"inner_{node.mod}"} if node.mod else set()),
-    )
-
-
-def _open(alt: Alt, node: Node, mod: str) -> Alt:
-    start, stop, end, _ = alt
-    portion = "portion_end" in node.tags
-    if mod == "before":
-        bound = stop if portion else start if start is not None else stop
-        return Alt(None, bound, bound)
-    if mod == "until":
-        return Alt(None, stop if portion or start is None else start, end)
-    if mod == "since":
-        return Alt(start, None, None)
-    after_portion_start = "portion_start" in node.tags
-    bound = start if node.kind in ("date", "datetime", "time") or after_portion_start else stop
-    return Alt(bound, None, None, end)
-
-
 def _approximate(scan: Scan, j: int) -> Match | None:
     found = operand(scan, j) or operand(scan, scan.skip(j, "the"))
     if found is not None and found[0].kind in ("date", "datetime", "time", "range") and found[0].mod is None:
@@ -160,10 +129,7 @@ def trailing_bound(scan: Scan, node: Node, j: int) -> Match | None:
 
 def _with_day(scan: Scan, node: Node, end: int, mod: str) -> Match | None:
     if node.kind == "time":
-        from perdure.dates.grammar.atoms import day
-        from perdure.dates.grammar.pinning import on_days
-
-        found = day(scan, scan.skip(end, "on"))
+        found = scan.day(scan.skip(end, "on"))
         if found is not None and found[0].kind == "date":
             return opened(on_days(scan, node, found[0]), mod), found[1]
     return opened(node, mod), end

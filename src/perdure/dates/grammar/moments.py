@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from perdure.dates.build import point_node
 from perdure.dates.calendar import DAY
-from perdure.dates.nodes import Alt, Match, Node, point_node
-from perdure.dates.tokens import Scan
+from perdure.dates.nodes import Alt, Match, Node
+from perdure.dates.scan import Scan
 
 _LAST = timedelta(hours=23, minutes=59, seconds=59)
 
@@ -44,9 +45,7 @@ def end_of_day(scan: Scan, i: int) -> Match | None:
     k = scan.skip(scan.skip(j + 2, "the"), "my", "our")
     if words[k] == "day":
         return _end_of(scan, Node("date", "day", [Alt(scan.today, None, None)])), k + 1
-    from perdure.dates.grammar.atoms import day
-
-    found = day(scan, k)
+    found = scan.day(k)
     if found is None or found[0].kind != "date":
         return None
     return _end_of(scan, found[0]), found[1]

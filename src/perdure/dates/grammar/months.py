@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from perdure.dates.grammar.numbers import two_digit_year, year_words
-from perdure.dates.tokens import Scan
-from perdure.dates.wordsets import word_set
+from perdure.dates.lexicon import word_set
+from perdure.dates.scan import Scan
 
 _LEADS = word_set(
     "in since until till by of from during before after last next early late mid between through throughout around about "

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from perdure.dates.build import day_node, period_node, unit_node
 from perdure.dates.calendar import DAY, WEEK, week_start
-from perdure.dates.grammar.units import unit_node
 from perdure.dates.grammar.weekdays import weekday_at
-from perdure.dates.nodes import Match, day_node, period_node
-from perdure.dates.tokens import Scan
+from perdure.dates.nodes import Match
+from perdure.dates.scan import Scan
 
 _UNITS = frozenset(("week", "weekend", "month", "quarter", "year", "decade"))
 
@@ -64,8 +64,6 @@ def _next_weekday(base: datetime, weekday: int, sign: int) -> datetime:
 
 def _base(scan: Scan, k: int) -> tuple[list[datetime], int, int] | None:
     """The dates behind "before" or "after", with the direction and the index after them."""
-    from perdure.dates.grammar.atoms import atom
-
     words = scan.words
     if words[k] in ("before", "after", "following", "preceding"):
         j = k + 1
@@ -73,7 +71,7 @@ def _base(scan: Scan, k: int) -> tuple[list[datetime], int, int] | None:
         j = k + 2
     else:
         return None
-    found = atom(scan, j)
+    found = scan.atom(j)
     if found is None or found[0].kind not in ("date", "range") or found[0].mod is not None:
         return None
     starts = [alt.start for alt in found[0].alts if alt.start is not None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perdure.dates.tokens import Scan
+from perdure.dates.scan import Scan
 
 _SUFFIXES = frozenset(("st", "nd", "rd", "th"))
 _FRACTIONS = {"½": 0.5, "¼": 0.25, "¾": 0.75}

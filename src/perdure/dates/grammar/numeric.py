@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from perdure.dates.build import calendar_day, calendar_month, day_node
 from perdure.dates.calendar import is_date
 from perdure.dates.grammar.numbers import two_digit_year
-from perdure.dates.nodes import Match, Node, Parts, calendar_day, calendar_month, day_node
-from perdure.dates.tokens import Scan, memoised
-from perdure.dates.wordsets import word_set
+from perdure.dates.lexicon import word_set
+from perdure.dates.nodes import Match, Node, Parts
+from perdure.dates.scan import Scan, memoised
 
 _SIGNS = frozenset("/-.")
 _DATE_LEADS = word_set(

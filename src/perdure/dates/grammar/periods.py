@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
+from perdure.dates.build import (
+    GRAIN_LENGTH,
+    calendar_month,
+    calendar_year,
+    elapsed,
+    fiscal_bounds,
+    month_year,
+    period_node,
+    school_bounds,
+    unit_node,
+)
 from perdure.dates.calendar import DAY
 from perdure.dates.grammar.months import month_alone, month_at, year_after
 from perdure.dates.grammar.numbers import two_digit_year
 from perdure.dates.grammar.numeric import numeric_month
 from perdure.dates.grammar.seasons import season
 from perdure.dates.grammar.stretches import decade, half, quarter, week_number, week_of
-from perdure.dates.grammar.units import fiscal_bounds, school_bounds, unit_node
 from perdure.dates.grammar.years import year
-from perdure.dates.nodes import (
-    GRAIN_LENGTH,
-    Alt,
-    Match,
-    Node,
-    calendar_month,
-    calendar_year,
-    elapsed,
-    period_node,
-)
-from perdure.dates.tokens import Scan, memoised
+from perdure.dates.nodes import Alt, Match, Node
+from perdure.dates.scan import Scan, memoised
 
 _WHOLE = frozenset(("week", "month", "quarter", "year", "weekend", "decade", "century", "fortnight"))
 
@@ -60,15 +59,6 @@ def named_month(scan: Scan, i: int) -> Match | None:
     if following is not None:
         return None
     return calendar_month(scan, month_year(scan.now, month[0], steps), month[0]), month[1]
-
-
-def month_year(now: datetime, month: int, steps: int) -> int:
-    """The year of "last March": the nearest such month that is over, or still to come, or of this year."""
-    if steps == 0:
-        return now.year
-    if steps < 0:
-        return now.year if month < now.month else now.year - 1
-    return now.year if month > now.month else now.year + 1
 
 
 def _plain_month(scan: Scan, i: int, forced: bool = False) -> Match | None:

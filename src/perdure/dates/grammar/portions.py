@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from perdure.dates.build import unit_node
 from perdure.dates.calendar import DAY, add_months
 from perdure.dates.nodes import Alt, Match, Node
-from perdure.dates.tokens import Scan, memoised
+from perdure.dates.scan import Scan, memoised
 
 _PREFIXES = {
     "early": "start",
@@ -59,9 +60,6 @@ def portion_word(scan: Scan, i: int) -> tuple[str, str, int] | None:
 
 
 def _whole(scan: Scan, j: int, noun: bool) -> Match | None:
-    from perdure.dates.grammar.periods import period
-    from perdure.dates.grammar.units import unit_node
-
     unit = scan.words[j]
     if unit in ("year", "month", "week", "quarter", "decade", "century") and scan.numbers[j + 1] is None:
         if (
@@ -71,7 +69,7 @@ def _whole(scan: Scan, j: int, noun: bool) -> Match | None:
         ):
             return unit_node(unit, scan.now, 0), j + 1
         return None
-    found = period(scan, j)
+    found = scan.period(j)
     return found if found is not None and found[0].kind == "range" else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from perdure.dates.build import calendar_day, day_node, day_of_month, days_of, on_days
 from perdure.dates.calendar import DAY, add_months, is_date, month_start
 from perdure.dates.grammar.clockranges import connector
 from perdure.dates.grammar.combine import operand
@@ -9,10 +10,9 @@ from perdure.dates.grammar.moments import now
 from perdure.dates.grammar.months import month_at, year_after
 from perdure.dates.grammar.numbers import cardinal, ordinal
 from perdure.dates.grammar.numeric import glued, inside_number, node_with_year
-from perdure.dates.grammar.pinning import days_of, on_days
 from perdure.dates.grammar.portions import portion
-from perdure.dates.nodes import Alt, Match, Node, calendar_day, day_node, day_of_month
-from perdure.dates.tokens import Scan
+from perdure.dates.nodes import Alt, Match, Node
+from perdure.dates.scan import Scan
 
 
 def date_range(scan: Scan, i: int) -> Match | None:

@@ -6,7 +6,7 @@ from perdure.dates.grammar.clock import Clock, clock, expected_clock, starts_clo
 from perdure.dates.grammar.dayparts import part_name
 from perdure.dates.grammar.numbers import cardinal, ordinal
 from perdure.dates.nodes import Match, Node
-from perdure.dates.tokens import Scan
+from perdure.dates.scan import Scan
 
 _RATES = {
     "daily": "P1D", "everyday": "P1D", "nightly": "P1D", "weekly": "P1W", "fortnightly": "P2W", "monthly": "P1M", "quarterly": "P3M",

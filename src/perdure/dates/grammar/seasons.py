@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from perdure.dates.build import period_node, season_bounds
 from perdure.dates.grammar.months import year_after
-from perdure.dates.grammar.units import season_bounds
-from perdure.dates.nodes import Match, Node, period_node
-from perdure.dates.tokens import Scan
-from perdure.dates.wordsets import word_set
+from perdure.dates.lexicon import word_set
+from perdure.dates.nodes import Match, Node
+from perdure.dates.scan import Scan
 
 _CODES = {"spring": "SP", "summer": "SU", "autumn": "FA", "winter": "WI"}
 _LEADS = word_set(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from perdure.dates.build import GRAIN_LENGTH, day_node, moved_from_now, period_node, shift, unit_node
 from perdure.dates.calendar import DAY
 from perdure.dates.grammar.durations import length_at
 from perdure.dates.grammar.numbers import count
-from perdure.dates.grammar.units import unit_bounds, unit_node
 from perdure.dates.grammar.weekdays import weekday_at
 from perdure.dates.model import Kind
-from perdure.dates.nodes import GRAIN_LENGTH, Alt, Length, Match, Node, day_node, period_node, shift
-from perdure.dates.tokens import Scan, memoised
+from perdure.dates.nodes import Alt, Length, Match, Node
+from perdure.dates.scan import Scan, memoised
 
 _AGO = frozenset(("ago", "back", "earlier", "previously"))
 _LATER = frozenset(("later", "hence", "after"))
@@ -88,28 +88,6 @@ def _from_now(scan: Scan, length: Length, k: int, lead: str) -> Match | None:
     return None
 
 
-def moved_from_now(scan: Scan, length: Length, sign: int) -> Node:
-    """Now moved by a length: a moment for hours and smaller, else a day."""
-    if length.grain in _FINE or length.seconds:
-        moment = shift(scan, scan.now, length, sign).replace(microsecond=0)
-        return Node(
-            "datetime", length.grain, [Alt(moment, None, moment + GRAIN_LENGTH.get(length.grain, DAY))]
-        )
-    day = shift(scan, scan.today, length, sign)
-    begin, end = rough_window(day, length)
-    node = day_node([day])
-    node.grain = length.grain if length.grain in ("week", "month", "year", "decade", "century") else "day"
-    node.alts = [Alt(day, None, end, begin)]
-    return node
-
-
-def rough_window(day: datetime, length: Length) -> tuple[datetime, datetime]:
-    """What "two years ago" means: the unit around the day it names."""
-    if length.grain in ("week", "month", "year", "decade", "century"):
-        return unit_bounds(length.grain, day, 0)
-    return day, day + DAY
-
-
 def _within(scan: Scan, length: Length) -> Node:
     if length.grain in _FINE or length.seconds:
         now = scan.now.replace(microsecond=0)
@@ -121,8 +99,6 @@ def _within(scan: Scan, length: Length) -> Node:
 
 def _from_other(scan: Scan, length: Length, k: int) -> Match | None:
     """ "before Christmas", "after tomorrow", "since the year 2011", "from Tuesday", "prior to Easter"."""
-    from perdure.dates.grammar.combine import operand
-
     words = scan.words
     if words[k] not in ("before", "after", "from", "since", "prior", "following"):
         return None
@@ -130,7 +106,7 @@ def _from_other(scan: Scan, length: Length, k: int) -> Match | None:
     j = k + 2 if scan.at(k, "prior", "to") else k + 1
     if words[j] == "now":
         return None
-    found = operand(scan, j)
+    found = scan.operand(j)
     if found is None or found[0].kind not in ("date", "range", "datetime") or found[0].mod is not None:
         return None
     base, end = found
@@ -182,8 +158,6 @@ def weekday_at_distance(scan: Scan, i: int) -> Match | None:
 
 def length_from(scan: Scan, i: int) -> Match | None:
     """ "3 days starting from next Monday", "for 3 days, from today", "2 weeks starting May 20th"."""
-    from perdure.dates.grammar.combine import operand
-
     words = scan.words
     lead = words[i] == "for"
     found = length_at(scan, i + 1 if lead else i)
@@ -197,7 +171,7 @@ def length_from(scan: Scan, i: int) -> Match | None:
         k += 1
     else:
         return None
-    base = operand(scan, k)
+    base = scan.operand(k)
     if base is None or base[0].kind != "date" or not base[0].alts:
         return None
     starts = [alt.start for alt in base[0].alts if alt.start is not None]

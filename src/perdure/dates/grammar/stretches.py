@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from perdure.dates.build import period_node
 from perdure.dates.calendar import (
     WEEK,
     add_months,
@@ -15,8 +16,8 @@ from perdure.dates.calendar import (
 )
 from perdure.dates.grammar.numbers import ordinal
 from perdure.dates.grammar.numeric import inside_number
-from perdure.dates.nodes import Match, Node, period_node
-from perdure.dates.tokens import Scan
+from perdure.dates.nodes import Match, Node
+from perdure.dates.scan import Scan
 
 
 def _coded(scan: Scan, i: int, letter: str, highest: int) -> tuple[int, int] | None:
@@ -222,9 +223,7 @@ def week_of(scan: Scan, i: int) -> Match | None:
         k = scan.skip(j + 2, "on", "from")
     else:
         return None
-    from perdure.dates.grammar.atoms import day
-
-    found = day(scan, k)
+    found = scan.day(k)
     if found is None or found[0].kind != "date":
         return None
     starts = [week_start(alt.start) for alt in found[0].alts if alt.start is not None]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from perdure.dates.calendar import DAY, WEEK, nth_weekday, week_start
+from perdure.dates.build import calendar_day, calendar_month, day_node, plain_weekday, weekday_in_week
+from perdure.dates.calendar import DAY, WEEK, nth_weekday
 from perdure.dates.grammar.days import named_day, numbered_weekday
 from perdure.dates.grammar.months import month_at, year_after
 from perdure.dates.grammar.numbers import count, ordinal
 from perdure.dates.grammar.numeric import numeric_day
-from perdure.dates.nodes import Match, Node, calendar_day, calendar_month, day_node
-from perdure.dates.tokens import Scan, memoised
-from perdure.dates.wordsets import word_set
+from perdure.dates.lexicon import word_set
+from perdure.dates.nodes import Match, Node
+from perdure.dates.scan import Scan, memoised
 
 _AMBIGUOUS = frozenset(("sun", "sat", "mon", "wed", "thu", "fri", "wednes"))
 _BEFORE = word_set(
@@ -48,17 +49,6 @@ def _clearly_weekday(scan: Scan, i: int, j: int) -> bool:
     ):
         return True
     return (i > 0 and scan.words[i - 1] in _BEFORE) or (following in (",", "(") and scan.capitalised(i))
-
-
-def weekday_in_week(scan: Scan, weekday: int, weeks: int) -> Node:
-    """A weekday of the week `weeks` away."""
-    return day_node([week_start(scan.now) + WEEK * weeks + DAY * weekday])
-
-
-def plain_weekday(scan: Scan, weekday: int) -> Node:
-    """The last and the next such day; today counts as the next."""
-    future = scan.today + DAY * ((weekday - scan.now.weekday()) % 7)
-    return day_node([future - WEEK, future], f"XXXX-WXX-{weekday + 1}", None, "weekday")
 
 
 def on_weekday_next_week(scan: Scan, i: int) -> Match | None:
@@ -224,15 +214,13 @@ def nth_weekday_of(scan: Scan, nth: int, weekday: int, k: int) -> Match | None:
 
 
 def _months_of(scan: Scan, k: int) -> Match | None:
-    from perdure.dates.grammar.periods import period
-
     month = month_at(scan, k)
     if month is not None:
         year = year_after(scan, month[1])
         if year is not None:
             return calendar_month(scan, year[0], month[0]), year[1]
         return calendar_month(scan, None, month[0]), month[1]
-    found = period(scan, k)
+    found = scan.period(k)
     return found if found is not None and found[0].grain in ("month", "year") else None
 
 

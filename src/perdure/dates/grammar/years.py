@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from perdure.dates.build import calendar_year
 from perdure.dates.grammar.numbers import year_words
 from perdure.dates.grammar.numeric import continues, inside_number
-from perdure.dates.nodes import Match, calendar_year
-from perdure.dates.tokens import Scan
-from perdure.dates.wordsets import word_set
+from perdure.dates.lexicon import word_set
+from perdure.dates.nodes import Match
+from perdure.dates.scan import Scan
 
 _LEADS = word_set(
     "in since until till by of from during before after for to through year and or not than between around about circa early late mid "

@@ -1,61 +1,47 @@
-"""Splits text into words, numbers and signs, and carries the parse state."""
+"""The words of one text, the state of its parse, and the readers that other readers call."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import wraps
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from perdure.dates.calendar import midnight
+from perdure.dates.lexicon import TOKEN, Lexicon
 from perdure.dates.model import DateOptions
+from perdure.dates.nodes import Match, Reference
 
-if TYPE_CHECKING:
-    from perdure.dates.lexicon import Lexicon
-
-_TOKEN = re.compile(r"[0-9]+|[^\W\d_]+(?:['’](?![sS]\b)[^\W\d_]+)*|['’][sS]\b|\S")
 _PADDING = 12
 # "Two days before the day after ..." may go on for ever; a real expression has a handful of links.
 _DEEPEST = 48
 
 
-def split_words(text: str) -> list[str]:
-    """The lower-case tokens of a text."""
-    return [token.lower().replace("’", "'") for token in _TOKEN.findall(text)]
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """The readers that are defined in terms of each other; others reach them through the scan."""
+
+    day: Reader
+    atom: Reader
+    period: Reader
+    operand: Reader
 
 
-class Scan:
+class Scan(Reference):
     """Tokens of one text with the reference time; reading past the end gives empty words."""
 
-    __slots__ = (
-        "depth",
-        "ends",
-        "lex",
-        "memo",
-        "now",
-        "numbers",
-        "options",
-        "size",
-        "spaced",
-        "starts",
-        "text",
-        "today",
-        "words",
-        "zone",
-    )
+    __slots__ = ("depth", "ends", "grammar", "memo", "numbers", "size", "spaced", "starts", "text", "words")
 
-    def __init__(self, text: str, now: datetime, zone: tzinfo, lex: Lexicon, options: DateOptions) -> None:
+    def __init__(
+        self, text: str, now: datetime, zone: tzinfo, lex: Lexicon, options: DateOptions, grammar: Grammar
+    ) -> None:
+        super().__init__(now, zone, lex, options)
         self.text = text
-        self.now = now
-        self.today = midnight(now)
-        self.zone = zone
-        self.lex = lex
-        self.options = options
+        self.grammar = grammar
         words: list[str] = []
         starts: list[int] = []
         ends: list[int] = []
-        for match in _TOKEN.finditer(text):
+        for match in TOKEN.finditer(text):
             words.append(match.group())
             starts.append(match.start())
             ends.append(match.end())
@@ -100,7 +86,24 @@ class Scan:
         """Whether the token begins with a capital letter."""
         return index < self.size and self.text[self.starts[index]].isupper()
 
+    def day(self, i: int) -> Match | None:
+        """The longest reading as a single day."""
+        return self.grammar.day(self, i)
 
+    def atom(self, i: int) -> Match | None:
+        """The longest expression among days, distances, periods and times."""
+        return self.grammar.atom(self, i)
+
+    def period(self, i: int) -> Match | None:
+        """Any whole period."""
+        return self.grammar.period(self, i)
+
+    def operand(self, i: int) -> Match | None:
+        """One expression with all its neighbours joined: a day with its time."""
+        return self.grammar.operand(self, i)
+
+
+Reader = Callable[[Scan, int], Match | None]
 Result = TypeVar("Result")
 
 
