@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from perdure.dates.calendar import aware
-from perdure.dates.detect import known_languages
+from perdure.dates.lexicon import known_languages
 from perdure.dates.model import Anchor, DateOptions, DateSpan, DateValue, DateWindow, Prefer
 from perdure.dates.reader import read_text
 

@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 
 DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
+UNIT_MONTHS = {"month": 1, "quarter": 3, "half": 6, "year": 12, "decade": 120, "century": 1200}
 
 
 def aware(value: datetime) -> datetime:
@@ -61,14 +62,51 @@ def week_start(moment: datetime) -> datetime:
     return midnight(moment) - DAY * moment.weekday()
 
 
-def quarter_start(moment: datetime) -> datetime:
-    """The first day of the moment's quarter."""
-    return midnight(moment).replace(month=(moment.month - 1) // 3 * 3 + 1, day=1)
+def unit_start(unit: str, moment: datetime) -> datetime:
+    """The beginning of the week, weekend, month, quarter, ... that contains the moment."""
+    if unit in ("week", "fortnight"):
+        return week_start(moment)
+    if unit == "weekend":
+        return week_start(moment) + 5 * DAY
+    months = UNIT_MONTHS[unit]
+    if months < 12:
+        return midnight(moment).replace(month=(moment.month - 1) // months * months + 1, day=1)
+    first = moment.year // (months // 12) * (months // 12)
+    return year_start(max(1, first) if unit == "century" else first)
 
 
-def half_start(moment: datetime) -> datetime:
-    """The first day of the moment's half year."""
-    return midnight(moment).replace(month=1 if moment.month <= 6 else 7, day=1)
+def unit_bounds(unit: str, moment: datetime, steps: int, length: int = 1) -> tuple[datetime, datetime]:
+    """Bounds of `length` units, beginning `steps` units from the one that contains the moment."""
+    start = unit_start(unit, moment)
+    if unit in UNIT_MONTHS:
+        start = add_months(start, steps * UNIT_MONTHS[unit])
+        return start, add_months(start, length * UNIT_MONTHS[unit])
+    if unit == "weekend":
+        start += WEEK * steps
+        return start, start + 2 * DAY + WEEK * (length - 1)
+    size = 2 * WEEK if unit == "fortnight" else WEEK
+    start += size * steps
+    return start, start + size * length
+
+
+def season_bounds(season: str, year: int, southern: bool) -> tuple[datetime, datetime]:
+    """Bounds of a meteorological season; a winter (or southern summer) is named after the year it begins in."""
+    first = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}[season]
+    if southern:
+        first = (first + 5) % 12 + 1
+    start = datetime(year, first, 1)
+    return start, add_months(start, 3)
+
+
+def fiscal_bounds(year: int, first_month: int) -> tuple[datetime, datetime]:
+    """Bounds of the fiscal year named `year`."""
+    start = datetime(year if first_month == 1 else year - 1, first_month, 1)
+    return start, add_years(start, 1)
+
+
+def school_bounds(year: int) -> tuple[datetime, datetime]:
+    """September to June, named after the year it ends in."""
+    return datetime(year - 1, 9, 1), datetime(year, 7, 1)
 
 
 def iso_week(year: int, week: int) -> datetime:

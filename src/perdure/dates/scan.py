@@ -1,4 +1,9 @@
-"""The words of one text, the state of its parse, and the readers that other readers call."""
+"""The tokens of one text, the state of its parse, and the readers that other readers call.
+
+A reader is a function of a scan and an index that returns the node it reads there and the index after it, or None.
+The grammar is recursive: "the week of" wants any day, and "the second day of" wants any period. The four readers at
+the joints are therefore not imported but looked up on the scan, which gets them as a `Grammar`.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +24,20 @@ _DEEPEST = 48
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """The readers that are defined in terms of each other; others reach them through the scan."""
+    """The readers that are defined in terms of each other."""
 
     day: Reader
+    """The longest reading as a single day."""
     atom: Reader
+    """The longest expression among days, distances, periods and times."""
     period: Reader
+    """Any whole period: a month, "last week", a year."""
     operand: Reader
+    """One expression with all its neighbours joined: a day with its time."""
 
 
 class Scan(Reference):
-    """Tokens of one text with the reference time; reading past the end gives empty words."""
+    """Tokens of one text with the reference time; reading before the first or past the last gives empty words."""
 
     __slots__ = ("depth", "ends", "grammar", "memo", "numbers", "size", "spaced", "starts", "text", "words")
 
@@ -46,25 +55,38 @@ class Scan(Reference):
             starts.append(match.start())
             ends.append(match.end())
         self.size = len(words)
-        self.spaced = [True, *(a != b for a, b in zip(starts[1:], ends, strict=False))] if words else []
-        self.words = [word.lower().replace("’", "'") for word in words]
+        self.starts, self.ends = starts, ends
+        padding = [True] * _PADDING
+        self.spaced = (
+            [True, *(a != b for a, b in zip(starts[1:], ends, strict=False)), *padding] if words else padding
+        )
+        self.words = [*(word.lower().replace("’", "'") for word in words), *[""] * _PADDING]
         self.numbers: list[int | None] = [
             int(word) if len(word) <= 6 and word.isascii() and word.isdigit() else None for word in words
         ]
-        self.starts, self.ends = starts, ends
+        self.numbers += [None] * _PADDING
         self.depth = 0
         self.memo: dict[tuple[object, int], object] = {}
-        self.words += [""] * _PADDING
-        self.spaced += [True] * _PADDING
-        self.numbers += [None] * _PADDING
+
+    def day(self, i: int) -> Match | None:
+        """Any single day."""
+        return self.grammar.day(self, i)
+
+    def atom(self, i: int) -> Match | None:
+        """Any day, distance, period or time."""
+        return self.grammar.atom(self, i)
+
+    def period(self, i: int) -> Match | None:
+        """Any whole period."""
+        return self.grammar.period(self, i)
+
+    def operand(self, i: int) -> Match | None:
+        """Any expression with all its neighbours joined."""
+        return self.grammar.operand(self, i)
 
     def surface(self, index: int) -> str:
         """The token as written."""
         return self.text[self.starts[index] : self.ends[index]] if index < self.size else ""
-
-    def span(self, start: int, stop: int) -> str:
-        """The text of tokens [start, stop)."""
-        return self.text[self.starts[start] : self.ends[stop - 1]]
 
     def at(self, index: int, *phrase: str) -> bool:
         """Whether the words of a phrase stand at an index."""
@@ -74,33 +96,45 @@ class Scan(Reference):
         """The index after one optional word out of `words`."""
         return index + 1 if self.words[index] in words else index
 
+    def unit(self, index: int) -> str | None:
+        """The unit of time named at an index, also in the plural and abbreviated."""
+        return self.lex.units.get(self.words[index])
+
+    def steps(self, index: int) -> int | None:
+        """-1 for "last", 0 for "this", 1 for "next", None for any other word."""
+        return self.lex.shifts.get(self.words[index])
+
+    def shifted(self, index: int) -> tuple[int | None, int]:
+        """The steps of "last", "next" or "this coming" and the index after; None and the same index elsewhere."""
+        steps = self.steps(index)
+        if steps is None:
+            return None, index
+        nearer = self.steps(index + 1) if steps == 0 else None
+        return (nearer, index + 2) if nearer else (steps, index + 1)
+
+    def year_by_word(self, index: int) -> tuple[int, int] | None:
+        """The year of "last year" or "this year" and the index after."""
+        steps = self.steps(index)
+        return (
+            None if steps is None or self.words[index + 1] != "year" else (self.now.year + steps, index + 2)
+        )
+
     def digits(self, index: int) -> int:
         """How many digits the number at an index has, 0 for anything else."""
-        return (
-            self.ends[index] - self.starts[index]
-            if index < self.size and self.numbers[index] is not None
-            else 0
-        )
+        return self.ends[index] - self.starts[index] if self.numbers[index] is not None else 0
+
+    def year_in_digits(self, index: int) -> int | None:
+        """A four-digit number from 1500 to 2199."""
+        number = self.numbers[index]
+        return number if number is not None and 1500 <= number <= 2199 and self.digits(index) == 4 else None
+
+    def tight(self, index: int) -> bool:
+        """Whether a token stands between its neighbours without spaces."""
+        return not self.spaced[index] and not self.spaced[index + 1]
 
     def capitalised(self, index: int) -> bool:
         """Whether the token begins with a capital letter."""
         return index < self.size and self.text[self.starts[index]].isupper()
-
-    def day(self, i: int) -> Match | None:
-        """The longest reading as a single day."""
-        return self.grammar.day(self, i)
-
-    def atom(self, i: int) -> Match | None:
-        """The longest expression among days, distances, periods and times."""
-        return self.grammar.atom(self, i)
-
-    def period(self, i: int) -> Match | None:
-        """Any whole period."""
-        return self.grammar.period(self, i)
-
-    def operand(self, i: int) -> Match | None:
-        """One expression with all its neighbours joined: a day with its time."""
-        return self.grammar.operand(self, i)
 
 
 Reader = Callable[[Scan, int], Match | None]
@@ -108,7 +142,7 @@ Result = TypeVar("Result")
 
 
 def memoised(reader: Callable[[Scan, int], Result | None]) -> Callable[[Scan, int], Result | None]:
-    """Keeps what a reader found at each index of a scan, since several rules ask for the same."""
+    """Keeps what a reader read at each index of a scan, since several rules ask for the same."""
 
     @wraps(reader)
     def read(scan: Scan, i: int) -> Result | None:
@@ -119,10 +153,10 @@ def memoised(reader: Callable[[Scan, int], Result | None]) -> Callable[[Scan, in
             return None
         scan.depth += 1
         try:
-            found = reader(scan, i)
+            match = reader(scan, i)
         finally:
             scan.depth -= 1
-        scan.memo[key] = found
-        return found
+        scan.memo[key] = match
+        return match
 
     return read

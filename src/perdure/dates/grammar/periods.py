@@ -1,29 +1,39 @@
-"""Named periods: months, years, "last week", "this fiscal year", "the weekend"."""
+"""Named periods: months, years, seasons, "last week", "this fiscal year", "the weekend"."""
 
 from __future__ import annotations
 
-from perdure.dates.build import (
-    GRAIN_LENGTH,
-    calendar_month,
-    calendar_year,
-    elapsed,
-    fiscal_bounds,
-    month_year,
-    period_node,
-    school_bounds,
-    unit_node,
-)
-from perdure.dates.calendar import DAY
-from perdure.dates.grammar.months import month_alone, month_at, year_after
+from dataclasses import replace
+
+from perdure.dates.calendar import DAY, fiscal_bounds, school_bounds, season_bounds
+from perdure.dates.grammar.months import month_alone, month_at, year, year_after
 from perdure.dates.grammar.numbers import two_digit_year
 from perdure.dates.grammar.numeric import numeric_month
-from perdure.dates.grammar.seasons import season
-from perdure.dates.grammar.stretches import decade, half, quarter, week_number, week_of
-from perdure.dates.grammar.years import year
-from perdure.dates.nodes import Alt, Match, Node
+from perdure.dates.grammar.terms import decade, half, quarter, week_number, week_of
+from perdure.dates.lexicon import word_set
+from perdure.dates.nodes import (
+    FINE_UNITS,
+    Alt,
+    Match,
+    Node,
+    calendar_month,
+    calendar_year,
+    make_length,
+    month_in,
+    period_node,
+    time_around_now,
+    unit_node,
+)
 from perdure.dates.scan import Scan, memoised
 
-_WHOLE = frozenset(("week", "month", "quarter", "year", "weekend", "decade", "century", "fortnight"))
+_WHOLE = word_set("week month quarter year weekend decade century fortnight")
+_SHORT_UNITS = word_set("d h y mo min sec")
+_AFTER_THE_UNIT = word_set("of after before that when prior to - starting beginning '")
+_YEAR_CODES = {"fy": "fiscal", "cy": "calendar", "sy": "school"}
+_SEASON_CODES = {"spring": "SP", "summer": "SU", "autumn": "FA", "winter": "WI"}
+_SEASON_LEADS = word_set(
+    "in during since until till by the whole early late mid of over all through throughout before after around entire"
+)
+_THE_SEASON_LEADS = word_set("in during of until since by before after")
 
 
 @memoised
@@ -46,19 +56,16 @@ def period(scan: Scan, i: int) -> Match | None:
 
 def named_month(scan: Scan, i: int) -> Match | None:
     """ "April", "April 2017", "April of 87", "last March", "the month of May"."""
-    words = scan.words
-    if scan.at(i, "month", "of") or scan.at(i, "the", "month", "of"):
-        return _plain_month(scan, i + 2 if words[i] == "month" else i + 3, forced=True)
-    steps = scan.lex.shifts.get(words[i])
-    if steps is None or words[i] == "present":
+    j = scan.skip(i, "the")
+    if scan.at(j, "month", "of"):
+        return _plain_month(scan, j + 2, forced=True)
+    steps = scan.steps(i)
+    if steps is None or scan.words[i] == "present":
         return _plain_month(scan, i)
     month = month_at(scan, i + 1)
-    if month is None or not month_alone(scan, i + 1, month[1]):
+    if month is None or not month_alone(scan, i + 1, month[1]) or year_after(scan, month[1]) is not None:
         return None
-    following = year_after(scan, month[1])
-    if following is not None:
-        return None
-    return calendar_month(scan, month_year(scan.now, month[0], steps), month[0]), month[1]
+    return month_in(scan, month[0], steps), month[1]
 
 
 def _plain_month(scan: Scan, i: int, forced: bool = False) -> Match | None:
@@ -66,64 +73,87 @@ def _plain_month(scan: Scan, i: int, forced: bool = False) -> Match | None:
     if month is None:
         return None
     number, j = month
-    following = year_after(scan, j)
-    if following is not None:
-        return calendar_month(scan, following[0], number), following[1]
-    other = _year_by_word(scan, j)
-    if other is not None:
-        return calendar_month(scan, other[0], number), other[1]
-    if not forced and not month_alone(scan, i, j):
-        return None
-    return calendar_month(scan, None, number), j
+    after = year_after(scan, j) or scan.year_by_word(scan.skip(j, "of", ","))
+    if after is not None:
+        return calendar_month(scan, after[0], number), after[1]
+    return (calendar_month(scan, None, number), j) if forced or month_alone(scan, i, j) else None
 
 
-def _year_by_word(scan: Scan, j: int) -> tuple[int, int] | None:
-    """ "of last year", "next year", "this year"."""
-    k = scan.skip(j, "of", ",")
-    steps = scan.lex.shifts.get(scan.words[k])
-    if steps is None or scan.words[k + 1] != "year":
+def season(scan: Scan, i: int) -> Match | None:
+    """A season with what tells its year: "last summer", "spring 2020", "this winter"."""
+    words = scan.words
+    steps, j = scan.shifted(i)
+    j = scan.skip(i, "the") if steps is None else j
+    name = scan.lex.seasons.get(words[j])
+    if name is None or (j == i + 2 and words[i] != "this"):
         return None
-    return scan.now.year + steps, k + 2
+    if steps is not None:
+        year = _season_year(scan, name, steps)
+        return _season_node(scan, name, [year], f"{year}-{_SEASON_CODES[name]}"), j + 1
+    after = year_after(scan, j + 1) or scan.year_by_word(scan.skip(j + 1, "of"))
+    if after is not None:
+        return _season_node(scan, name, [after[0]], f"{after[0]}-{_SEASON_CODES[name]}"), after[1]
+    if words[j] in ("spring", "fall") and words[i - 1] not in (_THE_SEASON_LEADS if j > i else _SEASON_LEADS):
+        return None
+    begun = _last_begun(scan, name)
+    return _season_node(scan, name, [begun, begun + 1], _SEASON_CODES[name]), j + 1
+
+
+def _season_node(scan: Scan, name: str, years: list[int], timex: str) -> Node:
+    southern = scan.options.southern_hemisphere
+    return period_node([season_bounds(name, year, southern) for year in years], "season", timex)
+
+
+def _last_begun(scan: Scan, name: str) -> int:
+    """The year of the last (or running) such season."""
+    southern = scan.options.southern_hemisphere
+    years = range(scan.now.year - 2, scan.now.year + 1)
+    return [year for year in years if season_bounds(name, year, southern)[0] <= scan.now][-1]
+
+
+def _season_year(scan: Scan, name: str, steps: int) -> int:
+    begun, this_year = _last_begun(scan, name), scan.now.year
+
+    def runs(year: int) -> bool:
+        return season_bounds(name, year, scan.options.southern_hemisphere)[1] > scan.now
+
+    if steps < 0:
+        return begun - runs(begun)
+    return begun + 1 if steps > 0 else this_year - runs(this_year - 1)
 
 
 def special_year(scan: Scan, i: int) -> Match | None:
     """ "fiscal year 2008", "FY18", "this school year", "cy 2008", "calendar year"."""
     words = scan.words
-    steps = scan.lex.shifts.get(words[i])
+    steps = scan.steps(i)
     j = i + 1 if steps is not None else i
     if words[j] in ("fiscal", "financial", "school", "calendar", "academic") and words[j + 1] == "year":
-        name, k = words[j], j + 2
-    elif words[j] in ("fy", "cy", "sy"):
-        name, k = {"fy": "fiscal", "cy": "calendar", "sy": "school"}[words[j]], j + 1
+        name, end = words[j], j + 2
+    elif words[j] in _YEAR_CODES:
+        name, end = _YEAR_CODES[words[j]], j + 1
     else:
         return None
-    k = scan.skip(k, "'", "of")
+    k = scan.skip(end, "'", "of")
     width = scan.digits(k)
     if width in (2, 4) and steps is None:
         number = scan.numbers[k] or 0
         return _special(scan, name, number if width == 4 else two_digit_year(number)[-1], True), k + 1
     if words[j] in ("cy", "sy") and steps is None:
         return None
-    k = j + 1 if words[j] in ("fy", "cy", "sy") else j + 2
-    return _special(scan, name, scan.now.year + (steps or 0), steps is not None), k
+    return _special(scan, name, scan.now.year + (steps or 0), steps is not None), end
 
 
-def _special(scan: Scan, name: str, number: int, known: bool) -> Node:
+def _special(scan: Scan, name: str, number: int, named: bool) -> Node:
+    """The calendar, school or fiscal year of a number; without a name the running one."""
     if name == "calendar":
         return calendar_year(number)
-    first = scan.options.fiscal_year_start
-    school = name in ("school", "academic")
-    if school and known and scan.now.month >= 9 and number == scan.now.year:
-        bounds = school_bounds(number + 1)
-    elif school:
-        bounds = school_bounds(number)
-    else:
-        bounds = fiscal_bounds(
-            number + (1 if first > 1 and scan.now.month >= first and not known else 0), first
-        )
-    return period_node(
-        [bounds], "year", ("SY" if school else "FY") + (f"{number:04}" if known else "XXXX"), "unresolved"
-    )
+    shown = f"{number:04}" if named else "XXXX"
+    now, first = scan.now, scan.options.fiscal_year_start
+    if name in ("school", "academic"):
+        begun = named and now.month >= 9 and number == now.year
+        return period_node([school_bounds(number + begun)], "year", "SY" + shown)
+    begun = not named and 1 < first <= now.month
+    return period_node([fiscal_bounds(number + begun, first)], "year", "FY" + shown)
 
 
 @memoised
@@ -135,82 +165,58 @@ def relative_unit(scan: Scan, i: int) -> Match | None:
         return far
     if words[i] == "the":
         return _the_unit(scan, i)
-    unit = scan.lex.units.get(words[i])
-    if unit == "weekend" and words[i] == "weekend":
+    if words[i] == "weekend":
         return unit_node("weekend", scan.now, 0), i + 1
     if words[i] in ("same", "that") or scan.at(i, "this", "same"):
-        j = i + 1 if words[i] != "this" else i + 2
-        return _undefined(scan, j)
-    steps = scan.lex.shifts.get(words[i])
-    if steps is None:
+        return _undefined(scan, i + 2 if words[i] == "this" else i + 1)
+    steps, j = scan.shifted(i)
+    if steps is None or (j == i + 2 and words[i] != "this"):
         return None
-    j = i + 1
-    if words[i] == "this" and scan.lex.shifts.get(words[j]):
-        steps, j = scan.lex.shifts[words[j]], j + 1
-    return _shifted(scan, steps, j)
+    return _shifted_unit(scan, steps, j)
 
 
-def _shifted(scan: Scan, steps: int, j: int) -> Match | None:
+def _shifted_unit(scan: Scan, steps: int, j: int) -> Match | None:
     words = scan.words
     if words[j] in ("working", "work", "business") and words[j + 1] == "week":
         node = unit_node("week", scan.now, steps)
-        start = node.alts[0].start
-        assert start is not None
-        node.alts = [Alt(start, start + 5 * DAY, start + 5 * DAY)]
-        return node, j + 2
-    unit = scan.lex.units.get(words[j])
-    if (
-        unit is None
-        or (words[j].endswith("s") and words[j] not in ("hrs",))
-        or words[j] in ("d", "h", "y", "mo", "min", "sec")
-    ):
+        saturday = node.starts[0] + 5 * DAY
+        return replace(node, alts=[Alt(node.starts[0], saturday, saturday)]), j + 2
+    unit = scan.unit(j)
+    if unit is None or words[j] in _SHORT_UNITS or (words[j].endswith("s") and words[j] != "hrs"):
         return None
-    if unit in GRAIN_LENGTH:
-        return (_near_moments(scan, unit, steps), j + 1) if steps and words[j + 1] != "of" else None
+    if unit in FINE_UNITS:
+        elapsed = steps != 0 and words[j + 1] != "of"
+        return (time_around_now(scan, make_length(1, unit), steps), j + 1) if elapsed else None
     if unit not in _WHOLE or (unit == "quarter" and words[j + 1] in ("past", "to")):
         return None
     return unit_node(unit, scan.now, steps), j + 1
 
 
-def _near_moments(scan: Scan, unit: str, steps: int) -> Node:
-    now = scan.now.replace(microsecond=0)
-    other = elapsed(scan, now, GRAIN_LENGTH[unit] * steps)
-    first, last = (other, now) if steps < 0 else (now, other)
-    return Node("datetimerange", unit, [Alt(first, last, last)])
+def _whole_unit(scan: Scan, j: int) -> str | None:
+    """A unit from a week on, by its full name in the singular."""
+    return scan.words[j] if scan.words[j] in _WHOLE else None
 
 
 def _the_unit(scan: Scan, i: int) -> Match | None:
     words = scan.words
-    if words[i + 1] in scan.lex.shifts and scan.lex.units.get(words[i + 2]) in ("decade", "century"):
-        return _shifted(scan, scan.lex.shifts[words[i + 1]], i + 2)
-    unit = scan.lex.units.get(words[i + 1])
-    if unit not in _WHOLE or words[i + 1] != unit:
+    steps = scan.steps(i + 1)
+    if steps is not None and scan.unit(i + 2) in ("decade", "century"):
+        return _shifted_unit(scan, steps, i + 2)
+    unit = _whole_unit(scan, i + 1)
+    if unit is None or words[i + 2] in _AFTER_THE_UNIT or scan.numbers[i + 2] is not None:
         return None
-    if (
-        words[i + 2]
-        in ("of", "after", "before", "that", "when", "prior", "to", "-", "starting", "beginning", "'")
-        or scan.numbers[i + 2] is not None
-    ):
-        return None
-    if i and words[i - 1] in ("all", "whole", "throughout"):
-        return None
-    return unit_node(unit, scan.now, 0), i + 2
+    return None if words[i - 1] in ("all", "whole", "throughout") else (unit_node(unit, scan.now, 0), i + 2)
 
 
 def _undefined(scan: Scan, j: int) -> Match | None:
-    unit = scan.lex.units.get(scan.words[j])
-    if unit not in _WHOLE or scan.words[j] != unit:
-        return None
-    return unit_node(unit, scan.now, 0).changed(mod="ref_undef"), j + 1
+    unit = _whole_unit(scan, j)
+    return None if unit is None else (replace(unit_node(unit, scan.now, 0), mod="ref_undef"), j + 1)
 
 
 def _week_after_next(scan: Scan, i: int) -> Match | None:
     j = scan.skip(i, "the")
-    unit = scan.lex.units.get(scan.words[j])
+    unit = scan.unit(j)
     if unit not in _WHOLE:
         return None
-    if scan.at(j + 1, "after", "next"):
-        return unit_node(unit, scan.now, 2), j + 3
-    if scan.at(j + 1, "before", "last"):
-        return unit_node(unit, scan.now, -2), j + 3
-    return None
+    steps = 2 if scan.at(j + 1, "after", "next") else -2 if scan.at(j + 1, "before", "last") else 0
+    return (unit_node(unit, scan.now, steps), j + 3) if steps else None

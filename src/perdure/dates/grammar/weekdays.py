@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-from perdure.dates.build import calendar_day, calendar_month, day_node, plain_weekday, weekday_in_week
-from perdure.dates.calendar import DAY, WEEK, nth_weekday
-from perdure.dates.grammar.days import named_day, numbered_weekday
+from datetime import datetime
+
+from perdure.dates.calendar import DAY, WEEK, is_date, nth_weekday
+from perdure.dates.grammar.days import ends_clause, named_day
 from perdure.dates.grammar.months import month_at, year_after
 from perdure.dates.grammar.numbers import count, ordinal
 from perdure.dates.grammar.numeric import numeric_day
 from perdure.dates.lexicon import word_set
-from perdure.dates.nodes import Match, Node
+from perdure.dates.nodes import (
+    Match,
+    calendar_day,
+    calendar_month,
+    day_node,
+    in_year,
+    plain_weekday,
+    weekday_in_week,
+)
 from perdure.dates.scan import Scan, memoised
 
-_AMBIGUOUS = frozenset(("sun", "sat", "mon", "wed", "thu", "fri", "wednes"))
+_AMBIGUOUS = word_set("sun sat mon wed thu fri wednes")
 _BEFORE = word_set(
     "on next last this every each until by from to or and , ( week - between since before after : previous of & / past coming"
 )
+_RECENT = word_set("past last previous")
+_SOON = word_set("coming upcoming next following")
 
 
 @memoised
 def weekday_at(scan: Scan, i: int) -> tuple[int, int] | None:
     """A weekday's number and the index after its name, with the dot of "Fri."."""
     weekday = scan.lex.weekdays.get(scan.words[i])
-    if weekday is None or (i and scan.words[i - 1] == "$"):
+    if weekday is None or scan.words[i - 1] == "$":
         return None
     j = i + 1
     if scan.words[i] in _AMBIGUOUS:
@@ -30,136 +41,121 @@ def weekday_at(scan: Scan, i: int) -> tuple[int, int] | None:
             j += 1
         if not _clearly_weekday(scan, i, j):
             return None
-    if scan.words[j] == "'s":
-        j += 1
-    return weekday, j
+    return weekday, scan.skip(j, "'s")
 
 
 def _clearly_weekday(scan: Scan, i: int, j: int) -> bool:
-    following = scan.words[j]
+    following, lex = scan.words[j], scan.lex
     if following == "the" and ordinal(scan, j + 1) is not None:
         return True
-    if following == "-" and not scan.spaced[j] and not scan.spaced[j + 1] and scan.words[j + 1].isalpha():
-        return scan.words[j + 1] in scan.lex.weekdays
+    if following == "-" and scan.tight(j) and scan.words[j + 1].isalpha():
+        return scan.words[j + 1] in lex.weekdays
     if (
         scan.size == 1
         or scan.numbers[j] is not None
-        or following in scan.lex.months
-        or following in scan.lex.parts_of_day
+        or following in lex.months
+        or following in lex.parts_of_day
     ):
         return True
-    return (i > 0 and scan.words[i - 1] in _BEFORE) or (following in (",", "(") and scan.capitalised(i))
+    return scan.words[i - 1] in _BEFORE or (following in (",", "(") and scan.capitalised(i))
 
 
 def on_weekday_next_week(scan: Scan, i: int) -> Match | None:
     """ "on Friday next week" as one expression."""
-    found = weekday_at(scan, i + 1) if scan.words[i] == "on" else None
-    if found is None or not (scan.at(scan.skip(found[1], "of"), "next", "week")):
+    weekday = weekday_at(scan, i + 1) if scan.words[i] == "on" else None
+    if weekday is None:
         return None
-    return weekday_in_week(scan, found[0], 1), scan.skip(found[1], "of") + 2
+    j = scan.skip(weekday[1], "of")
+    return (weekday_in_week(scan, weekday[0], 1), j + 2) if scan.at(j, "next", "week") else None
 
 
 def weekday(scan: Scan, i: int) -> Match | None:
     """A weekday with all that can stand before and after it."""
-    lead = _lead(scan, i)
-    found = weekday_at(scan, lead[1])
-    if found is None:
+    how, start = _lead(scan, i)
+    named = weekday_at(scan, start)
+    if named is None:
         return None
-    how, _ = lead
-    number, j = found
+    number, j = named
     dated = _date_after(scan, number, j, how)
     if dated is not None:
         return dated
     if how is None:
-        week = _week_after(scan, number, j)
-        if week is not None:
-            return week
-        return plain_weekday(scan, number), j
-    return _shifted(scan, number, how), j
+        return _week_after(scan, number, j) or (plain_weekday(scan, number), j)
+    if isinstance(how, int):
+        return weekday_in_week(scan, number, how), j
+    gap = (number - scan.now.weekday()) % 7
+    return day_node([scan.today + DAY * (gap - 7 if how == "recent" else gap or 7)]), j
 
 
-def _lead(scan: Scan, i: int) -> tuple[str | None, int]:
+def _lead(scan: Scan, i: int) -> tuple[str | int | None, int]:
+    """How a weekday is introduced: "recent", "soon", or the weeks to its own; and the index after."""
     words = scan.words
-    if words[i] == "this" and words[i + 1] in ("past", "last", "previous"):
+    if words[i] == "this" and words[i + 1] in _RECENT:
         return "recent", i + 2
-    if words[i] == "this" and words[i + 1] in ("coming", "upcoming", "next", "following"):
+    if words[i] == "this" and words[i + 1] in _SOON:
         return "soon", i + 2
     if words[i] in ("coming", "upcoming"):
         return "soon", i + 1
-    if words[i] in scan.lex.shifts:
-        return {-1: "last", 0: "this", 1: "next"}[scan.lex.shifts[words[i]]], i + 1
-    return None, i
+    steps = scan.steps(i)
+    return steps, i if steps is None else i + 1
 
 
-def _shifted(scan: Scan, number: int, how: str) -> Node:
-    gap = (number - scan.now.weekday()) % 7
-    if how == "recent":
-        return day_node([scan.today + DAY * gap - WEEK])
-    if how == "soon":
-        return day_node([scan.today + DAY * (gap or 7)])
-    return weekday_in_week(scan, number, {"last": -1, "this": 0, "next": 1}[how])
-
-
-def _date_after(scan: Scan, number: int, j: int, how: str | None) -> Match | None:
+def _date_after(scan: Scan, number: int, j: int, how: str | int | None) -> Match | None:
     """A calendar date that follows the weekday and decides."""
     k = scan.skip(j, ",")
     bracket = scan.words[k] == "("
     k = k + 1 if bracket else scan.skip(k, "the") if scan.words[k + 1] in scan.lex.months else k
-    found = named_day(scan, k) or numeric_day(scan, k)
-    if found is not None:
-        node, end = found
-        if bracket and scan.words[end] != ")":
-            return None
-        if (
-            how is not None
-            and node.parts is not None
-            and node.parts.year is None
-            and node.parts.month
-            and node.parts.day
-        ):
-            node = calendar_day(scan, scan.now.year, node.parts.month, node.parts.day) or node
-        return node, end + 1 if bracket else end
-    return None if how is not None else _numbered(scan, number, j)
+    match = named_day(scan, k) or numeric_day(scan, k)
+    if match is None:
+        return _numbered(scan, number, j) if how is None else None
+    node, end = match
+    if bracket and scan.words[end] != ")":
+        return None
+    parts = node.parts
+    if how is not None and parts is not None and parts.year is None and parts.month and parts.day:
+        node = in_year(scan, node, scan.now.year)
+    return node, end + 1 if bracket else end
 
 
 def _numbered(scan: Scan, number: int, j: int) -> Match | None:
-    if scan.words[j] == "the" or (scan.words[j] == "," and scan.words[j + 1] == "the"):
-        k = j + 1 if scan.words[j] == "," else j
-        day = ordinal(scan, k + 1)
-        if day is None or not 1 <= day[0] <= 31:
-            return None
-        this_month = calendar_day(scan, scan.now.year, scan.now.month, day[0])
-        if (
-            this_month is not None
-            and this_month.alts
-            and this_month.alts[0].start is not None
-            and this_month.alts[0].start.weekday() == number
-        ):
-            return this_month, day[1]
-        node = numbered_weekday(scan, number, day[0])
-        return None if node is None else (node, day[1])
-    day = ordinal(scan, j)
-    if day is None and scan.digits(j) in (1, 2) and _ends_number(scan, j + 1):
-        day = (scan.numbers[j] or 0, j + 1)
+    """ "Friday the 26th", "Tue 13"."""
+    k = scan.skip(j, ",")
+    article = scan.words[k] == "the"
+    day = ordinal(scan, k + 1 if article else j)
+    if day is None and not article and scan.digits(j) in (1, 2) and _ends_number(scan, j + 1):
+        day = scan.numbers[j] or 0, j + 1
     if day is None or not 1 <= day[0] <= 31:
         return None
-    node = numbered_weekday(scan, number, day[0])
-    return None if node is None else (node, day[1])
+    this_month = calendar_day(scan, scan.now.year, scan.now.month, day[0]) if article else None
+    if this_month is not None and any(start.weekday() == number for start in this_month.starts):
+        return this_month, day[1]
+    dates = [date for step in (-1, 1) if (date := _month_with(scan, number, day[0], step)) is not None]
+    return (day_node(dates, f"XXXX-WXX-{number + 1}"), day[1]) if dates else None
 
 
 def _ends_number(scan: Scan, j: int) -> bool:
-    word = scan.words[j]
-    return word in ("", "!", "?", ",", "between", "from", "at", ";", ")") or (
-        word == "." and (scan.spaced[j + 1] or j + 1 >= scan.size)
-    )
+    return scan.words[j] in ("between", "from", "at", ")") or ends_clause(scan, j)
+
+
+def _month_with(scan: Scan, weekday: int, day: int, step: int) -> datetime | None:
+    """The 13th of the last or the next month in which it is a Tuesday."""
+    index = scan.now.year * 12 + scan.now.month - 1
+    for _ in range(400):
+        year, month = divmod(index, 12)
+        if is_date(year, month + 1, day):
+            date = datetime(year, month + 1, day)
+            if date.weekday() == weekday and (date < scan.today) == (step < 0):
+                return date
+        index += step
+    return None
 
 
 def _week_after(scan: Scan, number: int, j: int) -> Match | None:
     """ "Tuesday of last week", "Wednesday next week"."""
-    words = scan.words
     k = scan.skip(scan.skip(j, ",", "of", "in"), "the")
-    if words[k] in scan.lex.shifts and words[k + 1] == "week":
-        return weekday_in_week(scan, number, scan.lex.shifts[words[k]]), k + 2
+    steps = scan.steps(k)
+    if steps is not None and scan.words[k + 1] == "week":
+        return weekday_in_week(scan, number, steps), k + 2
     if scan.at(k, "week", "after", "next"):
         return weekday_in_week(scan, number, 2), k + 3
     if scan.at(k, "week", "before", "last"):
@@ -169,20 +165,17 @@ def _week_after(scan: Scan, number: int, j: int) -> Match | None:
 
 def week_then_weekday(scan: Scan, i: int) -> Match | None:
     """ "next week Wednesday", "next week on Tuesday"."""
-    words = scan.words
-    if words[i] not in scan.lex.shifts or words[i + 1] != "week":
+    steps = scan.steps(i)
+    if steps is None or scan.words[i + 1] != "week":
         return None
-    j = scan.skip(scan.skip(i + 2, ",", "'s"), "on")
-    found = weekday_at(scan, j)
-    if found is None:
-        return None
-    return weekday_in_week(scan, found[0], scan.lex.shifts[words[i]]), found[1]
+    weekday = weekday_at(scan, scan.skip(scan.skip(i + 2, ",", "'s"), "on"))
+    return None if weekday is None else (weekday_in_week(scan, weekday[0], steps), weekday[1])
 
 
 def ordinal_weekday(scan: Scan, i: int) -> Match | None:
     """ "the first Monday of next month", "last Friday in October 2019"."""
     lead = nth_weekday_at(scan, i)
-    return None if lead is None else nth_weekday_of(scan, lead[0], lead[1], lead[2])
+    return None if lead is None else nth_weekday_of(scan, *lead)
 
 
 def nth_weekday_at(scan: Scan, i: int) -> tuple[int, int, int] | None:
@@ -191,37 +184,32 @@ def nth_weekday_at(scan: Scan, i: int) -> tuple[int, int, int] | None:
     nth = (-1, j + 1) if scan.words[j] == "last" else ordinal(scan, j)
     if nth is None or nth[0] > 5:
         return None
-    found = weekday_at(scan, nth[1])
-    return None if found is None else (nth[0], found[0], found[1])
+    weekday = weekday_at(scan, nth[1])
+    return None if weekday is None else (nth[0], *weekday)
 
 
 def nth_weekday_of(scan: Scan, nth: int, weekday: int, k: int) -> Match | None:
     """The nth weekday of the month or year that follows "of"."""
-    if scan.words[k] not in ("of", "in"):
+    whole = _month_or_year(scan, k + 1) if scan.words[k] in ("of", "in") else None
+    if whole is None:
         return None
-    months = _months_of(scan, k + 1)
-    if months is None:
-        return None
-    node, end = months
-    days = []
-    for alt in node.alts:
-        assert alt.start is not None
-        month = 12 if nth < 0 and node.grain == "year" else alt.start.month
-        day = nth_weekday(alt.start.year, month, weekday, nth)
-        if day is not None:
-            days.append(day)
+    node, end = whole
+    of_december = nth < 0 and node.grain == "year"
+    days = [
+        day
+        for start in node.starts
+        if (day := nth_weekday(start.year, 12 if of_december else start.month, weekday, nth)) is not None
+    ]
     return (day_node(days), end) if days else None
 
 
-def _months_of(scan: Scan, k: int) -> Match | None:
+def _month_or_year(scan: Scan, k: int) -> Match | None:
     month = month_at(scan, k)
     if month is not None:
-        year = year_after(scan, month[1])
-        if year is not None:
-            return calendar_month(scan, year[0], month[0]), year[1]
-        return calendar_month(scan, None, month[0]), month[1]
-    found = scan.period(k)
-    return found if found is not None and found[0].grain in ("month", "year") else None
+        year, end = year_after(scan, month[1]) or (None, month[1])
+        return calendar_month(scan, year, month[0]), end
+    match = scan.period(k)
+    return match if match is not None and match[0].grain in ("month", "year") else None
 
 
 def counted_weekdays(scan: Scan, i: int) -> Match | None:
