@@ -10,7 +10,8 @@ from perdure.dates.calendar import DAY
 from perdure.dates.grammar.readers import GRAMMAR, expression, first_words
 from perdure.dates.lexicon import detect_language, english, word_set
 from perdure.dates.model import DateOptions, DateSpan, DateValue, DateWindow, Prefer
-from perdure.dates.nodes import Alt, Node, Reference
+from perdure.dates.nodes import Alt, Node
+from perdure.dates.reference import Reference
 from perdure.dates.scan import Scan
 from perdure.dates.templates import read_templates
 

@@ -13,25 +13,8 @@ from typing import Any
 
 from perdure.dates.calendar import DAY, is_date
 from perdure.dates.lexicon import load_table
-from perdure.dates.nodes import (
-    Length,
-    Node,
-    Reference,
-    calendar_day,
-    calendar_month,
-    calendar_year,
-    day_node,
-    make_length,
-    month_in,
-    moved_from_now,
-    now_node,
-    on_day,
-    part_node,
-    plain_weekday,
-    stretch,
-    unit_node,
-    weekday_in_week,
-)
+from perdure.dates.nodes import Length, Node, calendar_year, day_node, make_length, on_day
+from perdure.dates.reference import Reference
 
 _NUMERIC = {r"{year}[-/.]{m}[-/.]{day}": "date", r"{first}[-/.]{second}[-/.]{year}": "numeric"}
 _NUMERALS = {
@@ -185,7 +168,7 @@ def _unit(said: _Said) -> Node | None:
     unit = said.details[1] if len(said.details) > 1 else said.unit
     if unit == "day":
         return _day(said)
-    return unit_node(unit, said.ref.now, said.steps) if unit not in ("second", "minute", "hour") else None
+    return said.ref.unit_node(unit, said.steps) if unit not in ("second", "minute", "hour") else None
 
 
 def _weekday(said: _Said) -> Node | None:
@@ -193,12 +176,12 @@ def _weekday(said: _Said) -> Node | None:
         return None
     number = said.table.weekdays[_key(said.slots["weekday"])]
     if said.details[0] == "plain":
-        return plain_weekday(said.ref, number)
-    return weekday_in_week(said.ref, number, _STEPS[said.details[0]])
+        return said.ref.plain_weekday(number)
+    return said.ref.weekday_in_week(number, _STEPS[said.details[0]])
 
 
 def _date(said: _Said) -> Node | None:
-    return _if_real(calendar_day(said.ref, said.year, said.month, int(said.number("day"))))
+    return _if_real(said.ref.calendar_day(said.year, said.month, int(said.number("day"))))
 
 
 def _if_real(node: Node | None) -> Node | None:
@@ -212,7 +195,7 @@ def _numeric(said: _Said) -> Node | None:
     day, month = (first, second) if day_first else (second, first)
     if not is_date(year, month, day):
         day, month = month, day
-    return _if_real(calendar_day(said.ref, year, month, day))
+    return _if_real(said.ref.calendar_day(year, month, day))
 
 
 def _month(said: _Said) -> Node | None:
@@ -220,16 +203,16 @@ def _month(said: _Said) -> Node | None:
     if not 1 <= month <= 12:
         return None
     if details[:2] == ["of", "year"]:
-        return calendar_month(ref, ref.now.year + int(details[2]), month)
-    return month_in(ref, month, _STEPS[details[0]]) if details else calendar_month(ref, said.year, month)
+        return ref.calendar_month(ref.now.year + int(details[2]), month)
+    return ref.month_in(month, _STEPS[details[0]]) if details else ref.calendar_month(said.year, month)
 
 
 _RULES: dict[str, Callable[[_Said], Node | None]] = {
     "day": _day,
-    "part": lambda said: on_day(part_node(said.ref, said.details[0]), int(said.details[1])),
-    "now": lambda said: now_node(said.ref, "PRESENT_REF"),
-    "shift": lambda said: moved_from_now(said.ref, said.length, said.steps),
-    "stretch": lambda said: stretch(said.ref, said.length, said.steps),
+    "part": lambda said: on_day(said.ref.part_node(said.details[0]), int(said.details[1])),
+    "now": lambda said: said.ref.now_node("PRESENT_REF"),
+    "shift": lambda said: said.ref.moved_from_now(said.length, said.steps),
+    "stretch": lambda said: said.ref.stretch(said.length, said.steps),
     "unit": _unit,
     "weekday": _weekday,
     "date": _date,

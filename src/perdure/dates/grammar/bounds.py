@@ -8,7 +8,7 @@ from perdure.dates.grammar.clock import expected_clock, match_of
 from perdure.dates.grammar.ranges import date_range
 from perdure.dates.grammar.times import meal
 from perdure.dates.lexicon import word_set
-from perdure.dates.nodes import Match, Node, on_days, opened
+from perdure.dates.nodes import Match, Node, opened
 from perdure.dates.scan import Scan
 
 _PREFIXES = {
@@ -142,7 +142,7 @@ def _trailing_bound(scan: Scan, node: Node, j: int) -> Match | None:
         return None
     days = scan.day(scan.skip(end, "on")) if node.kind == "time" else None
     if days is not None and days[0].kind == "date":
-        return opened(on_days(scan, node, days[0]), mod), days[1]
+        return opened(scan.on_days(node, days[0]), mod), days[1]
     return opened(node, mod), end
 
 

@@ -19,7 +19,7 @@ from perdure.dates.grammar.numeric import numeric_day
 from perdure.dates.grammar.times import clock_range, iso_time, part_name, part_of_day
 from perdure.dates.grammar.weekdays import nth_weekday_at, nth_weekday_of
 from perdure.dates.lexicon import word_set
-from perdure.dates.nodes import Alt, Match, Node, day_node, days_of, on_days, opened, pin, weekday_in_week
+from perdure.dates.nodes import Alt, Match, Node, day_node, days_of, opened, pin
 from perdure.dates.scan import Scan, memoised
 
 _AT = word_set("at @ around about circa by starting")
@@ -70,7 +70,7 @@ def _timed_nth_weekday(scan: Scan, i: int) -> Match | None:
     k = scan.skip(lead[2], "at", ",")
     times = clock_range(scan, k, announced=True) or match_of(scan, clock(scan, k))
     days = None if times is None else nth_weekday_of(scan, lead[0], lead[1], times[1])
-    return None if times is None or days is None else (on_days(scan, times[0], days[0]), days[1])
+    return None if times is None or days is None else (scan.on_days(times[0], days[0]), days[1])
 
 
 def _day_at(scan: Scan, i: int) -> Match | None:
@@ -167,7 +167,7 @@ def _day_then_time(scan: Scan, node: Node, j: int) -> Match | None:
         return _on_pinned(scan, times[0], node, times[1])
     part = part_of_day(scan, scan.skip(k, "at") if words[k + 1] == "night" else k)
     return (
-        (on_days(scan, part[0], node), part[1]) if part is not None and part[0].kind == "timerange" else None
+        (scan.on_days(part[0], node), part[1]) if part is not None and part[0].kind == "timerange" else None
     )
 
 
@@ -182,7 +182,7 @@ def _gap(scan: Scan, j: int) -> int:
 
 def _on_pinned(scan: Scan, times: Node, days: Node, j: int) -> Match:
     """Times on days, pinned by a part of the day that may follow: "Friday at 5 in the afternoon"."""
-    node = on_days(scan, times, days)
+    node = scan.on_days(times, days)
     pinned = _time_then_part(scan, node, j) if node.clock_open else None
     return pinned or (node, j)
 
@@ -197,7 +197,7 @@ def _time_then_part(scan: Scan, node: Node, j: int) -> Match | None:
         return pin(node, part[0]), part[1]
     if node.kind in ("datetime", "datetimerange"):
         return None
-    return pin(on_days(scan, node, days_of(part[0])), part[0]), part[1]
+    return pin(scan.on_days(node, days_of(part[0])), part[0]), part[1]
 
 
 def _part_at_clock(scan: Scan, node: Node, j: int) -> Match | None:
@@ -220,7 +220,7 @@ def _time_then_day(scan: Scan, node: Node, j: int) -> Match | None:
     one_word = k == j and match[1] - k == 1 and "weekday" not in match[0].tags
     if node.part and one_word:
         return None
-    dated = on_days(scan, node, match[0])
+    dated = scan.on_days(node, match[0])
     return replace(dated, tags=dated.tags | {"day_last"}), match[1]
 
 
@@ -233,7 +233,7 @@ def _part_then_time(scan: Scan, node: Node, j: int) -> Match | None:
         times = match_of(scan, _clock_after(scan, k))
     if times is None:
         return None
-    timed = pin(on_days(scan, times[0], days_of(node)), node)
+    timed = pin(scan.on_days(times[0], days_of(node)), node)
     return (opened(timed, bound) if bound is not None else timed), times[1]
 
 
@@ -244,7 +244,7 @@ def _part_then_week(scan: Scan, node: Node, j: int) -> Match | None:
     if steps is None or scan.words[j + 1] != "week" or "weekday" not in node.tags:
         return None
     first, day = node.alts[0], node.starts[0]
-    delta = weekday_in_week(scan, day.weekday(), steps).starts[0] - midnight(day)
+    delta = scan.weekday_in_week(day.weekday(), steps).starts[0] - midnight(day)
     return replace(node, alts=[first.moved(delta)]), j + 2
 
 

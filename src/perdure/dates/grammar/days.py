@@ -12,7 +12,8 @@ from perdure.dates.grammar.numbers import day_number, ordinal, small_cardinal, y
 from perdure.dates.grammar.numeric import continues, inside_number
 from perdure.dates.holidays import holiday_date
 from perdure.dates.lexicon import word_set
-from perdure.dates.nodes import Match, Parts, day_match, day_node, day_of_month, nearest, period_node
+from perdure.dates.nodes import Match, Parts, day_node, period_node
+from perdure.dates.reference import nearest
 from perdure.dates.scan import Scan, memoised
 
 _TODAY = {"today": 0, "otd": 0, "tomorrow": 1, "tmr": 1, "tmrw": 1, "tomorow": 1, "yesterday": -1}
@@ -131,7 +132,7 @@ def _day_of_period(scan: Scan, i: int, value: int, k: int) -> Match | None:
 def _with_year(scan: Scan, month: int, day: int, j: int) -> Match | None:
     """A day and a month with the year that may follow."""
     year, end = year_after(scan, j) or (None, j)
-    return day_match(scan, year, month, day, end)
+    return scan.day_match(year, month, day, end)
 
 
 def bare_ordinal_day(scan: Scan, i: int) -> Match | None:
@@ -142,7 +143,7 @@ def bare_ordinal_day(scan: Scan, i: int) -> Match | None:
         return _bare_number_day(scan, i, j)
     if (j == i and not _led(scan, i)) or _names_something(scan, day[1]):
         return None
-    return day_of_month(scan, day[0]), day[1]
+    return scan.day_of_month(day[0]), day[1]
 
 
 def _led(scan: Scan, i: int) -> bool:
@@ -160,7 +161,7 @@ def _bare_number_day(scan: Scan, i: int, j: int) -> Match | None:
     following = scan.words[j + 1]
     timed = j > i and following in ("from", "between", "at") and expected_clock(scan, j + 2) is not None
     if timed or (scan.words[i - 1] == "on" and ends_clause(scan, j + 1)):
-        return day_of_month(scan, number), j + 1
+        return scan.day_of_month(number), j + 1
     return None
 
 

@@ -4,26 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from perdure.dates.calendar import DAY, WEEK, week_start
+from perdure.dates.calendar import DAY, WEEK, unit_bounds, week_start
 from perdure.dates.grammar.numbers import count, length_at, single_length
 from perdure.dates.grammar.weekdays import weekday_at
 from perdure.dates.lexicon import word_set
 from perdure.dates.model import Kind
-from perdure.dates.nodes import (
-    FINE_UNITS,
-    Alt,
-    Length,
-    Match,
-    Node,
-    day_node,
-    make_length,
-    moved_from_now,
-    period_node,
-    shift,
-    stretch,
-    time_around_now,
-    unit_node,
-)
+from perdure.dates.nodes import FINE_UNITS, Alt, Length, Match, Node, day_node, make_length, period_node
 from perdure.dates.scan import Scan, memoised
 
 _AGO = word_set("ago back earlier previously")
@@ -65,8 +51,8 @@ def _not_since(scan: Scan, i: int) -> bool:
 
 def _within(scan: Scan, length: Length) -> Node:
     if length.grain in FINE_UNITS or length.seconds:
-        return time_around_now(scan, length, 1)
-    return period_node([(scan.today, shift(scan, scan.today, length, 1))], length.grain)
+        return scan.time_around_now(length, 1)
+    return period_node([(scan.today, scan.shift(scan.today, length, 1))], length.grain)
 
 
 def _anchored(scan: Scan, length: Length, k: int, lead: str) -> Match | None:
@@ -78,15 +64,15 @@ def _from_now(scan: Scan, length: Length, k: int, lead: str) -> Match | None:
     words = scan.words
     if lead == "in":
         k = k + 2 if scan.at(k, "'", "time") else scan.skip(k, "time")
-        return moved_from_now(scan, length, 1), k + 2 if scan.at(k, "from", "now") else k
+        return scan.moved_from_now(length, 1), k + 2 if scan.at(k, "from", "now") else k
     if words[k] in _AGO or (words[k] == "before" and words[k + 1] in _ENDS):
         if words[k] == "back" and words[k + 1] in ("to", "in", "on"):
             return None
-        return moved_from_now(scan, length, -1), k + 1
+        return scan.moved_from_now(length, -1), k + 1
     if scan.at(k, "from", "now") or scan.at(k, "after", "now"):
-        return moved_from_now(scan, length, 1), k + 2
+        return scan.moved_from_now(length, 1), k + 2
     if words[k] in _LATER and (words[k] != "after" or words[k + 1] in _ENDS):
-        return moved_from_now(scan, length, 1), k + 1
+        return scan.moved_from_now(length, 1), k + 1
     return None
 
 
@@ -104,7 +90,7 @@ def _from_other(scan: Scan, length: Length, k: int) -> Match | None:
     start = base.alts[-1].start if base.alts else None
     if start is None:
         return None
-    moved = shift(scan, start, length, -1 if words[k] in ("before", "prior") else 1)
+    moved = scan.shift(start, length, -1 if words[k] in ("before", "prior") else 1)
     if base.kind == "datetime" or length.seconds:
         return Node("datetime", "minute", [Alt(moved, None, moved + FINE_UNITS["minute"])]), end
     return day_node([moved]), end
@@ -143,10 +129,10 @@ def weekends_away(scan: Scan, i: int) -> Match | None:
         return None
     amount, j = int(counted[0]), counted[1] + 1
     if scan.words[j] in _AGO:
-        return unit_node("weekend", scan.now, -amount), j + 1
+        return scan.unit_node("weekend", -amount), j + 1
     if scan.words[j] in ("later", "hence"):
-        return unit_node("weekend", scan.now, amount), j + 1
-    return (unit_node("weekend", scan.now, amount), j + 2) if scan.at(j, "from", "now") else None
+        return scan.unit_node("weekend", amount), j + 1
+    return (scan.unit_node("weekend", amount), j + 2) if scan.at(j, "from", "now") else None
 
 
 def length_from(scan: Scan, i: int) -> Match | None:
@@ -166,7 +152,7 @@ def length_from(scan: Scan, i: int) -> Match | None:
     base = scan.operand(k)
     if base is None or base[0].kind != "date" or not base[0].alts:
         return None
-    pairs = [(start, shift(scan, start, length, 1)) for start in base[0].starts]
+    pairs = [(start, scan.shift(start, length, 1)) for start in base[0].starts]
     return period_node(pairs, length.grain), base[1]
 
 
@@ -189,7 +175,7 @@ def bounded_distance(scan: Scan, i: int) -> Match | None:
     moved = node.starts[0]
     linking = words[length[1] : min(length[1] + 2, end)]
     backwards = any(word in _AGO or word in ("before", "prior") for word in linking)
-    base = shift(scan, moved, length[0], 1 if backwards else -1)
+    base = scan.shift(moved, length[0], 1 if backwards else -1)
     if words[i] not in ("more", "longer", "over"):
         alt = Alt(min(base, moved), max(base, moved), max(base, moved))
         return Node(kind, node.grain, [alt], tags=frozenset(("less_than",))), end
@@ -213,7 +199,7 @@ def last_units(scan: Scan, i: int) -> Match | None:
     steps, unit = scan.steps(k), scan.unit(k + 1)
     if not steps or unit is None or unit == "night" or amount > 10_000 or not words[k + 1].endswith("s"):
         return None
-    return stretch(scan, make_length(amount, unit), steps), k + 2
+    return scan.stretch(make_length(amount, unit), steps), k + 2
 
 
 def _shifted_length(scan: Scan, steps: int, j: int) -> Match | None:
@@ -221,7 +207,7 @@ def _shifted_length(scan: Scan, steps: int, j: int) -> Match | None:
     for reader in (length_at, single_length):
         length = reader(scan, j)
         if length is not None and scan.words[length[1]] not in ("ago", "later"):
-            return stretch(scan, length[0], steps), length[1]
+            return scan.stretch(length[0], steps), length[1]
     return None
 
 
@@ -235,7 +221,7 @@ def unit_near(scan: Scan, i: int) -> Match | None:
     starts, sign, end = base
     if unit in ("week", "weekend"):
         return period_node([_week_near(unit, start, sign) for start in starts], unit), end
-    return period_node([unit_node(unit, start, sign).bounds[0] for start in starts], unit), end
+    return period_node([unit_bounds(unit, start, sign) for start in starts], unit), end
 
 
 def _week_near(unit: str, base: datetime, sign: int) -> tuple[datetime, datetime]:

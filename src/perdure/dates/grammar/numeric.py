@@ -7,7 +7,7 @@ from datetime import datetime
 from perdure.dates.calendar import is_date
 from perdure.dates.grammar.numbers import two_digit_year
 from perdure.dates.lexicon import word_set
-from perdure.dates.nodes import Match, Parts, calendar_month, day_match, day_node, in_year
+from perdure.dates.nodes import Match, Parts, day_node
 from perdure.dates.scan import Scan, memoised
 
 _DATE_LEADS = word_set(
@@ -84,7 +84,7 @@ def _shifted_day(scan: Scan, i: int) -> Match | None:
         return None
     starts = match[0].starts
     year = scan.now.year if steps == 0 else starts[0 if steps < 0 else -1].year
-    return in_year(scan, match[0], year), match[1]
+    return scan.in_year(match[0], year), match[1]
 
 
 def compact_day(scan: Scan, i: int) -> Match | None:
@@ -95,7 +95,7 @@ def compact_day(scan: Scan, i: int) -> Match | None:
     year, month, day = int(word[:4]), int(word[4:6]), int(word[6:])
     if not 1900 <= year <= 2100 or not is_date(year, month, day):
         return None
-    return day_match(scan, year, month, day, i + 1)
+    return scan.day_match(year, month, day, i + 1)
 
 
 def _year_first(scan: Scan, i: int) -> Match | None:
@@ -122,7 +122,7 @@ def _parts_after_year(scan: Scan, year: int, a: int, b: int) -> Match | None:
         month, day = day, month
     if month is None or day is None or continues(scan, b + 1, "/"):
         return None
-    return day_match(scan, year, month, day, b + 1)
+    return scan.day_match(year, month, day, b + 1)
 
 
 def _day_month_year(scan: Scan, i: int) -> Match | None:
@@ -143,16 +143,16 @@ def _named_middle(scan: Scan, day: int, month: int, j: int) -> Match | None:
     """ "22/Jan/2019", "22-Jan-19", "22/Jan"."""
     width = scan.digits(j + 1)
     if not glued(scan, j) or width not in (2, 4):
-        return day_match(scan, None, month, day, j)
+        return scan.day_match(None, month, day, j)
     number = scan.numbers[j + 1] or 0
-    return day_match(scan, number if width == 4 else two_digit_year(number)[0], month, day, j + 2)
+    return scan.day_match(number if width == 4 else two_digit_year(number)[0], month, day, j + 2)
 
 
 def _with_year(scan: Scan, month: int, day: int, j: int) -> Match | None:
     """The day in the year, of two or four digits, that stands at an index."""
     number = scan.numbers[j] or 0
     if scan.digits(j) == 4:
-        return day_match(scan, number, month, day, j + 1)
+        return scan.day_match(number, month, day, j + 1)
     years = two_digit_year(number)
     days = [datetime(year, month, day) for year in years if is_date(year, month, day)]
     timex = f"{years[0] if len(years) == 1 else f'XX{number}'}-{month:02}-{day:02}"
@@ -166,8 +166,8 @@ def _without_year(scan: Scan, month: int, day: int, i: int) -> Match | None:
     if scan.words[j] == "-" and scan.tight(j) and scan.digits(j + 1) and scan.words[j + 2] != "/":
         return None
     if scan.words[j] == "," and scan.digits(j + 1) == 4 and 1900 <= (scan.numbers[j + 1] or 0) <= 2100:
-        return day_match(scan, scan.numbers[j + 1], month, day, j + 2)
-    return day_match(scan, None, month, day, j)
+        return scan.day_match(scan.numbers[j + 1], month, day, j + 2)
+    return scan.day_match(None, month, day, j)
 
 
 def _is_fraction(scan: Scan, i: int, j: int) -> bool:
@@ -201,4 +201,4 @@ def numeric_month(scan: Scan, i: int) -> Match | None:
         return None
     if not 1 <= month <= 12 or not 1500 <= year <= 2199 or continues(scan, i + 3, "/.,-:"):
         return None
-    return calendar_month(scan, year, month), i + 3
+    return scan.calendar_month(year, month), i + 3

@@ -10,19 +10,7 @@ from perdure.dates.grammar.numbers import two_digit_year
 from perdure.dates.grammar.numeric import numeric_month
 from perdure.dates.grammar.terms import decade, half, quarter, week_number, week_of
 from perdure.dates.lexicon import word_set
-from perdure.dates.nodes import (
-    FINE_UNITS,
-    Alt,
-    Match,
-    Node,
-    calendar_month,
-    calendar_year,
-    make_length,
-    month_in,
-    period_node,
-    time_around_now,
-    unit_node,
-)
+from perdure.dates.nodes import FINE_UNITS, Alt, Match, Node, calendar_year, make_length, period_node
 from perdure.dates.scan import Scan, memoised
 
 _WHOLE = word_set("week month quarter year weekend decade century fortnight")
@@ -65,7 +53,7 @@ def named_month(scan: Scan, i: int) -> Match | None:
     month = month_at(scan, i + 1)
     if month is None or not month_alone(scan, i + 1, month[1]) or year_after(scan, month[1]) is not None:
         return None
-    return month_in(scan, month[0], steps), month[1]
+    return scan.month_in(month[0], steps), month[1]
 
 
 def _plain_month(scan: Scan, i: int, forced: bool = False) -> Match | None:
@@ -75,8 +63,8 @@ def _plain_month(scan: Scan, i: int, forced: bool = False) -> Match | None:
     number, j = month
     after = year_after(scan, j) or scan.year_by_word(scan.skip(j, "of", ","))
     if after is not None:
-        return calendar_month(scan, after[0], number), after[1]
-    return (calendar_month(scan, None, number), j) if forced or month_alone(scan, i, j) else None
+        return scan.calendar_month(after[0], number), after[1]
+    return (scan.calendar_month(None, number), j) if forced or month_alone(scan, i, j) else None
 
 
 def season(scan: Scan, i: int) -> Match | None:
@@ -166,7 +154,7 @@ def relative_unit(scan: Scan, i: int) -> Match | None:
     if words[i] == "the":
         return _the_unit(scan, i)
     if words[i] == "weekend":
-        return unit_node("weekend", scan.now, 0), i + 1
+        return scan.unit_node("weekend", 0), i + 1
     if words[i] in ("same", "that") or scan.at(i, "this", "same"):
         return _undefined(scan, i + 2 if words[i] == "this" else i + 1)
     steps, j = scan.shifted(i)
@@ -178,7 +166,7 @@ def relative_unit(scan: Scan, i: int) -> Match | None:
 def _shifted_unit(scan: Scan, steps: int, j: int) -> Match | None:
     words = scan.words
     if words[j] in ("working", "work", "business") and words[j + 1] == "week":
-        node = unit_node("week", scan.now, steps)
+        node = scan.unit_node("week", steps)
         saturday = node.starts[0] + 5 * DAY
         return replace(node, alts=[Alt(node.starts[0], saturday, saturday)]), j + 2
     unit = scan.unit(j)
@@ -186,10 +174,10 @@ def _shifted_unit(scan: Scan, steps: int, j: int) -> Match | None:
         return None
     if unit in FINE_UNITS:
         elapsed = steps != 0 and words[j + 1] != "of"
-        return (time_around_now(scan, make_length(1, unit), steps), j + 1) if elapsed else None
+        return (scan.time_around_now(make_length(1, unit), steps), j + 1) if elapsed else None
     if unit not in _WHOLE or (unit == "quarter" and words[j + 1] in ("past", "to")):
         return None
-    return unit_node(unit, scan.now, steps), j + 1
+    return scan.unit_node(unit, steps), j + 1
 
 
 def _whole_unit(scan: Scan, j: int) -> str | None:
@@ -205,12 +193,12 @@ def _the_unit(scan: Scan, i: int) -> Match | None:
     unit = _whole_unit(scan, i + 1)
     if unit is None or words[i + 2] in _AFTER_THE_UNIT or scan.numbers[i + 2] is not None:
         return None
-    return None if words[i - 1] in ("all", "whole", "throughout") else (unit_node(unit, scan.now, 0), i + 2)
+    return None if words[i - 1] in ("all", "whole", "throughout") else (scan.unit_node(unit, 0), i + 2)
 
 
 def _undefined(scan: Scan, j: int) -> Match | None:
     unit = _whole_unit(scan, j)
-    return None if unit is None else (replace(unit_node(unit, scan.now, 0), mod="ref_undef"), j + 1)
+    return None if unit is None else (replace(scan.unit_node(unit, 0), mod="ref_undef"), j + 1)
 
 
 def _week_after_next(scan: Scan, i: int) -> Match | None:
@@ -219,4 +207,4 @@ def _week_after_next(scan: Scan, i: int) -> Match | None:
     if unit not in _WHOLE:
         return None
     steps = 2 if scan.at(j + 1, "after", "next") else -2 if scan.at(j + 1, "before", "last") else 0
-    return (unit_node(unit, scan.now, steps), j + 3) if steps else None
+    return (scan.unit_node(unit, steps), j + 3) if steps else None

@@ -16,7 +16,7 @@ from perdure.dates.calendar import (
     weeks_in_year,
 )
 from perdure.dates.grammar.numbers import count, ordinal
-from perdure.dates.nodes import Alt, Match, Node, elapsed, period_node, unit_node
+from perdure.dates.nodes import Alt, Match, Node, period_node
 from perdure.dates.scan import Scan, memoised
 
 _PREFIXES = {
@@ -64,7 +64,7 @@ def _whole(scan: Scan, j: int, noun: bool) -> Match | None:
     unit, previous = scan.words[j], scan.words[j - 1]
     if unit in ("year", "month", "week", "quarter", "decade", "century") and scan.numbers[j + 1] is None:
         this = noun or previous in ("the", "of") or (previous in ("mid", "-") and unit == "week")
-        return (unit_node(unit, scan.now, 0), j + 1) if this else None
+        return (scan.unit_node(unit, 0), j + 1) if this else None
     match = scan.period(j)
     return match if match is not None and match[0].kind == "range" else None
 
@@ -206,5 +206,5 @@ def _until_now(scan: Scan, i: int) -> Match | None:
         return None
     if scan.words[i + 2] in ("from", "with", "a", "the", "her", "him"):
         return None
-    alt = Alt(None, scan.today, elapsed(scan, scan.now, timedelta(0)))
+    alt = Alt(None, scan.today, scan.elapsed(scan.now, timedelta(0)))
     return Node("range", "day", [alt], mod="before", timex="PRESENT_REF"), i + 2

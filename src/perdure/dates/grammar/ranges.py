@@ -10,17 +10,7 @@ from perdure.dates.grammar.numbers import day_number, ordinal
 from perdure.dates.grammar.numeric import glued, inside_number
 from perdure.dates.grammar.portions import portion
 from perdure.dates.grammar.times import connector, now
-from perdure.dates.nodes import (
-    Alt,
-    Match,
-    Node,
-    calendar_day,
-    day_node,
-    day_of_month,
-    days_of,
-    in_year,
-    on_days,
-)
+from perdure.dates.nodes import Alt, Match, Node, day_node, days_of
 from perdure.dates.scan import Scan
 
 _TIMED = frozenset(("time", "datetime", "datetimerange", "timerange"))
@@ -89,7 +79,7 @@ def _edge(part: Node) -> Node:
 def _bare_day(scan: Scan, k: int) -> Match | None:
     """ "the twenty-seventh" where a date is expected."""
     day = ordinal(scan, k)
-    return (day_of_month(scan, day[0]), day[1]) if day is not None and 1 <= day[0] <= 31 else None
+    return (scan.day_of_month(day[0]), day[1]) if day is not None and 1 <= day[0] <= 31 else None
 
 
 def _days_of_one_month(scan: Scan, j: int, between: bool) -> Match | None:
@@ -117,7 +107,7 @@ def _days_of_one_month(scan: Scan, j: int, between: bool) -> Match | None:
 def _in_month(scan: Scan, year: int | None, month: int, low: int, high: int, end: int) -> Match | None:
     if high <= low:
         return None
-    first, last = calendar_day(scan, year, month, low), calendar_day(scan, year, month, high)
+    first, last = scan.calendar_day(year, month, low), scan.calendar_day(year, month, high)
     if first is None or last is None or not first.alts or not last.alts:
         return None
     starts = [start for start in first.starts if is_date(start.year, month, high)]
@@ -173,7 +163,7 @@ def _join(scan: Scan, first: Node, second: Node) -> Node | None:
         and b.year
     ):
         # The first end takes the year of the second, or the year before it.
-        first = in_year(scan, first, b.year - ((a.month, a.day or 0) > (b.month, b.day or 31)))
+        first = scan.in_year(first, b.year - ((a.month, a.day or 0) > (b.month, b.day or 31)))
     return _pair(first, second)
 
 
@@ -213,9 +203,9 @@ def _join_times(scan: Scan, first: Node, second: Node) -> Node | None:
     if "now" in second.tags and first.kind in ("date", "range"):
         return _pair(first, days_of(second))
     if first.kind == "time" and second.kind in _DATED:
-        first = on_days(scan, first, days_of(second) if "day_last" in second.tags else day_node([scan.today]))
+        first = scan.on_days(first, days_of(second) if "day_last" in second.tags else day_node([scan.today]))
     elif first.kind in _DATED and second.kind == "time":
-        second = on_days(scan, second, days_of(first))
+        second = scan.on_days(second, days_of(first))
     if first.kind not in _DATED or second.kind not in _DATED:
         return None
     alts = []

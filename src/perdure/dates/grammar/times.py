@@ -8,7 +8,7 @@ from perdure.dates.calendar import DAY
 from perdure.dates.grammar.clock import Clock, clock, clock_node, expected_clock
 from perdure.dates.grammar.numbers import length_at
 from perdure.dates.lexicon import word_set
-from perdure.dates.nodes import Alt, Match, Node, day_node, now_node, on_day, on_days, part_node, pin
+from perdure.dates.nodes import Alt, Match, Node, day_node, on_day, pin
 from perdure.dates.scan import Scan, memoised
 
 _EARLY = {"early": "start", "late": "end", "later": "end", "mid": "mid", "earlier": "start"}
@@ -35,7 +35,7 @@ def part_of_day(scan: Scan, i: int) -> Match | None:
     """A part of the day, of today or of any day."""
     words = scan.words
     if words[i] in ("tonight", "tonite"):
-        return on_day(part_node(scan, "night"), 0), i + 1
+        return on_day(scan.part_node("night"), 0), i + 1
     mod = _EARLY.get(words[i])
     j = scan.skip(i + 1, "-") if mod else i
     dated = _dated_part(scan, j, mod)
@@ -51,7 +51,7 @@ def part_of_day(scan: Scan, i: int) -> Match | None:
         return None
     if part[0] == "night" and (mod == "mid" or (words[j] == "nights" and not inside)):
         return None
-    return part_node(scan, part[0], mod), part[1]
+    return scan.part_node(part[0], mod), part[1]
 
 
 def _stands_alone(scan: Scan, i: int, j: int, k: int) -> bool:
@@ -73,20 +73,20 @@ def _dated_part(scan: Scan, j: int, mod: str | None) -> Match | None:
     part = part_name(scan, k)
     if part is None or scan.words[k].endswith("s"):
         return None
-    return on_day(part_node(scan, part[0], mod), steps), part[1]
+    return on_day(scan.part_node(part[0], mod), steps), part[1]
 
 
 def meal(scan: Scan, i: int) -> Match | None:
     """ "lunch" where a time is expected: "before lunch"."""
     name = scan.lex.meals.get(scan.words[i])
-    return None if name is None else (part_node(scan, name), i + 1)
+    return None if name is None else (scan.part_node(name), i + 1)
 
 
 def now(scan: Scan, i: int) -> Match | None:
     """ "now", "right now", "at present", "at this time", "at the moment", "as soon as possible"."""
     words = scan.words
     if scan.at(i, "as", "soon", "as", "possible"):
-        return now_node(scan, "FUTURE_REF"), i + 4
+        return scan.now_node("FUTURE_REF"), i + 4
     if words[i] == "now":
         j = i if words[i + 1] == "that" or scan.at(i + 1, "and", "then") else i + 1
     elif words[i] in ("asap", "currently", "nowadays"):
@@ -96,7 +96,7 @@ def now(scan: Scan, i: int) -> Match | None:
     else:
         this = scan.at(i, "at", "this") and words[i + 2] in ("time", "moment", "minute")
         j = i + 3 if this or (scan.at(i, "at", "the") and words[i + 2] in ("moment", "minute")) else i
-    return (now_node(scan, "PRESENT_REF", "now"), j) if j > i else None
+    return (scan.now_node("PRESENT_REF", "now"), j) if j > i else None
 
 
 def end_of_day(scan: Scan, i: int) -> Match | None:
@@ -124,7 +124,7 @@ def iso_time(scan: Scan, days: Node, j: int) -> Match | None:
     if said is None:
         return None
     value, k = said
-    timed = on_days(scan, clock_node(scan, value._replace(open=False)), days)
+    timed = scan.on_days(clock_node(scan, value._replace(open=False)), days)
     offset, end = _zone_offset(scan, k)
     if offset is not None:
         zone = timezone(offset)

@@ -10,15 +10,7 @@ from perdure.dates.grammar.months import month_at, year_after
 from perdure.dates.grammar.numbers import count, ordinal
 from perdure.dates.grammar.numeric import numeric_day
 from perdure.dates.lexicon import word_set
-from perdure.dates.nodes import (
-    Match,
-    calendar_day,
-    calendar_month,
-    day_node,
-    in_year,
-    plain_weekday,
-    weekday_in_week,
-)
+from perdure.dates.nodes import Match, day_node
 from perdure.dates.scan import Scan, memoised
 
 _AMBIGUOUS = word_set("sun sat mon wed thu fri wednes")
@@ -66,7 +58,7 @@ def on_weekday_next_week(scan: Scan, i: int) -> Match | None:
     if weekday is None:
         return None
     j = scan.skip(weekday[1], "of")
-    return (weekday_in_week(scan, weekday[0], 1), j + 2) if scan.at(j, "next", "week") else None
+    return (scan.weekday_in_week(weekday[0], 1), j + 2) if scan.at(j, "next", "week") else None
 
 
 def weekday(scan: Scan, i: int) -> Match | None:
@@ -80,9 +72,9 @@ def weekday(scan: Scan, i: int) -> Match | None:
     if dated is not None:
         return dated
     if how is None:
-        return _week_after(scan, number, j) or (plain_weekday(scan, number), j)
+        return _week_after(scan, number, j) or (scan.plain_weekday(number), j)
     if isinstance(how, int):
-        return weekday_in_week(scan, number, how), j
+        return scan.weekday_in_week(number, how), j
     gap = (number - scan.now.weekday()) % 7
     return day_node([scan.today + DAY * (gap - 7 if how == "recent" else gap or 7)]), j
 
@@ -113,7 +105,7 @@ def _date_after(scan: Scan, number: int, j: int, how: str | int | None) -> Match
         return None
     parts = node.parts
     if how is not None and parts is not None and parts.year is None and parts.month and parts.day:
-        node = in_year(scan, node, scan.now.year)
+        node = scan.in_year(node, scan.now.year)
     return node, end + 1 if bracket else end
 
 
@@ -126,7 +118,7 @@ def _numbered(scan: Scan, number: int, j: int) -> Match | None:
         day = scan.numbers[j] or 0, j + 1
     if day is None or not 1 <= day[0] <= 31:
         return None
-    this_month = calendar_day(scan, scan.now.year, scan.now.month, day[0]) if article else None
+    this_month = scan.calendar_day(scan.now.year, scan.now.month, day[0]) if article else None
     if this_month is not None and any(start.weekday() == number for start in this_month.starts):
         return this_month, day[1]
     dates = [date for step in (-1, 1) if (date := _month_with(scan, number, day[0], step)) is not None]
@@ -155,11 +147,11 @@ def _week_after(scan: Scan, number: int, j: int) -> Match | None:
     k = scan.skip(scan.skip(j, ",", "of", "in"), "the")
     steps = scan.steps(k)
     if steps is not None and scan.words[k + 1] == "week":
-        return weekday_in_week(scan, number, steps), k + 2
+        return scan.weekday_in_week(number, steps), k + 2
     if scan.at(k, "week", "after", "next"):
-        return weekday_in_week(scan, number, 2), k + 3
+        return scan.weekday_in_week(number, 2), k + 3
     if scan.at(k, "week", "before", "last"):
-        return weekday_in_week(scan, number, -2), k + 3
+        return scan.weekday_in_week(number, -2), k + 3
     return None
 
 
@@ -169,7 +161,7 @@ def week_then_weekday(scan: Scan, i: int) -> Match | None:
     if steps is None or scan.words[i + 1] != "week":
         return None
     weekday = weekday_at(scan, scan.skip(scan.skip(i + 2, ",", "'s"), "on"))
-    return None if weekday is None else (weekday_in_week(scan, weekday[0], steps), weekday[1])
+    return None if weekday is None else (scan.weekday_in_week(weekday[0], steps), weekday[1])
 
 
 def ordinal_weekday(scan: Scan, i: int) -> Match | None:
@@ -207,7 +199,7 @@ def _month_or_year(scan: Scan, k: int) -> Match | None:
     month = month_at(scan, k)
     if month is not None:
         year, end = year_after(scan, month[1]) or (None, month[1])
-        return calendar_month(scan, year, month[0]), end
+        return scan.calendar_month(year, month[0]), end
     match = scan.period(k)
     return match if match is not None and match[0].grain in ("month", "year") else None
 
