@@ -13,8 +13,7 @@ from perdure.dates.reader import read_text
 
 if TYPE_CHECKING:
     from perdure.dates.anchors import read_anchors
-    from perdure.dates.render import describe_window
-    from perdure.dates.rewrite import make_absolute, occurred_window
+    from perdure.dates.writing import describe_window, make_absolute, occurred_window
 
 __all__ = [
     "Anchor",
@@ -30,9 +29,9 @@ __all__ = [
 ]
 
 _HOMES = {
-    "describe_window": "perdure.dates.render",
-    "make_absolute": "perdure.dates.rewrite",
-    "occurred_window": "perdure.dates.rewrite",
+    "describe_window": "perdure.dates.writing",
+    "make_absolute": "perdure.dates.writing",
+    "occurred_window": "perdure.dates.writing",
     "read_anchors": "perdure.dates.anchors",
 }
 

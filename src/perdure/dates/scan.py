@@ -15,8 +15,7 @@ from typing import TypeVar
 
 from perdure.dates.lexicon import TOKEN, Lexicon
 from perdure.dates.model import DateOptions
-from perdure.dates.nodes import Match
-from perdure.dates.reference import Reference
+from perdure.dates.nodes import Match, Reference
 
 _PADDING = 12
 # "Two days before the day after ..." may go on for ever; a real expression has a handful of links.

@@ -13,8 +13,7 @@ from typing import Any
 
 from perdure.dates.calendar import DAY, is_date
 from perdure.dates.lexicon import load_table
-from perdure.dates.nodes import Length, Node, calendar_year, day_node, make_length, on_day
-from perdure.dates.reference import Reference
+from perdure.dates.nodes import Length, Node, Reference, calendar_year, day_node, make_length, on_day
 
 _NUMERIC = {r"{year}[-/.]{m}[-/.]{day}": "date", r"{first}[-/.]{second}[-/.]{year}": "numeric"}
 _NUMERALS = {

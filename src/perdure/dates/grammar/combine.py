@@ -15,9 +15,9 @@ from perdure.dates.grammar.clock import (
     match_of,
     starts_clock,
 )
+from perdure.dates.grammar.days import nth_weekday_at, nth_weekday_of
 from perdure.dates.grammar.numeric import numeric_day
 from perdure.dates.grammar.times import clock_range, iso_time, part_name, part_of_day
-from perdure.dates.grammar.weekdays import nth_weekday_at, nth_weekday_of
 from perdure.dates.lexicon import word_set
 from perdure.dates.nodes import Alt, Match, Node, day_node, days_of, opened, pin
 from perdure.dates.scan import Scan, memoised

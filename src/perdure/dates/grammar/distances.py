@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from perdure.dates.calendar import DAY, WEEK, unit_bounds, week_start
+from perdure.dates.grammar.days import weekday_at
 from perdure.dates.grammar.numbers import count, length_at, single_length
-from perdure.dates.grammar.weekdays import weekday_at
 from perdure.dates.lexicon import word_set
 from perdure.dates.model import Kind
 from perdure.dates.nodes import FINE_UNITS, Alt, Length, Match, Node, day_node, make_length, period_node
