@@ -207,8 +207,7 @@ def _read_english(
     for i in _candidates(scan):
         if spans and scan.starts[i] < spans[-1].end:
             continue
-        match = expression(scan, i)
-        if match is None:
+        if (match := expression(scan, i)) is None:
             continue
         span = _span(scan, match[0], text, scan.starts[i], scan.ends[match[1] - 1], prefer)
         if span is not None:

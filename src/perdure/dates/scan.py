@@ -106,8 +106,7 @@ class Scan(Reference):
 
     def shifted(self, index: int) -> tuple[int | None, int]:
         """The steps of "last", "next" or "this coming" and the index after; None and the same index elsewhere."""
-        steps = self.steps(index)
-        if steps is None:
+        if (steps := self.steps(index)) is None:
             return None, index
         nearer = self.steps(index + 1) if steps == 0 else None
         return (nearer, index + 2) if nearer else (steps, index + 1)

@@ -340,8 +340,7 @@ def _replacement(
         return span.start, span.end, bound.group() + inner
     if span.modifier in ("ref_undef", "more_than", "less_than", "before", "after", "since", "until"):
         return None
-    phrase = _phrase(span)
-    if phrase is None:
+    if (phrase := _phrase(span)) is None:
         return None
     if _feasts().search(span.text.replace("’", "'")):
         dated = _RELATIVE_WORD.search(span.text)

@@ -153,8 +153,7 @@ def _spoken_clock(scan: Scan, i: int) -> Said | None:
     relative = _relative_clock(scan, i)
     if relative is not None:
         return relative
-    hour = _hour_at(scan, i)
-    if hour is None:
+    if (hour := _hour_at(scan, i)) is None:
         return None
     value, j = hour
     if scan.words[j] in _O_CLOCK or scan.at(j, "o", "clock"):
@@ -169,8 +168,7 @@ def _spoken_clock(scan: Scan, i: int) -> Said | None:
 
 def hour_and_minute_words(scan: Scan, i: int) -> Said | None:
     """ "nine thirty", "two forty five", "six forty-three minutes": safe only where a time is expected."""
-    hour = small_cardinal(scan, i)
-    if hour is None or not 1 <= hour[0] <= 12:
+    if (hour := small_cardinal(scan, i)) is None or not 1 <= hour[0] <= 12:
         return None
     k = scan.skip(scan.skip(hour[1], "-"), "oh")
     minute = small_cardinal(scan, k)
@@ -266,8 +264,7 @@ def expected_clock(scan: Scan, i: int) -> Said | None:
         if scan.words[i + 3] == "%":
             return None
         return _with_half(scan, Clock(number, scan.numbers[i + 2] or 0, 0, "minute"), i + 3)
-    hour = _hour_at(scan, i)
-    if hour is None or _counts(scan, hour[1]):
+    if (hour := _hour_at(scan, i)) is None or _counts(scan, hour[1]):
         return None
     return Clock(hour[0], open=1 <= hour[0] <= 12), hour[1]
 

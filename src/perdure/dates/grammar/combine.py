@@ -42,12 +42,10 @@ _BOUNDS = {
 @memoised
 def operand(scan: Scan, i: int) -> Match | None:
     """One expression with all its neighbours joined."""
-    match = _first_operand(scan, i)
-    if match is None:
+    if (match := _first_operand(scan, i)) is None:
         return None
     for _ in range(4):
-        longer = _extended(scan, *match)
-        if longer is None or longer[1] <= match[1]:
+        if (longer := _extended(scan, *match)) is None or longer[1] <= match[1]:
             break
         match = longer
     return match
@@ -158,8 +156,7 @@ def _day_then_time(scan: Scan, node: Node, j: int) -> Match | None:
     if bound is not None and bounded is not None:
         timed, end = _on_pinned(scan, clock_node(scan, bounded[0]), node, bounded[1])
         return opened(timed, bound), end
-    times = clock_range(scan, scan.skip(k, "at"), announced=True)
-    if times is None:
+    if (times := clock_range(scan, scan.skip(k, "at"), announced=True)) is None:
         times = match_of(scan, _clock_after(scan, k))
     if times is None and words[k] not in _AT:
         times = match_of(scan, hour_and_minute_words(scan, k))
@@ -190,8 +187,7 @@ def _on_pinned(scan: Scan, times: Node, days: Node, j: int) -> Match:
 def _time_then_part(scan: Scan, node: Node, j: int) -> Match | None:
     if node.part:
         return _part_at_clock(scan, node, j)
-    part = part_of_day(scan, scan.skip(j, "at", ","))
-    if part is None:
+    if (part := part_of_day(scan, scan.skip(j, "at", ","))) is None:
         return None
     if part[0].kind == "timerange":
         return pin(node, part[0]), part[1]

@@ -68,8 +68,7 @@ def named_day(scan: Scan, i: int) -> Match | None:
 
 
 def _month_first(scan: Scan, i: int) -> Match | None:
-    month = month_at(scan, i)
-    if month is None:
+    if (month := month_at(scan, i)) is None:
         return None
     j = scan.skip(_after_sign(scan, month[1]), "the")
     day = ordinal(scan, j) or _plain_day(scan, j)
@@ -118,8 +117,7 @@ def _day_of_period(scan: Scan, i: int, value: int, k: int) -> Match | None:
     month = month_at(scan, k)
     if month is not None:
         return _with_year(scan, month[0], value, month[1]) if scan.words[i] != "the" else None
-    match = scan.period(k)
-    if match is None or match[0].grain not in ("month", "year"):
+    if (match := scan.period(k)) is None or match[0].grain not in ("month", "year"):
         return None
     node, j = match
     if node.grain == "year":
@@ -184,8 +182,7 @@ def _names_something(scan: Scan, k: int) -> bool:
 def holiday(scan: Scan, i: int) -> Match | None:
     """A holiday with what tells its year: "last Easter", "Black Friday 2010", "Labor Day weekend"."""
     steps, j = scan.shifted(i)
-    named = _holiday_at(scan, j)
-    if named is None:
+    if (named := _holiday_at(scan, j)) is None:
         return None
     rule, k = named
     after_name = scan.skip(k, "weekend")
@@ -286,8 +283,7 @@ def on_weekday_next_week(scan: Scan, i: int) -> Match | None:
 def weekday(scan: Scan, i: int) -> Match | None:
     """A weekday with all that can stand before and after it."""
     how, start = _lead(scan, i)
-    named = weekday_at(scan, start)
-    if named is None:
+    if (named := weekday_at(scan, start)) is None:
         return None
     number, j = named
     dated = _date_after(scan, number, j, how)
@@ -379,8 +375,7 @@ def _week_after(scan: Scan, number: int, j: int) -> Match | None:
 
 def week_then_weekday(scan: Scan, i: int) -> Match | None:
     """ "next week Wednesday", "next week on Tuesday"."""
-    steps = scan.steps(i)
-    if steps is None or scan.words[i + 1] != "week":
+    if (steps := scan.steps(i)) is None or scan.words[i + 1] != "week":
         return None
     weekday = weekday_at(scan, scan.skip(scan.skip(i + 2, ",", "'s"), "on"))
     return None if weekday is None else (scan.weekday_in_week(weekday[0], steps), weekday[1])

@@ -32,8 +32,7 @@ def distance(scan: Scan, i: int) -> Match | None:
         j = scan.skip(scan.skip(i + 1, "the"), "next", "coming", "following")
     else:
         j = i
-    length = length_at(scan, j)
-    if length is None:
+    if (length := length_at(scan, j)) is None:
         return None
     if lead == "within":
         return _within(scan, length[0]), length[1]
@@ -149,8 +148,7 @@ def length_from(scan: Scan, i: int) -> Match | None:
         k += 1
     else:
         return None
-    base = scan.operand(k)
-    if base is None or base[0].kind != "date" or not base[0].alts:
+    if (base := scan.operand(k)) is None or base[0].kind != "date" or not base[0].alts:
         return None
     pairs = [(start, scan.shift(start, length, 1)) for start in base[0].starts]
     return period_node(pairs, length.grain), base[1]
@@ -192,8 +190,7 @@ def last_units(scan: Scan, i: int) -> Match | None:
     steps, j = scan.shifted(i)
     if steps:
         return _shifted_length(scan, steps, j) if words[j] not in ("a", "an", "half") else None
-    counted = count(scan, i)
-    if counted is None or words[i] in ("a", "an"):
+    if (counted := count(scan, i)) is None or words[i] in ("a", "an"):
         return None
     amount, k = counted
     steps, unit = scan.steps(k), scan.unit(k + 1)

@@ -104,8 +104,7 @@ def year(scan: Scan, i: int) -> Match | None:
     spoken = year_words(scan, j) if words[j] in scan.lex.cardinals else None
     if spoken is not None and 1500 <= spoken[0] <= 2199 and (named or _is_spoken_year(scan, i, spoken[1])):
         return calendar_year(spoken[0]), spoken[1]
-    number = scan.numbers[j]
-    if number is None or scan.digits(j) != 4:
+    if (number := scan.numbers[j]) is None or scan.digits(j) != 4:
         return None
     if (named and 1 <= number <= 2999) or (1500 <= number <= 2199 and _is_year(scan, j, number)):
         return calendar_year(number), j + 1

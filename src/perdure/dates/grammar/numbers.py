@@ -15,16 +15,14 @@ _ONLY_GLUED = word_set("h d y mo")
 
 def small_cardinal(scan: Scan, i: int) -> tuple[int, int] | None:
     """A number in words below a hundred: "forty five", "twenty-six"."""
-    value = scan.lex.cardinals.get(scan.words[i])
-    if value is None:
+    if (value := scan.lex.cardinals.get(scan.words[i])) is None:
         return None
     return _compound(scan, i, scan.lex.cardinals) or (value, i + 1)
 
 
 def _compound(scan: Scan, i: int, units: dict[str, int]) -> tuple[int, int] | None:
     """Tens with one of the units: "twenty six", "twenty-sixth"."""
-    tens = scan.lex.cardinals.get(scan.words[i])
-    if tens is None or tens < 20:
+    if (tens := scan.lex.cardinals.get(scan.words[i])) is None or tens < 20:
         return None
     j = i + 2 if scan.words[i + 1] == "-" and not scan.spaced[i + 1] else i + 1
     unit = units.get(scan.words[j])
@@ -70,8 +68,7 @@ def day_number(scan: Scan, i: int) -> tuple[int, int] | None:
 
 def year_words(scan: Scan, i: int) -> tuple[int, int] | None:
     """ "nineteen eighty six", "two thousand and fifteen", "twenty nineteen"."""
-    small = small_cardinal(scan, i)
-    if small is None:
+    if (small := small_cardinal(scan, i)) is None:
         return None
     value, j = small
     if (scan.words[j] == "thousand" and value in (1, 2)) or (
@@ -134,16 +131,14 @@ def _fraction_after(scan: Scan, value: float, j: int) -> tuple[float, int]:
 
 def single_length(scan: Scan, i: int) -> tuple[Length, int] | None:
     """A count with its unit."""
-    counted = count(scan, i)
-    if counted is None:
+    if (counted := count(scan, i)) is None:
         return None
     amount, j = counted
     j = scan.skip(scan.skip(j, "-"), "more", "full", "whole", "additional", "long", "extra", "short")
     if scan.words[j] in ("business", "working", "work") and scan.unit(j + 1) == "day":
         days = int(amount)
         return Length(business=days, timex=f"P{days}BD", total=amount * DAY_SECONDS), j + 2
-    unit = scan.unit(j)
-    if unit is None or amount > 100_000:
+    if (unit := scan.unit(j)) is None or amount > 100_000:
         return None
     if scan.words[j] in _ONLY_GLUED and (scan.spaced[j] or scan.numbers[j - 1] is None):
         return None
@@ -166,8 +161,7 @@ def _fraction_of_unit(scan: Scan, j: int) -> tuple[float, int]:
 @memoised
 def length_at(scan: Scan, i: int) -> tuple[Length, int] | None:
     """A length, its parts joined: "2 years, 1 month and 21 days"."""
-    first = single_length(scan, i)
-    if first is None:
+    if (first := single_length(scan, i)) is None:
         return None
     total, j = first
     for _ in range(5):

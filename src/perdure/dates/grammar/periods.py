@@ -59,8 +59,7 @@ def named_month(scan: Scan, i: int) -> Match | None:
     j = scan.skip(i, "the")
     if scan.at(j, "month", "of"):
         return _plain_month(scan, j + 2, forced=True)
-    steps = scan.steps(i)
-    if steps is None or scan.words[i] == "present":
+    if (steps := scan.steps(i)) is None or scan.words[i] == "present":
         return _plain_month(scan, i)
     month = month_at(scan, i + 1)
     if month is None or not month_alone(scan, i + 1, month[1]) or year_after(scan, month[1]) is not None:
@@ -69,8 +68,7 @@ def named_month(scan: Scan, i: int) -> Match | None:
 
 
 def _plain_month(scan: Scan, i: int, forced: bool = False) -> Match | None:
-    month = month_at(scan, i)
-    if month is None:
+    if (month := month_at(scan, i)) is None:
         return None
     number, j = month
     after = year_after(scan, j) or scan.year_by_word(scan.skip(j, "of", ","))
@@ -323,8 +321,7 @@ def _spelled_term(scan: Scan, i: int, word: str, months: int) -> Match | None:
         year, k = owner
         owned = _spelled(scan, k, word, months) or _code(scan, k, word, months)
         return None if owned is None else (_term(scan, months, owned[0], year), owned[1])
-    spelled = _spelled(scan, j, word, months)
-    if spelled is None:
+    if (spelled := _spelled(scan, j, word, months)) is None:
         return None
     number, end = spelled
     after = _year_here(scan, end)
@@ -391,8 +388,7 @@ def week_of(scan: Scan, i: int) -> Match | None:
         k = scan.skip(j + 2, "on", "from")
     else:
         return None
-    match = scan.day(k)
-    if match is None or match[0].kind != "date":
+    if (match := scan.day(k)) is None or match[0].kind != "date":
         return None
     starts = [week_start(day) for day in match[0].starts]
     return period_node([(start, start + WEEK) for start in starts], "week", match[0].timex), match[1]

@@ -45,8 +45,7 @@ def portion(scan: Scan, i: int) -> Match | None:
         j = j + 1 if scan.words[j] == "the" and scan.words[j + 1] in ("year", "month", "week") else j
     else:
         return None
-    whole = _whole(scan, j, word in _NOUNS)
-    if whole is None or whole[0].mod is not None:
+    if (whole := _whole(scan, j, word in _NOUNS)) is None or whole[0].mod is not None:
         return None
     node, end = whole
     # Thirds for "the end of 2008", halves for "late 2008" and "the end of last year".

@@ -36,14 +36,12 @@ def _two_ends(scan: Scan, j: int, between: bool) -> Match | None:
     days = _days_of_one_month(scan, j, between)
     if days is not None:
         return days
-    first = _endpoint(scan, j)
-    if first is None:
+    if (first := _endpoint(scan, j)) is None:
         return None
     node, k = first
     if scan.words[k] == "," and connector(scan, k + 1, between) and scan.words[k + 1] != "-":
         k += 1
-    after = connector(scan, k, between)
-    if after is None:
+    if (after := connector(scan, k, between)) is None:
         return None
     if scan.words[after] == "date" and node.kind in ("date", "range"):
         second: Match | None = (day_node([scan.today]), after + 1)
@@ -130,8 +128,7 @@ def _second_day(scan: Scan, node: Node, after: int) -> Match | None:
         or parts.month is None
     ):
         return None
-    number = day_number(scan, after)
-    if number is None:
+    if (number := day_number(scan, after)) is None:
         return None
     high, end = number
     following = scan.words[end]
@@ -270,8 +267,7 @@ def bounded(scan: Scan, i: int) -> Match | None:
     word = scan.words[i]
     if word in _AROUND:
         return _approximate(scan, i + 1)
-    phrase = _phrase_at(scan, i, _PREFIXES_BY_WORD)
-    if phrase is None:
+    if (phrase := _phrase_at(scan, i, _PREFIXES_BY_WORD)) is None:
         return None
     mod, j = phrase
     match = _target(scan, scan.skip(j, *_ROUGHLY), word)

@@ -42,8 +42,7 @@ def _rate(scan: Scan, i: int) -> _Timex | None:
     if word not in ("bi", "semi"):
         return _at_time(scan, RATES[word], i + 1) if word in RATES else None
     j = scan.skip(i + 1, "-")
-    base = RATES.get(scan.words[j])
-    if base is None or scan.words[j] == "daily":
+    if (base := RATES.get(scan.words[j])) is None or scan.words[j] == "daily":
         return None
     if word == "semi":
         return base.replace("1", "0.5"), j + 1
@@ -99,8 +98,7 @@ def _each_what(scan: Scan, j: int, amount: int, any_one: bool) -> _Timex | None:
         return f"XXXX-{lex.months[word]:02}", j + 1
     if word in lex.seasons and not any_one:
         return word, j + 1
-    unit = _unit(scan, j)
-    if unit is None or (any_one and unit in ("minute", "second")):
+    if (unit := _unit(scan, j)) is None or (any_one and unit in ("minute", "second")):
         return None
     return _at_time(scan, length_timex(amount, unit), j + 1)
 
@@ -112,8 +110,7 @@ def _unit(scan: Scan, j: int) -> str | None:
 
 
 def _at_part(scan: Scan, timex: str, j: int) -> _Timex:
-    part = part_name(scan, j)
-    if part is None:
+    if (part := part_name(scan, j)) is None:
         return _at_time(scan, timex, j)
     return _at_time(scan, timex + "T" + scan.lex.parts_of_day[part[0]][2], part[1])
 
@@ -133,8 +130,7 @@ def _weekdays(scan: Scan, i: int) -> _Timex | None:
 
 def _time_then_each(scan: Scan, i: int) -> _Timex | None:
     """ "3pm each day", "6am everyday"."""
-    said = clock(scan, i)
-    if said is None:
+    if (said := clock(scan, i)) is None:
         return None
     j = scan.skip(said[1], "on")
     later = _each(scan, j) or _rate(scan, j) or _weekdays(scan, j)

@@ -64,14 +64,12 @@ def _stands_alone(scan: Scan, i: int, j: int, k: int) -> bool:
 
 def _dated_part(scan: Scan, j: int, mod: str | None) -> Match | None:
     """ "this morning", "last night", "next evening", "late this morning"."""
-    steps = scan.steps(j)
-    if steps is None:
+    if (steps := scan.steps(j)) is None:
         return None
     k = j + 1
     if mod is None and scan.words[k] in _EARLY:
         mod, k = _EARLY[scan.words[k]], k + 1
-    part = part_name(scan, k)
-    if part is None or scan.words[k].endswith("s"):
+    if (part := part_name(scan, k)) is None or scan.words[k].endswith("s"):
         return None
     return on_day(scan.part_node(part[0], mod), steps), part[1]
 
@@ -110,8 +108,7 @@ def end_of_day(scan: Scan, i: int) -> Match | None:
     elif scan.words[k] == "day":
         days, end = day_node([scan.today]), k + 1
     else:
-        match = scan.day(k)
-        if match is None or match[0].kind != "date":
+        if (match := scan.day(k)) is None or match[0].kind != "date":
             return None
         days, end = match
     last = timedelta(hours=23, minutes=59, seconds=59)
@@ -120,8 +117,7 @@ def end_of_day(scan: Scan, i: int) -> Match | None:
 
 def iso_time(scan: Scan, days: Node, j: int) -> Match | None:
     """ "T10:30:00Z" after a day: by the 24-hour clock, brought from its own zone into the reference's."""
-    said = clock(scan, j + 1)
-    if said is None:
+    if (said := clock(scan, j + 1)) is None:
         return None
     value, k = said
     timed = scan.on_days(clock_node(scan, value._replace(open=False)), days)
@@ -169,17 +165,14 @@ def clock_range(scan: Scan, i: int, announced: bool = False) -> Match | None:
         return _length_then_start(scan, i)
     lead = words[i] in ("from", "between")
     j = i + 1 if lead else i
-    first = _side(scan, j)
-    if first is None:
+    if (first := _side(scan, j)) is None:
         return None
     if words[first[1]] == "for" and (lead or announced):
         return _start_then_length(scan, first[0], first[1] + 1)
-    k = connector(scan, first[1], words[i] == "between")
-    if k is None:
+    if (k := connector(scan, first[1], words[i] == "between")) is None:
         return None
     k = scan.skip(k, "around", "about")
-    second = _side(scan, k)
-    if second is None:
+    if (second := _side(scan, k)) is None:
         return None
     clear = announced or _is_clear(scan, j, first) or _is_clear(scan, k, second)
     if not clear and not (lead and _part_follows(scan, second[1])):
@@ -199,8 +192,7 @@ def _part_follows(scan: Scan, j: int) -> bool:
 
 def _side(scan: Scan, j: int) -> tuple[Clock, int, bool] | None:
     """One end, the index after it, and whether a part of the day pins it: "3 in the morning"."""
-    said = expected_clock(scan, j)
-    if said is None:
+    if (said := expected_clock(scan, j)) is None:
         return None
     value, k = said
     if value.open and scan.words[k] in ("in", "at"):
@@ -241,16 +233,14 @@ def _first_after(start: timedelta, stop: timedelta) -> timedelta:
 
 def _start_then_length(scan: Scan, start: Clock, j: int) -> Match | None:
     """ "from 10 am for 3 hours"."""
-    length = length_at(scan, j)
-    if length is None or not length[0].seconds:
+    if (length := length_at(scan, j)) is None or not length[0].seconds:
         return None
     return _lasting(scan, start, length[0].seconds), length[1]
 
 
 def _length_then_start(scan: Scan, i: int) -> Match | None:
     """ "for 2 hours from 2pm"."""
-    length = length_at(scan, i + 1)
-    if length is None or not length[0].seconds:
+    if (length := length_at(scan, i + 1)) is None or not length[0].seconds:
         return None
     k = length[1]
     if scan.words[k] not in ("from", "at", "starting", "beginning"):
