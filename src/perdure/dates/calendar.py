@@ -20,7 +20,6 @@ def midnight(moment: datetime) -> datetime:
 
 
 def days_in_month(year: int, month: int) -> int:
-    """28 to 31."""
     if month == 2:
         return 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
     return 30 if month in (4, 6, 9, 11) else 31
@@ -33,28 +32,13 @@ def is_date(year: int, month: int, day: int) -> bool:
 
 def add_months(moment: datetime, months: int) -> datetime:
     """The same day `months` later, the last day of the month where that day is missing."""
-    index = moment.year * 12 + moment.month - 1 + months
-    year, month = divmod(index, 12)
-    if not 1 <= year <= 9999:
-        raise OverflowError("year out of range")
+    year, month = divmod(moment.year * 12 + moment.month - 1 + months, 12)
     return moment.replace(year=year, month=month + 1, day=min(moment.day, days_in_month(year, month + 1)))
-
-
-def add_years(moment: datetime, years: int) -> datetime:
-    """The same day `years` later."""
-    return add_months(moment, 12 * years)
 
 
 def month_start(moment: datetime) -> datetime:
     """The first day of the moment's month."""
     return midnight(moment).replace(day=1)
-
-
-def year_start(year: int) -> datetime:
-    """1 January; the year after 9999 ends in an OverflowError like any date outside the calendar."""
-    if not 1 <= year <= 9999:
-        raise OverflowError("year out of range")
-    return datetime(year, 1, 1)
 
 
 def week_start(moment: datetime) -> datetime:
@@ -72,7 +56,7 @@ def unit_start(unit: str, moment: datetime) -> datetime:
     if months < 12:
         return midnight(moment).replace(month=(moment.month - 1) // months * months + 1, day=1)
     first = moment.year // (months // 12) * (months // 12)
-    return year_start(max(1, first) if unit == "century" else first)
+    return datetime(max(1, first) if unit == "century" else first, 1, 1)
 
 
 def unit_bounds(unit: str, moment: datetime, steps: int, length: int = 1) -> tuple[datetime, datetime]:
@@ -98,38 +82,14 @@ def season_bounds(season: str, year: int, southern: bool) -> tuple[datetime, dat
     return start, add_months(start, 3)
 
 
-def fiscal_bounds(year: int, first_month: int) -> tuple[datetime, datetime]:
-    """Bounds of the fiscal year named `year`."""
-    start = datetime(year if first_month == 1 else year - 1, first_month, 1)
-    return start, add_years(start, 1)
-
-
-def school_bounds(year: int) -> tuple[datetime, datetime]:
-    """September to June, named after the year it ends in."""
-    return datetime(year - 1, 9, 1), datetime(year, 7, 1)
-
-
-def iso_week(year: int, week: int) -> datetime:
-    """The Monday of a numbered week."""
-    return datetime.combine(date.fromisocalendar(year, week, 1), datetime.min.time())
-
-
 def weeks_in_year(year: int) -> int:
     """52 or 53 by ISO 8601."""
-    return date(year, 12, 28).isocalendar()[1]
+    return date(year, 12, 28).isocalendar().week
 
 
-def first_week_of_month(year: int, month: int) -> datetime:
-    """The Monday of the first week that has most of its days in the month."""
-    first = datetime(year, month, 1)
-    start = week_start(first)
-    return start if first.weekday() <= 3 else start + WEEK
-
-
-def last_week_of_month(year: int, month: int) -> datetime:
-    """The Monday of the last week that has most of its days in the month."""
-    following = add_months(datetime(year, month, 1), 1)
-    return first_week_of_month(following.year, following.month) - WEEK
+def first_week(month: datetime) -> datetime:
+    """The Monday of the first week that has most of its days in the month that begins on a day."""
+    return week_start(month) + WEEK * (month.weekday() > 3)
 
 
 def nth_weekday(year: int, month: int, weekday: int, nth: int) -> datetime | None:
@@ -138,8 +98,8 @@ def nth_weekday(year: int, month: int, weekday: int, nth: int) -> datetime | Non
         last = datetime(year, month, days_in_month(year, month))
         return last - DAY * ((last.weekday() - weekday) % 7) + WEEK * (nth + 1)
     first = datetime(year, month, 1)
-    found = first + DAY * ((weekday - first.weekday()) % 7) + WEEK * (nth - 1)
-    return found if found.month == month else None
+    day = first + DAY * ((weekday - first.weekday()) % 7) + WEEK * (nth - 1)
+    return day if day.month == month else None
 
 
 def add_business_days(moment: datetime, count: int) -> datetime:

@@ -1,6 +1,5 @@
 """When holidays fall: fixed days, nth weekdays, Easter, and the Hebrew, Islamic and Chinese feasts.
 
-The short rules of the language files are read here.
 New moons follow Meeus, Astronomical Algorithms, chapter 49 (largest terms; within about a quarter of an hour).
 """
 
@@ -10,7 +9,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from math import floor, radians, sin
 
-from perdure.dates.calendar import nth_weekday
+from perdure.dates.calendar import DAY, midnight, nth_weekday
 
 _J2000 = datetime(2000, 1, 1, 12)
 _SYNODIC = 29.530588861
@@ -61,7 +60,7 @@ def chinese_new_year(year: int) -> datetime:
     """First day of the Chinese year: the new moon (China time) that falls from 21 January to 20 February."""
     number = _lunation_near(datetime(year, 2, 5))
     for candidate in (number - 1, number, number + 1):
-        day = (new_moon(candidate) + timedelta(hours=8)).replace(hour=0, minute=0, second=0, microsecond=0)
+        day = midnight(new_moon(candidate) + timedelta(hours=8))
         if datetime(year, 1, 21) <= day <= datetime(year, 2, 20):
             return day
     raise ValueError("no new moon found")
@@ -70,14 +69,10 @@ def chinese_new_year(year: int) -> datetime:
 def islamic_day(year: int, month: int, day: int) -> datetime | None:
     """The day of the Islamic calendar (Umm al-Qura rule, without the moonset test) in a Gregorian year."""
     for hijri in range(int((year - 622) * 33 / 32) - 1, int((year - 622) * 33 / 32) + 3):
-        number = (hijri - 1421) * 12 + month + 2
-        moon = new_moon(number)
-        first = moon.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
-        if moon.hour >= 15:
-            first += timedelta(days=1)
-        found = first + timedelta(days=day - 1)
-        if found.year == year:
-            return found
+        moon = new_moon((hijri - 1421) * 12 + month + 2)
+        date = midnight(moon) + DAY * (day + (moon.hour >= 15))
+        if date.year == year:
+            return date
     return None
 
 
@@ -110,19 +105,14 @@ def hanukkah(year: int) -> datetime:
 def diwali(year: int) -> datetime:
     """The evening before the new moon of late October or November, by Indian time."""
     moon = new_moon(_lunation_near(datetime(year, 11, 1)))
-    return (moon - timedelta(hours=12, minutes=30)).replace(hour=0, minute=0, second=0, microsecond=0)
+    return midnight(moon - timedelta(hours=12, minutes=30))
 
 
-_WEEKDAYS = {name: number for number, name in enumerate(("mon", "tue", "wed", "thu", "fri", "sat", "sun"))}
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _FEASTS = {
-    "easter": easter,
-    "orthodox_easter": orthodox_easter,
-    "chinese_new_year": chinese_new_year,
-    "rosh_hashanah": rosh_hashanah,
-    "passover": passover,
-    "hanukkah": hanukkah,
-    "diwali": diwali,
-}
+    "easter": easter, "orthodox_easter": orthodox_easter, "chinese_new_year": chinese_new_year,
+    "rosh_hashanah": rosh_hashanah, "passover": passover, "hanukkah": hanukkah, "diwali": diwali,
+}  # fmt: skip
 
 
 @lru_cache(maxsize=4096)
@@ -132,11 +122,9 @@ def holiday_date(rule: str, year: int) -> datetime | None:
     Rules: "12-25", "4 thu 11" (nth weekday of a month), "islamic 10 1" or a feast's name, each with "+1" or "-2" days.
     """
     words = rule.split()
-    shift = 0
-    if words[-1][0] in "+-" and len(words) > 1:
-        shift = int(words.pop())
-    found = _base_date(words, year)
-    return None if found is None else found + timedelta(days=shift)
+    shift = int(words.pop()) if words[-1][0] in "+-" and len(words) > 1 else 0
+    day = _base_date(words, year)
+    return None if day is None else day + DAY * shift
 
 
 def _base_date(words: list[str], year: int) -> datetime | None:
@@ -145,6 +133,6 @@ def _base_date(words: list[str], year: int) -> datetime | None:
     if words[0] == "islamic":
         return islamic_day(year, int(words[1]), int(words[2]))
     if len(words) == 3:
-        return nth_weekday(year, int(words[2]), _WEEKDAYS[words[1]], int(words[0]))
+        return nth_weekday(year, int(words[2]), _WEEKDAYS.index(words[1]), int(words[0]))
     month, day = words[0].split("-")
     return datetime(year, int(month), int(day))

@@ -17,7 +17,6 @@ from perdure.dates.calendar import (
     WEEK,
     add_business_days,
     add_months,
-    add_years,
     is_date,
     midnight,
     month_start,
@@ -146,7 +145,7 @@ def period_node(pairs: Iterable[tuple[datetime, datetime]], grain: str, timex: s
 def calendar_year(year: int) -> Node:
     """A year by number."""
     start = datetime(year, 1, 1)
-    node = period_node([(start, add_years(start, 1))], "year", f"{year:04}")
+    node = period_node([(start, add_months(start, 12))], "year", f"{year:04}")
     node.parts = Parts(year, None, None)
     return node
 

@@ -5,19 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from perdure.dates.calendar import (
-    DAY,
-    WEEK,
-    add_months,
-    add_years,
-    fiscal_bounds,
-    iso_week,
-    school_bounds,
-    season_bounds,
-    week_start,
-    weeks_in_year,
-    year_start,
-)
+from perdure.dates.calendar import DAY, WEEK, add_months, season_bounds, week_start, weeks_in_year
 from perdure.dates.grammar.months import month_alone, month_at, year, year_after
 from perdure.dates.grammar.numbers import ordinal, two_digit_year
 from perdure.dates.grammar.numeric import inside_number, numeric_month
@@ -148,10 +136,14 @@ def _special(scan: Scan, name: str, number: int, named: bool) -> Node:
     shown = f"{number:04}" if named else "XXXX"
     now, first = scan.now, scan.options.fiscal_year_start
     if name in ("school", "academic"):
-        begun = named and now.month >= 9 and number == now.year
-        return period_node([school_bounds(number + begun)], "year", "SY" + shown)
-    begun = not named and 1 < first <= now.month
-    return period_node([fiscal_bounds(number + begun, first)], "year", "FY" + shown)
+        # September to June, named after the year it ends in.
+        if named and number == now.year and now.month >= 9:
+            number += 1
+        return period_node([(datetime(number - 1, 9, 1), datetime(number, 7, 1))], "year", "SY" + shown)
+    if not named and 1 < first <= now.month:
+        number += 1
+    start = datetime(number - (first > 1), first, 1)
+    return period_node([(start, add_months(start, 12))], "year", "FY" + shown)
 
 
 @memoised
@@ -375,7 +367,7 @@ def week_number(scan: Scan, i: int) -> Match | None:
 
 
 def _week(year: int, number: int) -> Node:
-    start = iso_week(year, number)
+    start = datetime.fromisocalendar(year, number, 1)
     return period_node([(start, start + WEEK)], "week", f"{year}-W{number:02}")
 
 
@@ -432,13 +424,14 @@ def _century(scan: Scan, i: int) -> Match | None:
     if scan.words[end] in ("bc", "bce"):
         return None
     first = (number[0] - 1) * 100
-    start, stop = year_start(max(first, 1)), year_start(first + 100)
+    start, stop = datetime(max(first, 1), 1, 1), datetime(first + 100, 1, 1)
     return period_node([(start, stop)], "century", f"({start:%Y-%m-%d},{stop:%Y-%m-%d},P100Y)"), end
 
 
 def _years(first: int, length: int) -> Node:
     """The ten or hundred years from a year on."""
-    start, stop = datetime(first, 1, 1), add_years(datetime(first, 1, 1), length)
+    start = datetime(first, 1, 1)
+    stop = add_months(start, 12 * length)
     if length == 100:
         return period_node([(start, stop)], "century")
     return period_node([(start, stop)], "decade", f"({start:%Y-%m-%d},{stop:%Y-%m-%d},P10Y)")

@@ -8,9 +8,8 @@ from perdure.dates.calendar import (
     DAY,
     WEEK,
     add_months,
-    first_week_of_month,
-    iso_week,
-    last_week_of_month,
+    first_week,
+    month_start,
     unit_bounds,
     unit_start,
     weeks_in_year,
@@ -150,12 +149,11 @@ def _weeks(
 ) -> tuple[datetime, datetime] | None:
     if whole == "year":
         weeks = weeks_in_year(first.year)
-        start = iso_week(first.year, weeks - amount + 1 if nth < 0 else min(nth, weeks))
+        start = datetime.fromisocalendar(first.year, weeks - amount + 1 if nth < 0 else min(nth, weeks), 1)
     elif nth < 0:
-        month = stop - DAY
-        start = last_week_of_month(month.year, month.month) - WEEK * (amount - 1)
+        start = first_week(add_months(month_start(stop - DAY), 1)) - WEEK * amount
     else:
-        start = first_week_of_month(first.year, first.month) + WEEK * (nth - 1)
+        start = first_week(month_start(first)) + WEEK * (nth - 1)
         if start >= stop:
             return None
     return start, start + WEEK * amount
