@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from perdure.domain.recall import Candidate, RecallResult, Recollection
 
+_PLAIN = frozenset({str, int, float, bool})
+
 
 def plain(value: Any) -> Any:
     """The value with dataclasses as objects, dates as ISO 8601 text, and sets sorted."""
+    if value is None or type(value) in _PLAIN:
+        return value
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, datetime):
