@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from perdure import Perdure
+from perdure import Filter, Perdure
 
 WORD = "Zanzibarquux"
 OPTIONS: dict[str, Any] = {
@@ -30,7 +30,7 @@ def traces(folder: Path, word: str = WORD) -> int:
 
 
 def forget_facts_with(memory: Perdure, word: str) -> None:
-    for fact in memory.facts("b", include_closed=True, limit=1000).facts:
+    for fact in memory.iter_facts("b", where=Filter(include_closed=True)):
         if word in fact.text + fact.source_text:
             memory.forget("b", fact_id=fact.id)
 
