@@ -14,11 +14,12 @@ import pytest
 from perdure.domain.bank import EmbeddingModel
 from perdure.domain.time import Window
 from perdure.ports.probe import SemanticProbe, TemporalProbe
-from perdure.ports.store import Features, NewFact, Store, WriteBatch
-from perdure.stores.index import lazy
+from perdure.ports.store import Features, NewFact, Store
+from perdure.retain.commit import FactChanges, commit
+from perdure.stores.index.vectors import EXACT_UP_TO
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.agreement import assert_same_memory, assert_same_search
-from perdure.testing.making import BANK, CURRENT, day, ids, make_fact
+from perdure.testing.making import BANK, CURRENT, day, ids, make_fact, search
 from perdure.testing.memory_store import MemoryStore
 from perdure.testing.samples import MODEL, START, Sampler
 
@@ -29,7 +30,7 @@ def fill(stores: list[Store], seed: int) -> Sampler:
     sampler = Sampler(Random(seed))
     for start in range(0, SIZE, 50):
         facts = [sampler.new_fact() for _ in range(50)]
-        batch = WriteBatch(
+        changes = FactChanges(
             bank=sampler.bank,
             model=MODEL,
             documents=sampler.documents() if start == 0 else (),
@@ -38,7 +39,7 @@ def fill(stores: list[Store], seed: int) -> Sampler:
             facts=facts,
             links=sampler.links(100),
         )
-        receipts = [store.write(batch) for store in stores]
+        receipts = [commit(store, changes) for store in stores]
         assert receipts[0] == receipts[1]
     return sampler
 
@@ -73,10 +74,9 @@ def test_an_index_built_from_the_file_answers_as_the_one_that_grew(tmp_path: Pat
         sampler = fill([oracle, grown], seed=6)
         with closing(SqliteStore.open(path, clock=lambda: START)) as fresh:
             for probe in sampler.probes():
-                wanted = sampler.filter()
-                assert fresh.search(sampler.bank, probe, wanted, 50) == grown.search(
-                    sampler.bank, probe, wanted, 50
-                )
+                where = sampler.filter()
+                with fresh.reading(sampler.bank) as one, grown.reading(sampler.bank) as other:
+                    assert one.search(probe, where, 50) == other.search(probe, where, 50)
 
 
 def clustered(count: int) -> np.ndarray:
@@ -90,7 +90,7 @@ def clustered(count: int) -> np.ndarray:
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, np.ndarray]]:
     """A bank above the size up to which search is exact, so that bits and codes are used."""
-    count = lazy.EXACT_UP_TO + 2000
+    count = EXACT_UP_TO + 2000
     vectors = clustered(count)
     model = EmbeddingModel("wide", vectors.shape[1])
     path = tmp_path_factory.mktemp("large") / "memory.db"
@@ -98,19 +98,21 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, np.
         for start in range(0, count, 5500):
             facts = [
                 NewFact(
-                    make_fact(f"f{place:06d}", occurred_start=day(place % 100)),
-                    Features(vectors={"fact": vectors[place]}),
+                    make_fact(f"f{number:06d}", occurred_start=day(number % 100)),
+                    Features(vectors={"fact": vectors[number]}),
                 )
-                for place in range(start, start + 5500)
+                for number in range(start, start + 5500)
             ]
-            store.write(WriteBatch(bank=BANK, model=model, facts=facts))
-            store.search(BANK, SemanticProbe(vectors[0]), CURRENT, 1)
+            with store.transaction(BANK) as tx:
+                tx.set_model(model)
+                tx.insert_facts(facts)
+            search(store, SemanticProbe(vectors[0]), CURRENT, 1)
         yield store, vectors
 
 
 def exact(vectors: np.ndarray, query: np.ndarray, count: int) -> list[str]:
     nearest = np.argsort(-(vectors @ query), kind="stable")[:count]
-    return [f"f{place:06d}" for place in nearest.tolist()]
+    return [f"f{number:06d}" for number in nearest.tolist()]
 
 
 def test_large_banks_find_nearly_all_of_the_nearest(large: tuple[Store, np.ndarray]) -> None:
@@ -119,7 +121,7 @@ def test_large_banks_find_nearly_all_of_the_nearest(large: tuple[Store, np.ndarr
     shares = []
     for query in queries:
         unit = query / np.linalg.norm(query)
-        found = store.search(BANK, SemanticProbe(unit), CURRENT, 100)
+        found = search(store, SemanticProbe(unit), CURRENT, 100)
         assert len(found) == 100
         assert all(first.score >= second.score for first, second in itertools.pairwise(found))
         shares.append(len(set(ids(found)) & set(exact(vectors, unit, 100))) / 100)
@@ -129,7 +131,7 @@ def test_large_banks_find_nearly_all_of_the_nearest(large: tuple[Store, np.ndarr
 
 def test_scores_of_large_banks_are_close(large: tuple[Store, np.ndarray]) -> None:
     store, vectors = large
-    for hit in store.search(BANK, SemanticProbe(vectors[7]), CURRENT, 20):
+    for hit in search(store, SemanticProbe(vectors[7]), CURRENT, 20):
         true = float(vectors[int(hit.fact_id[1:])] @ vectors[7])
         assert hit.score == pytest.approx(true, abs=5e-3)
 
@@ -137,8 +139,8 @@ def test_scores_of_large_banks_are_close(large: tuple[Store, np.ndarray]) -> Non
 def test_windows_of_large_banks_are_ordered_by_similarity(large: tuple[Store, np.ndarray]) -> None:
     store, vectors = large
     probe = TemporalProbe(Window(day(0), day(60)), vector=vectors[3], slices=1)
-    hits = store.search(BANK, probe, CURRENT, 50)
-    inside = [place for place in range(len(vectors)) if place % 100 < 60]
+    hits = search(store, probe, CURRENT, 50)
+    inside = [number for number in range(len(vectors)) if number % 100 < 60]
     order = np.argsort(-(vectors[inside] @ vectors[3]), kind="stable")[:50]
-    wanted = {f"f{inside[place]:06d}" for place in order.tolist()}
-    assert len(wanted & set(ids(hits))) >= 45
+    expected = {f"f{inside[position]:06d}" for position in order.tolist()}
+    assert len(expected & set(ids(hits))) >= 45

@@ -371,8 +371,9 @@ class Talk:
         with self.store.reading(BANK) as reading:
             left = [fact.id for fact in browse(self.store).facts]
             vectors = [v for own in reading.features(left).values() for v in own.vectors.values()]
-        basis = np.linalg.qr(np.stack(vectors).T.astype(np.float64))[0]
-        return float(np.linalg.norm(basis.T @ gone.vectors["fact"]))
+        _, sizes, directions = np.linalg.svd(np.stack(vectors).astype(np.float64), full_matrices=False)
+        # What is left below this is how stores round, not what was mixed in.
+        return float(np.linalg.norm(directions[sizes > 0.01] @ gone.vectors["fact"]))
 
 
 TURNS = [
