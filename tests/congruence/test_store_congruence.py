@@ -14,11 +14,11 @@ import pytest
 from perdure.domain.bank import EmbeddingModel
 from perdure.domain.time import Window
 from perdure.ports.probe import SemanticProbe, TemporalProbe
-from perdure.ports.store import Features, NewFact, Store, WriteBatch
-from perdure.stores.index import lazy
+from perdure.ports.store import Features, NewFact, Store
+from perdure.stores.index.vectors import EXACT_UP_TO
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.agreement import assert_same_memory, assert_same_search
-from perdure.testing.making import BANK, CURRENT, day, ids, make_fact
+from perdure.testing.making import BANK, CURRENT, day, ids, make_fact, search
 from perdure.testing.memory_store import MemoryStore
 from perdure.testing.samples import MODEL, START, Sampler
 
@@ -29,17 +29,17 @@ def fill(stores: list[Store], seed: int) -> Sampler:
     sampler = Sampler(Random(seed))
     for start in range(0, SIZE, 50):
         facts = [sampler.new_fact() for _ in range(50)]
-        batch = WriteBatch(
-            bank=sampler.bank,
-            model=MODEL,
-            documents=sampler.documents() if start == 0 else (),
-            chunks=sampler.chunks() if start == 0 else (),
-            entities=sampler.entities() if start == 0 else (),
-            facts=facts,
-            links=sampler.links(100),
-        )
-        receipts = [store.write(batch) for store in stores]
-        assert receipts[0] == receipts[1]
+        links = sampler.links(100)
+        documents, chunks, entities = sampler.documents(), sampler.chunks(), sampler.entities()
+        for store in stores:
+            with store.transaction(sampler.bank) as tx:
+                if start == 0:
+                    tx.set_model(MODEL)
+                    tx.put_documents(documents)
+                    tx.put_chunks(chunks)
+                    tx.put_entities(entities)
+                tx.insert_facts(facts)
+                tx.put_links(links)
     return sampler
 
 
@@ -71,12 +71,14 @@ def test_an_index_built_from_the_file_answers_as_the_one_that_grew(tmp_path: Pat
     oracle = MemoryStore(clock=lambda: START)
     with closing(SqliteStore.open(path, clock=lambda: START)) as grown:
         sampler = fill([oracle, grown], seed=6)
-        with closing(SqliteStore.open(path, clock=lambda: START)) as fresh:
+        with (
+            closing(SqliteStore.open(path, clock=lambda: START)) as fresh,
+            fresh.reading(sampler.bank) as loaded,
+            grown.reading(sampler.bank) as followed,
+        ):
             for probe in sampler.probes():
-                wanted = sampler.filter()
-                assert fresh.search(sampler.bank, probe, wanted, 50) == grown.search(
-                    sampler.bank, probe, wanted, 50
-                )
+                where = sampler.filter()
+                assert loaded.search(probe, where, 50) == followed.search(probe, where, 50)
 
 
 def clustered(count: int) -> np.ndarray:
@@ -90,7 +92,7 @@ def clustered(count: int) -> np.ndarray:
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, np.ndarray]]:
     """A bank above the size up to which search is exact, so that bits and codes are used."""
-    count = lazy.EXACT_UP_TO + 2000
+    count = EXACT_UP_TO + 2000
     vectors = clustered(count)
     model = EmbeddingModel("wide", vectors.shape[1])
     path = tmp_path_factory.mktemp("large") / "memory.db"
@@ -103,8 +105,10 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, np.
                 )
                 for place in range(start, start + 5500)
             ]
-            store.write(WriteBatch(bank=BANK, model=model, facts=facts))
-            store.search(BANK, SemanticProbe(vectors[0]), CURRENT, 1)
+            with store.transaction(BANK) as tx:
+                tx.set_model(model)
+                tx.insert_facts(facts)
+            search(store, SemanticProbe(vectors[0]), CURRENT, 1)
         yield store, vectors
 
 
@@ -119,17 +123,17 @@ def test_large_banks_find_nearly_all_of_the_nearest(large: tuple[Store, np.ndarr
     shares = []
     for query in queries:
         unit = query / np.linalg.norm(query)
-        found = store.search(BANK, SemanticProbe(unit), CURRENT, 100)
-        assert len(found) == 100
-        assert all(first.score >= second.score for first, second in itertools.pairwise(found))
-        shares.append(len(set(ids(found)) & set(exact(vectors, unit, 100))) / 100)
+        hits = search(store, SemanticProbe(unit), CURRENT, 100)
+        assert len(hits) == 100
+        assert all(first.score >= second.score for first, second in itertools.pairwise(hits))
+        shares.append(len(set(ids(hits)) & set(exact(vectors, unit, 100))) / 100)
     assert np.mean(shares) > 0.97
     assert min(shares) > 0.85
 
 
 def test_scores_of_large_banks_are_close(large: tuple[Store, np.ndarray]) -> None:
     store, vectors = large
-    for hit in store.search(BANK, SemanticProbe(vectors[7]), CURRENT, 20):
+    for hit in search(store, SemanticProbe(vectors[7]), CURRENT, 20):
         true = float(vectors[int(hit.fact_id[1:])] @ vectors[7])
         assert hit.score == pytest.approx(true, abs=5e-3)
 
@@ -137,8 +141,8 @@ def test_scores_of_large_banks_are_close(large: tuple[Store, np.ndarray]) -> Non
 def test_windows_of_large_banks_are_ordered_by_similarity(large: tuple[Store, np.ndarray]) -> None:
     store, vectors = large
     probe = TemporalProbe(Window(day(0), day(60)), vector=vectors[3], slices=1)
-    hits = store.search(BANK, probe, CURRENT, 50)
+    hits = search(store, probe, CURRENT, 50)
     inside = [place for place in range(len(vectors)) if place % 100 < 60]
     order = np.argsort(-(vectors[inside] @ vectors[3]), kind="stable")[:50]
-    wanted = {f"f{inside[place]:06d}" for place in order.tolist()}
-    assert len(wanted & set(ids(hits))) >= 45
+    expected = {f"f{inside[place]:06d}" for place in order.tolist()}
+    assert len(expected & set(ids(hits))) >= 45

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from perdure.ports.store import Store
+from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.memory_store import MemoryStore
 
 STORES: dict[str, Callable[[Path], Store]] = {
     "memory": lambda folder: MemoryStore(),
+    "sqlite": lambda folder: SqliteStore.open(folder / "memory.db"),
 }
 
 
