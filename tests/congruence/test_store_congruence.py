@@ -15,6 +15,7 @@ from perdure.domain.bank import EmbeddingModel
 from perdure.domain.time import Window
 from perdure.ports.probe import SemanticProbe, TemporalProbe
 from perdure.ports.store import Features, NewFact, Store
+from perdure.retain.commit import FactChanges, commit
 from perdure.stores.index.vectors import EXACT_UP_TO
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.agreement import assert_same_memory, assert_same_search
@@ -29,17 +30,17 @@ def fill(stores: list[Store], seed: int) -> Sampler:
     sampler = Sampler(Random(seed))
     for start in range(0, SIZE, 50):
         facts = [sampler.new_fact() for _ in range(50)]
-        links = sampler.links(100)
-        documents, chunks, entities = sampler.documents(), sampler.chunks(), sampler.entities()
-        for store in stores:
-            with store.transaction(sampler.bank) as tx:
-                if start == 0:
-                    tx.set_model(MODEL)
-                    tx.put_documents(documents)
-                    tx.put_chunks(chunks)
-                    tx.put_entities(entities)
-                tx.insert_facts(facts)
-                tx.put_links(links)
+        changes = FactChanges(
+            bank=sampler.bank,
+            model=MODEL,
+            documents=sampler.documents() if start == 0 else (),
+            chunks=sampler.chunks() if start == 0 else (),
+            entities=sampler.entities() if start == 0 else (),
+            facts=facts,
+            links=sampler.links(100),
+        )
+        receipts = [commit(store, changes) for store in stores]
+        assert receipts[0] == receipts[1]
     return sampler
 
 
@@ -71,14 +72,11 @@ def test_an_index_built_from_the_file_answers_as_the_one_that_grew(tmp_path: Pat
     oracle = MemoryStore(clock=lambda: START)
     with closing(SqliteStore.open(path, clock=lambda: START)) as grown:
         sampler = fill([oracle, grown], seed=6)
-        with (
-            closing(SqliteStore.open(path, clock=lambda: START)) as fresh,
-            fresh.reading(sampler.bank) as loaded,
-            grown.reading(sampler.bank) as followed,
-        ):
+        with closing(SqliteStore.open(path, clock=lambda: START)) as fresh:
             for probe in sampler.probes():
                 where = sampler.filter()
-                assert loaded.search(probe, where, 50) == followed.search(probe, where, 50)
+                with fresh.reading(sampler.bank) as one, grown.reading(sampler.bank) as other:
+                    assert one.search(probe, where, 50) == other.search(probe, where, 50)
 
 
 def clustered(count: int) -> np.ndarray:
@@ -100,10 +98,10 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, np.
         for start in range(0, count, 5500):
             facts = [
                 NewFact(
-                    make_fact(f"f{place:06d}", occurred_start=day(place % 100)),
-                    Features(vectors={"fact": vectors[place]}),
+                    make_fact(f"f{number:06d}", occurred_start=day(number % 100)),
+                    Features(vectors={"fact": vectors[number]}),
                 )
-                for place in range(start, start + 5500)
+                for number in range(start, start + 5500)
             ]
             with store.transaction(BANK) as tx:
                 tx.set_model(model)
@@ -114,7 +112,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, np.
 
 def exact(vectors: np.ndarray, query: np.ndarray, count: int) -> list[str]:
     nearest = np.argsort(-(vectors @ query), kind="stable")[:count]
-    return [f"f{place:06d}" for place in nearest.tolist()]
+    return [f"f{number:06d}" for number in nearest.tolist()]
 
 
 def test_large_banks_find_nearly_all_of_the_nearest(large: tuple[Store, np.ndarray]) -> None:
@@ -123,10 +121,10 @@ def test_large_banks_find_nearly_all_of_the_nearest(large: tuple[Store, np.ndarr
     shares = []
     for query in queries:
         unit = query / np.linalg.norm(query)
-        hits = search(store, SemanticProbe(unit), CURRENT, 100)
-        assert len(hits) == 100
-        assert all(first.score >= second.score for first, second in itertools.pairwise(hits))
-        shares.append(len(set(ids(hits)) & set(exact(vectors, unit, 100))) / 100)
+        found = search(store, SemanticProbe(unit), CURRENT, 100)
+        assert len(found) == 100
+        assert all(first.score >= second.score for first, second in itertools.pairwise(found))
+        shares.append(len(set(ids(found)) & set(exact(vectors, unit, 100))) / 100)
     assert np.mean(shares) > 0.97
     assert min(shares) > 0.85
 
@@ -142,7 +140,7 @@ def test_windows_of_large_banks_are_ordered_by_similarity(large: tuple[Store, np
     store, vectors = large
     probe = TemporalProbe(Window(day(0), day(60)), vector=vectors[3], slices=1)
     hits = search(store, probe, CURRENT, 50)
-    inside = [place for place in range(len(vectors)) if place % 100 < 60]
+    inside = [number for number in range(len(vectors)) if number % 100 < 60]
     order = np.argsort(-(vectors[inside] @ vectors[3]), kind="stable")[:50]
-    expected = {f"f{inside[place]:06d}" for place in order.tolist()}
+    expected = {f"f{inside[position]:06d}" for position in order.tolist()}
     assert len(expected & set(ids(hits))) >= 45

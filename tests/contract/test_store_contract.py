@@ -25,3 +25,14 @@ class TestSqliteStore(StoreContract):
     def store(self, tmp_path: Path) -> Iterator[Store]:
         with closing(SqliteStore.open(tmp_path / "memory.db")) as store:
             yield store
+
+
+class TestSqliteStoreThatForgetsItsIndex(StoreContract):
+    """With no memory for indexes, every bank but the last used is built from the file again."""
+
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Iterator[Store]:
+        with closing(
+            SqliteStore.open(tmp_path / "memory.db", synchronous="full", index_memory_mb=0)
+        ) as store:
+            yield store

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from perdure import Perdure
+from perdure import Filter, Perdure, Traces
 
 WORD = "Zanzibarquux"
 OPTIONS: dict[str, Any] = {
@@ -30,9 +30,9 @@ def traces(folder: Path, word: str = WORD) -> int:
 
 
 def forget_facts_with(memory: Perdure, word: str) -> None:
-    for fact in memory.facts("b", include_closed=True, limit=1000).facts:
+    for fact in list(memory.iter_facts("b", where=Filter(include_closed=True))):
         if word in fact.text + fact.source_text:
-            memory.forget("b", fact_id=fact.id)
+            assert memory.forget("b", fact_id=fact.id).traces is Traces.CLEARED
 
 
 ROOMS = " and ".join(f"a room{number}" for number in range(40))
@@ -67,3 +67,25 @@ def test_a_fact_that_outlives_its_document_does_not_hold_its_words(memory: Perdu
     assert traces(tmp_path) == 0
     assert [fact.document_id for fact in memory.facts("b").facts] == ["second"]
     assert "Lisbon" in next(iter(memory.recall("b", "Why did Ann move to Lisbon?"))).text
+
+
+def test_a_name_that_only_forgotten_facts_held_is_nowhere(memory: Perdure, tmp_path: Path) -> None:
+    memory.retain(
+        "b", f"Anna {WORD} moved to Oslo.", timestamp="2024-05-01", entities=[(f"Anna {WORD}", "person")]
+    )
+    memory.retain("b", "Anna plays the cello.", timestamp="2024-05-02", entities=[("Anna", "person")])
+    assert WORD in str([(entity.name, entity.aliases) for entity in memory.entities("b")])
+    forget_facts_with(memory, WORD)
+    assert traces(tmp_path) == 0
+    (anna,) = memory.entities("b", name="Anna")
+    assert anna.mentions == 1
+
+
+def test_a_forgotten_document_is_named_nowhere(memory: Perdure, tmp_path: Path) -> None:
+    done = memory.retain_later("b", "Anna moved to Oslo.", document_id=f"letter-{WORD}")
+    memory.operation("b", done.id, wait=30)
+    assert traces(tmp_path)
+    assert memory.forget("b", document_id=f"letter-{WORD}").existed
+    assert traces(tmp_path) == 0
+    again = memory.forget("b", document_id=f"letter-{WORD}")
+    assert (again.existed, again.facts, again.traces) == (False, 0, Traces.CLEARED)

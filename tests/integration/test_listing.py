@@ -31,9 +31,9 @@ def memory(tmp_path: Path) -> Iterator[Perdure]:
 
 
 def test_facts_are_listed_by_date(memory: Perdure) -> None:
-    page = memory.facts("b", by_date=Window())
+    page = memory.facts("b", order="latest_dated")
     assert [fact.text[:9] for fact in page.facts] == ["Picture 3", "Picture 2", "Picture 1"]
-    in_february = memory.facts("b", by_date=FEBRUARY)
+    in_february = memory.facts("b", dated=FEBRUARY, order="latest_dated")
     assert [fact.text[:9] for fact in in_february.facts] == ["Picture 2"]
     assert in_february.total == 1
 
@@ -70,7 +70,7 @@ def test_ids_and_a_name_are_not_asked_for_together(memory: Perdure) -> None:
 def test_the_asynchronous_twin_takes_the_same_arguments(memory: Perdure) -> None:
     async def ask() -> tuple[int, int]:
         twin = AsyncPerdure(memory)
-        page = await twin.facts("b", by_date=FEBRUARY)
+        page = await twin.facts("b", dated=FEBRUARY)
         return page.total, len(await twin.entities("b", name="josé"))
 
     assert asyncio.run(ask()) == (1, 1)

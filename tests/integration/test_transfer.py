@@ -144,7 +144,7 @@ def test_a_document_without_its_facts_gets_them_where_it_was_brought_to(
     engines: tuple[Perdure, Perdure], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, two = engines
-    embedder = one._wired.retain.embedder
+    embedder = one._components.retain.embedder
 
     def broken(_: object) -> None:
         raise ModelError("no model")

@@ -30,7 +30,7 @@ def forget(
     bank: str,
     target: Target,
     *,
-    also: Callable[[Transaction, frozenset[str]], None] | None = None,
+    also: Callable[[Transaction, frozenset[str]], bool] | None = None,
 ) -> Forgotten:
     """Erase for good, with everything that holds the erased content, in one transaction.
 
@@ -40,7 +40,8 @@ def forget(
     quoted. With an entity go its memberships, no facts. With the bank goes everything.
 
     `also` is called within the transaction with the ids of the erased documents (none when a fact or an entity goes), to
-    scrub records that other parts keep. When the target went before, traces that are still pending are cleared.
+    scrub records that other parts keep; it says whether it scrubbed any, so that a document that only stands there exists.
+    When the target went before, traces that are still pending are cleared.
     """
     bank_facts = 0
     if target.everything:
@@ -52,8 +53,8 @@ def forget(
             tx.delete_bank()
         else:
             erased = _erase(tx, target)
-            if also is not None and erased.existed:
-                also(tx, erased.documents)
+            if also is not None and (erased.existed or erased.documents) and also(tx, erased.documents):
+                erased = replace(erased, existed=True)
         if erased.existed:
             tx.erased_content()
     traces = store.traces()
@@ -95,7 +96,7 @@ def _erase_document(tx: Transaction, document_id: str) -> _Erased:
     proven = tx.facts(list(tx.proofs_from(document_ids=[document_id])))
     affected = {fact.id: fact for fact in (*housed, *proven)}
     if not (documents or chunks or affected):
-        return _Erased(existed=False)
+        return _Erased(existed=False, documents=frozenset({document_id}))
     proofs = tx.proofs(list(affected))
     homeless, staying, left = [], {}, {}
     for fact in affected.values():

@@ -10,10 +10,7 @@ import numpy as np
 from perdure.domain.fact import Chunk, Fact
 from perdure.ports.embedder import Vector
 from perdure.ports.store import Features
-from perdure.text.smoothing import SHARES, smooth, turn_length
-
-ROUNDING = 1e-3
-"""Vectors this near to each other are the same but for how a store rounds them."""
+from perdure.text.smoothing import SHARES, is_same_vector, smooth, stands_alone, turn_length
 
 
 def contexts_without(
@@ -38,11 +35,7 @@ def contexts_without(
 def _is_mixed(features: Features | None) -> bool:
     if features is None or not {"fact", "context"} <= features.vectors.keys():
         return False
-    return not _is_same(features.vectors["fact"], features.vectors["context"])
-
-
-def _is_same(one: Vector, other: Vector) -> bool:
-    return float(np.linalg.norm(one - other)) < ROUNDING
+    return not stands_alone(features.vectors)
 
 
 def _of_document(
@@ -67,5 +60,5 @@ def _of_document(
     return {
         fact.id: vector
         for fact, vector in zip(staying, smoothed, strict=True)
-        if fact.id in near or not _is_same(vector, features[fact.id].vectors["context"])
+        if fact.id in near or not is_same_vector(vector, features[fact.id].vectors["context"])
     }

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
-from perdure.domain.fact import Entity, Fact, FactType, Tier
-from perdure.domain.filter import Filter
+from perdure.domain.fact import Document, Entity, Fact, FactType, Tier
 from perdure.domain.item import check_tags, check_text
 from perdure.domain.time import parse_instant
 from perdure.errors import InvalidInput, NotFound
-from perdure.manage import entities as regroup
-from perdure.manage.validation import checked
-from perdure.ports.store import Closure, NewFact, Selection, WriteBatch
-from perdure.retain.dedupe import dedupe_key
-from perdure.retain.features import restate_features
-from perdure.retain.identity import digest
-from perdure.retain.parts import RetainComponents
+from perdure.manage.entities import EntityEdit, merge_two, split_one
+from perdure.manage.validation import validate_fields
+from perdure.ports.store import FactsWhere, NewFact, Rows, Transaction
+from perdure.retain.commit import Closure, FactChanges, apply_changes
+from perdure.retain.components import RetainComponents
+from perdure.retain.entities import keyed
+from perdure.retain.features import features_of_edited
+from perdure.retain.identity import digest, new_fact_id
+from perdure.text.names import normal_name
 
-_EVERY = 1_000_000
 _FIXED = frozenset(
     [
         "id",
@@ -31,6 +31,8 @@ _FIXED = frozenset(
         "source_text",
         "recorded_at",
         "superseded_by",
+        "invalidated_at",
+        "invalid_reason",
         "entities",
         "entity_ids",
         "recall_count",
@@ -40,38 +42,87 @@ _FIXED = frozenset(
         "source_fact_ids",
     ]
 )
-CHANGEABLE = frozenset(f.name for f in fields(Fact)) - _FIXED
+CHANGEABLE = frozenset(field.name for field in fields(Fact)) - _FIXED
 
 
-def update_fact(parts: RetainComponents, fact: Fact, changes: Mapping[str, Any]) -> Fact:
+def update_fact(components: RetainComponents, bank: str, fact_id: str, changes: Mapping[str, Any]) -> Fact:
     """The fact with its fields changed; a new text closes it and states it anew, so that history is kept."""
-    given = {name: _value(name, value) for name, value in changes.items()}
-    try:
-        changed = replace(fact, **given)
-    except TypeError as error:
-        raise InvalidInput(", ".join(sorted(given)), "values of the fields' types") from error
-    checked(changed)
-    if changed.text == fact.text:
-        reopened = [fact.id] if fact.retired_at is not None and changed.retired_at is None else []
-        parts.store.write(WriteBatch(bank=fact.bank, updates=[changed], reopened=reopened))
-        return changed
-    return _restate(parts, fact, changed, parts.clock())
+    values = {name: _value(name, value) for name, value in changes.items()}
+    with components.store.reading(bank) as reading:
+        fact = _fact(reading, fact_id)
+    changed = _changed(fact, values)
+    if changed.text != fact.text:
+        return _restate(components, fact, changed)
+    return _edit(components, bank, fact_id, lambda stored: _changed(stored, values))
 
 
-def _restate(parts: RetainComponents, old: Fact, changed: Fact, now: datetime) -> Fact:
-    new_id = digest(old.bank, "edit", old.id, changed.text, now.isoformat())
-    new = replace(changed, id=new_id, recorded_at=now, retired_at=None, superseded_by=None)
-    features = restate_features(new, dedupe_key(new), parts.embedder, parts.late)
-    receipt = parts.store.write(
-        WriteBatch(
-            bank=old.bank,
-            model=parts.embedder.model if parts.embedder is not None else None,
-            facts=[NewFact(new, features)],
-            closures=[Closure(fact_id=old.id, retired_at=now)],
-        )
+def invalidate_fact(components: RetainComponents, bank: str, fact_id: str, reason: str | None = None) -> Fact:
+    """Declare a fact wrong: it is retired now, unless it was before, with the reason."""
+    if reason is not None:
+        check_text("reason", reason)
+    now = components.clock()
+
+    def invalidated(fact: Fact) -> Fact:
+        retired_at = fact.retired_at or max(now, fact.recorded_at or now)
+        return replace(fact, retired_at=retired_at, invalidated_at=now, invalid_reason=reason)
+
+    return _edit(components, bank, fact_id, invalidated)
+
+
+def restore_fact(components: RetainComponents, bank: str, fact_id: str) -> Fact:
+    """Take back that a fact is wrong. One that another superseded stays closed, and cannot be restored."""
+
+    def restored(fact: Fact) -> Fact:
+        if fact.superseded_by is not None:
+            raise InvalidInput("state", "a fact that no newer one superseded", fact.superseded_by)
+        return replace(fact, retired_at=None)
+
+    return _edit(components, bank, fact_id, restored)
+
+
+def _edit(components: RetainComponents, bank: str, fact_id: str, change: Callable[[Fact], Fact]) -> Fact:
+    """Change a stored fact, which is read and written in one transaction; one that is opened is no longer invalid."""
+    with components.store.transaction(bank) as tx:
+        fact = _fact(tx, fact_id)
+        changed = change(fact)
+        reopens = fact.retired_at is not None and changed.retired_at is None
+        if reopens:
+            changed = replace(changed, invalidated_at=None, invalid_reason=None)
+        apply_changes(tx, FactChanges(bank=bank, updates=[changed], reopened=[fact_id] if reopens else []))
+        return _fact(tx, fact_id)
+
+
+def _restate(components: RetainComponents, old: Fact, changed: Fact) -> Fact:
+    now = components.clock()
+    new = replace(
+        changed,
+        id=new_fact_id(now, 0, old.bank, "edit", old.id, changed.text),
+        recorded_at=now,
+        retired_at=None,
+        superseded_by=None,
+        invalidated_at=None,
+        invalid_reason=None,
     )
-    holder = parts.store.facts(old.bank, [receipt.merged.get(new_id, new_id)])
-    return holder[0] if holder else new
+    features = features_of_edited(new, components.embedder, components.late)
+    with components.store.transaction(old.bank) as tx:
+        receipt = apply_changes(
+            tx,
+            FactChanges(
+                bank=old.bank,
+                model=components.embedder.model if components.embedder is not None else None,
+                facts=[NewFact(new, features)],
+                closures=[Closure(fact_id=old.id, retired_at=now)],
+            ),
+        )
+        return _fact(tx, receipt.merged.get(new.id, new.id))
+
+
+def _changed(fact: Fact, values: Mapping[str, Any]) -> Fact:
+    try:
+        changed = replace(fact, **values)
+    except TypeError as error:
+        raise InvalidInput(", ".join(sorted(values)), "values of the fields' types") from error
+    return validate_fields(changed)
 
 
 def _value(name: str, value: Any) -> Any:
@@ -103,35 +154,105 @@ def _member(kind: type[FactType] | type[Tier], name: str, value: Any) -> Any:
         raise InvalidInput(name, "one of " + ", ".join(kind), value) from error
 
 
-def merge_entities(parts: RetainComponents, bank: str, keep: str, absorb: str) -> Entity:
+def retag_document(
+    components: RetainComponents, bank: str, document_id: str, tags: Sequence[str]
+) -> Document:
+    """The document and all facts drawn from it, closed ones too, carry these tags afterwards."""
+    check_tags(tags)
+    with components.store.transaction(bank) as tx:
+        stored = tx.documents([document_id])
+        if not stored:
+            raise NotFound("document", document_id)
+        document = replace(stored[0], tags=frozenset(tags), updated_at=components.clock())
+        facts = tx.find_facts(FactsWhere(document_ids=[document_id]))
+        retagged = [replace(fact, tags=document.tags) for fact in facts]
+        apply_changes(tx, FactChanges(bank=bank, documents=[document], updates=retagged))
+    return document
+
+
+def set_fact_entities(
+    components: RetainComponents, bank: str, fact_id: str, names: Sequence[str], resolve: bool = True
+) -> Fact:
+    """The fact mentions these and nothing else afterwards; without `resolve` a name means the entity of exactly that name."""
+    now = components.clock()
+    with components.store.transaction(bank) as tx:
+        fact = _fact(tx, fact_id)
+        named = [_entity_of_name(tx, bank, name, resolve, now) for name in names]
+        chosen = {entity.id: entity for entity in named}
+        added = [
+            replace(entity, mentions=entity.mentions + 1, last_seen=now)
+            for entity in chosen.values()
+            if entity.id not in fact.entity_ids
+        ]
+        dropped = [
+            replace(one.entity, mentions=max(one.entity.mentions - 1, 0))
+            for one in tx.entities(ids=[e for e in fact.entity_ids if e not in chosen])
+        ]
+        mentioning = replace(
+            fact, entities=tuple(entity.name for entity in chosen.values()), entity_ids=tuple(chosen)
+        )
+        entities = [keyed(entity) for entity in (*added, *dropped)]
+        apply_changes(tx, FactChanges(bank=bank, updates=[mentioning], entities=entities))
+        return _fact(tx, fact_id)
+
+
+def _entity_of_name(rows: Rows, bank: str, name: str, resolve: bool, now: datetime) -> Entity:
+    check_text("entities", name)
+    key = normal_name(name)
+    if not key:
+        raise InvalidInput("entities", "names with at least one letter or digit", name)
+    under_key = [one.entity for one in rows.entities(keys=[key])]
+    same = [entity for entity in under_key if key in map(normal_name, (entity.name, *entity.aliases))]
+    if not resolve:
+        same = [entity for entity in same if entity.name == name]
+    elif not same and len(under_key) == 1:
+        same = under_key
+    if same:
+        return same[0]
+    entity_id = digest(bank, "entity", key)
+    if any(entity.id == entity_id for entity in under_key):
+        entity_id = digest(bank, "entity", "exact", name)
+    return Entity(id=entity_id, bank=bank, name=name, first_seen=now, last_seen=now)
+
+
+def merge_entities(components: RetainComponents, bank: str, keep: str, absorb: str) -> Entity:
     """Facts of `absorb` come to `keep`, whose aliases grow by the other's names."""
-    kept, absorbed = _entity(parts, bank, keep), _entity(parts, bank, absorb)
-    change = regroup.merge_entities(kept, absorbed, _facts_of(parts, bank, absorb))
-    parts.store.write(change.batch(bank))
-    return change.entities[0].entity
+    with components.store.transaction(bank) as tx:
+        edit = merge_two(_entity(tx, keep), _entity(tx, absorb), _facts_of(tx, absorb))
+        return _apply_edit(tx, bank, edit, keep)
 
 
 def split_entity(
-    parts: RetainComponents, bank: str, entity_id: str, name: str, fact_ids: Sequence[str]
+    components: RetainComponents, bank: str, entity_id: str, name: str, fact_ids: Sequence[str] = ()
 ) -> Entity:
-    """A new entity of that name takes over the given facts' mentions; with none given, those that use the name."""
+    """A new entity of that name takes over these facts' mentions; with none named, those that use the name."""
     check_text("name", name)
-    source = _entity(parts, bank, entity_id)
-    new_id = digest(bank, "entity", name, entity_id, parts.clock().isoformat())
-    facts = _facts_of(parts, bank, entity_id)
-    change = regroup.split_entity(source, facts, name=name, new_id=new_id, fact_ids=fact_ids)
-    parts.store.write(change.batch(bank))
-    return next(keyed.entity for keyed in change.entities if keyed.entity.id == new_id)
+    new_id = digest(bank, "entity", name, entity_id, components.clock().isoformat())
+    with components.store.transaction(bank) as tx:
+        facts = _facts_of(tx, entity_id)
+        edit = split_one(_entity(tx, entity_id), facts, name=name, new_id=new_id, fact_ids=fact_ids)
+        return _apply_edit(tx, bank, edit, new_id)
 
 
-def _entity(parts: RetainComponents, bank: str, entity_id: str) -> Entity:
-    found = parts.store.entities(bank, ids=[entity_id])
-    if not found:
-        raise NotFound("entity", entity_id)
-    return found[0].entity
+def _apply_edit(tx: Transaction, bank: str, edit: EntityEdit, entity_id: str) -> Entity:
+    apply_changes(
+        tx,
+        FactChanges(bank=bank, entities=edit.entities, removed_entities=edit.removed, updates=edit.updates),
+    )
+    return _entity(tx, entity_id)
 
 
-def _facts_of(parts: RetainComponents, bank: str, entity_id: str) -> list[Fact]:
-    wanted = Filter(now=parts.clock(), any_time=True, include_expired=True)
-    page = parts.store.browse(bank, Selection(wanted=wanted, entity_id=entity_id, limit=_EVERY))
-    return list(page.facts)
+def _fact(rows: Rows, fact_id: str) -> Fact:
+    for fact in rows.facts([fact_id]):
+        return fact
+    raise NotFound("fact", fact_id)
+
+
+def _entity(rows: Rows, entity_id: str) -> Entity:
+    for one in rows.entities(ids=[entity_id]):
+        return one.entity
+    raise NotFound("entity", entity_id)
+
+
+def _facts_of(rows: Rows, entity_id: str) -> list[Fact]:
+    return rows.find_facts(FactsWhere(entity_ids=[entity_id]))

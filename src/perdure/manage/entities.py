@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from perdure.domain.fact import Entity, Fact
 from perdure.errors import InvalidInput
-from perdure.ports.store import KeyedEntity, WriteBatch
+from perdure.ports.store import KeyedEntity
 from perdure.retain.entities import keyed
 from perdure.text.names import normal_name
 
@@ -20,14 +20,8 @@ class EntityEdit:
     removed: tuple[str, ...] = ()
     updates: tuple[Fact, ...] = ()
 
-    def batch(self, bank: str) -> WriteBatch:
-        """The changes as one write."""
-        return WriteBatch(
-            bank=bank, entities=self.entities, removed_entities=self.removed, updates=self.updates
-        )
 
-
-def merge_entities(keep: Entity, gone: Entity, facts_of_gone: Sequence[Fact]) -> EntityEdit:
+def merge_two(keep: Entity, gone: Entity, facts_of_gone: Sequence[Fact]) -> EntityEdit:
     """`gone` becomes part of `keep`: its names become aliases, its facts point to `keep`."""
     if keep.id == gone.id or keep.bank != gone.bank:
         raise InvalidInput("entity", "two different entities of one bank", gone.id)
@@ -47,7 +41,7 @@ def merge_entities(keep: Entity, gone: Entity, facts_of_gone: Sequence[Fact]) ->
     )
 
 
-def split_entity(
+def split_one(
     entity: Entity,
     facts: Sequence[Fact],
     *,

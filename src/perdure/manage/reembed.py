@@ -2,62 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 
-from perdure.domain.fact import Fact
-from perdure.domain.filter import Filter
+import numpy as np
+
+from perdure.domain.fact import Chunk, Fact
 from perdure.errors import InvalidInput, StoreError
 from perdure.ports.embedder import Embedder, Vector
-from perdure.ports.store import Selection
+from perdure.ports.store import FactsWhere, Rows, StagedVectors, Store
+from perdure.retain.components import RetainComponents
 from perdure.retain.embed import embed_texts
-from perdure.retain.neighbours import turn_length
-from perdure.retain.parts import RetainComponents
-from perdure.retain.smooth import smooth
-from perdure.text.passage import own_passage
+from perdure.text.smoothing import is_same_vector, smooth, stands_alone, turn_length
 
 PAGE = 256
-LISTING = 10_000
+"""Facts that are embedded at once, about."""
 ROUNDS = 20
 
-Staged = tuple[str, Mapping[str, Vector], bytes]
 
+def reembed(
+    components: RetainComponents, bank: str, *, progress: Callable[[float], None] | None = None
+) -> int:
+    """Embed every fact anew beside the old vectors, then switch in one transaction; returns how many.
 
-def reembed(parts: RetainComponents, bank: str) -> int:
-    """Embed every fact anew beside the old vectors, then switch in one transaction; returns how many."""
-    embedder = parts.embedder
+    `progress` is told how far it is, from 0 to 1. What an interrupted run staged is not made again.
+    """
+    embedder, store = components.embedder, components.store
     if embedder is None:
         raise InvalidInput("embedder", "a configured embedder, to re-embed with")
-    waiting = _every_fact(parts, bank)
     count = 0
     for _ in range(ROUNDS):
-        for page in _pages(waiting):
-            parts.store.stage_vectors(bank, embedder.model, _embedded(parts, bank, embedder, page))
-            count += len(page)
-        missing = parts.store.switch_model(bank, embedder.model)
-        if not missing:
-            return count
-        waiting = parts.store.facts(bank, missing)
+        with store.transaction(bank) as tx:
+            waiting = tx.unstaged_facts(embedder.model)
+            if not waiting:
+                if tx.bank() is not None:
+                    tx.switch_model(embedder.model)
+                return count
+        total = count + len(waiting)
+        for page in _pages(store, bank, waiting):
+            staged = _embedded(components, embedder, bank, page)
+            with store.transaction(bank) as tx:
+                tx.stage_vectors(embedder.model, staged)
+            count += len(staged)
+            if progress is not None:
+                progress(min(count / total, 1.0))
     raise StoreError(f"bank {bank!r} is written to faster than it can be re-embedded; try again later")
 
 
-def _every_fact(parts: RetainComponents, bank: str) -> list[Fact]:
-    wanted = Filter(now=parts.clock(), any_time=True, include_expired=True)
-    facts: list[Fact] = []
-    while True:
-        chosen = Selection(wanted=wanted, offset=len(facts), limit=LISTING, oldest_first=True)
-        page = parts.store.browse(bank, chosen).facts
-        if not page:
-            return facts
-        facts += page
-
-
-def _pages(facts: Sequence[Fact]) -> Iterator[list[Fact]]:
-    """Whole documents together, in their order, about PAGE facts at a time."""
-    in_order = sorted(facts, key=_place)
+def _pages(store: Store, bank: str, fact_ids: Sequence[str]) -> Iterator[list[Fact]]:
+    """The facts with all others of their documents, whole documents together, about PAGE facts at a time."""
     page: list[Fact] = []
-    for _, group in groupby(in_order, key=lambda fact: fact.document_id or fact.id):
-        page += group
+    done: set[str] = set()
+    for start in range(0, len(fact_ids), PAGE):
+        with store.reading(bank) as reading:
+            facts = reading.facts(fact_ids[start : start + PAGE])
+            page += [fact for fact in facts if fact.document_id is None]
+            for document_id in dict.fromkeys(fact.document_id for fact in facts if fact.document_id):
+                if document_id not in done:
+                    done.add(document_id)
+                    page += reading.find_facts(FactsWhere(document_ids=[document_id]))
         if len(page) >= PAGE:
             yield page
             page = []
@@ -65,27 +69,85 @@ def _pages(facts: Sequence[Fact]) -> Iterator[list[Fact]]:
         yield page
 
 
-def _place(fact: Fact) -> tuple[str, str, int, str]:
-    recorded = fact.recorded_at.isoformat() if fact.recorded_at else ""
-    return (fact.document_id or fact.id, recorded, fact.ordinal, fact.id)
+def _embedded(
+    components: RetainComponents, embedder: Embedder, bank: str, page: Sequence[Fact]
+) -> list[StagedVectors]:
+    with components.store.reading(bank) as reading:
+        features = reading.features([fact.id for fact in page])
+        facts = [fact for fact in page if fact.id in features]
+        chunks = _chunks_of(reading, facts)
+    texts = [features[fact.id].passage or fact.text for fact in facts]
+    vectors, tokens = embed_texts(texts, embedder, components.late)
+    own = {} if vectors is None else {fact.id: vector for fact, vector in zip(facts, vectors, strict=True)}
+    alone = {fact.id for fact in facts if stands_alone(features[fact.id].vectors)}
+    context = _smoothed(facts, own, alone, chunks)
+    return [
+        StagedVectors(fact.id, {"fact": own[fact.id], "context": context[fact.id]}, packed)
+        for fact, packed in zip(facts, tokens, strict=True)
+        if fact.id in own
+    ]
 
 
-def _embedded(parts: RetainComponents, bank: str, embedder: Embedder, page: Sequence[Fact]) -> list[Staged]:
-    passages = parts.store.passages(bank, [fact.id for fact in page])
-    known = [fact for fact in page if fact.id in passages]
-    texts = [own_passage(passages[fact.id][0]) for fact in known]
-    vectors, tokens = embed_texts(texts, embedder, parts.late)
-    staged: list[Staged] = []
+def embed_facts(components: RetainComponents, bank: str, fact_ids: Sequence[str]) -> int:
+    """Embed facts that have no vectors (those that an erasure left without); returns how many.
+
+    None when the bank's vectors are of another model than the configured one.
+    """
+    embedder = components.embedder
+    if embedder is None or not fact_ids:
+        return 0
+    with components.store.reading(bank) as reading:
+        texts = {fact_id: passage.own for fact_id, passage in reading.passages(fact_ids).items()}
+    vectors, tokens = embed_texts(list(texts.values()), embedder, components.late)
     if vectors is None:
-        return staged
-    row = 0
-    for document_id, group in groupby(known, key=lambda fact: fact.document_id or fact.id):
+        return 0
+    embedded = dict(zip(texts, zip(vectors, tokens, strict=True), strict=True))
+    with components.store.transaction(bank) as tx:
+        stored = tx.bank()
+        if stored is None or stored.model != embedder.model:
+            return 0
+        lacking = [fact for fact in tx.facts(fact_ids) if fact.id in embedded]
+        documents = dict.fromkeys(fact.document_id for fact in lacking if fact.document_id)
+        members = tx.find_facts(FactsWhere(document_ids=list(documents)))
+        facts = list({fact.id: fact for fact in (*members, *lacking)}.values())
+        features = tx.features([fact.id for fact in facts])
+        own = {
+            fact_id: views.vectors["fact"] for fact_id, views in features.items() if "fact" in views.vectors
+        }
+        own |= {fact_id: vector for fact_id, (vector, _) in embedded.items() if fact_id in features}
+        alone = {fact_id for fact_id, views in features.items() if stands_alone(views.vectors)}
+        # What lost its source text left its document, and stands alone there.
+        alone |= {fact.id for fact in lacking if not fact.source_text}
+        context = _smoothed(facts, own, alone, _chunks_of(tx, facts))
+        changed = {}
+        for fact_id, vector in context.items():
+            before = features[fact_id]
+            if fact_id in embedded:
+                views = {"fact": own[fact_id], "context": vector}
+                changed[fact_id] = replace(before, vectors=views, tokens=embedded[fact_id][1])
+            elif "context" in before.vectors and not is_same_vector(before.vectors["context"], vector):
+                changed[fact_id] = replace(before, vectors={**before.vectors, "context": vector})
+        tx.put_features(changed)
+    return len(lacking)
+
+
+def _chunks_of(rows: Rows, facts: Sequence[Fact]) -> dict[str, Chunk]:
+    documents = dict.fromkeys(fact.document_id for fact in facts if fact.document_id)
+    return {chunk.id: chunk for name in documents for chunk in rows.chunks(document_id=name)}
+
+
+def _smoothed(
+    facts: Sequence[Fact], own: Mapping[str, Vector], alone: Collection[str], chunks: Mapping[str, Chunk]
+) -> dict[str, Vector]:
+    """Fact id -> context vector of the facts that have a vector; facts of a document are in recorded order."""
+    contexts = {fact_id: own[fact_id] for fact_id in own if fact_id in alone}
+    by_document = sorted(
+        (fact for fact in facts if fact.id in own and fact.id not in alone),
+        key=lambda fact: fact.document_id or fact.id,
+    )
+    for _, group in groupby(by_document, key=lambda fact: fact.document_id or fact.id):
         members = list(group)
-        chunks = {chunk.id: chunk for chunk in parts.store.chunks(bank, document_id=document_id)}
         lengths = [turn_length(fact, chunks) for fact in members]
-        context = smooth(vectors[row : row + len(members)], lengths)
-        for place, fact in enumerate(members):
-            views = {"fact": vectors[row + place], "context": context[place]}
-            staged.append((fact.id, views, tokens[row + place]))
-        row += len(members)
-    return staged
+        smoothed = smooth(np.stack([own[fact.id] for fact in members]), lengths)
+        contexts |= {fact.id: vector for fact, vector in zip(members, smoothed, strict=True)}
+    return contexts

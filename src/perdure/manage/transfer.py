@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
@@ -16,73 +14,81 @@ import numpy as np
 from perdure.domain.bank import Bank, Disposition, EmbeddingModel, check_bank_id
 from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, Link, LinkKind, Tier, TurnSpan
 from perdure.domain.filter import Filter
+from perdure.domain.item import UNFINISHED_DOCUMENT
 from perdure.domain.record import Record
 from perdure.domain.time import parse_instant
 from perdure.errors import Conflict, InvalidInput
-from perdure.manage.validation import checked
-from perdure.ports.store import Features, KeyedEntity, NewFact, Proof, Selection, Store, Target, WriteBatch
-from perdure.retain.safekeeping import KIND as UNFINISHED
+from perdure.manage.validation import validate_fields
+from perdure.ports.store import Features, KeyedEntity, NewFact, Order, Proof, Reading, Selection, Store
 
 FORMAT = "perdure-bank"
-VERSION = 1
+VERSION = 2
+"""Version 1 kept both passages in one text, and a reason why a fact is wrong among its flags; it can be read."""
 PAGE = 500
 PARTS = ("document", "unfinished", "chunk", "entity", "fact", "link", "proof")
 _BREAKS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 """Characters that JSON allows in text and at which many readers would end the line."""
+_PASSAGES_JOINED = "\x1f"
+_INVALIDATED_FLAG = "invalidated: "
 
 
 def export_bank(store: Store, bank: str, now: datetime) -> Iterator[str]:
-    """One JSON object a line: the bank first, then documents, chunks, entities, and facts with links and proofs.
+    """One JSON object per line: the bank first, then documents, chunks, entities, and facts with links and proofs.
 
     A document whose facts a model could not make yet is named as unfinished, so that they are made there later.
     """
-    found = store.banks([bank])
-    if not found:
-        return
-    yield _line("bank", {**_plain(found[0]), "format": FORMAT, "version": VERSION})
-    documents = store.documents(bank)
+    with store.reading(bank) as reading:
+        stored = reading.bank()
+        if stored is None:
+            return
+        documents = reading.documents()
+        unfinished = reading.records(UNFINISHED_DOCUMENT)
+        entities = reading.entities()
+    yield _line("bank", {**_plain(stored), "format": FORMAT, "version": VERSION})
     for document in documents:
         yield _line("document", _plain(document))
-    for record in store.records(UNFINISHED, bank=bank):
+    for record in unfinished:
         yield _line("unfinished", {"id": record.id, **_plain(record.body)})
     for document in documents:
-        for chunk in store.chunks(bank, document_id=document.id):
+        with store.reading(bank) as reading:
+            chunks = reading.chunks(document_id=document.id)
+        for chunk in chunks:
             yield _line("chunk", _plain(chunk))
-    for keyed in store.entities(bank):
+    for keyed in entities:
         yield _line("entity", {**_plain(keyed.entity), "keys": list(keyed.keys)})
-    yield from _facts(store, bank, now)
+    exported: set[str] = set()
+    for page in _pages(store, bank, now):
+        with store.reading(bank) as reading:
+            lines = _fact_lines(reading, [fact for fact in page if fact.id not in exported])
+        exported |= {fact.id for fact in page}
+        yield from lines
 
 
-def _facts(store: Store, bank: str, now: datetime) -> Iterator[str]:
-    everything = Filter(now=now, any_time=True, include_expired=True)
-    told: set[str] = set()
-    for listed in _pages(store, bank, Selection(wanted=everything, limit=PAGE, oldest_first=True)):
-        features = store.features(bank, [fact.id for fact in listed if fact.id not in told])
-        page = [fact for fact in listed if fact.id in features]
-        told |= features.keys()
-        for fact in page:
-            yield _line("fact", {**_plain(fact), "features": _encode_features(features[fact.id])})
-        for link in store.links(bank, [fact.id for fact in page]):
-            if link.source in features:
-                yield _line(
-                    "link",
-                    {
-                        "source": link.source,
-                        "target": link.target,
-                        "link": link.kind.value,
-                        "weight": link.weight,
-                    },
-                )
-        for proof in store.proofs(bank, [fact.id for fact in page]):
-            yield _line("proof", _plain(proof))
+def _fact_lines(reading: Reading, page: Sequence[Fact]) -> list[str]:
+    """The facts that are still there, the links that start at them, and their proofs."""
+    features = reading.features([fact.id for fact in page])
+    facts = [fact for fact in page if fact.id in features]
+    ids = [fact.id for fact in facts]
+    links = [link for link in reading.links(ids) if link.source in features]
+    proofs = [proof for of_fact in reading.proofs(ids).values() for proof in of_fact]
+    return [
+        *(_line("fact", {**_plain(fact), "features": _encode_features(features[fact.id])}) for fact in facts),
+        *(_line("link", _encode_link(link)) for link in links),
+        *(_line("proof", _plain(proof)) for proof in proofs),
+    ]
 
 
-def _pages(store: Store, bank: str, chosen: Selection) -> Iterator[Sequence[Fact]]:
-    """All pages of a listing; from the first again when facts were erased or put in before what was read last."""
+def _pages(store: Store, bank: str, now: datetime) -> Iterator[Sequence[Fact]]:
+    """All facts as recorded; from the first page again when facts were erased before what was read last."""
+    everything = Filter(include_closed=True, include_expired=True).at(now)
     offset, last = 0, ""
     while True:
         start = max(offset - 1, 0)
-        page = store.browse(bank, replace(chosen, offset=start, limit=chosen.limit + offset - start)).facts
+        selection = Selection(
+            where=everything, order=Order.OLDEST_RECORDED, offset=start, limit=PAGE + offset - start
+        )
+        with store.reading(bank) as reading:
+            page = reading.browse(selection).facts
         if last and (not page or page[0].id != last):
             offset, last = 0, ""
             continue
@@ -96,66 +102,47 @@ def _pages(store: Store, bank: str, chosen: Selection) -> Iterator[Sequence[Fact
 def import_bank(store: Store, bank: str, lines: Iterable[str]) -> int:
     """Write an exported bank under `bank`, which must not hold facts; returns how many facts came."""
     check_bank_id(bank)
-    if store.stats(bank).facts:
-        raise Conflict(f"bank {bank!r} already holds facts; import into a new one")
-    records = (_read(number, line) for number, line in enumerate(lines, start=1) if line.strip())
-    _, kind, head = next(records, (1, "", {}))
+    with store.reading(bank) as reading:
+        if reading.stats().facts:
+            raise Conflict(f"bank {bank!r} already holds facts; import into a new one")
+    bodies = (_read(number, line) for number, line in enumerate(lines, start=1) if line.strip())
+    _, kind, head = next(bodies, (1, "", {}))
     if kind != "bank" or head.get("format") != FORMAT:
         raise InvalidInput("line 1", f"the first line of a {FORMAT} export")
     if head.get("version") not in range(1, VERSION + 1):
         raise InvalidInput("version", f"at most {VERSION}", head.get("version"))
-    made, model = _decoded(1, "bank", bank, head), _decoded(1, "model", bank, head)
-    batches: dict[str, list[Any]] = {name: [] for name in PARTS}
-    known: set[str] = set()
-    for number, kind, body in records:
-        if kind not in batches:
+    imported, model = _decoded(1, "bank", bank, head), _decoded(1, "model", bank, head)
+    parts: dict[str, list[Any]] = {name: [] for name in PARTS}
+    ids: set[str] = set()
+    for number, kind, body in bodies:
+        if kind not in parts:
             raise InvalidInput(f"line {number}", "one of " + ", ".join(PARTS), kind)
-        batches[kind].append(_decoded(number, kind, bank, body))
+        part = _decoded(number, kind, bank, body)
         if kind == "fact":
-            if body["id"] in known:
-                raise InvalidInput(f"line {number}", "a fact that no line before holds", body["id"])
-            known.add(body["id"])
-    with _made(store, made):
-        store.write(
-            WriteBatch(
-                bank=bank,
-                model=model,
-                documents=batches["document"],
-                chunks=batches["chunk"],
-                entities=batches["entity"],
-                facts=_without(batches["fact"], batches["proof"]),
-                links=batches["link"],
-                proofs=batches["proof"],
-                records=batches["unfinished"],
-            )
-        )
-    return len(batches["fact"])
+            if part.fact.id in ids:
+                raise InvalidInput(f"line {number}", "a fact that no line before holds", part.fact.id)
+            ids.add(part.fact.id)
+            _check_vectors(number, part.features, model)
+        parts[kind].append(part)
+    with store.transaction(bank) as tx:
+        tx.put_bank(imported)
+        if model is not None:
+            tx.set_model(model)
+        tx.put_documents(parts["document"])
+        tx.put_chunks(parts["chunk"])
+        tx.put_entities(parts["entity"])
+        tx.insert_facts(parts["fact"])
+        tx.put_links(parts["link"])
+        tx.add_proofs(parts["proof"])
+        tx.put_records(parts["unfinished"])
+    return len(parts["fact"])
 
 
-@contextmanager
-def _made(store: Store, bank: Bank) -> Iterator[None]:
-    """The bank is there in the block, and as it was before when the block fails."""
-    before = store.banks([bank.id])
-    store.save_bank(bank)
-    try:
-        yield
-    except BaseException:
-        if before:
-            store.save_bank(before[0])
-        else:
-            store.forget(bank.id, Target(bank=True))
-        raise
-
-
-def _without(facts: Sequence[NewFact], proofs: Sequence[Proof]) -> list[NewFact]:
-    """The facts as they were before the proofs, which count again when they are written."""
-    again = Counter(proof.fact_id for proof in proofs)
-    return [
-        replace(new, fact=replace(new.fact, proof_count=max(1, new.fact.proof_count - again[new.fact.id])))
-        if again[new.fact.id]
-        else new
-        for new in facts
-    ]
+def _check_vectors(number: int, features: Features, model: EmbeddingModel | None) -> None:
+    for vector in features.vectors.values():
+        if model is None or vector.shape != (model.dimensions,):
+            expected = f"vectors of {model}" if model is not None else "no vectors, as the bank has no model"
+            raise InvalidInput(f"line {number}", expected)
 
 
 def _decoded(number: int, kind: str, bank: str, body: dict[str, Any]) -> Any:
@@ -207,7 +194,12 @@ def _encode_features(features: Features) -> dict[str, Any]:
         "tokens": base64.b64encode(features.tokens).decode(),
         "dedupe_key": features.dedupe_key,
         "passage": features.passage,
+        "passage_in_context": features.passage_in_context,
     }
+
+
+def _encode_link(link: Link) -> dict[str, Any]:
+    return {"source": link.source, "target": link.target, "link": link.kind.value, "weight": link.weight}
 
 
 def _decode_features(body: Mapping[str, Any]) -> Features:
@@ -222,11 +214,12 @@ def _decode_features(body: Mapping[str, Any]) -> Features:
         tokens=base64.b64decode(body["tokens"]),
         dedupe_key=body["dedupe_key"],
         passage=body["passage"],
+        passage_in_context=body.get("passage_in_context", ""),
     )
 
 
 def _bank(bank: str, head: Mapping[str, Any]) -> Bank:
-    made = Bank(
+    imported = Bank(
         id=bank,
         name=head.get("name", ""),
         mission=head.get("mission", ""),
@@ -235,7 +228,7 @@ def _bank(bank: str, head: Mapping[str, Any]) -> Bank:
         created_at=parse_instant(head.get("created_at"), "created_at"),
         updated_at=parse_instant(head.get("updated_at"), "updated_at"),
     )
-    return checked(made)
+    return validate_fields(imported)
 
 
 def _model(_: str, head: Mapping[str, Any]) -> EmbeddingModel | None:
@@ -248,32 +241,32 @@ def _typed(body: Mapping[str, Any], times: Sequence[str]) -> dict[str, Any]:
 
 
 def _document(bank: str, body: Mapping[str, Any]) -> Document:
-    given = _typed(body, ("created_at", "updated_at"))
-    return checked(Document(**{**given, "bank": bank, "tags": frozenset(body["tags"])}))
+    typed = _typed(body, ("created_at", "updated_at"))
+    return validate_fields(Document(**{**typed, "bank": bank, "tags": frozenset(body["tags"])}))
 
 
 def _chunk(bank: str, body: Mapping[str, Any]) -> Chunk:
-    spans = tuple(checked(TurnSpan(**_typed(span, ("said_at",)))) for span in body["spans"])
-    return checked(Chunk(**{**body, "bank": bank, "spans": spans}))
+    spans = tuple(validate_fields(TurnSpan(**_typed(span, ("said_at",)))) for span in body["spans"])
+    return validate_fields(Chunk(**{**body, "bank": bank, "spans": spans}))
 
 
 def _entity(bank: str, body: dict[str, Any]) -> KeyedEntity:
-    given = _typed(body, ("first_seen", "last_seen"))
-    keys = tuple(given.pop("keys"))
-    entity = Entity(**{**given, "bank": bank, "aliases": tuple(body["aliases"])})
-    return checked(KeyedEntity(checked(entity), keys))
+    typed = _typed(body, ("first_seen", "last_seen"))
+    keys = tuple(typed.pop("keys"))
+    entity = Entity(**{**typed, "bank": bank, "aliases": tuple(body["aliases"])})
+    return validate_fields(KeyedEntity(validate_fields(entity), keys))
 
 
 def _fact(bank: str, body: dict[str, Any]) -> NewFact:
     features = _decode_features(body.pop("features"))
     times = [f.name for f in fields(Fact) if f.name.endswith(("_at", "_from", "_to", "_start", "_end"))]
-    given = _typed(body, times)
+    typed = _typed(body, times)
     for name in ("entities", "entity_ids", "emotion_tags", "flags", "source_fact_ids"):
-        given[name] = tuple(given[name])
+        typed[name] = tuple(typed[name])
     recalled = tuple(datetime.fromisoformat(moment) for moment in body["recall_times"])
     fact = Fact(
         **{
-            **given,
+            **typed,
             "bank": bank,
             "type": FactType(body["type"]),
             "tier": Tier(body["tier"]),
@@ -281,19 +274,36 @@ def _fact(bank: str, body: dict[str, Any]) -> NewFact:
             "recall_times": recalled,
         }
     )
-    return NewFact(checked(fact), checked(features))
+    if _PASSAGES_JOINED in features.passage:
+        in_context, _, own = features.passage.rpartition(_PASSAGES_JOINED)
+        features = replace(features, passage="" if own == fact.text else own, passage_in_context=in_context)
+    return NewFact(validate_fields(_with_reason(fact)), validate_fields(features))
+
+
+def _with_reason(fact: Fact) -> Fact:
+    """A fact of version 1 that was declared wrong by a flag."""
+    for flag in fact.flags:
+        if flag.startswith(_INVALIDATED_FLAG) and fact.retired_at is not None and not fact.invalidated_at:
+            return replace(
+                fact,
+                flags=tuple(other for other in fact.flags if other != flag),
+                invalidated_at=fact.retired_at,
+                invalid_reason=flag.removeprefix(_INVALIDATED_FLAG) or None,
+            )
+    return fact
 
 
 def _link(_: str, body: Mapping[str, Any]) -> Link:
-    return checked(Link(body["source"], body["target"], LinkKind(body["link"]), body["weight"]))
+    return validate_fields(Link(body["source"], body["target"], LinkKind(body["link"]), body["weight"]))
 
 
 def _proof(_: str, body: Mapping[str, Any]) -> Proof:
-    return checked(Proof(**_typed(body, ("seen_at",))))
+    return validate_fields(Proof(**_typed(body, ("seen_at",))))
 
 
 def _unfinished(bank: str, body: Mapping[str, Any]) -> Record:
-    return checked(Record(kind=UNFINISHED, bank=bank, id=body["id"], body={"reason": str(body["reason"])}))
+    reason = {"reason": str(body["reason"])}
+    return validate_fields(Record(kind=UNFINISHED_DOCUMENT, bank=bank, id=body["id"], body=reason))
 
 
 _DECODERS: Mapping[str, Any] = {

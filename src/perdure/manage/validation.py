@@ -60,7 +60,7 @@ _FORMS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
 """What a field holds, by its annotation."""
 
 
-def checked(item: T) -> T:
+def validate_fields(item: T) -> T:
     """The dataclass object itself; raises InvalidInput naming the first field that holds something else."""
     for field in fields(item):  # type: ignore[arg-type]
         expected, holds = _FORMS.get(str(field.type), ("", None))

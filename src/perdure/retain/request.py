@@ -71,10 +71,10 @@ def read_item(part: str | Item | Mapping[str, Any], shared: Mapping[str, Any], p
         return _checked(part)
     if not isinstance(part, str | Mapping):
         raise InvalidInput(path, "text, an item or an object with content", part)
-    given: dict[str, Any] = {"content": part} if isinstance(part, str) else dict(part)
-    if given.get("content") is None:
+    own: dict[str, Any] = {"content": part} if isinstance(part, str) else dict(part)
+    if own.get("content") is None:
         raise InvalidInput(path, "an object with content", part)
-    merged = {**shared, **{key: value for key, value in given.items() if value is not None}}
+    merged = {**shared, **{key: value for key, value in own.items() if value is not None}}
     merged["content"] = strip_fenced(_content_text(merged["content"], path))
     if "name" in merged:
         merged.setdefault("speaker", merged.pop("name"))
@@ -180,6 +180,13 @@ def read_mode(mode: str | UpdateMode) -> UpdateMode:
         return UpdateMode(mode)
     except ValueError as error:
         raise InvalidInput("update_mode", "replace or append", mode) from error
+
+
+def read_request(
+    bank: str, content: Content, update_mode: str | UpdateMode, fields: Mapping[str, Any]
+) -> RetainRequest:
+    """A retain as a caller asks for it; `fields` are those of an item that hold for all."""
+    return RetainRequest(bank=bank, items=read_items(content, fields), mode=read_mode(update_mode))
 
 
 def stamp_items(items: Sequence[Item], now: datetime) -> tuple[Item, ...]:

@@ -147,6 +147,11 @@ class RowsContract:
             tx.update_facts([make_fact("a")])
             tx.put_features({"a": Features()})
             tx.delete_records("k", ["1"])
+            tx.put_documents([])
+            tx.put_chunks([])
+            tx.insert_facts([])
+            tx.put_entities([])
+            tx.put_records([])
             tx.delete_bank()
         assert store.banks() == []
 

@@ -7,13 +7,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from perdure.domain.fact import Chunk, Fact
-from perdure.ports.embedder import Matrix
+from perdure.ports.embedder import Matrix, Vector
 
 SHARES = (0.3, 0.15)
 """Share of the neighbours one and two places away (docs/decisions/context-view.md)."""
 SHORT = 200
 FADING = 300
 """Turns of up to SHORT characters lean on each other fully, longer ones less: they stand alone."""
+ROUNDING = 1e-3
+"""Vectors this near to each other are the same but for how a store rounds them."""
 
 
 def smooth(vectors: Matrix, lengths: Sequence[int]) -> Matrix:
@@ -31,6 +33,16 @@ def smooth(vectors: Matrix, lengths: Sequence[int]) -> Matrix:
             total[distance:] += weights * vectors[:-distance]
             total[:-distance] += weights * vectors[distance:]
     return to_unit(total)
+
+
+def is_same_vector(one: Vector, other: Vector) -> bool:
+    """Whether two stored vectors are equal but for rounding."""
+    return float(np.linalg.norm(one - other)) < ROUNDING
+
+
+def stands_alone(views: Mapping[str, Vector]) -> bool:
+    """Whether a fact's context is its own vector: it mixed in no neighbour, and is mixed into none."""
+    return {"fact", "context"} <= views.keys() and is_same_vector(views["fact"], views["context"])
 
 
 def to_unit(vectors: Matrix) -> Matrix:

@@ -1,4 +1,4 @@
-"""Entity resolution: what is the same, what is not, and undoing it."""
+"""Entity resolution: what is the same and what is not."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from perdure.domain.fact import Entity, Fact
-from perdure.errors import InvalidInput
-from perdure.manage.entities import merge_entities, split_entity
+from perdure.domain.fact import Entity
 from perdure.ports.store import KeyedEntity
 from perdure.retain.entities import Resolution, Sighting, keyed, lookup_keys, resolve
 from perdure.retain.likeness import compare, full_names_conflict, numbers_conflict, types_conflict
@@ -44,6 +42,7 @@ def test_the_same_name_is_the_same_thing_and_is_counted() -> None:
     assert {d.entity_id for d in found.decisions} == {"known:Ann Lee"}
     (entity,) = found.entities
     assert entity.entity.mentions == 5
+    assert found.added_mentions == {"known:Ann Lee": 2}
     assert entity.entity.last_seen == NOW
     assert "same name" in found.decisions[0].reason
 
@@ -148,42 +147,3 @@ def test_likeness_vetoes() -> None:
     assert full_names_conflict("Ann Lee", "Ann Ray")
     assert not full_names_conflict("A. Lee", "Ann Lee")
     assert not full_names_conflict("Ann", "Ann Ray")
-
-
-def fact(fact_id: str, text: str, *entities: Entity) -> Fact:
-    return Fact(
-        id=fact_id, bank="b", text=text, entity_ids=tuple(e.id for e in entities),
-        entities=tuple(e.name for e in entities), subject=entities[0].name, relation="knows", object="x",
-    )  # fmt: skip
-
-
-def test_merging_and_splitting_again() -> None:
-    keep, gone = known("Ann Lee").entity, known("Annie").entity
-    merged = merge_entities(keep, gone, [fact("f1", "Annie sings.", gone, keep)])
-    assert merged.removed == (gone.id,)
-    assert merged.entities[0].entity.aliases == ("Annie",)
-    assert merged.entities[0].entity.mentions == 6
-    (update,) = merged.updates
-    assert update.entity_ids == (keep.id,)
-    assert update.subject == "Ann Lee"
-
-    both = merged.entities[0].entity
-    parted = split_entity(both, [update, fact("f2", "Ann Lee paints.", both)], name="Annie", new_id="n1")
-    assert [item.entity.name for item in parted.entities] == ["Ann Lee", "Annie"]
-    assert parted.entities[0].entity.aliases == ()
-    assert [(f.id, f.entity_ids) for f in parted.updates] == [("f1", ("n1",))]
-    assert parted.batch("b").entities == parted.entities
-
-
-def test_a_split_can_name_its_facts() -> None:
-    both = known("Ann").entity
-    parted = split_entity(both, [fact("f1", "Ann a.", both), fact("f2", "Ann b.", both)], name="Ann Ray", new_id="n", fact_ids=["f2"])  # fmt: skip
-    assert [f.id for f in parted.updates] == ["f2"]
-
-
-def test_what_cannot_be_merged_or_split_is_refused() -> None:
-    ann = known("Ann").entity
-    with pytest.raises(InvalidInput):
-        merge_entities(ann, ann, [])
-    with pytest.raises(InvalidInput):
-        split_entity(ann, [], name="ann", new_id="n")

@@ -117,6 +117,8 @@ class SqliteTransaction(ConnectionRows):
         self._delete("chunk_turn", "chunk_id", ids)
 
     def insert_facts(self, facts: Sequence[NewFact]) -> None:
+        if not facts:
+            return
         self._ensure_bank(new.fact.bank for new in facts)
         self._check_new_ids([new.fact.id for new in facts])
         self._check_vectors(new.features for new in facts)
@@ -360,10 +362,11 @@ class SqliteTransaction(ConnectionRows):
             self._repack.add(no)
         self._touched = True
 
-    def _ensure_bank(self, banks: Iterable[str] = ()) -> None:
-        """Create the bank if it is not there; what belongs to another is refused."""
-        self._check_banks(banks)
-        if not self.bank_no:
+    def _ensure_bank(self, banks: Iterable[str] | None = None) -> None:
+        """Create the bank if it is not there and there is something to write; what belongs to another is refused."""
+        owners = {self.bank_id} if banks is None else set(banks)
+        self._check_banks(owners)
+        if owners and not self.bank_no:
             self.put_bank(Bank(id=self.bank_id))
 
     def _check_banks(self, banks: Iterable[str]) -> None:
