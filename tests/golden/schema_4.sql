@@ -19,7 +19,7 @@ CREATE TABLE bank (
   version INTEGER NOT NULL DEFAULT 0,          -- grows with every transaction that a search index must see
   vectors_version INTEGER NOT NULL DEFAULT 0   -- the version at which all vectors were replaced
 );
-INSERT INTO "bank" VALUES(1,'ghost','','',3,3,3,0.5,'{}',NULL,NULL,'2024-05-01T12:00:00.123456+02:00','2024-05-01T12:00:00.123456+02:00',0,0,0,1,0);
+INSERT INTO "bank" VALUES(1,'ghost','','',3,3,3,0.5,'{}',NULL,NULL,'2024-05-01T12:00:00.123456+02:00','2024-05-01T12:00:00.123456+02:00',0,0,0,0,0);
 INSERT INTO "bank" VALUES(2,'home','Home','to remember',1,5,2,0.75,'{"recipe":"fast","depth":{"low":[1,2.5,null,true]}}','tiny',8,'2024-05-01T12:00:00.123456+02:00','2024-05-01T12:00:00.123456+02:00',11,1,0,3,0);
 INSERT INTO "bank" VALUES(3,'other','','',3,3,3,0.5,'{}',NULL,NULL,'2024-05-01T12:00:00.123456+02:00','2024-05-01T12:00:00.123456+02:00',3,0,0,1,0);
 CREATE TABLE change (
@@ -251,10 +251,10 @@ CREATE TABLE link (
   weight REAL NOT NULL,
   PRIMARY KEY (bank, source, target, kind)
 ) WITHOUT ROWID;
-INSERT INTO "link" VALUES(2,1,2,'semantic',0.7);
 INSERT INTO "link" VALUES(2,2,1,'causal',1.0);
-INSERT INTO "link" VALUES(2,3,4,'temporal',0.333333);
+INSERT INTO "link" VALUES(2,1,2,'semantic',0.7);
 INSERT INTO "link" VALUES(2,10,3,'causal',0.9);
+INSERT INTO "link" VALUES(2,3,4,'temporal',0.333333);
 CREATE TABLE proof (
   bank INTEGER NOT NULL,
   fact INTEGER NOT NULL,
@@ -290,25 +290,25 @@ INSERT INTO "shared_record" VALUES('api_key','k0','{}','2024-05-01T12:00:00.1234
 INSERT INTO "shared_record" VALUES('api_key','k1','{"hash":"00ff"}','2024-05-01T12:00:00.123456+02:00','2024-05-01T12:00:00.123456+02:00');
 CREATE TABLE staged (
   bank INTEGER NOT NULL,
+  fact INTEGER NOT NULL,
   model TEXT NOT NULL,
   dimensions INTEGER NOT NULL,
-  fact INTEGER NOT NULL,
   tokens BLOB NOT NULL,
-  PRIMARY KEY (bank, model, dimensions, fact)
-) WITHOUT ROWID;
-INSERT INTO "staged" VALUES(2,'next',4,1,X'6E6577');
-INSERT INTO "staged" VALUES(2,'next',4,2,X'');
+  PRIMARY KEY (bank, fact, model, dimensions)
+);
+INSERT INTO "staged" VALUES(2,1,'next',4,X'6E6577');
+INSERT INTO "staged" VALUES(2,2,'next',4,X'');
 CREATE TABLE staged_vector (
   bank INTEGER NOT NULL,
+  fact INTEGER NOT NULL,
   model TEXT NOT NULL,
   dimensions INTEGER NOT NULL,
-  fact INTEGER NOT NULL,
   view TEXT NOT NULL,
   value BLOB NOT NULL,                         -- float16, little-endian
-  PRIMARY KEY (bank, model, dimensions, fact, view)
+  PRIMARY KEY (bank, fact, model, dimensions, view)
 ) WITHOUT ROWID;
-INSERT INTO "staged_vector" VALUES(2,'next',4,1,'context',X'C52C97B235B1B2BB');
-INSERT INTO "staged_vector" VALUES(2,'next',4,1,'fact',X'DB3213388E3277BA');
+INSERT INTO "staged_vector" VALUES(2,1,'next',4,'context',X'C52C97B235B1B2BB');
+INSERT INTO "staged_vector" VALUES(2,1,'next',4,'fact',X'DB3213388E3277BA');
 CREATE TABLE vector (
   bank INTEGER NOT NULL,
   view TEXT NOT NULL,
@@ -337,9 +337,9 @@ CREATE INDEX fact_chunk ON fact (bank, chunk_id) WHERE chunk_id IS NOT NULL;
 CREATE INDEX fact_superseded_by ON fact (bank, superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX fact_entity_entity ON fact_entity (bank, entity_id) WHERE entity_id IS NOT NULL;
 CREATE INDEX fact_source_source ON fact_source (bank, source_id);
-CREATE INDEX proof_document ON proof (bank, document_id) WHERE document_id IS NOT NULL;
-CREATE INDEX proof_chunk ON proof (bank, chunk_id) WHERE chunk_id IS NOT NULL;
-CREATE INDEX link_target ON link (bank, target);
+CREATE INDEX proof_document ON proof (bank, document_id);
+CREATE INDEX proof_chunk ON proof (bank, chunk_id);
+CREATE INDEX link_target ON link (bank, target, weight);
 CREATE INDEX fact_features_dedupe_key ON fact_features (bank, dedupe_key) WHERE dedupe_key <> '';
 CREATE INDEX entity_key_entity ON entity_key (bank, entity_id);
 DELETE FROM "sqlite_sequence";
