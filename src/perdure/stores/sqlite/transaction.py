@@ -252,12 +252,12 @@ class SqliteTransaction(ConnectionRows):
             self._delete(table, "fact", stored, model=model.name, dimensions=model.dimensions)
         rows = [(no, model.name, model.dimensions, one.tokens) for no, one in stored.items()]
         self._insert("staged", ("fact", "model", "dimensions", "tokens"), rows)
-        rows = [
+        vector_rows = [
             (no, model.name, model.dimensions, view, columns.to_float16(vector))
             for no, one in stored.items()
             for view, vector in one.vectors.items()
         ]
-        self._insert("staged_vector", ("fact", "model", "dimensions", "view", "value"), rows)
+        self._insert("staged_vector", ("fact", "model", "dimensions", "view", "value"), vector_rows)
 
     def unstaged_facts(self, model: EmbeddingModel) -> list[str]:
         query = (
