@@ -330,6 +330,23 @@ def test_tags_and_links_that_cannot_be_are_told() -> None:
         table.FactTableBuilder(1).append(np.array([7]), ["f"], facts)
 
 
+def test_vectors_of_different_dimensions_are_told() -> None:
+    view = vectors.ViewBuilder("fact")
+    view.append(np.array([0]), np.ones((1, 4), np.float32))
+    with pytest.raises(StoreCorrupt):
+        view.append(np.array([1]), np.ones((1, 1), np.float32))
+
+
+def test_a_change_of_a_fact_that_is_not_there_is_told() -> None:
+    builder = table.FactTableBuilder(1)
+    facts = unpack_facts([pack_fact(FACT, FEATURES, ())])
+    builder.append(np.array([3]), ["f"], facts)
+    builder.remove(np.array([3, 3, 2]))
+    for change in (builder.set_columns, lambda numbers, facts: builder.replace(numbers, ["f"], facts)):
+        with pytest.raises(StoreCorrupt):
+            change(np.array([3]), facts)
+
+
 def test_the_least_recently_used_indexes_leave_memory() -> None:
     cache = IndexCache(100)
     for bank in "abc":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from perdure.domain.recall import Hit
-from perdure.stores.index.arrays import Rows, Scores
+from perdure.stores.index.arrays import Rows, Scores, kth_highest
 from perdure.stores.index.table import FactTable
 
 
@@ -29,7 +29,7 @@ def best(
         rows, scores = rows.take(kept), scores.take(kept)
     if len(rows) > limit:
         # All above the border, and of those that tie with it the first recorded.
-        border = np.partition(scores, len(scores) - limit)[len(scores) - limit]
+        border = kth_highest(scores, limit)
         above, tied = np.flatnonzero(scores > border), np.flatnonzero(scores == border)
         numbers = table.numbers.take(rows.take(tied))
         tied = tied.take(np.argpartition(numbers, limit - len(above) - 1)[: limit - len(above)])
