@@ -83,15 +83,15 @@ class BankIndex:
         """
         with self._lock:
             outdated = table.generation != self._generation
-            known: Part[State] | None = None if outdated else self._parts.get(part.key)
-            if known is None:
+            existing: Part[State] | None = None if outdated else self._parts.get(part.key)
+            if existing is None:
                 with open_feed() as feed:
                     part.read(feed, table.row_of if outdated else self._facts.row_of)
                 if self._current is not None and not outdated:
                     self._parts[part.key] = part
                     self._publish_parts(*self._current)
-            state = (known or part).state()
-        if known is None:
+            state = (existing or part).state()
+        if existing is None:
             self._loaded()
         return state
 
@@ -150,9 +150,9 @@ class BankIndex:
         return self._current
 
 
-def _covers(held: BankState, asked: BankState) -> bool:
+def _covers(current: BankState, asked: BankState) -> bool:
     """Whether an index of one state is new enough for another."""
-    return held.key == asked.key and held.version >= asked.version
+    return current.key == asked.key and current.version >= asked.version
 
 
 def _read_numbers(feed: Feed, numbers: set[int]) -> _Facts | None:

@@ -89,10 +89,11 @@ def micros(moment: datetime) -> int:
 
 @lru_cache(maxsize=1 << 16)
 def digest(text: str) -> int:
-    """The first 64 bits of BLAKE2b.
+    """64 bits of BLAKE2b.
 
-    Two texts of a random kind hardly ever share a digest, but who sets out to can make two that do with about 2**32 tries.
-    Their facts would then pass for each other in filters, listings and channels; rows are still read by id.
+    Texts that nobody chose for it practically never share a digest, but two that do can be found in about 2**32 attempts.
+    Two such documents, topics, names, entities or metadata pairs pass for one another in the filters, listings and
+    channels of a bank; the facts themselves are still read by number and id.
     """
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
 

@@ -18,7 +18,7 @@ def best(
     min_score: float | None = None,
     digits: int | None = None,
 ) -> tuple[Rows, Scores]:
-    """At most `limit` rows (1 or more) and their scores, by falling score, ties by fact number.
+    """At most `limit` rows and their scores, by falling score, ties by fact number.
 
     Scores that were added up are rounded to some digits, so that the order of addition does not decide ties.
     """
@@ -27,6 +27,8 @@ def best(
     if min_score is not None:
         kept = np.flatnonzero(scores >= min_score)
         rows, scores = rows.take(kept), scores.take(kept)
+    if limit < 1:
+        return rows[:0], scores[:0]
     if len(rows) > limit:
         # All above the border, and of those that tie with it the first recorded.
         border = kth_highest(scores, limit)
