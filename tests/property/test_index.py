@@ -20,7 +20,7 @@ from perdure.domain.filter import Filter, admits
 from perdure.domain.time import Window
 from perdure.ports.probe import GraphProbe, Probe, SemanticProbe, TemporalProbe
 from perdure.ports.store import Features, NewFact, Order, Selection
-from perdure.stores.index import bank_index, postings, vectors
+from perdure.stores.index import postings, vectors
 from perdure.stores.index.bank_index import BankIndex
 from perdure.testing.agreement import assert_same_hits
 from perdure.testing.samples import ENTITIES, START, Sampler
@@ -76,7 +76,6 @@ class IndexMachine(RuleBasedStateMachine):
         self.patched = pytest.MonkeyPatch()
         self.patched.setattr(postings, "TAIL", tail)
         self.patched.setattr(vectors, "EXACT_UP_TO", exact)
-        self.patched.setattr(bank_index, "_UNPACKED_AT_ONCE", 10)
         self.sampler = Sampler(Random(seed))
         self.feed = ListFeed([keyed.entity for keyed in self.sampler.entities()])
         self.index, self.seldom = BankIndex("sample"), BankIndex("sample")

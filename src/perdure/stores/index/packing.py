@@ -38,7 +38,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from hashlib import blake2b
-from typing import NamedTuple, Self
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -217,19 +217,6 @@ class UnpackedFacts:
     link_kinds: NDArray[np.uint8]
     link_weights: NDArray[np.float32]
     link_counts: Positions
-
-    @classmethod
-    def joined(cls, parts: Sequence[Self]) -> Self:
-        """Several as one."""
-        if len(parts) == 1:
-            return parts[0]
-        names = parts[0].columns
-        flat = [name for name in cls.__slots__ if name not in ("columns", "tags")]
-        return cls(
-            columns={name: np.concatenate([part.columns[name] for part in parts]) for name in names},
-            tags=[tags for part in parts for tags in part.tags],
-            **{name: np.concatenate([getattr(part, name) for part in parts]) for name in flat},
-        )
 
 
 def unpack_facts(bodies: Sequence[bytes]) -> UnpackedFacts:
