@@ -39,8 +39,8 @@ from perdure.dates.grammar.numbers import duration
 from perdure.dates.grammar.numeric import compact_day, numeric_day
 from perdure.dates.grammar.periods import period
 from perdure.dates.grammar.portions import part_of_period, portion, rest_of, to_date
-from perdure.dates.grammar.ranges import BOUND_WORDS, anything, bounded
-from perdure.dates.grammar.recurring import RATES, recurring
+from perdure.dates.grammar.ranges import AROUND, anything, bounded
+from perdure.dates.grammar.recurring import recurring
 from perdure.dates.grammar.times import end_of_day, now, part_of_day
 from perdure.dates.lexicon import detect_language, english, word_set
 from perdure.dates.model import DateOptions, DateSpan, DateValue, DateWindow, Prefer
@@ -53,6 +53,10 @@ _NUMBER = "#"
 _COUNTS = word_set("a an few some several couple dozen handful half quarter another ½ ¼ ¾ #")
 _LEADS = word_set(
     "in from between starting every each any once twice per one bi semi all whole entire full more less fewer longer shorter"
+)
+_WORD = re.compile(r"[^\W\d_]+|[0-9]")
+_LINKS = word_set(
+    "than of or time on as to and my our ( - , = soon about approximately other working work business / c b single full more"
 )
 
 Table = dict[str, tuple[Reader, ...]]
@@ -143,7 +147,8 @@ _EXPRESSIONS: tuple[Reader, ...] = (recurring, half_of_named_day, bounded, anyth
 def first_words() -> frozenset[str]:
     """Every word that an expression can begin with, except numbers in digits."""
     atoms = _day_readers().keys() | _other_readers().keys()
-    return BOUND_WORDS.union(atoms, RATES, _LEADS, english().plural_weekdays)
+    lex = english()
+    return AROUND.union(atoms, _LEADS, lex.bounds, lex.rates, lex.plural_weekdays)
 
 
 def expression(scan: Scan, i: int) -> Match | None:
@@ -158,12 +163,6 @@ def expression(scan: Scan, i: int) -> Match | None:
         if match is not None and (best is None or match[1] > best[1]):
             best = match
     return best
-
-
-_WORD = re.compile(r"[^\W\d_]+|[0-9]")
-_LINKS = word_set(
-    "than of or time on as to and my our ( - , = soon about approximately other working work business / c b single full more"
-)
 
 
 def read_text(

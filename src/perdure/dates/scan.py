@@ -13,7 +13,7 @@ from datetime import datetime, tzinfo
 from functools import wraps
 from typing import TypeVar
 
-from perdure.dates.lexicon import TOKEN, Lexicon
+from perdure.dates.lexicon import TOKEN, Lexicon, Phrases
 from perdure.dates.model import DateOptions
 from perdure.dates.nodes import Match, Reference
 
@@ -91,6 +91,13 @@ class Scan(Reference):
     def at(self, index: int, *phrase: str) -> bool:
         """Whether the words of a phrase stand at an index."""
         return self.words[index : index + len(phrase)] == list(phrase)
+
+    def phrase(self, index: int, table: Phrases) -> tuple[str, int] | None:
+        """What the longest phrase of a table at an index means, and the index after it."""
+        for words, meaning in table.get(self.words[index], ()):
+            if self.words[index : index + len(words)] == words:
+                return meaning, index + len(words)
+        return None
 
     def skip(self, index: int, *words: str) -> int:
         """The index after one optional word out of `words`."""

@@ -289,7 +289,7 @@ def _replacement(
 @cache
 def _feasts() -> re.Pattern[str]:
     """Names of feasts: they say more than their date and are kept."""
-    names = {words for entries in english().holidays.values() for words, _ in entries}
+    names = {tuple(words) for entries in english().holidays.values() for words, _ in entries}
     worded = sorted((r"\s?".join(map(re.escape, words)) for words in names), key=len, reverse=True)
     return re.compile(rf"(?i)\b(?:{'|'.join(worded)})\b")
 

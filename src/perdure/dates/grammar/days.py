@@ -22,6 +22,12 @@ _AFTER_DAY = word_set(
     "they it that which as please works would will my this next last so then but except because"
 )
 _LEADS = word_set("on until by till through since before after")
+_AMBIGUOUS = word_set("sun sat mon wed thu fri wednes")
+_BEFORE = word_set(
+    "on next last this every each until by from to or and , ( week - between since before after : previous of & / past coming"
+)
+_RECENT = word_set("past last previous")
+_SOON = word_set("coming upcoming next following")
 
 
 def relative_day(scan: Scan, i: int) -> Match | None:
@@ -182,7 +188,7 @@ def _names_something(scan: Scan, k: int) -> bool:
 def holiday(scan: Scan, i: int) -> Match | None:
     """A holiday with what tells its year: "last Easter", "Black Friday 2010", "Labor Day weekend"."""
     steps, j = scan.shifted(i)
-    if (named := _holiday_at(scan, j)) is None:
+    if (named := scan.phrase(j, scan.lex.holidays)) is None:
         return None
     rule, k = named
     after_name = scan.skip(k, "weekend")
@@ -196,14 +202,6 @@ def holiday(scan: Scan, i: int) -> Match | None:
         return day_node(days, f"{days[0]:%Y-%m-%d}", None, "holiday"), end
     parts = Parts(None, days[0].month, days[0].day)
     return day_node(days, f"XXXX-{days[0]:%m-%d}", parts, "holiday"), end
-
-
-def _holiday_at(scan: Scan, i: int) -> tuple[str, int] | None:
-    """A holiday's rule and the index after its name."""
-    for words, rule in scan.lex.holidays.get(scan.words[i], ()):
-        if scan.at(i, *words):
-            return rule, i + len(words)
-    return None
 
 
 def _holiday_dates(scan: Scan, rule: str, steps: int | None, k: int) -> tuple[list[datetime], int]:
@@ -230,14 +228,6 @@ def _weekend_at(day: datetime) -> tuple[datetime, datetime]:
     if day.weekday() <= 1:
         saturday -= WEEK
     return (day if day.weekday() == 4 else saturday), saturday + DAY * (3 if day.weekday() == 0 else 2)
-
-
-_AMBIGUOUS = word_set("sun sat mon wed thu fri wednes")
-_BEFORE = word_set(
-    "on next last this every each until by from to or and , ( week - between since before after : previous of & / past coming"
-)
-_RECENT = word_set("past last previous")
-_SOON = word_set("coming upcoming next following")
 
 
 @memoised

@@ -22,6 +22,8 @@ _SEASON_LEADS = word_set(
     "in during since until till by the whole early late mid of over all through throughout before after around entire"
 )
 _THE_SEASON_LEADS = word_set("in during of until since by before after")
+_BEFORE_DECADE = word_set("the mid early late of - in")
+_BEFORE_DASH = word_set("mid early late pre s")
 
 
 @memoised
@@ -210,10 +212,6 @@ def _week_after_next(scan: Scan, i: int) -> Match | None:
         return None
     steps = 2 if scan.at(j + 1, "after", "next") else -2 if scan.at(j + 1, "before", "last") else 0
     return (scan.unit_node(unit, steps), j + 3) if steps else None
-
-
-_BEFORE_DECADE = word_set("the mid early late of - in")
-_BEFORE_DASH = word_set("mid early late pre s")
 
 
 def quarter(scan: Scan, i: int) -> Match | None:
