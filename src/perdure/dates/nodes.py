@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from perdure.dates.calendar import (
@@ -23,7 +23,7 @@ from perdure.dates.calendar import (
     unit_bounds,
     week_start,
 )
-from perdure.dates.lexicon import Lexicon
+from perdure.dates.lexicon import english
 from perdure.dates.model import DateOptions, Kind
 
 DAY_SECONDS = 86400
@@ -205,11 +205,11 @@ class Reference:
 
     __slots__ = ("lex", "now", "options", "today", "zone")
 
-    def __init__(self, now: datetime, zone: tzinfo, lex: Lexicon, options: DateOptions) -> None:
-        self.now = now
-        self.today = midnight(now)
-        self.zone = zone
-        self.lex = lex
+    def __init__(self, said_at: datetime, options: DateOptions) -> None:
+        self.now = said_at.replace(tzinfo=None)
+        self.today = midnight(self.now)
+        self.zone = said_at.tzinfo or UTC
+        self.lex = english()
         self.options = options
 
     def calendar_day(self, year: int | None, month: int, day: int) -> Node | None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime
 from functools import wraps
 from typing import TypeVar
 
-from perdure.dates.lexicon import TOKEN, Lexicon, Phrases
+from perdure.dates.lexicon import TOKEN, Phrases
 from perdure.dates.model import DateOptions
 from perdure.dates.nodes import Match, Reference
 
@@ -41,30 +41,21 @@ class Scan(Reference):
 
     __slots__ = ("depth", "ends", "grammar", "memo", "numbers", "size", "spaced", "starts", "text", "words")
 
-    def __init__(
-        self, text: str, now: datetime, zone: tzinfo, lex: Lexicon, options: DateOptions, grammar: Grammar
-    ) -> None:
-        super().__init__(now, zone, lex, options)
+    def __init__(self, text: str, said_at: datetime, options: DateOptions, grammar: Grammar) -> None:
+        super().__init__(said_at, options)
         self.text = text
         self.grammar = grammar
-        words: list[str] = []
-        starts: list[int] = []
-        ends: list[int] = []
-        for match in TOKEN.finditer(text):
-            words.append(match.group())
-            starts.append(match.start())
-            ends.append(match.end())
-        self.size = len(words)
-        self.starts, self.ends = starts, ends
-        padding = [True] * _PADDING
-        self.spaced = (
-            [True, *(a != b for a, b in zip(starts[1:], ends, strict=False)), *padding] if words else padding
-        )
-        self.words = [*(word.lower().replace("’", "'") for word in words), *[""] * _PADDING]
-        self.numbers: list[int | None] = [
-            int(word) if len(word) <= 6 and word.isascii() and word.isdigit() else None for word in words
+        tokens = [match.span() for match in TOKEN.finditer(text)]
+        self.size = len(tokens)
+        self.starts = [start for start, _ in tokens]
+        self.ends = [end for _, end in tokens]
+        # Each list is padded at its end, which indexes below zero reach too.
+        self.words = [text[start:end].lower().replace("’", "'") for start, end in tokens] + [""] * _PADDING
+        self.spaced = [start != end for start, end in zip(self.starts, [-1, *self.ends], strict=False)]
+        self.spaced += [True] * _PADDING
+        self.numbers = [
+            int(word) if len(word) <= 6 and word.isascii() and word.isdigit() else None for word in self.words
         ]
-        self.numbers += [None] * _PADDING
         self.depth = 0
         self.memo: dict[tuple[object, int], object] = {}
 
@@ -120,10 +111,9 @@ class Scan(Reference):
 
     def year_by_word(self, index: int) -> tuple[int, int] | None:
         """The year of "last year" or "this year" and the index after."""
-        steps = self.steps(index)
-        return (
-            None if steps is None or self.words[index + 1] != "year" else (self.now.year + steps, index + 2)
-        )
+        if (steps := self.steps(index)) is None or self.words[index + 1] != "year":
+            return None
+        return self.now.year + steps, index + 2
 
     def digits(self, index: int) -> int:
         """How many digits the number at an index has, 0 for anything else."""
