@@ -81,7 +81,8 @@ class Scan(Reference):
 
     def at(self, index: int, *phrase: str) -> bool:
         """Whether the words of a phrase stand at an index."""
-        return self.words[index : index + len(phrase)] == list(phrase)
+        words = self.words
+        return words[index] == phrase[0] and words[index : index + len(phrase)] == list(phrase)
 
     def phrase(self, index: int, table: Phrases) -> tuple[str, int] | None:
         """What the longest phrase of a table at an index means, and the index after it."""

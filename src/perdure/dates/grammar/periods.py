@@ -54,7 +54,7 @@ def named_month(scan: Scan, i: int) -> Match | None:
     month = month_at(scan, i + 1)
     if month is None or not month_alone(scan, i + 1, month[1]) or year_after(scan, month[1]) is not None:
         return None
-    return scan.month_in(month[0], steps), month[1]
+    return scan.shifted_month(month[0], steps), month[1]
 
 
 def _plain_month(scan: Scan, i: int, forced: bool = False) -> Match | None:
