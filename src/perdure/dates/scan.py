@@ -45,17 +45,25 @@ class Scan(Reference):
         super().__init__(said_at, options)
         self.text = text
         self.grammar = grammar
-        tokens = [match.span() for match in TOKEN.finditer(text)]
-        self.size = len(tokens)
-        self.starts = [start for start, _ in tokens]
-        self.ends = [end for _, end in tokens]
-        # Each list is padded at its end, which indexes below zero reach too.
-        self.words = [text[start:end].lower().replace("’", "'") for start, end in tokens] + [""] * _PADDING
-        self.spaced = [start != end for start, end in zip(self.starts, [-1, *self.ends], strict=False)]
+        self.words: list[str] = []
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        self.spaced: list[bool] = []
+        self.numbers: list[int | None] = []
+        end = -1
+        for match in TOKEN.finditer(text):
+            word, start = match.group(), match.start()
+            self.spaced.append(start != end)
+            end = match.end()
+            self.starts.append(start)
+            self.ends.append(end)
+            self.words.append(word.lower().replace("’", "'"))
+            self.numbers.append(int(word) if len(word) <= 6 and word.isascii() and word.isdigit() else None)
+        self.size = len(self.words)
+        # Padding at the end, which indexes below zero reach too.
+        self.words += [""] * _PADDING
         self.spaced += [True] * _PADDING
-        self.numbers = [
-            int(word) if len(word) <= 6 and word.isascii() and word.isdigit() else None for word in self.words
-        ]
+        self.numbers += [None] * _PADDING
         self.depth = 0
         self.memo: dict[tuple[object, int], object] = {}
 
