@@ -203,7 +203,7 @@ def _month(said: _Said) -> Node | None:
         return None
     if details[:2] == ["of", "year"]:
         return ref.calendar_month(ref.now.year + int(details[2]), month)
-    return ref.month_in(month, _STEPS[details[0]]) if details else ref.calendar_month(said.year, month)
+    return ref.shifted_month(month, _STEPS[details[0]]) if details else ref.calendar_month(said.year, month)
 
 
 _RULES: dict[str, Callable[[_Said], Node | None]] = {

@@ -42,7 +42,8 @@ Said = tuple[Clock, int]
 def clock_node(scan: Scan, clock: Clock) -> Node:
     """The node of a clock time, twice where it may be before or after noon."""
     hours = [clock.hour, (clock.hour + 12) % 24] if clock.open else [clock.hour % 24]
-    moments = [scan.today + clock._replace(hour=hour).offset for hour in hours]
+    past_hour = timedelta(minutes=clock.minute, seconds=clock.second)
+    moments = [scan.today + timedelta(hours=hour) + past_hour for hour in hours]
     alts = [Alt(moment, None, moment + FINE_UNITS[clock.grain]) for moment in moments]
     timex = moments[0].strftime(_FORMATS[clock.grain])
     return Node("time", clock.grain, alts, clock_open=clock.open, timex=timex)

@@ -19,7 +19,7 @@ from perdure.dates.grammar.days import nth_weekday_at, nth_weekday_of
 from perdure.dates.grammar.numeric import numeric_day
 from perdure.dates.grammar.times import clock_range, iso_time, part_name, part_of_day
 from perdure.dates.lexicon import word_set
-from perdure.dates.nodes import Alt, Match, Node, day_node, days_of, opened, pin
+from perdure.dates.nodes import Match, Node, alts_of, day_node, days_of, opened, pin
 from perdure.dates.scan import Scan, memoised
 
 _AT = word_set("at @ around about circa by starting")
@@ -258,9 +258,6 @@ def half_of_named_day(scan: Scan, i: int) -> Match | None:
         if match is None or part_name(scan, match[1]) is not None:
             return None
         days, end = match
-    noons = [start + timedelta(hours=12) for start in days.starts]
-    halves = [
-        (noon - timedelta(hours=12), noon) if early else (noon, noon + timedelta(hours=12)) for noon in noons
-    ]
-    alts = [Alt(first, last, last) for first, last in halves]
-    return Node("datetimerange", "part_of_day", alts, mod="start" if early else "end"), end
+    half = timedelta(hours=12)
+    halves = [(day, day + half) if early else (day + half, day + 2 * half) for day in days.starts]
+    return Node("datetimerange", "part_of_day", alts_of(halves), mod="start" if early else "end"), end

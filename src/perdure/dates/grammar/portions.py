@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from perdure.dates.calendar import (
@@ -52,9 +53,8 @@ def portion(scan: Scan, i: int) -> Match | None:
     pairs = [_cut(start, stop, node.grain, which, months) for start, stop in node.bounds]
     if word in ("later", "earlier"):
         pairs = [_from_today(scan.today, start, stop, word == "later") for start, stop in pairs]
-    alts = [Alt(start, stop, stop) for start, stop in pairs]
-    tags = frozenset((f"portion_{which}",))
-    return Node("range", node.grain, alts, mod=which, timex=node.timex, tags=tags, parts=node.parts), end
+    portions = period_node(pairs, node.grain, node.timex, node.parts, f"portion_{which}")
+    return replace(portions, mod=which), end
 
 
 def _whole(scan: Scan, j: int, noun: bool) -> Match | None:

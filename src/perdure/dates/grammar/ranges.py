@@ -18,6 +18,10 @@ from perdure.dates.scan import Scan
 _TIMED = frozenset(("time", "datetime", "datetimerange", "timerange"))
 _DATED = frozenset(("datetime", "datetimerange"))
 _PORTIONS = (None, "start", "mid", "end")
+AROUND = word_set("around circa")
+_ROUGHLY = word_set("around about approximately circa")
+_AFTER_HOUR = frozenset(("", ".", ",", "!", "?", "on", "today", "tomorrow", "tonight"))
+_ENDS = frozenset(("", ".", ",", "!", "?", ";"))
 
 
 def date_range(scan: Scan, i: int) -> Match | None:
@@ -215,59 +219,12 @@ def _join_times(scan: Scan, first: Node, second: Node) -> Node | None:
     return Node("datetimerange", second.grain, list(dict.fromkeys(alts))) if alts else None
 
 
-_PREFIXES = {
-    "before": ("no later than", "not later than", "earlier than", "sooner than", "prior to", "any time before",
-               "leading up to", "before", "by", "<"),
-    "after": ("later than", "any time after", "after", ">"),
-    "since": ("no earlier than", "not earlier than", "as early as", "on or after", "as of", "starting from", "starting on",
-              "starting in", "starting at", "starting", "beginning on", "beginning from", "beginning in", "beginning",
-              "since", "> =", "≥"),
-    "until": ("as late as", "on or before", "up until", "up till", "up to", "ending on", "ending in", "ending", "until",
-              "till", "til", "< =", "≤"),
-}  # fmt: skip
-_SUFFIXES = {
-    "since": (
-        "or later",
-        "and later",
-        "or after",
-        "and onward",
-        "and onwards",
-        "onward",
-        "onwards",
-        "and after",
-    ),
-    "until": ("or earlier", "or before", "and earlier", "and before", "or sooner"),
-}
-_AROUND = word_set("around circa")
-_ROUGHLY = word_set("around about approximately circa")
-_AFTER_HOUR = frozenset(("", ".", ",", "!", "?", "on", "today", "tomorrow", "tonight"))
-_ENDS = frozenset(("", ".", ",", "!", "?", ";"))
-
-
-def _by_first_word(table: dict[str, tuple[str, ...]]) -> dict[str, list[tuple[list[str], str]]]:
-    """Phrases as words with their bound, by first word, longest first."""
-    entries = sorted(
-        ((phrase.split(), bound) for bound, phrases in table.items() for phrase in phrases),
-        key=lambda entry: -len(entry[0]),
-    )
-    grouped: dict[str, list[tuple[list[str], str]]] = {}
-    for words, bound in entries:
-        grouped.setdefault(words[0], []).append((words, bound))
-    return grouped
-
-
-_PREFIXES_BY_WORD = _by_first_word(_PREFIXES)
-_SUFFIXES_BY_WORD = _by_first_word(_SUFFIXES)
-BOUND_WORDS = frozenset(_PREFIXES_BY_WORD) | _AROUND
-"""Every word that a bound or an approximation can begin with."""
-
-
 def bounded(scan: Scan, i: int) -> Match | None:
     """An expression behind a bound or an approximation."""
     word = scan.words[i]
-    if word in _AROUND:
+    if word in AROUND:
         return _approximate(scan, i + 1)
-    if (phrase := _phrase_at(scan, i, _PREFIXES_BY_WORD)) is None:
+    if (phrase := scan.phrase(i, scan.lex.bounds)) is None:
         return None
     mod, j = phrase
     match = _target(scan, scan.skip(j, *_ROUGHLY), word)
@@ -277,14 +234,6 @@ def bounded(scan: Scan, i: int) -> Match | None:
     if (word == "by" and kind == "timerange") or (word in ("starting", "beginning") and kind == "time"):
         return None
     return opened(match[0], mod), match[1]
-
-
-def _phrase_at(scan: Scan, i: int, table: dict[str, list[tuple[list[str], str]]]) -> tuple[str, int] | None:
-    """The bound that a phrase at an index means, and the index after it."""
-    for words, bound in table.get(scan.words[i], ()):
-        if scan.words[i : i + len(words)] == words:
-            return bound, i + len(words)
-    return None
 
 
 def _target(scan: Scan, k: int, word: str) -> Match | None:
@@ -335,7 +284,7 @@ def from_then_on(scan: Scan, i: int) -> Match | None:
 
 def _trailing_bound(scan: Scan, node: Node, j: int) -> Match | None:
     """ "year 2012 or later", "3 pm or later on Monday"."""
-    phrase = _phrase_at(scan, j, _SUFFIXES_BY_WORD) if node.mod is None else None
+    phrase = scan.phrase(j, scan.lex.bounds_after) if node.mod is None else None
     if phrase is None:
         return None
     mod, end = phrase

@@ -8,10 +8,11 @@ from perdure.dates.calendar import DAY
 from perdure.dates.grammar.clock import Clock, clock, clock_node, expected_clock
 from perdure.dates.grammar.numbers import length_at
 from perdure.dates.lexicon import word_set
-from perdure.dates.nodes import Alt, Match, Node, day_node, on_day, pin
+from perdure.dates.nodes import Alt, Match, Node, alts_of, day_node, on_day, pin
 from perdure.dates.scan import Scan, memoised
 
 _EARLY = {"early": "start", "late": "end", "later": "end", "mid": "mid", "earlier": "start"}
+_MOMENTS = {"this": ("time", "moment", "minute"), "the": ("moment", "minute")}
 _PLURALS = word_set("mornings afternoons evenings nights")
 _NIGHT_NOUNS = word_set("club - shift life mode sky")
 _CONNECTORS = word_set("to till until through thru til - – — ~")
@@ -82,19 +83,19 @@ def meal(scan: Scan, i: int) -> Match | None:
 
 def now(scan: Scan, i: int) -> Match | None:
     """ "now", "right now", "at present", "at this time", "at the moment", "as soon as possible"."""
-    words = scan.words
-    if scan.at(i, "as", "soon", "as", "possible"):
-        return scan.now_node("FUTURE_REF"), i + 4
-    if words[i] == "now":
-        j = i if words[i + 1] == "that" or scan.at(i + 1, "and", "then") else i + 1
-    elif words[i] in ("asap", "currently", "nowadays"):
-        j = i + 1
-    elif scan.at(i, "right", "now") or scan.at(i, "just", "now") or scan.at(i, "at", "present"):
-        j = i + 2
-    else:
-        this = scan.at(i, "at", "this") and words[i + 2] in ("time", "moment", "minute")
-        j = i + 3 if this or (scan.at(i, "at", "the") and words[i + 2] in ("moment", "minute")) else i
-    return (scan.now_node("PRESENT_REF", "now"), j) if j > i else None
+    word, following = scan.words[i], scan.words[i + 1]
+    if word == "as":
+        return (scan.now_node("FUTURE_REF"), i + 4) if scan.at(i + 1, "soon", "as", "possible") else None
+    end = i
+    if word in ("asap", "currently", "nowadays") or (
+        word == "now" and following != "that" and not scan.at(i + 1, "and", "then")
+    ):
+        end = i + 1
+    elif (word in ("right", "just") and following == "now") or (word == "at" and following == "present"):
+        end = i + 2
+    elif word == "at" and scan.words[i + 2] in _MOMENTS.get(following, ()):
+        end = i + 3
+    return (scan.now_node("PRESENT_REF", "now"), end) if end > i else None
 
 
 def end_of_day(scan: Scan, i: int) -> Match | None:
@@ -215,8 +216,7 @@ def _range_of(scan: Scan, first: Clock, second: Clock) -> Node:
         pairs = [(start, stop)]
     times = [(scan.today + low, scan.today + (high if high > low else high + DAY)) for low, high in pairs]
     grain = "minute" if "minute" in (first.grain, second.grain) else first.grain
-    alts = [Alt(low, high, high) for low, high in times]
-    return Node("timerange", grain, alts, clock_open=first.open and second.open)
+    return Node("timerange", grain, alts_of(times), clock_open=first.open and second.open)
 
 
 def _last_before(start: timedelta, stop: timedelta) -> timedelta:
@@ -251,4 +251,4 @@ def _length_then_start(scan: Scan, i: int) -> Match | None:
 
 def _lasting(scan: Scan, start: Clock, seconds: float) -> Node:
     times = [(begin, begin + timedelta(seconds=seconds)) for begin in clock_node(scan, start).starts]
-    return Node("timerange", "minute", [Alt(begin, end, end) for begin, end in times], clock_open=start.open)
+    return Node("timerange", "minute", alts_of(times), clock_open=start.open)
