@@ -16,7 +16,6 @@ from itertools import groupby, islice
 from pathlib import Path
 
 import numpy as np
-from perdure.retain.dedupe import dedupe_key
 
 from perdure.compose import open_store
 from perdure.domain.bank import EmbeddingModel
@@ -24,9 +23,12 @@ from perdure.domain.fact import Chunk, Document, Entity, Fact
 from perdure.engine import Perdure
 from perdure.evaluation.data import LabelledItem
 from perdure.models.onnx_embedder import DEFAULT_EMBEDDER, OnnxEmbedder
-from perdure.ports.store import Features, KeyedEntity, NewFact, Store, WriteBatch
+from perdure.ports.store import Features, KeyedEntity, NewFact, Store
+from perdure.retain.commit import FactChanges, commit
 from perdure.retain.entities import keyed
-from perdure.retain.features import index_text, weigh_terms
+from perdure.retain.features import weigh_terms
+from perdure.retain.identity import dedupe_key
+from perdure.retain.index_text import index_text
 from perdure.settings import Settings
 from perdure.text.signature import signature
 from perdure.text.terms import plain_words
@@ -102,8 +104,9 @@ def _write(
 ) -> None:
     documents = sorted({new.fact.document_id or "" for new, _ in made})
     entities = {item.entity.id: item for _, named in made for item in named}
-    store.write(
-        WriteBatch(
+    commit(
+        store,
+        FactChanges(
             bank=bank,
             model=model,
             documents=[
@@ -117,7 +120,7 @@ def _write(
             ],
             facts=[new for new, _ in made],
             entities=list(entities.values()),
-        )
+        ),
     )
 
 
