@@ -205,9 +205,10 @@ class BankRows(ABC):
         """Fact number -> its links with facts of lower number, as an index packs them."""
         ends: defaultdict[int, list[LinkEnd]] = defaultdict(list)
         for near, far in (("source", "target"), ("target", "source")):
-            query = f"SELECT {near}, {far}, kind, weight FROM link WHERE bank = ? AND {far} < {near}"
+            query = f"SELECT {near}, {far}, kind, weight FROM link WHERE bank = ?"
             for no, other, kind, weight in sorted(self._where(query, near, numbers)):
-                ends[no].append(LinkEnd(other, _LINK_KINDS[kind], near == "source", weight))
+                if other < no:
+                    ends[no].append(LinkEnd(other, _LINK_KINDS[kind], near == "source", weight))
         return ends
 
     def terms(self, numbers: Iterable[int]) -> dict[int, dict[str, float]]:
