@@ -357,13 +357,8 @@ class Reference:
     def now_node(self, timex: str, *tags: str) -> Node:
         """The moment of speaking."""
         now = self.now.replace(microsecond=0)
-        return Node(
-            "datetime",
-            "second",
-            [Alt(now, None, now + FINE_UNITS["second"])],
-            timex=timex,
-            tags=frozenset(tags),
-        )
+        alt = Alt(now, None, now + FINE_UNITS["second"])
+        return Node("datetime", "second", [alt], timex=timex, tags=frozenset(tags))
 
     def unit_node(self, unit: str, steps: int) -> Node:
         """The unit `steps` away from the running one, e.g. last week."""

@@ -124,13 +124,11 @@ def iso_time(scan: Scan, days: Node, j: int) -> Match | None:
     timed = scan.on_days(clock_node(scan, value._replace(open=False)), days)
     offset, end = _zone_offset(scan, k)
     if offset is not None:
-        zone = timezone(offset)
-        local = [
-            start.replace(tzinfo=zone).astimezone(scan.zone).replace(tzinfo=None) for start in timed.starts
-        ]
-        timed.alts = [
-            alt.moved(there - here) for alt, here, there in zip(timed.alts, timed.starts, local, strict=True)
-        ]
+        zone, alts = timezone(offset), []
+        for alt, start in zip(timed.alts, timed.starts, strict=True):
+            local = start.replace(tzinfo=zone).astimezone(scan.zone).replace(tzinfo=None)
+            alts.append(alt.moved(local - start))
+        timed.alts = alts
     return timed, end
 
 
