@@ -19,8 +19,8 @@ from perdure.dates.calendar import (
     add_months,
     is_date,
     midnight,
-    month_start,
     unit_bounds,
+    unit_start,
     week_start,
 )
 from perdure.dates.lexicon import english
@@ -240,7 +240,7 @@ class Reference:
 
     def day_of_month(self, day: int) -> Node:
         """ "The 18th": of the last and the next month that has such a day."""
-        months = [add_months(month_start(self.now), step) for step in range(-3, 4)]
+        months = [add_months(unit_start("month", self.now), step) for step in range(-3, 4)]
         days = [month.replace(day=day) for month in months if is_date(month.year, month.month, day)]
         return day_node(nearest(days, self.now), f"XXXX-XX-{day:02}", Parts(None, None, day))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from perdure.dates.calendar import DAY, add_months, is_date, month_start
+from perdure.dates.calendar import DAY, add_months, is_date, unit_start
 from perdure.dates.grammar.clock import expected_clock, match_of
 from perdure.dates.grammar.months import month_at, year_after
 from perdure.dates.grammar.numbers import day_number, ordinal
@@ -104,7 +104,7 @@ def _days_of_one_month(scan: Scan, j: int, between: bool) -> Match | None:
         steps, end = 0, k + 1
     if steps is None or scan.words[end - 1] != "month":
         return None
-    start = add_months(month_start(scan.now), steps)
+    start = add_months(unit_start("month", scan.now), steps)
     return _in_month(scan, start.year, start.month, first[0], second[0], end)
 
 
