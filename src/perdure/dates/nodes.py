@@ -19,8 +19,8 @@ from perdure.dates.calendar import (
     add_months,
     is_date,
     midnight,
-    month_start,
     unit_bounds,
+    unit_start,
     week_start,
 )
 from perdure.dates.lexicon import english
@@ -240,7 +240,7 @@ class Reference:
 
     def day_of_month(self, day: int) -> Node:
         """ "The 18th": of the last and the next month that has such a day."""
-        months = [add_months(month_start(self.now), step) for step in range(-3, 4)]
+        months = [add_months(unit_start("month", self.now), step) for step in range(-3, 4)]
         days = [month.replace(day=day) for month in months if is_date(month.year, month.month, day)]
         return day_node(nearest(days, self.now), f"XXXX-XX-{day:02}", Parts(None, None, day))
 
@@ -357,13 +357,8 @@ class Reference:
     def now_node(self, timex: str, *tags: str) -> Node:
         """The moment of speaking."""
         now = self.now.replace(microsecond=0)
-        return Node(
-            "datetime",
-            "second",
-            [Alt(now, None, now + FINE_UNITS["second"])],
-            timex=timex,
-            tags=frozenset(tags),
-        )
+        alt = Alt(now, None, now + FINE_UNITS["second"])
+        return Node("datetime", "second", [alt], timex=timex, tags=frozenset(tags))
 
     def unit_node(self, unit: str, steps: int) -> Node:
         """The unit `steps` away from the running one, e.g. last week."""

@@ -75,6 +75,7 @@ def _other_readers() -> Table:
     counts = [*_COUNTS, *lex.cardinals]
     ordinals = ["the", *lex.ordinals, *lex.cardinals, _NUMBER]
     nouns = word_set("month same that year fiscal financial school calendar academic fy cy sy w wk q h ' ’ ‘")
+    names = [*lex.months, *lex.seasons, *lex.units, *lex.decades]
     parts = [*lex.parts_of_day, *(word + "s" for word in lex.parts_of_day), *lex.meals, *lex.shifts]
     return _by_first_word(
         (distances.weekends_away, counts),
@@ -87,10 +88,7 @@ def _other_readers() -> Table:
         (portions.to_date, word_set("ytd mtd qtd week month quarter year to")),
         (portions.portion, word_set("early earlier late later mid middle beginning start end close")),
         (distances.unit_near, ["the", *lex.units]),
-        (
-            periods.period,
-            [*lex.months, *lex.shifts, *lex.seasons, *lex.units, *lex.decades, *nouns, *ordinals],
-        ),
+        (periods.period, [*names, *lex.shifts, *nouns, *ordinals]),
         (times.now, word_set("now right just at as asap currently nowadays")),
         (times.end_of_day, word_set("the eod end")),
         (times.part_of_day, [*parts, *word_set("day tonight tonite early earlier late later mid in")]),

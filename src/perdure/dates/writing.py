@@ -349,9 +349,8 @@ def _placed(text: str, span: DateSpan, preposition: str, words: str) -> tuple[in
     first = text[start].isupper() and _OPENS.search(text, 0, start) is not None
     word = previous.lower()
     if word in _PREPOSITIONS:
-        if word == preposition or not (
-            word in _WRONG_FOR_DAY or (word in ("on", "for") and preposition == "between")
-        ):
+        wrong = word in _WRONG_FOR_DAY or (word in ("on", "for") and preposition == "between")
+        if word == preposition or not wrong:
             return start, span.end, words
         return before, span.end, f"{_cased(previous[0].isupper(), preposition)} {words}"
     opens = word == "" or word[-1] in ".,!?;:" or word in ("that", "because", "but")

@@ -42,9 +42,8 @@ def month_at(scan: Scan, i: int) -> tuple[int, int] | None:
     if month is None or (scan.words[i - 1] in ("$", "#", "@") and not scan.spaced[i]):
         return None
     j = i + 1
-    dotted = (
-        scan.words[j] == "." and not scan.spaced[j] and len(scan.words[i]) <= 4 and scan.words[i] != "may"
-    )
+    short = len(scan.words[i]) <= 4 and scan.words[i] != "may"
+    dotted = short and scan.words[j] == "." and not scan.spaced[j]
     if dotted and (scan.numbers[j + 1] is not None or scan.words[j + 1] in (",", "-")):
         j += 1
     return month, j

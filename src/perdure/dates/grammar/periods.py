@@ -30,8 +30,8 @@ def period(scan: Scan, i: int) -> Match | None:
     return (
         named_month(scan, i)
         or numeric_month(scan, i)
-        or quarter(scan, i)
-        or half(scan, i)
+        or _term_at(scan, i, "quarter", 3)
+        or _term_at(scan, i, "half", 6)
         or week_of(scan, i)
         or season(scan, i)
         or special_year(scan, i)
@@ -86,26 +86,27 @@ def season(scan: Scan, i: int) -> Match | None:
 
 
 def _season_node(scan: Scan, name: str, years: list[int], timex: str) -> Node:
-    southern = scan.options.southern_hemisphere
-    return period_node([season_bounds(name, year, southern) for year in years], "season", timex)
+    return period_node([_season_bounds(scan, name, year) for year in years], "season", timex)
+
+
+def _season_bounds(scan: Scan, name: str, year: int) -> tuple[datetime, datetime]:
+    return season_bounds(name, year, scan.options.southern_hemisphere)
 
 
 def _last_begun(scan: Scan, name: str) -> int:
     """The year of the last (or running) such season."""
-    southern = scan.options.southern_hemisphere
     years = range(scan.now.year - 2, scan.now.year + 1)
-    return [year for year in years if season_bounds(name, year, southern)[0] <= scan.now][-1]
+    return [year for year in years if _season_bounds(scan, name, year)[0] <= scan.now][-1]
 
 
 def _season_year(scan: Scan, name: str, steps: int) -> int:
+    """The year of "last", "this" or "next" summer."""
     begun, this_year = _last_begun(scan, name), scan.now.year
-
-    def runs(year: int) -> bool:
-        return season_bounds(name, year, scan.options.southern_hemisphere)[1] > scan.now
-
     if steps < 0:
-        return begun - runs(begun)
-    return begun + 1 if steps > 0 else this_year - runs(this_year - 1)
+        return begun if _season_bounds(scan, name, begun)[1] <= scan.now else begun - 1
+    if steps > 0:
+        return begun + 1
+    return this_year if _season_bounds(scan, name, this_year - 1)[1] <= scan.now else this_year - 1
 
 
 def special_year(scan: Scan, i: int) -> Match | None:
@@ -212,17 +213,8 @@ def _week_after_next(scan: Scan, i: int) -> Match | None:
     return (scan.unit_node(unit, steps), j + 3) if steps else None
 
 
-def quarter(scan: Scan, i: int) -> Match | None:
-    """ "Q1", "q1-2019", "2017 q1", "the first quarter of the year", "FY18 Q3"."""
-    return _term_at(scan, i, "quarter", 3)
-
-
-def half(scan: Scan, i: int) -> Match | None:
-    """ "H2", "2019-H2", "the first half of 2019"."""
-    return _term_at(scan, i, "half", 6)
-
-
 def _term_at(scan: Scan, i: int, word: str, months: int) -> Match | None:
+    """A quarter or half: "Q1", "2019-H2", "2017 q1", "the first quarter of the year", "FY18 Q3"."""
     match = (
         _coded_term(scan, i, word, months)
         or _spelled_term(scan, i, word, months)

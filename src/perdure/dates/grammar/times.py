@@ -11,7 +11,8 @@ from perdure.dates.lexicon import word_set
 from perdure.dates.nodes import Alt, Match, Node, alts_of, day_node, on_day, pin
 from perdure.dates.scan import Scan, memoised
 
-_EARLY = {"early": "start", "late": "end", "later": "end", "mid": "mid", "earlier": "start"}
+EARLY = {"early": "start", "late": "end", "later": "end", "mid": "mid", "earlier": "start"}
+"""Words before a part of the day or a period, and the portion of it that they mean."""
 _MOMENTS = {"this": ("time", "moment", "minute"), "the": ("moment", "minute")}
 _PLURALS = word_set("mornings afternoons evenings nights")
 _NIGHT_NOUNS = word_set("club - shift life mode sky")
@@ -37,7 +38,7 @@ def part_of_day(scan: Scan, i: int) -> Match | None:
     words = scan.words
     if words[i] in ("tonight", "tonite"):
         return on_day(scan.part_node("night"), 0), i + 1
-    mod = _EARLY.get(words[i])
+    mod = EARLY.get(words[i])
     j = scan.skip(i + 1, "-") if mod else i
     dated = _dated_part(scan, j, mod)
     if dated is not None:
@@ -45,8 +46,8 @@ def part_of_day(scan: Scan, i: int) -> Match | None:
     inside = words[j] == "in"
     if inside:
         j = scan.skip(j + 1, "the")
-        mod = mod or _EARLY.get(words[j])
-        j = scan.skip(j + 1, "-") if words[j] in _EARLY else j
+        mod = mod or EARLY.get(words[j])
+        j = scan.skip(j + 1, "-") if words[j] in EARLY else j
     part = part_name(scan, j)
     if part is None or not (inside or _stands_alone(scan, i, j, part[1])):
         return None
@@ -68,8 +69,8 @@ def _dated_part(scan: Scan, j: int, mod: str | None) -> Match | None:
     if (steps := scan.steps(j)) is None:
         return None
     k = j + 1
-    if mod is None and scan.words[k] in _EARLY:
-        mod, k = _EARLY[scan.words[k]], k + 1
+    if mod is None and scan.words[k] in EARLY:
+        mod, k = EARLY[scan.words[k]], k + 1
     if (part := part_name(scan, k)) is None or scan.words[k].endswith("s"):
         return None
     return on_day(scan.part_node(part[0], mod), steps), part[1]
@@ -124,13 +125,11 @@ def iso_time(scan: Scan, days: Node, j: int) -> Match | None:
     timed = scan.on_days(clock_node(scan, value._replace(open=False)), days)
     offset, end = _zone_offset(scan, k)
     if offset is not None:
-        zone = timezone(offset)
-        local = [
-            start.replace(tzinfo=zone).astimezone(scan.zone).replace(tzinfo=None) for start in timed.starts
-        ]
-        timed.alts = [
-            alt.moved(there - here) for alt, here, there in zip(timed.alts, timed.starts, local, strict=True)
-        ]
+        zone, alts = timezone(offset), []
+        for alt, start in zip(timed.alts, timed.starts, strict=True):
+            local = start.replace(tzinfo=zone).astimezone(scan.zone).replace(tzinfo=None)
+            alts.append(alt.moved(local - start))
+        timed.alts = alts
     return timed, end
 
 
