@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pkgutil
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -215,3 +216,11 @@ def test_arguments_of_recall_are_all_on_the_python_page() -> None:
     shown = {name for row in rows(text_of("python.md"), "argument | what it does") for name in named(row[0])}
     given = set(inspect.signature(perdure.Perdure.recall).parameters) - {"self", "bank", "query"}
     assert given - shown <= {"max_chunk_tokens", "situation"}
+
+
+def test_every_formula_on_the_architecture_page_is_where_it_says() -> None:
+    section = text_of("architecture.md").partition("## Where a formula lives")[2].partition("\n## ")[0]
+    names = re.findall(r"`((?:[a-z_]+\.)+\w+(?:\.\w+)?)`", section)
+    assert len(names) > 30
+    for name in names:
+        assert pkgutil.resolve_name(f"perdure.{name}") is not None
