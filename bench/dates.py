@@ -46,14 +46,14 @@ Reader = Callable[[str, datetime], list[Result]]
 
 def expected_results(item: dict[str, Any]) -> list[Result]:
     """The results the specification wants for an input."""
-    return [_spec_result(found) for found in item["results"]]
+    return [_spec_result(result) for result in item["results"]]
 
 
-def _spec_result(found: dict[str, Any]) -> Result:
-    values = found["values"]
+def _spec_result(result: dict[str, Any]) -> Result:
+    values = result["values"]
     shown = frozenset(_spec_value(value) for value in values)
     timex = frozenset(str(value.get("timex", "")) for value in values)
-    return Result(found["text"].lower(), found["start"], found["type"].split(".")[-1], shown, timex)
+    return Result(result["text"].lower(), result["start"], result["type"].split(".")[-1], shown, timex)
 
 
 def _spec_value(value: dict[str, Any]) -> Value:
@@ -132,33 +132,39 @@ def dateparser_reader() -> Reader | None:
     return read
 
 
-def exact(found: Result, wanted: Result) -> bool:
+def exact(result: Result, expected: Result) -> bool:
     """The same text at the same place, the same kind and a value of the specification's."""
-    if found.text != wanted.text or found.start != wanted.start or found.kind != wanted.kind:
+    if result.text != expected.text or result.start != expected.start or result.kind != expected.kind:
         return False
-    if wanted.values == {("not resolved",)}:
-        return bool(found.timex & wanted.timex)
-    return bool(found.values & wanted.values)
+    if expected.values == {("not resolved",)}:
+        return bool(result.timex & expected.timex)
+    return bool(result.values & expected.values)
 
 
-def lenient(found: Result, wanted: Result) -> bool:
+def lenient(result: Result, expected: Result) -> bool:
     """For a reader of moments: any overlap, and the value's or the range's beginning."""
-    if found.start + len(found.text) <= wanted.start or wanted.start + len(wanted.text) <= found.start:
+    if (
+        result.start + len(result.text) <= expected.start
+        or expected.start + len(expected.text) <= result.start
+    ):
         return False
-    firsts = {value[0] for value in wanted.values}
-    return any(value[0] in firsts for value in found.values)
+    firsts = {value[0] for value in expected.values}
+    return any(value[0] in firsts for value in result.values)
 
 
 def input_is_right(
-    found: list[Result], wanted: list[Result], kinds: frozenset[str], same: Callable[[Result, Result], bool]
+    results: list[Result],
+    expected: list[Result],
+    kinds: frozenset[str],
+    same: Callable[[Result, Result], bool],
 ) -> bool:
     """All expected results of the kinds found; by exact comparison also nothing else of those kinds."""
-    expected = [result for result in wanted if result.kind in kinds]
-    if not all(any(same(candidate, result) for candidate in found) for result in expected):
+    of_kinds = [result for result in expected if result.kind in kinds]
+    if not all(any(same(candidate, result) for candidate in results) for result in of_kinds):
         return False
     if same is lenient:
-        return bool(expected) or not found
-    return sum(result.kind in kinds for result in found) == len(expected)
+        return bool(of_kinds) or not results
+    return sum(result.kind in kinds for result in results) == len(of_kinds)
 
 
 @dataclass
@@ -186,28 +192,28 @@ def score(
     tallies = {name: Tally() for name in ("dates_and_ranges", *KINDS, "none", "all")}
     failures = []
     for item in items:
-        wanted = expected_results(item)
-        found = read(item["input"], reference_of(item))
-        kinds = {result.kind for result in wanted}
+        expected = expected_results(item)
+        results = read(item["input"], reference_of(item))
+        kinds = {result.kind for result in expected}
         for kind in KINDS:
             if kind in kinds:
-                tallies[kind].add(input_is_right(found, wanted, frozenset((kind,)), same))
-        if not wanted:
-            tallies["none"].add(not found)
-        right = input_is_right(found, wanted, DATES_AND_RANGES, same)
-        if kinds & DATES_AND_RANGES or not wanted:
+                tallies[kind].add(input_is_right(results, expected, frozenset((kind,)), same))
+        if not expected:
+            tallies["none"].add(not results)
+        right = input_is_right(results, expected, DATES_AND_RANGES, same)
+        if kinds & DATES_AND_RANGES or not expected:
             tallies["dates_and_ranges"].add(right)
-        whole = input_is_right(found, wanted, frozenset(KINDS), same)
+        whole = input_is_right(results, expected, frozenset(KINDS), same)
         tallies["all"].add(whole)
         if not whole:
-            failures.append((item, wanted, found, right))
+            failures.append((item, expected, results, right))
     return tallies, failures
 
 
 def reference_of(item: dict[str, Any]) -> datetime:
     """The time an input was said; a fixed one where the file has none."""
-    given = item.get("reference")
-    return datetime.fromisoformat(given[:26]) if given else DEFAULT_REFERENCE
+    reference = item.get("reference")
+    return datetime.fromisoformat(reference[:26]) if reference else DEFAULT_REFERENCE
 
 
 def speed() -> dict[str, float]:
@@ -309,10 +315,10 @@ def print_report(report: dict[str, Any], failures: list[tuple[Any, ...]], limit:
     for name, value in report["speed"].items():
         print(f"{name}: {value}")
     print(f"\n{len(failures)} inputs are not exact ('D': among the dates and ranges):")
-    for item, wanted, found, right in failures[:limit]:
+    for item, expected, results, right in failures[:limit]:
         print(f"{' ' if right else 'D'} [{item['id']}] {item['input']!r} @ {item.get('reference')}")
-        print(f"      wanted {[_shown(result) for result in wanted]}")
-        print(f"      found  {[_shown(result) for result in found]}")
+        print(f"      wanted {[_shown(result) for result in expected]}")
+        print(f"      found  {[_shown(result) for result in results]}")
 
 
 def _shown(result: Result) -> str:
@@ -327,17 +333,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="print JSON only")
     parser.add_argument("--failures", type=int, default=1000, help="how many failures to list")
     parser.add_argument("--no-peers", action="store_true", help="leave the other readers out")
-    given = parser.parse_args(arguments)
-    items = json.loads(given.file.read_text(encoding="utf-8"))
-    report, failures = run(items, not given.no_peers)
+    options = parser.parse_args(arguments)
+    items = json.loads(options.file.read_text(encoding="utf-8"))
+    report, failures = run(items, not options.no_peers)
     report["speed"] = speed()
-    if given.json:
+    if options.json:
         report["failures"] = [
             {"id": item["id"], "input": item["input"], "dates_right": right} for item, _, _, right in failures
         ]
         print(json.dumps(report, ensure_ascii=False, indent=1))
     else:
-        print_report(report, failures, given.failures)
+        print_report(report, failures, options.failures)
     return 0
 
 
