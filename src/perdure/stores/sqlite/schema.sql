@@ -1,5 +1,4 @@
--- Schema 4. `bank` in every table is bank.no, `fact` is fact.no within that bank. Times are ISO 8601 with their offset.
--- JSON is used where a value is open (settings, metadata, bodies of records, terms) and for lists of plain strings.
+-- Schema 4. In every table `bank` is a bank's number and `fact` a fact's number in that bank. Times are ISO 8601 text.
 
 -- One row per bank. Numbers of facts and changes are allotted here, under the write lock, and never used twice.
 CREATE TABLE bank (
@@ -37,6 +36,7 @@ CREATE TABLE document (
   PRIMARY KEY (bank, id)
 ) WITHOUT ROWID;
 
+-- The tags of documents.
 CREATE TABLE document_tag (
   bank INTEGER NOT NULL,
   document_id TEXT NOT NULL,
@@ -131,6 +131,7 @@ CREATE TABLE fact_entity (
 ) WITHOUT ROWID;
 CREATE INDEX fact_entity_entity ON fact_entity (bank, entity_id) WHERE entity_id IS NOT NULL;
 
+-- The tags of facts.
 CREATE TABLE fact_tag (
   bank INTEGER NOT NULL,
   fact INTEGER NOT NULL,
@@ -196,7 +197,7 @@ CREATE TABLE vector (
   PRIMARY KEY (bank, view, fact)
 ) WITHOUT ROWID;
 
--- Facts for which vectors of another model are kept aside until the bank switches over, and those vectors.
+-- Facts for which vectors of another model are kept aside until the bank switches over, with their token vectors.
 CREATE TABLE staged (
   bank INTEGER NOT NULL,
   fact INTEGER NOT NULL,
@@ -206,6 +207,7 @@ CREATE TABLE staged (
   PRIMARY KEY (bank, fact, model, dimensions)
 );
 
+-- The embeddings of that model.
 CREATE TABLE staged_vector (
   bank INTEGER NOT NULL,
   fact INTEGER NOT NULL,
@@ -216,6 +218,7 @@ CREATE TABLE staged_vector (
   PRIMARY KEY (bank, fact, model, dimensions, view)
 ) WITHOUT ROWID;
 
+-- Persons, places, organisations, things and concepts.
 CREATE TABLE entity (
   bank INTEGER NOT NULL,
   id TEXT NOT NULL,
@@ -228,7 +231,7 @@ CREATE TABLE entity (
   PRIMARY KEY (bank, id)
 ) WITHOUT ROWID;
 
--- Keys under which entities are looked up.
+-- The keys under which entities are looked up.
 CREATE TABLE entity_key (
   bank INTEGER NOT NULL,
   key TEXT NOT NULL,
