@@ -199,7 +199,7 @@ def run(sizes: Sequence[int], queries: int) -> list[dict[str, object]]:
 
 def section(rows: Sequence[Mapping[str, Any]], load: float) -> list[str]:
     """The table of the page: p50 of each stage, p50 and p95 of the whole."""
-    stages = ("understand", "search", "fuse", "outline", "rerank", "score", "hydrate", "fit")
+    stages = ("understand", "search", "fuse", "rerank", "score", "fit")
     head = ["facts", "recipe", "budget", *stages, "whole", "whole, p95"]
     lines = [
         [f"{row['facts']:,}", row["recipe"], row["budget"]]

@@ -1,7 +1,9 @@
-"""A process that writes to or reads from a store until it is told, or killed, to stop.
+"""A process that works on a store until it is told, or killed, to stop.
 
 write PATH NAME FIRST COUNT: acknowledges on stdout what is done.
 change PATH NAME FIRST COUNT: the same, and erases some documents again.
+erase PATH: erases one document after the other, and clears the traces of each.
+migrate PATH: opens the file.
 read PATH: until stdin closes; says what it saw.
 """
 
@@ -9,6 +11,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -17,16 +20,16 @@ from perdure.domain.bank import EmbeddingModel
 from perdure.domain.fact import Chunk, Document, Fact, Link, LinkKind
 from perdure.domain.filter import Filter, TagLeaf
 from perdure.ports.probe import KeywordProbe, SemanticProbe
-from perdure.ports.store import Closure, Features, NewFact, Selection, Target, WriteBatch
+from perdure.ports.store import FactPage, FactsWhere, Features, NewFact, Selection, Store
 from perdure.stores.sqlite.store import SqliteStore
 
 BANK = "shared"
 MODEL = EmbeddingModel("small", 32)
 NOW = datetime(2024, 1, 1, tzinfo=UTC)
-ALL = Filter(now=NOW, any_time=True)
+ALL = Filter(now=NOW, include_closed=True)
 FACTS = 5
-FORGET_EVERY = 9
-FORGET_BACK = 4
+ERASE_EVERY = 9
+ERASE_BACK = 4
 
 
 def vector(seed: int) -> np.ndarray:
@@ -34,37 +37,55 @@ def vector(seed: int) -> np.ndarray:
     return drawn / np.float32(np.linalg.norm(drawn))
 
 
-def batch_of(name: str, number: int) -> WriteBatch:
-    """A document with five facts; it closes a fact of the batch before."""
-    key = f"{name}-{number}"
-    facts = []
-    for place in range(FACTS):
-        fact = Fact(
-            id=f"{key}-{place}",
-            bank=BANK,
-            text=f"{key} fact {place} " + "text " * (number % 40),
-            document_id=key,
-            chunk_id=key,
-            source_text=f"{key} fact {place}",
-            recorded_at=NOW,
-            tags=frozenset({key}),
-            entity_ids=(f"e{number % 7}", name),
-        )
-        features = Features(
-            vectors={"fact": vector(number * FACTS + place)},
-            terms={key: 1.0, name: 1.0, f"w{place}": 1.0},
-            words=(key, name),
-        )
-        facts.append(NewFact(fact, features))
-    return WriteBatch(
+def new_fact(key: str, name: str, number: int, place: int) -> NewFact:
+    fact = Fact(
+        id=f"{key}-{place}",
         bank=BANK,
-        model=MODEL,
-        documents=[Document(id=key, bank=BANK, title=key)],
-        chunks=[Chunk(id=key, bank=BANK, document_id=key, ordinal=0, text=f"all of {key}", content_hash=key)],
-        facts=facts,
-        links=[Link(f"{key}-{place}", f"{key}-0", LinkKind.TEMPORAL, 0.5) for place in range(1, FACTS)],
-        closures=[Closure(fact_id=f"{name}-{number - 1}-0", retired_at=NOW, superseded_by=f"{key}-0")],
+        text=f"{key} fact {place} " + "text " * (number % 40),
+        document_id=key,
+        chunk_id=key,
+        source_text=f"{key} fact {place}",
+        recorded_at=NOW,
+        tags=frozenset({key}),
+        entity_ids=(f"e{number % 7}", name),
     )
+    features = Features(
+        vectors={"fact": vector(number * FACTS + place)},
+        terms={key: 1.0, name: 1.0, f"w{place}": 1.0},
+        words=(key, name),
+    )
+    return NewFact(fact, features)
+
+
+def write_document(store: Store, name: str, number: int) -> None:
+    """A document with five facts; it closes a fact of the document before."""
+    key = f"{name}-{number}"
+    with store.transaction(BANK) as tx:
+        tx.set_model(MODEL)
+        tx.put_documents([Document(id=key, bank=BANK, title=key)])
+        tx.put_chunks(
+            [Chunk(id=key, bank=BANK, document_id=key, ordinal=0, text=f"all of {key}", content_hash=key)]
+        )
+        tx.insert_facts([new_fact(key, name, number, place) for place in range(FACTS)])
+        tx.put_links(
+            [Link(f"{key}-{place}", f"{key}-0", LinkKind.TEMPORAL, 0.5) for place in range(1, FACTS)]
+        )
+        before = tx.facts([f"{name}-{number - 1}-0"])
+        tx.update_facts([replace(fact, retired_at=NOW, superseded_by=f"{key}-0") for fact in before])
+
+
+def erase_document(store: Store, key: str) -> None:
+    with store.transaction(BANK) as tx:
+        tx.delete_facts([fact.id for fact in tx.find_facts(FactsWhere(document_ids=[key]))])
+        tx.delete_documents([key])
+        tx.delete_chunks([chunk.id for chunk in tx.chunks(document_id=key)])
+        tx.erased_content()
+    store.clear_traces()
+
+
+def browse(store: Store, limit: int) -> FactPage:
+    with store.reading(BANK) as reading:
+        return reading.browse(Selection(where=ALL, limit=limit))
 
 
 def say(*words: object) -> None:
@@ -75,17 +96,30 @@ def write(path: str, name: str, first: int, count: int, erase: bool) -> None:
     store = SqliteStore.open(path, busy_timeout_ms=60_000)
     say("ready")
     for number in range(first, first + count):
-        store.write(batch_of(name, number))
+        write_document(store, name, number)
         say("wrote", number)
-        if erase and number % FORGET_EVERY == 0 and number >= FORGET_BACK:
-            say("forgetting", number - FORGET_BACK)
-            store.forget(BANK, Target(document_id=f"{name}-{number - FORGET_BACK}"))
-            say("forgot", number - FORGET_BACK)
+        if erase and number % ERASE_EVERY == 0 and number >= ERASE_BACK:
+            say("forgetting", number - ERASE_BACK)
+            erase_document(store, f"{name}-{number - ERASE_BACK}")
+            say("forgot", number - ERASE_BACK)
+    store.close()
+
+
+def erase(path: str) -> None:
+    store = SqliteStore.open(path)
+    say("ready")
+    store.clear_traces()
+    with store.reading(BANK) as reading:
+        documents = [document.id for document in reading.documents()]
+    for document_id in documents:
+        say("erasing", document_id)
+        erase_document(store, document_id)
+        say("erased", document_id)
     store.close()
 
 
 def read(path: str) -> None:
-    """Look at the newest batch again and again: it must be whole, in the listing and in the channels."""
+    """Look at the newest document again and again: it must be whole, in the listing and in the channels."""
     stop = threading.Event()
     threading.Thread(target=lambda: (sys.stdin.read(), stop.set()), daemon=True).start()
     store = SqliteStore.open(path, busy_timeout_ms=60_000)
@@ -95,23 +129,30 @@ def read(path: str) -> None:
     while not done:
         done = stop.is_set()
         looks += 1
-        total = store.stats(BANK).facts
-        assert total % FACTS == 0, f"{total} facts: half a batch is visible"
-        assert total >= largest, f"{total} facts after {largest}"
-        largest = total
-        page = store.browse(BANK, Selection(wanted=ALL, limit=1))
-        for fact in page.facts:
-            (tag,) = fact.tags
-            tagged = Filter(now=NOW, any_time=True, tags=(TagLeaf(frozenset({tag})),))
-            assert len(store.search(BANK, KeywordProbe({tag: 1.0}), tagged, 50)) == FACTS
-            assert len(store.search(BANK, SemanticProbe(vector(1)), tagged, 50)) == FACTS
-            assert len(store.facts(BANK, [f"{tag}-{place}" for place in range(FACTS)])) == FACTS
+        with store.reading(BANK) as reading:
+            total = reading.stats().facts
+            assert total % FACTS == 0, f"{total} facts: half a document is visible"
+            assert total >= largest, f"{total} facts after {largest}"
+            largest = total
+            for fact in reading.browse(Selection(where=ALL, limit=1)).facts:
+                (tag,) = fact.tags
+                tagged = replace(ALL, tags=(TagLeaf(frozenset({tag})),))
+                assert len(reading.search(KeywordProbe({tag: 1.0}), tagged, 50)) == FACTS
+                assert len(reading.search(SemanticProbe(vector(1)), tagged, 50)) == FACTS
+                assert len(reading.facts([f"{tag}-{place}" for place in range(FACTS)])) == FACTS
     store.close()
     say("saw", looks, largest)
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "read":
-        read(sys.argv[2])
-    else:
-        write(sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]), sys.argv[1] == "change")
+    match sys.argv[1:]:
+        case ["read", path]:
+            read(path)
+        case ["erase", path]:
+            erase(path)
+        case ["migrate", path]:
+            say("opening")
+            SqliteStore.open(path).close()
+            say("opened")
+        case [kind, path, name, first, count]:
+            write(path, name, int(first), int(count), kind == "change")

@@ -8,16 +8,16 @@ import subprocess
 import sys
 import time
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
 import pytest
-from store_worker import ALL, BANK, FACTS
+from store_worker import ALL, BANK, FACTS, browse
 
-from perdure.domain.filter import Filter, TagLeaf
+from perdure.domain.filter import TagLeaf
 from perdure.ports.probe import KeywordProbe, SemanticProbe
-from perdure.ports.store import Selection
+from perdure.ports.store import Reading
 from perdure.stores.sqlite.store import SqliteStore
 
 WORKER = Path(__file__).with_name("store_worker.py")
@@ -62,29 +62,30 @@ def check(path: Path, told: Told) -> int:
     with closing(sqlite3.connect(path)) as raw:
         assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     with closing(SqliteStore.open(path)) as store:
-        page = store.browse(BANK, Selection(wanted=ALL, limit=1_000_000))
         held: dict[int, int] = {}
-        for fact in page.facts:
+        for fact in browse(store, 1_000_000).facts:
             number = int(fact.id.split("-")[1])
             held[number] = held.get(number, 0) + 1
-        assert set(held.values()) <= {FACTS}, "a batch is half there"
-        assert told.wrote - held.keys() <= told.forgetting, "an acknowledged batch is lost"
+        assert set(held.values()) <= {FACTS}, "a document is half there"
+        assert told.wrote - held.keys() <= told.forgetting, "an acknowledged document is lost"
         assert not told.forgot & held.keys(), "an acknowledged erasure is undone"
-        assert held.keys() - told.wrote <= {max(told.wrote, default=-1) + 1}, "a batch came from nowhere"
-        documents = {int(document.id.split("-")[1]) for document in store.documents(BANK)}
-        assert documents == held.keys()
-        check_channels(store, sorted(held)[-3:])
+        assert held.keys() - told.wrote <= {max(told.wrote, default=-1) + 1}, "a document came from nowhere"
+        with store.reading(BANK) as reading:
+            documents = {int(document.id.split("-")[1]) for document in reading.documents()}
+            assert documents == held.keys()
+            check_channels(reading, sorted(held)[-3:])
         return max(held.keys() | told.wrote | told.forgot, default=-1) + 1
 
 
-def check_channels(store: SqliteStore, numbers: list[int]) -> None:
+def check_channels(reading: Reading, numbers: list[int]) -> None:
     for number in numbers:
-        tagged = Filter(now=ALL.now, any_time=True, tags=(TagLeaf(frozenset({f"w-{number}"})),))
-        assert len(store.search(BANK, KeywordProbe({f"w-{number}": 1.0}), tagged, 50)) == FACTS
-        vector = store.features(BANK, [f"w-{number}-0"])[f"w-{number}-0"].vectors["fact"]
-        assert store.search(BANK, SemanticProbe(vector), tagged, 1)[0].fact_id == f"w-{number}-0"
-        assert len(store.links(BANK, [f"w-{number}-0"])) == FACTS - 1
-        assert len(store.chunks(BANK, document_id=f"w-{number}")) == 1
+        tagged = replace(ALL, tags=(TagLeaf(frozenset({f"w-{number}"})),))
+        first = f"w-{number}-0"
+        assert len(reading.search(KeywordProbe({f"w-{number}": 1.0}), tagged, 50)) == FACTS
+        vector = reading.features([first])[first].vectors["fact"]
+        assert reading.search(SemanticProbe(vector), tagged, 1)[0].fact_id == first
+        assert len(reading.links([first])) == FACTS - 1
+        assert len(reading.chunks(document_id=f"w-{number}")) == 1
 
 
 def run_kills(path: Path, kills: int) -> None:

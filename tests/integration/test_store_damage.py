@@ -25,24 +25,24 @@ from perdure.errors import (
     StoreTooNew,
 )
 from perdure.ports.probe import KeywordProbe
-from perdure.ports.store import Selection, Target, WriteBatch
+from perdure.ports.store import Reading, Selection, Transaction
 from perdure.stores.sqlite.migrate import SCHEMA
 from perdure.stores.sqlite.store import SqliteStore
-from perdure.testing.making import BANK, CURRENT, EVERYTHING, NOW, make_fact, new, put
+from perdure.testing.making import BANK, CURRENT, NOW, browse, facts, make_fact, new, put, search
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """A file with one fact, cleanly closed."""
-    made = tmp_path / "memory.db"
-    with closing(SqliteStore.open(made)) as store:
+    path = tmp_path / "memory.db"
+    with closing(SqliteStore.open(path)) as store:
         put(store, new(make_fact("a", "the first"), words="first"))
-    return made
+    return path
 
 
 def assert_intact(path: Path) -> None:
     with closing(SqliteStore.open(path)) as store:
-        assert [fact.text for fact in store.browse(BANK, Selection(wanted=EVERYTHING)).facts] == ["the first"]
+        assert [fact.text for fact in browse(store).facts] == ["the first"]
 
 
 def edit(path: Path, statement: str) -> None:
@@ -99,17 +99,21 @@ def test_a_damaged_file_is_an_error_and_not_an_answer(tmp_path: Path) -> None:
         content[start : start + 2048] = b"\xa5" * 2048
     path.write_bytes(content)
     with pytest.raises(StoreCorrupt), closing(SqliteStore.open(path)) as store:
-        store.search(BANK, KeywordProbe({"text": 1.0}), Filter(now=NOW), 1000)
-        store.facts(BANK, [f"f{place}" for place in range(300)])
+        search(store, KeywordProbe({"text": 1.0}), Filter(now=NOW), 1000)
+        facts(store, *(f"f{place}" for place in range(300)))
 
 
-def test_search_columns_that_do_not_fit_are_an_error(path: Path) -> None:
-    edit(path, "UPDATE feature SET terms = x'0102030405060708'")
+@pytest.mark.parametrize(
+    "body", ["substr(body, 1, 40)", "cast(body || zeroblob(8) AS BLOB)", "substr(body, 1, length(body) - 8)"]
+)
+def test_a_damaged_index_cache_is_an_error_and_can_be_emptied(path: Path, body: str) -> None:
+    edit(path, f"UPDATE index_cache SET body = {body}")
     with closing(SqliteStore.open(path)) as store:
-        edit(path, "UPDATE feature SET columns = x'00'")
-        with pytest.raises(StoreCorrupt, match="search columns"):
-            store.search(BANK, KeywordProbe({"first": 1.0}), Filter(now=NOW), 5)
-        assert [fact.text for fact in store.facts(BANK, ["a"])] == ["the first"]
+        with pytest.raises(StoreCorrupt, match="index cache"):
+            search(store, KeywordProbe({"first": 1.0}), Filter(now=NOW), 5)
+        assert [fact.text for fact in facts(store, "a")] == ["the first"]
+        edit(path, "DELETE FROM index_cache")
+        assert len(search(store, KeywordProbe({"first": 1.0}), Filter(now=NOW), 5)) == 1
 
 
 def test_a_locked_file_is_an_error_after_the_wait(path: Path) -> None:
@@ -118,10 +122,10 @@ def test_a_locked_file_is_an_error_after_the_wait(path: Path) -> None:
             other.execute("BEGIN IMMEDIATE")
             with pytest.raises(StoreLocked):
                 put(store, make_fact("b"))
-            assert len(store.facts(BANK, ["a"])) == 1
+            assert len(facts(store, "a")) == 1
             other.execute("ROLLBACK")
         put(store, make_fact("b"))
-        assert len(store.facts(BANK, ["a", "b"])) == 2
+        assert len(facts(store, "a", "b")) == 2
 
 
 def test_threads_wait_for_their_turn(path: Path) -> None:
@@ -129,7 +133,7 @@ def test_threads_wait_for_their_turn(path: Path) -> None:
         holding, release = threading.Event(), threading.Event()
 
         def hold() -> None:
-            with store._connections.writing():
+            with store.transaction(BANK):
                 holding.set()
                 release.wait()
 
@@ -150,18 +154,18 @@ def test_a_full_database_is_an_error_and_rolls_back(path: Path) -> None:
         writer.execute(f"PRAGMA max_page_count = {pages + 2}")
         with pytest.raises(StoreFull):
             put(store, *(make_fact(f"b{place}", "long " * 500) for place in range(50)))
-        assert store.stats(BANK).facts == 1
+        assert browse(store).total == 1
         writer.execute("PRAGMA max_page_count = 1000000")
         put(store, make_fact("c"))
-        assert store.stats(BANK).facts == 2
+        assert browse(store).total == 2
 
 
 @contextmanager
 def mounted(folder: Path, options: str) -> Iterator[Path]:
     """A small file system of its own; the test is skipped where mounting is not allowed."""
     folder.mkdir()
-    made = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], capture_output=True)
-    if made.returncode:
+    mount = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], capture_output=True)
+    if mount.returncode:
         pytest.skip("mounting a file system is not allowed here")
     try:
         yield folder
@@ -178,7 +182,7 @@ def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
             with pytest.raises(StoreFull):
                 for number in range(100):
                     put(store, make_fact(f"b{number}", "long " * 20_000))
-            assert store.facts(BANK, ["a"])[0].text == "the first"
+            assert facts(store, "a")[0].text == "the first"
         with closing(sqlite3.connect(path)) as raw:
             assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
@@ -201,8 +205,8 @@ def test_a_read_only_folder_is_an_error_and_changes_nothing(tmp_path: Path) -> N
 def test_writing_a_file_that_may_only_be_read_is_an_error(path: Path) -> None:
     with closing(SqliteStore.open(path)) as store:
         store._connections._writer.execute("PRAGMA query_only = 1")
-        with pytest.raises(StoreReadOnly):
-            store.save_bank(Bank(id="other"))
+        with pytest.raises(StoreReadOnly), store.transaction("other") as tx:
+            tx.put_bank(Bank(id="other"))
     assert_intact(path)
 
 
@@ -215,9 +219,9 @@ def test_a_closed_store_says_so(path: Path) -> None:
     store = SqliteStore.open(path)
     store.close()
     with pytest.raises(StoreError, match="closed"):
-        store.facts(BANK, ["a"])
-    with pytest.raises(StoreError, match="closed"):
-        store.write(WriteBatch(bank=BANK))
+        facts(store, "a")
+    with pytest.raises(StoreError, match="closed"), store.transaction(BANK):
+        pass
 
 
 @pytest.mark.parametrize("name", [":memory:", "a\x00b"])
@@ -229,33 +233,42 @@ def test_what_names_no_file_is_refused(name: str) -> None:
 def test_text_that_is_no_unicode_is_refused_everywhere(path: Path) -> None:
     broken = "a\ud800"
     with closing(SqliteStore.open(path)) as store:
-        calls: list[Callable[[], object]] = [
-            lambda: store.facts(BANK, [broken]),
-            lambda: store.stats(broken),
-            lambda: store.documents(BANK, [broken]),
-            lambda: store.forget(BANK, Target(fact_id=broken)),
-            lambda: store.save_bank(Bank(id=BANK, name=broken)),
-            lambda: store.browse(BANK, Selection(wanted=CURRENT, subject=broken)),
-            lambda: put(store, make_fact("b", context=broken)),
+        reads: list[Callable[[Reading], object]] = [
+            lambda reading: reading.facts([broken]),
+            lambda reading: reading.documents([broken]),
+            lambda reading: reading.search(KeywordProbe({broken: 1.0}), CURRENT, 5),
+            lambda reading: reading.browse(Selection(where=CURRENT, subject=broken)),
         ]
-        for call in calls:
-            with pytest.raises(InvalidInput, match="surrogates"):
-                call()
-        assert [fact.id for fact in store.browse(BANK, Selection(wanted=EVERYTHING)).facts] == ["a"]
+        writes: list[Callable[[Transaction], object]] = [
+            lambda tx: tx.put_bank(Bank(id=BANK, name=broken)),
+            lambda tx: tx.delete_facts([broken]),
+            lambda tx: tx.insert_facts([new(make_fact("b", context=broken))]),
+            lambda tx: tx.insert_facts([new(make_fact("b", metadata={"k": broken}))]),
+            lambda tx: tx.insert_facts([new(make_fact("b"), words=broken)]),
+        ]
+        for read in reads:
+            with pytest.raises(InvalidInput, match="surrogates"), store.reading(BANK) as reading:
+                read(reading)
+        for write in writes:
+            with pytest.raises(InvalidInput, match="surrogates"), store.transaction(BANK) as tx:
+                write(tx)
+        with pytest.raises(InvalidInput, match="surrogates"), store.reading(broken):
+            pass
+        assert [fact.id for fact in browse(store).facts] == ["a"]
 
 
 FORKED = """
 import os, sys
 from perdure.errors import StoreError
 from perdure.stores.sqlite.store import SqliteStore
-from perdure.testing.making import BANK, make_fact, put
+from perdure.testing.making import facts, make_fact, put
 
 store = SqliteStore.open(sys.argv[1])
-store.facts(BANK, ["a"])
+facts(store, "a")
 child = os.fork()
 if child == 0:
     refused = 0
-    for call in (lambda: store.facts(BANK, ["a"]), lambda: put(store, make_fact("b"))):
+    for call in (lambda: facts(store, "a"), lambda: put(store, make_fact("b"))):
         try:
             call()
         except StoreError as error:
@@ -264,7 +277,7 @@ if child == 0:
     os._exit(refused)
 refused = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 put(store, make_fact("c"))
-print(refused, [fact.id for fact in store.facts(BANK, ["a", "b", "c"])])
+print(refused, [fact.id for fact in facts(store, "a", "b", "c")])
 """
 
 

@@ -9,9 +9,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from store_worker import ALL, BANK, FACTS
+from store_worker import BANK, FACTS, browse
 
-from perdure.ports.store import Selection
+from perdure.ports.store import Traces
 from perdure.stores.sqlite.store import SqliteStore
 
 WORKER = Path(__file__).with_name("store_worker.py")
@@ -50,14 +50,13 @@ def run_together(path: Path, writers: int, readers: int, batches: int) -> None:
                     assert stream is not None
                     stream.close()
     with closing(SqliteStore.open(path)) as store:
-        page = store.browse(BANK, Selection(wanted=ALL, limit=1_000_000))
-        wanted = {
+        expected = {
             f"writer{place}-{number}-{one}"
             for place in range(writers)
             for number in range(batches)
             for one in range(FACTS)
         }
-        assert {fact.id for fact in page.facts} == wanted
+        assert {fact.id for fact in browse(store, 1_000_000).facts} == expected
 
 
 def test_four_writers_and_four_readers(tmp_path: Path) -> None:
@@ -77,9 +76,10 @@ def test_processes_that_write_and_erase_leave_a_sound_file(tmp_path: Path) -> No
         }
         assert len(gone) == 3 * 2
         documents = {f"writer{place}-{number}" for place in range(3) for number in range(batches)}
-        assert {document.id for document in store.documents(BANK)} == documents - gone
-        page = store.browse(BANK, Selection(wanted=ALL, limit=1000))
-        assert page.total == FACTS * len(documents - gone)
+        with store.reading(BANK) as reading:
+            assert {document.id for document in reading.documents()} == documents - gone
+        assert browse(store, 1000).total == FACTS * len(documents - gone)
+        assert store.clear_traces() is Traces.CLEARED
     with closing(sqlite3.connect(path)) as raw:
         assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     content = path.read_bytes()

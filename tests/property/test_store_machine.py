@@ -1,8 +1,11 @@
-"""Random writes, closures, erasures and questions: SQLite answers as the in-memory oracle does."""
+"""Random transactions and questions: SQLite answers as the in-memory oracle does."""
 
 from __future__ import annotations
 
+import sqlite3
 import tempfile
+from collections.abc import Callable
+from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,9 +16,11 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from perdure.domain.bank import EmbeddingModel
 from perdure.domain.fact import Fact
-from perdure.ports.store import Closure, Proof, Target, WriteBatch
-from perdure.stores.sqlite import segments
+from perdure.domain.record import Record
+from perdure.ports.store import Proof, StagedVectors, Store, Traces, Transaction
+from perdure.stores.sqlite.feed import ConnectionRows, pack_facts
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.agreement import assert_same_memory, assert_same_search
 from perdure.testing.memory_store import MemoryStore
@@ -28,10 +33,8 @@ BANK = "sample"
 class StoreMachine(RuleBasedStateMachine):
     """Both stores take the same steps; a second connection stands for another process."""
 
-    @initialize(seed=SEEDS, segment=st.sampled_from((2, 5, segments.SEGMENT)))
-    def start(self, seed: int, segment: int) -> None:
-        self.patched = pytest.MonkeyPatch()
-        self.patched.setattr(segments, "SEGMENT", segment)
+    @initialize(seed=SEEDS)
+    def start(self, seed: int) -> None:
         self.time = datetime(2024, 1, 1, tzinfo=UTC)
         self.folder = tempfile.TemporaryDirectory()
         self.path = path = Path(self.folder.name) / "memory.db"
@@ -39,87 +42,150 @@ class StoreMachine(RuleBasedStateMachine):
         self.store = SqliteStore.open(path, clock=lambda: self.time)
         self.other = SqliteStore.open(path, clock=lambda: self.time)
         self.sampler = Sampler(Random(seed), bank=BANK)
-        first = WriteBatch(
-            bank=BANK,
-            documents=self.sampler.documents(),
-            chunks=self.sampler.chunks(),
-            entities=self.sampler.entities(),
-        )
-        self.write(first)
+        self.write(self.furnish)
 
-    def write(self, batch: WriteBatch) -> None:
+    def furnish(self, tx: Transaction) -> None:
+        """What facts refer to."""
+        tx.set_model(MODEL)
+        tx.put_documents(self.documents)
+        tx.put_chunks(self.chunks)
+        tx.put_entities(self.entities)
+
+    def write(self, act: Callable[[Transaction], object]) -> None:
+        self.documents, self.chunks = self.sampler.documents(), self.sampler.chunks()
+        self.entities = self.sampler.entities()
         self.time += timedelta(seconds=1)
-        store = self.sampler.random.choice((self.store, self.other))
-        assert store.write(batch) == self.oracle.write(batch)
+        for store in (self.oracle, self.sampler.random.choice((self.store, self.other))):
+            with store.transaction(BANK) as tx:
+                act(tx)
 
     def pick(self, count: int) -> list[str]:
-        made = self.sampler.made
-        return self.sampler.random.sample(made, min(count, len(made)))
+        drawn = self.sampler.made
+        return self.sampler.random.sample(drawn, min(count, len(drawn)))
 
-    def closure(self, fact: Fact, superseded_by: str | None) -> Closure:
-        """An end at a moment that filters ask about, not before the fact's beginning."""
+    def stored(self, count: int) -> list[Fact]:
+        with self.oracle.reading(BANK) as reading:
+            return reading.facts(self.pick(count))
+
+    def ended(self, fact: Fact) -> Fact:
+        """The fact closed at a moment that filters ask about, not before its beginning."""
         retired, ended = self.sampler.moment(), self.sampler.maybe_moment()
         if fact.recorded_at is not None:
             retired = max(retired, fact.recorded_at)
         if ended is not None and fact.valid_from is not None:
             ended = max(ended, fact.valid_from)
-        return Closure(fact_id=fact.id, retired_at=retired, valid_to=ended, superseded_by=superseded_by)
+        by = self.sampler.random.choice((None, *self.pick(1)))
+        return replace(fact, retired_at=retired, valid_to=ended, superseded_by=by)
 
     @rule(count=st.integers(1, 6), links=st.integers(0, 6))
     def add(self, count: int, links: int) -> None:
         facts = [self.sampler.new_fact() for _ in range(count)]
-        self.write(WriteBatch(bank=BANK, model=MODEL, facts=facts, links=self.sampler.links(links)))
-
-    @precondition(lambda self: self.sampler.made)
-    @rule(superseded=st.booleans())
-    def close(self, superseded: bool) -> None:
-        new = self.sampler.new_fact()
-        closures = [
-            self.closure(fact, new.fact.id if superseded else None)
-            for fact in self.oracle.facts(BANK, self.pick(2))
-        ]
-        self.write(WriteBatch(bank=BANK, model=MODEL, facts=[new], closures=closures))
+        joined = self.sampler.links(links)
+        self.write(lambda tx: (tx.insert_facts(facts), tx.put_links(joined)))
 
     @precondition(lambda self: self.sampler.made)
     @rule()
-    def prove_and_update(self) -> None:
-        proofs = [
-            Proof(
-                fact_id=ident,
-                document_id=self.sampler.random.choice(DOCUMENTS),
-                chunk_id=None,
-                seen_at=self.time,
-            )
-            for ident in self.pick(2)
+    def close_some(self) -> None:
+        closed = [self.ended(fact) for fact in self.stored(2)]
+        new = self.sampler.new_fact()
+        self.write(lambda tx: (tx.update_facts(closed), tx.insert_facts([new])))
+
+    @precondition(lambda self: self.sampler.made)
+    @rule()
+    def edit(self) -> None:
+        edited = [
+            replace(self.sampler.fact(), id=fact.id, source_fact_ids=tuple(self.pick(2)))
+            for fact in self.stored(2)
         ]
-        updates = [
-            replace(self.sampler.fact(), id=fact.id, recorded_at=fact.recorded_at, retired_at=fact.retired_at)
-            for fact in self.oracle.facts(BANK, self.pick(1))
-        ]
-        features = {fact.id: self.sampler.features(fact) for fact in self.oracle.facts(BANK, self.pick(1))}
-        features = {ident: replace(held, dedupe_key="") for ident, held in features.items()}
+        features = {fact.id: self.sampler.features(fact) for fact in self.stored(1)}
         links = self.sampler.links(2)
-        self.write(
-            WriteBatch(bank=BANK, model=MODEL, proofs=proofs, updates=updates, features=features, links=links)
-        )
+        self.write(lambda tx: (tx.update_facts(edited), tx.put_features(features), tx.put_links(links)))
+
+    @precondition(lambda self: self.sampler.made)
+    @rule(replacing=st.booleans())
+    def prove(self, replacing: bool) -> None:
+        proofs = [
+            Proof(fact_id, self.sampler.random.choice(DOCUMENTS), "c-d-1", self.time)
+            for fact_id in self.pick(2)
+        ]
+        if replacing:
+            self.write(lambda tx: tx.replace_proofs({proof.fact_id: [proof, proof] for proof in proofs}))
+        else:
+            self.write(lambda tx: tx.add_proofs(proofs))
 
     @precondition(lambda self: self.sampler.made)
     @rule()
     def recall_some(self) -> None:
-        ids = self.pick(3)
+        recalls = [(fact_id, self.time) for fact_id in self.pick(3) * 2]
         for store in (self.oracle, self.store):
-            store.record_recalls(BANK, ids, self.time)
+            store.record_recalls(BANK, recalls)
 
     @precondition(lambda self: self.sampler.made)
-    @rule(what=st.sampled_from(("fact", "document", "entity")))
-    def forget(self, what: str) -> None:
-        random = self.sampler.random
-        target = {
-            "fact": Target(fact_id=random.choice(self.sampler.made)),
-            "document": Target(document_id=random.choice(DOCUMENTS)),
-            "entity": Target(entity_id=random.choice(ENTITIES)),
-        }[what]
-        assert self.store.forget(BANK, target) == self.oracle.forget(BANK, target)
+    @rule(count=st.integers(1, 3))
+    def delete(self, count: int) -> None:
+        doomed, entity = self.pick(count), self.sampler.random.choice(ENTITIES)
+        document = self.sampler.random.choice(DOCUMENTS)
+
+        def act(tx: Transaction) -> None:
+            tx.delete_facts(doomed)
+            tx.delete_entities([entity])
+            tx.delete_documents([document])
+            tx.delete_chunks([f"c-{document}"])
+            tx.erased_content()
+
+        self.write(act)
+
+    @rule()
+    def furnish_again(self) -> None:
+        self.write(self.furnish)
+
+    @precondition(lambda self: self.sampler.made)
+    @rule()
+    def change_model(self) -> None:
+        model = EmbeddingModel(f"model of {self.time}", MODEL.dimensions)
+        staged = [
+            StagedVectors(fact.id, {"fact": self.sampler.vector()}, b"tokens") for fact in self.stored(50)
+        ]
+        self.write(lambda tx: tx.stage_vectors(model, staged))
+        self.write(lambda tx: tx.switch_model(model))
+
+    @rule()
+    def record(self) -> None:
+        number = self.sampler.random.randrange(3)
+        record = Record(kind="note", id=f"r{number}", body={"text": f"{self.time}"})
+        self.write(lambda tx: (tx.put_records([record]), tx.delete_records("note", [f"r{number + 1}"])))
+
+    @rule()
+    def fail_in_the_middle(self) -> None:
+        facts = [self.sampler.new_fact() for _ in range(2)]
+
+        def act(tx: Transaction) -> None:
+            tx.insert_facts(facts)
+            tx.delete_facts(self.sampler.made)
+            raise LookupError
+
+        for store in (self.oracle, self.store):
+            with pytest.raises(LookupError), store.transaction(BANK) as tx:
+                act(tx)
+
+    @precondition(lambda self: self.sampler.count > 20)
+    @rule(sure=st.integers(0, 3))
+    def delete_bank(self, sure: int) -> None:
+        if not sure:
+            self.write(lambda tx: tx.delete_bank())
+            self.write(self.furnish)
+
+    @rule()
+    def clear_traces(self) -> None:
+        for store in (self.oracle, self.store):
+            assert store.clear_traces() is Traces.CLEARED
+
+    @rule()
+    def empty_the_index_cache(self) -> None:
+        with closing(sqlite3.connect(self.path)) as raw:
+            raw.execute("DELETE FROM index_cache WHERE fact % 3 = 0")
+            raw.commit()
+        self.begin_anew()
 
     @rule()
     def ask(self) -> None:
@@ -131,6 +197,7 @@ class StoreMachine(RuleBasedStateMachine):
     def compare(self) -> None:
         store = self.sampler.random.choice((self.store, self.other))
         assert_same_memory(self.oracle, store, BANK, self.sampler.filter())
+        assert records(store) == records(self.oracle)
 
     @rule()
     def begin_anew(self) -> None:
@@ -141,14 +208,38 @@ class StoreMachine(RuleBasedStateMachine):
     @invariant()
     def the_second_process_sees_every_commit(self) -> None:
         if hasattr(self, "other"):
-            assert self.other.stats(BANK).facts == self.oracle.stats(BANK).facts
+            assert count(self.other) == count(self.oracle)
+
+    @invariant()
+    def the_index_cache_repeats_the_rows(self) -> None:
+        if hasattr(self, "other"):
+            with closing(sqlite3.connect(self.path)) as raw:
+                check_index_cache(raw)
 
     def teardown(self) -> None:
-        if hasattr(self, "store"):
+        with suppress(AttributeError):
             self.store.close()
             self.other.close()
             self.folder.cleanup()
-            self.patched.undo()
+
+
+def records(store: Store) -> list[Record]:
+    with store.reading(BANK) as reading:
+        return reading.records("note")
+
+
+def count(store: Store) -> int:
+    with store.reading(BANK) as reading:
+        return reading.stats().facts
+
+
+def check_index_cache(raw: sqlite3.Connection) -> None:
+    """Every cached fact is as it would be packed from its rows."""
+    for bank_no, bank_id in raw.execute("SELECT no, id FROM bank").fetchall():
+        query = "SELECT fact, id, body FROM index_cache WHERE bank = ? ORDER BY fact"
+        cached = raw.execute(query, (bank_no,)).fetchall()
+        packed = pack_facts(ConnectionRows(raw, bank_id, bank_no), [no for no, _, _ in cached])
+        assert [tuple(fact) for fact in packed] == cached
 
 
 QUICK = settings(

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from threading import RLock
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from perdure.stores.index.arrays import Rows
 from perdure.stores.index.feed import BankState, Change, FactNos, Feed, PackedFact
-from perdure.stores.index.fuzzy import Vocabulary, VocabularyBuilder
 from perdure.stores.index.masks import FilterMasks
 from perdure.stores.index.packing import UnpackedFacts, unpack_facts
-from perdure.stores.index.signature import SignatureBuilder, Signatures
-from perdure.stores.index.snapshot import Snapshot
+from perdure.stores.index.snapshot import Part, Snapshot, State
 from perdure.stores.index.table import FactTable, FactTableBuilder
-from perdure.stores.index.vectors import VectorView, ViewBuilder
+from perdure.stores.index.vectors import ViewBuilder
 
 OpenFeed = Callable[[], AbstractContextManager[Feed]]
 """Opens a feed of the bank as it is now. Any thread that asks for a snapshot or searches one may call it."""
@@ -26,15 +24,6 @@ OpenFeed = Callable[[], AbstractContextManager[Feed]]
 _MAX_DEAD = 0.25
 """Share of dead rows above which the index is built anew."""
 _UNPACKED_AT_ONCE = 8192
-
-
-class _Part(Protocol):
-    """What is loaded when a probe first asks for it: a view of vectors, the vocabulary, the signatures."""
-
-    @property
-    def nbytes(self) -> int: ...
-
-    def read(self, feed: Feed, row_of: Rows, numbers: Sequence[int] | None = None) -> None: ...
 
 
 class _Facts(NamedTuple):
@@ -62,87 +51,49 @@ class BankIndex:
         self._current = None
         self._facts = FactTableBuilder(self._generation)
         self._last_change = 0
-        self._views: dict[str, ViewBuilder] = {}
-        self._vocabulary: VocabularyBuilder | None = None
-        self._signatures: SignatureBuilder | None = None
+        self._parts: dict[str, Part[Any]] = {}
 
     def snapshot(self, state: BankState, open_feed: OpenFeed) -> Snapshot | None:
         """A snapshot at least as new as `state`; None when the bank is gone meanwhile."""
         current = self._current
         if current is not None and _covers(current[0], state):
             return current[1]
-        with self._lock:
-            self._open_feed = open_feed
-            generation = self._generation
-            with open_feed() as feed:
-                newest = feed.state()
-                if newest is None:
-                    return None
-                snapshot = self._brought_up_to(newest, feed)
-            loaded = generation != self._generation
-        if loaded:
+        with self._lock, open_feed() as feed:
+            newest = feed.state()
+            if newest is None:
+                return None
+            generation, current = self._generation, self._current
+            if current is None or not _covers(current[0], newest):
+                try:
+                    self._catch_up(newest, feed)
+                    current = self._publish(newest, open_feed)
+                except BaseException:
+                    # It may stand between two states: built anew at the next call.
+                    self._clear()
+                    raise
+        if generation != self._generation:
             self._loaded()
-        return snapshot
+        return current[1]
 
-    def view(self, name: str, table: FactTable) -> VectorView:
-        """The vectors of a view."""
-        with self._lock:
-            builder = self._views.get(name)
-            if builder is None or table.generation != self._generation:
-                builder = ViewBuilder(name)
-                if self._load(builder, table):
-                    self._views[name] = builder
-                    self._publish_parts()
-            view = builder.state()
-        self._loaded()
-        return view
+    def part(self, open_feed: OpenFeed, part: Part[State], table: FactTable) -> State:
+        """The state of a part, which is read when it was not before.
 
-    def vocabulary(self, table: FactTable) -> Vocabulary:
-        """The words."""
-        with self._lock:
-            builder = self._vocabulary
-            if builder is None or table.generation != self._generation:
-                builder = VocabularyBuilder()
-                if self._load(builder, table):
-                    self._vocabulary = builder
-                    self._publish_parts()
-            vocabulary = builder.state()
-        self._loaded()
-        return vocabulary
-
-    def signatures(self, table: FactTable) -> Signatures:
-        """The signatures."""
-        with self._lock:
-            builder = self._signatures
-            if builder is None or table.generation != self._generation:
-                builder = SignatureBuilder()
-                if self._load(builder, table):
-                    self._signatures = builder
-                    self._publish_parts()
-            signatures = builder.state()
-        self._loaded()
-        return signatures
-
-    def _load(self, part: _Part, table: FactTable) -> bool:
-        """Read a part; returns whether it fits the index, not only a table from before the index was built anew.
-
-        The feed may show a later state than the index: rows that the index lacks are left out, and taken in with their facts.
+        The feed may show a later state than the index: facts that the index lacks are left out, and taken in when it learns
+        of them. A table from before the index was built anew has other rows, and a part that only its snapshot gets.
         """
-        fits = table.generation == self._generation
-        with self._open_feed() as feed:
-            part.read(feed, self._facts.row_of if fits else table.row_of)
-        return fits
-
-    def _brought_up_to(self, state: BankState, feed: Feed) -> Snapshot:
-        """The snapshot of this state; after an error the index is built anew at the next call."""
-        try:
-            if self._current is None or not _covers(self._current[0], state):
-                self._catch_up(state, feed)
-        except BaseException:
-            self._clear()
-            raise
-        assert self._current is not None
-        return self._current[1]
+        with self._lock:
+            outdated = table.generation != self._generation
+            known: Part[State] | None = None if outdated else self._parts.get(part.key)
+            if known is None:
+                with open_feed() as feed:
+                    part.read(feed, table.row_of if outdated else self._facts.row_of)
+                if self._current is not None and not outdated:
+                    self._parts[part.key] = part
+                    self._publish_parts(*self._current)
+            state = (known or part).state()
+        if known is None:
+            self._loaded()
+        return state
 
     def _catch_up(self, state: BankState, feed: Feed) -> None:
         before = None if self._current is None else self._current[0]
@@ -151,13 +102,14 @@ class BankIndex:
             self._clear()
             self._last_change = max(feed.last_change(), state.changes_dropped)
         elif state.vectors_version > before.version:
-            self._views.clear()
+            self._parts = {
+                key: part for key, part in self._parts.items() if not isinstance(part, ViewBuilder)
+            }
         last_number = self._facts.last_number
         if added := _read(feed.facts_after(last_number)):
             self._facts.append(*added)
             self._read_parts(feed, added.numbers)
         self._apply_changes(feed, last_number)
-        self._publish(state)
 
     def _apply_changes(self, feed: Feed, last_number: int) -> None:
         """Changes of the facts up to a number; those after it were just read."""
@@ -182,33 +134,20 @@ class BankIndex:
 
     def _read_parts(self, feed: Feed, numbers: FactNos) -> None:
         """Bring what is loaded up to date with facts that have new rows."""
-        for part in self._parts():
+        for part in self._parts.values():
             part.read(feed, self._facts.row_of, numbers.tolist())
 
-    def _parts(self) -> Iterator[_Part]:
-        yield from self._views.values()
-        if self._vocabulary is not None:
-            yield self._vocabulary
-        if self._signatures is not None:
-            yield self._signatures
-
-    def _publish(self, state: BankState) -> None:
+    def _publish(self, state: BankState, open_feed: OpenFeed) -> tuple[BankState, Snapshot]:
         table = self._facts.table()
-        self._current = state, Snapshot(self.bank, table, FilterMasks(table), {}, None, None, self)
-        self._publish_parts()
+        snapshot = Snapshot(self.bank, table, FilterMasks(table), {}, partial(self.part, open_feed))
+        return self._publish_parts(state, snapshot)
 
-    def _publish_parts(self) -> None:
+    def _publish_parts(self, state: BankState, snapshot: Snapshot) -> tuple[BankState, Snapshot]:
         """Show in the snapshot what is loaded now."""
-        assert self._current is not None
-        state, snapshot = self._current
-        snapshot = replace(
-            snapshot,
-            views={name: builder.state() for name, builder in self._views.items()},
-            vocabulary=None if self._vocabulary is None else self._vocabulary.state(),
-            signatures=None if self._signatures is None else self._signatures.state(),
-        )
-        self._current = state, snapshot
-        self.nbytes = self._facts.nbytes + sum(part.nbytes for part in self._parts())
+        parts = {key: part.state() for key, part in self._parts.items()}
+        self.nbytes = self._facts.nbytes + sum(part.nbytes for part in self._parts.values())
+        self._current = state, replace(snapshot, parts=parts)
+        return self._current
 
 
 def _covers(held: BankState, asked: BankState) -> bool:

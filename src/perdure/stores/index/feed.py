@@ -5,20 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import NamedTuple, NewType, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perdure.ports.embedder import Matrix
 
-FactNo = NewType("FactNo", int)
-"""A fact's number within its bank: 1, 2, 3, ... in the order of recording, never used twice."""
-Row = NewType("Row", int)
-"""A row of an index in memory."""
-
 FactNos = NDArray[np.int64]
-"""Numbers of facts."""
+"""Numbers of facts within their bank: 1, 2, 3, ... in the order of recording, never used twice."""
 
 
 class Change(IntEnum):

@@ -85,6 +85,8 @@ def containment(word: str, longer: str) -> float:
 class VocabularyBuilder:
     """Grows a vocabulary and hands out its states."""
 
+    key = "vocabulary"
+
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
         self._words = AppendOnlyArray(np.empty(0, np.object_))

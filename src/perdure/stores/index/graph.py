@@ -12,7 +12,7 @@ from perdure.ports.probe import GraphProbe, PageRankProbe
 from perdure.stores.index.arrays import Hashes, Mask, Positions, Rows, Scores, run_starts
 from perdure.stores.index.masks import FilterMask
 from perdure.stores.index.packing import digest
-from perdure.stores.index.rank import best, highest, hits
+from perdure.stores.index.rank import best, hits
 from perdure.stores.index.table import FactTable
 
 
@@ -54,7 +54,9 @@ def _spread(
     hub_cap: int,
 ) -> Scores:
     """What one step brings to each row of the table; shape (rows of the table,)."""
-    received = saturated(_shared_entities(table, admitting, rows, activation, entities, hub_cap))
+    received = _shared_entities(table, admitting, rows, activation, entities, hub_cap)
+    reached = np.flatnonzero(received)
+    received[reached] = saturated(received.take(reached))
     for kind in (LinkKind.SEMANTIC, LinkKind.CAUSAL):
         far, strength = neighbours(table, admitting.mask, rows, activation, kind)
         strongest = np.zeros(table.size)
@@ -129,8 +131,10 @@ def _hub_members(table: FactTable, admitting: FilterMask, entity: int, hub_cap: 
     if rows is None:
         rows, _ = table.members.of(entity)
         rows = rows[admitting.mask.take(rows)]
-        degree = table.link_counts.take(table.numbers.take(rows)) + table.mention_counts(rows)
-        rows = rows.take(highest(table, rows, degree.astype(np.float64), hub_cap))
+        if len(rows) > hub_cap:
+            # Degree above number, counted down: distinct numbers that rise with what is asked for.
+            order = (table.degree.take(rows) << 32) - table.numbers.take(rows)
+            rows = rows.take(np.argpartition(order, len(rows) - hub_cap)[len(rows) - hub_cap :])
         with admitting.lock:
             admitting.hubs[entity, hub_cap] = rows
     return rows

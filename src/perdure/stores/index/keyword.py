@@ -37,7 +37,11 @@ def search_keyword(table: FactTable, probe: KeywordProbe, admitting: FilterMask,
             kept = np.flatnonzero(admitting.mask.take(rows))
             rows, frequency = rows.take(kept), frequency.take(kept)
         relative = length.take(rows) / average if average else np.ones(len(rows))
-        scores[rows] += probe.terms[term] * idf * saturated_frequency(frequency.astype(np.float64), relative, probe.k1, probe.b)
+        scores[rows] += (
+            probe.terms[term]
+            * idf
+            * saturated_frequency(frequency.astype(np.float64), relative, probe.k1, probe.b)
+        )
         matched[rows] = True
     rows = np.flatnonzero(matched)
     return hits(table, best(table, rows, scores.take(rows), limit, min_score=probe.min_score, digits=9))

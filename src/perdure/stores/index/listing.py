@@ -9,6 +9,7 @@ import numpy as np
 from perdure.domain.time import Window
 from perdure.ports.store import Order, Selection
 from perdure.stores.index.arrays import Mask, Rows
+from perdure.stores.index.feed import FactNos
 from perdure.stores.index.masks import dated_in
 from perdure.stores.index.packing import digest, name_hash
 from perdure.stores.index.table import FactTable
@@ -31,7 +32,7 @@ def list_page(
     if selection.order in _DATED:
         page = _by_date(table, rows, first, last)
     else:
-        page = np.sort(table.numbers.take(rows))[first:last]
+        page = np.sort(table.numbers.take(rows), kind="stable")[first:last]
     numbers: list[int] = page.tolist()
     return numbers[::-1] if selection.order in _DESCENDING else numbers, len(rows)
 
@@ -59,7 +60,7 @@ def _at(table: FactTable, rows: Rows) -> Mask:
     return mask
 
 
-def _by_date(table: FactTable, rows: Rows, first: int, last: int) -> Rows:
+def _by_date(table: FactTable, rows: Rows, first: int, last: int) -> FactNos:
     """The facts from `first` to `last` in the order of date, ordinal and number."""
     # Only what lies between the first and the last date of the page is sorted.
     dates = table.columns["dated"].take(rows)
@@ -68,5 +69,5 @@ def _by_date(table: FactTable, rows: Rows, first: int, last: int) -> Rows:
     near = rows[(dates >= low) & (dates <= high)]
     numbers = table.numbers.take(near)
     keys = (numbers, table.columns["ordinal"].take(near), table.columns["dated"].take(near))
-    order = np.lexsort(keys)[first - earlier : last - earlier]
-    return numbers.take(order)
+    page: FactNos = numbers.take(np.lexsort(keys)[first - earlier : last - earlier])
+    return page

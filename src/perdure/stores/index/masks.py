@@ -11,7 +11,7 @@ import numpy as np
 
 from perdure.domain.filter import Filter
 from perdure.domain.time import Window
-from perdure.stores.index.arrays import Mask, Rows
+from perdure.stores.index.arrays import Array, Mask, Rows
 from perdure.stores.index.packing import NEVER, TIER_CODES, TYPE_CODES, digest, micros, pair_hash
 from perdure.stores.index.table import FactTable
 
@@ -114,16 +114,16 @@ def _current(table: FactTable, where: Filter) -> Mask:
 
 def happened_during(table: FactTable, window: Window) -> Mask:
     """Which facts happened (undated ones: were said) in the window."""
-    mask: Mask = table.columns["first"] < (NEVER if window.end is None else micros(window.end))
-    if window.start is not None:
-        mask &= table.columns["last"] >= micros(window.start)
-    return mask
+    return _overlap(table.columns["first"], table.columns["last"], window)
 
 
 def dated_in(table: FactTable, window: Window) -> Mask:
     """Which facts have their one date in the window."""
-    dated = table.columns["dated"]
-    mask: Mask = dated < (NEVER if window.end is None else micros(window.end))
+    return _overlap(table.columns["dated"], table.columns["dated"], window)
+
+
+def _overlap(first: Array, last: Array, window: Window) -> Mask:
+    mask: Mask = first < (NEVER if window.end is None else micros(window.end))
     if window.start is not None:
-        mask &= dated >= micros(window.start)
+        mask &= last >= micros(window.start)
     return mask

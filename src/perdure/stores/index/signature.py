@@ -24,8 +24,8 @@ class Signatures:
 
     rows: Rows
     """Row per signature."""
-    bits: NDArray[np.uint8]
-    """Shape (signatures, 32)."""
+    words: NDArray[np.uint64]
+    """Shape (signatures, 4)."""
 
 
 def search_signature(
@@ -35,10 +35,10 @@ def search_signature(
     if len(probe.signature) != SIGNATURE_BYTES:
         return []
     positions = np.flatnonzero(mask_of(signatures.rows, mask))
-    different = np.bitwise_count(
-        signatures.bits.take(positions, axis=0) ^ np.frombuffer(probe.signature, np.uint8)
+    differing = np.bitwise_count(
+        signatures.words.take(positions, axis=0) ^ np.frombuffer(probe.signature, "<u8")
     )
-    shares = 1.0 - different.sum(axis=1, dtype=np.int64) / (8.0 * SIGNATURE_BYTES)
+    shares = 1.0 - differing.sum(axis=1, dtype=np.int64) / (8.0 * SIGNATURE_BYTES)
     rows = signatures.rows.take(positions)
     return hits(table, best(table, rows, shares, limit, min_score=probe.min_score))
 
@@ -46,23 +46,25 @@ def search_signature(
 class SignatureBuilder:
     """Grows the signatures and hands out their states."""
 
+    key = "signatures"
+
     def __init__(self) -> None:
         self._rows = AppendOnlyArray(np.empty(0, np.int64))
-        self._bits = AppendOnlyArray(np.empty((0, SIGNATURE_BYTES), np.uint8))
+        self._words = AppendOnlyArray(np.empty((0, SIGNATURE_BYTES // 8), np.uint64))
 
     @property
     def nbytes(self) -> int:
         """Memory in use."""
-        return self._rows.nbytes + self._bits.nbytes
+        return self._rows.nbytes + self._words.nbytes
 
     def read(self, feed: Feed, row_of: Rows, numbers: Sequence[int] | None = None) -> None:
         """Add the signatures of all facts, or of those of some numbers; `row_of` tells the row per number."""
         facts = [(no, bits) for no, bits in feed.signatures(numbers) if len(bits) == SIGNATURE_BYTES]
         rows = rows_of(row_of, np.array([no for no, _ in facts], np.int64))
-        bits = np.frombuffer(b"".join(bits for _, bits in facts), np.uint8).reshape(-1, SIGNATURE_BYTES)
+        words = np.frombuffer(b"".join(bits for _, bits in facts), "<u8").reshape(-1, SIGNATURE_BYTES // 8)
         self._rows.append(rows[rows >= 0])
-        self._bits.append(bits[rows >= 0])
+        self._words.append(words[rows >= 0])
 
     def state(self) -> Signatures:
         """The present state."""
-        return Signatures(self._rows.view, self._bits.view)
+        return Signatures(self._rows.view, self._words.view)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -24,29 +24,43 @@ from perdure.ports.probe import (
     TemporalProbe,
 )
 from perdure.ports.store import Selection
-from perdure.stores.index.fuzzy import Vocabulary, search_fuzzy
+from perdure.stores.index.arrays import Rows
+from perdure.stores.index.feed import Feed
+from perdure.stores.index.fuzzy import VocabularyBuilder, search_fuzzy
 from perdure.stores.index.graph import search_graph, search_pagerank
 from perdure.stores.index.keyword import search_keyword
 from perdure.stores.index.listing import list_page
 from perdure.stores.index.masks import FilterMasks
 from perdure.stores.index.relation import search_relation
-from perdure.stores.index.signature import Signatures, search_signature
+from perdure.stores.index.signature import SignatureBuilder, search_signature
 from perdure.stores.index.table import FactTable
 from perdure.stores.index.temporal import search_temporal
-from perdure.stores.index.vectors import VectorView, search_semantic
+from perdure.stores.index.vectors import VectorView, ViewBuilder, search_semantic
+
+State = TypeVar("State", covariant=True)
 
 
-class Parts(Protocol):
-    """What is loaded when a probe first asks for it."""
+class Part(Protocol[State]):
+    """What is loaded when a probe first asks for it: the vectors of a view, the vocabulary, the signatures."""
 
-    def view(self, name: str, table: FactTable) -> VectorView:
-        """The vectors of a view, by the rows of the table; perhaps with rows that the table does not have yet."""
+    key: str
+    """Names the part."""
 
-    def vocabulary(self, table: FactTable) -> Vocabulary:
-        """The words."""
+    @property
+    def nbytes(self) -> int:
+        """Memory in use, roughly."""
 
-    def signatures(self, table: FactTable) -> Signatures:
-        """The signatures."""
+    def read(self, feed: Feed, row_of: Rows, numbers: Sequence[int] | None = None) -> None:
+        """Add all facts, or those of some numbers; `row_of` tells the row per number, and -1 for those to leave out."""
+
+    def state(self) -> State:
+        """What was read so far; never changes."""
+
+
+class LoadPart(Protocol):
+    """Returns the state of a part; the part passed in is read where no other of its key was."""
+
+    def __call__(self, part: Part[State], table: FactTable) -> State: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,11 +70,9 @@ class Snapshot:
     bank: str
     table: FactTable
     masks: FilterMasks
-    views: Mapping[str, VectorView]
-    """Those loaded so far, as are `vocabulary` and `signatures`; the others come from `parts`."""
-    vocabulary: Vocabulary | None
-    signatures: Signatures | None
-    parts: Parts
+    parts: Mapping[str, Any]
+    """States of the parts that were loaded before, by key; they may have rows that the table does not have yet."""
+    load: LoadPart
 
     @property
     def size(self) -> int:
@@ -92,12 +104,9 @@ class Snapshot:
                 by_similarity = None if probe.vector is None else self._view(probe.view, probe.vector)
                 return search_temporal(table, probe, by_similarity, mask, limit)
             case FuzzyProbe():
-                return search_fuzzy(
-                    table, probe, self.vocabulary or self.parts.vocabulary(table), mask, limit
-                )
+                return search_fuzzy(table, probe, self._part(VocabularyBuilder()), mask, limit)
             case SignatureProbe():
-                signatures = self.signatures or self.parts.signatures(table)
-                return search_signature(table, probe, signatures, mask, limit)
+                return search_signature(table, probe, self._part(SignatureBuilder()), mask, limit)
             case RelationProbe():
                 return search_relation(table, probe, names or {}, mask, limit)
             case PageRankProbe():
@@ -111,9 +120,13 @@ class Snapshot:
         return list_page(self.table, selection, self.masks.get(selection.where).mask, among)
 
     def _view(self, name: str, vector: Vector) -> VectorView:
-        view = self.views.get(name) or self.parts.view(name, self.table)
+        view = self._part(ViewBuilder(name))
         if len(view.rows) and view.dimensions != len(vector):
             raise ModelMismatch(
                 self.bank, f"one of {view.dimensions} dimensions", f"one of {len(vector)} dimensions"
             )
         return view
+
+    def _part(self, part: Part[State]) -> State:
+        state: State | None = self.parts.get(part.key)
+        return self.load(part, self.table) if state is None else state

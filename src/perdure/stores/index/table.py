@@ -47,12 +47,12 @@ class FactTable:
     """Hash of an entity's id -> rows."""
     mentions: Hashes
     """The entities of all rows, one row after the other."""
-    mention_ends: Positions
-    """Where those of a row end, per row."""
+    mention_starts: Positions
+    """Where those of a row start, per row; and where the last end."""
     links: tuple[Postings, ...]
     """One per kind: fact number -> numbers of the facts linked with it, in either direction."""
-    link_counts: NDArray[np.int32]
-    """How many links with living facts a fact has, per fact number."""
+    degree: Positions
+    """How many entities a row has, and links with living facts."""
     rows_by_id: Postings
     """Hash of an id -> rows."""
     open: Mask
@@ -79,14 +79,9 @@ class FactTable:
 
     def entities(self, rows: Rows) -> tuple[Positions, Hashes]:
         """The entities that some rows mention: position of the row among `rows`, and entity."""
-        ends = self.mention_ends.take(rows)
-        counts = self.mention_counts(rows)
-        return np.repeat(np.arange(len(rows)), counts), self.mentions.take(spans(ends - counts, counts))
-
-    def mention_counts(self, rows: Rows) -> Positions:
-        """How many entities each of some rows mentions."""
-        starts = np.where(rows > 0, self.mention_ends.take(rows - 1), 0)
-        return self.mention_ends.take(rows) - starts
+        starts = self.mention_starts.take(rows)
+        counts = self.mention_starts.take(rows + 1) - starts
+        return np.repeat(np.arange(len(rows)), counts), self.mentions.take(spans(starts, counts))
 
     def linked(self, rows: Rows, kind: LinkKind) -> tuple[Positions, Rows, NDArray[np.float32]]:
         """The facts linked with some rows: position of the row among `rows`, row of the other fact, weight."""
@@ -115,9 +110,9 @@ class FactTableBuilder:
         self._tag_code = AppendOnlyArray(np.empty(0, np.int32))
         self._pairs, self._terms, self._members, self._rows_by_id = (Postings() for _ in range(4))
         self._mentions = AppendOnlyArray(np.empty(0, np.uint64))
-        self._mention_ends = AppendOnlyArray(np.empty(0, np.int64))
+        self._mention_starts = AppendOnlyArray(np.zeros(1, np.int64))
         self._links = tuple(Postings() for _ in LINK_CODES)
-        self._link_counts = AppendOnlyArray(np.zeros(1, np.int32))
+        self._degree = AppendOnlyArray(np.empty(0, np.int64))
 
     @property
     def size(self) -> int:
@@ -139,7 +134,7 @@ class FactTableBuilder:
         """Memory in use, roughly."""
         arrays = (
             self._numbers, self._ids, self._alive, self._row_of, self._tag_code, self._mentions,
-            self._mention_ends, self._link_counts, *self._columns.values(),
+            self._mention_starts, self._degree, *self._columns.values(),
         )  # fmt: skip
         postings = (self._pairs, self._terms, self._members, self._rows_by_id, *self._links)
         strings = 80 * self.size + 300 * len(self._tag_numbers)
@@ -147,17 +142,19 @@ class FactTableBuilder:
 
     def append(self, numbers: FactNos, ids: Sequence[str], facts: UnpackedFacts) -> None:
         """Add facts with their links; numbers rise, and are higher than all before."""
-        gap = int(numbers[-1]) - self.last_number
-        self._row_of.append(np.full(gap, -1))
-        self._link_counts.append(np.zeros(gap, np.int32))
+        self._row_of.append(np.full(int(numbers[-1]) - self.last_number, -1))
         self._add_rows(numbers, ids, facts)
         owners = np.repeat(numbers, facts.link_counts)
         self._add_links(facts.link_kinds, owners, facts.link_others, facts.link_weights)
 
     def replace(self, numbers: FactNos, ids: Sequence[str], facts: UnpackedFacts) -> None:
         """Give facts new rows."""
+        old = self._row_of.view.take(numbers)
         self._kill(numbers)
         self._add_rows(numbers, ids, facts)
+        new = self._row_of.view.take(numbers)
+        links = self._degree.view.take(old) - self._entity_counts(old)
+        self._degree.assign(new, self._degree.view.take(new) + links)
         self.set_links(numbers, facts)
 
     def remove(self, numbers: FactNos) -> None:
@@ -220,9 +217,9 @@ class FactTableBuilder:
             terms=self._terms,
             members=self._members,
             mentions=self._mentions.view,
-            mention_ends=self._mention_ends.view,
+            mention_starts=self._mention_starts.view,
             links=self._links,
-            link_counts=self._link_counts.view,
+            degree=self._degree.view,
             rows_by_id=self._rows_by_id,
             open=is_open,
             open_count=open_count,
@@ -242,8 +239,9 @@ class FactTableBuilder:
         self._pairs = self._pairs.add(facts.pairs, np.repeat(rows, facts.pair_counts))
         self._terms = self._terms.add(facts.terms, np.repeat(rows, facts.term_counts), facts.frequencies)
         self._members = self._members.add(facts.entities, np.repeat(rows, facts.entity_counts))
-        self._mention_ends.append(len(self._mentions.view) + np.cumsum(facts.entity_counts))
+        self._mention_starts.append(len(self._mentions.view) + np.cumsum(facts.entity_counts))
         self._mentions.append(facts.entities)
+        self._degree.append(facts.entity_counts)
         self._rows_by_id = self._rows_by_id.add(_id_hashes(ids), rows)
         self._row_of.assign(numbers, rows)
 
@@ -251,6 +249,10 @@ class FactTableBuilder:
         self._alive.assign(self._row_of.view.take(numbers), False)
         self._row_of.assign(numbers, -1)
         self.dead += len(numbers)
+
+    def _entity_counts(self, rows: Rows) -> Positions:
+        starts = self._mention_starts.view
+        return starts.take(rows + 1) - starts.take(rows)
 
     def _living(self, numbers: FactNos) -> FactNos:
         return numbers[self._row_of.view.take(numbers) >= 0]
@@ -281,9 +283,11 @@ class FactTableBuilder:
 
     def _count_links(self, numbers: FactNos, step: int) -> None:
         """One link more or less for each number, as often as it is there."""
-        if len(numbers):
-            distinct, counts = np.unique(numbers, return_counts=True)
-            self._link_counts.assign(distinct, self._link_counts.view[distinct] + step * counts)
+        distinct, counts = np.unique(numbers, return_counts=True)
+        rows = self._row_of.view.take(distinct)
+        living = np.flatnonzero(rows >= 0)
+        rows = rows.take(living)
+        self._degree.assign(rows, self._degree.view.take(rows) + step * counts.take(living))
 
     def _links_of(self, numbers: FactNos) -> Iterator[tuple[int, int, int, float]]:
         """(kind, owner, other, weight) of the links of facts with living facts of lower number."""

@@ -38,8 +38,10 @@ def search_temporal(
         per_slice = max(limit, RESCORED // probe.slices)
         rows, slices, scores = _similarity(table, probe.vector, view, rows, slices, per_slice)
     rows, scores = _take_turns(table, rows, scores, slices, limit)
-    linked, strengths = _linked(table, probe, mask & ~inside, rows, scores, limit - len(rows))
-    return hits(table, (np.concatenate([rows, linked]), np.concatenate([scores, strengths])))
+    found = hits(table, (rows, scores))
+    if len(found) < limit:
+        found += hits(table, _linked(table, probe, mask & ~inside, rows, scores, limit - len(found)))
+    return found
 
 
 def _slices(dates: Positions, start: int, end: int, count: int) -> Positions:

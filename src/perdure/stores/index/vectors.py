@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,47 +37,13 @@ _SAMPLE = 8192
 """Evenly drawn vectors that give the mean."""
 
 
-class VectorView(Protocol):
-    """The vectors of one view at one state; the vector at position p belongs to row rows[p]."""
-
-    @property
-    def rows(self) -> Rows:
-        """Row per vector."""
-
-    @property
-    def dimensions(self) -> int:
-        """Length of the vectors."""
-
-    def likeness(self, query: Vector) -> NDArray[np.float32] | None:
-        """A number per vector that grows with its cosine; None in a small view, where all cosines can be computed."""
-
-    def cosines(self, query: Vector, positions: Positions) -> Scores:
-        """Cosine of the query with the vectors at some positions, to six digits."""
-
-
-def search_semantic(
-    table: FactTable, probe: SemanticProbe, view: VectorView, mask: Mask, limit: int
-) -> list[Hit]:
-    """Cosine with the vectors of a view."""
-    rows, cosines = nearest(view, probe.vector.astype(np.float32), mask, limit)
-    return hits(table, best(table, rows, cosines, limit, min_score=probe.min_score))
-
-
-def nearest(view: VectorView, query: Vector, mask: Mask, limit: int) -> tuple[Rows, Scores]:
-    """Rows and cosines of the admitted vectors, in a large view of those that can be among the nearest `limit`."""
-    positions = np.flatnonzero(mask_of(view.rows, mask))
-    count = rescored(len(view.rows), limit)
-    if len(positions) > 2 * count and (likeness := view.likeness(query)) is not None:
-        positions = positions.take(likeliest(likeness.take(positions), count))
-    return view.rows.take(positions), view.cosines(query, positions)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class ExactView:
-    """Float32 vectors."""
+    """Float32 vectors of a small view."""
 
     rows: Rows
     matrix: Matrix
+    """Shape (vectors, dimensions)."""
 
     @property
     def dimensions(self) -> int:
@@ -86,15 +51,18 @@ class ExactView:
         return int(self.matrix.shape[1])
 
     def likeness(self, query: Vector) -> None:
-        """None: all cosines can be computed."""
+        """None, since all cosines can be computed."""
 
     def cosines(self, query: Vector, positions: Positions) -> Scores:
-        """Products of unit vectors; to gather most of them would cost more than to multiply all.
+        """Cosines of the vectors at some positions, to six digits.
 
         `vecdot` and not `@`: it works row by row in this thread, so that equal vectors tie wherever they lie,
         and does not wake the threads of the BLAS, which hinder each other when recalls run side by side.
         """
+        if len(positions) == 0:
+            return np.empty(0)
         if 4 * len(positions) > len(self.rows):
+            # To gather most of them would take longer than to multiply all.
             products = np.vecdot(self.matrix, query).take(positions)
         else:
             products = np.vecdot(self.matrix.take(positions, axis=0), query)
@@ -122,12 +90,12 @@ class CodedView:
         return int(self.codes.shape[1])
 
     def cosines(self, query: Vector, positions: Positions) -> Scores:
-        """Products with the coded vectors; `vecdot` as in `ExactView`."""
+        """As in `ExactView`, of the coded vectors."""
         vectors = self.codes.take(positions, axis=0).astype(np.float32)
         return _rounded(np.vecdot(vectors, query) * self.scales.take(positions))
 
     def likeness(self, query: Vector) -> NDArray[np.float32]:
-        """An estimate of the cosine, less a constant, divided by |q'|.
+        """A number per vector that grows with its cosine: an estimate of it, less a constant, divided by |q'|.
 
         With mean m, x = m + x', q = m + q' and |x| = 1: q.x = q'.x' - |x'|^2 / 2 + a constant, and q'.x' is about
         |q'| |x'| cos(pi h / d) where h of d signs differ (the angle between two vectors is pi times the share of random
@@ -144,6 +112,27 @@ class CodedView:
         half = np.float32(0.5 / max(float(np.linalg.norm(away)), 1e-12))
         likeness: NDArray[np.float32] = self.radius * (cosines.take(differing) - half * self.radius)
         return likeness
+
+
+VectorView = ExactView | CodedView
+"""The vectors of one view at one state; the vector at position p belongs to row rows[p]."""
+
+
+def search_semantic(
+    table: FactTable, probe: SemanticProbe, view: VectorView, mask: Mask, limit: int
+) -> list[Hit]:
+    """Cosine with the vectors of a view."""
+    rows, cosines = nearest(view, probe.vector.astype(np.float32), mask, limit)
+    return hits(table, best(table, rows, cosines, limit, min_score=probe.min_score))
+
+
+def nearest(view: VectorView, query: Vector, mask: Mask, limit: int) -> tuple[Rows, Scores]:
+    """Rows and cosines of the admitted vectors, in a large view of those that can be among the nearest `limit`."""
+    positions = np.flatnonzero(mask_of(view.rows, mask))
+    count = rescored(len(view.rows), limit)
+    if len(positions) > 2 * count and (likeness := view.likeness(query)) is not None:
+        positions = positions.take(likeliest(likeness.take(positions), count))
+    return view.rows.take(positions), view.cosines(query, positions)
 
 
 def rescored(size: int, limit: int) -> int:
@@ -184,7 +173,8 @@ class ViewBuilder:
     """Grows a view and hands out its states; above EXACT_UP_TO vectors it keeps codes instead of the vectors."""
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self.key = f"view {name}"
+        self._name = name
         self._expected = 0
         self._rows = AppendOnlyArray(np.empty(0, np.int64))
         self._exact: AppendOnlyArray | None = None
@@ -199,8 +189,8 @@ class ViewBuilder:
     def read(self, feed: Feed, row_of: Rows, numbers: Sequence[int] | None = None) -> None:
         """Add the vectors of all facts, or of those of some numbers; `row_of` tells the row per number."""
         if numbers is None:
-            self._expected = feed.vector_count(self.name)
-        for some, matrix in feed.vectors(self.name, numbers):
+            self._expected = feed.vector_count(self._name)
+        for some, matrix in feed.vectors(self._name, numbers):
             rows = rows_of(row_of, some)
             there = np.flatnonzero(rows >= 0)
             self.append(rows.take(there), matrix if len(there) == len(rows) else matrix.take(there, axis=0))

@@ -1,0 +1,201 @@
+"""The index cache repeats rows for a quick start: it may be emptied, in part or whole, and nothing is lost."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from perdure.domain.bank import EmbeddingModel
+from perdure.domain.fact import Link, LinkKind
+from perdure.ports.probe import KeywordProbe, Probe, SemanticProbe
+from perdure.ports.store import Features, StagedVectors
+from perdure.stores.index import packing
+from perdure.stores.sqlite import transaction
+from perdure.stores.sqlite.store import SqliteStore
+from perdure.testing.agreement import assert_same_memory, assert_same_search
+from perdure.testing.making import BANK, EVERYTHING, MODEL, NOW, make_fact, new, put
+from perdure.testing.samples import MODEL as SAMPLE_MODEL
+from perdure.testing.samples import Sampler
+from tests.property.test_store_machine import check_index_cache
+
+SIZE = 35
+Step = Callable[[SqliteStore], object]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "memory.db"
+
+
+def fill(store: SqliteStore) -> None:
+    random = np.random.default_rng(1)
+    for number in range(SIZE):
+        vector = random.normal(size=MODEL.dimensions).astype(np.float32)
+        fact = make_fact(
+            f"f{number}",
+            entity_ids=(f"e{number % 4}",),
+            entities=(f"e{number % 4}",),
+            tags=frozenset({f"t{number % 3}"}),
+            metadata={"turn": str(number % 5)},
+        )
+        links = [Link(f"f{number - 1}", f"f{number}", LinkKind.SEMANTIC, 0.5)] if number else []
+        vectors = {"fact": vector / np.float32(np.linalg.norm(vector))}
+        put(store, new(fact, words=f"word{number % 6} all", vectors=vectors), links=links)
+
+
+def edited(path: Path, *statements: str) -> Path:
+    """A copy of the file after some statements."""
+    copy = path.with_name("copy.db")
+    with closing(sqlite3.connect(path)) as raw, closing(sqlite3.connect(copy)) as other:
+        raw.backup(other)
+        for statement in statements:
+            other.execute(statement)
+        other.commit()
+    return copy
+
+
+def assert_same(path: Path, copy: Path, model: EmbeddingModel = MODEL) -> None:
+    """Both files give the same answers."""
+    probes: list[Probe] = [KeywordProbe({"all": 1.0, "word2": 2.0})]
+    probes += [SemanticProbe(np.eye(model.dimensions, dtype=np.float32)[one]) for one in range(4)]
+    with closing(SqliteStore.open(path)) as store, closing(SqliteStore.open(copy)) as other:
+        for probe in probes:
+            assert_same_search(store, other, BANK, probe, EVERYTHING, 50)
+        assert_same_memory(store, other, BANK, EVERYTHING)
+
+
+def close_some(store: SqliteStore) -> None:
+    with store.transaction(BANK) as tx:
+        facts = tx.facts(["f3", "f12", "f29"])
+        tx.update_facts([replace(fact, retired_at=NOW, superseded_by="f30") for fact in facts])
+
+
+def edit(store: SqliteStore) -> None:
+    with store.transaction(BANK) as tx:
+        (fact,) = tx.facts(["f4"])
+        tx.update_facts(
+            [replace(fact, tags=frozenset({"other"}), entity_ids=("e9",), entities=("e9",), metadata={})]
+        )
+        vector = np.eye(MODEL.dimensions, dtype=np.float32)[3]
+        tx.put_features({"f15": Features(vectors={"fact": vector}, terms={"word2": 3.0})})
+
+
+def link(store: SqliteStore) -> None:
+    with store.transaction(BANK) as tx:
+        tx.put_links([Link("f2", "f17", LinkKind.CAUSAL, 0.9), Link("f3", "f4", LinkKind.SEMANTIC, 0.7)])
+
+
+def delete(store: SqliteStore) -> None:
+    with store.transaction(BANK) as tx:
+        tx.delete_facts(["f9", "f33"])
+
+
+def change_model(store: SqliteStore) -> None:
+    other = EmbeddingModel("other", 4)
+    vectors = np.random.default_rng(2).normal(size=(SIZE, 4)).astype(np.float32)
+    with store.transaction(BANK) as tx:
+        tx.stage_vectors(other, [StagedVectors(f"f{n}", {"fact": vectors[n]}, b"") for n in range(SIZE)])
+        tx.switch_model(other)
+
+
+STEPS = [close_some, edit, link, delete, change_model]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_the_cache_follows_every_change(path: Path, step: Step) -> None:
+    with closing(SqliteStore.open(path)) as store:
+        fill(store)
+        step(store)
+    with closing(sqlite3.connect(path)) as raw:
+        counts = raw.execute("SELECT (SELECT count(*) FROM fact), (SELECT count(*) FROM index_cache)")
+        facts, cached = counts.fetchone()
+        assert facts == cached
+        check_index_cache(raw)
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM index_cache",
+        "DELETE FROM index_cache WHERE fact % 2 = 0",
+        f"UPDATE index_cache SET body = cast(x'{packing.VERSION + 1:02x}' || substr(body, 2) AS BLOB)",
+    ],
+    ids=["emptied", "half", "another format"],
+)
+def test_what_the_cache_lacks_is_made_of_the_rows(path: Path, step: Step, statement: str) -> None:
+    with closing(SqliteStore.open(path)) as store:
+        fill(store)
+        step(store)
+    model = EmbeddingModel("other", 4) if step is change_model else MODEL
+    assert_same(path, edited(path, statement), model)
+
+
+def test_an_emptied_cache_is_filled_when_the_file_is_opened(path: Path) -> None:
+    with closing(SqliteStore.open(path)) as store:
+        fill(store)
+    copy = edited(path, "DELETE FROM index_cache")
+    SqliteStore.open(copy).close()
+    query = "SELECT * FROM index_cache ORDER BY bank, fact"
+    with closing(sqlite3.connect(path)) as raw, closing(sqlite3.connect(copy)) as other:
+        assert other.execute(query).fetchall() == raw.execute(query).fetchall()
+
+
+def test_banks_are_numbered_and_packed_apart(path: Path) -> None:
+    samplers = [Sampler(Random(seed), bank=f"bank{seed}") for seed in range(3)]
+    with closing(SqliteStore.open(path)) as store:
+        for _ in range(12):
+            for sampler in samplers:
+                with store.transaction(sampler.bank) as tx:
+                    tx.set_model(SAMPLE_MODEL)
+                    tx.insert_facts([sampler.new_fact()])
+    with closing(sqlite3.connect(path)) as raw:
+        numbers = "SELECT count(*), min(no), max(no) FROM fact GROUP BY bank"
+        assert raw.execute(numbers).fetchall() == [(12, 1, 12)] * 3
+    with (
+        closing(SqliteStore.open(path)) as store,
+        closing(SqliteStore.open(edited(path, "DELETE FROM index_cache"))) as other,
+    ):
+        for sampler in samplers:
+            assert_same_memory(store, other, sampler.bank, EVERYTHING)
+
+
+def test_a_long_list_of_changes_is_cut(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transaction, "CHANGES_KEPT", 8)
+    with closing(SqliteStore.open(path)) as store, closing(SqliteStore.open(path)) as follower:
+        fill(store)
+        probe = KeywordProbe({"all": 1.0})
+        assert_same_search(store, follower, BANK, probe, EVERYTHING, 50)
+        for number in range(24):
+            with store.transaction(BANK) as tx:
+                closed = [
+                    replace(fact, retired_at=NOW, superseded_by="f24") for fact in tx.facts([f"f{number}"])
+                ]
+                tx.update_facts(closed)
+        assert_same_search(store, follower, BANK, probe, EVERYTHING, 50)
+        assert_same_memory(store, follower, BANK, EVERYTHING)
+    with closing(sqlite3.connect(path)) as raw:
+        assert raw.execute("SELECT count(*) FROM change").fetchone()[0] <= 8
+        assert raw.execute("SELECT last_change FROM bank").fetchone() == (24,)
+
+
+def test_a_bank_that_was_made_anew_is_another(path: Path) -> None:
+    with closing(SqliteStore.open(path)) as store, closing(SqliteStore.open(path)) as follower:
+        put(store, new(make_fact("a"), words="apple"))
+        assert_same_memory(store, follower, BANK, EVERYTHING)
+        with store.transaction(BANK) as tx:
+            tx.delete_bank()
+        put(store, new(make_fact("b"), words="plum"))
+        assert_same_memory(store, follower, BANK, EVERYTHING)
+        with follower.reading(BANK) as reading:
+            assert reading.search(KeywordProbe({"apple": 1.0}), EVERYTHING, 5) == []
+            assert [hit.fact_id for hit in reading.search(KeywordProbe({"plum": 1.0}), EVERYTHING, 5)] == [
+                "b"
+            ]

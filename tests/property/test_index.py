@@ -1,0 +1,308 @@
+"""An index answers every probe as the oracle does, whatever happened to the bank before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import pairwise
+from random import Random
+from threading import Event
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from perdure.domain.fact import Fact, Link, LinkKind
+from perdure.domain.filter import Filter
+from perdure.domain.time import Window
+from perdure.ports.probe import GraphProbe, Probe, SemanticProbe, TemporalProbe
+from perdure.ports.store import Features, NewFact, Order, Selection
+from perdure.stores.index import bank_index, postings, vectors
+from perdure.stores.index.bank_index import BankIndex
+from perdure.testing.agreement import assert_same_hits
+from perdure.testing.samples import ENTITIES, START, Sampler
+from tests.property.index_feed import ListFeed, expected_hits, expected_page, snapshot
+
+SEEDS = st.integers(0, 2**32 - 1)
+EVERYTHING = Filter(now=START, include_closed=True, include_expired=True)
+
+
+def assert_answers(feed: ListFeed, index: BankIndex, probe: Probe, where: Filter, limit: int) -> None:
+    """As the oracle, and ties in recorded order."""
+    found = snapshot(index, feed).search(probe, where, limit, feed.entity_names(ENTITIES))
+    expected = expected_hits(feed, probe, where, limit)
+    coded = isinstance(probe, SemanticProbe) and len(feed.facts) > vectors.EXACT_UP_TO
+    try:
+        assert_same_hits(expected, found, 0.02 if coded else 1e-5)
+    except AssertionError as error:
+        raise AssertionError(f"{error}\n{probe}\n{where}\nexpected {expected}\nfound    {found}") from error
+    if not isinstance(probe, TemporalProbe):
+        for first, second in pairwise(found):
+            numbers = feed.number(first.fact_id), feed.number(second.fact_id)
+            assert (-first.score, numbers[0]) < (-second.score, numbers[1])
+
+
+def selections(sampler: Sampler, where: Filter) -> Iterator[Selection]:
+    random = sampler.random
+    for order in Order:
+        yield Selection(where=where, order=order, offset=random.randrange(9))
+        yield Selection(
+            where=where,
+            entity_id=random.choice((None, *ENTITIES)),
+            speaker=random.choice((None, "ALICE", "")),
+            subject=random.choice((None, "alice")),
+            dated=random.choice((None, Window(), Window(*sampler.span()))),
+            order=order,
+            offset=random.randrange(4),
+            limit=random.choice((1, 5, 100)),
+        )
+
+
+def another(sampler: Sampler) -> NewFact:
+    """A fact whose id is not linked with."""
+    new = sampler.new_fact()
+    sampler.made.remove(new.fact.id)
+    return new
+
+
+class IndexMachine(RuleBasedStateMachine):
+    """One index looks after every step, one now and then; a third is loaded for every question."""
+
+    @initialize(seed=SEEDS, tail=st.sampled_from((5, 40, 8192)), exact=st.sampled_from((12, 20_000)))
+    def start(self, seed: int, tail: int, exact: int) -> None:
+        self.patched = pytest.MonkeyPatch()
+        self.patched.setattr(postings, "TAIL", tail)
+        self.patched.setattr(vectors, "EXACT_UP_TO", exact)
+        self.patched.setattr(bank_index, "_UNPACKED_AT_ONCE", 10)
+        self.sampler = Sampler(Random(seed))
+        self.feed = ListFeed([keyed.entity for keyed in self.sampler.entities()])
+        self.index, self.seldom = BankIndex("sample"), BankIndex("sample")
+
+    def teardown(self) -> None:
+        self.patched.undo()
+
+    def pick(self) -> str:
+        return self.sampler.random.choice(self.sampler.made)
+
+    @rule(count=st.integers(1, 12), links=st.integers(0, 10))
+    def insert(self, count: int, links: int) -> None:
+        facts = [self.sampler.new_fact() for _ in range(count)]
+        self.feed.insert(facts, self.sampler.links(links))
+
+    @precondition(lambda self: self.sampler.made)
+    @rule()
+    def close(self) -> None:
+        fact_id = self.pick()
+        fact = self.feed.facts[self.feed.number(fact_id)].fact
+        retired = max(self.sampler.moment(), fact.recorded_at or START)
+        other = self.sampler.random.choice((None, "another"))
+        self.feed.close(fact_id, retired_at=retired, superseded_by=other, topic="closed", ordinal=7)
+
+    @precondition(lambda self: self.sampler.made)
+    @rule(count=st.integers(1, 3))
+    def rewrite(self, count: int) -> None:
+        for fact_id in {self.pick() for _ in range(count)}:
+            self.feed.rewrite(fact_id, another(self.sampler))
+
+    @precondition(lambda self: len(self.sampler.made) > 2)
+    @rule(links=st.integers(1, 5))
+    def link(self, links: int) -> None:
+        self.feed.insert([], self.sampler.links(links))
+
+    @precondition(lambda self: self.feed.links)
+    @rule(weight=st.sampled_from((0.25, 0.75)))
+    def reweigh(self, weight: float) -> None:
+        source, target, kind = self.sampler.random.choice(sorted(self.feed.links))
+        ids = [self.feed.facts[number].fact.id for number in (source, target)]
+        self.feed.insert([], [Link(*ids, kind, weight)])
+
+    @precondition(lambda self: self.sampler.made)
+    @rule(count=st.integers(1, 3), again=st.booleans())
+    def delete(self, count: int, again: bool) -> None:
+        for fact_id in {self.pick() for _ in range(count)}:
+            self.feed.delete(fact_id)
+            self.sampler.made.remove(fact_id)
+            if again:
+                new = another(self.sampler)
+                self.feed.insert([replace(new, fact=replace(new.fact, id=fact_id))])
+                self.sampler.made.append(fact_id)
+
+    @precondition(lambda self: self.sampler.made)
+    @rule()
+    def replace_vectors(self) -> None:
+        self.feed.put_vectors(
+            {
+                new.fact.id: replace(new.features, vectors=self.sampler.features(new.fact).vectors)
+                for new in self.feed.facts.values()
+            }
+        )
+
+    @rule()
+    def drop_changes(self) -> None:
+        self.feed.drop_changes()
+
+    @precondition(lambda self: self.sampler.made)
+    @rule(limit=st.sampled_from((1, 7, 1000)))
+    def ask(self, limit: int) -> None:
+        where = self.sampler.filter()
+        exact = len(self.feed.facts) <= vectors.EXACT_UP_TO
+        for probe in self.sampler.probes():
+            if exact or not isinstance(probe, TemporalProbe) or probe.vector is None:
+                for index in (self.index, self.seldom, BankIndex("sample")):
+                    assert_answers(self.feed, index, probe, where, limit)
+        among = {number for number in self.feed.facts if number % 2}
+        for selection in selections(self.sampler, where):
+            page = snapshot(self.seldom, self.feed).listing(selection)
+            assert page == expected_page(self.feed, selection)
+            page = snapshot(self.index, self.feed).listing(selection, among)
+            assert page == expected_page(self.feed, selection, among)
+
+    @invariant()
+    def the_index_has_all_facts(self) -> None:
+        if hasattr(self, "index"):
+            assert snapshot(self.index, self.feed).size == len(self.feed.facts)
+
+
+TestIndex = IndexMachine.TestCase
+TestIndex.settings = settings(
+    max_examples=40, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+)
+
+
+def small_fact(name: str, **fields: object) -> NewFact:
+    fact = Fact(id=name, bank="sample", text=name, **fields)  # type: ignore[arg-type]
+    return NewFact(fact, Features())
+
+
+def found_ids(feed: ListFeed, index: BankIndex, probe: Probe) -> list[str]:
+    return [hit.fact_id for hit in snapshot(index, feed).search(probe, EVERYTHING, 50)]
+
+
+def test_a_fact_that_loses_links_loses_its_place_at_a_hub() -> None:
+    feed, index = ListFeed(), BankIndex("sample")
+    facts = [small_fact(name, entity_ids=("hub",)) for name in "ab"] + [small_fact(name) for name in "xyz"]
+    ends = [("a", "x"), ("a", "y"), ("b", "z")]
+    feed.insert(facts, [Link(*pair, LinkKind.TEMPORAL, 1.0) for pair in ends])
+    probe = GraphProbe({}, {"hub": 1.0}, hub_cap=1)
+    assert found_ids(feed, index, probe) == ["a"]
+    for name in "xy":
+        feed.delete(name)
+    assert found_ids(feed, index, probe) == ["b"]
+
+
+def test_an_older_snapshot_keeps_its_answers() -> None:
+    sampler = Sampler(Random(3))
+    feed, index = ListFeed(), BankIndex("sample")
+    feed.insert([sampler.new_fact() for _ in range(30)], sampler.links(40))
+    probes = [probe for probe in sampler.probes() if not isinstance(probe, TemporalProbe)]
+    older = snapshot(index, feed)
+    before = [older.search(probe, EVERYTHING, 50) for probe in probes]
+    removed = sampler.made[:3]
+    for _ in range(5):
+        feed.insert([sampler.new_fact() for _ in range(9)], sampler.links(20))
+        feed.rewrite(sampler.made[10], another(sampler))
+        snapshot(index, feed).search(probes[0], EVERYTHING, 5)
+    for fact_id in removed:
+        feed.delete(fact_id)
+    snapshot(index, feed)
+    assert [older.search(probe, EVERYTHING, 50) for probe in probes] == before
+
+
+@pytest.mark.parametrize("rebuilt", [False, True])
+def test_an_older_snapshot_can_still_load_a_part(rebuilt: bool) -> None:
+    sampler = Sampler(Random(4))
+    feed, index = ListFeed(), BankIndex("sample")
+    feed.insert([sampler.new_fact() for _ in range(20)])
+    probe = SemanticProbe(sampler.vector())
+    older = snapshot(index, feed)
+    expected = expected_hits(feed, probe, EVERYTHING, 50)
+    feed.insert([sampler.new_fact() for _ in range(5)])
+    if rebuilt:
+        feed.drop_changes()
+    assert_same_hits(expected, older.search(probe, EVERYTHING, 50), 1e-5)
+    newer = snapshot(index, feed).search(probe, EVERYTHING, 50)
+    assert_same_hits(expected_hits(feed, probe, EVERYTHING, 50), newer, 1e-5)
+    assert_same_hits(expected, older.search(probe, EVERYTHING, 50), 1e-5)
+
+
+def test_threads_search_while_the_bank_grows() -> None:
+    sampler = Sampler(Random(5))
+    feed, index = ListFeed([keyed.entity for keyed in sampler.entities()]), BankIndex("sample")
+    feed.insert([sampler.new_fact() for _ in range(20)], sampler.links(20))
+    probes = sampler.probes()
+    done = Event()
+
+    def ask() -> None:
+        while not done.is_set():
+            taken = snapshot(index, feed)
+            answers = [taken.search(probe, EVERYTHING, 20) for probe in probes]
+            assert answers == [taken.search(probe, EVERYTHING, 20) for probe in probes]
+
+    with ThreadPoolExecutor(4) as pool:
+        asking = [pool.submit(ask) for _ in range(4)]
+        try:
+            for step in range(40):
+                feed.insert([sampler.new_fact() for _ in range(3)], sampler.links(6))
+                if step % 5 == 4:
+                    feed.rewrite(sampler.made[step], another(sampler))
+                    feed.delete(sampler.made.pop(0))
+        finally:
+            done.set()
+        for one in asking:
+            one.result()
+    for probe in probes:
+        assert_answers(feed, index, probe, EVERYTHING, 100)
+
+
+@pytest.fixture(scope="module")
+def large() -> Iterator[tuple[ListFeed, BankIndex, np.ndarray]]:
+    """A view above the size up to which search is exact, which grew past it."""
+    random = np.random.default_rng(1)
+    count, dimensions = 6_000, 64
+    drawn = random.normal(size=(40, dimensions))[random.integers(0, 40, count)]
+    drawn += random.normal(size=(count, dimensions)) + 0.5
+    matrix = (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float32)
+    facts = [
+        replace(
+            small_fact(f"{number:05d}", occurred_start=START.replace(day=1 + number % 28)),
+            features=Features(vectors={"fact": vector}),
+        )
+        for number, vector in enumerate(matrix)
+    ]
+    feed, index = ListFeed(), BankIndex("sample")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(vectors, "EXACT_UP_TO", 1_000)
+        patched.setattr("tests.property.index_feed.BLOCK", 512)
+        for start, end in pairwise((0, 900, 1_500, 1_501, count)):
+            feed.insert(facts[start:end])
+            snapshot(index, feed).search(SemanticProbe(matrix[0]), EVERYTHING, 1)
+        yield feed, index, matrix
+
+
+def test_a_large_view_finds_nearly_all_of_the_nearest(large: tuple[ListFeed, BankIndex, np.ndarray]) -> None:
+    feed, index, matrix = large
+    shares = []
+    for query in matrix[::600]:
+        found = snapshot(index, feed).search(SemanticProbe(query), EVERYTHING, 20)
+        cosines = matrix @ query
+        shares.append(len({int(hit.fact_id) for hit in found} & set(np.argsort(-cosines)[:20].tolist())) / 20)
+        for hit in found:
+            assert hit.score == pytest.approx(float(cosines[int(hit.fact_id)]), abs=5e-3)
+    assert np.mean(shares) > 0.97
+
+
+def test_windows_of_a_large_view_are_ordered_by_similarity(
+    large: tuple[ListFeed, BankIndex, np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed, index, matrix = large
+    monkeypatch.setattr("perdure.stores.index.temporal.RESCORED", 800)
+    window = Window(START, START.replace(day=16))
+    probe = TemporalProbe(window, vector=matrix[3], slices=1)
+    found = snapshot(index, feed).search(probe, EVERYTHING, 50)
+    inside = [number for number in range(len(matrix)) if number % 28 < 15]
+    order = np.argsort(-(matrix[inside] @ matrix[3]))[:50]
+    nearest = {f"{inside[position]:05d}" for position in order.tolist()}
+    assert len(nearest & {hit.fact_id for hit in found}) >= 45
