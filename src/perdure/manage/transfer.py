@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from perdure.domain.bank import Bank, EmbeddingModel, check_bank_id
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
@@ -14,7 +14,7 @@ from perdure.domain.filter import Filter
 from perdure.domain.item import UNFINISHED_DOCUMENT
 from perdure.domain.record import Record
 from perdure.errors import Conflict, InvalidInput
-from perdure.manage.fields import from_plain, to_plain
+from perdure.manage.fields import annotations_of, from_plain, to_plain
 from perdure.ports.store import Features, KeyedEntity, NewFact, Order, Proof, Reading, Selection, Store
 
 FORMAT = "perdure-bank"
@@ -24,8 +24,10 @@ PAGE = 500
 PARTS = ("document", "unfinished", "chunk", "entity", "fact", "link", "proof")
 _BREAKS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 """Characters that JSON allows in text and at which many readers would end the line."""
+_SINCE_VERSION_2 = frozenset({"passage_in_context", "invalidated_at", "invalid_reason"})
 _PASSAGES_JOINED = "\x1f"
 _INVALIDATED_FLAG = "invalidated: "
+T = TypeVar("T")
 
 
 def export_bank(store: Store, bank: str, now: datetime) -> Iterator[str]:
@@ -151,24 +153,33 @@ def _decoded(number: int, kind: str, bank: str, body: dict[str, Any]) -> Any:
 def _decode(kind: str, bank: str, body: dict[str, Any]) -> object:
     match kind:
         case "bank":
-            return from_plain(Bank, _without(body, "format", "version"), id=bank)
+            described = {"disposition": body["disposition"], **_without(body, "format", "version")}
+            return from_plain(Bank, described, id=bank)
         case "document":
-            return from_plain(Document, body, bank=bank)
+            return _whole(Document, body, bank=bank)
         case "unfinished":
             reason = {"reason": str(body["reason"])}
             return from_plain(Record, {"id": body["id"]}, kind=UNFINISHED_DOCUMENT, bank=bank, body=reason)
         case "chunk":
-            return from_plain(Chunk, body, bank=bank)
+            return _whole(Chunk, body, bank=bank)
         case "entity":
-            entity = from_plain(Entity, _without(body, "keys"), bank=bank)
-            return from_plain(KeyedEntity, {"keys": body["keys"]}, entity=entity)
+            entity = _whole(Entity, _without(body, "keys"), bank=bank)
+            return _whole(KeyedEntity, {"keys": body["keys"]}, entity=entity)
         case "fact":
-            fact = from_plain(Fact, _without(body, "features"), bank=bank)
-            return _up_to_date(NewFact(fact, from_plain(Features, body["features"])))
+            fact = _whole(Fact, _without(body, "features"), bank=bank)
+            return _up_to_date(NewFact(fact, _whole(Features, body["features"])))
         case "link":
-            return from_plain(Link, {**_without(body, "link"), "kind": body["link"]})
+            return _whole(Link, {**_without(body, "link"), "kind": body["link"]})
         case _:
-            return from_plain(Proof, body)
+            return _whole(Proof, body)
+
+
+def _whole(kind: type[T], body: Mapping[str, Any], /, **own: object) -> T:
+    """An object of which an export names every field."""
+    lacking = annotations_of(kind).keys() - body.keys() - own.keys() - _SINCE_VERSION_2
+    if lacking:
+        raise KeyError(*sorted(lacking))
+    return from_plain(kind, body, **own)
 
 
 def _without(body: Mapping[str, Any], *names: str) -> dict[str, Any]:
