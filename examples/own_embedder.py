@@ -24,12 +24,13 @@ class LetterCounts:
     model = EmbeddingModel("letter-counts", len(LETTERS))
 
     def embed_query(self, text: str) -> Vector:
-        return self.embed_passages([text])[0]
+        vector: Vector = self.embed_passages([text])[0]
+        return vector
 
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
         counts = np.array([[text.lower().count(letter) for letter in LETTERS] for text in texts], np.float32)
         lengths = np.linalg.norm(counts, axis=1, keepdims=True)
-        unit: Matrix = counts / np.maximum(lengths, 1e-12)
+        unit: Matrix = counts / np.maximum(lengths, np.float32(1e-12))
         return unit
 
 

@@ -1,37 +1,32 @@
-"""What a store and an engine keep in memory, and what is left of them when they are closed."""
+"""What a store keeps in memory, and for how long."""
 
 from __future__ import annotations
 
-import asyncio
+import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from perdure import Perdure
-from perdure.aio import AsyncPerdure
 from perdure.domain.bank import EmbeddingModel
-from perdure.errors import ModelMismatch, StoreError
-from perdure.ports.embedder import Vector
-from perdure.ports.probe import SemanticProbe
-from perdure.ports.store import Selection, Target, WriteBatch
-from perdure.stores.index.bank_index import BankState
-from perdure.stores.sqlite.connections import Reader
+from perdure.errors import ModelMismatch
+from perdure.ports.probe import KeywordProbe, SemanticProbe
+from perdure.ports.store import Selection, StagedVectors
 from perdure.stores.sqlite.store import SqliteStore
-from perdure.testing.making import BANK, CURRENT, make_fact, new, put, unit
+from perdure.testing.making import BANK, CURRENT, browse, make_fact, new, put, search, unit
 
 
 def test_banks_that_are_only_listed_leave_memory_too(tmp_path: Path) -> None:
     banks = [f"bank{number}" for number in range(5)]
     with closing(SqliteStore.open(tmp_path / "m.db", index_memory_mb=0)) as store:
         for bank in banks:
-            store.write(WriteBatch(bank=bank, facts=[new(replace(make_fact("a"), bank=bank))]))
+            with store.transaction(bank) as tx:
+                tx.insert_facts([new(replace(make_fact("a"), bank=bank))])
         for bank in banks:
-            assert store.stats(bank).facts == 1
-            assert store.browse(bank, Selection(wanted=CURRENT)).total == 1
+            with store.reading(bank) as reading:
+                assert reading.browse(Selection(where=CURRENT)).total == 1
         assert [bank in store._indexes for bank in banks] == [False] * 4 + [True]
 
 
@@ -41,27 +36,45 @@ def test_a_bank_that_another_process_erased_leaves_memory(tmp_path: Path) -> Non
         closing(SqliteStore.open(tmp_path / "m.db")) as other,
     ):
         put(store, make_fact("a"))
-        assert store.stats(BANK).facts == 1
-        other.forget(BANK, Target(bank=True))
-        assert store.stats(BANK).facts == 0
+        assert browse(store).total == 1
+        with other.transaction(BANK) as tx:
+            tx.delete_bank()
+        assert browse(store).total == 0
         assert BANK not in store._indexes
 
 
-def test_closing_in_the_middle_of_a_recall_is_an_error_of_its_own(tmp_path: Path) -> None:
-    options: dict[str, Any] = {"embedder": "hashing", "reranker": "none", "tagger": "rules"}
-    with Perdure.open(tmp_path / "m.db", **options) as memory:
-        memory.retain("b", "Ann lives in Oslo.")
+def test_rows_are_read_without_an_index(tmp_path: Path) -> None:
+    with closing(SqliteStore.open(tmp_path / "m.db")) as store:
+        put(store, make_fact("a"))
+        with store.reading(BANK) as reading:
+            assert (
+                len(reading.facts(["a"])) == len(reading.ranking_fields(["a"])) == reading.stats().facts == 1
+            )
+        assert BANK not in store._indexes
 
-        def closed(_: str) -> Vector:
-            memory._closed = True
-            memory._wired.executor.shutdown()
-            return embed("Ann")
 
-        embedder = memory._wired.recall.embedder
-        assert embedder is not None
-        embed, embedder.embed_query = embedder.embed_query, closed  # type: ignore[method-assign]
-        with pytest.raises(StoreError, match="closed"):
-            memory.recall("b", "Where does Ann live?")
+def test_a_reading_sees_one_state_of_the_index(tmp_path: Path) -> None:
+    with closing(SqliteStore.open(tmp_path / "m.db")) as store:
+        put(store, new(make_fact("a"), words="word"))
+        probe = KeywordProbe({"word": 1.0})
+        with store.reading(BANK) as reading:
+            assert len(reading.search(probe, CURRENT, 9)) == 1
+            put(store, new(make_fact("b"), words="word"))
+            assert len(reading.search(probe, CURRENT, 9)) == 1
+            assert len(search(store, probe)) == 2
+
+
+def test_no_reading_holds_a_transaction_open(tmp_path: Path) -> None:
+    """A long reader would keep the log from being taken into the file."""
+    with closing(SqliteStore.open(tmp_path / "m.db", busy_timeout_ms=50)) as store:
+        put(store, new(make_fact("a"), words="word", vectors={"fact": unit(1)}))
+        with store.reading(BANK) as reading:
+            assert len(reading.search(SemanticProbe(unit(1)), CURRENT, 9)) == 1
+            assert len(reading.facts(["a"])) == 1
+            assert not store._connections.reader().connection.in_transaction
+            put(store, make_fact("b"))
+            with closing(sqlite3.connect(tmp_path / "m.db")) as raw:
+                assert raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
 
 
 def test_vectors_that_were_replaced_meanwhile_are_a_mismatch(tmp_path: Path) -> None:
@@ -69,30 +82,16 @@ def test_vectors_that_were_replaced_meanwhile_are_a_mismatch(tmp_path: Path) -> 
     path = tmp_path / "m.db"
     with closing(SqliteStore.open(path)) as store, closing(SqliteStore.open(path)) as second:
         put(store, *(new(make_fact(name), vectors={"fact": unit(1)}) for name in "abcd"))
-        assert store.stats(BANK).facts == 4
-        look = store._look
-
-        def replaced_after(reader: Reader, bank: str) -> BankState | None:
-            state = look(reader, bank)
-            second.stage_vectors(
-                BANK, other, [(name, {"fact": v}, b"") for name, v in zip("abcd", vectors, strict=True)]
-            )
-            assert second.switch_model(BANK, other) == []
-            return state
-
-        store._look = replaced_after  # type: ignore[method-assign]
+        with store.reading(BANK) as reading:
+            with second.transaction(BANK) as tx:
+                staged = [
+                    StagedVectors(name, {"fact": v}, b"") for name, v in zip("abcd", vectors, strict=True)
+                ]
+                tx.stage_vectors(other, staged)
+                assert tx.unstaged_facts(other) == []
+                tx.switch_model(other)
+            with pytest.raises(ModelMismatch):
+                reading.search(SemanticProbe(unit(1)), CURRENT, 9)
         with pytest.raises(ModelMismatch):
-            store.search(BANK, SemanticProbe(unit(1)), CURRENT, 9)
-        store._look = look  # type: ignore[method-assign]
-        assert len(store.search(BANK, SemanticProbe(vectors[0]), CURRENT, 9)) == 4
-
-
-def test_a_closed_async_engine_says_so(tmp_path: Path) -> None:
-    async def use() -> None:
-        async with await AsyncPerdure.open(tmp_path / "m.db", embedder="hashing", tagger="rules") as memory:
-            assert await memory.banks() == []
-        await memory.close()
-        with pytest.raises(StoreError, match="closed"):
-            await memory.banks()
-
-    asyncio.run(use())
+            search(store, SemanticProbe(unit(1)))
+        assert len(search(store, SemanticProbe(vectors[0]))) == 4

@@ -1,44 +1,41 @@
-"""A file of an older schema is brought up to date step by step, with all that it holds."""
+"""A file of an older schema is brought up to date in one transaction, or stays as it was."""
 
 from __future__ import annotations
 
+import shutil
+import signal
 import sqlite3
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
+import store_worker
+from test_store_golden import check, load
 
-from perdure.domain.fact import Chunk, LinkKind, TurnSpan
-from perdure.domain.filter import Filter
+from perdure.domain.fact import TurnSpan
 from perdure.errors import StoreError
 from perdure.ports.probe import KeywordProbe, SemanticProbe
-from perdure.ports.store import Target, WriteBatch
-from perdure.stores.sqlite import migrate, segments
+from perdure.ports.store import FactsWhere, Traces
+from perdure.stores.sqlite import migrate, old_schemas
 from perdure.stores.sqlite.store import SqliteStore
+from perdure.testing.making import EVERYTHING, NOW
 
 BANK = "home"
-NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
-AFTER = Filter(now=NOW + timedelta(days=1))
-SCHEMA_1 = Path(__file__).with_name("store_schema_1.sql")
-"""What a version of schema 1 wrote, as SQL."""
+WORKER = Path(store_worker.__file__)
+OLD = range(1, migrate.SCHEMA)
+QUICK, FULL = 4, 50
 
 
-@pytest.fixture(params=[1, 2])
+@pytest.fixture(params=OLD)
 def old_file(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
-    """A file of an old schema: 1 as its version left it, 2 as it was made of that."""
-    path = tmp_path / "memory.db"
-    with closing(sqlite3.connect(path)) as raw:
-        raw.execute("PRAGMA journal_mode = WAL")
-        raw.executescript(SCHEMA_1.read_text(encoding="utf-8"))
-        raw.execute(f"PRAGMA application_id = {migrate.APPLICATION_ID}")
-        if request.param == 2:
-            raw.executescript(migrate.STEPS[2])
-        raw.execute(f"PRAGMA user_version = {request.param}")
-    return path
+    return load(tmp_path / "memory.db", request.param)
 
 
 @pytest.fixture
@@ -47,20 +44,12 @@ def store(old_file: Path) -> Iterator[SqliteStore]:
         yield store
 
 
-def shape(path: Path) -> tuple[int, dict[str, list[tuple[object, ...]]]]:
-    """Version, and the columns of each table and index."""
+def shape(path: Path) -> tuple[int, set[tuple[str, str]]]:
+    """Version, and the definition of each table and index."""
     with closing(sqlite3.connect(path)) as raw:
-        names = [
-            row[0] for row in raw.execute("SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'")
-        ]
-        columns = {
-            name: sorted(row[1:] for row in raw.execute(f"PRAGMA table_xinfo({name})")) for name in names
-        }
+        query = "SELECT name, sql FROM sqlite_schema WHERE sql NOT NULL AND name <> 'sqlite_sequence'"
         (version,) = raw.execute("PRAGMA user_version").fetchone()
-    return version, {
-        name: [(column, kind, required, default) for column, kind, required, default, *_ in found]
-        for name, found in columns.items()
-    }
+        return version, set(raw.execute(query))
 
 
 def test_an_old_file_gets_the_shape_of_a_new_one(old_file: Path, tmp_path: Path) -> None:
@@ -68,96 +57,134 @@ def test_an_old_file_gets_the_shape_of_a_new_one(old_file: Path, tmp_path: Path)
     SqliteStore.open(old_file).close()
     SqliteStore.open(tmp_path / "new.db").close()
     assert shape(old_file) == shape(tmp_path / "new.db")
-    assert shape(old_file)[0] == migrate.SCHEMA
-
-
-def test_facts_and_what_belongs_to_them_are_kept(store: SqliteStore) -> None:
-    first, second, third = store.facts(BANK, ["f1", "f2", "f3"])
-    assert (first.text, first.subject, first.tags) == ("Ann lives in Oslo", "Ann", frozenset({"place"}))
-    assert (first.superseded_by, first.retired_at) == ("f2", NOW + timedelta(hours=1))
-    assert (second.metadata, second.valid_from) == ({"turn": "2"}, NOW)
-    assert (third.proof_count, third.recall_count, third.recall_times) == (2, 1, (NOW,))
-    features = store.features(BANK, ["f3"])["f3"]
-    assert features.words == ("bob", "likes", "tea")
-    assert features.tokens == b"tok"
-    assert store.passages(BANK, ["f3"])["f3"] == ("Bob: I like tea", b"tok")
-    assert [(link.source, link.target, link.kind) for link in store.links(BANK, ["f2"])] == [
-        ("f1", "f2", LinkKind.SEMANTIC),
-        ("f3", "f2", LinkKind.TEMPORAL),
-    ]
-
-
-def test_banks_documents_entities_and_records_are_kept(store: SqliteStore) -> None:
-    (bank,) = store.banks()
-    assert (bank.id, bank.mission, str(bank.model)) == (BANK, "to remember", "tiny (8 dimensions)")
-    assert {document.id: document.title for document in store.documents(BANK)} == {"d1": "Talk", "d2": "Note"}
-    assert [(keyed.entity.name, keyed.keys) for keyed in store.entities(BANK)] == [
-        ("Ann", ("ann",)),
-        ("Bob", ("bob", "robert")),
-    ]
-    assert [record.body for record in store.records("operation", bank=BANK)] == [{"state": "done"}]
-    (chunk,) = store.chunks(BANK, ids=["c1"])
-    assert (chunk.text, chunk.spans) == ("Ann: I live in Oslo.\nBob: I like tea.", ())
 
 
 def test_the_channels_answer(store: SqliteStore) -> None:
-    third = np.zeros(8, np.float32)
-    third[3] = 1.0
-    assert store.search(BANK, SemanticProbe(third), AFTER, 1)[0].fact_id == "f3"
-    assert [hit.fact_id for hit in store.search(BANK, KeywordProbe({"lives": 1.0}), AFTER, 5)] == ["f1", "f2"]
+    with store.reading(BANK) as reading:
+        vector = reading.features(["f-full"])["f-full"].vectors["fact"]
+        assert reading.search(SemanticProbe(vector), EVERYTHING, 1)[0].fact_id == "f-full"
+        hits = reading.search(KeywordProbe({"lives": 1.0}), EVERYTHING, 5)
+        assert {hit.fact_id for hit in hits} == {"f-old", "f-new"}
 
 
-def test_an_old_file_is_packed_by_the_next_writes(old_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segments, "SEGMENT", 2)
-    with closing(SqliteStore.open(old_file)) as store:
-        store.write(WriteBatch(bank=BANK))
+def test_what_the_old_tables_left_in_the_file_is_cleared(store: SqliteStore, old_file: Path) -> None:
+    assert store.traces() is Traces.PENDING
+    with store.transaction(BANK) as tx:
+        facts = tx.find_facts(FactsWhere(document_ids=["d1"]))
+        tx.delete_facts([fact.id for fact in facts])
+        tx.delete_documents(["d1"])
+        tx.delete_chunks(["c1"])
+        tx.erased_content()
+    assert store.clear_traces() is Traces.CLEARED
+    store.close()
+    assert b"what was said" not in old_file.read_bytes()
+
+
+def test_old_and_new_facts_live_side_by_side(store: SqliteStore) -> None:
+    with store.transaction(BANK) as tx:
+        (chunk,) = tx.chunks(ids=["c1"])
+        spoken = replace(chunk, spans=(TurnSpan(start=0, end=20, speaker="Ann", said_at=NOW),))
+        tx.put_chunks([spoken])
+        (fact,) = tx.facts(["f-plain"])
+        features = tx.features(["f-full"])["f-full"]
+        tx.update_facts([replace(fact, text="edited", retired_at=NOW)])
+        tx.put_features({"f-plain": features})
+    with store.reading(BANK) as reading:
+        assert reading.chunks(ids=["c1"]) == [spoken]
+        assert reading.facts(["f-plain"])[0].text == "edited"
+        assert np.array_equal(
+            reading.features(["f-plain"])["f-plain"].vectors["fact"], features.vectors["fact"]
+        )
+
+
+def test_numbers_of_banks_are_not_used_again(store: SqliteStore, old_file: Path) -> None:
+    with store.transaction("new") as tx:
+        tx.set_model(store_worker.MODEL)
     with closing(sqlite3.connect(old_file)) as raw:
-        assert raw.execute("SELECT count(*) FROM segment WHERE last = 2").fetchone() == (2,)
-    with closing(SqliteStore.open(old_file)) as store:
-        test_the_channels_answer(store)
-        test_facts_and_what_belongs_to_them_are_kept(store)
+        (number,) = raw.execute("SELECT no FROM bank WHERE id = 'new'").fetchone()
+        assert number > max(no for (no,) in raw.execute("SELECT no FROM bank WHERE id <> 'new'"))
 
 
-def test_what_is_new_can_be_written_and_the_old_erased(store: SqliteStore, old_file: Path) -> None:
-    (chunk,) = store.chunks(BANK, ids=["c1"])
-    spoken = replace(chunk, spans=(TurnSpan(start=0, end=20, speaker="Ann", said_at=NOW),))
-    store.write(WriteBatch(bank=BANK, chunks=[spoken]))
-    assert store.chunks(BANK, ids=["c1"]) == [spoken]
-    assert store.forget(BANK, Target(document_id="d1")) == 2
-    assert b"Oslo" not in old_file.read_bytes()
-    assert store.facts(BANK, ["f3"])[0].document_id == "d2"
-
-
-def test_chunks_keep_every_field(tmp_path: Path) -> None:
-    spans = (
-        TurnSpan(start=0, end=4, speaker="Ann", said_at=NOW),
-        TurnSpan(start=5, end=9, speaker="bot", is_agent=True),
-    )
-    chunk = Chunk(
-        id="c", bank=BANK, document_id="d", ordinal=3, text="text more", content_hash="h", spans=spans
-    )
-    with closing(SqliteStore.open(tmp_path / "new.db")) as store:
-        store.write(WriteBatch(bank=BANK, chunks=[chunk]))
-    with closing(SqliteStore.open(tmp_path / "new.db")) as store:
-        assert store.chunks(BANK, document_id="d") == [chunk]
-
-
-def test_steps_run_in_order_and_together(old_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    last = migrate.SCHEMA
-    monkeypatch.setattr(migrate, "SCHEMA", last + 2)
-    monkeypatch.setitem(migrate.STEPS, last + 1, "CREATE TABLE extra (no INTEGER PRIMARY KEY);")
-    monkeypatch.setitem(
-        migrate.STEPS, last + 2, "INSERT INTO extra VALUES (1);\nINSERT INTO missing VALUES (1);"
-    )
+def test_a_migration_that_fails_leaves_the_file_as_it_was(
+    old_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = shape(old_file)
-    with pytest.raises(StoreError, match="missing"):
+
+    def fail(old: old_schemas.OldRow) -> old_schemas.NewRows:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(old_schemas, "_record", fail)
+    with pytest.raises(StoreError, match="disk I/O error"):
         SqliteStore.open(old_file)
     assert shape(old_file) == before
-    monkeypatch.setitem(
-        migrate.STEPS, last + 2, "INSERT INTO extra VALUES (1);\nINSERT INTO extra VALUES (2);"
-    )
-    with closing(SqliteStore.open(old_file)) as store:
-        assert len(store.facts(BANK, ["f1", "f2", "f3"])) == 3
-    with closing(sqlite3.connect(old_file)) as raw:
-        assert raw.execute("SELECT count(*) FROM extra").fetchone() == (2,)
-        assert raw.execute("PRAGMA user_version").fetchone() == (last + 2,)
+    monkeypatch.undo()
+    check(old_file, before[0])
+
+
+def grow(path: Path, facts: int) -> None:
+    """Repeat a fact of schema 3 with its rows, so that a migration takes a while."""
+    with closing(sqlite3.connect(path)) as raw:
+        first = raw.execute("SELECT max(no) + 1 FROM fact").fetchone()[0]
+        for table, key in (
+            ("fact", "no"),
+            ("detail", "fact"),
+            ("feature", "fact"),
+            ("vector_original", "fact"),
+        ):
+            names = [row[1] for row in raw.execute(f"PRAGMA table_info({table})")]
+            values = ", ".join(
+                "number" if name == key else "id || number" if name == "id" else name for name in names
+            )
+            raw.execute(
+                f"WITH RECURSIVE numbers (number) AS (VALUES (?1) UNION ALL SELECT number + 1 FROM numbers WHERE number < ?2)"
+                f" INSERT INTO {table} SELECT {values} FROM {table}, numbers WHERE {key} ="
+                " (SELECT no FROM fact WHERE id = 'f-full' AND bank = (SELECT no FROM bank WHERE id = 'home'))",
+                (first, first + facts - 1),
+            )
+        raw.commit()
+        raw.execute("PRAGMA journal_mode = WAL")
+
+
+def run_kills(tmp_path: Path, kills: int, facts: int) -> None:
+    """Kill a process that opens the file, at random moments: the file is the old one or the new one, and sound."""
+    random, path = Random(kills), tmp_path / "memory.db"
+    grown = load(tmp_path / "grown.db", 3)
+    grow(grown, facts)
+    old_shape, outcomes = shape(grown), set[int]()
+    started = time.perf_counter()
+    shutil.copy(grown, path)
+    subprocess.run([sys.executable, str(WORKER), "migrate", str(path)], check=True, capture_output=True)
+    whole, right = time.perf_counter() - started, rows_of(path)
+    for _ in range(kills):
+        for file in tmp_path.glob("memory.db*"):
+            file.unlink()
+        shutil.copy(grown, path)
+        words = [sys.executable, str(WORKER), "migrate", str(path)]
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "opening\n"
+        time.sleep(random.random() * whole)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        with closing(sqlite3.connect(path)) as raw:
+            assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        found = shape(path)
+        outcomes.add(found[0])
+        assert found == old_shape or found[0] == migrate.SCHEMA
+        SqliteStore.open(path).close()
+        assert rows_of(path) == right
+    assert 3 in outcomes
+
+
+def rows_of(path: Path) -> list[str]:
+    with closing(sqlite3.connect(path)) as raw:
+        return [line for line in raw.iterdump() if "erasure" not in line]
+
+
+def test_a_migration_killed_in_the_middle_loses_nothing(tmp_path: Path) -> None:
+    run_kills(tmp_path, QUICK, facts=1_000)
+
+
+@pytest.mark.long
+def test_a_migration_killed_fifty_times_loses_nothing(tmp_path: Path) -> None:
+    run_kills(tmp_path, FULL, facts=5_000)

@@ -11,16 +11,16 @@ from threading import Event
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from perdure.domain.fact import Fact, Link, LinkKind
-from perdure.domain.filter import Filter
+from perdure.domain.filter import Filter, admits
 from perdure.domain.time import Window
 from perdure.ports.probe import GraphProbe, Probe, SemanticProbe, TemporalProbe
 from perdure.ports.store import Features, NewFact, Order, Selection
-from perdure.stores.index import bank_index, postings, vectors
+from perdure.stores.index import postings, vectors
 from perdure.stores.index.bank_index import BankIndex
 from perdure.testing.agreement import assert_same_hits
 from perdure.testing.samples import ENTITIES, START, Sampler
@@ -34,7 +34,7 @@ def assert_answers(feed: ListFeed, index: BankIndex, probe: Probe, where: Filter
     """As the oracle, and ties in recorded order."""
     found = snapshot(index, feed).search(probe, where, limit, feed.entity_names(ENTITIES))
     expected = expected_hits(feed, probe, where, limit)
-    coded = isinstance(probe, SemanticProbe) and len(feed.facts) > vectors.EXACT_UP_TO
+    coded = isinstance(probe, SemanticProbe) and vectors.EXACT_UP_TO < 20_000
     try:
         assert_same_hits(expected, found, 0.02 if coded else 1e-5)
     except AssertionError as error:
@@ -76,7 +76,6 @@ class IndexMachine(RuleBasedStateMachine):
         self.patched = pytest.MonkeyPatch()
         self.patched.setattr(postings, "TAIL", tail)
         self.patched.setattr(vectors, "EXACT_UP_TO", exact)
-        self.patched.setattr(bank_index, "_UNPACKED_AT_ONCE", 10)
         self.sampler = Sampler(Random(seed))
         self.feed = ListFeed([keyed.entity for keyed in self.sampler.entities()])
         self.index, self.seldom = BankIndex("sample"), BankIndex("sample")
@@ -148,9 +147,10 @@ class IndexMachine(RuleBasedStateMachine):
     @rule(limit=st.sampled_from((1, 7, 1000)))
     def ask(self, limit: int) -> None:
         where = self.sampler.filter()
-        exact = len(self.feed.facts) <= vectors.EXACT_UP_TO
         for probe in self.sampler.probes():
-            if exact or not isinstance(probe, TemporalProbe) or probe.vector is None:
+            # Codes round cosines: which of two facts stands in a window's hits, and what is linked with it, may differ.
+            coded = isinstance(probe, TemporalProbe) and vectors.EXACT_UP_TO < 20_000
+            if not coded or probe.vector is None:
                 for index in (self.index, self.seldom, BankIndex("sample")):
                     assert_answers(self.feed, index, probe, where, limit)
         among = {number for number in self.feed.facts if number % 2}
@@ -191,6 +191,43 @@ def test_a_fact_that_loses_links_loses_its_place_at_a_hub() -> None:
     for name in "xy":
         feed.delete(name)
     assert found_ids(feed, index, probe) == ["b"]
+
+
+def test_of_equals_at_a_hub_the_first_recorded_are_taken() -> None:
+    feed, index = ListFeed(), BankIndex("sample")
+    feed.insert([small_fact(name, entity_ids=("hub",)) for name in "dbca"])
+    assert found_ids(feed, index, GraphProbe({}, {"hub": 1.0}, hub_cap=2)) == ["d", "b"]
+    feed.rewrite("d", small_fact("d", entity_ids=("hub",)))
+    assert found_ids(feed, index, GraphProbe({}, {"hub": 1.0}, hub_cap=2)) == ["d", "b"]
+
+
+def test_an_index_that_missed_changes_is_built_anew() -> None:
+    feed, index = ListFeed(), BankIndex("sample")
+    feed.insert([small_fact(name, entity_ids=("hub",)) for name in "abc"])
+    probe = GraphProbe({}, {"hub": 1.0})
+    assert found_ids(feed, index, probe) == ["a", "b", "c"]
+    feed.delete("b")
+    feed.drop_changes()
+    assert found_ids(feed, index, probe) == ["a", "c"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEEDS)
+def test_masks_admit_what_filters_admit(seed: int) -> None:
+    sampler = Sampler(Random(seed))
+    feed = ListFeed()
+    for number in range(1, 41):
+        new = sampler.new_fact()
+        if number % 2:
+            retired = max(sampler.moment(), new.fact.recorded_at or START)
+            other = sampler.random.choice((None, "another"))
+            new = replace(new, fact=replace(new.fact, retired_at=retired, superseded_by=other))
+        feed.insert([new])
+    taken = snapshot(BankIndex("sample"), feed)
+    for _ in range(10):
+        where = sampler.filter()
+        numbers, _ = taken.listing(Selection(where=where, order=Order.OLDEST_RECORDED))
+        assert numbers == [number for number, new in feed.facts.items() if admits(where, new.fact)]
 
 
 def test_an_older_snapshot_keeps_its_answers() -> None:

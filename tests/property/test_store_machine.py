@@ -152,7 +152,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule()
     def record(self) -> None:
         number = self.sampler.random.randrange(3)
-        record = Record(kind="note", id=f"r{number}", body={"text": f"{self.time}"})
+        record = Record(kind="note", id=f"r{number}", bank=BANK, body={"text": f"{self.time}"})
         self.write(lambda tx: (tx.put_records([record]), tx.delete_records("note", [f"r{number + 1}"])))
 
     @rule()

@@ -1,7 +1,7 @@
 """Reads date expressions, finds the events that bound time, and writes dates out in full.
 
-The package needs the standard library only and imports nothing else of perdure. How a reader is found is told in
-`reader` and `scan`; a language other than English is one file in `languages`, read by `templates`.
+The package needs the standard library only and imports nothing else of perdure. `reader` tells which reader is tried at
+which word, `scan` how readers call each other; a language other than English is one file in `languages`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime
 
 from perdure.dates.model import Anchor, DateOptions, Relation
-from perdure.dates.reader import read_english
+from perdure.dates.reader import read_text
 
 _RELATIONS: dict[str, Relation] = {
     "before": "before", "prior to": "before", "after": "after", "following": "after", "once": "after", "as soon as": "after",
@@ -86,7 +86,7 @@ def _event(text: str, start: int) -> str:
 
 def _is_date(phrase: str, offset: int) -> bool:
     """Whether a date expression stands where the event would begin."""
-    for span in read_english(phrase, _REFERENCE, "past", DateOptions()):
+    for span in read_text(phrase, _REFERENCE, "past", DateOptions(), "en"):
         if span.kind in ("duration", "recurring") or span.end <= offset:
             continue
         if phrase[offset : max(span.start, offset)].strip().lower() in _DETERMINERS:

@@ -36,11 +36,6 @@ def add_months(moment: datetime, months: int) -> datetime:
     return moment.replace(year=year, month=month + 1, day=min(moment.day, days_in_month(year, month + 1)))
 
 
-def month_start(moment: datetime) -> datetime:
-    """The first day of the moment's month."""
-    return midnight(moment).replace(day=1)
-
-
 def week_start(moment: datetime) -> datetime:
     """The Monday of the moment's week."""
     return midnight(moment) - DAY * moment.weekday()

@@ -12,23 +12,19 @@ from typing import Any, NamedTuple
 
 TOKEN = re.compile(r"[0-9]+|[^\W\d_]+(?:['’](?![sS]\b)[^\W\d_]+)*|['’][sS]\b|\S")
 _FOLDER = os.path.join(os.path.dirname(__file__), "languages")
-_TABLES = (
-    "months",
-    "weekdays",
-    "plural_weekdays",
-    "units",
-    "seasons",
-    "cardinals",
-    "ordinals",
-    "decades",
-    "meals",
-)
+_TABLES = ("months", "weekdays", "plural_weekdays", "units", "seasons", "cardinals", "ordinals", "decades",
+           "shifts", "meals", "rates")  # fmt: skip
+_PHRASE_TABLES = ("bounds", "bounds_after", "holidays")
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _LONG = re.compile(r"[^\W\d_]{4,}")
 _SLOT = re.compile(r"\{[a-z]+\}")
 _ASCII = re.compile("[A-Za-z]")
 # A Chinese or Japanese sign says as much as a few Latin letters; a name in brackets does not make a text Chinese.
 _SCRIPT_WEIGHT = 3
+
+
+Phrases = dict[str, list[tuple[list[str], str]]]
+"""Phrases, as words, with what they mean: by first word, longest first."""
 
 
 def split_words(text: str) -> list[str]:
@@ -41,25 +37,13 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_MORE_TRIGGERS = word_set(
-    "noon noonish midday midnight tonight tonite o'clock oclock clock eod time moment possible today tomorrow yesterday "
-    "tmr tmrw tomorow now currently asap otd ytd mtd qtd date present daily nightly weekly fortnightly monthly quarterly "
-    "yearly annually annual hourly biweekly bimonthly biannual biannually semiannually semimonthly everyday weekday weekdays"
-)
-_ENGLISH = word_set(
-    "the and to of a is was i we he she they you it in on at for with my his her our their this that have had has did are were be been "
-    "what when where who how from about will would can not but so if then me us him them your its as by or an am do does just like all "
-    "there here out up no yes more one very really get got go went some"
-)
-_AMBIGUOUS = word_set(
-    "fine once tag six die ore mars sept mes an prima am war fa fin gen sex dos sei dec mar set un on vier nos le la de em as es "
-    "end plus due quest per non los las ai com era mi bin hat otto con vi al pour mia"
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """The words of English by what they mean; `triggers` are the words without which no text has a date."""
+    """The words of English by what they mean.
+
+    `triggers` are the words without which no text has a date; `hints` tell that a text is English, `ambiguous` words
+    tell nothing.
+    """
 
     months: dict[str, int]
     weekdays: dict[str, int]
@@ -72,8 +56,13 @@ class Lexicon:
     shifts: dict[str, int]
     parts_of_day: dict[str, tuple[int, int, str]]
     meals: dict[str, str]
-    holidays: dict[str, list[tuple[tuple[str, ...], str]]]
+    rates: dict[str, str]
+    bounds: Phrases
+    bounds_after: Phrases
+    holidays: Phrases
     triggers: frozenset[str]
+    hints: frozenset[str]
+    ambiguous: frozenset[str]
 
 
 def load_table(language: str) -> dict[str, Any]:
@@ -92,29 +81,28 @@ def known_languages() -> frozenset[str]:
 def english() -> Lexicon:
     """The English tables."""
     table = load_table("en")
-    plain: dict[str, dict[str, Any]] = {name: table[name] for name in _TABLES}
-    parts = {
-        word: (int(low), int(high), str(code)) for word, (low, high, code) in table["parts_of_day"].items()
-    }
-    holidays = _by_first_word(table["holidays"])
-    words = {word for name in _TABLES for word in plain[name]} | {
-        *holidays,
-        *parts,
-        *(word + "s" for word in parts),
-    }
-    triggers = words | {word.split("'")[0] for word in words} - {""} | _MORE_TRIGGERS
+    tables: dict[str, Any] = {name: table[name] for name in _TABLES}
+    tables |= {name: phrase_table(table[name]) for name in _PHRASE_TABLES}
+    parts = {word: (low, high, code) for word, (low, high, code) in table["parts_of_day"].items()}
+    timely = {word for name in (*_TABLES, "holidays") if name != "shifts" for word in tables[name]}
+    timely |= {form for word in parts for form in (word, word + "s")}
+    triggers = timely | {word.split("'")[0] for word in timely} | {*table["triggers"]}
     return Lexicon(
-        **plain, shifts=table["shifts"], parts_of_day=parts, holidays=holidays, triggers=frozenset(triggers)
+        **tables,
+        parts_of_day=parts,
+        hints=frozenset(table["hints"]),
+        ambiguous=frozenset(table["ambiguous"]),
+        triggers=frozenset(triggers - {""}),
     )
 
 
-def _by_first_word(table: dict[str, str]) -> dict[str, list[tuple[tuple[str, ...], str]]]:
-    """Phrases with their values by first word, longest first."""
-    grouped: dict[str, list[tuple[tuple[str, ...], str]]] = {}
-    for phrase, value in sorted(table.items(), key=lambda entry: -len(split_words(entry[0]))):
-        words = tuple(split_words(phrase))
-        grouped.setdefault(words[0], []).append((words, value))
-    return grouped
+def phrase_table(meanings: dict[str, str]) -> Phrases:
+    """A table of what phrases mean."""
+    table: Phrases = {}
+    entries = [(split_words(phrase), meaning) for phrase, meaning in meanings.items()]
+    for words, meaning in sorted(entries, key=lambda entry: -len(entry[0])):
+        table.setdefault(words[0], []).append((words, meaning))
+    return table
 
 
 class _Vocabulary(NamedTuple):
@@ -128,7 +116,8 @@ class _Vocabulary(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _vocabularies() -> tuple[_Vocabulary, ...]:
-    shared = _ENGLISH | _AMBIGUOUS | english().triggers
+    lex = english()
+    shared = lex.hints | lex.ambiguous | lex.triggers
     return tuple(_vocabulary(code, shared) for code in sorted(known_languages() - {"en"}))
 
 
@@ -157,7 +146,7 @@ def detect_language(text: str, words: Sequence[str]) -> str:
     if _foreign_words().isdisjoint(words):
         return "en"
     said = set(words)
-    best, score = "en", len(said & _ENGLISH)
+    best, score = "en", len(said & english().hints)
     for entry in _vocabularies():
         count = len(said & entry.small) + 2 * len(said & entry.timely)
         if count > score or (count == score >= 2 and best == "en"):

@@ -20,9 +20,7 @@ class DateWindow:
 
     def __post_init__(self) -> None:
         if self.start is not None and self.end is not None and self.start > self.end:
-            raise ValueError(
-                f"window starts at {self.start.isoformat()}, after its end {self.end.isoformat()}"
-            )
+            raise ValueError(f"window from {self.start.isoformat()} ends before, at {self.end.isoformat()}")
 
 
 @dataclass(frozen=True, slots=True)

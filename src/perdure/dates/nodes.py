@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from perdure.dates.calendar import (
@@ -19,11 +19,11 @@ from perdure.dates.calendar import (
     add_months,
     is_date,
     midnight,
-    month_start,
     unit_bounds,
+    unit_start,
     week_start,
 )
-from perdure.dates.lexicon import Lexicon
+from perdure.dates.lexicon import english
 from perdure.dates.model import DateOptions, Kind
 
 DAY_SECONDS = 86400
@@ -136,18 +136,26 @@ def day_node(days: Iterable[datetime], timex: str = "", parts: Parts | None = No
     return Node("date", "day", alts, parts=parts, timex=timex, tags=frozenset(tags))
 
 
-def period_node(pairs: Iterable[tuple[datetime, datetime]], grain: str, timex: str = "", *tags: str) -> Node:
+def alts_of(pairs: Iterable[tuple[datetime, datetime]]) -> list[Alt]:
+    """Readings that begin and end at each of some pairs."""
+    return [Alt(start, stop, stop) for start, stop in dict.fromkeys(pairs)]
+
+
+def period_node(
+    pairs: Iterable[tuple[datetime, datetime]],
+    grain: str,
+    timex: str = "",
+    parts: Parts | None = None,
+    *tags: str,
+) -> Node:
     """A range of days with its possible bounds."""
-    alts = [Alt(start, stop, stop) for start, stop in dict.fromkeys(pairs)]
-    return Node("range", grain, alts, timex=timex, tags=frozenset(tags))
+    return Node("range", grain, alts_of(pairs), parts=parts, timex=timex, tags=frozenset(tags))
 
 
 def calendar_year(year: int) -> Node:
     """A year by number."""
     start = datetime(year, 1, 1)
-    node = period_node([(start, add_months(start, 12))], "year", f"{year:04}")
-    node.parts = Parts(year, None, None)
-    return node
+    return period_node([(start, add_months(start, 12))], "year", f"{year:04}", Parts(year, None, None))
 
 
 def on_day(part: Node, days: int) -> Node:
@@ -205,23 +213,25 @@ class Reference:
 
     __slots__ = ("lex", "now", "options", "today", "zone")
 
-    def __init__(self, now: datetime, zone: tzinfo, lex: Lexicon, options: DateOptions) -> None:
-        self.now = now
-        self.today = midnight(now)
-        self.zone = zone
-        self.lex = lex
+    def __init__(self, said_at: datetime, options: DateOptions) -> None:
+        self.now = said_at.replace(tzinfo=None)
+        self.today = midnight(self.now)
+        self.zone = said_at.tzinfo or UTC
+        self.lex = english()
         self.options = options
 
     def calendar_day(self, year: int | None, month: int, day: int) -> Node | None:
         """A day by numbers; without a year its last and its next occurrence; a day such as 30 February has no reading."""
         if not 1 <= month <= 12 or not 1 <= day <= 31:
             return None
+        parts = Parts(year, month, day)
+        if year is not None:
+            days = [datetime(year, month, day)] if is_date(year, month, day) else []
+            return day_node(days, f"{year:04}-{month:02}-{day:02}", parts)
         # Eight years reach the next leap day, also over a year such as 1900.
-        years = [year] if year is not None else range(self.now.year - 8, self.now.year + 9)
+        years = range(self.now.year - 8, self.now.year + 9)
         days = [datetime(each, month, day) for each in years if is_date(each, month, day)]
-        shown = "XXXX" if year is None else f"{year:04}"
-        days = nearest(days, self.now) if year is None else days
-        return day_node(days, f"{shown}-{month:02}-{day:02}", Parts(year, month, day))
+        return day_node(nearest(days, self.now), f"XXXX-{month:02}-{day:02}", parts)
 
     def day_match(self, year: int | None, month: int, day: int, end: int) -> Match | None:
         """A day by numbers as a reader returns it."""
@@ -230,26 +240,21 @@ class Reference:
 
     def day_of_month(self, day: int) -> Node:
         """ "The 18th": of the last and the next month that has such a day."""
-        months = [add_months(month_start(self.now), step) for step in range(-3, 4)]
+        months = [add_months(unit_start("month", self.now), step) for step in range(-3, 4)]
         days = [month.replace(day=day) for month in months if is_date(month.year, month.month, day)]
         return day_node(nearest(days, self.now), f"XXXX-XX-{day:02}", Parts(None, None, day))
 
     def calendar_month(self, year: int | None, month: int) -> Node:
         """A month by numbers; without a year the last and the next one."""
-        years = (
-            [year]
-            if year is not None
-            else [self.now.year - (month >= self.now.month), self.now.year + (month < self.now.month)]
-        )
-        starts = [datetime(each, month, 1) for each in years]
-        shown = "XXXX" if year is None else f"{year:04}"
-        node = period_node(
-            [(start, add_months(start, 1)) for start in starts], "month", f"{shown}-{month:02}"
-        )
-        node.parts = Parts(year, month, None)
-        return node
+        now = self.now
+        if year is not None:
+            years, shown = [year], f"{year:04}"
+        else:
+            years, shown = [now.year - (month >= now.month), now.year + (month < now.month)], "XXXX"
+        pairs = [(start, add_months(start, 1)) for start in (datetime(each, month, 1) for each in years)]
+        return period_node(pairs, "month", f"{shown}-{month:02}", Parts(year, month, None))
 
-    def month_in(self, month: int, steps: int) -> Node:
+    def shifted_month(self, month: int, steps: int) -> Node:
         """ "Last March": the nearest such month that is over; "next": still to come; "this": of this year."""
         now = self.now
         away = 0 if steps == 0 else -(month >= now.month) if steps < 0 else int(month <= now.month)
@@ -352,21 +357,15 @@ class Reference:
     def now_node(self, timex: str, *tags: str) -> Node:
         """The moment of speaking."""
         now = self.now.replace(microsecond=0)
-        return Node(
-            "datetime",
-            "second",
-            [Alt(now, None, now + FINE_UNITS["second"])],
-            timex=timex,
-            tags=frozenset(tags),
-        )
+        alt = Alt(now, None, now + FINE_UNITS["second"])
+        return Node("datetime", "second", [alt], timex=timex, tags=frozenset(tags))
 
     def unit_node(self, unit: str, steps: int) -> Node:
-        """The unit `steps` away from the moment's, e.g. last week."""
+        """The unit `steps` away from the running one, e.g. last week."""
         start, stop = unit_bounds(unit, self.now, steps)
-        node = period_node([(start, stop)], unit, unit_timex(unit, start, stop), "relative")
-        if unit in ("month", "year"):
-            node.parts = Parts(start.year, start.month if unit == "month" else None, None)
-        return node
+        month = start.month if unit == "month" else None
+        parts = Parts(start.year, month, None) if unit in ("month", "year") else None
+        return period_node([(start, stop)], unit, unit_timex(unit, start, stop), parts, "relative")
 
 
 def nearest(dates: list[datetime], now: datetime) -> list[datetime]:

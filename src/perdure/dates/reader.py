@@ -8,40 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache
 
 from perdure.dates.calendar import DAY
-from perdure.dates.grammar.clock import match_clock
-from perdure.dates.grammar.combine import half_of_named_day, operand
-from perdure.dates.grammar.days import (
-    bare_ordinal_day,
-    counted_weekdays,
-    holiday,
-    named_day,
-    on_weekday_next_week,
-    ordinal_weekday,
-    relative_day,
-    week_then_weekday,
-    weekday,
+from perdure.dates.grammar import (
+    clock,
+    combine,
+    days,
+    distances,
+    numbers,
+    numeric,
+    periods,
+    portions,
+    ranges,
+    recurring,
+    times,
 )
-from perdure.dates.grammar.distances import (
-    bounded_distance,
-    day_near,
-    distance,
-    last_units,
-    length_from,
-    unit_near,
-    weekday_at_distance,
-    weekends_away,
-)
-from perdure.dates.grammar.numbers import duration
-from perdure.dates.grammar.numeric import compact_day, numeric_day
-from perdure.dates.grammar.periods import period
-from perdure.dates.grammar.portions import part_of_period, portion, rest_of, to_date
-from perdure.dates.grammar.ranges import BOUND_WORDS, anything, bounded
-from perdure.dates.grammar.recurring import RATES, recurring
-from perdure.dates.grammar.times import end_of_day, now, part_of_day
 from perdure.dates.lexicon import detect_language, english, word_set
 from perdure.dates.model import DateOptions, DateSpan, DateValue, DateWindow, Prefer
 from perdure.dates.nodes import Alt, Match, Node, Reference
@@ -53,6 +36,10 @@ _NUMBER = "#"
 _COUNTS = word_set("a an few some several couple dozen handful half quarter another ½ ¼ ¾ #")
 _LEADS = word_set(
     "in from between starting every each any once twice per one bi semi all whole entire full more less fewer longer shorter"
+)
+_WORD = re.compile(r"[^\W\d_]+|[0-9]")
+_LINKS = word_set(
+    "than of or time on as to and my our ( - , = soon about approximately other working work business / c b single full more"
 )
 
 Table = dict[str, tuple[Reader, ...]]
@@ -66,19 +53,19 @@ def _day_readers() -> Table:
         "today otd tomorrow tmr tmrw tomorow yesterday the day this next following previous last current present"
     )
     return _by_first_word(
-        (holiday, [*lex.holidays, *lex.shifts]),
-        (relative_day, today),
-        (day_near, ["the", "day", *lex.weekdays]),
-        (weekday_at_distance, lex.weekdays),
-        (week_then_weekday, lex.shifts),
-        (ordinal_weekday, ["last", *ordinals]),
-        (counted_weekdays, [*_COUNTS, *lex.cardinals]),
-        (on_weekday_next_week, ["on"]),
-        (weekday, [*lex.weekdays, *lex.shifts]),
-        (numeric_day, [_NUMBER, "the", "next", "this", "last"]),
-        (compact_day, [_NUMBER]),
-        (named_day, [*lex.months, *ordinals]),
-        (bare_ordinal_day, ["the", _NUMBER]),
+        (days.holiday, [*lex.holidays, *lex.shifts]),
+        (days.relative_day, today),
+        (distances.day_near, ["the", "day", *lex.weekdays]),
+        (distances.weekday_at_distance, lex.weekdays),
+        (days.week_then_weekday, lex.shifts),
+        (days.ordinal_weekday, ["last", *ordinals]),
+        (days.counted_weekdays, [*_COUNTS, *lex.cardinals]),
+        (days.on_weekday_next_week, ["on"]),
+        (days.weekday, [*lex.weekdays, *lex.shifts]),
+        (numeric.numeric_day, [_NUMBER, "the", "next", "this", "last"]),
+        (numeric.compact_day, [_NUMBER]),
+        (days.named_day, [*lex.months, *ordinals]),
+        (days.bare_ordinal_day, ["the", _NUMBER]),
     )
 
 
@@ -88,23 +75,24 @@ def _other_readers() -> Table:
     counts = [*_COUNTS, *lex.cardinals]
     ordinals = ["the", *lex.ordinals, *lex.cardinals, _NUMBER]
     nouns = word_set("month same that year fiscal financial school calendar academic fy cy sy w wk q h ' ’ ‘")
+    names = [*lex.months, *lex.seasons, *lex.units, *lex.decades]
     parts = [*lex.parts_of_day, *(word + "s" for word in lex.parts_of_day), *lex.meals, *lex.shifts]
     return _by_first_word(
-        (weekends_away, counts),
-        (distance, ["in", "within", *counts]),
-        (length_from, ["for", *counts]),
-        (bounded_distance, word_set("more less fewer longer over under")),
-        (last_units, [*lex.shifts, *counts]),
-        (part_of_period, ["last", "final", *ordinals]),
-        (rest_of, word_set("rest remaining remainder balance")),
-        (to_date, word_set("ytd mtd qtd week month quarter year to")),
-        (portion, word_set("early earlier late later mid middle beginning start end close")),
-        (unit_near, ["the", *lex.units]),
-        (period, [*lex.months, *lex.shifts, *lex.seasons, *lex.units, *lex.decades, *nouns, *ordinals]),
-        (now, word_set("now right just at as asap currently nowadays")),
-        (end_of_day, word_set("the eod end")),
-        (part_of_day, [*parts, *word_set("day tonight tonite early earlier late later mid in")]),
-        (match_clock, [*lex.cardinals, *word_set("# noon noonish midday midnight mid half quarter a")]),
+        (distances.weekends_away, counts),
+        (distances.distance, ["in", "within", *counts]),
+        (distances.length_from, ["for", *counts]),
+        (distances.bounded_distance, word_set("more less fewer longer over under")),
+        (distances.last_units, [*lex.shifts, *counts]),
+        (portions.part_of_period, ["last", "final", *ordinals]),
+        (portions.rest_of, word_set("rest remaining remainder balance")),
+        (portions.to_date, word_set("ytd mtd qtd week month quarter year to")),
+        (portions.portion, word_set("early earlier late later mid middle beginning start end close")),
+        (distances.unit_near, ["the", *lex.units]),
+        (periods.period, [*names, *lex.shifts, *nouns, *ordinals]),
+        (times.now, word_set("now right just at as asap currently nowadays")),
+        (times.end_of_day, word_set("the eod end")),
+        (times.part_of_day, [*parts, *word_set("day tonight tonite early earlier late later mid in")]),
+        (clock.match_clock, [*lex.cardinals, *word_set("# noon noonish midday midnight mid half quarter a")]),
     )
 
 
@@ -135,15 +123,22 @@ def _atom(scan: Scan, i: int) -> Match | None:
     return _longest(_other_readers(), scan, i, _day(scan, i))
 
 
-GRAMMAR = Grammar(day=_day, atom=_atom, period=period, operand=operand)
-_EXPRESSIONS: tuple[Reader, ...] = (recurring, half_of_named_day, bounded, anything, duration)
+GRAMMAR = Grammar(day=_day, atom=_atom, period=periods.period, operand=combine.operand)
+_EXPRESSIONS: tuple[Reader, ...] = (
+    recurring.recurring,
+    combine.half_of_named_day,
+    ranges.bounded,
+    ranges.anything,
+    numbers.duration,
+)
 
 
 @lru_cache(maxsize=1)
 def first_words() -> frozenset[str]:
     """Every word that an expression can begin with, except numbers in digits."""
     atoms = _day_readers().keys() | _other_readers().keys()
-    return BOUND_WORDS.union(atoms, RATES, _LEADS, english().plural_weekdays)
+    lex = english()
+    return ranges.AROUND.union(atoms, _LEADS, lex.bounds, lex.rates, lex.plural_weekdays)
 
 
 def expression(scan: Scan, i: int) -> Match | None:
@@ -160,54 +155,34 @@ def expression(scan: Scan, i: int) -> Match | None:
     return best
 
 
-_WORD = re.compile(r"[^\W\d_]+|[0-9]")
-_LINKS = word_set(
-    "than of or time on as to and my our ( - , = soon about approximately other working work business / c b single full more"
-)
-
-
 def read_text(
-    text: str, reference: datetime, prefer: Prefer, options: DateOptions, language: str | None = None
+    text: str, said_at: datetime, prefer: Prefer, options: DateOptions, language: str | None = None
 ) -> list[DateSpan]:
     """The expressions of a text in order, in the given language or the one it seems to be in."""
     words = _WORD.findall(text.lower())
     language = detect_language(text, words) if language is None else language
-    if language == "en":
-        return _read_english(text, words, reference, prefer, options)
-    ref = Reference(reference.replace(tzinfo=None), reference.tzinfo or UTC, english(), options)
-    spans = (
-        _span(ref, node, text, start, end, prefer) for node, start, end in read_templates(text, ref, language)
-    )
-    return [span for span in spans if span is not None]
+    if language != "en":
+        ref = Reference(said_at, options)
+        nodes = read_templates(text, ref, language)
+        spans = [_span(ref, node, text, start, end, prefer) for node, start, end in nodes]
+        return [span for span in spans if span is not None]
+    return [] if _triggers().isdisjoint(words) else _read_english(text, said_at, prefer, options)
 
 
-def is_english(text: str) -> bool:
-    """Whether a text seems to be English."""
-    return detect_language(text, _WORD.findall(text.lower())) == "en"
+def has_english_dates(text: str) -> bool:
+    """Whether a text seems to be English and has a word without which no English text has a date."""
+    words = _WORD.findall(text.lower())
+    return not _triggers().isdisjoint(words) and detect_language(text, words) == "en"
 
 
-def may_be_dated(text: str) -> bool:
-    """Whether a text has a word without which no English text has a date."""
-    return not _triggers().isdisjoint(_WORD.findall(text.lower()))
-
-
-def read_english(text: str, reference: datetime, prefer: Prefer, options: DateOptions) -> list[DateSpan]:
-    """The expressions of an English text in order."""
-    return _read_english(text, _WORD.findall(text.lower()), reference, prefer, options)
-
-
-def _read_english(
-    text: str, words: list[str], reference: datetime, prefer: Prefer, options: DateOptions
-) -> list[DateSpan]:
-    if _triggers().isdisjoint(words):
-        return []
-    zone = reference.tzinfo or UTC
-    scan = Scan(text, reference.replace(tzinfo=None), zone, english(), options, GRAMMAR)
+def _read_english(text: str, said_at: datetime, prefer: Prefer, options: DateOptions) -> list[DateSpan]:
+    scan = Scan(text, said_at, options, GRAMMAR)
     spans: list[DateSpan] = []
     for i in _candidates(scan):
         if spans and scan.starts[i] < spans[-1].end:
             continue
-        if (match := expression(scan, i)) is None:
+        match = expression(scan, i)
+        if match is None:
             continue
         span = _span(scan, match[0], text, scan.starts[i], scan.ends[match[1] - 1], prefer)
         if span is not None:

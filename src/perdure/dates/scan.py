@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime
 from functools import wraps
 from typing import TypeVar
 
-from perdure.dates.lexicon import TOKEN, Lexicon
+from perdure.dates.lexicon import TOKEN, Phrases
 from perdure.dates.model import DateOptions
 from perdure.dates.nodes import Match, Reference
 
@@ -41,29 +41,28 @@ class Scan(Reference):
 
     __slots__ = ("depth", "ends", "grammar", "memo", "numbers", "size", "spaced", "starts", "text", "words")
 
-    def __init__(
-        self, text: str, now: datetime, zone: tzinfo, lex: Lexicon, options: DateOptions, grammar: Grammar
-    ) -> None:
-        super().__init__(now, zone, lex, options)
+    def __init__(self, text: str, said_at: datetime, options: DateOptions, grammar: Grammar) -> None:
+        super().__init__(said_at, options)
         self.text = text
         self.grammar = grammar
-        words: list[str] = []
-        starts: list[int] = []
-        ends: list[int] = []
+        self.words: list[str] = []
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        self.spaced: list[bool] = []
+        self.numbers: list[int | None] = []
+        end = -1
         for match in TOKEN.finditer(text):
-            words.append(match.group())
-            starts.append(match.start())
-            ends.append(match.end())
-        self.size = len(words)
-        self.starts, self.ends = starts, ends
-        padding = [True] * _PADDING
-        self.spaced = (
-            [True, *(a != b for a, b in zip(starts[1:], ends, strict=False)), *padding] if words else padding
-        )
-        self.words = [*(word.lower().replace("’", "'") for word in words), *[""] * _PADDING]
-        self.numbers: list[int | None] = [
-            int(word) if len(word) <= 6 and word.isascii() and word.isdigit() else None for word in words
-        ]
+            word, start = match.group(), match.start()
+            self.spaced.append(start != end)
+            end = match.end()
+            self.starts.append(start)
+            self.ends.append(end)
+            self.words.append(word.lower().replace("’", "'"))
+            self.numbers.append(int(word) if len(word) <= 6 and word.isascii() and word.isdigit() else None)
+        self.size = len(self.words)
+        # Padding at the end, which indexes below zero reach too.
+        self.words += [""] * _PADDING
+        self.spaced += [True] * _PADDING
         self.numbers += [None] * _PADDING
         self.depth = 0
         self.memo: dict[tuple[object, int], object] = {}
@@ -90,7 +89,15 @@ class Scan(Reference):
 
     def at(self, index: int, *phrase: str) -> bool:
         """Whether the words of a phrase stand at an index."""
-        return self.words[index : index + len(phrase)] == list(phrase)
+        words = self.words
+        return words[index] == phrase[0] and words[index : index + len(phrase)] == list(phrase)
+
+    def phrase(self, index: int, table: Phrases) -> tuple[str, int] | None:
+        """What the longest phrase of a table at an index means, and the index after it."""
+        for words, meaning in table.get(self.words[index], ()):
+            if self.words[index : index + len(words)] == words:
+                return meaning, index + len(words)
+        return None
 
     def skip(self, index: int, *words: str) -> int:
         """The index after one optional word out of `words`."""
@@ -113,10 +120,9 @@ class Scan(Reference):
 
     def year_by_word(self, index: int) -> tuple[int, int] | None:
         """The year of "last year" or "this year" and the index after."""
-        steps = self.steps(index)
-        return (
-            None if steps is None or self.words[index + 1] != "year" else (self.now.year + steps, index + 2)
-        )
+        if (steps := self.steps(index)) is None or self.words[index + 1] != "year":
+            return None
+        return self.now.year + steps, index + 2
 
     def digits(self, index: int) -> int:
         """How many digits the number at an index has, 0 for anything else."""

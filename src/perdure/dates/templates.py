@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import count
 from typing import Any
 
 from perdure.dates.calendar import DAY, is_date
@@ -64,12 +65,10 @@ def templates(language: str) -> Templates:
 
 def _compile(number: int, text: str, table: dict[str, Any], spaced: bool) -> str:
     """A pattern as a group p<number> with its slots as groups s<number>_<slot>_<count>."""
-    seen = 0
+    counter = count(1)
 
     def slot(match: re.Match[str]) -> str:
-        nonlocal seen
-        seen += 1
-        return f"(?P<s{number}_{match.group(1)}_{seen}>{_alternatives(match.group(1), table, spaced)})"
+        return f"(?P<s{number}_{match[1]}_{next(counter)}>{_alternatives(match[1], table, spaced)})"
 
     # A blank stands for white space, except in look-behinds, which must have a fixed width.
     kept = re.sub(r"\(\?<[=!][^)]*\)", lambda match: match.group().replace(" ", _BLANK), text)
@@ -91,14 +90,12 @@ def read_templates(text: str, ref: Reference, language: str) -> Iterator[tuple[N
     """The expressions of a text in a language that has patterns: the nodes with where they begin and end."""
     table = templates(language)
     for match in table.pattern.finditer(text):
-        number = next(index for index in range(len(table.rules)) if match.group(f"p{index}") is not None)
-        groups = {
-            name: value
-            for name, value in match.groupdict().items()
-            if value and name.startswith(f"s{number}_")
-        }
-        rule, *details = table.rules[number].split()
-        said = _Said(ref, table, {name.split("_")[1]: value for name, value in groups.items()}, details)
+        # A pattern's own group closes after its slots, so it is the last.
+        number = str(match.lastgroup).removeprefix("p")
+        named = [(name, value) for name, value in match.groupdict().items() if value]
+        slots = {name.split("_")[1]: value for name, value in named if name.startswith(f"s{number}_")}
+        rule, *details = table.rules[int(number)].split()
+        said = _Said(ref, table, slots, details)
         try:
             node = _RULES[rule](said)
         except (ValueError, OverflowError):
@@ -203,7 +200,7 @@ def _month(said: _Said) -> Node | None:
         return None
     if details[:2] == ["of", "year"]:
         return ref.calendar_month(ref.now.year + int(details[2]), month)
-    return ref.month_in(month, _STEPS[details[0]]) if details else ref.calendar_month(said.year, month)
+    return ref.shifted_month(month, _STEPS[details[0]]) if details else ref.calendar_month(said.year, month)
 
 
 _RULES: dict[str, Callable[[_Said], Node | None]] = {

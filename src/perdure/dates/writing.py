@@ -11,7 +11,7 @@ from typing import Protocol
 from perdure.dates.calendar import DAY, WEEK, aware, midnight
 from perdure.dates.lexicon import english, word_set
 from perdure.dates.model import DateOptions, DateSpan, DateWindow, Prefer
-from perdure.dates.reader import is_english, may_be_dated, read_text
+from perdure.dates.reader import has_english_dates, read_text
 
 _MONTHS = "January February March April May June July August September October November December".split()
 _SEASONS = {3: "spring", 6: "summer", 9: "autumn", 12: "winter"}
@@ -168,7 +168,7 @@ def make_absolute(
 
     Sentences that speak of the future are read toward it, with `leaning` "future" all are.
     """
-    if not may_be_dated(text) or not is_english(text):
+    if not has_english_dates(text):
         return text
     pieces: list[str] = []
     position = 0
@@ -289,7 +289,7 @@ def _replacement(
 @cache
 def _feasts() -> re.Pattern[str]:
     """Names of feasts: they say more than their date and are kept."""
-    names = {words for entries in english().holidays.values() for words, _ in entries}
+    names = {tuple(words) for entries in english().holidays.values() for words, _ in entries}
     worded = sorted((r"\s?".join(map(re.escape, words)) for words in names), key=len, reverse=True)
     return re.compile(rf"(?i)\b(?:{'|'.join(worded)})\b")
 
@@ -349,9 +349,8 @@ def _placed(text: str, span: DateSpan, preposition: str, words: str) -> tuple[in
     first = text[start].isupper() and _OPENS.search(text, 0, start) is not None
     word = previous.lower()
     if word in _PREPOSITIONS:
-        if word == preposition or not (
-            word in _WRONG_FOR_DAY or (word in ("on", "for") and preposition == "between")
-        ):
+        wrong = word in _WRONG_FOR_DAY or (word in ("on", "for") and preposition == "between")
+        if word == preposition or not wrong:
             return start, span.end, words
         return before, span.end, f"{_cased(previous[0].isupper(), preposition)} {words}"
     opens = word == "" or word[-1] in ".,!?;:" or word in ("that", "because", "but")

@@ -42,7 +42,8 @@ Said = tuple[Clock, int]
 def clock_node(scan: Scan, clock: Clock) -> Node:
     """The node of a clock time, twice where it may be before or after noon."""
     hours = [clock.hour, (clock.hour + 12) % 24] if clock.open else [clock.hour % 24]
-    moments = [scan.today + clock._replace(hour=hour).offset for hour in hours]
+    past_hour = timedelta(minutes=clock.minute, seconds=clock.second)
+    moments = [scan.today + timedelta(hours=hour) + past_hour for hour in hours]
     alts = [Alt(moment, None, moment + FINE_UNITS[clock.grain]) for moment in moments]
     timex = moments[0].strftime(_FORMATS[clock.grain])
     return Node("time", clock.grain, alts, clock_open=clock.open, timex=timex)
@@ -106,7 +107,7 @@ def _numeric_clock(scan: Scan, i: int) -> Said | None:
     if width <= 2:
         if words[i + 1] == ":" and scan.digits(i + 2) == 2:
             return _colon_clock(scan, hour, i)
-        if _dotted_minutes(scan, i) and not scan.spaced[i + 2] and _half_of_day(scan, i + 3) is not None:
+        if dotted_minutes(scan, i) and not scan.spaced[i + 2] and _half_of_day(scan, i + 3) is not None:
             return _with_half(scan, Clock(hour, scan.numbers[i + 2] or 0, 0, "minute"), i + 3)
         return _with_half(scan, Clock(hour), i + 1) if _half_of_day(scan, i + 1) is not None else None
     clock = Clock(hour // 100, hour % 100, 0, "minute")
@@ -117,7 +118,7 @@ def _numeric_clock(scan: Scan, i: int) -> Said | None:
     return (clock, i + 2) if hours and 1 <= clock.hour < 24 and clock.minute < 60 else None
 
 
-def _dotted_minutes(scan: Scan, i: int) -> bool:
+def dotted_minutes(scan: Scan, i: int) -> bool:
     """Whether ".30" follows a number."""
     return scan.words[i + 1] == "." and scan.digits(i + 2) == 2 and not scan.spaced[i + 1]
 
@@ -260,7 +261,7 @@ def expected_clock(scan: Scan, i: int) -> Said | None:
     number = scan.numbers[i]
     if number is not None and scan.digits(i) == 4 and number < 1000 and number % 100 < 60:
         return Clock(number // 100, number % 100, 0, "minute", 1 <= number // 100 <= 12), i + 1
-    if number is not None and _dotted_minutes(scan, i):
+    if number is not None and dotted_minutes(scan, i):
         if scan.words[i + 3] == "%":
             return None
         return _with_half(scan, Clock(number, scan.numbers[i + 2] or 0, 0, "minute"), i + 3)

@@ -10,6 +10,7 @@ from perdure.dates.grammar.clock import (
     Said,
     clock,
     clock_node,
+    dotted_minutes,
     expected_clock,
     hour_and_minute_words,
     match_of,
@@ -19,7 +20,7 @@ from perdure.dates.grammar.days import nth_weekday_at, nth_weekday_of
 from perdure.dates.grammar.numeric import numeric_day
 from perdure.dates.grammar.times import clock_range, iso_time, part_name, part_of_day
 from perdure.dates.lexicon import word_set
-from perdure.dates.nodes import Alt, Match, Node, day_node, days_of, opened, pin
+from perdure.dates.nodes import Match, Node, alts_of, day_node, days_of, opened, pin
 from perdure.dates.scan import Scan, memoised
 
 _AT = word_set("at @ around about circa by starting")
@@ -29,14 +30,7 @@ _AFTER_HOUR = word_set(
     "tonight tonite though then that as it he she they you my"
 )
 _BEFORE_NUMBER = word_set("building room number $ . : - / , one a episode page gate")
-_BOUNDS = {
-    "before": "before",
-    "by": "before",
-    "until": "until",
-    "till": "until",
-    "after": "after",
-    "since": "since",
-}
+_BOUNDS = {"by": "before", "till": "until", **{word: word for word in ("before", "until", "after", "since")}}
 
 
 @memoised
@@ -87,9 +81,7 @@ def _announced_clock(scan: Scan, i: int) -> Match | None:
     """ "7 in the morning", "5 this evening", "9 tonight", "at 6.45", "five-thirty tomorrow"."""
     words = scan.words
     if words[i] == "at":
-        dotted = (
-            scan.digits(i + 1) and words[i + 2] == "." and scan.digits(i + 3) == 2 and not scan.spaced[i + 2]
-        )
+        dotted = scan.digits(i + 1) > 0 and dotted_minutes(scan, i + 1)
         return match_of(scan, expected_clock(scan, i + 1)) if dotted else None
     said = expected_clock(scan, i)
     if said is None or (scan.digits(i) > 2 and words[i + 1] != ":"):
@@ -129,10 +121,10 @@ def _extended(scan: Scan, node: Node, j: int) -> Match | None:
         return _time_then_part(scan, node, j) or _time_then_day(scan, node, j)
     if node.kind == "datetimerange" and node.part:
         return _part_then_time(scan, node, j) or _part_then_week(scan, node, j)
-    undecided = not node.part and (node.clock_open or "day_last" in node.tags)
-    return (
-        _time_then_part(scan, node, j) if undecided and node.kind in ("datetime", "datetimerange") else None
-    )
+    undecided = node.clock_open or "day_last" in node.tags
+    if node.part or not undecided or node.kind not in ("datetime", "datetimerange"):
+        return None
+    return _time_then_part(scan, node, j)
 
 
 def _clock_after(scan: Scan, k: int) -> Said | None:
@@ -163,9 +155,9 @@ def _day_then_time(scan: Scan, node: Node, j: int) -> Match | None:
     if times is not None:
         return _on_pinned(scan, times[0], node, times[1])
     part = part_of_day(scan, scan.skip(k, "at") if words[k + 1] == "night" else k)
-    return (
-        (scan.on_days(part[0], node), part[1]) if part is not None and part[0].kind == "timerange" else None
-    )
+    if part is None or part[0].kind != "timerange":
+        return None
+    return scan.on_days(part[0], node), part[1]
 
 
 def _gap(scan: Scan, j: int) -> int:
@@ -258,9 +250,6 @@ def half_of_named_day(scan: Scan, i: int) -> Match | None:
         if match is None or part_name(scan, match[1]) is not None:
             return None
         days, end = match
-    noons = [start + timedelta(hours=12) for start in days.starts]
-    halves = [
-        (noon - timedelta(hours=12), noon) if early else (noon, noon + timedelta(hours=12)) for noon in noons
-    ]
-    alts = [Alt(first, last, last) for first, last in halves]
-    return Node("datetimerange", "part_of_day", alts, mod="start" if early else "end"), end
+    half = timedelta(hours=12)
+    halves = [(day, day + half) if early else (day + half, day + 2 * half) for day in days.starts]
+    return Node("datetimerange", "part_of_day", alts_of(halves), mod="start" if early else "end"), end

@@ -22,6 +22,12 @@ _AFTER_DAY = word_set(
     "they it that which as please works would will my this next last so then but except because"
 )
 _LEADS = word_set("on until by till through since before after")
+_AMBIGUOUS = word_set("sun sat mon wed thu fri wednes")
+_BEFORE = word_set(
+    "on next last this every each until by from to or and , ( week - between since before after : previous of & / past coming"
+)
+_RECENT = word_set("past last previous")
+_SOON = word_set("coming upcoming next following")
 
 
 def relative_day(scan: Scan, i: int) -> Match | None:
@@ -157,12 +163,12 @@ def _bare_number_day(scan: Scan, i: int, j: int) -> Match | None:
         return None
     following = scan.words[j + 1]
     timed = j > i and following in ("from", "between", "at") and expected_clock(scan, j + 2) is not None
-    if timed or (scan.words[i - 1] == "on" and ends_clause(scan, j + 1)):
+    if timed or (scan.words[i - 1] == "on" and _ends_clause(scan, j + 1)):
         return scan.day_of_month(number), j + 1
     return None
 
 
-def ends_clause(scan: Scan, j: int) -> bool:
+def _ends_clause(scan: Scan, j: int) -> bool:
     """Whether the text, a sentence or a clause ends at an index; a dot before digits ends none."""
     if scan.words[j] == ".":
         return scan.spaced[j + 1] or j + 1 >= scan.size
@@ -182,7 +188,7 @@ def _names_something(scan: Scan, k: int) -> bool:
 def holiday(scan: Scan, i: int) -> Match | None:
     """A holiday with what tells its year: "last Easter", "Black Friday 2010", "Labor Day weekend"."""
     steps, j = scan.shifted(i)
-    if (named := _holiday_at(scan, j)) is None:
+    if (named := scan.phrase(j, scan.lex.holidays)) is None:
         return None
     rule, k = named
     after_name = scan.skip(k, "weekend")
@@ -196,14 +202,6 @@ def holiday(scan: Scan, i: int) -> Match | None:
         return day_node(days, f"{days[0]:%Y-%m-%d}", None, "holiday"), end
     parts = Parts(None, days[0].month, days[0].day)
     return day_node(days, f"XXXX-{days[0]:%m-%d}", parts, "holiday"), end
-
-
-def _holiday_at(scan: Scan, i: int) -> tuple[str, int] | None:
-    """A holiday's rule and the index after its name."""
-    for words, rule in scan.lex.holidays.get(scan.words[i], ()):
-        if scan.at(i, *words):
-            return rule, i + len(words)
-    return None
 
 
 def _holiday_dates(scan: Scan, rule: str, steps: int | None, k: int) -> tuple[list[datetime], int]:
@@ -232,14 +230,6 @@ def _weekend_at(day: datetime) -> tuple[datetime, datetime]:
     return (day if day.weekday() == 4 else saturday), saturday + DAY * (3 if day.weekday() == 0 else 2)
 
 
-_AMBIGUOUS = word_set("sun sat mon wed thu fri wednes")
-_BEFORE = word_set(
-    "on next last this every each until by from to or and , ( week - between since before after : previous of & / past coming"
-)
-_RECENT = word_set("past last previous")
-_SOON = word_set("coming upcoming next following")
-
-
 @memoised
 def weekday_at(scan: Scan, i: int) -> tuple[int, int] | None:
     """A weekday's number and the index after its name, with the dot of "Fri."."""
@@ -261,12 +251,8 @@ def _clearly_weekday(scan: Scan, i: int, j: int) -> bool:
         return True
     if following == "-" and scan.tight(j) and scan.words[j + 1].isalpha():
         return scan.words[j + 1] in lex.weekdays
-    if (
-        scan.size == 1
-        or scan.numbers[j] is not None
-        or following in lex.months
-        or following in lex.parts_of_day
-    ):
+    dated = scan.numbers[j] is not None or following in lex.months or following in lex.parts_of_day
+    if dated or scan.size == 1:
         return True
     return scan.words[i - 1] in _BEFORE or (following in (",", "(") and scan.capitalised(i))
 
@@ -332,8 +318,9 @@ def _numbered(scan: Scan, number: int, j: int) -> Match | None:
     k = scan.skip(j, ",")
     article = scan.words[k] == "the"
     day = ordinal(scan, k + 1 if article else j)
-    if day is None and not article and scan.digits(j) in (1, 2) and _ends_number(scan, j + 1):
-        day = scan.numbers[j] or 0, j + 1
+    if day is None and not article and scan.digits(j) in (1, 2):
+        ends = scan.words[j + 1] in ("between", "from", "at", ")") or _ends_clause(scan, j + 1)
+        day = (scan.numbers[j] or 0, j + 1) if ends else None
     if day is None or not 1 <= day[0] <= 31:
         return None
     this_month = scan.calendar_day(scan.now.year, scan.now.month, day[0]) if article else None
@@ -341,10 +328,6 @@ def _numbered(scan: Scan, number: int, j: int) -> Match | None:
         return this_month, day[1]
     dates = [date for step in (-1, 1) if (date := _month_with(scan, number, day[0], step)) is not None]
     return (day_node(dates, f"XXXX-WXX-{number + 1}"), day[1]) if dates else None
-
-
-def _ends_number(scan: Scan, j: int) -> bool:
-    return scan.words[j] in ("between", "from", "at", ")") or ends_clause(scan, j)
 
 
 def _month_with(scan: Scan, weekday: int, day: int, step: int) -> datetime | None:
@@ -404,12 +387,10 @@ def nth_weekday_of(scan: Scan, nth: int, weekday: int, k: int) -> Match | None:
         return None
     node, end = whole
     of_december = nth < 0 and node.grain == "year"
-    days = [
-        day
-        for start in node.starts
-        if (day := nth_weekday(start.year, 12 if of_december else start.month, weekday, nth)) is not None
-    ]
-    return (day_node(days), end) if days else None
+    months = [(start.year, 12 if of_december else start.month) for start in node.starts]
+    days = [nth_weekday(year, month, weekday, nth) for year, month in months]
+    dates = [day for day in days if day is not None]
+    return (day_node(dates), end) if dates else None
 
 
 def _month_or_year(scan: Scan, k: int) -> Match | None:

@@ -43,9 +43,8 @@ def distance(scan: Scan, i: int) -> Match | None:
 def _not_since(scan: Scan, i: int) -> bool:
     """Whether "in" names how long something has not been: "we haven't talked in a few days"."""
     before = scan.words[max(0, i - 6) : i]
-    return any(
-        word.endswith(("ven't", "sn't", "dn't")) or word in ("never", "first", "longest") for word in before
-    )
+    negated = any(word.endswith(("ven't", "sn't", "dn't")) for word in before)
+    return negated or not {"never", "first", "longest"}.isdisjoint(before)
 
 
 def _within(scan: Scan, length: Length) -> Node:

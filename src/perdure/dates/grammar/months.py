@@ -1,11 +1,14 @@
-"""Months and years: "Jan.", "'95", "nineteen eighty six", and whether "may" or "2049" is one at all."""
+"""Months, years and decades: "Jan.", "'95", "the nineties", and whether "may" or "2049" is one at all."""
 
 from __future__ import annotations
 
-from perdure.dates.grammar.numbers import two_digit_year, year_words
+from datetime import datetime
+
+from perdure.dates.calendar import add_months
+from perdure.dates.grammar.numbers import ordinal, two_digit_year, year_words
 from perdure.dates.grammar.numeric import continues, inside_number
 from perdure.dates.lexicon import word_set
-from perdure.dates.nodes import Match, calendar_year
+from perdure.dates.nodes import Match, Node, calendar_year, period_node
 from perdure.dates.scan import Scan
 
 _MONTH_LEADS = word_set(
@@ -29,6 +32,8 @@ _AFTER_YEAR = word_set(
 )
 _COUNTED = word_set("people usd euro kg km percent m men women children")
 _OPENS_YEAR = word_set("( [ \" ' , - ~ – > < = : / “ ‘")
+_BEFORE_DECADE = word_set("the mid early late of - in")
+_BEFORE_DASH = word_set("mid early late pre s")
 
 
 def month_at(scan: Scan, i: int) -> tuple[int, int] | None:
@@ -37,9 +42,8 @@ def month_at(scan: Scan, i: int) -> tuple[int, int] | None:
     if month is None or (scan.words[i - 1] in ("$", "#", "@") and not scan.spaced[i]):
         return None
     j = i + 1
-    dotted = (
-        scan.words[j] == "." and not scan.spaced[j] and len(scan.words[i]) <= 4 and scan.words[i] != "may"
-    )
+    short = len(scan.words[i]) <= 4 and scan.words[i] != "may"
+    dotted = short and scan.words[j] == "." and not scan.spaced[j]
     if dotted and (scan.numbers[j + 1] is not None or scan.words[j + 1] in (",", "-")):
         j += 1
     return month, j
@@ -157,3 +161,54 @@ def _counts(scan: Scan, j: int) -> bool:
     if not word.isalpha() or word in _AFTER_YEAR or word in scan.lex.months or scan.capitalised(j):
         return False
     return word in _COUNTED or (word.endswith("s") and not word.endswith("ss"))
+
+
+def decade(scan: Scan, i: int) -> Match | None:
+    """ "1990s", "the 90s", "the nineties", "15th century", "the 1800s"."""
+    words, decades = scan.words, scan.lex.decades
+    century = _century(scan, i)
+    if century is not None:
+        return century
+    j = scan.skip(i, "the")
+    if words[j] in ("early", "mid", "late", "-"):
+        return None
+    if words[j] in decades and "the" in (words[i], words[i - 1]):
+        return _years(1900 + decades[words[j]], 10), j + 1
+    if words[j] in ("nineteen", "eighteen") and words[j + 1] in decades:
+        return _years((1900 if words[j] == "nineteen" else 1800) + decades[words[j + 1]], 10), j + 2
+    apostrophe = words[j] in ("'", "’", "‘") and not scan.spaced[j + 1]
+    j = j + 1 if apostrophe else j
+    number, width = scan.numbers[j], scan.digits(j)
+    if number is None or number % 10 or inside_number(scan, j):
+        return None
+    if words[j - 1] == "-" and not scan.spaced[j] and words[j - 2] not in _BEFORE_DASH:
+        return None
+    k = j + 2 if words[j + 1] in ("'", "’") and words[j + 2] == "s" and not scan.spaced[j + 2] else j + 1
+    if words[k] not in ("s", "'s") or (scan.spaced[k] and width != 4):
+        return None
+    if width == 4 and 1000 <= number <= 2199:
+        return (_years(number, 100) if number % 100 == 0 and number < 2000 else _years(number, 10)), k + 1
+    if width == 2 and (apostrophe or j > i or words[i - 1] in _BEFORE_DECADE):
+        return _years((1900 if number >= 20 else 2000) + number, 10), k + 1
+    return None
+
+
+def _century(scan: Scan, i: int) -> Match | None:
+    number = ordinal(scan, i)
+    if number is None or scan.words[number[1]] not in ("century", "cent") or not 1 <= number[0] <= 21:
+        return None
+    end = number[1] + 1
+    if scan.words[end] in ("bc", "bce"):
+        return None
+    first = (number[0] - 1) * 100
+    start, stop = datetime(max(first, 1), 1, 1), datetime(first + 100, 1, 1)
+    return period_node([(start, stop)], "century", f"({start:%Y-%m-%d},{stop:%Y-%m-%d},P100Y)"), end
+
+
+def _years(first: int, length: int) -> Node:
+    """The ten or hundred years from a year on."""
+    start = datetime(first, 1, 1)
+    stop = add_months(start, 12 * length)
+    if length == 100:
+        return period_node([(start, stop)], "century")
+    return period_node([(start, stop)], "decade", f"({start:%Y-%m-%d},{stop:%Y-%m-%d},P10Y)")

@@ -71,9 +71,8 @@ def year_words(scan: Scan, i: int) -> tuple[int, int] | None:
     if (small := small_cardinal(scan, i)) is None:
         return None
     value, j = small
-    if (scan.words[j] == "thousand" and value in (1, 2)) or (
-        scan.words[j] == "hundred" and 15 <= value <= 20
-    ):
+    millennium = scan.words[j] == "thousand" and value in (1, 2)
+    if millennium or (scan.words[j] == "hundred" and 15 <= value <= 20):
         return _with_scales(scan, value, j)
     if not 15 <= value <= 20:
         return None

@@ -6,9 +6,9 @@ from dataclasses import replace
 from datetime import datetime
 
 from perdure.dates.calendar import DAY, WEEK, add_months, season_bounds, week_start, weeks_in_year
-from perdure.dates.grammar.months import month_alone, month_at, year, year_after
+from perdure.dates.grammar.months import decade, month_alone, month_at, year, year_after
 from perdure.dates.grammar.numbers import ordinal, two_digit_year
-from perdure.dates.grammar.numeric import inside_number, numeric_month
+from perdure.dates.grammar.numeric import numeric_month
 from perdure.dates.lexicon import word_set
 from perdure.dates.nodes import FINE_UNITS, Alt, Match, Node, calendar_year, make_length, period_node
 from perdure.dates.scan import Scan, memoised
@@ -30,8 +30,8 @@ def period(scan: Scan, i: int) -> Match | None:
     return (
         named_month(scan, i)
         or numeric_month(scan, i)
-        or quarter(scan, i)
-        or half(scan, i)
+        or _term_at(scan, i, "quarter", 3)
+        or _term_at(scan, i, "half", 6)
         or week_of(scan, i)
         or season(scan, i)
         or special_year(scan, i)
@@ -52,7 +52,7 @@ def named_month(scan: Scan, i: int) -> Match | None:
     month = month_at(scan, i + 1)
     if month is None or not month_alone(scan, i + 1, month[1]) or year_after(scan, month[1]) is not None:
         return None
-    return scan.month_in(month[0], steps), month[1]
+    return scan.shifted_month(month[0], steps), month[1]
 
 
 def _plain_month(scan: Scan, i: int, forced: bool = False) -> Match | None:
@@ -86,26 +86,27 @@ def season(scan: Scan, i: int) -> Match | None:
 
 
 def _season_node(scan: Scan, name: str, years: list[int], timex: str) -> Node:
-    southern = scan.options.southern_hemisphere
-    return period_node([season_bounds(name, year, southern) for year in years], "season", timex)
+    return period_node([_season_bounds(scan, name, year) for year in years], "season", timex)
+
+
+def _season_bounds(scan: Scan, name: str, year: int) -> tuple[datetime, datetime]:
+    return season_bounds(name, year, scan.options.southern_hemisphere)
 
 
 def _last_begun(scan: Scan, name: str) -> int:
     """The year of the last (or running) such season."""
-    southern = scan.options.southern_hemisphere
     years = range(scan.now.year - 2, scan.now.year + 1)
-    return [year for year in years if season_bounds(name, year, southern)[0] <= scan.now][-1]
+    return [year for year in years if _season_bounds(scan, name, year)[0] <= scan.now][-1]
 
 
 def _season_year(scan: Scan, name: str, steps: int) -> int:
+    """The year of "last", "this" or "next" summer."""
     begun, this_year = _last_begun(scan, name), scan.now.year
-
-    def runs(year: int) -> bool:
-        return season_bounds(name, year, scan.options.southern_hemisphere)[1] > scan.now
-
     if steps < 0:
-        return begun - runs(begun)
-    return begun + 1 if steps > 0 else this_year - runs(this_year - 1)
+        return begun if _season_bounds(scan, name, begun)[1] <= scan.now else begun - 1
+    if steps > 0:
+        return begun + 1
+    return this_year if _season_bounds(scan, name, this_year - 1)[1] <= scan.now else this_year - 1
 
 
 def special_year(scan: Scan, i: int) -> Match | None:
@@ -212,21 +213,8 @@ def _week_after_next(scan: Scan, i: int) -> Match | None:
     return (scan.unit_node(unit, steps), j + 3) if steps else None
 
 
-_BEFORE_DECADE = word_set("the mid early late of - in")
-_BEFORE_DASH = word_set("mid early late pre s")
-
-
-def quarter(scan: Scan, i: int) -> Match | None:
-    """ "Q1", "q1-2019", "2017 q1", "the first quarter of the year", "FY18 Q3"."""
-    return _term_at(scan, i, "quarter", 3)
-
-
-def half(scan: Scan, i: int) -> Match | None:
-    """ "H2", "2019-H2", "the first half of 2019"."""
-    return _term_at(scan, i, "half", 6)
-
-
 def _term_at(scan: Scan, i: int, word: str, months: int) -> Match | None:
+    """A quarter or half: "Q1", "2019-H2", "2017 q1", "the first quarter of the year", "FY18 Q3"."""
     match = (
         _coded_term(scan, i, word, months)
         or _spelled_term(scan, i, word, months)
@@ -384,54 +372,3 @@ def week_of(scan: Scan, i: int) -> Match | None:
         return None
     starts = [week_start(day) for day in match[0].starts]
     return period_node([(start, start + WEEK) for start in starts], "week", match[0].timex), match[1]
-
-
-def decade(scan: Scan, i: int) -> Match | None:
-    """ "1990s", "the 90s", "the nineties", "15th century", "the 1800s"."""
-    words, decades = scan.words, scan.lex.decades
-    century = _century(scan, i)
-    if century is not None:
-        return century
-    j = scan.skip(i, "the")
-    if words[j] in ("early", "mid", "late", "-"):
-        return None
-    if words[j] in decades and "the" in (words[i], words[i - 1]):
-        return _years(1900 + decades[words[j]], 10), j + 1
-    if words[j] in ("nineteen", "eighteen") and words[j + 1] in decades:
-        return _years((1900 if words[j] == "nineteen" else 1800) + decades[words[j + 1]], 10), j + 2
-    apostrophe = words[j] in ("'", "’", "‘") and not scan.spaced[j + 1]
-    j = j + 1 if apostrophe else j
-    number, width = scan.numbers[j], scan.digits(j)
-    if number is None or number % 10 or inside_number(scan, j):
-        return None
-    if words[j - 1] == "-" and not scan.spaced[j] and words[j - 2] not in _BEFORE_DASH:
-        return None
-    k = j + 2 if words[j + 1] in ("'", "’") and words[j + 2] == "s" and not scan.spaced[j + 2] else j + 1
-    if words[k] not in ("s", "'s") or (scan.spaced[k] and width != 4):
-        return None
-    if width == 4 and 1000 <= number <= 2199:
-        return (_years(number, 100) if number % 100 == 0 and number < 2000 else _years(number, 10)), k + 1
-    if width == 2 and (apostrophe or j > i or words[i - 1] in _BEFORE_DECADE):
-        return _years((1900 if number >= 20 else 2000) + number, 10), k + 1
-    return None
-
-
-def _century(scan: Scan, i: int) -> Match | None:
-    number = ordinal(scan, i)
-    if number is None or scan.words[number[1]] not in ("century", "cent") or not 1 <= number[0] <= 21:
-        return None
-    end = number[1] + 1
-    if scan.words[end] in ("bc", "bce"):
-        return None
-    first = (number[0] - 1) * 100
-    start, stop = datetime(max(first, 1), 1, 1), datetime(first + 100, 1, 1)
-    return period_node([(start, stop)], "century", f"({start:%Y-%m-%d},{stop:%Y-%m-%d},P100Y)"), end
-
-
-def _years(first: int, length: int) -> Node:
-    """The ten or hundred years from a year on."""
-    start = datetime(first, 1, 1)
-    stop = add_months(start, 12 * length)
-    if length == 100:
-        return period_node([(start, stop)], "century")
-    return period_node([(start, stop)], "decade", f"({start:%Y-%m-%d},{stop:%Y-%m-%d},P10Y)")

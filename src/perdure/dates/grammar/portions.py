@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-from perdure.dates.calendar import (
-    DAY,
-    WEEK,
-    add_months,
-    first_week,
-    month_start,
-    unit_bounds,
-    unit_start,
-    weeks_in_year,
-)
+from perdure.dates.calendar import DAY, WEEK, add_months, first_week, unit_bounds, unit_start, weeks_in_year
 from perdure.dates.grammar.numbers import count, ordinal
+from perdure.dates.grammar.times import EARLY
 from perdure.dates.nodes import Alt, Match, Node, period_node
 from perdure.dates.scan import Scan, memoised
 
-_PREFIXES = {
-    "early": "start",
-    "earlier": "start",
-    "late": "end",
-    "later": "end",
-    "mid": "mid",
-    "middle": "mid",
-}
+_PREFIXES = {**EARLY, "middle": "mid"}
 _NOUNS = {"beginning": "start", "start": "start", "end": "end", "middle": "mid", "close": "end"}
 _WEEK_PARTS = {"start": (0, 3), "mid": (1, 5), "end": (3, 7)}
 _TO_DATE = {"ytd": "year", "mtd": "month", "qtd": "quarter"}
@@ -52,9 +38,8 @@ def portion(scan: Scan, i: int) -> Match | None:
     pairs = [_cut(start, stop, node.grain, which, months) for start, stop in node.bounds]
     if word in ("later", "earlier"):
         pairs = [_from_today(scan.today, start, stop, word == "later") for start, stop in pairs]
-    alts = [Alt(start, stop, stop) for start, stop in pairs]
-    tags = frozenset((f"portion_{which}",))
-    return Node("range", node.grain, alts, mod=which, timex=node.timex, tags=tags, parts=node.parts), end
+    portions = period_node(pairs, node.grain, node.timex, node.parts, f"portion_{which}")
+    return replace(portions, mod=which), end
 
 
 def _whole(scan: Scan, j: int, noun: bool) -> Match | None:
@@ -151,9 +136,9 @@ def _weeks(
         weeks = weeks_in_year(first.year)
         start = datetime.fromisocalendar(first.year, weeks - amount + 1 if nth < 0 else min(nth, weeks), 1)
     elif nth < 0:
-        start = first_week(add_months(month_start(stop - DAY), 1)) - WEEK * amount
+        start = first_week(add_months(unit_start("month", stop - DAY), 1)) - WEEK * amount
     else:
-        start = first_week(month_start(first)) + WEEK * (nth - 1)
+        start = first_week(unit_start("month", first)) + WEEK * (nth - 1)
         if start >= stop:
             return None
     return start, start + WEEK * amount

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from perdure.dates.calendar import DAY, add_months, is_date, month_start
+from perdure.dates.calendar import DAY, add_months, is_date, unit_start
 from perdure.dates.grammar.clock import expected_clock, match_of
 from perdure.dates.grammar.months import month_at, year_after
 from perdure.dates.grammar.numbers import day_number, ordinal
@@ -18,6 +18,10 @@ from perdure.dates.scan import Scan
 _TIMED = frozenset(("time", "datetime", "datetimerange", "timerange"))
 _DATED = frozenset(("datetime", "datetimerange"))
 _PORTIONS = (None, "start", "mid", "end")
+AROUND = word_set("around circa")
+_ROUGHLY = word_set("around about approximately circa")
+_AFTER_HOUR = frozenset(("", ".", ",", "!", "?", "on", "today", "tomorrow", "tonight"))
+_ENDS = frozenset(("", ".", ",", "!", "?", ";"))
 
 
 def date_range(scan: Scan, i: int) -> Match | None:
@@ -100,7 +104,7 @@ def _days_of_one_month(scan: Scan, j: int, between: bool) -> Match | None:
         steps, end = 0, k + 1
     if steps is None or scan.words[end - 1] != "month":
         return None
-    start = add_months(month_start(scan.now), steps)
+    start = add_months(unit_start("month", scan.now), steps)
     return _in_month(scan, start.year, start.month, first[0], second[0], end)
 
 
@@ -120,13 +124,9 @@ def _in_month(scan: Scan, year: int | None, month: int, low: int, high: int, end
 def _second_day(scan: Scan, node: Node, after: int) -> Match | None:
     """ "november 19-20", "april ninth through seventeenth", "May 3 to 5, 2020"."""
     parts = node.parts
-    if (
-        node.kind != "date"
-        or "holiday" in node.tags
-        or parts is None
-        or parts.day is None
-        or parts.month is None
-    ):
+    if node.kind != "date" or "holiday" in node.tags:
+        return None
+    if parts is None or parts.day is None or parts.month is None:
         return None
     if (number := day_number(scan, after)) is None:
         return None
@@ -153,14 +153,7 @@ def _join(scan: Scan, first: Node, second: Node) -> Node | None:
     if not {first.kind, second.kind} <= {"date", "range"}:
         return None
     a, b = first.parts, second.parts
-    if (
-        a is not None
-        and b is not None
-        and a.month is not None
-        and b.month is not None
-        and a.year is None
-        and b.year
-    ):
+    if a is not None and b is not None and a.month and b.month and a.year is None and b.year:
         # The first end takes the year of the second, or the year before it.
         first = scan.in_year(first, b.year - ((a.month, a.day or 0) > (b.month, b.day or 31)))
     return _pair(first, second)
@@ -215,59 +208,12 @@ def _join_times(scan: Scan, first: Node, second: Node) -> Node | None:
     return Node("datetimerange", second.grain, list(dict.fromkeys(alts))) if alts else None
 
 
-_PREFIXES = {
-    "before": ("no later than", "not later than", "earlier than", "sooner than", "prior to", "any time before",
-               "leading up to", "before", "by", "<"),
-    "after": ("later than", "any time after", "after", ">"),
-    "since": ("no earlier than", "not earlier than", "as early as", "on or after", "as of", "starting from", "starting on",
-              "starting in", "starting at", "starting", "beginning on", "beginning from", "beginning in", "beginning",
-              "since", "> =", "≥"),
-    "until": ("as late as", "on or before", "up until", "up till", "up to", "ending on", "ending in", "ending", "until",
-              "till", "til", "< =", "≤"),
-}  # fmt: skip
-_SUFFIXES = {
-    "since": (
-        "or later",
-        "and later",
-        "or after",
-        "and onward",
-        "and onwards",
-        "onward",
-        "onwards",
-        "and after",
-    ),
-    "until": ("or earlier", "or before", "and earlier", "and before", "or sooner"),
-}
-_AROUND = word_set("around circa")
-_ROUGHLY = word_set("around about approximately circa")
-_AFTER_HOUR = frozenset(("", ".", ",", "!", "?", "on", "today", "tomorrow", "tonight"))
-_ENDS = frozenset(("", ".", ",", "!", "?", ";"))
-
-
-def _by_first_word(table: dict[str, tuple[str, ...]]) -> dict[str, list[tuple[list[str], str]]]:
-    """Phrases as words with their bound, by first word, longest first."""
-    entries = sorted(
-        ((phrase.split(), bound) for bound, phrases in table.items() for phrase in phrases),
-        key=lambda entry: -len(entry[0]),
-    )
-    grouped: dict[str, list[tuple[list[str], str]]] = {}
-    for words, bound in entries:
-        grouped.setdefault(words[0], []).append((words, bound))
-    return grouped
-
-
-_PREFIXES_BY_WORD = _by_first_word(_PREFIXES)
-_SUFFIXES_BY_WORD = _by_first_word(_SUFFIXES)
-BOUND_WORDS = frozenset(_PREFIXES_BY_WORD) | _AROUND
-"""Every word that a bound or an approximation can begin with."""
-
-
 def bounded(scan: Scan, i: int) -> Match | None:
     """An expression behind a bound or an approximation."""
     word = scan.words[i]
-    if word in _AROUND:
+    if word in AROUND:
         return _approximate(scan, i + 1)
-    if (phrase := _phrase_at(scan, i, _PREFIXES_BY_WORD)) is None:
+    if (phrase := scan.phrase(i, scan.lex.bounds)) is None:
         return None
     mod, j = phrase
     match = _target(scan, scan.skip(j, *_ROUGHLY), word)
@@ -279,14 +225,6 @@ def bounded(scan: Scan, i: int) -> Match | None:
     return opened(match[0], mod), match[1]
 
 
-def _phrase_at(scan: Scan, i: int, table: dict[str, list[tuple[list[str], str]]]) -> tuple[str, int] | None:
-    """The bound that a phrase at an index means, and the index after it."""
-    for words, bound in table.get(scan.words[i], ()):
-        if scan.words[i : i + len(words)] == words:
-            return bound, i + len(words)
-    return None
-
-
 def _target(scan: Scan, k: int, word: str) -> Match | None:
     match = scan.operand(k)
     if match is None and scan.words[k] == "the":
@@ -296,27 +234,20 @@ def _target(scan: Scan, k: int, word: str) -> Match | None:
 
 def _expected_hour(scan: Scan, k: int, word: str) -> Match | None:
     """ "after 3" stays open to doubt: a number is a time only in "by 5" forms with nothing counted."""
-    if (
-        word not in ("by", "until", "till")
-        or scan.digits(k) not in (1, 2)
-        or scan.words[k + 1] not in _AFTER_HOUR
-    ):
+    if word not in ("by", "until", "till") or scan.digits(k) not in (1, 2):
         return None
-    return match_of(scan, expected_clock(scan, k))
+    return match_of(scan, expected_clock(scan, k)) if scan.words[k + 1] in _AFTER_HOUR else None
 
 
 def _approximate(scan: Scan, j: int) -> Match | None:
     match = scan.operand(j) or scan.operand(scan.skip(j, "the"))
-    if (
-        match is None
-        or match[0].kind not in ("date", "datetime", "time", "range")
-        or match[0].mod is not None
-    ):
+    if match is None or match[0].mod is not None:
         return None
-    parts = match[0].parts
-    if match[0].kind == "date" and parts is not None and parts.month is None:
+    node, end = match
+    bare_day = node.kind == "date" and node.parts is not None and node.parts.month is None
+    if bare_day or node.kind not in ("date", "datetime", "time", "range"):
         return None
-    return replace(match[0], mod="around"), match[1]
+    return replace(node, mod="around"), end
 
 
 def from_then_on(scan: Scan, i: int) -> Match | None:
@@ -325,17 +256,15 @@ def from_then_on(scan: Scan, i: int) -> Match | None:
     if match is None or match[0].kind not in ("date", "range", "datetime") or match[0].mod is not None:
         return None
     node, end = match
-    last = scan.words[end]
-    if last in ("onward", "onwards", "forward", "forwards") or (
-        last == "on" and scan.words[end + 1] in _ENDS
-    ):
+    onwards = scan.words[end] in ("onward", "onwards", "forward", "forwards")
+    if onwards or (scan.words[end] == "on" and scan.words[end + 1] in _ENDS):
         return opened(node, "since"), end + 1
     return None
 
 
 def _trailing_bound(scan: Scan, node: Node, j: int) -> Match | None:
     """ "year 2012 or later", "3 pm or later on Monday"."""
-    phrase = _phrase_at(scan, j, _SUFFIXES_BY_WORD) if node.mod is None else None
+    phrase = scan.phrase(j, scan.lex.bounds_after) if node.mod is None else None
     if phrase is None:
         return None
     mod, end = phrase

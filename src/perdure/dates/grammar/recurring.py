@@ -9,12 +9,6 @@ from perdure.dates.lexicon import word_set
 from perdure.dates.nodes import Match, Node, length_timex
 from perdure.dates.scan import Scan
 
-RATES = {
-    "daily": "P1D", "everyday": "P1D", "nightly": "P1D", "weekly": "P1W", "fortnightly": "P2W", "monthly": "P1M", "quarterly": "P3M",
-    "yearly": "P1Y", "annually": "P1Y", "annual": "P1Y", "hourly": "PT1H", "biweekly": "P2W", "bimonthly": "P2M", "biannual": "P0.5Y",
-    "biannually": "P0.5Y", "semiannually": "P0.5Y", "semimonthly": "P0.5M", "weekdays": "XXXX-WXX-1/5",
-}  # fmt: skip
-"""Words that recur by themselves, with the TIMEX value they stand for."""
 _EACH = word_set("every each any once per")
 _PARTS = word_set("TMO TAF TEV TNI")
 
@@ -26,7 +20,7 @@ def recurring(scan: Scan, i: int) -> Match | None:
         timex = _weekdays(scan, i)
     elif word in _EACH:
         timex = _each(scan, i) or _per_unit(scan, i)
-    elif word in RATES or word in ("bi", "semi"):
+    elif word in scan.lex.rates or word in ("bi", "semi"):
         timex = _rate(scan, i)
     else:
         timex = _time_then_each(scan, i) or _per_unit(scan, i)
@@ -40,9 +34,9 @@ _Timex = tuple[str, int]
 def _rate(scan: Scan, i: int) -> _Timex | None:
     word = scan.words[i]
     if word not in ("bi", "semi"):
-        return _at_time(scan, RATES[word], i + 1) if word in RATES else None
+        return _at_time(scan, scan.lex.rates[word], i + 1) if word in scan.lex.rates else None
     j = scan.skip(i + 1, "-")
-    if (base := RATES.get(scan.words[j])) is None or scan.words[j] == "daily":
+    if (base := scan.lex.rates.get(scan.words[j])) is None or scan.words[j] == "daily":
         return None
     if word == "semi":
         return base.replace("1", "0.5"), j + 1

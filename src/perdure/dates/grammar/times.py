@@ -8,10 +8,12 @@ from perdure.dates.calendar import DAY
 from perdure.dates.grammar.clock import Clock, clock, clock_node, expected_clock
 from perdure.dates.grammar.numbers import length_at
 from perdure.dates.lexicon import word_set
-from perdure.dates.nodes import Alt, Match, Node, day_node, on_day, pin
+from perdure.dates.nodes import Alt, Match, Node, alts_of, day_node, on_day, pin
 from perdure.dates.scan import Scan, memoised
 
-_EARLY = {"early": "start", "late": "end", "later": "end", "mid": "mid", "earlier": "start"}
+EARLY = {"early": "start", "late": "end", "later": "end", "mid": "mid", "earlier": "start"}
+"""Words before a part of the day or a period, and the portion of it that they mean."""
+_MOMENTS = {"this": ("time", "moment", "minute"), "the": ("moment", "minute")}
 _PLURALS = word_set("mornings afternoons evenings nights")
 _NIGHT_NOUNS = word_set("club - shift life mode sky")
 _CONNECTORS = word_set("to till until through thru til - – — ~")
@@ -36,7 +38,7 @@ def part_of_day(scan: Scan, i: int) -> Match | None:
     words = scan.words
     if words[i] in ("tonight", "tonite"):
         return on_day(scan.part_node("night"), 0), i + 1
-    mod = _EARLY.get(words[i])
+    mod = EARLY.get(words[i])
     j = scan.skip(i + 1, "-") if mod else i
     dated = _dated_part(scan, j, mod)
     if dated is not None:
@@ -44,8 +46,8 @@ def part_of_day(scan: Scan, i: int) -> Match | None:
     inside = words[j] == "in"
     if inside:
         j = scan.skip(j + 1, "the")
-        mod = mod or _EARLY.get(words[j])
-        j = scan.skip(j + 1, "-") if words[j] in _EARLY else j
+        mod = mod or EARLY.get(words[j])
+        j = scan.skip(j + 1, "-") if words[j] in EARLY else j
     part = part_name(scan, j)
     if part is None or not (inside or _stands_alone(scan, i, j, part[1])):
         return None
@@ -67,8 +69,8 @@ def _dated_part(scan: Scan, j: int, mod: str | None) -> Match | None:
     if (steps := scan.steps(j)) is None:
         return None
     k = j + 1
-    if mod is None and scan.words[k] in _EARLY:
-        mod, k = _EARLY[scan.words[k]], k + 1
+    if mod is None and scan.words[k] in EARLY:
+        mod, k = EARLY[scan.words[k]], k + 1
     if (part := part_name(scan, k)) is None or scan.words[k].endswith("s"):
         return None
     return on_day(scan.part_node(part[0], mod), steps), part[1]
@@ -82,19 +84,19 @@ def meal(scan: Scan, i: int) -> Match | None:
 
 def now(scan: Scan, i: int) -> Match | None:
     """ "now", "right now", "at present", "at this time", "at the moment", "as soon as possible"."""
-    words = scan.words
-    if scan.at(i, "as", "soon", "as", "possible"):
-        return scan.now_node("FUTURE_REF"), i + 4
-    if words[i] == "now":
-        j = i if words[i + 1] == "that" or scan.at(i + 1, "and", "then") else i + 1
-    elif words[i] in ("asap", "currently", "nowadays"):
-        j = i + 1
-    elif scan.at(i, "right", "now") or scan.at(i, "just", "now") or scan.at(i, "at", "present"):
-        j = i + 2
-    else:
-        this = scan.at(i, "at", "this") and words[i + 2] in ("time", "moment", "minute")
-        j = i + 3 if this or (scan.at(i, "at", "the") and words[i + 2] in ("moment", "minute")) else i
-    return (scan.now_node("PRESENT_REF", "now"), j) if j > i else None
+    word, following = scan.words[i], scan.words[i + 1]
+    if word == "as":
+        return (scan.now_node("FUTURE_REF"), i + 4) if scan.at(i + 1, "soon", "as", "possible") else None
+    end = i
+    if word in ("asap", "currently", "nowadays") or (
+        word == "now" and following != "that" and not scan.at(i + 1, "and", "then")
+    ):
+        end = i + 1
+    elif (word in ("right", "just") and following == "now") or (word == "at" and following == "present"):
+        end = i + 2
+    elif word == "at" and scan.words[i + 2] in _MOMENTS.get(following, ()):
+        end = i + 3
+    return (scan.now_node("PRESENT_REF", "now"), end) if end > i else None
 
 
 def end_of_day(scan: Scan, i: int) -> Match | None:
@@ -123,13 +125,11 @@ def iso_time(scan: Scan, days: Node, j: int) -> Match | None:
     timed = scan.on_days(clock_node(scan, value._replace(open=False)), days)
     offset, end = _zone_offset(scan, k)
     if offset is not None:
-        zone = timezone(offset)
-        local = [
-            start.replace(tzinfo=zone).astimezone(scan.zone).replace(tzinfo=None) for start in timed.starts
-        ]
-        timed.alts = [
-            alt.moved(there - here) for alt, here, there in zip(timed.alts, timed.starts, local, strict=True)
-        ]
+        zone, alts = timezone(offset), []
+        for alt, start in zip(timed.alts, timed.starts, strict=True):
+            local = start.replace(tzinfo=zone).astimezone(scan.zone).replace(tzinfo=None)
+            alts.append(alt.moved(local - start))
+        timed.alts = alts
     return timed, end
 
 
@@ -215,8 +215,7 @@ def _range_of(scan: Scan, first: Clock, second: Clock) -> Node:
         pairs = [(start, stop)]
     times = [(scan.today + low, scan.today + (high if high > low else high + DAY)) for low, high in pairs]
     grain = "minute" if "minute" in (first.grain, second.grain) else first.grain
-    alts = [Alt(low, high, high) for low, high in times]
-    return Node("timerange", grain, alts, clock_open=first.open and second.open)
+    return Node("timerange", grain, alts_of(times), clock_open=first.open and second.open)
 
 
 def _last_before(start: timedelta, stop: timedelta) -> timedelta:
@@ -251,4 +250,4 @@ def _length_then_start(scan: Scan, i: int) -> Match | None:
 
 def _lasting(scan: Scan, start: Clock, seconds: float) -> Node:
     times = [(begin, begin + timedelta(seconds=seconds)) for begin in clock_node(scan, start).starts]
-    return Node("timerange", "minute", [Alt(begin, end, end) for begin, end in times], clock_open=start.open)
+    return Node("timerange", "minute", alts_of(times), clock_open=start.open)

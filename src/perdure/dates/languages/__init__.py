@@ -1,1 +1,1 @@
-"""One data file for each language."""
+"""One data file for each language; docs/dates.md tells how to add one."""

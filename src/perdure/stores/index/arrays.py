@@ -91,3 +91,16 @@ def mask_of(rows: Rows, mask: Mask) -> Mask:
 def rows_of(row_of: Rows, numbers: Positions) -> Rows:
     """Rows by fact number, -1 for numbers that `row_of` does not have."""
     return np.where(numbers < len(row_of), row_of.take(numbers, mode="clip"), -1)
+
+
+def kth_highest(values: Array, k: int) -> float:
+    """The k-th highest of at least k values.
+
+    Few of many are partitioned: none below the k-th highest of the maxima of groups, as at least k values reach that.
+    """
+    groups = len(values) // 16
+    if groups > 2 * k:
+        maxima = values[: 16 * groups].reshape(16, groups).max(axis=0)
+        values = values[values >= np.partition(maxima, groups - k)[groups - k]]
+    highest: float = np.partition(values, len(values) - k)[len(values) - k].item()
+    return highest

@@ -23,12 +23,11 @@ OpenFeed = Callable[[], AbstractContextManager[Feed]]
 
 _MAX_DEAD = 0.25
 """Share of dead rows above which the index is built anew."""
-_UNPACKED_AT_ONCE = 8192
 
 
 class _Facts(NamedTuple):
     numbers: FactNos
-    ids: list[str]
+    ids: Sequence[str]
     unpacked: UnpackedFacts
 
 
@@ -83,15 +82,15 @@ class BankIndex:
         """
         with self._lock:
             outdated = table.generation != self._generation
-            known: Part[State] | None = None if outdated else self._parts.get(part.key)
-            if known is None:
+            existing: Part[State] | None = None if outdated else self._parts.get(part.key)
+            if existing is None:
                 with open_feed() as feed:
                     part.read(feed, table.row_of if outdated else self._facts.row_of)
                 if self._current is not None and not outdated:
                     self._parts[part.key] = part
                     self._publish_parts(*self._current)
-            state = (known or part).state()
-        if known is None:
+            state = (existing or part).state()
+        if existing is None:
             self._loaded()
         return state
 
@@ -150,9 +149,9 @@ class BankIndex:
         return self._current
 
 
-def _covers(held: BankState, asked: BankState) -> bool:
+def _covers(current: BankState, asked: BankState) -> bool:
     """Whether an index of one state is new enough for another."""
-    return held.key == asked.key and held.version >= asked.version
+    return current.key == asked.key and current.version >= asked.version
 
 
 def _read_numbers(feed: Feed, numbers: set[int]) -> _Facts | None:
@@ -160,19 +159,13 @@ def _read_numbers(feed: Feed, numbers: set[int]) -> _Facts | None:
 
 
 def _read(blocks: Iterator[Sequence[PackedFact]]) -> _Facts | None:
-    """Facts as arrays, None without any; bodies are let go as soon as enough of them were unpacked."""
+    """Facts as arrays, None without any."""
     numbers: list[int] = []
     ids: list[str] = []
     bodies: list[bytes] = []
-    unpacked: list[UnpackedFacts] = []
     for block in blocks:
         for number, fact_id, body in block:
             numbers.append(number)
             ids.append(fact_id)
             bodies.append(body)
-        if len(bodies) >= _UNPACKED_AT_ONCE:
-            unpacked.append(unpack_facts(bodies))
-            bodies.clear()
-    if bodies:
-        unpacked.append(unpack_facts(bodies))
-    return _Facts(np.array(numbers, np.int64), ids, UnpackedFacts.joined(unpacked)) if numbers else None
+    return _Facts(np.array(numbers, np.int64), ids, unpack_facts(bodies)) if numbers else None

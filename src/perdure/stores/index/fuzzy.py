@@ -78,7 +78,7 @@ def jaccard(shared: Positions, own: int, theirs: NDArray[np.int32]) -> Scores:
 
 
 def containment(word: str, longer: str) -> float:
-    """The least similarity with a word that contains it: one half, and the more the less is added."""
+    """The least similarity with a word that contains it: above one half, and 1 for the word itself."""
     return 0.5 + 0.5 * len(word) / len(longer)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from perdure.domain.fact import LinkKind
 from perdure.domain.recall import Hit
 from perdure.ports.probe import GraphProbe, PageRankProbe
-from perdure.stores.index.arrays import Hashes, Mask, Positions, Rows, Scores, run_starts
+from perdure.stores.index.arrays import Hashes, Mask, Positions, Rows, Scores, kth_highest, run_starts
 from perdure.stores.index.masks import FilterMask
 from perdure.stores.index.packing import digest
 from perdure.stores.index.rank import best, hits
@@ -55,7 +55,7 @@ def _spread(
 ) -> Scores:
     """What one step brings to each row of the table; shape (rows of the table,)."""
     received = _shared_entities(table, admitting, rows, activation, entities, hub_cap)
-    reached = np.flatnonzero(received)
+    reached = np.flatnonzero(received > 0)
     received[reached] = saturated(received.take(reached))
     for kind in (LinkKind.SEMANTIC, LinkKind.CAUSAL):
         far, strength = neighbours(table, admitting.mask, rows, activation, kind)
@@ -130,11 +130,11 @@ def _hub_members(table: FactTable, admitting: FilterMask, entity: int, hub_cap: 
         rows = admitting.hubs.get((entity, hub_cap))
     if rows is None:
         rows, _ = table.members.of(entity)
-        rows = rows[admitting.mask.take(rows)]
+        rows = rows.take(np.flatnonzero(admitting.mask.take(rows)))
         if len(rows) > hub_cap:
-            # Degree above number, counted down: distinct numbers that rise with what is asked for.
+            # Distinct values that rise with the degree, and fall with the number where that is equal.
             order = (table.degree.take(rows) << 32) - table.numbers.take(rows)
-            rows = rows.take(np.argpartition(order, len(rows) - hub_cap)[len(rows) - hub_cap :])
+            rows = rows.take(np.flatnonzero(order >= kth_highest(order, hub_cap)))
         with admitting.lock:
             admitting.hubs[entity, hub_cap] = rows
     return rows

@@ -8,8 +8,7 @@ import numpy as np
 
 from perdure.domain.recall import Hit
 from perdure.ports.probe import KeywordProbe
-from perdure.stores.index.arrays import Scores
-from perdure.stores.index.masks import FilterMask
+from perdure.stores.index.arrays import Mask, Scores
 from perdure.stores.index.packing import term_hash
 from perdure.stores.index.rank import best, hits
 from perdure.stores.index.table import FactTable
@@ -25,7 +24,7 @@ def saturated_frequency(frequency: Scores, relative_length: Scores, k1: float, b
     return frequency * (k1 + 1) / (frequency + k1 * (1 - b + b * relative_length))
 
 
-def search_keyword(table: FactTable, probe: KeywordProbe, admitting: FilterMask, limit: int) -> list[Hit]:
+def search_keyword(table: FactTable, probe: KeywordProbe, mask: Mask, limit: int) -> list[Hit]:
     """BM25; document counts and the mean length go over the facts that are not closed, whatever the filter."""
     count, average, length = table.open_count, table.average_length, table.columns["length"]
     scores, matched = np.zeros(table.size), np.zeros(table.size, np.bool_)
@@ -33,9 +32,8 @@ def search_keyword(table: FactTable, probe: KeywordProbe, admitting: FilterMask,
         # The rows that contain the term, and its frequency in each: shape (postings of the term,).
         rows, frequency = table.terms.of(term_hash(term))
         idf = inverse_document_frequency(count, int(np.count_nonzero(table.open.take(rows))))
-        if not admitting.everything:
-            kept = np.flatnonzero(admitting.mask.take(rows))
-            rows, frequency = rows.take(kept), frequency.take(kept)
+        kept = np.flatnonzero(mask.take(rows))
+        rows, frequency = rows.take(kept), frequency.take(kept)
         relative = length.take(rows) / average if average else np.ones(len(rows))
         scores[rows] += (
             probe.terms[term]

@@ -22,11 +22,10 @@ _KEPT = 4
 class FilterMask:
     """Which rows a filter admits, and what the graph channels remember about them."""
 
-    __slots__ = ("everything", "hubs", "lock", "mask")
+    __slots__ = ("hubs", "lock", "mask")
 
     def __init__(self, mask: Mask) -> None:
         self.mask = mask
-        self.everything = bool(mask.all())
         self.hubs: dict[tuple[int, int], Rows] = {}
         """(Entity, cap) -> its best-connected admitted rows; guarded by `lock`."""
         self.lock = Lock()

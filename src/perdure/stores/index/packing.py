@@ -38,7 +38,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from hashlib import blake2b
-from typing import NamedTuple, Self
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -89,10 +89,11 @@ def micros(moment: datetime) -> int:
 
 @lru_cache(maxsize=1 << 16)
 def digest(text: str) -> int:
-    """The first 64 bits of BLAKE2b.
+    """64 bits of BLAKE2b.
 
-    Two texts of a random kind hardly ever share a digest, but who sets out to can make two that do with about 2**32 tries.
-    Their facts would then pass for each other in filters, listings and channels; rows are still read by id.
+    Texts that nobody chose for it practically never share a digest, but two that do can be found in about 2**32 attempts.
+    Two such documents, topics, names, entities or metadata pairs pass for one another in the filters, listings and
+    channels of a bank; the facts themselves are still read by number and id.
     """
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
 
@@ -216,19 +217,6 @@ class UnpackedFacts:
     link_kinds: NDArray[np.uint8]
     link_weights: NDArray[np.float32]
     link_counts: Positions
-
-    @classmethod
-    def joined(cls, parts: Sequence[Self]) -> Self:
-        """Several as one."""
-        if len(parts) == 1:
-            return parts[0]
-        names = parts[0].columns
-        flat = [name for name in cls.__slots__ if name not in ("columns", "tags")]
-        return cls(
-            columns={name: np.concatenate([part.columns[name] for part in parts]) for name in names},
-            tags=[tags for part in parts for tags in part.tags],
-            **{name: np.concatenate([getattr(part, name) for part in parts]) for name in flat},
-        )
 
 
 def unpack_facts(bodies: Sequence[bytes]) -> UnpackedFacts:

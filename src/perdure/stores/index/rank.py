@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from perdure.domain.recall import Hit
-from perdure.stores.index.arrays import Rows, Scores
+from perdure.stores.index.arrays import Rows, Scores, kth_highest
 from perdure.stores.index.table import FactTable
 
 
@@ -18,7 +18,7 @@ def best(
     min_score: float | None = None,
     digits: int | None = None,
 ) -> tuple[Rows, Scores]:
-    """At most `limit` rows (1 or more) and their scores, by falling score, ties by fact number.
+    """At most `limit` rows and their scores, by falling score, ties by fact number.
 
     Scores that were added up are rounded to some digits, so that the order of addition does not decide ties.
     """
@@ -27,9 +27,11 @@ def best(
     if min_score is not None:
         kept = np.flatnonzero(scores >= min_score)
         rows, scores = rows.take(kept), scores.take(kept)
+    if limit < 1:
+        return rows[:0], scores[:0]
     if len(rows) > limit:
         # All above the border, and of those that tie with it the first recorded.
-        border = np.partition(scores, len(scores) - limit)[len(scores) - limit]
+        border = kth_highest(scores, limit)
         above, tied = np.flatnonzero(scores > border), np.flatnonzero(scores == border)
         numbers = table.numbers.take(rows.take(tied))
         tied = tied.take(np.argpartition(numbers, limit - len(above) - 1)[: limit - len(above)])

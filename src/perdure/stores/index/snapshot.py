@@ -97,7 +97,7 @@ class Snapshot:
                 view = self._view(probe.view, probe.vector)
                 return search_semantic(table, probe, view, mask, limit)
             case KeywordProbe():
-                return search_keyword(table, probe, admitting, limit)
+                return search_keyword(table, probe, mask, limit)
             case GraphProbe():
                 return search_graph(table, probe, admitting, limit)
             case TemporalProbe():

@@ -149,17 +149,17 @@ class FactTableBuilder:
 
     def replace(self, numbers: FactNos, ids: Sequence[str], facts: UnpackedFacts) -> None:
         """Give facts new rows."""
-        old = self._row_of.view.take(numbers)
+        old, starts = self._rows(numbers), self._mention_starts.view
+        links = self._degree.view.take(old) - (starts.take(old + 1) - starts.take(old))
         self._kill(numbers)
         self._add_rows(numbers, ids, facts)
-        new = self._row_of.view.take(numbers)
-        links = self._degree.view.take(old) - self._entity_counts(old)
+        new = self._rows(numbers)
         self._degree.assign(new, self._degree.view.take(new) + links)
         self.set_links(numbers, facts)
 
     def remove(self, numbers: FactNos) -> None:
-        """Take facts out."""
-        numbers = self._living(numbers)
+        """Take facts out; numbers that no fact has are passed over."""
+        numbers = numbers[self._row_of.view.take(numbers) >= 0]
         self._kill(numbers)
         # One link less for each fact that was linked with one of them, as often as it was.
         keys = numbers.astype(np.uint64)
@@ -168,7 +168,7 @@ class FactTableBuilder:
 
     def set_columns(self, numbers: FactNos, facts: UnpackedFacts) -> None:
         """Overwrite the filter columns of facts."""
-        rows = self._row_of.view.take(numbers)
+        rows = self._rows(numbers)
         for name, column in self._columns.items():
             if not np.array_equal(column.view.take(rows), facts.columns[name]):
                 column.assign(rows, facts.columns[name])
@@ -176,16 +176,12 @@ class FactTableBuilder:
     def set_links(self, numbers: FactNos, facts: UnpackedFacts) -> None:
         """Overwrite the links of facts with facts of lower number."""
         before = Counter(self._links_of(numbers))
-        columns = (
-            facts.link_kinds,
-            np.repeat(numbers, facts.link_counts),
-            facts.link_others,
-            facts.link_weights,
-        )
         living = self._row_of.view.take(facts.link_others) >= 0
+        owners = np.repeat(numbers, facts.link_counts)
+        columns = (facts.link_kinds, owners, facts.link_others, facts.link_weights)
         after = Counter(zip(*(column[living].tolist() for column in columns), strict=True))
         if before - after:
-            # A link is gone or has another weight: all of these facts are dropped and added again.
+            # A link is gone or has another weight: drop all links of these facts, and add them again.
             changed = np.zeros(self.last_number + 1, np.bool_)
             changed[numbers] = True
             self._links = tuple(
@@ -204,7 +200,8 @@ class FactTableBuilder:
         columns = {name: column.view for name, column in self._columns.items()}
         alive = self._alive.view
         is_open: Mask = alive & (columns["retired"] == NEVER)
-        open_count = int(np.count_nonzero(is_open))
+        open_count, closed = int(np.count_nonzero(is_open)), np.flatnonzero(~is_open)
+        length = float(columns["length"].sum() - columns["length"].take(closed).sum())
         return FactTable(
             numbers=self._numbers.view,
             ids=self._ids.view,
@@ -223,7 +220,7 @@ class FactTableBuilder:
             rows_by_id=self._rows_by_id,
             open=is_open,
             open_count=open_count,
-            average_length=float(columns["length"].sum(where=is_open)) / max(open_count, 1),
+            average_length=length / max(open_count, 1),
             generation=self.generation,
         )
 
@@ -246,16 +243,16 @@ class FactTableBuilder:
         self._row_of.assign(numbers, rows)
 
     def _kill(self, numbers: FactNos) -> None:
-        self._alive.assign(self._row_of.view.take(numbers), False)
+        self._alive.assign(self._rows(numbers), False)
         self._row_of.assign(numbers, -1)
         self.dead += len(numbers)
 
-    def _entity_counts(self, rows: Rows) -> Positions:
-        starts = self._mention_starts.view
-        return starts.take(rows + 1) - starts.take(rows)
-
-    def _living(self, numbers: FactNos) -> FactNos:
-        return numbers[self._row_of.view.take(numbers) >= 0]
+    def _rows(self, numbers: FactNos) -> Rows:
+        """Rows of facts that are there."""
+        rows = self._row_of.view.take(numbers)
+        if (rows < 0).any():
+            raise StoreCorrupt("a change is listed of a fact that was deleted before")
+        return rows
 
     def _tag_codes(self, texts: Sequence[bytes]) -> NDArray[np.int32]:
         fresh = [text for text in dict.fromkeys(texts) if text not in self._tag_numbers]

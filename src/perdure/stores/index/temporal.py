@@ -36,12 +36,13 @@ def search_temporal(
         scores = _nearness(dates, probe, start, end)
     else:
         per_slice = max(limit, RESCORED // probe.slices)
-        rows, slices, scores = _similarity(table, probe.vector, view, rows, slices, per_slice)
+        query = probe.vector.astype(np.float32)
+        rows, slices, scores = _similarity(table, query, view, rows, slices, per_slice)
     rows, scores = _take_turns(table, rows, scores, slices, limit)
-    found = hits(table, (rows, scores))
-    if len(found) < limit:
-        found += hits(table, _linked(table, probe, mask & ~inside, rows, scores, limit - len(found)))
-    return found
+    ranked = hits(table, (rows, scores))
+    if len(ranked) < limit:
+        ranked += hits(table, _linked(table, probe, mask & ~inside, rows, scores, limit - len(ranked)))
+    return ranked
 
 
 def _slices(dates: Positions, start: int, end: int, count: int) -> Positions:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perdure.domain.recall import Hit
+from perdure.errors import StoreCorrupt
 from perdure.ports.embedder import Matrix, Vector
 from perdure.ports.probe import SemanticProbe
 from perdure.stores.index.arrays import (
@@ -18,6 +19,7 @@ from perdure.stores.index.arrays import (
     Positions,
     Rows,
     Scores,
+    kth_highest,
     mask_of,
     rows_of,
 )
@@ -148,7 +150,7 @@ def likeliest(likeness: NDArray[np.float32], count: int) -> Positions:
     """Positions of the `count` highest values, and of those that tie with the last of them."""
     if len(likeness) <= count:
         return np.arange(len(likeness))
-    return np.flatnonzero(likeness >= np.partition(likeness, len(likeness) - count)[len(likeness) - count])
+    return np.flatnonzero(likeness >= kth_highest(likeness, count))
 
 
 def sign_bits(matrix: Matrix) -> Hashes:
@@ -175,7 +177,7 @@ class ViewBuilder:
     def __init__(self, name: str) -> None:
         self.key = f"view {name}"
         self._name = name
-        self._expected = 0
+        self._expected = self._dimensions = 0
         self._rows = AppendOnlyArray(np.empty(0, np.int64))
         self._exact: AppendOnlyArray | None = None
         self._coded: _CodedArrays | None = None
@@ -199,6 +201,9 @@ class ViewBuilder:
         """Add vectors."""
         if len(rows) == 0:
             return
+        if self._dimensions not in (0, matrix.shape[1]):
+            raise StoreCorrupt(f"vectors of the {self.key} have different dimensions")
+        self._dimensions = matrix.shape[1]
         self._rows.append(rows)
         size = len(self._rows.view)
         if self._coded is None and max(size, self._expected) > EXACT_UP_TO:

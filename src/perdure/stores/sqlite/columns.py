@@ -154,16 +154,15 @@ def mentions(fact: Fact) -> list[tuple[int, str | None, str | None]]:
 def read_fact(
     bank: str, row: Values, mentioned: Iterable[Values], tags: Iterable[Values], sources: Iterable[Values]
 ) -> Fact:
-    """The fact of a row of FACT_ROW, of (entity id, name) each, (tag,) each and (source id,) each."""
-    pairs = list(mentioned)
+    """The fact of a row of FACT_ROW, rows of `mentions`, of (tag,) and of (ordinal, source id)."""
     named = fields(FACT_ROW, row)
     named |= {"type": _FACT_TYPES[named["type"]], "tier": _TIERS[named["tier"]]}
     return Fact(
         bank=bank,
-        entities=tuple(name for _, name in pairs if name is not None),
-        entity_ids=tuple(entity_id for entity_id, _ in pairs if entity_id is not None),
+        entities=tuple(name for _, _, name in mentioned if name is not None),
+        entity_ids=tuple(entity_id for _, entity_id, _ in mentioned if entity_id is not None),
         tags=frozenset(tag for (tag,) in tags),
-        source_fact_ids=tuple(source for (source,) in sources),
+        source_fact_ids=tuple(source for _, source in sources),
         **named,
     )
 

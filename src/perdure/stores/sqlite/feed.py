@@ -57,9 +57,9 @@ class SqliteFeed(ConnectionRows):
 
     def _packed(self, numbers: Sequence[int]) -> Iterator[Sequence[PackedFact]]:
         """Cached facts; those that the cache lacks, or has in another format, are packed from their rows."""
-        query = "SELECT fact, id, body FROM index_cache WHERE bank = ? AND fact IN {}"
+        query = "SELECT fact, id, body FROM index_cache WHERE bank = ?"
         for block in batches(numbers):
-            cached = map(PackedFact._make, self._where_in(query, block))
+            cached = map(PackedFact._make, self._where(query, "fact", block))
             packed = {fact.no: fact for fact in cached if fact.body[:1] == _FORMAT}
             if len(packed) < len(block):
                 missing = [no for no in block if no not in packed]
@@ -103,7 +103,7 @@ class SqliteFeed(ConnectionRows):
                 yield rows
         else:
             for batch in batches(sorted(numbers)):
-                if rows := list(self._where_in(f"{base} AND fact IN {{}} ORDER BY fact", batch, *before)):
+                if rows := sorted(self._where(base, "fact", batch, *before)):
                     yield rows
 
 

@@ -18,27 +18,20 @@ from perdure.stores.index.packing import LinkEnd
 from perdure.stores.sqlite import columns
 from perdure.stores.sqlite.columns import T, U, Values, batches, moment, placeholders
 
+_FACT_JOIN = "fact JOIN {0} ON {0}.bank = fact.bank AND {0}.fact = fact.no WHERE fact.bank = ?"
+"""Facts with their rows of another table."""
 _FACT = f"SELECT no, {columns.names(columns.FACT_ROW)} FROM fact WHERE bank = ?"
-_FEATURES = (
-    f"SELECT fact.id, fact.no, {columns.names(columns.FEATURES)} FROM fact JOIN fact_features"
-    " ON fact_features.bank = fact.bank AND fact_features.fact = fact.no WHERE fact.bank = ?"
-)
-_DOCUMENT = f"SELECT {columns.names(columns.DOCUMENT)} FROM document WHERE bank = ?"
-_CHUNK = f"SELECT {columns.names(columns.CHUNK)} FROM chunk WHERE bank = ?"
-_TURN = f"SELECT chunk_id, {columns.names(columns.TURN)} FROM chunk_turn WHERE bank = ?"
-_ENTITY = f"SELECT {columns.names(columns.ENTITY)} FROM entity WHERE bank = ?"
-_RECORD = f"SELECT {columns.names(columns.RECORD)} FROM record WHERE bank = ? AND kind = ?"
-_SHARED_RECORD = f"SELECT {columns.names(columns.RECORD)} FROM shared_record WHERE kind = ?"
-_BANK = f"SELECT {columns.names(columns.BANK + columns.DISPOSITION)}, model, dimensions FROM bank"
+_FEATURES = f"SELECT id, no, {columns.names(columns.FEATURES)} FROM {_FACT_JOIN.format('fact_features')}"
 _PROOF = (
-    f"SELECT fact.no, proof.ordinal, fact.id, {columns.names(columns.PROOF, 'proof')} FROM proof"
-    " JOIN fact ON fact.bank = proof.bank AND fact.no = proof.fact WHERE proof.bank = ?"
+    f"SELECT no, proof.ordinal, id, {columns.names(columns.PROOF, 'proof')} FROM {_FACT_JOIN.format('proof')}"
 )
 _LINK = (
     "SELECT source.id, target.id, link.kind, link.weight FROM link"
     " JOIN fact AS source ON source.bank = link.bank AND source.no = link.source"
     " JOIN fact AS target ON target.bank = link.bank AND target.no = link.target WHERE link.bank = ?"
 )
+_BANK = f"SELECT {columns.names(columns.BANK + columns.DISPOSITION)}, model, dimensions FROM bank"
+_SHARED_RECORD = f"SELECT {columns.names(columns.RECORD)} FROM shared_record WHERE kind = ?"
 _LINK_KINDS = {str(kind): kind for kind in LinkKind}
 _FACT_TYPES = {str(kind): kind for kind in FactType}
 
@@ -58,44 +51,48 @@ class BankRows(ABC):
         """Rows of a query whose first parameter is the bank."""
         return self._select(query, self.bank_no, *parameters)
 
-    def _where_in(self, query: str, values: Iterable[object], *before: object) -> Iterator[Values]:
-        """Rows of a query that says `IN {}`; its parameters are the bank, `before` and a batch of the values."""
-        for batch in batches(values):
-            yield from self._of_bank(query.format(f"({placeholders(batch)})"), *before, *batch)
+    def _where(
+        self, query: str, column: str, values: Iterable[object] | None, *parameters: object
+    ) -> Iterator[Values]:
+        """Rows of a query whose first parameter is the bank, with one of the values in a column; None takes all."""
+        if values is None:
+            yield from self._of_bank(query, *parameters)
+        else:
+            for batch in batches(values):
+                condition = f"{query} AND {column} IN ({placeholders(batch)})"
+                yield from self._of_bank(condition, *parameters, *batch)
 
     def bank(self) -> Bank | None:
         rows = self._of_bank(f"{_BANK} WHERE no = ?")
         return columns.read_bank(rows[0]) if rows else None
 
     def facts(self, ids: Sequence[str]) -> list[Fact]:
-        facts = self._facts(f"{_FACT} AND id IN {{}}", ids)
-        return _in_order(ids, {fact.id: fact for fact in facts.values()})
+        facts = {fact.id: fact for fact in self._facts("id", ids).values()}
+        return [facts[fact_id] for fact_id in ids if fact_id in facts]
 
     def facts_by_number(self, numbers: Sequence[int]) -> dict[int, Fact]:
         """Number -> fact, in the order of the numbers."""
-        return _by_key(numbers, self._facts(f"{_FACT} AND no IN {{}}", numbers))
+        return _in_order(numbers, self._facts("no", numbers))
 
-    def _facts(self, query: str, values: Iterable[object]) -> dict[int, Fact]:
-        """Number -> fact, of rows of _FACT."""
-        rows = {row[0]: row[1:] for row in self._where_in(query, values)}
+    def _facts(self, column: str, values: Iterable[object]) -> dict[int, Fact]:
+        """Number -> fact, of the facts with one of the values in a column."""
+        rows = {row[0]: row[1:] for row in self._where(_FACT, column, values)}
         mentions, tags, sources = (
-            _grouped(self._where_in(f"{lists} WHERE bank = ? AND fact IN {{}} ORDER BY 1, {order}", rows))
-            for lists, order in (
-                ("SELECT fact, entity_id, name FROM fact_entity", "ordinal"),
-                ("SELECT fact, tag FROM fact_tag", "tag"),
-                ("SELECT fact, source_id FROM fact_source", "ordinal"),
+            _grouped(sorted(self._where(f"SELECT fact, {names} WHERE bank = ?", "fact", rows)))
+            for names in (
+                "ordinal, entity_id, name FROM fact_entity",
+                "tag FROM fact_tag",
+                "ordinal, source_id FROM fact_source",
             )
         )
         return {
-            no: columns.read_fact(
-                self.bank_id, row, mentions.get(no, ()), tags.get(no, ()), sources.get(no, ())
-            )
+            no: columns.read_fact(self.bank_id, row, mentions[no], tags[no], sources[no])
             for no, row in rows.items()
         }
 
     def numbers_of(self, ids: Iterable[str]) -> dict[str, int]:
         """Fact id -> number of those facts that exist."""
-        return dict(self._where_in("SELECT id, no FROM fact WHERE bank = ? AND id IN {}", ids))
+        return dict(self._where("SELECT id, no FROM fact WHERE bank = ?", "id", ids))
 
     def views(self) -> list[str]:
         """The names of the bank's vector views, each found by one step into the key."""
@@ -106,28 +103,24 @@ class BankRows(ABC):
         return views[1:-1]
 
     def features(self, ids: Sequence[str]) -> dict[str, Features]:
-        rows = {row[0]: row[1:] for row in self._where_in(f"{_FEATURES} AND fact.id IN {{}}", ids)}
+        rows = {row[0]: row[1:] for row in self._where(_FEATURES, "id", ids)}
         vectors: dict[int, dict[str, Vector]] = {no: {} for no, *_ in rows.values()}
         for view in self.views():
-            query = "SELECT fact, value FROM vector WHERE bank = ? AND view = ? AND fact IN {}"
-            for no, value in self._where_in(query, vectors, view):
+            query = "SELECT fact, value FROM vector WHERE bank = ? AND view = ?"
+            for no, value in self._where(query, "fact", vectors, view):
                 vectors[no][view] = columns.from_float16([value])[0]
         features = {
             fact_id: Features(vectors=vectors[no], **columns.fields(columns.FEATURES, row))
             for fact_id, (no, *row) in rows.items()
         }
-        return _by_key(ids, features)
+        return _in_order(ids, features)
 
     def ranking_fields(self, ids: Sequence[str]) -> dict[str, RankingFields]:
         """What ranking needs of facts (`perdure.domain.ranking`)."""
-        query = (
-            "SELECT id, type, document_id, speaker, occurred_start, occurred_end, mentioned_at, proof_count"
-            " FROM fact WHERE bank = ? AND id IN {}"
-        )
+        names = "id, type, document_id, speaker, occurred_start, occurred_end, mentioned_at, proof_count"
         fields = {}
-        for fact_id, kind, document_id, speaker, start, end, mentioned_at, proof_count in self._where_in(
-            query, ids
-        ):
+        for row in self._where(f"SELECT {names} FROM fact WHERE bank = ?", "id", ids):
+            fact_id, kind, document_id, speaker, start, end, mentioned_at, proof_count = row
             undated = start is None and end is None
             fields[fact_id] = RankingFields(
                 type=_FACT_TYPES[kind],
@@ -136,60 +129,50 @@ class BankRows(ABC):
                 event_date=moment(mentioned_at) if undated else Window(moment(start), moment(end)).centre,
                 proof_count=proof_count if kind == FactType.OBSERVATION else 1,
             )
-        return _by_key(ids, fields)
+        return _in_order(ids, fields)
 
     def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
         """What reranking reads of facts."""
-        query = (
-            "SELECT fact.id, iif(passage = '', text, passage), passage_in_context, tokens FROM fact JOIN fact_features"
-            " ON fact_features.bank = fact.bank AND fact_features.fact = fact.no WHERE fact.bank = ? AND fact.id IN {}"
+        names = "id, iif(passage = '', text, passage), passage_in_context, tokens"
+        rows = self._where(f"SELECT {names} FROM {_FACT_JOIN.format('fact_features')}", "id", ids)
+        return _in_order(
+            ids, {fact_id: Passage(own, full or own, tokens) for fact_id, own, full, tokens in rows}
         )
-        passages = {
-            fact_id: Passage(own, in_context or own, tokens)
-            for fact_id, own, in_context, tokens in self._where_in(query, ids)
-        }
-        return _by_key(ids, passages)
 
     def documents(self, ids: Sequence[str] | None = None) -> list[Document]:
+        query = f"SELECT {columns.names(columns.DOCUMENT)} FROM document WHERE bank = ?"
         tag_query = "SELECT document_id, tag FROM document_tag WHERE bank = ?"
-        if ids is None:
-            rows, tag_rows = self._of_bank(_DOCUMENT), self._of_bank(tag_query)
-        else:
-            rows = list(self._where_in(f"{_DOCUMENT} AND id IN {{}}", ids))
-            tag_rows = list(self._where_in(f"{tag_query} AND document_id IN {{}}", ids))
-        tags = _grouped(tag_rows)
+        tags = _grouped(self._where(tag_query, "document_id", ids))
         documents = {
             row[0]: Document(
                 bank=self.bank_id,
-                tags=frozenset(tag for (tag,) in tags.get(row[0], ())),
+                tags=frozenset(tag for (tag,) in tags[row[0]]),
                 **columns.fields(columns.DOCUMENT, row),
             )
-            for row in rows
+            for row in self._where(query, "id", ids)
         }
         if ids is not None:
-            return _in_order(ids, documents)
+            return list(_in_order(ids, documents).values())
         by_id = sorted(documents.values(), key=lambda document: document.id)
         return sorted(by_id, key=columns.creation_order, reverse=True)
 
     def chunks(self, *, ids: Sequence[str] | None = None, document_id: str | None = None) -> list[Chunk]:
-        if ids is None:
-            rows = self._of_bank(f"{_CHUNK} AND document_id = ? ORDER BY ordinal, id", document_id)
-        else:
-            rows = list(self._where_in(f"{_CHUNK} AND id IN {{}}", ids))
-        turns = _grouped(
-            self._where_in(
-                f"{_TURN} AND chunk_id IN {{}} ORDER BY chunk_id, ordinal", [row[0] for row in rows]
-            )
-        )
+        column, values = ("document_id", [document_id]) if ids is None else ("id", ids)
+        query = f"SELECT {columns.names(columns.CHUNK)} FROM chunk WHERE bank = ?"
+        rows = {row[0]: row for row in self._where(query, column, values)}
+        turn_query = f"SELECT chunk_id, ordinal, {columns.names(columns.TURN)} FROM chunk_turn WHERE bank = ?"
+        turns = _grouped(sorted(self._where(turn_query, "chunk_id", rows)))
         chunks = {
-            row[0]: Chunk(
+            chunk_id: Chunk(
                 bank=self.bank_id,
-                spans=tuple(TurnSpan(**columns.fields(columns.TURN, turn)) for turn in turns.get(row[0], ())),
+                spans=tuple(TurnSpan(**columns.fields(columns.TURN, turn)) for _, *turn in turns[chunk_id]),
                 **columns.fields(columns.CHUNK, row),
             )
-            for row in rows
+            for chunk_id, row in rows.items()
         }
-        return list(chunks.values()) if ids is None else _in_order(ids, chunks)
+        if ids is None:
+            return sorted(chunks.values(), key=lambda chunk: (chunk.ordinal, chunk.id))
+        return list(_in_order(ids, chunks).values())
 
     def entities(
         self, *, ids: Sequence[str] | None = None, keys: Sequence[str] | None = None
@@ -197,91 +180,88 @@ class BankRows(ABC):
         key_query = "SELECT entity_id, key FROM entity_key WHERE bank = ?"
         chosen = ids
         if ids is None and keys is not None:
-            chosen = [entity_id for entity_id, _ in self._where_in(f"{key_query} AND key IN {{}}", keys)]
-        if chosen is None:
-            rows, key_rows = self._of_bank(_ENTITY), self._of_bank(key_query)
-        else:
-            rows = list(self._where_in(f"{_ENTITY} AND id IN {{}}", chosen))
-            key_rows = list(self._where_in(f"{key_query} AND entity_id IN {{}}", chosen))
-        keys_of = _grouped(key_rows)
+            chosen = [entity_id for entity_id, _ in self._where(key_query, "key", keys)]
+        keys_of = _grouped(self._where(key_query, "entity_id", chosen))
+        query = f"SELECT {columns.names(columns.ENTITY)} FROM entity WHERE bank = ?"
         entities = {
             row[0]: KeyedEntity(
                 Entity(bank=self.bank_id, **columns.fields(columns.ENTITY, row)),
-                tuple(sorted(key for (key,) in keys_of.get(row[0], ()))),
+                tuple(sorted(key for (key,) in keys_of[row[0]])),
             )
-            for row in rows
+            for row in self._where(query, "id", chosen)
         }
         if ids is not None:
-            return _in_order(ids, entities)
+            return list(_in_order(ids, entities).values())
         return sorted(entities.values(), key=lambda keyed: (-keyed.entity.mentions, keyed.entity.id))
 
     def links(self, ids: Sequence[str]) -> list[Link]:
         numbers = self.numbers_of(ids).values()
-        ends = ("source", "target")
-        rows = {row for end in ends for row in self._where_in(f"{_LINK} AND link.{end} IN {{}}", numbers)}
+        rows = {row for end in ("source", "target") for row in self._where(_LINK, f"link.{end}", numbers)}
         return [
             Link(source, target, _LINK_KINDS[kind], weight) for source, target, kind, weight in sorted(rows)
         ]
 
-    def earlier_links(self, numbers: Iterable[int]) -> dict[int, list[LinkEnd]]:
+    def earlier_links(self, numbers: Sequence[int]) -> dict[int, list[LinkEnd]]:
         """Fact number -> its links with facts of lower number, as an index packs them."""
         ends: defaultdict[int, list[LinkEnd]] = defaultdict(list)
-        near_numbers = list(numbers)
         for near, far in (("source", "target"), ("target", "source")):
-            query = (
-                f"SELECT {near}, {far}, kind, weight FROM link"
-                f" WHERE bank = ? AND {near} IN {{}} AND {far} < {near} ORDER BY {near}, {far}, kind"
-            )
-            for no, other, kind, weight in self._where_in(query, near_numbers):
-                ends[no].append(LinkEnd(other, _LINK_KINDS[kind], near == "source", weight))
+            query = f"SELECT {near}, {far}, kind, weight FROM link WHERE bank = ?"
+            for no, other, kind, weight in sorted(self._where(query, near, numbers)):
+                if other < no:
+                    ends[no].append(LinkEnd(other, _LINK_KINDS[kind], near == "source", weight))
         return ends
 
     def terms(self, numbers: Iterable[int]) -> dict[int, dict[str, float]]:
         """Fact number -> its index terms."""
-        query = "SELECT fact, terms FROM fact_features WHERE bank = ? AND fact IN {}"
-        return {no: columns.mapping(terms) for no, terms in self._where_in(query, numbers)}
+        rows = self._where("SELECT fact, terms FROM fact_features WHERE bank = ?", "fact", numbers)
+        return {no: columns.mapping(terms) for no, terms in rows}
 
     def proofs(self, ids: Sequence[str]) -> dict[str, list[Proof]]:
-        return _proofs_by_fact(self._where_in(f"{_PROOF} AND fact.id IN {{}}", ids))
+        return _proofs_by_fact(self._where(_PROOF, "id", ids))
 
     def proofs_from(
         self, *, document_ids: Sequence[str] = (), chunk_ids: Sequence[str] = ()
     ) -> dict[str, list[Proof]]:
         """Fact id -> those of its proofs that come from one of the documents or chunks, oldest first."""
-        rows = {
-            *self._where_in(f"{_PROOF} AND proof.document_id IN {{}}", document_ids),
-            *self._where_in(f"{_PROOF} AND proof.chunk_id IN {{}}", chunk_ids),
+        sources = (("document_id", set(document_ids)), ("chunk_id", set(chunk_ids)))
+        numbers = {
+            no
+            for column, ids in sources
+            for (no,) in self._where("SELECT fact FROM proof WHERE bank = ?", column, ids)
         }
-        return _proofs_by_fact(rows)
+        proofs = _proofs_by_fact(self._where(_PROOF, "no", numbers))
+        return {
+            fact_id: [
+                proof for proof in group if any(getattr(proof, column) in ids for column, ids in sources)
+            ]
+            for fact_id, group in proofs.items()
+        }
 
     def facts_by_dedupe_key(self, keys: Sequence[str]) -> dict[str, str]:
-        query = (
-            "SELECT fact.no, dedupe_key, fact.id FROM fact_features"
-            " JOIN fact ON fact.bank = fact_features.bank AND fact.no = fact_features.fact"
-            " WHERE fact_features.bank = ? AND dedupe_key <> '' AND dedupe_key IN {} AND retired_at IS NULL"
-        )
-        newest_first = sorted(self._where_in(query, keys), reverse=True)
-        return {key: fact_id for _, key, fact_id in newest_first}
+        query = f"SELECT no, dedupe_key, id FROM {_FACT_JOIN.format('fact_features')}"
+        rows = self._where(f"{query} AND retired_at IS NULL AND dedupe_key <> ''", "dedupe_key", keys)
+        return {key: fact_id for _, key, fact_id in sorted(rows, reverse=True)}
 
     def find_facts(self, where: FactsWhere) -> list[Fact]:
         conditions = (
-            ("SELECT no FROM fact WHERE bank = ? AND document_id IN {}", where.document_ids),
-            ("SELECT no FROM fact WHERE bank = ? AND chunk_id IN {}", where.chunk_ids),
-            ("SELECT no FROM fact WHERE bank = ? AND superseded_by IN {}", where.superseded_by),
-            ("SELECT fact FROM fact_entity WHERE bank = ? AND entity_id IN {}", where.entity_ids),
-            ("SELECT fact FROM fact_source WHERE bank = ? AND source_id IN {}", where.source_fact_ids),
+            ("SELECT no FROM fact", "document_id", where.document_ids),
+            ("SELECT no FROM fact", "chunk_id", where.chunk_ids),
+            ("SELECT no FROM fact", "superseded_by", where.superseded_by),
+            ("SELECT fact FROM fact_entity", "entity_id", where.entity_ids),
+            ("SELECT fact FROM fact_source", "source_id", where.source_fact_ids),
         )
-        numbers = {no for query, values in conditions for (no,) in self._where_in(query, values)}
+        numbers = {
+            no
+            for query, column, values in conditions
+            for (no,) in self._where(f"{query} WHERE bank = ?", column, values)
+        }
         return list(self.facts_by_number(sorted(numbers)).values())
 
     def records(self, kind: str, ids: Sequence[str] | None = None) -> list[Record]:
-        rows = (
-            self._of_bank(_RECORD, kind)
-            if ids is None
-            else self._where_in(f"{_RECORD} AND id IN {{}}", ids, kind)
-        )
+        query = f"SELECT {columns.names(columns.RECORD)} FROM record WHERE bank = ? AND kind = ?"
         return columns.oldest_first(
-            Record(bank=self.bank_id, **columns.fields(columns.RECORD, row)) for row in rows
+            Record(bank=self.bank_id, **columns.fields(columns.RECORD, row))
+            for row in self._where(query, "id", ids, kind)
         )
 
     def containing(self, text: str) -> list[int]:
@@ -290,10 +270,9 @@ class BankRows(ABC):
         return [no for (no,) in self._of_bank(query, text.casefold())]
 
     def stats(self) -> BankStats:
-        """Counts of what the bank holds."""
-        # Sums of conditions, since GROUP BY sorts all rows first.
-        kinds = ", ".join(f"total(kind = '{kind}')" for kind in _LINK_KINDS)
+        """Counts of what the bank holds; by sums of conditions, since GROUP BY would sort all rows first."""
         types = ", ".join(f"total(type = '{kind}')" for kind in _FACT_TYPES)
+        kinds = ", ".join(f"total(kind = '{kind}')" for kind in _LINK_KINDS)
         ((facts, current, *by_type),) = self._of_bank(
             f"SELECT count(*), total(retired_at IS NULL), {types} FROM fact WHERE bank = ?"
         )
@@ -302,7 +281,7 @@ class BankRows(ABC):
             self._of_bank(f"SELECT count(*) FROM {table} WHERE bank = ?")[0][0]
             for table in ("document", "chunk", "entity")
         )
-        (pages,), (page_size,) = self._select("PRAGMA page_count")[0], self._select("PRAGMA page_size")[0]
+        ((pages,),), ((page_size,),) = self._select("PRAGMA page_count"), self._select("PRAGMA page_size")
         return BankStats(
             facts=facts,
             current_facts=int(current),
@@ -318,24 +297,24 @@ class BankRows(ABC):
 
 def banks(db: sqlite3.Connection, ids: Sequence[str] | None) -> list[Bank]:
     """All banks, or those of `ids`, by id."""
-    rows = db.execute(_BANK).fetchall() if ids is None else _rows_in(db, f"{_BANK} WHERE id IN {{}}", ids)
+    rows = _rows(db, f"{_BANK} WHERE true", ids)
     return sorted(map(columns.read_bank, rows), key=lambda bank: bank.id)
 
 
 def shared_records(db: sqlite3.Connection, kind: str, ids: Sequence[str] | None) -> list[Record]:
     """Records that belong to no bank, oldest first."""
-    if ids is None:
-        rows = db.execute(_SHARED_RECORD, (kind,)).fetchall()
-    else:
-        rows = _rows_in(db, f"{_SHARED_RECORD} AND id IN {{}}", ids, kind)
+    rows = _rows(db, _SHARED_RECORD, ids, kind)
     return columns.oldest_first(Record(**columns.fields(columns.RECORD, row)) for row in rows)
 
 
-def _rows_in(db: sqlite3.Connection, query: str, values: Iterable[object], *before: object) -> list[Values]:
+def _rows(db: sqlite3.Connection, query: str, ids: Sequence[str] | None, *parameters: object) -> list[Values]:
+    """Rows of a query, all or those with one of the ids."""
+    if ids is None:
+        return db.execute(query, parameters).fetchall()
     return [
         row
-        for batch in batches(values)
-        for row in db.execute(query.format(f"({placeholders(batch)})"), (*before, *batch))
+        for batch in batches(ids)
+        for row in db.execute(f"{query} AND id IN ({placeholders(batch)})", (*parameters, *batch))
     ]
 
 
@@ -351,19 +330,14 @@ def _proofs_by_fact(rows: Iterable[Values]) -> dict[str, list[Proof]]:
     return dict(proofs)
 
 
-def _grouped(rows: Iterable[Values]) -> dict[object, list[Values]]:
-    """First column -> the other columns of its rows."""
+def _grouped(rows: Iterable[Values]) -> defaultdict[object, list[Values]]:
+    """First column -> the other columns of its rows; an empty list for others."""
     groups: defaultdict[object, list[Values]] = defaultdict(list)
     for row in rows:
         groups[row[0]].append(row[1:])
     return groups
 
 
-def _by_key(keys: Iterable[T], values: Mapping[T, U]) -> dict[T, U]:
+def _in_order(keys: Iterable[T], values: Mapping[T, U]) -> dict[T, U]:
     """The values in the order of the keys, without those that are missing."""
     return {key: values[key] for key in keys if key in values}
-
-
-def _in_order(keys: Iterable[T], values: Mapping[T, U]) -> list[U]:
-    """One value per key, in the order of the keys, without those that are missing."""
-    return [values[key] for key in keys if key in values]

@@ -158,8 +158,8 @@ CREATE TABLE proof (
   seen_at TEXT,
   PRIMARY KEY (bank, fact, ordinal)
 ) WITHOUT ROWID;
-CREATE INDEX proof_document ON proof (bank, document_id) WHERE document_id IS NOT NULL;
-CREATE INDEX proof_chunk ON proof (bank, chunk_id) WHERE chunk_id IS NOT NULL;
+CREATE INDEX proof_document ON proof (bank, document_id);
+CREATE INDEX proof_chunk ON proof (bank, chunk_id);
 
 -- Weighted links between facts, by number; causal ones lead from cause to effect.
 CREATE TABLE link (
@@ -170,7 +170,7 @@ CREATE TABLE link (
   weight REAL NOT NULL,
   PRIMARY KEY (bank, source, target, kind)
 ) WITHOUT ROWID;
-CREATE INDEX link_target ON link (bank, target);
+CREATE INDEX link_target ON link (bank, target, weight);
 
 -- What a fact is found by and what a reranker reads of it.
 CREATE TABLE fact_features (
@@ -199,21 +199,21 @@ CREATE TABLE vector (
 -- Facts for which vectors of another model are kept aside until the bank switches over, and those vectors.
 CREATE TABLE staged (
   bank INTEGER NOT NULL,
+  fact INTEGER NOT NULL,
   model TEXT NOT NULL,
   dimensions INTEGER NOT NULL,
-  fact INTEGER NOT NULL,
   tokens BLOB NOT NULL,
-  PRIMARY KEY (bank, model, dimensions, fact)
-) WITHOUT ROWID;
+  PRIMARY KEY (bank, fact, model, dimensions)
+);
 
 CREATE TABLE staged_vector (
   bank INTEGER NOT NULL,
+  fact INTEGER NOT NULL,
   model TEXT NOT NULL,
   dimensions INTEGER NOT NULL,
-  fact INTEGER NOT NULL,
   view TEXT NOT NULL,
   value BLOB NOT NULL,                         -- float16, little-endian
-  PRIMARY KEY (bank, model, dimensions, fact, view)
+  PRIMARY KEY (bank, fact, model, dimensions, view)
 ) WITHOUT ROWID;
 
 CREATE TABLE entity (

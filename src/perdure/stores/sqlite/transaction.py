@@ -78,20 +78,21 @@ class SqliteTransaction(ConnectionRows):
 
     def set_model(self, model: EmbeddingModel) -> None:
         self._ensure_bank()
-        self._db.execute(
-            "UPDATE bank SET model = ?, dimensions = ? WHERE no = ?",
+        changed = self._db.execute(
+            "UPDATE bank SET model = ?1, dimensions = ?2 WHERE no = ?3 AND (model IS NOT ?1 OR dimensions IS NOT ?2)",
             (model.name, model.dimensions, self.bank_no),
         )
-        self._touched = True
+        self._touched |= changed.rowcount > 0
 
     def put_documents(self, documents: Sequence[Document]) -> None:
         self._ensure_bank(document.bank for document in documents)
         for document in documents:
             row = self._row(document, columns.DOCUMENT)
             upsert(self._db, "document", ("bank", "id"), row, self._now)
-        self._delete("document_tag", "document_id", [document.id for document in documents])
-        tags = {(document.id, tag) for document in documents for tag in document.tags}
-        self._insert("document_tag", ("document_id", "tag"), sorted(tags))
+        tags = {document.id: document.tags for document in documents}
+        self._delete("document_tag", "document_id", tags)
+        rows = [(document_id, tag) for document_id, group in tags.items() for tag in sorted(group)]
+        self._insert("document_tag", ("document_id", "tag"), rows)
 
     def delete_documents(self, ids: Sequence[str]) -> None:
         self._delete("document", "id", ids)
@@ -177,9 +178,7 @@ class SqliteTransaction(ConnectionRows):
         linked = {
             max(source, target)
             for end in ("source", "target")
-            for source, target in self._where_in(
-                f"SELECT source, target FROM link WHERE bank = ? AND {end} IN {{}}", numbers
-            )
+            for source, target in self._where("SELECT source, target FROM link WHERE bank = ?", end, numbers)
         }
         for table in _FACT_TABLES:
             self._delete(table, "fact", numbers)
@@ -220,16 +219,15 @@ class SqliteTransaction(ConnectionRows):
 
     def add_proofs(self, proofs: Sequence[Proof]) -> None:
         numbers = self.numbers_of(proof.fact_id for proof in proofs)
-        query = "SELECT fact, max(ordinal) + 1 FROM proof WHERE bank = ? AND fact IN {} GROUP BY fact"
-        following: dict[int, int] = dict(self._where_in(query, numbers.values()))
+        stored = self._where("SELECT fact, ordinal FROM proof WHERE bank = ?", "fact", numbers.values())
+        last: dict[int, int] = dict(sorted(stored))
         rows = []
         for proof in proofs:
             no = numbers.get(proof.fact_id)
             if no is not None:
-                ordinal = following.get(no, 0)
-                following[no] = ordinal + 1
-                rows.append((no, ordinal, *columns.values(proof, columns.PROOF)))
-        self._insert("proof", ("fact", "ordinal", "document_id", "chunk_id", "seen_at"), rows)
+                last[no] = last.get(no, -1) + 1
+                rows.append((no, last[no], *columns.values(proof, columns.PROOF)))
+        self._insert("proof", ("fact", "ordinal", *columns.PROOF), rows)
 
     def replace_proofs(self, proofs: Mapping[str, Sequence[Proof]]) -> None:
         self._delete("proof", "fact", self.numbers_of(proofs).values())
@@ -238,7 +236,7 @@ class SqliteTransaction(ConnectionRows):
         )
 
     def put_records(self, records: Sequence[Record]) -> None:
-        self._ensure_bank(record.bank for record in records if record.bank)
+        self._ensure_bank(record.bank or self.bank_id for record in records)
         for record in records:
             row = self._row(record, columns.RECORD)
             upsert(self._db, "record", ("bank", "kind", "id"), row, self._now)
@@ -249,24 +247,17 @@ class SqliteTransaction(ConnectionRows):
     def stage_vectors(self, model: EmbeddingModel, vectors: Sequence[StagedVectors]) -> None:
         _check_shapes({vector.shape for one in vectors for vector in one.vectors.values()}, model)
         numbers = self.numbers_of(one.fact_id for one in vectors)
-        key = (model.name, model.dimensions)
         stored = {numbers[one.fact_id]: one for one in vectors if one.fact_id in numbers}
         for table in ("staged", "staged_vector"):
             self._delete(table, "fact", stored, model=model.name, dimensions=model.dimensions)
-        self._insert(
-            "staged",
-            ("model", "dimensions", "fact", "tokens"),
-            [(*key, no, one.tokens) for no, one in stored.items()],
-        )
-        self._insert(
-            "staged_vector",
-            ("model", "dimensions", "fact", "view", "value"),
-            [
-                (*key, no, view, columns.to_float16(vector))
-                for no, one in stored.items()
-                for view, vector in one.vectors.items()
-            ],
-        )
+        rows = [(no, model.name, model.dimensions, one.tokens) for no, one in stored.items()]
+        self._insert("staged", ("fact", "model", "dimensions", "tokens"), rows)
+        vector_rows = [
+            (no, model.name, model.dimensions, view, columns.to_float16(vector))
+            for no, one in stored.items()
+            for view, vector in one.vectors.items()
+        ]
+        self._insert("staged_vector", ("fact", "model", "dimensions", "view", "value"), vector_rows)
 
     def unstaged_facts(self, model: EmbeddingModel) -> list[str]:
         query = (
@@ -294,6 +285,7 @@ class SqliteTransaction(ConnectionRows):
         self._db.execute(f"DELETE FROM staged_vector {staged}", key)
         self._db.execute("UPDATE bank SET vectors_version = version + 1 WHERE no = :bank", key)
         self.set_model(model)
+        self._touched = True
 
     def delete_bank(self) -> None:
         for table in _BANK_TABLES:
@@ -310,10 +302,10 @@ class SqliteTransaction(ConnectionRows):
         moments: defaultdict[str, list[str]] = defaultdict(list)
         for fact_id, moment in recalls:
             moments[fact_id].append(moment.isoformat())
-        query = "SELECT id, recall_times FROM fact WHERE bank = ? AND id IN {}"
+        query = "SELECT id, recall_times FROM fact WHERE bank = ?"
         rows = [
             (fact_id, (*columns.strings(times), *moments[fact_id]))
-            for fact_id, times in self._where_in(query, moments)
+            for fact_id, times in self._where(query, "id", moments)
         ]
         self._db.executemany(
             "UPDATE fact SET recall_count = recall_count + ?, last_recalled_at = ?, recall_times = ?"
@@ -334,7 +326,7 @@ class SqliteTransaction(ConnectionRows):
         """Pack what changed, list the changes, and make indexes look at the bank again."""
         if not self._touched:
             return
-        links = self.earlier_links(self._new)
+        links = self.earlier_links(list(self._new))
         packed = [
             PackedFact(no, new.fact.id, pack_fact(new.fact, new.features, links.get(no, ())))
             for no, new in self._new.items()
@@ -425,10 +417,8 @@ class SqliteTransaction(ConnectionRows):
         """Delete all vectors of facts, those of another model that are kept aside too."""
         for view in self.views():
             self._delete("vector", "fact", numbers, view=view)
-        models = self._of_bank("SELECT DISTINCT model, dimensions FROM staged WHERE bank = ?")
-        for model, dimensions in models:
-            for table in ("staged", "staged_vector"):
-                self._delete(table, "fact", numbers, model=model, dimensions=dimensions)
+        for table in ("staged", "staged_vector"):
+            self._delete(table, "fact", numbers)
 
     def _insert(self, table: str, names: Sequence[str], rows: Iterable[Values], verb: str = "INSERT") -> None:
         parameters = [(self.bank_no, *row) for row in rows]

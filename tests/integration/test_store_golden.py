@@ -1,0 +1,177 @@
+"""Files of every schema there ever was read as what was written into them, whatever becomes of the classes."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from perdure.domain.fact import Chunk, Document, Entity, Fact, TurnSpan
+from perdure.domain.record import Record
+from perdure.ports.store import Features, Proof
+from perdure.stores.sqlite import columns, feed, queries
+from perdure.stores.sqlite.migrate import SCHEMA
+from perdure.stores.sqlite.store import SqliteStore
+from tests.golden import reading
+from tests.golden.reading import read_staged, read_store
+from tests.golden.write_4 import fill
+
+GOLDEN = Path(reading.__file__).parent
+TO_SCHEMA_3 = """
+DROP TABLE vector_code;
+CREATE TABLE segment (
+  no INTEGER PRIMARY KEY, bank INTEGER NOT NULL, part TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
+  change INTEGER NOT NULL, body BLOB NOT NULL
+);
+CREATE UNIQUE INDEX segment_range ON segment (bank, part, last, first);
+PRAGMA user_version = 3;
+"""
+"""What made files of schema 3 of those of schema 2; the bodies of facts stayed as they were."""
+
+
+def load(path: Path, schema: int) -> Path:
+    """The golden file of a schema."""
+    with closing(sqlite3.connect(path)) as raw:
+        raw.executescript((GOLDEN / f"schema_{schema}.sql").read_text(encoding="utf-8"))
+        assert raw.execute("PRAGMA user_version").fetchone() == (schema,)
+    return path
+
+
+def expected(schema: int) -> dict[str, Any]:
+    stored: dict[str, Any] = json.loads((GOLDEN / f"schema_{schema}.json").read_text(encoding="utf-8"))
+    return stored
+
+
+def check(path: Path, schema: int) -> None:
+    """The file reads as it must, fact by fact."""
+    right = expected(schema)
+    staged = right["staged"] | {"tokens": b"new".hex()}
+    with closing(SqliteStore.open(path)) as store:
+        read = read_store(store)
+        assert read["banks"].keys() == right["banks"].keys()
+        for bank, content in right["banks"].items():
+            for part, rows in content.items():
+                if part == "bank" and not rows:
+                    assert [one["id"] for one in read["banks"][bank][part]] == [bank], "it had records only"
+                elif part == "facts":
+                    for fact, got in zip(rows, read["banks"][bank][part], strict=True):
+                        assert got == fact
+                else:
+                    assert read["banks"][bank][part] == rows, (bank, part)
+        assert read["shared_records"] == right["shared_records"]
+        assert read_staged(store, "home", "f-full") == staged
+    with closing(sqlite3.connect(path)) as raw:
+        assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert raw.execute("PRAGMA user_version").fetchone() == (SCHEMA,)
+
+
+@pytest.mark.parametrize("schema", range(1, SCHEMA + 1))
+def test_a_file_of_any_schema_reads_as_what_was_written(tmp_path: Path, schema: int) -> None:
+    check(load(tmp_path / "memory.db", schema), schema)
+
+
+def test_a_file_that_was_upgraded_to_schema_3_reads_as_what_was_written(tmp_path: Path) -> None:
+    path = load(tmp_path / "memory.db", 2)
+    with closing(sqlite3.connect(path)) as raw:
+        raw.executescript(TO_SCHEMA_3)
+    check(path, 2)
+
+
+def test_the_code_of_today_writes_the_golden_file_of_today(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with closing(SqliteStore.open(path)) as store:
+        fill(store, expected(SCHEMA - 1))
+    check_rows(path, load(tmp_path / "golden.db", SCHEMA))
+
+
+def check_rows(path: Path, golden: Path) -> None:
+    """Equal rows in every table, but for times of change, packed bodies and counters."""
+    with closing(sqlite3.connect(path)) as raw, closing(sqlite3.connect(golden)) as right:
+        tables = (
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+        )
+        names = [name for (name,) in right.execute(tables)]
+        assert [name for (name,) in raw.execute(tables)] == names
+        for name in set(names) - {"bank", "erasure", "record", "shared_record"}:
+            query = f"SELECT * FROM {name} ORDER BY 1, 2, 3"
+            assert raw.execute(query).fetchall() == right.execute(query).fetchall(), name
+
+
+def permuted(kind: type[Any], random: Random) -> type[Any]:
+    """The dataclass with its fields in another order."""
+    shuffled = list(dataclasses.fields(kind))
+    random.shuffle(shuffled)
+    shown = [
+        (
+            one.name,
+            one.type,
+            dataclasses.field(
+                **{
+                    name: getattr(one, name)
+                    for name in ("default", "default_factory")
+                    if getattr(one, name) is not dataclasses.MISSING
+                }
+            ),
+        )
+        for one in shuffled
+    ]
+    methods = {
+        name: value
+        for name, value in vars(kind).items()
+        if isinstance(value, property) or (callable(value) and name == "__post_init__")
+    }
+    return dataclasses.make_dataclass(
+        kind.__name__, shown, namespace=methods, frozen=True, slots=True, kw_only=True
+    )
+
+
+@pytest.fixture(params=range(3))
+def shuffled(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """All classes that are stored, with their fields in another order."""
+    random = Random(request.param)
+    homes = {
+        Fact: (columns,),
+        Features: (queries, feed),
+        Document: (queries,),
+        Chunk: (queries,),
+        TurnSpan: (queries,),
+        Entity: (queries,),
+        Record: (queries,),
+    }
+    for kind, modules in homes.items():
+        other = permuted(kind, random)
+        assert [one.name for one in dataclasses.fields(other)] != [
+            one.name for one in dataclasses.fields(kind)
+        ]
+        for module in modules:
+            monkeypatch.setattr(module, kind.__name__, other)
+    return None
+
+
+@pytest.mark.usefixtures("shuffled")
+@pytest.mark.parametrize("schema", range(1, SCHEMA + 1))
+def test_the_order_of_fields_in_a_class_means_nothing_to_a_file(tmp_path: Path, schema: int) -> None:
+    check(load(tmp_path / "memory.db", schema), schema)
+
+
+def test_every_field_of_what_is_stored_has_a_column() -> None:
+    lists = {"entities", "entity_ids", "tags", "source_fact_ids"}
+    for kind, names, elsewhere in (
+        (Fact, columns.FACT_ROW, {"bank", *lists}),
+        (Features, columns.FEATURES, {"vectors"}),
+        (Document, columns.DOCUMENT, {"bank", "tags"}),
+        (Chunk, columns.CHUNK, {"bank", "spans"}),
+        (TurnSpan, columns.TURN, set[str]()),
+        (Entity, columns.ENTITY, {"bank"}),
+        (Record, columns.RECORD, {"bank"}),
+        (Proof, columns.PROOF, {"fact_id"}),
+    ):
+        fields = [field.name for field in dataclasses.fields(kind)]
+        assert sorted(fields) == sorted({*names, *elsewhere}), kind
