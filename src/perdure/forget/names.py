@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from perdure.domain.detach import without_entities
 from perdure.domain.fact import Entity, Fact
-from perdure.forget.scrub import scrub
+from perdure.forget.scrub import Wordings, scrub
 from perdure.ports.store import FactsWhere, KeyedEntity, Transaction
 from perdure.text.names import keys_of_names, name_tokens
 from perdure.text.terms import fold
@@ -17,7 +17,7 @@ from perdure.text.terms import fold
 _WORD = re.compile(r"\w+")
 
 
-def forget_names(tx: Transaction, erased: Mapping[str, Fact], wordings: Sequence[str]) -> None:
+def forget_names(tx: Transaction, erased: Mapping[str, Fact], wordings: Wordings) -> None:
     """Count the erased facts' mentions down, and erase entities and names that no other fact holds.
 
     The erased facts are still stored; `wordings` are what they said.
@@ -61,7 +61,7 @@ class _HeldNames:
         self._titles = {document.id: document.title for document in tx.documents(list(documents))}
 
     def only_of(
-        self, entity: Entity, erased: Sequence[Fact], staying: Sequence[Fact], wordings: Sequence[str]
+        self, entity: Entity, erased: Sequence[Fact], staying: Sequence[Fact], wordings: Wordings
     ) -> set[str]:
         """The names that erased facts hold and no staying one does."""
         names = [entity.name, *entity.aliases]

@@ -12,12 +12,14 @@ from perdure.forget.names import forget_names
 from perdure.forget.scrub import (
     FORGOTTEN,
     ErasedWords,
+    Wordings,
     erased_words,
     scrub_chunk,
     scrub_document,
     scrub_features,
     scrub_own_passage,
     scrub_sibling,
+    wordings_of,
 )
 from perdure.forget.target import Forgotten, Target
 from perdure.forget.vectors import contexts_without
@@ -110,7 +112,7 @@ def _erase_document(tx: Transaction, document_id: str) -> _Erased:
     tx.update_facts(list(staying.values()))
     tx.replace_proofs(left)
     moved = [fact for fact in housed if fact.id in staying]
-    unembedded = _stand_alone(tx, moved, [document.title for document in documents if document.title])
+    unembedded = _stand_alone(tx, moved, wordings_of(document.title for document in documents))
     tx.delete_documents([document_id])
     tx.delete_chunks([chunk.id for chunk in chunks])
     tx.delete_records(UNFINISHED_DOCUMENT, [document_id])
@@ -118,7 +120,7 @@ def _erase_document(tx: Transaction, document_id: str) -> _Erased:
     return _Erased(True, erased.facts, frozenset({document_id}), erased.unembedded | unembedded)
 
 
-def _stand_alone(tx: Transaction, facts: Sequence[Fact], titles: Sequence[str]) -> frozenset[str]:
+def _stand_alone(tx: Transaction, facts: Sequence[Fact], titles: Wordings) -> frozenset[str]:
     """Facts that left their document are found by their own words alone; returns those that lost their vectors.
 
     A vector is lost when the document's title was embedded with the fact.

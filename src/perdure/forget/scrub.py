@@ -17,26 +17,26 @@ _PIECE = 24
 """Characters in a row that two texts hardly share by chance."""
 
 
-def wordings_of(facts: Iterable[Fact]) -> tuple[str, ...]:
-    """The wordings of erased facts, longest first, so that a part never hides the whole."""
-    wordings = {
-        wording
-        for fact in facts
-        for wording in (fact.text, fact.source_text, fact.original_text or "")
-        if wording.strip()
-    }
-    return tuple(sorted(wordings, key=lambda wording: (-len(wording), wording)))
+Wordings = Sequence[re.Pattern[str]]
+"""What erased texts said, each to be found whatever its case and white space."""
 
 
-def scrub(text: str, wordings: Iterable[str]) -> str:
-    """The text with each wording taken out, whatever its case and white space."""
+def wordings_of(texts: Iterable[str]) -> Wordings:
+    """The wordings of texts, longest first, so that a part never hides the whole."""
+    distinct = sorted({text for text in texts if text.strip()}, key=lambda text: (-len(text), text))
+    return [
+        re.compile(r"\s+".join(re.escape(word) for word in text.split()), re.IGNORECASE) for text in distinct
+    ]
+
+
+def scrub(text: str, wordings: Wordings) -> str:
+    """The text with each wording taken out."""
     for wording in wordings:
-        pattern = r"\s+".join(re.escape(word) for word in wording.split())
-        text = re.sub(pattern, FORGOTTEN, text, flags=re.IGNORECASE)
+        text = wording.sub(FORGOTTEN, text)
     return text
 
 
-def scrub_chunk(chunk: Chunk, wordings: Sequence[str]) -> Chunk:
+def scrub_chunk(chunk: Chunk, wordings: Wordings) -> Chunk:
     """A chunk that an erased fact came from; wholly emptied when the wording cannot be found in it."""
     scrubbed = scrub(chunk.text, wordings)
     if scrubbed == chunk.text:
@@ -44,7 +44,7 @@ def scrub_chunk(chunk: Chunk, wordings: Sequence[str]) -> Chunk:
     return replace(chunk, text=scrubbed, spans=_moved_spans(chunk, wordings, scrubbed))
 
 
-def _moved_spans(chunk: Chunk, wordings: Sequence[str], scrubbed: str) -> tuple[TurnSpan, ...]:
+def _moved_spans(chunk: Chunk, wordings: Wordings, scrubbed: str) -> tuple[TurnSpan, ...]:
     """Where the turns stand after scrubbing; none when a wording reached over the border of a turn."""
     spans: list[TurnSpan] = []
     text, at = "", 0
@@ -58,12 +58,12 @@ def _moved_spans(chunk: Chunk, wordings: Sequence[str], scrubbed: str) -> tuple[
     return tuple(spans) if text == scrubbed else ()
 
 
-def scrub_document(document: Document, wordings: Sequence[str]) -> Document:
+def scrub_document(document: Document, wordings: Wordings) -> Document:
     """A document that an erased fact came from."""
     return replace(document, title=scrub(document.title, wordings), context=scrub(document.context, wordings))
 
 
-def scrub_sibling(fact: Fact, wordings: Sequence[str]) -> Fact:
+def scrub_sibling(fact: Fact, wordings: Wordings) -> Fact:
     """A fact of the same document: its own text stays, what it quotes around it is scrubbed."""
     original = fact.original_text
     return replace(
@@ -74,7 +74,7 @@ def scrub_sibling(fact: Fact, wordings: Sequence[str]) -> Fact:
     )
 
 
-def scrub_own_passage(fact: Fact, passage: str, wordings: Sequence[str]) -> str:
+def scrub_own_passage(fact: Fact, passage: str, wordings: Wordings) -> str:
     """What is embedded of a fact, with the wordings taken out of what stands around its own text (title, names)."""
     for own in (fact.text, fact.text.removeprefix(f"{fact.speaker}: ")):
         before, text, after = passage.partition(own)
@@ -87,23 +87,19 @@ def scrub_own_passage(fact: Fact, passage: str, wordings: Sequence[str]) -> str:
 class ErasedWords:
     """The words of erased facts, to be taken out of what their siblings are found by and read with."""
 
-    wordings: tuple[str, ...]
+    wordings: Wordings
     pieces: frozenset[str]
-    """Every part of the wordings that is long enough to be recognised where a wording was cut short."""
+    """Every part of the texts that is long enough to be recognised where a wording was cut short."""
     terms: frozenset[str]
     words: frozenset[str]
 
 
 def erased_words(facts: Collection[Fact], features: Mapping[str, Features]) -> ErasedWords:
     """The words of facts; `features` hold theirs."""
-    wordings = wordings_of(facts)
+    texts = [text for fact in facts for text in (fact.text, fact.source_text, fact.original_text or "")]
     return ErasedWords(
-        wordings,
-        frozenset(
-            wording[start : start + _PIECE]
-            for wording in wordings
-            for start in range(len(wording) - _PIECE + 1)
-        ),
+        wordings_of(texts),
+        frozenset(text[start : start + _PIECE] for text in texts for start in range(len(text) - _PIECE + 1)),
         frozenset(term for fact in facts for term in own_terms(fact, features[fact.id].terms)),
         frozenset(word for fact in facts for word in features[fact.id].words),
     )
