@@ -21,14 +21,14 @@ import numpy as np
 from bench.page import load_now, taken
 from perdure.compose import compose
 from perdure.engine import Perdure
-from perdure.evaluation.data import LabelledBank, load_banks
-from perdure.evaluation.metrics import Ranking, latency, summarise
+from perdure.evaluation.data import CACHE, LabelledBank, load_banks
+from perdure.evaluation.measures import Ranking, latency, summarise
 from perdure.evaluation.run import ask, bank_database, retain_banks
 from perdure.ports.embedder import Vector
 from perdure.ports.reranker import Reranker
-from perdure.recall.recipe import DEFAULT, RECIPES, Blend, ChannelSpec, Recipe
+from perdure.recall.recipe import Blend, ChannelSpec, Recipe
+from perdure.recipes import DEFAULT, RECIPES
 from perdure.settings import Settings
-from perdure.surfaces.cli.evaluate import CACHE
 
 CHANNELS = ("semantic", "neighbourhood", "keyword", "graph", "temporal", "pagerank", "fuzzy", "signature")
 Results = dict[str, dict[str, dict[str, float]]]

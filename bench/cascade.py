@@ -17,12 +17,12 @@ from bench.ablation import sampled
 from bench.page import PAGE, load_now, table, taken, write_section
 from perdure.domain.recall import RecallResult
 from perdure.engine import Perdure
-from perdure.evaluation.data import load_banks
-from perdure.evaluation.metrics import Ranking, summarise
+from perdure.evaluation.data import CACHE, load_banks
+from perdure.evaluation.measures import Ranking, summarise
 from perdure.evaluation.run import ask, bank_database, retain_banks
-from perdure.recall.recipe import DEFAULT, TEMPR, Recipe
+from perdure.recall.recipe import Recipe
+from perdure.recipes import DEFAULT, TEMPR
 from perdure.settings import Settings
-from perdure.surfaces.cli.evaluate import CACHE
 
 FULL = replace(TEMPR, name="full", channels=DEFAULT.channels)
 HEAD = ("", "late, ms", "cross, ms", "both, ms", "nDCG@10", "recall@5", "recall@10")

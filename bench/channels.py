@@ -13,11 +13,11 @@ from pathlib import Path
 from bench.ablation import measure, sampled, without_each_channel
 from bench.page import PAGE, load_now, table, taken, write_section
 from perdure.engine import Perdure
-from perdure.evaluation.data import load_banks
+from perdure.evaluation.data import CACHE, load_banks
 from perdure.evaluation.run import bank_database, retain_banks
-from perdure.recall.recipe import FAST, Recipe
+from perdure.recall.recipe import Recipe
+from perdure.recipes import FAST
 from perdure.settings import Settings
-from perdure.surfaces.cli.evaluate import CACHE
 
 
 def variants() -> dict[str, Recipe]:

@@ -15,11 +15,10 @@ from pathlib import Path
 from bench.ablation import sampled
 from bench.page import PAGE, load_now, table, taken, write_section
 from perdure.engine import Perdure
-from perdure.evaluation.data import LabelledBank, LabelledQuery, load_banks
-from perdure.evaluation.metrics import recall_at
+from perdure.evaluation.data import CACHE, LabelledBank, LabelledQuery, load_banks
+from perdure.evaluation.measures import recall_at
 from perdure.evaluation.run import ask, bank_database, retain_banks
 from perdure.settings import Settings
-from perdure.surfaces.cli.evaluate import CACHE
 
 BORDERS = (6.0, 5.0, 4.0, 2.0, 0.0)
 HEAD = ("best logit", "own questions", "evidence in the first five", "foreign questions")

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from bench.page import PAGE, load_now, table, taken, write_section
+from perdure.evaluation.data import CACHE, load_banks
+from perdure.evaluation.run import evaluate
 from perdure.settings import Settings
-from perdure.surfaces.cli.evaluate import CACHE
-from perdure.surfaces.cli.evaluate import run as evaluate
 
 ITEMS = ("recall@1", "recall@5", "recall@10", "mrr", "ndcg@10")
 NAMES = {"local": "local facts", "verbatim": "verbatim turns"}
@@ -27,7 +27,7 @@ def figures(path: Path, extractor: str, recipe: str, cache: Path) -> dict[str, A
     settings = Settings.model_validate({"extractor": extractor, "recipe": recipe})
     cache.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()
-    found = evaluate(path, settings, cache, {"budget": "mid", "max_tokens": 8192}, quiet=True).figures()
+    found = evaluate(load_banks(path), settings, cache, {"budget": "mid", "max_tokens": 8192}).figures()
     print(f"{path.stem} {extractor} {recipe}: {time.perf_counter() - started:.0f} s", flush=True)
     return found
 

@@ -25,10 +25,10 @@ from perdure.domain.fact import Entity, Fact, Link, LinkKind
 from perdure.engine import Perdure
 from perdure.models.onnx_embedder import OnnxEmbedder
 from perdure.ports.embedder import Matrix
-from perdure.ports.store import Features, KeyedEntity, NewFact, WriteBatch
+from perdure.ports.store import Features, KeyedEntity, NewFact
+from perdure.retain.commit import FactChanges, commit
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.text.names import entity_keys
-from perdure.text.passage import join_passage
 from perdure.text.signature import signature
 from perdure.text.terms import index_terms, plain_words
 
@@ -103,8 +103,9 @@ def build(path: Path, count: int) -> float:
             if number > step
         ]
         if len(block) == BLOCK or number == count - 1:
-            store.write(
-                WriteBatch(bank=BANK, model=embedder.model, facts=block, links=links, entities=_entities())
+            commit(
+                store,
+                FactChanges(bank=BANK, model=embedder.model, facts=block, links=links, entities=_entities()),
             )
             block, links = [], []
     elapsed = time.perf_counter() - started
@@ -142,7 +143,7 @@ def _fact(
         words=plain_words(text),
         signature=signature(text),
         tokens=examples[1][number % EXAMPLES],
-        passage=join_passage(f"{person}: so I told them.\n{text}", text),
+        passage_in_context=f"{person}: so I told them.\n{text}",
     )
     return NewFact(fact, features)
 
@@ -198,7 +199,7 @@ def run(sizes: Sequence[int], queries: int) -> list[dict[str, object]]:
 
 def section(rows: Sequence[Mapping[str, Any]], load: float) -> list[str]:
     """The table of the page: p50 of each stage, p50 and p95 of the whole."""
-    stages = ("understand", "search", "fuse", "outline", "rerank", "score", "hydrate", "fit")
+    stages = ("understand", "search", "fuse", "rerank", "score", "fit")
     head = ["facts", "recipe", "budget", *stages, "whole", "whole, p95"]
     lines = [
         [f"{row['facts']:,}", row["recipe"], row["budget"]]

@@ -10,7 +10,6 @@ import random
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby, islice
 from pathlib import Path
@@ -23,10 +22,12 @@ from perdure.domain.fact import Chunk, Document, Entity, Fact
 from perdure.engine import Perdure
 from perdure.evaluation.data import LabelledItem
 from perdure.models.onnx_embedder import DEFAULT_EMBEDDER, OnnxEmbedder
-from perdure.ports.store import Features, KeyedEntity, NewFact, Store, WriteBatch
-from perdure.retain.dedupe import dedupe_key
+from perdure.ports.store import Features, KeyedEntity, NewFact, Store
+from perdure.retain.commit import FactChanges, commit
 from perdure.retain.entities import keyed
-from perdure.retain.features import index_text, weigh_terms
+from perdure.retain.features import weigh_terms
+from perdure.retain.identity import dedupe_key
+from perdure.retain.index_text import index_text
 from perdure.settings import Settings
 from perdure.text.signature import signature
 from perdure.text.terms import plain_words
@@ -98,12 +99,13 @@ def _fill_banks(path: Path, sizes: Sequence[int], items: Sequence[LabelledItem])
 
 
 def _write(
-    store: Store, bank: str, model: EmbeddingModel, made: Sequence[tuple[NewFact, list[KeyedEntity]]]
+    store: Store, bank: str, model: EmbeddingModel, facts: Sequence[tuple[NewFact, list[KeyedEntity]]]
 ) -> None:
-    documents = sorted({new.fact.document_id or "" for new, _ in made})
-    entities = {item.entity.id: item for _, named in made for item in named}
-    store.write(
-        WriteBatch(
+    documents = sorted({new.fact.document_id or "" for new, _ in facts})
+    entities = {item.entity.id: item for _, named in facts for item in named}
+    commit(
+        store,
+        FactChanges(
             bank=bank,
             model=model,
             documents=[
@@ -115,9 +117,9 @@ def _write(
                 )
                 for name in documents
             ],
-            facts=[new for new, _ in made],
+            facts=[new for new, _ in facts],
             entities=list(entities.values()),
-        )
+        ),
     )
 
 
@@ -173,12 +175,12 @@ def _entity(bank: str, number: int) -> Entity:
 
 def _features(fact: Fact, vector: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> Features:
     texts = index_text(fact)
-    made = Features(
+    return Features(
         vectors={"fact": vector, "context": vector},
         terms=weigh_terms(fact, texts),
         words=plain_words(texts.own),
         signature=signature(fact.text),
+        tokens=bytes(2_048),
         dedupe_key=dedupe_key(fact),
         passage=texts.own,
     )
-    return replace(made, tokens=bytes(2_048))

@@ -89,7 +89,7 @@ def fill(settings: Settings, facts: int) -> None:
 
 def serve_in_child(values: dict[str, Any]) -> None:
     """The server, in a process of its own."""
-    from perdure.surfaces.rest.serve import serve
+    from perdure.surfaces.rest.app import serve
 
     serve(Settings(**values))
 

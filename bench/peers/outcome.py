@@ -8,7 +8,7 @@ from statistics import stdev
 from typing import Any
 
 from bench.peers.selection import Selection
-from perdure.evaluation.metrics import Ranking, latency, recall_at, summarise
+from perdure.evaluation.measures import Ranking, latency, recall_at, summarise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

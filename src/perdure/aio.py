@@ -1,33 +1,53 @@
-"""AsyncPerdure: the same methods on worker threads."""
+"""AsyncPerdure: the methods of Perdure as coroutines on worker threads, written out; a test keeps the two in step."""
 
 from __future__ import annotations
 
 import asyncio
-import functools
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Self, TypeVar, Unpack
 
-from perdure.engine import Perdure
+from perdure.compose import present
+from perdure.domain.bank import Bank, Disposition
+from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
+from perdure.domain.filter import Filter
+from perdure.domain.item import RetainResult, UpdateMode
+from perdure.domain.operation import Operation
+from perdure.domain.recall import Budget, RecallResult
+from perdure.domain.record import Record
+from perdure.domain.time import AsOf, Window
+from perdure.engine import PAGE, Perdure
 from perdure.errors import StoreError
+from perdure.forget.target import Forgotten
+from perdure.jobs.runner import JobRunner
+from perdure.options import FactFields, ItemFields, RecallOptions, SettingOptions
+from perdure.ports.clock import Clock
+from perdure.ports.embedder import Embedder
+from perdure.ports.extractor import Extractor
+from perdure.ports.notes import Notes
+from perdure.ports.reranker import Reranker
+from perdure.ports.store import BankStats, FactPage, Order, Store
+from perdure.ports.tokens import Tokens
+from perdure.recall.options import Hints, Include, MinScores
+from perdure.recall.recipe import Recipe
+from perdure.reflect.pipeline import Reflection
+from perdure.retain.request import Content
 from perdure.settings import Settings
 
 T = TypeVar("T")
 
 WORKERS = 16
-ASYNC_METHODS = (
-    "retain", "retain_later", "operation", "operations", "cancel_operation", "retry_operation",
-    "recall", "context", "reflect", "banks", "bank", "configure_bank", "stats", "facts", "fact", "update_fact",
-    "history", "links", "documents", "chunks", "entities", "merge_entities", "split_entity", "forget",
-    "import_bank", "reembed", "facts_by_id", "retag_document", "set_fact_entities", "trimmed_recipe",
-    "count_tokens", "records", "save_record", "forget_record", "delete_operation", "chunk_home",
-)  # fmt: skip
+LINES = 500
+"""Lines of an export per hop between threads."""
 
 
 class AsyncPerdure:
-    """Every method of Perdure as a coroutine; a test keeps the two in step."""
+    """Long-term memory for asynchronous programs; the core is synchronous and runs on a bounded pool of threads."""
 
     def __init__(self, engine: Perdure) -> None:
         self.engine = engine
@@ -36,12 +56,27 @@ class AsyncPerdure:
 
     @classmethod
     async def open(
-        cls, database: str | Path | None = None, *, settings: Settings | None = None, **overrides: Any
-    ) -> AsyncPerdure:
-        """Open a database file (made if missing); overrides are settings by name."""
-        return cls(await asyncio.to_thread(Perdure.open, database, settings=settings, **overrides))
+        cls,
+        database: str | Path | None = None,
+        *,
+        settings: Settings | None = None,
+        clock: Clock = present,
+        store: Store | None = None,
+        embedder: Embedder | str | None = None,
+        reranker: Reranker | str | None = None,
+        extractor: Extractor | str | None = None,
+        tokens: Tokens | str | None = None,
+        notes: Notes | None = None,
+        **options: Unpack[SettingOptions],
+    ) -> Self:
+        """Open a database file (created if missing); see `Perdure.open`."""
+        opening = partial(
+            Perdure.open, database, settings=settings, clock=clock, store=store, embedder=embedder,
+            reranker=reranker, extractor=extractor, tokens=tokens, notes=notes, **options,
+        )  # fmt: skip
+        return cls(await asyncio.to_thread(opening))
 
-    async def __aenter__(self) -> AsyncPerdure:
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(
@@ -50,23 +85,361 @@ class AsyncPerdure:
         await self.close()
 
     async def close(self) -> None:
-        """Finish the background step at hand, leave the rest of such work to the next open, and release files and memory."""
+        """Finish the background step at hand, leave the rest to the next open, and release files and memory."""
         if not self._closed:
             await self._run(self.engine.close)
             self._closed = True
             self._workers.shutdown(wait=False)
 
-    async def export_bank(self, bank: str) -> list[str]:
-        """The bank as JSON lines."""
-        return await self._run(lambda: list(self.engine.export_bank(bank)))
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self.engine.settings
 
-    async def _run(self, work: Callable[..., T], *args: Any, **options: Any) -> T:
+    @property
+    def clock(self) -> Clock:
+        """What tells this memory the present."""
+        return self.engine.clock
+
+    @property
+    def jobs(self) -> JobRunner:
+        """The runner of background work, for surfaces that add kinds of work of their own."""
+        return self.engine.jobs
+
+    async def iter_facts(self, bank: str, *, where: Filter | None = None) -> AsyncIterator[Fact]:
+        """All facts that the filter admits, oldest recorded first, read page by page."""
+        offset = 0
+        while True:
+            page = await self.facts(bank, where=where, order=Order.OLDEST_RECORDED, offset=offset, limit=PAGE)
+            for fact in page.facts:
+                yield fact
+            offset += len(page.facts)
+            if len(page.facts) < PAGE:
+                return
+
+    async def export_bank(self, bank: str) -> AsyncIterator[str]:
+        """The bank as JSON lines."""
+        lines = await self._run(partial(self.engine.export_bank, bank))
+        while block := await self._run(lambda: list(islice(lines, LINES))):
+            for line in block:
+                yield line
+
+    # Retain
+
+    async def retain(
+        self,
+        bank: str,
+        content: Content,
+        *,
+        update_mode: UpdateMode | str = UpdateMode.REPLACE,
+        **fields: Unpack[ItemFields],
+    ) -> RetainResult:
+        """Remember a text, a list of messages or a batch of items; visible to every recall when this returns.
+
+        `fields` are those of `Item`, for everything in `content` that does not say otherwise itself.
+        """
+        return await self._run(partial(self.engine.retain, bank, content, update_mode=update_mode, **fields))
+
+    async def retain_later(
+        self,
+        bank: str,
+        content: Content,
+        *,
+        update_mode: UpdateMode | str = UpdateMode.REPLACE,
+        operation_id: str | None = None,
+        **fields: Unpack[ItemFields],
+    ) -> Operation:
+        """Accept for retaining in the background: durable when this returns, done when the operation says so."""
+        return await self._run(
+            partial(
+                self.engine.retain_later,
+                bank,
+                content,
+                update_mode=update_mode,
+                operation_id=operation_id,
+                **fields,
+            )
+        )
+
+    # Recall and reflect
+
+    async def recall(
+        self,
+        bank: str,
+        query: str,
+        *,
+        budget: Budget | str = Budget.MID,
+        max_tokens: int = 4096,
+        types: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        as_of: AsOf | datetime | None = None,
+        limit: int | None = None,
+        recipe: str | Recipe | None = None,
+        explain: bool = False,
+        where: Filter | None = None,
+        include: Include | None = None,
+        hints: Hints | None = None,
+        min_scores: MinScores | None = None,
+        asked_at: datetime | None = None,
+        track: bool = True,
+        channel_timeout: float | None = None,
+    ) -> RecallResult:
+        """What memory holds on a question, best first, within `max_tokens` of fact text."""
+        return await self._run(
+            partial(
+                self.engine.recall,
+                bank,
+                query,
+                budget=budget,
+                max_tokens=max_tokens,
+                types=types,
+                tags=tags,
+                as_of=as_of,
+                limit=limit,
+                recipe=recipe,
+                explain=explain,
+                where=where,
+                include=include,
+                hints=hints,
+                min_scores=min_scores,
+                asked_at=asked_at,
+                track=track,
+                channel_timeout=channel_timeout,
+            )
+        )
+
+    async def prompt(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> str:
+        """A recall as a fenced text with citations, ready for a prompt."""
+        return await self._run(partial(self.engine.prompt, bank, query, **options))
+
+    async def reflect(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> Reflection:
+        """An answer in which every sentence cites the facts it rests on, or says that memory holds none."""
+        return await self._run(partial(self.engine.reflect, bank, query, **options))
+
+    async def trimmed_recipe(
+        self, name: str | Recipe | None = None, *, without: Sequence[str] = (), rerank: bool = True
+    ) -> Recipe:
+        """A recipe, the configured one unless named, without some of its channels or its cross-encoder."""
+        return await self._run(partial(self.engine.trimmed_recipe, name, without=without, rerank=rerank))
+
+    async def count_tokens(self, text: str) -> int:
+        """How many tokens a text has, as recall counts them."""
+        return await self._run(partial(self.engine.count_tokens, text))
+
+    # Banks
+
+    async def banks(self) -> list[Bank]:
+        """All banks, by id."""
+        return await self._run(partial(self.engine.banks))
+
+    async def bank(self, bank: str) -> Bank:
+        """One bank."""
+        return await self._run(partial(self.engine.bank, bank))
+
+    async def configure_bank(
+        self,
+        bank: str,
+        *,
+        name: str | None = None,
+        mission: str | None = None,
+        disposition: Disposition | None = None,
+        settings: Mapping[str, object] | None = None,
+    ) -> Bank:
+        """Create a bank, or change the given fields of an existing one."""
+        return await self._run(
+            partial(
+                self.engine.configure_bank,
+                bank,
+                name=name,
+                mission=mission,
+                disposition=disposition,
+                settings=settings,
+            )
+        )
+
+    async def stats(self, bank: str) -> BankStats:
+        """Counts of what the bank holds."""
+        return await self._run(partial(self.engine.stats, bank))
+
+    # Facts
+
+    async def facts(
+        self,
+        bank: str,
+        *,
+        text: str = "",
+        types: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        where: Filter | None = None,
+        entity_id: str | None = None,
+        subject: str | None = None,
+        relation: str | None = None,
+        speaker: str | None = None,
+        dated: Window | None = None,
+        order: Order | str = Order.NEWEST_RECORDED,
+        offset: int = 0,
+        limit: int = 100,
+    ) -> FactPage:
+        """A page of facts. Dated orders leave out facts without any date; `Filter(include_closed=True)` lists closed ones too."""
+        return await self._run(
+            partial(
+                self.engine.facts,
+                bank,
+                text=text,
+                types=types,
+                tags=tags,
+                where=where,
+                entity_id=entity_id,
+                subject=subject,
+                relation=relation,
+                speaker=speaker,
+                dated=dated,
+                order=order,
+                offset=offset,
+                limit=limit,
+            )
+        )
+
+    async def fact(self, bank: str, fact_id: str) -> Fact:
+        """One fact, closed or not."""
+        return await self._run(partial(self.engine.fact, bank, fact_id))
+
+    async def facts_by_id(self, bank: str, fact_ids: Sequence[str]) -> list[Fact]:
+        """The facts of these ids in that order, closed or not; unknown ids are left out."""
+        return await self._run(partial(self.engine.facts_by_id, bank, fact_ids))
+
+    async def history(self, bank: str, subject: str, relation: str | None = None) -> list[Fact]:
+        """Every value that a subject's relation ever had, oldest first."""
+        return await self._run(partial(self.engine.history, bank, subject, relation))
+
+    async def links(self, bank: str, fact_ids: Sequence[str]) -> list[Link]:
+        """The links that start or end at one of the facts."""
+        return await self._run(partial(self.engine.links, bank, fact_ids))
+
+    async def update_fact(self, bank: str, fact_id: str, **changes: Unpack[FactFields]) -> Fact:
+        """Change a fact's fields; a changed text closes the fact and states it anew."""
+        return await self._run(partial(self.engine.update_fact, bank, fact_id, **changes))
+
+    async def invalidate_fact(self, bank: str, fact_id: str, reason: str | None = None) -> Fact:
+        """Declare a fact wrong: it is closed on the knowledge axis, with the reason."""
+        return await self._run(partial(self.engine.invalidate_fact, bank, fact_id, reason))
+
+    async def restore_fact(self, bank: str, fact_id: str) -> Fact:
+        """Take back that a fact is wrong."""
+        return await self._run(partial(self.engine.restore_fact, bank, fact_id))
+
+    async def set_fact_entities(
+        self, bank: str, fact_id: str, names: Sequence[str], *, resolve: bool = True
+    ) -> Fact:
+        """Replace what a fact mentions; without `resolve` a name means only the entity of exactly that name."""
+        return await self._run(partial(self.engine.set_fact_entities, bank, fact_id, names, resolve=resolve))
+
+    # Documents and entities
+
+    async def documents(self, bank: str, ids: Sequence[str] | None = None) -> list[Document]:
+        """The bank's documents, newest first, or those of `ids`."""
+        return await self._run(partial(self.engine.documents, bank, ids))
+
+    async def chunks(
+        self, bank: str, *, document_id: str | None = None, ids: Sequence[str] | None = None
+    ) -> list[Chunk]:
+        """Chunks of a document, or by id."""
+        return await self._run(partial(self.engine.chunks, bank, document_id=document_id, ids=ids))
+
+    async def retag_document(self, bank: str, document_id: str, tags: Sequence[str]) -> Document:
+        """Give a document and the facts drawn from it other tags."""
+        return await self._run(partial(self.engine.retag_document, bank, document_id, tags))
+
+    async def entities(
+        self, bank: str, ids: Sequence[str] | None = None, *, name: str | None = None
+    ) -> list[Entity]:
+        """The bank's entities, most mentioned first: all, those of `ids`, or those of a name or alias in any case."""
+        return await self._run(partial(self.engine.entities, bank, ids, name=name))
+
+    async def merge_entities(self, bank: str, keep: str, absorb: str) -> Entity:
+        """Make two entities one; the absorbed one's names become aliases."""
+        return await self._run(partial(self.engine.merge_entities, bank, keep, absorb))
+
+    async def split_entity(self, bank: str, entity_id: str, name: str, fact_ids: Sequence[str]) -> Entity:
+        """Move the facts' mentions of an entity to a new one of that name."""
+        return await self._run(partial(self.engine.split_entity, bank, entity_id, name, fact_ids))
+
+    # Erasure, transfer, maintenance
+
+    async def forget(
+        self,
+        bank: str,
+        *,
+        fact_id: str | None = None,
+        document_id: str | None = None,
+        entity_id: str | None = None,
+        everything: bool = False,
+    ) -> Forgotten:
+        """Erase one of these for good, or with `everything` the whole bank, with all that quotes it.
+
+        The result says how many facts went and whether their traces in the files are cleared or pending. Pending ones
+        are cleared in the background; the next open, or another call, resumes that.
+        """
+        return await self._run(
+            partial(
+                self.engine.forget,
+                bank,
+                fact_id=fact_id,
+                document_id=document_id,
+                entity_id=entity_id,
+                everything=everything,
+            )
+        )
+
+    async def erased_at(self, bank: str) -> datetime | None:
+        """When something was last erased from the bank; files made from it before should go."""
+        return await self._run(partial(self.engine.erased_at, bank))
+
+    async def import_bank(self, bank: str, lines: Iterable[str]) -> int:
+        """An exported bank under a new id; returns how many facts came."""
+        return await self._run(partial(self.engine.import_bank, bank, lines))
+
+    async def reembed(self, bank: str) -> int:
+        """Change the bank's vectors over to the configured embedder, online; returns how many facts."""
+        return await self._run(partial(self.engine.reembed, bank))
+
+    # Background work
+
+    async def operation(self, bank: str, operation_id: str, *, wait: float | None = None) -> Operation:
+        """How far background work is; `wait` blocks up to so many seconds for its end."""
+        return await self._run(partial(self.engine.operation, bank, operation_id, wait=wait))
+
+    async def operations(self, bank: str) -> list[Operation]:
+        """The bank's background work, oldest first."""
+        return await self._run(partial(self.engine.operations, bank))
+
+    async def cancel_operation(self, bank: str, operation_id: str) -> Operation:
+        """Stop background work before its next step."""
+        return await self._run(partial(self.engine.cancel_operation, bank, operation_id))
+
+    async def retry_operation(self, bank: str, operation_id: str) -> Operation:
+        """Go on with failed or cancelled background work."""
+        return await self._run(partial(self.engine.retry_operation, bank, operation_id))
+
+    async def delete_operation(self, bank: str, operation_id: str) -> None:
+        """Drop the record of background work that has ended."""
+        return await self._run(partial(self.engine.delete_operation, bank, operation_id))
+
+    # Records that surfaces keep beside the memory
+
+    async def records(self, kind: str, *, bank: str = "", ids: Sequence[str] | None = None) -> list[Record]:
+        """Small JSON objects of a kind, oldest first; without a bank those that belong to none."""
+        return await self._run(partial(self.engine.records, kind, bank=bank, ids=ids))
+
+    async def save_record(self, record: Record) -> None:
+        """Insert or replace a record."""
+        return await self._run(partial(self.engine.save_record, record))
+
+    async def delete_record(self, kind: str, record_id: str, *, bank: str = "") -> None:
+        """Delete a record; one that is not there is no error."""
+        return await self._run(partial(self.engine.delete_record, kind, record_id, bank=bank))
+
+    async def _run(self, work: Callable[[], T]) -> T:
         if self._closed:
             raise StoreError(f"{self.engine.settings.database}: the store is closed")
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._workers, functools.partial(work, *args, **options))
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name not in ASYNC_METHODS:
-            raise AttributeError(f"AsyncPerdure has no attribute {name!r}")
-        return functools.partial(self._run, getattr(self.engine, name))
+        return await asyncio.get_running_loop().run_in_executor(self._workers, work)

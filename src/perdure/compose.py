@@ -1,11 +1,11 @@
-"""The composition root: settings become adapters; the only place that chooses."""
+"""The composition root: settings, and objects that the caller passes in, become the components of an engine."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, cast
 
 from perdure.domain.recall import Budget
 from perdure.errors import InvalidInput, Unavailable
@@ -17,21 +17,32 @@ from perdure.ports.reranker import Reranker
 from perdure.ports.store import Store
 from perdure.ports.tokens import Tokens
 from perdure.recall.budget import BudgetPlan
-from perdure.recall.parts import RecallComponents
-from perdure.recall.score_abmind import Decay
-from perdure.retain.parts import RetainComponents
+from perdure.recall.components import RecallComponents
+from perdure.recall.recipe import Recipe
+from perdure.recall.track import RecallTracker
+from perdure.recipes import named_recipes
+from perdure.recipes.abmind import Decay
+from perdure.retain.components import RetainComponents
 from perdure.settings import Settings
-
-if TYPE_CHECKING:
-    from perdure.models.run_limiter import ModelRunLimiter
-    from perdure.models.weights import Places
 
 CHANNEL_THREADS = 16
 
 
-def now() -> datetime:
-    """The present."""
+def present() -> datetime:
+    """The present moment: the clock of an engine unless another one is passed in."""
     return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnComponents:
+    """Objects that the caller passes in; what is None is made from the settings."""
+
+    store: Store | None = None
+    embedder: Embedder | None = None
+    reranker: Reranker | None = None
+    extractor: Extractor | None = None
+    tokens: Tokens | None = None
+    notes: Notes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,15 +54,17 @@ class Components:
     clock: Clock
     retain: RetainComponents
     recall: RecallComponents
+    tracker: RecallTracker
+    recipes: Mapping[str, Recipe]
     executor: ThreadPoolExecutor
 
 
-def compose(settings: Settings, clock: Clock = now) -> Components:
-    """Open the store and choose the models; models load when they are first used."""
-    limit_blas(settings)
-    store = open_store(settings)
-    embedder = choose_embedder(settings)
-    late = choose_late(settings, embedder)
+def compose(settings: Settings, clock: Clock = present, own: OwnComponents = OwnComponents()) -> Components:
+    """Open the store and choose the models, which load when they are first used."""
+    store = own.store or open_store(settings)
+    embedder = own.embedder or make_embedder(settings)
+    late = embedder if settings.late and isinstance(embedder, LateInteraction) else None
+    tracker = RecallTracker(store)
     executor = ThreadPoolExecutor(max_workers=CHANNEL_THREADS, thread_name_prefix="perdure-channel")
     return Components(
         settings=settings,
@@ -59,40 +72,32 @@ def compose(settings: Settings, clock: Clock = now) -> Components:
         clock=clock,
         retain=RetainComponents(
             store=store,
-            extractor=choose_extractor(settings),
             clock=clock,
+            extractor=own.extractor or make_extractor(settings),
             embedder=embedder,
             late=late,
         ),
         recall=RecallComponents(
             store=store,
-            tokens=choose_tokens(settings),
             clock=clock,
+            tokens=own.tokens or make_tokens(settings),
             executor=executor,
             embedder=embedder,
             late=late,
-            reranker=choose_reranker(settings),
-            notes=choose_notes(settings),
+            reranker=own.reranker or make_reranker(settings),
+            notes=own.notes or open_notes(settings),
+            tracker=tracker,
             budgets=budget_plan(settings),
             pool=settings.rerank_pool,
             channel_timeout=settings.channel_timeout,
-            decay=Decay(days=settings.decay_days, floor=settings.decay_floor, emotion=settings.decay_emotion),
             similarity_floor=settings.similarity_floor,
+        ),
+        tracker=tracker,
+        recipes=named_recipes(
+            Decay(days=settings.decay_days, floor=settings.decay_floor, emotion=settings.decay_emotion)
         ),
         executor=executor,
     )
-
-
-def limit_blas(settings: Settings) -> None:
-    """Keep numpy's BLAS from starting threads of its own.
-
-    Its threads wait by spinning: beside model runs on every core, small products took 10 times as long
-    (docs/decisions/blas-threads.md).
-    """
-    if settings.blas_threads:
-        from threadpoolctl import threadpool_limits
-
-        threadpool_limits(settings.blas_threads, user_api="blas")
 
 
 def open_store(settings: Settings) -> Store:
@@ -113,8 +118,11 @@ def open_store(settings: Settings) -> Store:
     )
 
 
-def choose_embedder(settings: Settings) -> Embedder | None:
-    """The embedder by name."""
+# Models are imported when they are chosen: onnxruntime and spaCy take seconds to load.
+
+
+def make_embedder(settings: Settings) -> Embedder | None:
+    """The embedder that the setting names; None for `none`."""
     if settings.embedder == "none":
         return None
     if settings.embedder == "hashing":
@@ -122,57 +130,48 @@ def choose_embedder(settings: Settings) -> Embedder | None:
 
         return HashingEmbedder()
     if settings.embedder == "http":
-        return _http_embedder(settings)
+        from perdure.models.http_embedder import OllamaEmbedder, OpenAIEmbedder
+
+        protocol = OllamaEmbedder if settings.embedding_protocol == "ollama" else OpenAIEmbedder
+        return protocol(
+            settings.embedding_url,
+            settings.embedding_model,
+            dimensions=settings.embedding_dimensions,
+            key=settings.embedding_key.get_secret_value(),
+            timeout=settings.provider_timeout,
+        )
     from perdure.models.onnx_embedder import OnnxEmbedder
+    from perdure.models.run_limiter import shared_run_limiter
+    from perdure.models.weights import Places
 
-    return OnnxEmbedder(settings.embedder, places(settings), cores=cores(settings))
-
-
-def _http_embedder(settings: Settings) -> Embedder:
-    from perdure.models.http_embedder import OllamaEmbedder, OpenAIEmbedder
-
-    kind = OllamaEmbedder if settings.embedding_protocol == "ollama" else OpenAIEmbedder
-    return kind(
-        settings.embedding_url,
-        settings.embedding_model,
-        dimensions=settings.embedding_dimensions,
-        key=settings.embedding_key.get_secret_value(),
-        timeout=settings.provider_timeout,
-    )
+    places = Places(store=settings.models_folder, allow_download=settings.allow_download)
+    return OnnxEmbedder(settings.embedder, places, cores=shared_run_limiter(settings.threads))
 
 
-def choose_late(settings: Settings, embedder: Embedder | None) -> LateInteraction | None:
-    """Late interaction over the embedder's own token states, where it has them."""
-    return (
-        cast(LateInteraction, embedder) if settings.late and hasattr(embedder, "embed_and_encode") else None
-    )
-
-
-def choose_reranker(settings: Settings) -> Reranker | None:
-    """The reranker by name."""
+def make_reranker(settings: Settings) -> Reranker | None:
+    """The reranker that the setting names; None for `none`."""
     if settings.reranker == "none":
         return None
     if settings.reranker == "http":
-        return _http_reranker(settings)
+        from perdure.models.http_reranker import CohereReranker, TeiReranker
+
+        protocol = TeiReranker if settings.rerank_protocol == "tei" else CohereReranker
+        return protocol(
+            settings.rerank_url,
+            settings.rerank_model,
+            key=settings.rerank_key.get_secret_value(),
+            timeout=settings.provider_timeout,
+        )
     from perdure.models.onnx_reranker import OnnxReranker
+    from perdure.models.run_limiter import shared_run_limiter
+    from perdure.models.weights import Places
 
-    return OnnxReranker(settings.reranker, places(settings), cores=cores(settings))
-
-
-def _http_reranker(settings: Settings) -> Reranker:
-    from perdure.models.http_reranker import CohereReranker, TeiReranker
-
-    kind = TeiReranker if settings.rerank_protocol == "tei" else CohereReranker
-    return kind(
-        settings.rerank_url,
-        settings.rerank_model,
-        key=settings.rerank_key.get_secret_value(),
-        timeout=settings.provider_timeout,
-    )
+    places = Places(store=settings.models_folder, allow_download=settings.allow_download)
+    return OnnxReranker(settings.reranker, places, cores=shared_run_limiter(settings.threads))
 
 
-def choose_extractor(settings: Settings) -> Extractor:
-    """The extractor by name, with the best tagger at hand."""
+def make_extractor(settings: Settings) -> Extractor:
+    """The extractor that the setting names, with the best tagger that is installed."""
     if settings.extractor == "verbatim":
         from perdure.extract.verbatim import VerbatimExtractor
 
@@ -185,28 +184,14 @@ def choose_extractor(settings: Settings) -> Extractor:
     return LocalExtractor(choose_tagger(settings.tagger), light=RuleTagger())
 
 
-def choose_tokens(settings: Settings) -> Tokens:
-    """The token counter by name."""
+def make_tokens(settings: Settings) -> Tokens:
+    """The token counter that the setting names."""
     from perdure.models.tokens import token_counter
 
     return token_counter(settings.tokens)
 
 
-def places(settings: Settings) -> Places:
-    """Where model files may be."""
-    from perdure.models.weights import Places
-
-    return Places(store=settings.models_folder, allow_download=settings.allow_download)
-
-
-def cores(settings: Settings) -> ModelRunLimiter:
-    """The budget of simultaneous model runs, one for all models of the process."""
-    from perdure.models.run_limiter import shared_run_limiter
-
-    return shared_run_limiter(settings.threads)
-
-
-def choose_notes(settings: Settings) -> Notes | None:
+def open_notes(settings: Settings) -> Notes | None:
     """The folder of notes, if one is set."""
     if settings.notes_folder is None:
         return None

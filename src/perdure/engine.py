@@ -1,64 +1,80 @@
-"""Perdure: the one object that users hold; it validates and delegates."""
+"""Perdure: the one object that users hold. It checks its arguments and delegates."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
-from concurrent.futures import wait as wait_for
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Self, Unpack
 
-from perdure.compose import Components, compose, now
+from perdure.compose import Components, OwnComponents, compose, present
 from perdure.domain.bank import Bank, Disposition, check_bank_id
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter
-from perdure.domain.item import RetainResult
+from perdure.domain.item import RetainResult, UpdateMode
 from perdure.domain.operation import Operation
 from perdure.domain.recall import Budget, RecallResult
+from perdure.domain.record import Record
 from perdure.domain.time import AsOf, Window
-from perdure.errors import InvalidInput, NotFound
-from perdure.jobs.operations import Operations
-from perdure.keeping import Keeping
-from perdure.manage.curation import merge_entities, split_entity, update_fact
-from perdure.manage.reembed import reembed as run_reembed
-from perdure.manage.transfer import export_bank, import_bank
-from perdure.ports.clock import Clock
-from perdure.ports.store import BankStats, FactPage, Selection, Target
-from perdure.recall.pipeline import recall as run_recall
-from perdure.recall.question import entities_named
-from perdure.recall.recipe import Recipe, find_recipe
-from perdure.recall.request import (
-    MinScores,
-    RecallRequest,
-    Situation,
-    read_as_of,
-    read_strings,
-    read_tags,
-    read_tier,
-    read_types,
+from perdure.errors import InvalidInput, NotFound, StoreError
+from perdure.forget.pipeline import forget
+from perdure.forget.target import Forgotten, Target
+from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job
+from perdure.jobs.records import scrub
+from perdure.jobs.retain_job import RetainJob
+from perdure.jobs.runner import JobRunner
+from perdure.manage.curation import (
+    invalidate_fact,
+    merge_entities,
+    restore_fact,
+    retag_document,
+    set_fact_entities,
+    split_entity,
+    update_fact,
 )
-from perdure.recall.track import track_recall
-from perdure.reflect.pipeline import Reflection
-from perdure.reflect.pipeline import reflect as run_reflect
-from perdure.retain.pipeline import retain as run_retain
+from perdure.manage.reembed import reembed
+from perdure.manage.transfer import export_bank, import_bank
+from perdure.options import FactFields, ItemFields, RecallOptions, SettingOptions
+from perdure.ports.clock import Clock
+from perdure.ports.embedder import Embedder
+from perdure.ports.extractor import Extractor
+from perdure.ports.notes import Notes
+from perdure.ports.reranker import Reranker
+from perdure.ports.store import BankStats, FactPage, Order, Selection, Store, Traces, Transaction
+from perdure.ports.tokens import Tokens
+from perdure.recall.options import Hints, Include, MinScores
+from perdure.recall.pipeline import recall
+from perdure.recall.question import entities_named
+from perdure.recall.recipe import Recipe, trim_recipe
+from perdure.recall.request import RecallRequest, read_budget, read_where
+from perdure.recipes import find_recipe
+from perdure.reflect.pipeline import Reflection, reflect
+from perdure.retain.pipeline import retain
 from perdure.retain.request import Content, RetainRequest, read_items, read_mode
 from perdure.settings import Settings, read_settings
 
-TRACKING_SECONDS = 5.0
-"""How long closing waits for recall statistics to be written."""
+PAGE = 1_000
+"""Facts per page of `iter_facts`."""
+LAST_ERASURE = "last_erasure"
+"""Kind of the record that says when something was last erased from a bank."""
 
 
-class Perdure(Keeping):
+class Perdure:
     """Long-term memory in one object; safe to share between threads."""
 
-    def __init__(self, wired: Components) -> None:
-        self._wired = wired
-        self._store = wired.store
-        self._operations = Operations(wired.store, self._retain_request, wired.clock)
-        self._tracking: list[Future[None]] = []
+    def __init__(self, components: Components) -> None:
+        self._components = components
+        self._store = components.store
+        self._retain_job = RetainJob(
+            lambda request, within: retain(components.retain, request, within=within)
+        )
+        self._clear_traces_job = clear_traces_job(components.store)
+        self._jobs = JobRunner(components.store, components.clock, (self._retain_job, self._clear_traces_job))
+        self._closed = False
 
     @classmethod
     def open(
@@ -66,17 +82,39 @@ class Perdure(Keeping):
         database: str | Path | None = None,
         *,
         settings: Settings | None = None,
-        clock: Clock = now,
-        **overrides: Any,
-    ) -> Perdure:
-        """Open a database file (made if missing); overrides are settings by name."""
+        clock: Clock = present,
+        store: Store | None = None,
+        embedder: Embedder | str | None = None,
+        reranker: Reranker | str | None = None,
+        extractor: Extractor | str | None = None,
+        tokens: Tokens | str | None = None,
+        notes: Notes | None = None,
+        **options: Unpack[SettingOptions],
+    ) -> Self:
+        """Open a database file (created if missing).
+
+        A component is an object that satisfies its port, or the name that the setting of the same name takes.
+        """
+        overrides: dict[str, object] = dict(options)
         if database is not None:
             overrides["database"] = str(database)
-        engine = cls(compose(read_settings(settings, overrides), clock))
-        engine._operations.resume([bank.id for bank in engine._store.banks()])
+        named = {"embedder": embedder, "reranker": reranker, "extractor": extractor, "tokens": tokens}
+        overrides.update({name: given for name, given in named.items() if isinstance(given, str)})
+        own = OwnComponents(
+            store=store,
+            embedder=None if isinstance(embedder, str) else embedder,
+            reranker=None if isinstance(reranker, str) else reranker,
+            extractor=None if isinstance(extractor, str) else extractor,
+            tokens=None if isinstance(tokens, str) else tokens,
+            notes=notes,
+        )
+        engine = cls(compose(read_settings(settings, overrides), clock, own))
+        engine._jobs.resume()
+        if engine._store.traces() is Traces.PENDING:
+            engine._clear_traces_later()
         return engine
 
-    def __enter__(self) -> Perdure:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -85,17 +123,27 @@ class Perdure(Keeping):
         self.close()
 
     def close(self) -> None:
-        """Finish the background step at hand, leave the rest of such work to the next open, and release files and memory."""
+        """Finish the background step at hand, leave the rest to the next open, and release files and memory."""
         self._closed = True
-        self._operations.close()
-        wait_for(self._tracking, timeout=TRACKING_SECONDS)
-        self._wired.executor.shutdown(wait=False, cancel_futures=True)
+        self._jobs.close()
+        self._components.tracker.close()
+        self._components.executor.shutdown(wait=False, cancel_futures=True)
         self._store.close()
 
     @property
     def settings(self) -> Settings:
         """The settings in force."""
-        return self._wired.settings
+        return self._components.settings
+
+    @property
+    def clock(self) -> Clock:
+        """What tells this memory the present."""
+        return self._components.clock
+
+    @property
+    def jobs(self) -> JobRunner:
+        """The runner of background work, for surfaces that add kinds of work of their own."""
+        return self._jobs
 
     # Retain
 
@@ -104,46 +152,27 @@ class Perdure(Keeping):
         bank: str,
         content: Content,
         *,
-        document_id: str | None = None,
-        timestamp: datetime | str | None = None,
-        speaker: str | None = None,
-        role: str | None = None,
-        title: str | None = None,
-        context: str | None = None,
-        tags: Sequence[str] | None = None,
-        metadata: Mapping[str, str] | None = None,
-        entities: Sequence[Any] | None = None,
-        update_mode: str = "replace",
-        **fields: Any,
+        update_mode: UpdateMode | str = UpdateMode.REPLACE,
+        **fields: Unpack[ItemFields],
     ) -> RetainResult:
-        """Remember text, a list of messages or a batch of items; `fields` are further fields of an item."""
-        return self._retain_request(
-            self._retain_of(
-                bank, content, update_mode, document_id=document_id, timestamp=timestamp, speaker=speaker,
-                role=role, title=title, context=context, tags=tags, metadata=metadata, entities=entities,
-                **fields,
-            )
-        )  # fmt: skip
+        """Remember a text, a list of messages or a batch of items; visible to every recall when this returns.
+
+        `fields` are those of `Item`, for everything in `content` that does not say otherwise itself.
+        """
+        return retain(self._components.retain, _retain_request(bank, content, update_mode, fields))
 
     def retain_later(
         self,
         bank: str,
         content: Content,
         *,
-        update_mode: str = "replace",
+        update_mode: UpdateMode | str = UpdateMode.REPLACE,
         operation_id: str | None = None,
-        **fields: Any,
+        **fields: Unpack[ItemFields],
     ) -> Operation:
         """Accept for retaining in the background: durable when this returns, done when the operation says so."""
-        request = self._retain_of(bank, content, update_mode, **fields)
-        return self._operations.submit(request, operation_id)
-
-    @staticmethod
-    def _retain_of(bank: str, content: Content, update_mode: str, **fields: Any) -> RetainRequest:
-        return RetainRequest(bank=bank, items=read_items(content, fields), mode=read_mode(update_mode))
-
-    def _retain_request(self, request: RetainRequest) -> RetainResult:
-        return run_retain(self._wired.retain, request)
+        request = _retain_request(bank, content, update_mode, fields)
+        return self._jobs.submit(bank, self._retain_job.plan(request, self.clock()), operation_id)
 
     # Recall and reflect
 
@@ -152,82 +181,59 @@ class Perdure(Keeping):
         bank: str,
         query: str,
         *,
-        budget: str = "mid",
+        budget: Budget | str = Budget.MID,
         max_tokens: int = 4096,
         types: Sequence[str] | None = None,
         tags: Sequence[str] | None = None,
-        tags_match: str = "any",
-        tag_groups: Sequence[Mapping[str, object]] | None = None,
-        metadata: Mapping[str, str] | None = None,
-        during: Window | None = None,
-        temporal_window: Window | None = None,
         as_of: AsOf | datetime | None = None,
-        entity_hints: Sequence[str] = (),
-        situation: Situation | None = None,
-        include_chunks: bool = False,
-        max_chunk_tokens: int = 8192,
-        include_entities: bool = False,
-        min_scores: MinScores | None = None,
+        limit: int | None = None,
         recipe: str | Recipe | None = None,
         explain: bool = False,
+        where: Filter | None = None,
+        include: Include | None = None,
+        hints: Hints | None = None,
+        min_scores: MinScores | None = None,
+        asked_at: datetime | None = None,
         track: bool = True,
-        query_timestamp: datetime | None = None,
-        limit: int | None = None,
-        topic: str | None = None,
-        tier: str | None = None,
-        max_classification: int | None = None,
-        document_ids: Collection[str] | None = None,
-        include_expired: bool = False,
         channel_timeout: float | None = None,
     ) -> RecallResult:
-        """What memory holds on a question, best first, within `max_tokens`."""
-        if budget not in set(Budget):
-            raise InvalidInput("budget", "low, mid or high", budget)
+        """What memory holds on a question, best first, within `max_tokens` of fact text."""
         request = RecallRequest(
             bank=bank,
             query=query,
-            budget=Budget(budget),
-            max_tokens=max_tokens,
-            types=read_types(types),
-            tags=read_tags(tags, tags_match, tag_groups),
-            metadata=dict(metadata or {}),
-            during=during,
-            temporal_window=temporal_window,
-            as_of=read_as_of(as_of),
-            entity_hints=read_strings("entity_hints", entity_hints),
-            situation=situation,
-            include_chunks=include_chunks,
-            max_chunk_tokens=max_chunk_tokens,
-            include_entities=include_entities,
+            recipe=self._recipe(recipe),
+            where=read_where(where, types=types, tags=tags, as_of=as_of),
+            include=include or Include(),
+            hints=hints or Hints(),
             min_scores=min_scores or MinScores(),
-            recipe=find_recipe(recipe or self.settings.recipe),
+            budget=read_budget(budget),
+            max_tokens=max_tokens,
+            limit=limit,
             explain=explain,
             track=track,
-            asked_at=query_timestamp,
-            limit=limit,
-            topic=topic,
-            tier=read_tier(tier),
-            max_classification=max_classification,
-            document_ids=None
-            if document_ids is None
-            else frozenset(read_strings("document_ids", document_ids)),
-            include_expired=include_expired,
+            asked_at=asked_at,
             channel_timeout=channel_timeout,
         )
         with self._while_open():
-            result = run_recall(self._wired.recall, request)
-            if track:
-                self._tracking = [task for task in self._tracking if not task.done()]
-                self._tracking += track_recall(self._wired.recall, bank, result)
-        return result
+            return recall(self._components.recall, request)
 
-    def context(self, bank: str, query: str, **options: Any) -> str:
+    def prompt(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> str:
         """A recall as a fenced text with citations, ready for a prompt."""
         return self.recall(bank, query, **options).to_prompt()
 
-    def reflect(self, bank: str, query: str, **options: Any) -> Reflection:
+    def reflect(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> Reflection:
         """An answer in which every sentence cites the facts it rests on, or says that memory holds none."""
-        return run_reflect(self.recall(bank, query, **options))
+        return reflect(self.recall(bank, query, **options))
+
+    def trimmed_recipe(
+        self, name: str | Recipe | None = None, *, without: Sequence[str] = (), rerank: bool = True
+    ) -> Recipe:
+        """A recipe, the configured one unless named, without some of its channels or its cross-encoder."""
+        return trim_recipe(self._recipe(name), without, rerank)
+
+    def count_tokens(self, text: str) -> int:
+        """How many tokens a text has, as recall counts them."""
+        return self._components.recall.tokens.count(text)
 
     # Banks
 
@@ -237,10 +243,10 @@ class Perdure(Keeping):
 
     def bank(self, bank: str) -> Bank:
         """One bank."""
-        found = self._store.banks([check_bank_id(bank)])
-        if not found:
+        stored = self._store.banks([check_bank_id(bank)])
+        if not stored:
             raise NotFound("bank", bank)
-        return found[0]
+        return stored[0]
 
     def configure_bank(
         self,
@@ -251,24 +257,26 @@ class Perdure(Keeping):
         disposition: Disposition | None = None,
         settings: Mapping[str, object] | None = None,
     ) -> Bank:
-        """Make a bank, or change what is given of an existing one."""
-        found = self._store.banks([check_bank_id(bank)])
-        changes: dict[str, Any] = {
-            key: value
-            for key, value in (
-                ("name", name), ("mission", mission), ("disposition", disposition), ("settings", settings),
+        """Create a bank, or change the given fields of an existing one."""
+        with self._store.transaction(check_bank_id(bank)) as tx:
+            current = tx.bank() or Bank(id=bank, name=bank)
+            changed = replace(
+                current,
+                name=current.name if name is None else name,
+                mission=current.mission if mission is None else mission,
+                disposition=disposition or current.disposition,
+                settings=current.settings if settings is None else settings,
+                updated_at=self.clock(),
             )
-            if value is not None
-        }  # fmt: skip
-        current = found[0] if found else Bank(id=bank, name=bank)
-        self._store.save_bank(replace(current, **changes, updated_at=self._wired.clock()))
+            tx.put_bank(changed)
         return self.bank(bank)
 
     def stats(self, bank: str) -> BankStats:
         """Counts of what the bank holds."""
-        return self._store.stats(check_bank_id(bank))
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return reading.stats()
 
-    # Facts, documents, entities
+    # Facts
 
     def facts(
         self,
@@ -277,82 +285,131 @@ class Perdure(Keeping):
         text: str = "",
         types: Sequence[str] | None = None,
         tags: Sequence[str] | None = None,
-        tags_match: str = "any",
-        document_id: str | None = None,
+        where: Filter | None = None,
         entity_id: str | None = None,
-        include_closed: bool = False,
-        by_date: Window | None = None,
+        subject: str | None = None,
+        relation: str | None = None,
+        speaker: str | None = None,
+        dated: Window | None = None,
+        order: Order | str = Order.NEWEST_RECORDED,
         offset: int = 0,
         limit: int = 100,
     ) -> FactPage:
-        """A page of facts, newest recorded first; with `by_date` those that happened then, latest first.
-
-        What has no date counts as of when it was said; `Window()` takes all that can be dated.
-        """
+        """A page of facts. Dated orders leave out facts without any date; `Filter(include_closed=True)` lists closed ones too."""
         for field, value in (("offset", offset), ("limit", limit)):
-            if not isinstance(value, int) or value < 0:
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise InvalidInput(field, "a number from 0 on", value)
-        wanted = Filter(
-            now=self._wired.clock(),
-            types=read_types(types),
-            tags=read_tags(tags, tags_match, None),
-            document_ids=frozenset({document_id}) if document_id is not None else None,
-            any_time=include_closed,
-            include_expired=include_closed,
+        if order not in set(Order):
+            raise InvalidInput("order", "one of " + ", ".join(Order), order)
+        selection = Selection(
+            where=read_where(where, types=types, tags=tags).at(self.clock()),
+            text=text,
+            entity_id=entity_id,
+            subject=subject,
+            relation=relation,
+            speaker=speaker,
+            dated=dated,
+            order=Order(order),
+            offset=offset,
+            limit=limit,
         )
-        chosen = Selection(
-            wanted=wanted, text=text, entity_id=entity_id, by_date=by_date, offset=offset, limit=limit
-        )
-        return self._store.browse(check_bank_id(bank), chosen)
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return reading.browse(selection)
+
+    def iter_facts(self, bank: str, *, where: Filter | None = None) -> Iterator[Fact]:
+        """All facts that the filter admits, oldest recorded first, read page by page."""
+        offset = 0
+        while True:
+            page = self.facts(bank, where=where, order=Order.OLDEST_RECORDED, offset=offset, limit=PAGE)
+            yield from page.facts
+            offset += len(page.facts)
+            if len(page.facts) < PAGE:
+                return
 
     def fact(self, bank: str, fact_id: str) -> Fact:
         """One fact, closed or not."""
-        found = self._store.facts(check_bank_id(bank), [fact_id])
-        if not found:
+        stored = self.facts_by_id(bank, [fact_id])
+        if not stored:
             raise NotFound("fact", fact_id)
-        return found[0]
+        return stored[0]
 
-    def update_fact(self, bank: str, fact_id: str, **changes: Any) -> Fact:
-        """Change a fact's fields; a changed text closes the fact and states it anew."""
-        return update_fact(self._wired.retain, self.fact(bank, fact_id), changes)
+    def facts_by_id(self, bank: str, fact_ids: Sequence[str]) -> list[Fact]:
+        """The facts of these ids in that order, closed or not; unknown ids are left out."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return reading.facts(fact_ids)
 
     def history(self, bank: str, subject: str, relation: str | None = None) -> list[Fact]:
         """Every value that a subject's relation ever had, oldest first."""
-        wanted = Filter(now=self._wired.clock(), any_time=True, include_expired=True)
-        chosen = Selection(wanted=wanted, subject=subject, relation=relation, oldest_first=True, limit=10_000)
-        return list(self._store.browse(check_bank_id(bank), chosen).facts)
+        values: list[Fact] = []
+        everything = Filter(include_closed=True, include_expired=True)
+        while True:
+            page = self.facts(
+                bank, where=everything, subject=subject, relation=relation,
+                order=Order.OLDEST_RECORDED, offset=len(values), limit=PAGE,
+            )  # fmt: skip
+            values += page.facts
+            if len(page.facts) < PAGE:
+                return values
 
     def links(self, bank: str, fact_ids: Sequence[str]) -> list[Link]:
         """The links that start or end at one of the facts."""
-        return self._store.links(check_bank_id(bank), fact_ids)
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return reading.links(fact_ids)
+
+    def update_fact(self, bank: str, fact_id: str, **changes: Unpack[FactFields]) -> Fact:
+        """Change a fact's fields; a changed text closes the fact and states it anew."""
+        return update_fact(self._components.retain, check_bank_id(bank), fact_id, changes)
+
+    def invalidate_fact(self, bank: str, fact_id: str, reason: str | None = None) -> Fact:
+        """Declare a fact wrong: it is closed on the knowledge axis, with the reason."""
+        return invalidate_fact(self._components.retain, check_bank_id(bank), fact_id, reason)
+
+    def restore_fact(self, bank: str, fact_id: str) -> Fact:
+        """Take back that a fact is wrong."""
+        return restore_fact(self._components.retain, check_bank_id(bank), fact_id)
+
+    def set_fact_entities(
+        self, bank: str, fact_id: str, names: Sequence[str], *, resolve: bool = True
+    ) -> Fact:
+        """Replace what a fact mentions; without `resolve` a name means only the entity of exactly that name."""
+        return set_fact_entities(self._components.retain, check_bank_id(bank), fact_id, names, resolve)
+
+    # Documents and entities
 
     def documents(self, bank: str, ids: Sequence[str] | None = None) -> list[Document]:
-        """The bank's documents, newest first."""
-        return self._store.documents(check_bank_id(bank), ids)
+        """The bank's documents, newest first, or those of `ids`."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return reading.documents(ids)
 
     def chunks(
         self, bank: str, *, document_id: str | None = None, ids: Sequence[str] | None = None
     ) -> list[Chunk]:
         """Chunks of a document, or by id."""
-        return self._store.chunks(check_bank_id(bank), ids=ids, document_id=document_id)
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return reading.chunks(ids=ids, document_id=document_id)
+
+    def retag_document(self, bank: str, document_id: str, tags: Sequence[str]) -> Document:
+        """Give a document and the facts drawn from it other tags."""
+        return retag_document(self._components.retain, check_bank_id(bank), document_id, tags)
 
     def entities(
         self, bank: str, ids: Sequence[str] | None = None, *, name: str | None = None
     ) -> list[Entity]:
         """The bank's entities, most mentioned first: all, those of `ids`, or those of a name or alias in any case."""
-        if name is not None:
+        with self._store.reading(check_bank_id(bank)) as reading:
+            if name is None:
+                return [keyed.entity for keyed in reading.entities(ids=ids)]
             if ids is not None:
                 raise InvalidInput("entities", "ids or a name, not both")
-            return entities_named(self._store, check_bank_id(bank), name)
-        return [keyed.entity for keyed in self._store.entities(check_bank_id(bank), ids=ids)]
+            return entities_named(reading, name)
 
     def merge_entities(self, bank: str, keep: str, absorb: str) -> Entity:
         """Make two entities one; the absorbed one's names become aliases."""
-        return merge_entities(self._wired.retain, check_bank_id(bank), keep, absorb)
+        return merge_entities(self._components.retain, check_bank_id(bank), keep, absorb)
 
     def split_entity(self, bank: str, entity_id: str, name: str, fact_ids: Sequence[str]) -> Entity:
         """Move the facts' mentions of an entity to a new one of that name."""
-        return split_entity(self._wired.retain, check_bank_id(bank), entity_id, name, fact_ids)
+        return split_entity(self._components.retain, check_bank_id(bank), entity_id, name, fact_ids)
 
     # Erasure, transfer, maintenance
 
@@ -364,21 +421,27 @@ class Perdure(Keeping):
         document_id: str | None = None,
         entity_id: str | None = None,
         everything: bool = False,
-    ) -> int:
-        """Erase one of these for good, or with `everything` the whole bank; returns how many facts went."""
-        given = [
-            value for value in (fact_id, document_id, entity_id, everything or None) if value is not None
-        ]
-        if len(given) != 1:
-            raise InvalidInput("forget", "exactly one of fact_id, document_id, entity_id, everything")
-        target = Target(fact_id=fact_id, document_id=document_id, entity_id=entity_id, bank=everything)
-        self._operations.drop_texts(check_bank_id(bank))
-        return self._store.forget(bank, target)
+    ) -> Forgotten:
+        """Erase one of these for good, or with `everything` the whole bank, with all that quotes it.
+
+        The result says how many facts went and whether their traces in the files are cleared or pending. Pending ones
+        are cleared in the background; the next open, or another call, resumes that.
+        """
+        target = Target(fact_id=fact_id, document_id=document_id, entity_id=entity_id, everything=everything)
+        forgotten = forget(self._store, check_bank_id(bank), target, also=partial(self._scrub_records, bank))
+        if forgotten.traces is Traces.PENDING:
+            self._clear_traces_later()
+        return forgotten
+
+    def erased_at(self, bank: str) -> datetime | None:
+        """When something was last erased from the bank; files made from it before should go."""
+        records = self.records(LAST_ERASURE, bank=bank)
+        return records[0].updated_at if records else None
 
     def export_bank(self, bank: str) -> Iterator[str]:
         """The bank as JSON lines."""
         self.bank(bank)
-        return export_bank(self._store, bank, self._wired.clock())
+        return export_bank(self._store, bank, self.clock())
 
     def import_bank(self, bank: str, lines: Iterable[str]) -> int:
         """An exported bank under a new id; returns how many facts came."""
@@ -386,4 +449,81 @@ class Perdure(Keeping):
 
     def reembed(self, bank: str) -> int:
         """Change the bank's vectors over to the configured embedder, online; returns how many facts."""
-        return run_reembed(self._wired.retain, check_bank_id(bank))
+        return reembed(self._components.retain, check_bank_id(bank))
+
+    # Background work
+
+    def operation(self, bank: str, operation_id: str, *, wait: float | None = None) -> Operation:
+        """How far background work is; `wait` blocks up to so many seconds for its end."""
+        if wait is not None:
+            return self._jobs.wait(bank, operation_id, wait)
+        return self._jobs.get(bank, operation_id)
+
+    def operations(self, bank: str) -> list[Operation]:
+        """The bank's background work, oldest first."""
+        return list(self._jobs.list(bank))
+
+    def cancel_operation(self, bank: str, operation_id: str) -> Operation:
+        """Stop background work before its next step."""
+        return self._jobs.cancel(bank, operation_id)
+
+    def retry_operation(self, bank: str, operation_id: str) -> Operation:
+        """Go on with failed or cancelled background work."""
+        return self._jobs.retry(bank, operation_id)
+
+    def delete_operation(self, bank: str, operation_id: str) -> None:
+        """Drop the record of background work that has ended."""
+        self._jobs.delete(check_bank_id(bank), operation_id)
+
+    # Records that surfaces keep beside the memory
+
+    def records(self, kind: str, *, bank: str = "", ids: Sequence[str] | None = None) -> list[Record]:
+        """Small JSON objects of a kind, oldest first; without a bank those that belong to none."""
+        if not bank:
+            return self._store.shared_records(kind, ids)
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return reading.records(kind, ids)
+
+    def save_record(self, record: Record) -> None:
+        """Insert or replace a record."""
+        if not record.bank:
+            self._store.put_shared_records([record])
+            return
+        with self._store.transaction(check_bank_id(record.bank)) as tx:
+            tx.put_records([record])
+
+    def delete_record(self, kind: str, record_id: str, *, bank: str = "") -> None:
+        """Delete a record; one that is not there is no error."""
+        if not bank:
+            self._store.delete_shared_records(kind, [record_id])
+            return
+        with self._store.transaction(check_bank_id(bank)) as tx:
+            tx.delete_records(kind, [record_id])
+
+    def _recipe(self, recipe: str | Recipe | None) -> Recipe:
+        return find_recipe(recipe or self.settings.recipe, self._components.recipes)
+
+    def _scrub_records(self, bank: str, tx: Transaction, document_ids: frozenset[str]) -> bool:
+        """Take erased documents out of the bank's records; whether any of them held something."""
+        tx.put_records([Record(kind=LAST_ERASURE, id=LAST_ERASURE, bank=bank, updated_at=self.clock())])
+        return scrub(tx, document_ids)
+
+    def _clear_traces_later(self) -> None:
+        plan = self._clear_traces_job.plan(total=PERCENT)
+        self._jobs.submit("", plan, CLEAR_TRACES, again=True)
+
+    @contextmanager
+    def _while_open(self) -> Iterator[None]:
+        """Work on threads that end when the engine is closed, perhaps meanwhile."""
+        try:
+            yield
+        except RuntimeError as error:
+            if self._closed:
+                raise StoreError(f"{self.settings.database}: the store is closed") from error
+            raise
+
+
+def _retain_request(
+    bank: str, content: Content, update_mode: UpdateMode | str, fields: ItemFields
+) -> RetainRequest:
+    return RetainRequest(bank=bank, items=read_items(content, fields), mode=read_mode(update_mode))

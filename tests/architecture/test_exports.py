@@ -1,21 +1,40 @@
-"""What `import perdure` gives, what it costs, and that the two facades stay in step."""
+"""What `import perdure` gives, what it costs, and that everything written twice stays in step."""
 
 from __future__ import annotations
 
 import inspect
 import subprocess
 import sys
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import pytest
 
 import perdure
-from perdure.aio import ASYNC_METHODS, AsyncPerdure
-from perdure.engine import Perdure
+from perdure import AsyncPerdure, Fact, Item, Perdure, Settings
+from perdure.manage.curation import CHANGEABLE
+from perdure.options import FactFields, ItemFields, RecallOptions, SettingOptions
 
-SYNC_ONLY = {"open", "close", "settings", "export_bank"}
+HERE = Path(__file__).parent
+SPELLED_OUT = {"database", "embedder", "reranker", "extractor", "tokens"}
+"""Settings that `Perdure.open` has as arguments of their own."""
+STREAMS = {"iter_facts", "export_bank"}
+"""Iterators, which are asynchronous generators in AsyncPerdure."""
+
+
+def public_methods(of: type) -> dict[str, Any]:
+    return {name: member for name, member in inspect.getmembers(of, callable) if not name.startswith("_")}
 
 
 def test_every_public_name_loads() -> None:
     for name in perdure.__all__:
         assert getattr(perdure, name) is not None
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        perdure.Nothing  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_import_loads_no_heavy_module() -> None:
@@ -26,9 +45,65 @@ def test_import_loads_no_heavy_module() -> None:
 
 
 def test_async_has_every_method_of_sync() -> None:
-    public = {
-        name for name, _ in inspect.getmembers(Perdure, callable) if not name.startswith("_")
-    } - SYNC_ONLY
-    assert public == set(ASYNC_METHODS)
-    assert callable(AsyncPerdure.export_bank)
-    assert callable(AsyncPerdure.close)
+    assert public_methods(AsyncPerdure).keys() == public_methods(Perdure).keys()
+
+
+@pytest.mark.parametrize("name", sorted(public_methods(Perdure).keys() - STREAMS - {"open"}))
+def test_async_methods_have_the_signature_of_their_twins(name: str) -> None:
+    here, there = inspect.signature(getattr(Perdure, name)), inspect.signature(getattr(AsyncPerdure, name))
+    assert inspect.iscoroutinefunction(getattr(AsyncPerdure, name))
+    assert here == there
+
+
+@pytest.mark.parametrize("name", sorted({*STREAMS, "open"}))
+def test_async_openings_and_streams_take_the_same_arguments(name: str) -> None:
+    here, there = inspect.signature(getattr(Perdure, name)), inspect.signature(getattr(AsyncPerdure, name))
+    assert here.parameters == there.parameters
+
+
+@pytest.mark.parametrize("facade", [Perdure, AsyncPerdure])
+def test_no_public_signature_says_any(facade: type) -> None:
+    for name, member in public_methods(facade).items():
+        hints = inspect.signature(member)
+        shown = [str(part.annotation) for part in hints.parameters.values()] + [str(hints.return_annotation)]
+        assert not [annotation for annotation in shown if "Any" in annotation], name
+
+
+def test_item_fields_are_those_of_an_item() -> None:
+    assert set(get_type_hints(ItemFields)) == {field.name for field in fields(Item)} - {"content"}
+
+
+def test_fact_fields_are_those_that_may_be_changed() -> None:
+    assert set(get_type_hints(FactFields)) == CHANGEABLE
+    assert {field.name for field in fields(Fact)} > CHANGEABLE
+
+
+def test_recall_options_are_the_keywords_of_recall() -> None:
+    keywords = list(inspect.signature(Perdure.recall).parameters.values())[3:]
+    assert list(get_type_hints(RecallOptions)) == [parameter.name for parameter in keywords]
+
+
+def test_setting_options_are_the_settings() -> None:
+    assert set(get_type_hints(SettingOptions)) | SPELLED_OUT == set(Settings.model_fields)
+
+
+def test_a_users_program_is_typed_under_mypy_strict(tmp_path: Path) -> None:
+    program = HERE / "typed_user.py"
+    checked = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "mypy",
+            "--strict",
+            "--cache-dir",
+            str(tmp_path),
+            "--config-file",
+            "",
+            str(program),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert checked.returncode == 0, checked.stdout + checked.stderr

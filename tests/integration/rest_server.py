@@ -11,7 +11,7 @@ from typing import Any
 
 from perdure import Perdure
 from perdure.settings import Settings
-from perdure.surfaces.rest.serve import make_server
+from perdure.surfaces.rest.app import make_server
 
 QUICK: dict[str, Any] = {"embedder": "hashing", "reranker": "none", "tagger": "rules"}
 

@@ -33,7 +33,7 @@ def memory(tmp_path: Path) -> Iterator[Perdure]:
 def test_facts_are_listed_by_date(memory: Perdure) -> None:
     page = memory.facts("b", order="latest_dated")
     assert [fact.text[:9] for fact in page.facts] == ["Picture 3", "Picture 2", "Picture 1"]
-    in_february = memory.facts("b", dated=FEBRUARY, order="latest_dated")
+    in_february = memory.facts("b", dated=FEBRUARY)
     assert [fact.text[:9] for fact in in_february.facts] == ["Picture 2"]
     assert in_february.total == 1
 

@@ -1,54 +1,41 @@
-"""Background retain on a real file: closed, reopened, cancelled, failing and erased while it works."""
+"""Background work on a real file: killed, shared between processes, erased while it waits, and measured."""
 
 from __future__ import annotations
 
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
 import threading
+import time
+from collections import Counter
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from job_worker import BANKS, ITEMS, PATIENCE, make_runner
 
-from perdure import Perdure
-from perdure.domain.item import RetainResult
+from perdure.domain.item import Item, RetainResult
 from perdure.domain.operation import OperationStatus
 from perdure.errors import Conflict
-from perdure.jobs import operations
-from perdure.retain.request import RetainRequest
+from perdure.forget.pipeline import forget
+from perdure.forget.target import Target
+from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job
+from perdure.jobs.records import STEP, scrub
+from perdure.jobs.retain_job import RetainJob
+from perdure.jobs.runner import JobRunner
+from perdure.ports.store import Traces
+from perdure.retain.commit import CommitReceipt, Within
+from perdure.retain.request import RetainRequest, read_items
+from perdure.stores.sqlite.store import SqliteStore
 
-OPTIONS: dict[str, Any] = {
-    "embedder": "hashing",
-    "reranker": "none",
-    "tagger": "rules",
-    "tokens": "approximate",
-}
-MANY = [{"content": f"Person{number} lives in Quuxtown by the sea."} for number in range(80)]
-PATIENCE = 20.0
-
-
-class Gate:
-    """Holds an engine's background steps until it is opened."""
-
-    def __init__(self, engine: Perdure) -> None:
-        self.entered, self.opened = threading.Event(), threading.Event()
-        self._retain = engine._operations._retain
-        engine._operations._retain = self
-
-    def __call__(self, request: RetainRequest) -> RetainResult:
-        self.entered.set()
-        assert self.opened.wait(PATIENCE)
-        return self._retain(request)
-
-
-class Clock:
-    """Stands still until it is set."""
-
-    def __init__(self) -> None:
-        self.moment = datetime(2024, 6, 1, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.moment
+WORKER = Path(__file__).with_name("job_worker.py")
+SECRET = "Quuxtown is where Ann lives."
 
 
 @pytest.fixture
@@ -57,107 +44,219 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def engine(path: Path) -> Iterator[Perdure]:
-    with Perdure.open(path, **OPTIONS) as opened:
+def store(path: Path) -> Iterator[SqliteStore]:
+    with closing(SqliteStore.open(path)) as opened:
         yield opened
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
 
 
 def content(path: Path) -> bytes:
     return b"".join(file.read_bytes() for file in path.parent.iterdir()).lower()
 
 
-def test_what_closing_left_is_done_after_the_next_opening(path: Path) -> None:
-    with Perdure.open(path, **OPTIONS) as engine:
-        gate = Gate(engine)
-        first = engine.retain_later("b", MANY)
-        second = engine.retain_later("new", "Ann lives in Oslo.")
-        assert gate.entered.wait(PATIENCE)
-        threading.Timer(0.1, gate.opened.set).start()
-    with Perdure.open(path, **OPTIONS) as engine:
-        for bank, operation in (("b", first), ("new", second)):
-            ended = engine.operation(bank, operation.id, wait=PATIENCE)
-            assert ended.status is OperationStatus.COMPLETED
-        assert engine.operation("b", first.id).result == {"facts": len(MANY)}
+def submit(
+    runner: JobRunner, job: RetainJob, text: Any, name: str | None = None, bank: str = "b", **fields: Any
+) -> str:
+    request = RetainRequest(bank=bank, items=read_items(text, fields))
+    return runner.submit(bank, job.plan(request, now()), name).id
 
 
-def test_what_a_dead_process_left_is_taken_over_later(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(operations, "LOOK_AGAIN", 0.05)
-    clock = Clock()
-    dead = Perdure.open(path, clock=clock, **OPTIONS)
-    gate = Gate(dead)
-    operation = dead.retain_later("b", "Ann lives in Oslo.")
-    assert gate.entered.wait(PATIENCE)
-    with Perdure.open(path, clock=clock, **OPTIONS) as engine:
-        assert engine.operation("b", operation.id, wait=0.3).status is OperationStatus.PENDING
-        clock.moment += timedelta(seconds=61)
-        assert engine.operation("b", operation.id, wait=PATIENCE).status is OperationStatus.COMPLETED
-    gate.opened.set()
-    dead.close()
-
-
-def test_waiting_ends_although_the_clock_stands_still(path: Path) -> None:
-    with Perdure.open(path, clock=Clock(), **OPTIONS) as engine:
-        gate = Gate(engine)
-        operation = engine.retain_later("b", "Ann lives in Oslo.")
-        waiting = threading.Thread(target=engine.operation, args=("b", operation.id), kwargs={"wait": 0.05})
-        waiting.start()
-        waiting.join(PATIENCE / 4)
-        ended = not waiting.is_alive()
-        gate.opened.set()
-        waiting.join()
-        assert ended
-
-
-def test_cancelled_within_a_step_it_stops_after_it(engine: Perdure) -> None:
-    gate = Gate(engine)
-    operation = engine.retain_later("b", MANY)
-    assert gate.entered.wait(PATIENCE)
-    engine.cancel_operation("b", operation.id)
-    gate.opened.set()
-    later = engine.retain_later("b", "Ann lives in Oslo.")
-    assert engine.operation("b", later.id, wait=PATIENCE).status is OperationStatus.COMPLETED
-    ended = engine.operation("b", operation.id)
-    assert (ended.status, ended.done) == (OperationStatus.CANCELLED, operations.BATCH)
-    engine.retry_operation("b", operation.id)
-    assert engine.operation("b", operation.id, wait=PATIENCE).result == {"facts": len(MANY)}
-
-
-def test_a_step_that_breaks_ends_its_operation_and_no_other(engine: Perdure) -> None:
-    retain = engine._operations._retain
-
-    def broken(_: RetainRequest) -> RetainResult:
-        raise RuntimeError("no such thing")
-
-    engine._operations._retain = broken
-    ended = engine.operation("b", engine.retain_later("b", "Ann lives in Oslo.").id, wait=PATIENCE)
-    assert (ended.status, ended.error) == (OperationStatus.FAILED, "RuntimeError: no such thing")
-    engine._operations._retain = retain
-    later = engine.retain_later("b", "Ben lives in Rome.")
-    assert engine.operation("b", later.id, wait=PATIENCE).status is OperationStatus.COMPLETED
-
-
-def test_work_on_an_erased_bank_ends(engine: Perdure, path: Path) -> None:
-    gate = Gate(engine)
-    engine.retain_later("b", MANY)
-    assert gate.entered.wait(PATIENCE)
-    engine.forget("b", everything=True)
-    gate.opened.set()
-    later = engine.retain_later("other", "Ann lives in Oslo.")
-    engine.operation("other", later.id, wait=PATIENCE)
-    assert engine.operations("b") == []
-    assert engine.stats("b").documents <= operations.BATCH
-    engine.forget("b", everything=True)
-    assert b"quuxtown" not in content(path)
-
-
-def test_what_is_erased_is_in_no_record_of_the_work_that_stored_it(engine: Perdure, path: Path) -> None:
-    said = {"document_id": "d", "operation_id": "op"}
-    engine.operation("b", engine.retain_later("b", "Quuxtown is where Ann lives.", **said).id, wait=PATIENCE)
-    engine.forget("b", document_id="d")
-    assert b"quuxtown" not in content(path)
-    assert engine.operation("b", "op").status is OperationStatus.COMPLETED
-    assert (
-        engine.retain_later("b", "Quuxtown is where Ann lives.", **said).status is OperationStatus.COMPLETED
+def start(*words: object) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, str(WORKER), *map(str, words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
+
+
+def finish(process: subprocess.Popen[str]) -> str:
+    said, errors = process.communicate(timeout=500)
+    assert process.returncode == 0, errors
+    return said
+
+
+def check_banks(path: Path, names: set[str]) -> None:
+    """Every document of the workers is there once, with all of its turns."""
+    with closing(SqliteStore.open(path)) as store:
+        runner, _ = make_runner(store, now)
+        for bank in BANKS:
+            operations = runner.list(bank)
+            assert {operation.id for operation in operations} == names
+            for operation in operations:
+                assert operation.status is OperationStatus.COMPLETED
+                assert operation.result == {"facts": len(ITEMS)}
+            with store.reading(bank) as reading:
+                for name in names:
+                    for document in ("x", "y"):
+                        chunks = reading.chunks(document_id=f"{name} {document}")
+                        said = "\n".join(chunk.text for chunk in chunks)
+                        items = [item["content"] for item in ITEMS if item["document_id"] == document]
+                        assert said == "\n".join(f"{name}: {text}" for text in items)
+
+
+def test_killed_at_every_third_point_no_document_is_doubled_and_nothing_lost(tmp_path: Path) -> None:
+    said = finish(start("kills", tmp_path, 3))
+    assert int(said.split()[1]) >= 6
+
+
+@pytest.mark.long
+def test_killed_at_every_point_no_document_is_doubled_and_nothing_lost(tmp_path: Path) -> None:
+    said = finish(start("kills", tmp_path, 1))
+    assert int(said.split()[1]) >= 18
+
+
+def test_two_processes_on_one_file_never_do_the_same_step(path: Path) -> None:
+    said = [finish(process) for process in [start("work", path, name) for name in ("one", "two")]]
+    steps = Counter(line for log in said for line in log.splitlines() if line.startswith("step "))
+    assert len(steps) == 2 * len(BANKS) * 3
+    assert set(steps.values()) == {1}
+    check_banks(path, {"one", "two"})
+
+
+@pytest.mark.long
+def test_processes_killed_at_random_moments_lose_and_double_nothing(path: Path) -> None:
+    dice = random.Random(5)
+    for _ in range(20):
+        workers = [start("work", path, name) for name in ("one", "two")]
+        time.sleep(dice.uniform(0.3, 2.0))
+        for process in workers:
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+        release_dead_leases(path)
+    finish(start("work", path, "one"))
+    finish(start("work", path, "two"))
+    check_banks(path, {"one", "two"})
+
+
+def release_dead_leases(path: Path) -> None:
+    """Instead of waiting for them to expire."""
+    if path.exists():
+        with closing(sqlite3.connect(path)) as raw, raw:
+            raw.execute("DELETE FROM record WHERE kind = 'job_lease'")
+
+
+def test_what_closing_left_is_done_after_the_next_opening(path: Path) -> None:
+    with closing(SqliteStore.open(path)) as store:
+        runner, job = make_runner(store, now)
+        first = submit(runner, job, ITEMS)
+        second = submit(runner, job, "Ann lives in Oslo.", bank="new")
+        runner.close()
+    with closing(SqliteStore.open(path)) as store:
+        runner, job = make_runner(store, now)
+        runner.resume()
+        for bank, operation in (("b", first), ("new", second)):
+            assert runner.wait(bank, operation, PATIENCE).status is OperationStatus.COMPLETED
+        assert runner.get("b", first).result == {"facts": len(ITEMS)}
+        runner.close()
+
+
+def test_what_is_erased_is_in_no_record_of_the_work_that_stored_it(store: SqliteStore, path: Path) -> None:
+    runner, job = make_runner(store, now)
+    submit(runner, job, SECRET, "op", document_id="d-quux")
+    assert runner.wait("b", "op", PATIENCE).document_id == "d-quux"
+    forget(store, "b", Target(document_id="d-quux"), also=scrub)
+    assert runner.get("b", "op").status is OperationStatus.COMPLETED
+    assert submit(runner, job, SECRET, "op", document_id="d-quux") == "op"
     with pytest.raises(Conflict, match="other content"):
-        engine.retain_later("b", "Something else.", **said)
+        submit(runner, job, "Something else.", "op", document_id="d-quux")
+    runner.close()
+    assert b"quux" not in content(path)
+
+
+def test_what_is_erased_while_it_waits_is_not_stored_later(store: SqliteStore, path: Path) -> None:
+    waiting, job = make_runner(store, now, threads=0)
+    submit(waiting, job, SECRET, document_id="d-quux")
+    again = submit(waiting, job, [SECRET, "Ben lives in Rome."], document_id="d-quux")
+    runner, _ = make_runner(store, now)
+    waiting._take_turn("b")
+    waiting.close()
+    forget(store, "b", Target(document_id="d-quux"), also=scrub)
+    runner.resume()
+    assert runner.wait("b", again, PATIENCE).result == {"facts": 0}
+    runner.close()
+    assert b"quux" not in content(path)
+
+
+def test_a_document_that_only_waits_to_be_stored_can_be_erased(store: SqliteStore, path: Path) -> None:
+    runner, job = make_runner(store, now, threads=0)
+    submit(runner, job, SECRET, document_id="d-quux")
+    assert forget(store, "b", Target(document_id="d-quux"), also=scrub).existed
+    assert not forget(store, "b", Target(document_id="d-quux"), also=scrub).existed
+    runner.close()
+    assert b"quux" not in content(path)
+
+
+def test_work_on_an_erased_bank_ends(store: SqliteStore, path: Path) -> None:
+    entered, opened = threading.Event(), threading.Event()
+
+    class GatedJob(RetainJob):
+        def run_step(self, step: Any) -> Any:
+            entered.set()
+            assert opened.wait(PATIENCE)
+            return super().run_step(step)
+
+    runner, job = make_runner(store, now, GatedJob)
+    submit(runner, job, [{"content": SECRET, "document_id": f"d{number}"} for number in range(80)])
+    assert entered.wait(PATIENCE)
+    forget(store, "b", Target(everything=True), also=scrub)
+    opened.set()
+    later = submit(runner, job, "Ann lives in Oslo.", bank="other")
+    runner.wait("other", later, PATIENCE)
+    runner.close()
+    assert [bank.id for bank in store.banks()] == ["other"]
+    assert b"quuxtown" not in content(path)
+
+
+def test_traces_are_cleared_in_the_background(store: SqliteStore, path: Path) -> None:
+    runner, job = make_runner(store, now)
+    submit(runner, job, SECRET, "op", document_id="d")
+    runner.wait("b", "op", PATIENCE)
+    with store.transaction("b") as tx:
+        tx.delete_bank()
+        tx.erased_content()
+    assert store.traces() is Traces.PENDING
+    clearing = clear_traces_job(store)
+    runner.register(clearing)
+    runner.submit("", clearing.plan(total=PERCENT), CLEAR_TRACES, again=True)
+    ended = runner.wait("", CLEAR_TRACES, PATIENCE)
+    assert (ended.status, ended.done) == (OperationStatus.COMPLETED, PERCENT)
+    assert store.traces() is Traces.CLEARED
+    assert store.banks() == []
+    runner.close()
+    assert b"quuxtown" not in content(path)
+
+
+def log_bytes_per_step(path: Path, items: int) -> float:
+    """What a step that stores nothing writes to the log of a file with a job of so many items."""
+    with closing(SqliteStore.open(path)) as store:
+
+        def retain_nothing(request: RetainRequest, within: Within) -> RetainResult:
+            with store.transaction(request.bank) as tx:
+                within(tx, CommitReceipt())
+            return RetainResult(bank=request.bank)
+
+        job = RetainJob(retain_nothing)
+        runner = JobRunner(store, now, [job], threads=0)
+        listed = tuple(
+            Item(content=f"Item {number} of a long list.", document_id="d") for number in range(items)
+        )
+        runner.submit("b", job.plan(RetainRequest(bank="b", items=listed), now()))
+        with store.reading("b") as reading:
+            assert len(reading.records(STEP)) == -(-items // 32)
+        runner._take_turn("b")
+        with closing(sqlite3.connect(path)) as raw:
+            raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        for _ in range(10):
+            runner._take_turn("b")
+        return os.stat(f"{path}-wal").st_size / 10
+
+
+def test_a_step_of_a_job_of_100_000_items_writes_as_little_as_one_of_a_small_job(tmp_path: Path) -> None:
+    small = log_bytes_per_step(tmp_path / "small.db", 1_000)
+    large = log_bytes_per_step(tmp_path / "large.db", 100_000)
+    assert large < 100_000
+    assert large < 2 * small

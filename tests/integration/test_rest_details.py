@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from perdure import Perdure
 from perdure.surfaces.rest.app import create_app
-from perdure.surfaces.rest.browsing import Wanted, every_fact
+from perdure.surfaces.rest.listing import Listing
 from tests.integration.rest_server import QUICK, open_quick, wait_for
 
 BANKS = "/v1/default/banks"
@@ -75,7 +75,7 @@ def test_links_by_type_agree_whether_they_are_read_or_known(engine: Perdure, cli
     # Alike enough to be linked on any day: what is embedded holds the date.
     texts = [f"Maya Silva plays the {what} cello in Lisbon on Sunday evenings." for what in ("old", "new")]
     engine.retain("b", [{"content": text, "document_id": text} for text in texts])
-    facts = list(every_fact(engine, "b", Wanted()))
+    facts = list(Listing().every(engine, "b"))
     links = {(link.source, link.target, link.kind) for link in engine.links("b", [fact.id for fact in facts])}
     assert links
     stats = client.get(f"{BANKS}/b/stats").json()

@@ -14,8 +14,7 @@ from perdure import Perdure
 from perdure.errors import InvalidInput, NotFound, Unauthorised
 from perdure.surfaces.access import FRESH_SECONDS, is_loopback
 from perdure.surfaces.keys import KIND, Scope, create_key, list_keys, match_key, revoke_key
-from perdure.surfaces.rest.app import create_app
-from perdure.surfaces.rest.serve import make_server
+from perdure.surfaces.rest.app import create_app, make_server
 from tests.integration.rest_leak import BANKS, check_untouched, make_side, random_calls
 from tests.integration.rest_server import open_quick
 

@@ -18,9 +18,7 @@ from perdure.dates import (
     read_anchors,
     read_dates,
 )
-from perdure.dates.detect import known_languages
-from perdure.dates.lexicon import english
-from perdure.dates.wordsets import word_set
+from perdure.dates.lexicon import english, known_languages, word_set
 
 _LEX = english()
 _WORDS = [

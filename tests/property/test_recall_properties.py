@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.domain.fact import Fact
 from perdure.domain.recall import Candidate, Hit
+from perdure.recall.budget import fit
 from perdure.recall.diversify import diversify
-from perdure.recall.fit import fit
-from perdure.recall.fuse import fuse
+from perdure.recall.fuse import fuse_by_first_channel, fuse_by_reciprocal_rank
 from perdure.text.chunk import chunk_text, group_pieces
 
 ids = st.text(alphabet="abcdefgh", min_size=1, max_size=2)
@@ -20,39 +21,66 @@ hit_lists = st.lists(ids, unique=True, max_size=12).map(
 )
 
 
+channel_hits = st.dictionaries(st.sampled_from(["semantic", "keyword", "graph", "temporal"]), hit_lists)
+
+
+def fields(pool: Sequence[Candidate]) -> list[tuple[object, ...]]:
+    return [(c.fact_id, c.ranks, c.fused) for c in pool]
+
+
+def already_read(candidates: Sequence[Candidate]) -> None:
+    assert all(candidate.fact is not None for candidate in candidates)
+
+
 class WordCount:
     name = "words"
 
     def count(self, text: str) -> int:
         return len(text.split())
 
-    def count_all(self, texts: list[str]) -> list[int]:
+    def count_all(self, texts: Sequence[str]) -> list[int]:
         return [self.count(text) for text in texts]
 
     def cut(self, text: str, limit: int) -> str:
         return " ".join(text.split()[:limit])
 
 
-@given(
-    st.dictionaries(st.sampled_from(["semantic", "keyword", "graph", "temporal"]), hit_lists), st.randoms()
-)
+@given(channel_hits, st.randoms())
 def test_fusion_does_not_depend_on_the_order_of_channels(
     hits: dict[str, list[Hit]], chance: random.Random
 ) -> None:
     names = list(hits)
     chance.shuffle(names)
-    assert fuse(hits) == fuse({name: hits[name] for name in names})
+    shuffled = {name: hits[name] for name in names}
+    assert fields(fuse_by_reciprocal_rank(hits, 100)) == fields(fuse_by_reciprocal_rank(shuffled, 100))
 
 
-@given(st.dictionaries(st.sampled_from(["semantic", "keyword"]), hit_lists))
+@given(channel_hits)
 def test_fusion_keeps_every_hit_once(hits: dict[str, list[Hit]]) -> None:
-    fused = [candidate.fact_id for candidate in fuse(hits)]
-    assert sorted(fused) == sorted({hit.fact_id for found in hits.values() for hit in found})
+    expected = sorted({hit.fact_id for own in hits.values() for hit in own})
+    for fuse in (fuse_by_reciprocal_rank, fuse_by_first_channel):
+        assert sorted(candidate.fact_id for candidate in fuse(hits, 100)) == expected
 
 
-@given(st.dictionaries(st.sampled_from(["semantic", "keyword"]), hit_lists), st.integers(0, 12))
+@given(channel_hits, st.integers(0, 12))
 def test_a_limited_fusion_is_the_head_of_the_whole(hits: dict[str, list[Hit]], limit: int) -> None:
-    assert fuse(hits, limit=limit) == fuse(hits)[:limit]
+    for fuse in (fuse_by_reciprocal_rank, fuse_by_first_channel):
+        assert fields(fuse(hits, limit)) == fields(fuse(hits, 100)[:limit])
+
+
+@given(channel_hits)
+def test_fusion_is_the_sum_of_reciprocal_ranks_ties_by_id(hits: dict[str, list[Hit]]) -> None:
+    shares: dict[str, float] = {}
+    for own in hits.values():
+        for rank, hit in enumerate(own, start=1):
+            shares[hit.fact_id] = shares.get(hit.fact_id, 0.0) + 1.0 / (60 + rank)
+    fused = fuse_by_reciprocal_rank(hits, 100)
+    assert fused == sorted(fused, key=lambda candidate: (-candidate.fused, candidate.fact_id))
+    for candidate in fused:
+        assert abs(candidate.fused - shares[candidate.fact_id]) < 1e-15
+        assert [rank.channel for rank in candidate.ranks] == sorted(
+            name for name, own in hits.items() if candidate.fact_id in {hit.fact_id for hit in own}
+        )
 
 
 @given(
@@ -65,12 +93,13 @@ def test_fit_never_exceeds_the_budget_and_accounts_for_all(
     texts: list[str], budget: int, considered: int, limit: int | None
 ) -> None:
     facts = {str(i): Fact(id=str(i), bank="b", text=text) for i, text in enumerate(texts)}
-    pool = [Candidate(fact_id=i) for i in facts]
-    fitted = fit(pool, facts, WordCount(), budget, considered, limit)
-    taken = [c.fact_id for c, _ in fitted.taken]
-    assert fitted.tokens == sum(len(facts[i].text.split()) for i in taken) <= budget
-    assert taken + [c.fact_id for c in fitted.cut] == list(facts)
-    assert all(c.cut for c in fitted.cut)
+    pool = [Candidate(fact_id=i, fact=fact) for i, fact in facts.items()]
+    cut = fit(pool, already_read, WordCount(), max_tokens=budget, considered=considered, limit=limit)
+    taken = [c.fact_id for c, _ in cut.taken]
+    assert cut.tokens == sum(len(facts[i].text.split()) for i in taken) <= budget
+    assert taken + [c.fact_id for c in cut.left] == list(facts)
+    assert all(c.cut for c in cut.left)
+    assert not any(c.cut for c, _ in cut.taken)
     assert len(taken) <= min(considered, limit or considered)
 
 
@@ -79,8 +108,8 @@ def test_fit_never_exceeds_the_budget_and_accounts_for_all(
 )
 def test_diversity_only_reorders(pairs: list[tuple[str, float]], trade: float) -> None:
     facts = {name: Fact(id=name, bank="b", text=f"{name} likes tea") for name, _ in pairs}
-    pool = [Candidate(fact_id=name, score=value) for name, value in pairs]
-    assert sorted(c.fact_id for c in diversify(pool, facts, trade)) == sorted(facts)
+    pool = [Candidate(fact_id=name, score=value, fact=facts[name]) for name, value in pairs]
+    assert sorted(c.fact_id for c in diversify(pool, trade, already_read)) == sorted(facts)
 
 
 @given(st.text(max_size=400), st.integers(1, 60))

@@ -10,8 +10,7 @@ import pytest
 
 from perdure.errors import InvalidInput, NotFound
 from perdure.evaluation.data import load_banks
-from perdure.evaluation.metrics import Ranking
-from perdure.surfaces.cli.evaluate import Report
+from perdure.evaluation.measures import Ranking, Report
 
 ITEM = {"id": "i1", "session": "s1", "date": "2023-05-08", "speaker": "Ann", "text": "I like rye."}
 QUERY = {"id": "q1", "query": "What does Ann like?", "type": "single-hop", "evidence": ["i1"]}

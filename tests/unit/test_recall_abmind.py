@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from math import log
 
 import pytest
 
 from perdure.domain.fact import Fact, Tier
-from perdure.domain.recall import Candidate, ChannelRank
+from perdure.domain.recall import Candidate, ChannelRank, Query
 from perdure.recall.diversify import diversify, jaccard
-from perdure.recall.request import Situation
-from perdure.recall.score_abmind import (
+from perdure.recall.options import Situation
+from perdure.recall.score import ScoringContext
+from perdure.recipes import RECIPES, find_recipe, named_recipes
+from perdure.recipes.abmind import (
+    AbmindScoring,
     Decay,
     context_boost,
     emotion_boost,
     recency_factor,
-    score_abmind,
     spacing_factor,
     text_score,
 )
@@ -30,7 +33,12 @@ def fact(**fields: object) -> Fact:
 
 def candidate(*channels: str, score: float = 1.0) -> Candidate:
     ranks = tuple(ChannelRank(channel=name, rank=1, score=score) for name in channels)
-    return Candidate(fact_id="a", ranks=ranks, fused=score)
+    return Candidate(fact_id="a", ranks=ranks, fused=score, fact=fact())
+
+
+def scored(one: Candidate, *channels: str) -> float:
+    context = ScoringContext(query=Query(text="q", content="q", asked_at=NOW), channels=channels)
+    return AbmindScoring()([one], context)[0].score
 
 
 def test_a_plain_trusted_fact_of_today_keeps_its_bm25() -> None:
@@ -66,15 +74,23 @@ def test_decay_is_a_setting() -> None:
     assert recency_factor(old, NOW, Decay(days=10, floor=0.25)) == pytest.approx(0.25)
 
 
+def test_recipes_compare_by_what_they_do() -> None:
+    assert named_recipes() == RECIPES
+    faster = named_recipes(Decay(days=30.0))
+    assert faster["default"] == RECIPES["default"]
+    assert faster["abmind"] != RECIPES["abmind"]
+    assert find_recipe("abmind", faster).scoring == AbmindScoring(Decay(days=30.0))
+
+
 def test_text_hits_that_embedding_did_not_confirm_are_halved() -> None:
-    [alone] = score_abmind([candidate("fuzzy")], {"a": fact()}, NOW, None, {"fuzzy", "semantic_floor"})
-    [confirmed] = score_abmind(
-        [candidate("fuzzy", "semantic_floor")], {"a": fact()}, NOW, None, {"fuzzy", "semantic_floor"}
-    )
-    [unchecked] = score_abmind([candidate("fuzzy")], {"a": fact()}, NOW, None, {"fuzzy"})
-    assert alone.score == pytest.approx(0.5)
-    assert confirmed.score == pytest.approx(1.0)
-    assert unchecked.score == pytest.approx(1.0)
+    assert scored(candidate("fuzzy"), "fuzzy", "semantic_floor") == pytest.approx(0.5)
+    assert scored(candidate("fuzzy", "semantic_floor"), "fuzzy", "semantic_floor") == pytest.approx(1.0)
+    assert scored(candidate("fuzzy"), "fuzzy") == pytest.approx(1.0)
+
+
+def test_a_fact_that_is_gone_is_left_out() -> None:
+    context = ScoringContext(query=Query(text="q", content="q", asked_at=NOW))
+    assert AbmindScoring()([Candidate(fact_id="a")], context) == []
 
 
 def test_context_boost_of_hour_weekday_and_topic() -> None:
@@ -107,7 +123,12 @@ def test_mmr_prefers_what_was_not_said_yet() -> None:
         "c": fact(id="c", text="bob moved to lisbon"),
     }
     pool = [Candidate(fact_id=i, score=s) for i, s in (("a", 1.0), ("b", 0.9), ("c", 0.6))]
+
+    def read_facts(candidates: Sequence[Candidate]) -> None:
+        for one in candidates:
+            one.fact = facts[one.fact_id]
+
     # b: 0.7 x 0.9 - 0.3 x 1.0 = 0.33; c: 0.7 x 0.6 - 0 = 0.42
-    assert [c.fact_id for c in diversify(pool, facts, 0.7)] == ["a", "c", "b"]
-    assert [c.fact_id for c in diversify(pool, facts, None)] == ["a", "b", "c"]
+    assert [c.fact_id for c in diversify(pool, 0.7, read_facts)] == ["a", "c", "b"]
+    assert [c.fact_id for c in diversify(pool, None, read_facts)] == ["a", "b", "c"]
     assert jaccard(frozenset("ab"), frozenset("bc")) == pytest.approx(1 / 3)

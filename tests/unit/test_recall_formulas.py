@@ -9,15 +9,22 @@ from math import tanh
 import pytest
 
 from perdure.domain.fact import Fact, FactType
-from perdure.domain.ranking import RankingFields, ranking_fields
+from perdure.domain.ranking import RankingFields, ranking_fields, sigmoid
 from perdure.domain.recall import Budget, Candidate, Hit, Query
 from perdure.domain.time import Window
-from perdure.recall.blend import sigmoid, synthetic, with_relevance
-from perdure.recall.boosts import boost, proof, recency, temporal_proximity
+from perdure.recall.blend import blend_relevance, relevance_by_rank
 from perdure.recall.budget import BudgetPlan
-from perdure.recall.fuse import fuse
-from perdure.recall.recipe import Blend, BoostWeights
-from perdure.recall.score import score
+from perdure.recall.fuse import fuse_by_first_channel, fuse_by_reciprocal_rank
+from perdure.recall.recipe import Blend
+from perdure.recall.score import (
+    BoostScoring,
+    ScoringContext,
+    boost,
+    boosted_odds,
+    proof,
+    recency,
+    temporal_proximity,
+)
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 
@@ -28,7 +35,9 @@ def observation(proofs: int) -> RankingFields:
 
 def test_first_and_fifth_rank_fuse_to_0_0318() -> None:
     others = [Hit(name, 1.0) for name in "vwxy"]
-    both, *rest = fuse({"semantic": [Hit("a", 1.0)], "keyword": [*others, Hit("a", 1.0)]})
+    both, *rest = fuse_by_reciprocal_rank(
+        {"semantic": [Hit("a", 1.0)], "keyword": [*others, Hit("a", 1.0)]}, 10
+    )
     assert both.fact_id == "a"
     assert both.fused == pytest.approx(0.0318, abs=5e-5)
     assert both.fused == pytest.approx(1 / 61 + 1 / 65, abs=1e-15)
@@ -37,7 +46,14 @@ def test_first_and_fifth_rank_fuse_to_0_0318() -> None:
 
 def test_consensus_ranks_above_a_single_channel() -> None:
     hits = {"semantic": [Hit("a", 0.9), Hit("b", 0.8)], "keyword": [Hit("c", 9.0), Hit("b", 8.0)]}
-    assert [c.fact_id for c in fuse(hits)] == ["b", "a", "c"]
+    assert [c.fact_id for c in fuse_by_reciprocal_rank(hits, 10)] == ["b", "a", "c"]
+
+
+def test_in_stages_the_first_channel_that_found_a_fact_decides_its_score() -> None:
+    hits = {"fuzzy": [Hit("a", 2.0), Hit("b", 1.0)], "embedding": [Hit("b", 9.0), Hit("c", 0.5)]}
+    fused = fuse_by_first_channel(hits, 10)
+    assert [(c.fact_id, c.fused) for c in fused] == [("a", 2.0), ("b", 1.0), ("c", 0.5)]
+    assert [rank.channel for rank in fused[1].ranks] == ["fuzzy", "embedding"]
 
 
 @pytest.mark.parametrize(("shared", "expected"), [(1, 0.46), (2, 0.76), (3, 0.91)])
@@ -87,11 +103,16 @@ def test_boosts_stay_between_minus_23_and_plus_27_percent() -> None:
 def test_final_score_is_relevance_times_boosts() -> None:
     fact = Fact(id="a", bank="b", text="t", mentioned_at=NOW)
     query = Query(text="q", content="q", asked_at=NOW)
-    [scored] = score(
-        [Candidate(fact_id="a", relevance=0.5)], {"a": ranking_fields(fact)}, query, BoostWeights()
-    )
+    candidate = Candidate(fact_id="a", relevance=0.5, fields=ranking_fields(fact))
+    [scored] = BoostScoring()([candidate], ScoringContext(query=query))
     assert scored.score == pytest.approx(0.5 * 1.1 * 1.0 * 1.0)
     assert scored.boosts["recency"] == pytest.approx(1.1)
+
+
+def test_boosts_on_the_odds_hardly_move_what_is_nearly_certain() -> None:
+    assert boosted_odds(0.0, 1.0) == pytest.approx(0.5)
+    assert boosted_odds(0.0, 3.0) == pytest.approx(0.75)
+    assert boosted_odds(5.0, 1.27) < 1.0
 
 
 def test_sigmoid_brings_logits_to_0_1() -> None:
@@ -103,10 +124,10 @@ def test_sigmoid_brings_logits_to_0_1() -> None:
 
 
 def test_without_a_reranker_scores_spread_from_1_to_0_1() -> None:
-    assert [synthetic(i, 4) for i in range(4)] == pytest.approx([1.0, 0.7, 0.4, 0.1])
-    assert synthetic(0, 1) == 1.0
+    assert [relevance_by_rank(i, 4) for i in range(4)] == pytest.approx([1.0, 0.7, 0.4, 0.1])
+    assert relevance_by_rank(0, 1) == 1.0
     pool = [Candidate(fact_id=str(i)) for i in range(10)]
-    relevances = [c.relevance for c in with_relevance(pool, Blend())]
+    relevances = [c.relevance for c in blend_relevance(pool, Blend())]
     assert relevances[0] == 1.0
     assert relevances[-1] == pytest.approx(0.1)
 

@@ -1,48 +1,32 @@
-"""Reads date expressions, finds the events that bound time, and writes dates out in full."""
+"""Reads date expressions, finds the events that bound time, and writes dates out in full.
+
+The package needs the standard library only and imports nothing else of perdure. How a reader is found is told in
+`reader` and `scan`; a language other than English is one file in `languages`, read by `templates`.
+"""
 
 from __future__ import annotations
 
 from datetime import datetime
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
-from perdure.dates.detect import known_languages
-from perdure.dates.model import Anchor, DateOptions, DateSpan, DateValue, Prefer
+from perdure.dates.anchors import read_anchors
+from perdure.dates.calendar import aware
+from perdure.dates.lexicon import known_languages
+from perdure.dates.model import Anchor, DateOptions, DateSpan, DateValue, DateWindow, Prefer
 from perdure.dates.reader import read_text
-from perdure.domain.time import Window, aware
-from perdure.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from perdure.dates.anchors import read_anchors
-    from perdure.dates.render import describe_window
-    from perdure.dates.rewrite import make_absolute, occurred_window
+from perdure.dates.writing import describe_window, make_absolute, occurred_window
 
 __all__ = [
     "Anchor",
     "DateOptions",
     "DateSpan",
     "DateValue",
-    "Window",
+    "DateWindow",
     "describe_window",
     "make_absolute",
     "occurred_window",
     "read_anchors",
     "read_dates",
 ]
-
-_HOMES = {
-    "describe_window": "perdure.dates.render",
-    "make_absolute": "perdure.dates.rewrite",
-    "occurred_window": "perdure.dates.rewrite",
-    "read_anchors": "perdure.dates.anchors",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Loads the writing side and the anchors when first used."""
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def read_dates(
@@ -55,5 +39,6 @@ def read_dates(
 ) -> list[DateSpan]:
     """The date expressions of a text in order, resolved against the time it was said; naive means UTC."""
     if language is not None and language not in known_languages():
-        raise InvalidInput("language", f"one of {', '.join(sorted(known_languages()))}", language)
+        expected = ", ".join(sorted(known_languages()))
+        raise ValueError(f"language: expected one of {expected}, got {language!r}")
     return read_text(text, aware(reference), prefer, options, language)

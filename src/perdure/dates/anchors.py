@@ -16,26 +16,24 @@ _RELATIONS: dict[str, Relation] = {
 _PHRASES = "|".join(
     sorted((re.escape(phrase).replace(r"\ ", r"\s+") for phrase in _RELATIONS), key=len, reverse=True)
 )
-_RELATION = re.compile(rf"\b({_PHRASES})\s+(?=\S)", re.IGNORECASE)
-_CLAUSE_END = re.compile(
-    r"[.,;:!?()\n]|\s[-–—]\s|\s(?:but|because|so that|although|though|then)\s", re.IGNORECASE
-)
+_RELATION = re.compile(rf"(?i)\b({_PHRASES})\s+(?=\S)")
+_CLAUSE_END = re.compile(r"(?i)[.,;:!?()\n]|\s[-–—]\s|\s(?:but|because|so that|although|though|then)\s")
 _ASKING = re.compile(
-    r"(?:did|does|do|is|are|was|were|will|has|have|had|should|can|could|would|shall|might|must|exactly|am|to)\b",
-    re.IGNORECASE,
+    r"(?i)(?:did|does|do|is|are|was|were|will|has|have|had|should|can|could|would|shall|might|must|exactly|am|to)\b"
 )
 _EMPTY = re.compile(
-    r"(?:that|this|then|it|all|long|which|now|whom|what|dark|too long|a while|a long time|work|school|hours|you know)\s*$"
-    r"|(?:that|this|then|it|which)\s+(?:I|we|he|she|they|you|the|my|our)\b",
-    re.IGNORECASE,
+    r"(?i)(?:that|this|then|it|all|long|which|now|whom|what|dark|too long|a while|a long time|work|school|hours|you know)\s*$"
+    r"|(?:that|this|then|it|which)\s+(?:I|we|he|she|they|you|the|my|our)\b"
 )
+_OFTEN = re.compile(r"(?i)(?:a|per|every|again|more|in|upon)\b")
 _NO_CLAUSE = re.compile(r"(?:a|an|the|my|his|her|our|their|your|its|this|that|these|those)\b|[A-Z]")
 _ARTICLE = re.compile(
-    r"(?:a|an|the|my|his|her|our|their|your)\s+(?!day|moment|time|night|year|week|month|minute|last|first)\w+",
-    re.IGNORECASE,
+    r"(?i)(?:a|an|the|my|his|her|our|their|your)\s+(?!day|moment|time|night|year|week|month|minute|last|first)\w+"
 )
 _NEW_CLAUSE = re.compile(r"(?<!that)(?<!which)(?<!who)(?<!where)\s(?:I|we|he|she|they|you|it)(?:'\w+)?\s")
+_LAST_LINK = re.compile(r"\s+(?:and|or|to|of|in|on|at)$")
 _NOUN_ONLY = frozenset(("following", "during", "throughout", "prior to"))
+_DETERMINERS = ("", "the", "that", "this", "a", "my")
 _REFERENCE = datetime(2020, 1, 1, tzinfo=UTC)
 _LONGEST = 200
 
@@ -62,7 +60,7 @@ def _anchor(text: str, match: re.Match[str]) -> Anchor | None:
         return None
     if phrase in ("when", "whenever") and _ASKING.match(event):
         return None
-    if phrase == "once" and re.match(r"(?:a|per|every|again|more|in|upon)\b", event, re.IGNORECASE):
+    if phrase == "once" and _OFTEN.match(event):
         return None
     if phrase in _NOUN_ONLY and not _NO_CLAUSE.match(event):
         return None
@@ -72,6 +70,7 @@ def _anchor(text: str, match: re.Match[str]) -> Anchor | None:
 
 
 def _event(text: str, start: int) -> str:
+    """The clause or noun phrase at an index: it ends with the clause or where another relation begins."""
     stop = min(len(text), start + _LONGEST)
     ending = _CLAUSE_END.search(text, start, stop)
     if ending is not None:
@@ -79,25 +78,17 @@ def _event(text: str, start: int) -> str:
     following = _RELATION.search(text, start + 1, stop)
     if following is not None and text[start : following.start()].strip():
         stop = following.start()
-    event = _noun_phrase(text[start:stop].rstrip())
-    return re.sub(r"\s+(?:and|or|to|of|in|on|at)$", "", event)
-
-
-def _noun_phrase(event: str) -> str:
-    """An event that begins with an article ends where a new clause begins: "the accident | I can't run"."""
-    if not _ARTICLE.match(event):
-        return event
-    clause = _NEW_CLAUSE.search(event)
-    return event if clause is None else event[: clause.start()].rstrip()
+    event = text[start:stop].rstrip()
+    # What begins with an article ends where a new clause begins: "the accident | I can't run".
+    clause = _NEW_CLAUSE.search(event) if _ARTICLE.match(event) else None
+    return _LAST_LINK.sub("", event if clause is None else event[: clause.start()].rstrip())
 
 
 def _is_date(phrase: str, offset: int) -> bool:
     """Whether a date expression stands where the event would begin."""
-    spans = read_english(phrase, _REFERENCE, "past", DateOptions())
-    for span in spans:
-        if span.kind in ("duration", "recurring"):
+    for span in read_english(phrase, _REFERENCE, "past", DateOptions()):
+        if span.kind in ("duration", "recurring") or span.end <= offset:
             continue
-        first_words = phrase[offset : max(span.start, offset)].strip().lower()
-        if span.end > offset and first_words in ("", "the", "that", "this", "a", "my"):
+        if phrase[offset : max(span.start, offset)].strip().lower() in _DETERMINERS:
             return True
     return False

@@ -6,11 +6,23 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from perdure.domain.time import Window
-
 Prefer = Literal["past", "future"]
 Kind = Literal["date", "range", "datetime", "datetimerange", "time", "timerange", "duration", "recurring"]
 Relation = Literal["before", "after", "since", "until", "when", "during"]
+
+
+@dataclass(frozen=True, slots=True)
+class DateWindow:
+    """A span of time [start, end); None on a side means open."""
+
+    start: datetime | None = None
+    end: datetime | None = None
+
+    def __post_init__(self) -> None:
+        if self.start is not None and self.end is not None and self.start > self.end:
+            raise ValueError(
+                f"window starts at {self.start.isoformat()}, after its end {self.end.isoformat()}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +49,7 @@ class DateValue:
 
     start: datetime | None
     end: datetime | None
-    window: Window
+    window: DateWindow
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +61,7 @@ class DateSpan:
     end: int
     kind: Kind
     precision: str
-    window: Window | None
+    window: DateWindow | None
     modifier: str | None = None
     timex: str = ""
     values: tuple[DateValue, ...] = ()

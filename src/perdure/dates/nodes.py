@@ -1,14 +1,47 @@
-"""What the grammar builds: a node is an expression with its possible readings, in naive local time."""
+"""What readers build: nodes, and what days, periods, times and distances are relative to the time of speaking.
+
+A node is an expression with its possible readings in naive local time. This module knows no words of any language:
+English readers and the templates of other languages both build with it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import NamedTuple
 
-from perdure.dates.calendar import DAY, add_business_days, add_months, add_years, is_date, month_start
-from perdure.dates.model import Kind
-from perdure.dates.tokens import Scan
+from perdure.dates.calendar import (
+    DAY,
+    UNIT_MONTHS,
+    WEEK,
+    add_business_days,
+    add_months,
+    is_date,
+    midnight,
+    month_start,
+    unit_bounds,
+    week_start,
+)
+from perdure.dates.lexicon import Lexicon
+from perdure.dates.model import DateOptions, Kind
+
+DAY_SECONDS = 86400
+FINE_UNITS = {"second": timedelta(seconds=1), "minute": timedelta(minutes=1), "hour": timedelta(hours=1)}
+"""Units below a day: lengths of these are elapsed time, all others are calendar time."""
+_UNIT_DAYS = {"day": 1, "night": 1, "week": 7, "weekend": 2, "fortnight": 14}
+_UNIT_SECONDS = {
+    "second": 1, "minute": 60, "hour": 3600, "month": 30 * DAY_SECONDS, "quarter": 90 * DAY_SECONDS,
+    "year": 365 * DAY_SECONDS, "decade": 3650 * DAY_SECONDS, "century": 36500 * DAY_SECONDS,
+    **{unit: days * DAY_SECONDS for unit, days in _UNIT_DAYS.items()},
+}  # fmt: skip
+_UNIT_CODES = {
+    "second": ("T", 1, "S"), "minute": ("T", 1, "M"), "hour": ("T", 1, "H"), "day": ("", 1, "D"), "night": ("", 1, "D"),
+    "week": ("", 1, "W"), "weekend": ("", 1, "WE"), "fortnight": ("", 2, "W"), "month": ("", 1, "M"),
+    "quarter": ("", 3, "M"), "year": ("", 1, "Y"), "decade": ("", 10, "Y"), "century": ("", 100, "Y"),
+}  # fmt: skip
+_TIMED: dict[Kind, Kind] = {"time": "timerange", "timerange": "timerange", "datetime": "datetimerange",
+                            "datetimerange": "datetimerange"}  # fmt: skip
 
 
 class Alt(NamedTuple):
@@ -21,6 +54,10 @@ class Alt(NamedTuple):
     stop: datetime | None
     end: datetime | None
     begin: datetime | None = None
+
+    def moved(self, delta: timedelta) -> Alt:
+        """The reading moved as a whole."""
+        return Alt(*(None if value is None else value + delta for value in self))
 
 
 class Parts(NamedTuple):
@@ -42,14 +79,23 @@ class Node:
     parts: Parts | None = None
     timex: str = ""
     seconds: float | None = None
-    length: Length | None = None
     part: str = ""
     clock_open: bool = False
     tags: frozenset[str] = field(default_factory=frozenset)
 
-    def changed(self, **changes: object) -> Node:
-        """A copy with other values."""
-        return replace(self, **changes)  # type: ignore[arg-type]
+    @property
+    def starts(self) -> list[datetime]:
+        """Where the readings begin, without those that are open."""
+        return [alt.start for alt in self.alts if alt.start is not None]
+
+    @property
+    def bounds(self) -> list[tuple[datetime, datetime]]:
+        """Start and stop of the readings that have both."""
+        return [(alt.start, alt.stop) for alt in self.alts if alt.start is not None and alt.stop is not None]
+
+
+Match = tuple[Node, int]
+"""What a reader returns: the node, and the index of the first token after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,98 +111,276 @@ class Length:
     total: float = 0
 
 
-Match = tuple[Node, int]
+def make_length(amount: float, unit: str) -> Length:
+    """A length from a count and a unit."""
+    return Length(
+        months=UNIT_MONTHS.get(unit, 0) * amount,
+        days=_UNIT_DAYS.get(unit, 0) * amount,
+        seconds=_UNIT_SECONDS[unit] * amount if unit in FINE_UNITS else 0,
+        grain={"night": "day", "weekend": "day", "fortnight": "week"}.get(unit, unit),
+        timex=length_timex(amount, unit),
+        total=amount * _UNIT_SECONDS[unit],
+    )
 
 
-def day_node(days: list[datetime], timex: str = "", parts: Parts | None = None, *tags: str) -> Node:
+def length_timex(amount: float, unit: str) -> str:
+    """ "P3D", "PT1.5H"."""
+    prefix, factor, letter = _UNIT_CODES[unit]
+    shown = amount * factor
+    return f"P{prefix}{int(shown) if shown == int(shown) else shown}{letter}"
+
+
+def day_node(days: Iterable[datetime], timex: str = "", parts: Parts | None = None, *tags: str) -> Node:
     """A calendar day with its possible dates."""
     alts = [Alt(day, None, day + DAY) for day in dict.fromkeys(days)]
     return Node("date", "day", alts, parts=parts, timex=timex, tags=frozenset(tags))
 
 
-def period_node(pairs: list[tuple[datetime, datetime]], grain: str, timex: str = "", *tags: str) -> Node:
+def period_node(pairs: Iterable[tuple[datetime, datetime]], grain: str, timex: str = "", *tags: str) -> Node:
     """A range of days with its possible bounds."""
     alts = [Alt(start, stop, stop) for start, stop in dict.fromkeys(pairs)]
     return Node("range", grain, alts, timex=timex, tags=frozenset(tags))
 
 
-def point_node(moment: datetime, grain: str) -> Node:
-    """A moment."""
-    moment = moment.replace(microsecond=0)
-    return Node("datetime", grain, [Alt(moment, None, moment + GRAIN_LENGTH[grain])])
-
-
-GRAIN_LENGTH = {"second": timedelta(seconds=1), "minute": timedelta(minutes=1), "hour": timedelta(hours=1)}
-
-
-def calendar_day(scan: Scan, year: int | None, month: int, day: int) -> Node | None:
-    """A day by numbers; without a year its last and its next occurrence; a day such as 30 February has no reading."""
-    parts = Parts(year, month, day)
-    if not 1 <= month <= 12 or not 1 <= day <= 31:
-        return None
-    if year is not None:
-        timex = f"{year:04}-{month:02}-{day:02}"
-        return day_node([datetime(year, month, day)] if is_date(year, month, day) else [], timex, parts)
-    timex = f"XXXX-{month:02}-{day:02}"
-    return day_node(_around_now(scan, month, day), timex, parts)
-
-
-def _around_now(scan: Scan, month: int, day: int) -> list[datetime]:
-    """The last and the next date with this month and day."""
-    this_year = scan.now.year
-    years = [year for year in range(this_year - 8, this_year + 9) if is_date(year, month, day)]
-    dates = [datetime(year, month, day) for year in years]
-    past = [found for found in dates if found < scan.now]
-    future = [found for found in dates if found >= scan.now]
-    return past[-1:] + future[:1]
-
-
-def day_of_month(scan: Scan, day: int) -> Node:
-    """ "The 18th": of the last and the next month that has such a day."""
-    months = [add_months(month_start(scan.now), step) for step in range(-3, 4)]
-    dates = [month.replace(day=day) for month in months if is_date(month.year, month.month, day)]
-    past = [found for found in dates if found < scan.now]
-    future = [found for found in dates if found >= scan.now]
-    return day_node(past[-1:] + future[:1], f"XXXX-XX-{day:02}", Parts(None, None, day))
-
-
-def calendar_month(scan: Scan, year: int | None, month: int) -> Node:
-    """A month by numbers; without a year the last and the next one."""
-    if year is not None:
-        start = datetime(year, month, 1)
-        node = period_node([(start, add_months(start, 1))], "month", f"{year:04}-{month:02}")
-    else:
-        now = scan.now
-        past = now.year - 1 if month >= now.month else now.year
-        future = now.year + 1 if month < now.month else now.year
-        starts = [datetime(past, month, 1), datetime(future, month, 1)]
-        node = period_node([(start, add_months(start, 1)) for start in starts], "month", f"XXXX-{month:02}")
-    node.parts = Parts(year, month, None)
-    return node
-
-
 def calendar_year(year: int) -> Node:
     """A year by number."""
     start = datetime(year, 1, 1)
-    node = period_node([(start, add_years(start, 1))], "year", f"{year:04}")
+    node = period_node([(start, add_months(start, 12))], "year", f"{year:04}")
     node.parts = Parts(year, None, None)
     return node
 
 
-def shift(scan: Scan, moment: datetime, length: Length, sign: int) -> datetime:
-    """A moment moved by a length; hours and smaller are elapsed time, also over a change of clocks."""
-    months = length.months * sign
-    moved = add_months(moment, int(months)) if months else moment
-    rest = months - int(months)
-    moved += timedelta(days=length.days * sign + rest * 30)
-    if length.business:
-        moved = add_business_days(moved, length.business * sign)
-    if length.seconds:
-        moved = elapsed(scan, moved, timedelta(seconds=length.seconds * sign))
-    return moved
+def on_day(part: Node, days: int) -> Node:
+    """A part of the reference day, moved by days."""
+    return replace(part, kind="datetimerange", alts=[alt.moved(DAY * days) for alt in part.alts])
 
 
-def elapsed(scan: Scan, moment: datetime, delta: timedelta) -> datetime:
-    """Wall time after an elapsed time in the reference's zone."""
-    instant = moment.replace(tzinfo=scan.zone).astimezone(UTC) + delta
-    return instant.astimezone(scan.zone).replace(tzinfo=None)
+def days_of(node: Node) -> Node:
+    """The days on which a node's readings begin."""
+    return replace(day_node(midnight(start) for start in node.starts), tags=node.tags)
+
+
+def pin(node: Node, part: Node) -> Node:
+    """The readings of an open clock time that fit a part of the day."""
+    if not node.clock_open:
+        return node
+    kept = [alt for alt in node.alts if alt.start is not None and _fits(alt.start.hour, part.part)]
+    return replace(node, alts=kept or node.alts, clock_open=not kept)
+
+
+def _fits(hour: int, part: str) -> bool:
+    """Whether an hour belongs to the half of the day that a part names."""
+    if part in ("morning", "breakfasttime", "brunchtime"):
+        return hour < 12
+    if part in ("night", "nighttime"):
+        return hour >= 18 or hour < 6
+    if part in ("lunchtime", "daytime"):
+        return 7 <= hour < 18
+    return hour >= 12
+
+
+def opened(node: Node, mod: str) -> Node:
+    """The open range on one side of a node: before, until, since or after it."""
+    return replace(
+        node,
+        kind=_TIMED.get(node.kind, "range"),
+        alts=list(dict.fromkeys(_open(alt, node, mod) for alt in node.alts)),
+        mod=mod,
+    )
+
+
+def _open(alt: Alt, node: Node, mod: str) -> Alt:
+    start, stop, end, _ = alt
+    if mod == "since":
+        return Alt(start, None, None)
+    if mod in ("before", "until"):
+        bound = stop if start is None or "portion_end" in node.tags else start
+        return Alt(None, bound, bound if mod == "before" else end)
+    bound = start if node.kind in ("date", "datetime", "time") or "portion_start" in node.tags else stop
+    return Alt(bound, None, None, end)
+
+
+class Reference:
+    """What a reading depends on besides the text: when it was said, the caller's options, the English word tables."""
+
+    __slots__ = ("lex", "now", "options", "today", "zone")
+
+    def __init__(self, now: datetime, zone: tzinfo, lex: Lexicon, options: DateOptions) -> None:
+        self.now = now
+        self.today = midnight(now)
+        self.zone = zone
+        self.lex = lex
+        self.options = options
+
+    def calendar_day(self, year: int | None, month: int, day: int) -> Node | None:
+        """A day by numbers; without a year its last and its next occurrence; a day such as 30 February has no reading."""
+        if not 1 <= month <= 12 or not 1 <= day <= 31:
+            return None
+        # Eight years reach the next leap day, also over a year such as 1900.
+        years = [year] if year is not None else range(self.now.year - 8, self.now.year + 9)
+        days = [datetime(each, month, day) for each in years if is_date(each, month, day)]
+        shown = "XXXX" if year is None else f"{year:04}"
+        days = nearest(days, self.now) if year is None else days
+        return day_node(days, f"{shown}-{month:02}-{day:02}", Parts(year, month, day))
+
+    def day_match(self, year: int | None, month: int, day: int, end: int) -> Match | None:
+        """A day by numbers as a reader returns it."""
+        node = self.calendar_day(year, month, day)
+        return None if node is None else (node, end)
+
+    def day_of_month(self, day: int) -> Node:
+        """ "The 18th": of the last and the next month that has such a day."""
+        months = [add_months(month_start(self.now), step) for step in range(-3, 4)]
+        days = [month.replace(day=day) for month in months if is_date(month.year, month.month, day)]
+        return day_node(nearest(days, self.now), f"XXXX-XX-{day:02}", Parts(None, None, day))
+
+    def calendar_month(self, year: int | None, month: int) -> Node:
+        """A month by numbers; without a year the last and the next one."""
+        years = (
+            [year]
+            if year is not None
+            else [self.now.year - (month >= self.now.month), self.now.year + (month < self.now.month)]
+        )
+        starts = [datetime(each, month, 1) for each in years]
+        shown = "XXXX" if year is None else f"{year:04}"
+        node = period_node(
+            [(start, add_months(start, 1)) for start in starts], "month", f"{shown}-{month:02}"
+        )
+        node.parts = Parts(year, month, None)
+        return node
+
+    def month_in(self, month: int, steps: int) -> Node:
+        """ "Last March": the nearest such month that is over; "next": still to come; "this": of this year."""
+        now = self.now
+        away = 0 if steps == 0 else -(month >= now.month) if steps < 0 else int(month <= now.month)
+        return self.calendar_month(now.year + away, month)
+
+    def in_year(self, node: Node, year: int) -> Node:
+        """The same day or month in a given year."""
+        assert node.parts is not None
+        assert node.parts.month is not None
+        if node.parts.day is None:
+            return self.calendar_month(year, node.parts.month)
+        return self.calendar_day(year, node.parts.month, node.parts.day) or node
+
+    def weekday_in_week(self, weekday: int, weeks: int) -> Node:
+        """A weekday of the week `weeks` away."""
+        return day_node([week_start(self.now) + WEEK * weeks + DAY * weekday])
+
+    def plain_weekday(self, weekday: int) -> Node:
+        """The last and the next such day; today counts as the next."""
+        future = self.today + DAY * ((weekday - self.now.weekday()) % 7)
+        return day_node([future - WEEK, future], f"XXXX-WXX-{weekday + 1}", None, "weekday")
+
+    def shift(self, moment: datetime, length: Length, sign: int) -> datetime:
+        """A moment moved by a length; hours and smaller are elapsed time, also over a change of clocks."""
+        months = length.months * sign
+        moved = add_months(moment, int(months)) if months else moment
+        moved += timedelta(days=length.days * sign + (months - int(months)) * 30)
+        if length.business:
+            moved = add_business_days(moved, length.business * sign)
+        return self.elapsed(moved, timedelta(seconds=length.seconds * sign)) if length.seconds else moved
+
+    def elapsed(self, moment: datetime, delta: timedelta) -> datetime:
+        """Wall time after an elapsed time in the reference's zone."""
+        instant = moment.replace(tzinfo=self.zone).astimezone(UTC) + delta
+        return instant.astimezone(self.zone).replace(tzinfo=None)
+
+    def time_around_now(self, length: Length, steps: int) -> Node:
+        """The hours or minutes that end now, or that begin now."""
+        now = self.now.replace(microsecond=0)
+        other = self.shift(now, length, steps)
+        first, last = (other, now) if steps < 0 else (now, other)
+        return Node("datetimerange", length.grain, [Alt(first, last, last)])
+
+    def stretch(self, length: Length, steps: int) -> Node:
+        """The time before now, or from tomorrow on."""
+        if length.grain in FINE_UNITS or length.seconds:
+            node = self.time_around_now(length, steps)
+            first, last = node.bounds[0]
+            node.timex = f"({first.isoformat()},{last.isoformat()},{length.timex})"
+            return node
+        if length.business:
+            start = add_business_days(self.today, 1 if steps > 0 else -length.business)
+            stop = add_business_days(self.today, length.business) + DAY if steps > 0 else self.today
+            return period_node([(start, stop)], "day")
+        if length.grain in ("quarter", "decade", "century") and length.months == int(length.months):
+            amount = int(length.months / UNIT_MONTHS[length.grain])
+            pair = unit_bounds(length.grain, self.now, 1 if steps > 0 else -amount, amount)
+            return period_node([pair], length.grain)
+        start = self.today + DAY if steps > 0 else self.shift(self.today, length, -1)
+        stop = self.shift(start, length, 1) if steps > 0 else self.today
+        alt = Alt(start, stop, stop if steps > 0 else stop + DAY)
+        return Node("range", length.grain, [alt], timex=f"({start:%Y-%m-%d},{stop:%Y-%m-%d},{length.timex})")
+
+    def moved_from_now(self, length: Length, sign: int) -> Node:
+        """Now moved by a length: a moment for hours and smaller, else a day, with the whole unit around it as window."""
+        grain = length.grain
+        if grain in FINE_UNITS or length.seconds:
+            moment = self.shift(self.now, length, sign).replace(microsecond=0)
+            return Node("datetime", grain, [Alt(moment, None, moment + FINE_UNITS.get(grain, DAY))])
+        day = self.shift(self.today, length, sign)
+        if grain not in ("week", "month", "year", "decade", "century"):
+            return day_node([day])
+        begin, end = unit_bounds(grain, day, 0)
+        return Node("date", grain, [Alt(day, None, end, begin)])
+
+    def part_node(self, name: str, mod: str | None = None) -> Node:
+        """A part of any day, on the reference day."""
+        low, high, code = self.lex.parts_of_day[name]
+        start, end = self.today + timedelta(hours=low), self.today + timedelta(hours=high)
+        if mod == "start":
+            end = start + timedelta(hours=2)
+        elif mod == "end":
+            start += timedelta(hours=2)
+        elif mod == "mid":
+            start, end = start + timedelta(hours=1), end - timedelta(hours=1)
+        stop = end - timedelta(seconds=1) if high == 24 and mod != "start" else end
+        return Node("timerange", "part_of_day", [Alt(start, stop, end)], mod=mod, part=name, timex="T" + code)
+
+    def on_days(self, time: Node, days: Node) -> Node:
+        """A time or range of times on each possible day."""
+        alts = [alt.moved(midnight(day) - self.today) for alt in time.alts for day in days.starts]
+        return replace(
+            time,
+            kind="datetime" if time.kind in ("time", "datetime") else "datetimerange",
+            alts=list(dict.fromkeys(alts)),
+            timex="" if alts else days.timex + time.timex,
+            tags=time.tags | days.tags,
+        )
+
+    def now_node(self, timex: str, *tags: str) -> Node:
+        """The moment of speaking."""
+        now = self.now.replace(microsecond=0)
+        return Node(
+            "datetime",
+            "second",
+            [Alt(now, None, now + FINE_UNITS["second"])],
+            timex=timex,
+            tags=frozenset(tags),
+        )
+
+    def unit_node(self, unit: str, steps: int) -> Node:
+        """The unit `steps` away from the moment's, e.g. last week."""
+        start, stop = unit_bounds(unit, self.now, steps)
+        node = period_node([(start, stop)], unit, unit_timex(unit, start, stop), "relative")
+        if unit in ("month", "year"):
+            node.parts = Parts(start.year, start.month if unit == "month" else None, None)
+        return node
+
+
+def nearest(dates: list[datetime], now: datetime) -> list[datetime]:
+    """The last of some dates that is past and the first that is not, of dates in order."""
+    return [date for date in dates if date < now][-1:] + [date for date in dates if date >= now][:1]
+
+
+def unit_timex(unit: str, start: datetime, stop: datetime) -> str:
+    """The TIMEX value of a whole unit."""
+    year, week, _ = start.isocalendar()
+    if unit in ("week", "weekend"):
+        return f"{year}-W{week:02}" + ("-WE" if unit == "weekend" else "")
+    if unit == "month":
+        return f"{start:%Y-%m}"
+    if unit == "year":
+        return f"{start.year:04}"
+    return f"({start:%Y-%m-%d},{stop:%Y-%m-%d})"

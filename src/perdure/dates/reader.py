@@ -1,28 +1,166 @@
-"""Reads every date expression of a text."""
+"""Reads every date expression of a text: which reader is tried at which word, and what becomes of its nodes.
+
+An atom is the smallest whole expression: one day, one period, one time of day. Its first word decides which readers
+can succeed, so that most words cost one look-up. The longest reading wins, the earlier reader among equals.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from perdure.dates.detect import detect_language
-from perdure.dates.grammar.atoms import first_words
-from perdure.dates.grammar.combine import half_of_named_day
-from perdure.dates.grammar.durations import duration
-from perdure.dates.grammar.modifiers import anything, modified, modifier_words
-from perdure.dates.grammar.recurring import rate_words, recurring
-from perdure.dates.lexicon import english
-from perdure.dates.model import DateOptions, DateSpan, Prefer
-from perdure.dates.nodes import Match, Node
-from perdure.dates.spans import make_span
-from perdure.dates.tokens import Scan
-from perdure.dates.wordsets import word_set
+from perdure.dates.calendar import DAY
+from perdure.dates.grammar.clock import match_clock
+from perdure.dates.grammar.combine import half_of_named_day, operand
+from perdure.dates.grammar.days import (
+    bare_ordinal_day,
+    counted_weekdays,
+    holiday,
+    named_day,
+    on_weekday_next_week,
+    ordinal_weekday,
+    relative_day,
+    week_then_weekday,
+    weekday,
+)
+from perdure.dates.grammar.distances import (
+    bounded_distance,
+    day_near,
+    distance,
+    last_units,
+    length_from,
+    unit_near,
+    weekday_at_distance,
+    weekends_away,
+)
+from perdure.dates.grammar.numbers import duration
+from perdure.dates.grammar.numeric import compact_day, numeric_day
+from perdure.dates.grammar.periods import period
+from perdure.dates.grammar.portions import part_of_period, portion, rest_of, to_date
+from perdure.dates.grammar.ranges import BOUND_WORDS, anything, bounded
+from perdure.dates.grammar.recurring import RATES, recurring
+from perdure.dates.grammar.times import end_of_day, now, part_of_day
+from perdure.dates.lexicon import detect_language, english, word_set
+from perdure.dates.model import DateOptions, DateSpan, DateValue, DateWindow, Prefer
+from perdure.dates.nodes import Alt, Match, Node, Reference
+from perdure.dates.scan import Grammar, Reader, Scan, memoised
+from perdure.dates.templates import read_templates
 
-_WORD = re.compile(r"[^\W\d_]+|[0-9]")
+_NUMBER = "#"
+"""Stands for any number in digits among first words."""
+_COUNTS = word_set("a an few some several couple dozen handful half quarter another ½ ¼ ¾ #")
 _LEADS = word_set(
     "in from between starting every each any once twice per one bi semi all whole entire full more less fewer longer shorter"
 )
+
+Table = dict[str, tuple[Reader, ...]]
+
+
+@lru_cache(maxsize=1)
+def _day_readers() -> Table:
+    lex = english()
+    ordinals = ["the", *lex.ordinals, *lex.cardinals, _NUMBER]
+    today = word_set(
+        "today otd tomorrow tmr tmrw tomorow yesterday the day this next following previous last current present"
+    )
+    return _by_first_word(
+        (holiday, [*lex.holidays, *lex.shifts]),
+        (relative_day, today),
+        (day_near, ["the", "day", *lex.weekdays]),
+        (weekday_at_distance, lex.weekdays),
+        (week_then_weekday, lex.shifts),
+        (ordinal_weekday, ["last", *ordinals]),
+        (counted_weekdays, [*_COUNTS, *lex.cardinals]),
+        (on_weekday_next_week, ["on"]),
+        (weekday, [*lex.weekdays, *lex.shifts]),
+        (numeric_day, [_NUMBER, "the", "next", "this", "last"]),
+        (compact_day, [_NUMBER]),
+        (named_day, [*lex.months, *ordinals]),
+        (bare_ordinal_day, ["the", _NUMBER]),
+    )
+
+
+@lru_cache(maxsize=1)
+def _other_readers() -> Table:
+    lex = english()
+    counts = [*_COUNTS, *lex.cardinals]
+    ordinals = ["the", *lex.ordinals, *lex.cardinals, _NUMBER]
+    nouns = word_set("month same that year fiscal financial school calendar academic fy cy sy w wk q h ' ’ ‘")
+    parts = [*lex.parts_of_day, *(word + "s" for word in lex.parts_of_day), *lex.meals, *lex.shifts]
+    return _by_first_word(
+        (weekends_away, counts),
+        (distance, ["in", "within", *counts]),
+        (length_from, ["for", *counts]),
+        (bounded_distance, word_set("more less fewer longer over under")),
+        (last_units, [*lex.shifts, *counts]),
+        (part_of_period, ["last", "final", *ordinals]),
+        (rest_of, word_set("rest remaining remainder balance")),
+        (to_date, word_set("ytd mtd qtd week month quarter year to")),
+        (portion, word_set("early earlier late later mid middle beginning start end close")),
+        (unit_near, ["the", *lex.units]),
+        (period, [*lex.months, *lex.shifts, *lex.seasons, *lex.units, *lex.decades, *nouns, *ordinals]),
+        (now, word_set("now right just at as asap currently nowadays")),
+        (end_of_day, word_set("the eod end")),
+        (part_of_day, [*parts, *word_set("day tonight tonite early earlier late later mid in")]),
+        (match_clock, [*lex.cardinals, *word_set("# noon noonish midday midnight mid half quarter a")]),
+    )
+
+
+def _by_first_word(*entries: tuple[Reader, Iterable[str]]) -> Table:
+    table: Table = {}
+    for reader, words in entries:
+        for word in set(words):
+            table[word] = (*table.get(word, ()), reader)
+    return table
+
+
+def _longest(table: Table, scan: Scan, i: int, best: Match | None) -> Match | None:
+    word = scan.words[i]
+    for reader in table.get(_NUMBER if word[:1].isdigit() else word, ()):
+        match = reader(scan, i)
+        if match is not None and (best is None or match[1] > best[1]):
+            best = match
+    return best
+
+
+@memoised
+def _day(scan: Scan, i: int) -> Match | None:
+    return _longest(_day_readers(), scan, i, None)
+
+
+@memoised
+def _atom(scan: Scan, i: int) -> Match | None:
+    return _longest(_other_readers(), scan, i, _day(scan, i))
+
+
+GRAMMAR = Grammar(day=_day, atom=_atom, period=period, operand=operand)
+_EXPRESSIONS: tuple[Reader, ...] = (recurring, half_of_named_day, bounded, anything, duration)
+
+
+@lru_cache(maxsize=1)
+def first_words() -> frozenset[str]:
+    """Every word that an expression can begin with, except numbers in digits."""
+    atoms = _day_readers().keys() | _other_readers().keys()
+    return BOUND_WORDS.union(atoms, RATES, _LEADS, english().plural_weekdays)
+
+
+def expression(scan: Scan, i: int) -> Match | None:
+    """The longest expression that begins at a token; dates outside the calendar are none."""
+    best: Match | None = None
+    for reader in _EXPRESSIONS:
+        try:
+            match = reader(scan, i)
+        except (ValueError, OverflowError):
+            # datetime's own answer to years before 1 or after 9999.
+            continue
+        if match is not None and (best is None or match[1] > best[1]):
+            best = match
+    return best
+
+
+_WORD = re.compile(r"[^\W\d_]+|[0-9]")
 _LINKS = word_set(
     "than of or time on as to and my our ( - , = soon about approximately other working work business / c b single full more"
 )
@@ -33,12 +171,14 @@ def read_text(
 ) -> list[DateSpan]:
     """The expressions of a text in order, in the given language or the one it seems to be in."""
     words = _WORD.findall(text.lower())
-    chosen = detect_language(text, words) if language is None else language
-    if chosen != "en":
-        from perdure.dates.templates import read_templates
-
-        return read_templates(text, reference, chosen, prefer, options)
-    return _read_english(text, words, reference, prefer, options)
+    language = detect_language(text, words) if language is None else language
+    if language == "en":
+        return _read_english(text, words, reference, prefer, options)
+    ref = Reference(reference.replace(tzinfo=None), reference.tzinfo or UTC, english(), options)
+    spans = (
+        _span(ref, node, text, start, end, prefer) for node, start, end in read_templates(text, ref, language)
+    )
+    return [span for span in spans if span is not None]
 
 
 def is_english(text: str) -> bool:
@@ -48,7 +188,7 @@ def is_english(text: str) -> bool:
 
 def may_be_dated(text: str) -> bool:
     """Whether a text has a word without which no English text has a date."""
-    return not _precheck().isdisjoint(_WORD.findall(text.lower()))
+    return not _triggers().isdisjoint(_WORD.findall(text.lower()))
 
 
 def read_english(text: str, reference: datetime, prefer: Prefer, options: DateOptions) -> list[DateSpan]:
@@ -59,79 +199,95 @@ def read_english(text: str, reference: datetime, prefer: Prefer, options: DateOp
 def _read_english(
     text: str, words: list[str], reference: datetime, prefer: Prefer, options: DateOptions
 ) -> list[DateSpan]:
-    if _precheck().isdisjoint(words):
+    if _triggers().isdisjoint(words):
         return []
-    lex = english()
     zone = reference.tzinfo or UTC
-    scan = Scan(text, reference.replace(tzinfo=None), zone, lex, options)
+    scan = Scan(text, reference.replace(tzinfo=None), zone, english(), options, GRAMMAR)
     spans: list[DateSpan] = []
     for i in _candidates(scan):
         if spans and scan.starts[i] < spans[-1].end:
             continue
-        found = expression(scan, i)
-        span = _span(scan, *found, i, prefer) if found is not None else None
+        if (match := expression(scan, i)) is None:
+            continue
+        span = _span(scan, match[0], text, scan.starts[i], scan.ends[match[1] - 1], prefer)
         if span is not None:
             spans.append(span)
     return spans
 
 
 @lru_cache(maxsize=1)
-def _precheck() -> frozenset[str]:
+def _triggers() -> frozenset[str]:
     """Words without which there is no date; digits count one by one."""
     return english().triggers | frozenset("0123456789")
 
 
-@lru_cache(maxsize=1)
-def _starters() -> frozenset[str]:
-    lex = english()
-    return first_words() | modifier_words() | rate_words() | _LEADS | frozenset(lex.plural_weekdays)
-
-
 def _candidates(scan: Scan) -> list[int]:
     """Indexes where an expression can begin: a starting word that leads, over such words, to a word of time."""
-    starters, triggers, words = _starters(), scan.lex.triggers, scan.words
+    starters, triggers, words = first_words(), scan.lex.triggers, scan.words
     leads = False
-    found = []
+    candidates = []
     for i in range(scan.size - 1, -1, -1):
         word = words[i]
-        starts = word in starters or "0" <= word[0] <= "9"
-        leads = word in triggers or "0" <= word[0] <= "9" or (leads and (starts or word in _LINKS))
+        digit = "0" <= word[0] <= "9"
+        starts = digit or word in starters
+        leads = digit or word in triggers or (leads and (starts or word in _LINKS))
         if leads and starts:
-            found.append(i)
-    found.reverse()
-    return found
+            candidates.append(i)
+    candidates.reverse()
+    return candidates
 
 
-def expression(scan: Scan, i: int) -> Match | None:
-    """The longest expression that begins at a token; dates outside the calendar are none."""
-    best: Match | None = None
-    for reader in _EXPRESSIONS:
-        try:
-            found = reader(scan, i)
-        except (ValueError, OverflowError):
-            # datetime's own answer to years before 1 or after 9999.
-            continue
-        if found is not None and (best is None or found[1] > best[1]):
-            best = found
-    return best
-
-
-def duration_with_bound(scan: Scan, i: int) -> Match | None:
-    """A duration, also "more than 4 days" and "at least an hour"."""
-    words = scan.words
-    mod, j = None, i
-    if words[i] in ("more", "longer") and words[i + 1] == "than":
-        mod, j = "more_than", i + 2
-    elif words[i] in ("less", "fewer", "shorter") and words[i + 1] == "than":
-        mod, j = "less_than", i + 2
-    found = duration(scan, j)
-    if found is None:
+def _span(ref: Reference, node: Node, text: str, start: int, end: int, prefer: Prefer) -> DateSpan | None:
+    """The public form of a node, with aware times; None where no reading is in order."""
+    values = tuple(value for alt in node.alts if (value := _value(ref, alt)) is not None)
+    if node.alts and not values:
         return None
-    return found[0].changed(mod=mod), found[1]
+    return DateSpan(
+        text=text[start:end],
+        start=start,
+        end=end,
+        kind=node.kind,
+        precision=node.grain,
+        window=_preferred(ref, values, prefer),
+        modifier=next((tag for tag in ("more_than", "less_than") if tag in node.tags), node.mod),
+        timex=node.timex or _timex(node),
+        values=values,
+        seconds=node.seconds,
+    )
 
 
-_EXPRESSIONS = (recurring, half_of_named_day, modified, anything, duration_with_bound)
+def _value(ref: Reference, alt: Alt) -> DateValue | None:
+    first = alt.begin if alt.begin is not None else alt.start
+    if first is not None and alt.end is not None and alt.end < first:
+        return None
+    window = DateWindow(_aware(ref, first), _aware(ref, alt.end))
+    return DateValue(_aware(ref, alt.start), _aware(ref, alt.stop), window)
 
 
-def _span(scan: Scan, node: Node, j: int, i: int, prefer: Prefer) -> DateSpan | None:
-    return make_span(scan, node, scan.span(i, j), scan.starts[i], scan.ends[j - 1], prefer)
+def _aware(ref: Reference, moment: datetime | None) -> datetime | None:
+    return None if moment is None else moment.replace(tzinfo=ref.zone)
+
+
+def _preferred(ref: Reference, values: tuple[DateValue, ...], prefer: Prefer) -> DateWindow | None:
+    """The window of the reading the caller wants: the latest that has begun, or the first that is not over."""
+    if not values:
+        return None
+    now = ref.now.replace(tzinfo=ref.zone)
+    windows = [value.window for value in values]
+    if prefer == "past":
+        begun = [window for window in windows if window.start is None or window.start <= now]
+        return max(begun, key=lambda window: window.start or window.end or now, default=windows[0])
+    coming = [window for window in windows if window.end is None or window.end > now]
+    return min(coming, key=lambda window: window.start or window.end or now, default=windows[-1])
+
+
+def _timex(node: Node) -> str:
+    """A plain TIMEX value for nodes that have only one reading."""
+    if len(node.alts) != 1:
+        return ""
+    start, stop, _, _ = node.alts[0]
+    pattern = "%Y-%m-%d" if node.kind in ("date", "range") else "%Y-%m-%dT%H:%M:%S"
+    if start is None or stop is None:
+        bound = start if start is not None else stop
+        return bound.strftime(pattern) if bound is not None else ""
+    return f"({start.strftime(pattern)},{stop.strftime(pattern)},P{(stop - start) // DAY}D)"

@@ -1,39 +1,33 @@
-"""Reads the languages whose data file consists of patterns: one regular expression for each language, in one pass."""
+"""Reads the languages whose data file consists of patterns: one regular expression per language, in one pass.
+
+A pattern names a rule, such as "shift -1"; its first word is one of the rules below, which builds the node.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import lru_cache
+from typing import Any
 
 from perdure.dates.calendar import DAY, is_date
-from perdure.dates.grammar.counted import stretch
-from perdure.dates.grammar.dayparts import on_day, part_node
-from perdure.dates.grammar.durations import make_length
-from perdure.dates.grammar.periods import month_year
-from perdure.dates.grammar.shifts import moved_from_now
-from perdure.dates.grammar.units import unit_node
-from perdure.dates.grammar.weekdays import plain_weekday, weekday_in_week
-from perdure.dates.lexicon import english, load_table
-from perdure.dates.model import DateOptions, DateSpan, Prefer
-from perdure.dates.nodes import Node, calendar_day, calendar_month, calendar_year, day_node, point_node
-from perdure.dates.spans import make_span
-from perdure.dates.tokens import Scan
+from perdure.dates.lexicon import load_table
+from perdure.dates.nodes import Length, Node, Reference, calendar_year, day_node, make_length, on_day
 
-_NUMERIC = {
-    r"{year}[-/.]{m}[-/.]{day}": "date",
-    r"{first}[-/.]{second}[-/.]{year}": "numeric",
-}
-_NUMERALS = {character: number for number, character in enumerate("〇一二三四五六七八九")} | {
+_NUMERIC = {r"{year}[-/.]{m}[-/.]{day}": "date", r"{first}[-/.]{second}[-/.]{year}": "numeric"}
+_NUMERALS = {
     "零": 0,
     "两": 2,
+    **{character: number for number, character in enumerate("〇一二三四五六七八九")},
 }
-_PLAIN = {
+_CHINESE_NUMBER = "[一二三四五六七八九十两]{1,3}"
+_DIGITS = {
     "day": r"[0-9０-９]{1,2}", "year": r"[12][0-9]{3}", "m": r"[0-9０-９]{1,2}", "first": r"[0-9]{1,2}", "second": r"[0-9]{1,2}",
 }  # fmt: skip
-_CHINESE_NUMBER = "[一二三四五六七八九十两]{1,3}"
+_TABLES = {"n": "numbers", "unit": "units", "month": "months", "weekday": "weekdays"}
+_STEPS = {"last": -1, "this": 0, "next": 1}
+_BLANK = "\x00"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +49,10 @@ def templates(language: str) -> Templates:
     table = load_table(language)
     spaced = bool(table["spaced"])
     entries = [*_NUMERIC.items(), *table["patterns"].items()]
-    compiled = [_compile(number, text, table, spaced) for number, (text, _) in enumerate(entries)]
-    edges = (r"(?<![\w.])", r"(?![\w])") if spaced else (r"(?<![0-9])", "")
-    pattern = re.compile(edges[0] + "(?:" + "|".join(compiled) + ")" + edges[1], re.IGNORECASE)
+    compiled = "|".join(_compile(number, text, table, spaced) for number, (text, _) in enumerate(entries))
+    pattern = rf"(?<![\w.])(?:{compiled})(?![\w])" if spaced else f"(?<![0-9])(?:{compiled})"
     return Templates(
-        pattern,
+        re.compile(pattern, re.IGNORECASE),
         tuple(rule for _, rule in entries),
         table["months"],
         table["weekdays"],
@@ -69,7 +62,7 @@ def templates(language: str) -> Templates:
     )
 
 
-def _compile(number: int, text: str, table: dict[str, dict[str, object]], spaced: bool) -> str:
+def _compile(number: int, text: str, table: dict[str, Any], spaced: bool) -> str:
     """A pattern as a group p<number> with its slots as groups s<number>_<slot>_<count>."""
     seen = 0
 
@@ -78,166 +71,151 @@ def _compile(number: int, text: str, table: dict[str, dict[str, object]], spaced
         seen += 1
         return f"(?P<s{number}_{match.group(1)}_{seen}>{_alternatives(match.group(1), table, spaced)})"
 
-    body = re.sub(
-        r"\{([a-z]+)\}", slot, re.sub(r"(?<!\[-)(?<!=\w) (?![?\]])", r"\\s+", _keep_lookbehinds(text))
-    )
+    # A blank stands for white space, except in look-behinds, which must have a fixed width.
+    kept = re.sub(r"\(\?<[=!][^)]*\)", lambda match: match.group().replace(" ", _BLANK), text)
+    body = re.sub(r"\{([a-z]+)\}", slot, re.sub(r"(?<!\[-)(?<!=\w) (?![?\]])", r"\\s+", kept))
     return f"(?P<p{number}>{body.replace(_BLANK, ' ')})"
 
 
-_BLANK = "\x00"
-
-
-def _keep_lookbehinds(text: str) -> str:
-    """Blanks inside look-behinds stay single blanks: they must have a fixed width."""
-    return re.sub(r"\(\?<[=!][^)]*\)", lambda match: match.group().replace(" ", _BLANK), text)
-
-
-def _alternatives(slot: str, table: dict[str, dict[str, object]], spaced: bool) -> str:
-    if slot in _PLAIN:
-        return _PLAIN[slot] if spaced or slot == "year" else f"{_PLAIN[slot]}|{_CHINESE_NUMBER}"
-    words = table[{"n": "numbers", "unit": "units", "month": "months", "weekday": "weekdays"}[slot]]
-    listed = "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in sorted(words, key=len, reverse=True))
+def _alternatives(slot: str, table: dict[str, Any], spaced: bool) -> str:
+    if slot in _DIGITS:
+        return _DIGITS[slot] if spaced or slot == "year" else f"{_DIGITS[slot]}|{_CHINESE_NUMBER}"
+    words = sorted(table[_TABLES[slot]], key=len, reverse=True)
+    listed = "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in words)
     if slot == "n":
         return f"[0-9０-９]{{1,4}}|{listed}" + ("" if spaced else f"|{_CHINESE_NUMBER}")
     return listed + (r"\.?" if slot == "month" and spaced else "")
 
 
-def read_templates(
-    text: str, reference: datetime, language: str, prefer: Prefer, options: DateOptions
-) -> list[DateSpan]:
-    """The expressions of a text in a language that has patterns."""
+def read_templates(text: str, ref: Reference, language: str) -> Iterator[tuple[Node, int, int]]:
+    """The expressions of a text in a language that has patterns: the nodes with where they begin and end."""
     table = templates(language)
-    scan = Scan("", reference.replace(tzinfo=None), reference.tzinfo or UTC, english(), options)
-    spans = []
     for match in table.pattern.finditer(text):
-        node = _read(scan, table, match)
-        span = (
-            make_span(scan, node, match.group(), match.start(), match.end(), prefer)
-            if node is not None
-            else None
-        )
-        if span is not None:
-            spans.append(span)
-    return spans
+        number = next(index for index in range(len(table.rules)) if match.group(f"p{index}") is not None)
+        groups = {
+            name: value
+            for name, value in match.groupdict().items()
+            if value and name.startswith(f"s{number}_")
+        }
+        rule, *details = table.rules[number].split()
+        said = _Said(ref, table, {name.split("_")[1]: value for name, value in groups.items()}, details)
+        try:
+            node = _RULES[rule](said)
+        except (ValueError, OverflowError):
+            # datetime's own answer to years before 1 or after 9999.
+            continue
+        if node is not None:
+            yield node, match.start(), match.end()
 
 
-def _read(scan: Scan, table: Templates, match: re.Match[str]) -> Node | None:
-    number = next(index for index in range(len(table.rules)) if match.group(f"p{index}") is not None)
-    slots = {
-        name.split("_")[1]: value
-        for name, value in match.groupdict().items()
-        if value and name.startswith(f"s{number}_")
-    }
-    verb, *details = table.rules[number].split()
-    try:
-        return _VERBS[verb](scan, table, slots, details)
-    except (ValueError, OverflowError):
-        # datetime's own answer to years before 1 or after 9999.
-        return None
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """The slots of a matched pattern, and the words of its rule after the first."""
 
+    ref: Reference
+    table: Templates
+    slots: dict[str, str]
+    details: list[str]
 
-Slots = dict[str, str]
+    @property
+    def steps(self) -> int:
+        """The rule's number: "shift -1"."""
+        return int(self.details[0])
 
+    @property
+    def year(self) -> int | None:
+        return int(self.slots["year"]) if "year" in self.slots else None
 
-def _number(table: Templates, text: str) -> float:
-    word = " ".join(text.lower().split())
-    if word in table.numbers:
-        return table.numbers[word]
-    return int(text) if text.isdigit() else _chinese(text)
+    @property
+    def month(self) -> int:
+        named = self.slots.get("month")
+        return self.table.months[_key(named)] if named else int(self.number("m"))
 
+    @property
+    def unit(self) -> str:
+        return self.table.units[_key(self.slots["unit"])]
 
-def _chinese(text: str) -> int:
-    """A number below a hundred in Chinese numerals."""
-    tens, found, units = text.partition("十")
-    if not found:
-        return int("".join(str(_NUMERALS[character]) for character in text))
-    return (_NUMERALS[tens] if tens else 1) * 10 + (_NUMERALS[units] if units else 0)
+    @property
+    def length(self) -> Length:
+        return make_length(self.number("n"), self.unit)
+
+    def number(self, slot: str) -> float:
+        text = self.slots[slot]
+        word = " ".join(text.lower().split())
+        if word in self.table.numbers:
+            return self.table.numbers[word]
+        return int(text) if text.isdigit() else _chinese(text)
 
 
 def _key(text: str) -> str:
     return " ".join(text.lower().rstrip(".").split())
 
 
-def _day(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> Node:
-    return day_node([scan.today + DAY * int(details[0])])
+def _chinese(text: str) -> int:
+    """A number below a hundred in Chinese numerals."""
+    tens, ten, units = text.partition("十")
+    if not ten:
+        return int("".join(str(_NUMERALS[character]) for character in text))
+    return (_NUMERALS[tens] if tens else 1) * 10 + (_NUMERALS[units] if units else 0)
 
 
-def _part(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> Node:
-    return on_day(part_node(scan, details[0]), int(details[1]))
+def _day(said: _Said) -> Node:
+    return day_node([said.ref.today + DAY * said.steps])
 
 
-def _now(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> Node:
-    return point_node(scan.now, "second").changed(timex="PRESENT_REF")
-
-
-def _shift(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> Node:
-    return moved_from_now(
-        scan, make_length(_number(table, slots["n"]), table.units[_key(slots["unit"])]), int(details[0])
-    )
-
-
-def _stretch(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> Node:
-    return stretch(
-        scan, make_length(_number(table, slots["n"]), table.units[_key(slots["unit"])]), int(details[0])
-    )
-
-
-def _unit(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> Node | None:
-    unit = details[1] if len(details) > 1 else table.units[_key(slots["unit"])]
+def _unit(said: _Said) -> Node | None:
+    unit = said.details[1] if len(said.details) > 1 else said.unit
     if unit == "day":
-        return day_node([scan.today + DAY * int(details[0])])
-    if unit in ("second", "minute", "hour"):
+        return _day(said)
+    return said.ref.unit_node(unit, said.steps) if unit not in ("second", "minute", "hour") else None
+
+
+def _weekday(said: _Said) -> Node | None:
+    if "weekday" not in said.slots:
         return None
-    return unit_node(unit, scan.now, int(details[0]))
+    number = said.table.weekdays[_key(said.slots["weekday"])]
+    if said.details[0] == "plain":
+        return said.ref.plain_weekday(number)
+    return said.ref.weekday_in_week(number, _STEPS[said.details[0]])
 
 
-def _weekday(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> Node | None:
-    if "weekday" not in slots:
-        return None
-    number = table.weekdays[_key(slots["weekday"])]
-    if details[0] == "plain":
-        return plain_weekday(scan, number)
-    return weekday_in_week(scan, number, {"last": -1, "this": 0, "next": 1}[details[0]])
+def _date(said: _Said) -> Node | None:
+    return _if_real(said.ref.calendar_day(said.year, said.month, int(said.number("day"))))
 
 
-def _date(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> Node | None:
-    month = table.months[_key(slots["month"])] if "month" in slots else int(_number(table, slots["m"]))
-    day = int(_number(table, slots["day"]))
-    return _valid(calendar_day(scan, int(slots["year"]) if "year" in slots else None, month, day))
-
-
-def _valid(node: Node | None) -> Node | None:
+def _if_real(node: Node | None) -> Node | None:
     return node if node is not None and node.alts else None
 
 
-def _numeric(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> Node | None:
-    first, second, year = int(slots["first"]), int(slots["second"]), int(slots["year"])
-    chosen = scan.options.day_first
-    day_first = table.day_first if chosen is None else chosen
+def _numeric(said: _Said) -> Node | None:
+    first, second, year = (int(said.slots[name]) for name in ("first", "second", "year"))
+    chosen = said.ref.options.day_first
+    day_first = said.table.day_first if chosen is None else chosen
     day, month = (first, second) if day_first else (second, first)
     if not is_date(year, month, day):
         day, month = month, day
-    return _valid(calendar_day(scan, year, month, day))
+    return _if_real(said.ref.calendar_day(year, month, day))
 
 
-def _month(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> Node | None:
-    month = table.months[_key(slots["month"])] if "month" in slots else int(_number(table, slots["m"]))
+def _month(said: _Said) -> Node | None:
+    ref, month, details = said.ref, said.month, said.details
     if not 1 <= month <= 12:
         return None
     if details[:2] == ["of", "year"]:
-        return calendar_month(scan, scan.now.year + int(details[2]), month)
-    if details:
-        return calendar_month(
-            scan, month_year(scan.now, month, {"last": -1, "this": 0, "next": 1}[details[0]]), month
-        )
-    return calendar_month(scan, int(slots["year"]) if "year" in slots else None, month)
+        return ref.calendar_month(ref.now.year + int(details[2]), month)
+    return ref.month_in(month, _STEPS[details[0]]) if details else ref.calendar_month(said.year, month)
 
 
-def _year(scan: Scan, table: Templates, slots: Slots, details: list[str]) -> Node:
-    return calendar_year(int(slots["year"]))
-
-
-_VERBS: dict[str, Callable[[Scan, Templates, Slots, list[str]], Node | None]] = {
-    "day": _day, "part": _part, "now": _now, "shift": _shift, "stretch": _stretch, "unit": _unit, "weekday": _weekday,
-    "date": _date, "numeric": _numeric, "month": _month, "year": _year,
-}  # fmt: skip
+_RULES: dict[str, Callable[[_Said], Node | None]] = {
+    "day": _day,
+    "part": lambda said: on_day(said.ref.part_node(said.details[0]), int(said.details[1])),
+    "now": lambda said: said.ref.now_node("PRESENT_REF"),
+    "shift": lambda said: said.ref.moved_from_now(said.length, said.steps),
+    "stretch": lambda said: said.ref.stretch(said.length, said.steps),
+    "unit": _unit,
+    "weekday": _weekday,
+    "date": _date,
+    "numeric": _numeric,
+    "month": _month,
+    "year": lambda said: calendar_year(int(said.slots["year"])),
+}

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import TypeVar
 
 from perdure.domain.fact import Fact, FactType, Tier
-from perdure.domain.time import AsOf, Window
+from perdure.domain.time import AsOf, Window, check_instant
+from perdure.errors import InvalidInput
+
+MAX_TAG_NESTING = 32
+_Name = TypeVar("_Name", bound=StrEnum)
 
 
 class TagsMatch(StrEnum):
-    """How a fact's tags must relate to the wanted ones."""
+    """How a fact's tags must relate to those of a filter; only the strict ones refuse facts without tags."""
 
     ANY = "any"
     ALL = "all"
@@ -23,10 +28,14 @@ class TagsMatch(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TagLeaf:
-    """Wanted tags and how to match them."""
+    """Tags and how a fact's tags must match them."""
 
     tags: frozenset[str]
     match: TagsMatch = TagsMatch.ANY_STRICT
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tags", frozenset(read_strings(self.tags, "tags")))
+        object.__setattr__(self, "match", _read_name(TagsMatch, self.match, "tags_match"))
 
     def admits(self, tags: frozenset[str]) -> bool:
         """Whether facts with these tags pass."""
@@ -79,7 +88,10 @@ TagExpression = TagLeaf | TagAnd | TagOr | TagNot
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Conditions on facts, all of which must hold; the empty filter admits what is current."""
+    """Conditions on facts, all of which must hold; the empty filter admits what is current.
+
+    Names of types and tiers and any collection will do; what cannot be read raises InvalidInput with the field's name.
+    """
 
     types: frozenset[FactType] | None = None
     tags: tuple[TagExpression, ...] = ()
@@ -96,6 +108,10 @@ class Filter:
     """Admit closed facts too (listings and history); `as_of` is then ignored."""
     now: datetime | None = None
     """The present, against which expiry and validity are judged. The engine sets it."""
+
+    def __post_init__(self) -> None:
+        for name, read in _READERS.items():
+            object.__setattr__(self, name, read(getattr(self, name), name))
 
     def at(self, now: datetime) -> Filter:
         """The same conditions, judged at that moment."""
@@ -150,3 +166,130 @@ def _happened_during(fact: Fact, window: Window) -> bool:
     if fact.occurred_start is None and fact.occurred_end is None:
         return window.overlaps(fact.mentioned_at, fact.mentioned_at)
     return window.overlaps(fact.occurred_start, fact.occurred_end)
+
+
+def read_types(types: Collection[str] | None) -> frozenset[FactType] | None:
+    """Fact types by name; None or nothing means all."""
+    return _read_types(types, "types") or None
+
+
+def read_tier(tier: str | None) -> Tier | None:
+    """A tier by name."""
+    return None if tier is None else _read_name(Tier, tier, "tier")
+
+
+def read_tags(
+    tags: Collection[str] | None,
+    tags_match: str = TagsMatch.ANY,
+    tag_groups: Sequence[Mapping[str, object]] | None = None,
+) -> tuple[TagExpression, ...]:
+    """One expression from the flat tags and one from each group, all of which must hold.
+
+    A group is `{"tags": [...], "match": ...}`, or `and`, `or`, `not` of such groups.
+    """
+    leaf = TagLeaf(
+        frozenset(read_strings(tags or (), "tags")), _read_name(TagsMatch, tags_match, "tags_match")
+    )
+    groups = tuple(_read_group(group, f"tag_groups[{i}]") for i, group in enumerate(tag_groups or ()))
+    return (leaf, *groups) if leaf.tags or leaf.match is TagsMatch.EXACT else groups
+
+
+def read_as_of(as_of: object, name: str = "as_of") -> AsOf:
+    """A single moment asks on both axes of time, None on neither."""
+    if isinstance(as_of, AsOf):
+        return as_of
+    if as_of is not None and not isinstance(as_of, datetime):
+        raise InvalidInput(name, "a datetime or AsOf(valid, known)", as_of)
+    return AsOf.both(as_of)
+
+
+def read_strings(value: object, name: str) -> tuple[str, ...]:
+    """A collection of strings; rejects a bare string, which would be read as a list of letters."""
+    if isinstance(value, str) or not isinstance(value, Collection) or not _are_strings(value):
+        raise InvalidInput(name, "a list of strings", value)
+    return tuple(value)
+
+
+def _are_strings(values: Collection[object]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+def _read_name(names: type[_Name], value: object, field_name: str) -> _Name:
+    """A member of an enumeration, by itself or by its name."""
+    try:
+        return names(str(value))
+    except ValueError as error:
+        raise InvalidInput(field_name, "one of " + ", ".join(names), value) from error
+
+
+def _read_group(group: object, path: str, depth: int = 0) -> TagExpression:
+    if not isinstance(group, Mapping):
+        raise InvalidInput(path, "an object with tags, and, or, or not", group)
+    if depth > MAX_TAG_NESTING:
+        raise InvalidInput(path, f"at most {MAX_TAG_NESTING} levels of nesting")
+    if "and" in group:
+        return TagAnd(_read_groups(group["and"], f"{path}.and", depth))
+    if "or" in group:
+        return TagOr(_read_groups(group["or"], f"{path}.or", depth))
+    if "not" in group:
+        return TagNot(_read_group(group["not"], f"{path}.not", depth + 1))
+    tags = read_strings(group.get("tags"), f"{path}.tags")
+    match = _read_name(TagsMatch, group.get("match", TagsMatch.ANY_STRICT), f"{path}.match")
+    return TagLeaf(frozenset(tags), match)
+
+
+def _read_groups(groups: object, path: str, depth: int) -> tuple[TagExpression, ...]:
+    if not isinstance(groups, Sequence) or isinstance(groups, str):
+        raise InvalidInput(path, "a list of tag groups", groups)
+    return tuple(_read_group(group, f"{path}[{i}]", depth + 1) for i, group in enumerate(groups))
+
+
+def _read_types(value: object, name: str) -> frozenset[FactType] | None:
+    if value is None:
+        return None
+    return frozenset(_read_name(FactType, part, name) for part in read_strings(value, name))
+
+
+def _read_expressions(value: object, name: str) -> tuple[TagExpression, ...]:
+    if isinstance(value, Sequence) and all(isinstance(part, TagExpression) for part in value):
+        return tuple(value)
+    raise InvalidInput(name, "a tuple of TagLeaf, TagAnd, TagOr or TagNot", value)
+
+
+def _read_metadata(value: object, name: str) -> Mapping[str, str]:
+    if isinstance(value, Mapping) and _are_strings(value) and _are_strings(value.values()):
+        return value
+    raise InvalidInput(name, "an object of strings", value)
+
+
+def _read_classification(value: object, name: str) -> int | None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 3):
+        raise InvalidInput(name, "an integer from 0 to 3", value)
+    return value
+
+
+def _optional(kind: type, expected: str) -> Callable[[object, str], object]:
+    """A reader of None or an object of that type."""
+
+    def read(value: object, name: str) -> object:
+        if value is not None and not isinstance(value, kind):
+            raise InvalidInput(name, expected, value)
+        return value
+
+    return read
+
+
+_READERS: Mapping[str, Callable[[object, str], object]] = {
+    "types": _read_types,
+    "tags": _read_expressions,
+    "metadata": _read_metadata,
+    "topic": _optional(str, "a string"),
+    "tier": lambda value, name: None if value is None else _read_name(Tier, value, name),
+    "max_classification": _read_classification,
+    "document_ids": lambda value, name: None if value is None else frozenset(read_strings(value, name)),
+    "during": _optional(Window, "a Window(start, end)"),
+    "as_of": read_as_of,
+    "include_expired": _optional(bool, "true or false"),
+    "include_closed": _optional(bool, "true or false"),
+    "now": check_instant,
+}

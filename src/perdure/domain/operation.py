@@ -22,16 +22,19 @@ FINISHED = frozenset({OperationStatus.COMPLETED, OperationStatus.FAILED, Operati
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """Background work on a bank, its progress and how it ended."""
+    """Background work, its progress and how it ended."""
 
     id: str
     bank: str
+    """Empty where the work belongs to no bank."""
     kind: str
     status: OperationStatus = OperationStatus.PENDING
     done: int = 0
     total: int = 0
     error: str | None = None
     result: dict[str, object] | None = None
+    document_id: str | None = None
+    """The document that all of the work is about, where there is one."""
     created_at: datetime | None = None
     updated_at: datetime | None = None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from math import exp
 
 from perdure.domain.fact import Fact, FactType
 
@@ -36,3 +37,10 @@ def event_date(fact: Fact) -> datetime | None:
     """The middle of when it happened, else when it was said."""
     occurred = fact.occurred
     return fact.mentioned_at if occurred is None else occurred.centre
+
+
+def sigmoid(logit: float) -> float:
+    """1 / (1 + e^-x), without overflow."""
+    if logit >= 0:
+        return 1.0 / (1.0 + exp(-logit))
+    return exp(logit) / (1.0 + exp(logit))

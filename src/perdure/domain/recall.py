@@ -9,7 +9,8 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from perdure.domain.fact import Chunk, Entity, Fact
-from perdure.domain.rendering import to_context, to_line, to_lines
+from perdure.domain.ranking import RankingFields, sigmoid
+from perdure.domain.rendering import cited_line, fenced, iso_day, one_line, unfenced
 from perdure.domain.time import Window
 
 
@@ -54,8 +55,10 @@ class Query:
     """Events that bound the window, as worded."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChannelRank:
+_UNREAD = RankingFields()
+
+
+class ChannelRank(NamedTuple):
     """Where one channel placed a candidate (1 is best) and its raw score."""
 
     channel: str
@@ -70,6 +73,9 @@ class Candidate:
     fact_id: str
     ranks: tuple[ChannelRank, ...] = ()
     fused: float = 0.0
+    fields: RankingFields = _UNREAD
+    fact: Fact | None = None
+    """Read when a stage needs it."""
     late: float | None = None
     title: float | None = None
     """How surely the question names what the fact's document is about."""
@@ -78,7 +84,7 @@ class Candidate:
     by_role: bool = False
     """Whether it is the user's in a question about "my", the agent's in one about what "you said"."""
     logits: tuple[float, ...] = ()
-    """The cross-encoder's raw scores, one a view of the passage; empty when it did not read it."""
+    """The cross-encoder's raw scores, one per view of the passage; empty when it did not read it."""
     rerank: float | None = None
     """The best of the logits, through the sigmoid."""
     strength: float | None = None
@@ -89,6 +95,10 @@ class Candidate:
     score: float = 0.0
     cut: str | None = None
     """Why it was left out, None when it was returned."""
+
+    def set_strength(self, strength: float) -> None:
+        """Set the strength and the relevance that follows from it."""
+        self.strength, self.relevance = strength, sigmoid(strength)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +119,8 @@ class Recollection:
         return self.fact.text
 
     def __str__(self) -> str:
-        return to_line(self)
+        date = iso_day(self.fact.dated)
+        return f"[{self.citation}] {self.score:.2f}  {one_line(self.text)}{f'  ({date})' if date else ''}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,16 +163,27 @@ class RecallResult:
         return len(self.recollections)
 
     def __str__(self) -> str:
-        return to_lines(self)
+        count = len(self.recollections)
+        total = next((time.milliseconds for time in self.timings if time.stage == "total"), 0.0)
+        head = (
+            f"{count} recollection{'' if count == 1 else 's'} for {self.query.text!r}: "
+            f"evidence {self.evidence.value}, {self.tokens} tokens, {total:.0f} ms"
+        )
+        lines = [head, *map(str, self.recollections)]
+        lines += [f"note: {one_line(note)}" for note in self.notes]
+        lines += [f"degraded: {part.part}: {part.reason}" for part in self.degraded]
+        return "\n".join(lines)
 
     def to_prompt(self) -> str:
         """The recollections with citations, fenced off as data, to put into a prompt."""
-        return to_context(self)
+        lines = [cited_line(one.citation, one.fact, one.notes) for one in self.recollections]
+        notes = [f"Note: {unfenced(note)}" for note in self.notes]
+        return fenced([*(lines or ["Memory holds nothing on this."]), *notes])
 
     def to_openai(self, role: str = "system") -> list[dict[str, str]]:
         """The same as messages for OpenAI's API: `messages=[*result.to_openai(), *conversation]`."""
-        return [{"role": role, "content": to_context(self)}]
+        return [{"role": role, "content": self.to_prompt()}]
 
     def to_anthropic(self) -> list[dict[str, str]]:
         """The same as content blocks for Anthropic's API: `system=result.to_anthropic()`."""
-        return [{"type": "text", "text": to_context(self)}]
+        return [{"type": "text", "text": self.to_prompt()}]

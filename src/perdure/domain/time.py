@@ -27,14 +27,23 @@ def parse_instant(value: str | datetime | None, field: str) -> datetime | None:
         raise InvalidInput(field, "an ISO 8601 date or datetime", value) from error
 
 
+def check_instant(value: object, field: str) -> datetime | None:
+    """An aware datetime from a datetime or None; anything else is refused by the name of the field."""
+    if value is not None and not isinstance(value, datetime):
+        raise InvalidInput(field, "a datetime", value)
+    return None if value is None else aware(value)
+
+
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A span of time [start, end); None on a side means open."""
+    """A span of time [start, end); None on a side means open, a bound without a time zone is UTC."""
 
     start: datetime | None = None
     end: datetime | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "start", check_instant(self.start, "window.start"))
+        object.__setattr__(self, "end", check_instant(self.end, "window.end"))
         if self.start is not None and self.end is not None and self.start > self.end:
             raise InvalidInput(
                 "window", "start not after end", f"{self.start.isoformat()} to {self.end.isoformat()}"
@@ -61,23 +70,25 @@ class Window:
 
     def overlaps(self, start: datetime | None, end: datetime | None) -> bool:
         """Whether [start, end] touches this window; an undated span never does."""
-        if start is None and end is None:
+        first, last = start or end, end or start
+        if first is None or last is None:
             return False
-        first = start if start is not None else end
-        last = end if end is not None else start
-        assert first is not None
-        assert last is not None
-        if self.start is not None and last < self.start:
-            return False
-        return self.end is None or first < self.end
+        return (self.start is None or last >= self.start) and (self.end is None or first < self.end)
 
 
 @dataclass(frozen=True, slots=True)
 class AsOf:
-    """The moment asked for: `valid` in the world, `known` in what the system believed; None is now."""
+    """The moment asked for: `valid` in the world, `known` in what the system believed; None is now.
+
+    A moment without a time zone is UTC.
+    """
 
     valid: datetime | None = None
     known: datetime | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "valid", check_instant(self.valid, "as_of.valid"))
+        object.__setattr__(self, "known", check_instant(self.known, "as_of.known"))
 
     @staticmethod
     def both(moment: datetime | None) -> AsOf:

@@ -11,6 +11,8 @@ from typing import Any
 
 from perdure.errors import InvalidInput, NotFound
 
+CACHE = Path.home() / ".cache" / "perdure" / "eval"
+"""Where retained banks and the results of evaluations are kept."""
 UNTYPED = "untyped"
 """The type of a query that names none."""
 

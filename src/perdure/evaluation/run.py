@@ -1,10 +1,10 @@
-"""Running an evaluation: retain every bank, ask every question."""
+"""Running an evaluation: retain every bank, ask every question; results are kept, so that none is run twice."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from hashlib import blake2b
 from itertools import groupby
@@ -15,15 +15,51 @@ from perdure.domain.recall import RecallResult
 from perdure.domain.time import parse_instant
 from perdure.engine import Perdure
 from perdure.evaluation.data import LabelledBank, LabelledItem, LabelledQuery
-from perdure.evaluation.metrics import Ranking
+from perdure.evaluation.measures import Ranking, Report
 from perdure.settings import Settings
 
-PASSAGES_A_CALL = 64
+PASSAGES_PER_CALL = 64
 ITEM_KEY = "item"
 SESSION_KEY = "session"
 
 Progress = Callable[[str, int], None]
-"""Called with what was done and how many of it."""
+"""Called with `items` or `queries` and how many of them were done."""
+
+
+def evaluate(
+    banks: Sequence[LabelledBank],
+    settings: Settings,
+    cache: Path,
+    options: Mapping[str, Any],
+    progress: Progress = lambda *_: None,
+) -> Report:
+    """Retain and ask everything, or read the results of the same evaluation from the cache.
+
+    `options` are arguments of `Perdure.recall`.
+    """
+    database = bank_database(banks, settings, cache)
+    results = database.with_name(f"{database.stem}-{_results_key(banks, settings, options)}.json")
+    if results.exists():
+        rankings = from_cache(results.read_text(encoding="utf-8"))
+        progress("items", sum(len(bank.items) for bank in banks))
+        progress("queries", len(rankings))
+    else:
+        with Perdure.open(database, settings=settings) as engine:
+            retain_banks(engine, banks, progress)
+            rankings = ask_all(engine, banks, progress, **options)
+        results.write_text(to_cache(rankings), encoding="utf-8")
+    return Report(settings.recipe, settings.extractor, rankings)
+
+
+def _results_key(banks: Sequence[LabelledBank], settings: Settings, options: Mapping[str, Any]) -> str:
+    """Changes with the questions, their labels, the options, or the code that answers."""
+    queries = [
+        [bank.id, q.id, q.text, q.date, q.type, sorted(q.evidence), sorted(q.evidence_sessions)]
+        for bank in banks
+        for q in bank.queries
+    ]
+    key = [settings.recipe, options, settings.reranker, queries, source_digest("recall", "engine.py")]
+    return blake2b(json.dumps(key, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
 def source_digest(*packages: str) -> str:
@@ -47,10 +83,10 @@ def bank_database(banks: Sequence[LabelledBank], settings: Settings, cache: Path
 
 
 def retain_banks(engine: Perdure, banks: Sequence[LabelledBank], progress: Progress) -> None:
-    """Retain what is not there yet, a session at a time."""
-    known = {bank.id for bank in engine.banks() if bank.settings.get("complete")}
+    """Retain what is not there yet, one session at a time."""
+    complete = {bank.id for bank in engine.banks() if bank.settings.get("complete")}
     for bank in banks:
-        if bank.id in known:
+        if bank.id in complete:
             progress("items", len(bank.items))
             continue
         for batch in _batches(bank.items):
@@ -60,6 +96,7 @@ def retain_banks(engine: Perdure, banks: Sequence[LabelledBank], progress: Progr
 
 
 def _batches(items: Sequence[LabelledItem]) -> Iterator[list[LabelledItem]]:
+    """Whole sessions; items without one together, up to `PASSAGES_PER_CALL`."""
     waiting: list[LabelledItem] = []
     for session, group in groupby(items, key=lambda item: item.session):
         members = list(group)
@@ -68,7 +105,7 @@ def _batches(items: Sequence[LabelledItem]) -> Iterator[list[LabelledItem]]:
             continue
         for item in members:
             waiting.append(item)
-            if len(waiting) == PASSAGES_A_CALL:
+            if len(waiting) == PASSAGES_PER_CALL:
                 yield waiting
                 waiting = []
     if waiting:
@@ -95,7 +132,7 @@ def ask(engine: Perdure, bank: str, query: LabelledQuery, **options: Any) -> tup
         bank,
         query.text,
         track=False,
-        query_timestamp=parse_instant(query.date, "date"),
+        asked_at=parse_instant(query.date, "date"),
         **options,
     )
     elapsed = (time.perf_counter() - started) * 1000.0
@@ -129,32 +166,27 @@ def ask_all(
     return rankings
 
 
-def to_line(ranking: Ranking) -> str:
-    """A line of the rankings file."""
-    body = {"id": ranking.query_id, "ranked": list(ranking.items), "ms": round(ranking.milliseconds, 3)}
-    return json.dumps(body, ensure_ascii=False)
+def write_rankings(path: Path, report: Report) -> None:
+    """One JSON line per query: id, ranked item ids, milliseconds."""
+    lines = [
+        {"id": r.query_id, "ranked": list(r.items), "ms": round(r.milliseconds, 3)} for r in report.rankings
+    ]
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    path.write_text(text, encoding="utf-8")
+
+
+_SHAPES = {"items": tuple, "sessions": tuple, "evidence": frozenset, "evidence_sessions": frozenset}
 
 
 def to_cache(rankings: Sequence[Ranking]) -> str:
     """Rankings as JSON, with everything that the measures need."""
-    rows = [
-        {**asdict(r), "evidence": sorted(r.evidence), "evidence_sessions": sorted(r.evidence_sessions)}
-        for r in rankings
-    ]
-    return json.dumps(rows)
+    rows = [asdict(ranking) for ranking in rankings]
+    return json.dumps(
+        [{**row, **{name: sorted(row[name]) for name in ("evidence", "evidence_sessions")}} for row in rows]
+    )
 
 
 def from_cache(text: str) -> list[Ranking]:
     """The reverse of `to_cache`."""
-    return [
-        Ranking(
-            **{
-                **row,
-                "items": tuple(row["items"]),
-                "sessions": tuple(row["sessions"]),
-                "evidence": frozenset(row["evidence"]),
-                "evidence_sessions": frozenset(row["evidence_sessions"]),
-            }
-        )
-        for row in json.loads(text)
-    ]
+    rows = json.loads(text)
+    return [Ranking(**{**row, **{name: shape(row[name]) for name, shape in _SHAPES.items()}}) for row in rows]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from perdure.domain.fact import Document, Entity, Fact, FactType, Tier
+from perdure.domain.fact import Document, Entity, Fact
 from perdure.domain.item import check_tags, check_text
-from perdure.domain.time import parse_instant
 from perdure.errors import InvalidInput, NotFound
 from perdure.manage.entities import EntityEdit, merge_two, split_one
-from perdure.manage.validation import validate_fields
+from perdure.manage.fields import annotations_of, read_field
 from perdure.ports.store import FactsWhere, NewFact, Rows, Transaction
 from perdure.retain.commit import Closure, FactChanges, apply_changes
 from perdure.retain.components import RetainComponents
@@ -42,18 +41,18 @@ _FIXED = frozenset(
         "source_fact_ids",
     ]
 )
-CHANGEABLE = frozenset(field.name for field in fields(Fact)) - _FIXED
+_ANNOTATIONS = annotations_of(Fact)
+CHANGEABLE = frozenset(_ANNOTATIONS) - _FIXED
 
 
-def update_fact(components: RetainComponents, bank: str, fact_id: str, changes: Mapping[str, Any]) -> Fact:
+def update_fact(components: RetainComponents, bank: str, fact_id: str, changes: Mapping[str, object]) -> Fact:
     """The fact with its fields changed; a new text closes it and states it anew, so that history is kept."""
-    values = {name: _value(name, value) for name, value in changes.items()}
+    values: dict[str, Any] = {name: _value(name, value) for name, value in changes.items()}
     with components.store.reading(bank) as reading:
         fact = _fact(reading, fact_id)
-    changed = _changed(fact, values)
-    if changed.text != fact.text:
-        return _restate(components, fact, changed)
-    return _edit(components, bank, fact_id, lambda stored: _changed(stored, values))
+    if values.get("text", fact.text) != fact.text:
+        return _restate(components, fact, replace(fact, **values))
+    return _edit(components, bank, fact_id, lambda stored: replace(stored, **values))
 
 
 def invalidate_fact(components: RetainComponents, bank: str, fact_id: str, reason: str | None = None) -> Fact:
@@ -117,41 +116,14 @@ def _restate(components: RetainComponents, old: Fact, changed: Fact) -> Fact:
         return _fact(tx, receipt.merged.get(new.id, new.id))
 
 
-def _changed(fact: Fact, values: Mapping[str, Any]) -> Fact:
-    try:
-        changed = replace(fact, **values)
-    except TypeError as error:
-        raise InvalidInput(", ".join(sorted(values)), "values of the fields' types") from error
-    return validate_fields(changed)
-
-
-def _value(name: str, value: Any) -> Any:
+def _value(name: str, value: object) -> object:
     if name not in CHANGEABLE:
         raise InvalidInput(name, "one of " + ", ".join(sorted(CHANGEABLE)))
     if name == "text":
         check_text(name, value)
-    if name.endswith(("_at", "_from", "_to", "_start", "_end")):
-        return parse_instant(value, name)
-    if name == "type":
-        return _member(FactType, name, value)
-    if name == "tier":
-        return _member(Tier, name, value)
-    if name in ("tags", "emotion_tags", "flags"):
-        if isinstance(value, str) or not isinstance(value, Iterable):
-            raise InvalidInput(name, "a list of texts", value)
-        if name != "tags":
-            return tuple(value)
-        tags = tuple(value)
-        check_tags(tags)
-        return frozenset(tags)
-    return value
-
-
-def _member(kind: type[FactType] | type[Tier], name: str, value: Any) -> Any:
-    try:
-        return kind(value)
-    except ValueError as error:
-        raise InvalidInput(name, "one of " + ", ".join(kind), value) from error
+    if name == "tags":
+        check_tags(value)
+    return read_field(name, _ANNOTATIONS[name], value)
 
 
 def retag_document(

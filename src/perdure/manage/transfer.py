@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
-import numpy as np
-
-from perdure.domain.bank import Bank, Disposition, EmbeddingModel, check_bank_id
-from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, Link, LinkKind, Tier, TurnSpan
+from perdure.domain.bank import Bank, EmbeddingModel, check_bank_id
+from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter
 from perdure.domain.item import UNFINISHED_DOCUMENT
 from perdure.domain.record import Record
-from perdure.domain.time import parse_instant
 from perdure.errors import Conflict, InvalidInput
-from perdure.manage.validation import validate_fields
+from perdure.manage.fields import annotations_of, from_plain, to_plain
 from perdure.ports.store import Features, KeyedEntity, NewFact, Order, Proof, Reading, Selection, Store
 
 FORMAT = "perdure-bank"
@@ -28,8 +24,10 @@ PAGE = 500
 PARTS = ("document", "unfinished", "chunk", "entity", "fact", "link", "proof")
 _BREAKS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 """Characters that JSON allows in text and at which many readers would end the line."""
+_SINCE_VERSION_2 = frozenset({"passage_in_context", "invalidated_at", "invalid_reason"})
 _PASSAGES_JOINED = "\x1f"
 _INVALIDATED_FLAG = "invalidated: "
+T = TypeVar("T")
 
 
 def export_bank(store: Store, bank: str, now: datetime) -> Iterator[str]:
@@ -44,18 +42,18 @@ def export_bank(store: Store, bank: str, now: datetime) -> Iterator[str]:
         documents = reading.documents()
         unfinished = reading.records(UNFINISHED_DOCUMENT)
         entities = reading.entities()
-    yield _line("bank", {**_plain(stored), "format": FORMAT, "version": VERSION})
+    yield _line("bank", {**to_plain(stored), "format": FORMAT, "version": VERSION})
     for document in documents:
-        yield _line("document", _plain(document))
+        yield _line("document", to_plain(document))
     for record in unfinished:
-        yield _line("unfinished", {"id": record.id, **_plain(record.body)})
+        yield _line("unfinished", {"id": record.id, **to_plain(record.body)})
     for document in documents:
         with store.reading(bank) as reading:
             chunks = reading.chunks(document_id=document.id)
         for chunk in chunks:
-            yield _line("chunk", _plain(chunk))
+            yield _line("chunk", to_plain(chunk))
     for keyed in entities:
-        yield _line("entity", {**_plain(keyed.entity), "keys": list(keyed.keys)})
+        yield _line("entity", {**to_plain(keyed.entity), "keys": list(keyed.keys)})
     exported: set[str] = set()
     for page in _pages(store, bank, now):
         with store.reading(bank) as reading:
@@ -72,9 +70,9 @@ def _fact_lines(reading: Reading, page: Sequence[Fact]) -> list[str]:
     links = [link for link in reading.links(ids) if link.source in features]
     proofs = [proof for of_fact in reading.proofs(ids).values() for proof in of_fact]
     return [
-        *(_line("fact", {**_plain(fact), "features": _encode_features(features[fact.id])}) for fact in facts),
-        *(_line("link", _encode_link(link)) for link in links),
-        *(_line("proof", _plain(proof)) for proof in proofs),
+        *(_line("fact", {**to_plain(fact), "features": to_plain(features[fact.id])}) for fact in facts),
+        *(_line("link", {"link": link.kind, **_without(to_plain(link), "kind")}) for link in links),
+        *(_line("proof", to_plain(proof)) for proof in proofs),
     ]
 
 
@@ -111,7 +109,7 @@ def import_bank(store: Store, bank: str, lines: Iterable[str]) -> int:
         raise InvalidInput("line 1", f"the first line of a {FORMAT} export")
     if head.get("version") not in range(1, VERSION + 1):
         raise InvalidInput("version", f"at most {VERSION}", head.get("version"))
-    imported, model = _decoded(1, "bank", bank, head), _decoded(1, "model", bank, head)
+    imported: Bank = _decoded(1, "bank", bank, head)
     parts: dict[str, list[Any]] = {name: [] for name in PARTS}
     ids: set[str] = set()
     for number, kind, body in bodies:
@@ -122,12 +120,12 @@ def import_bank(store: Store, bank: str, lines: Iterable[str]) -> int:
             if part.fact.id in ids:
                 raise InvalidInput(f"line {number}", "a fact that no line before holds", part.fact.id)
             ids.add(part.fact.id)
-            _check_vectors(number, part.features, model)
+            _check_vectors(number, part.features, imported.model)
         parts[kind].append(part)
     with store.transaction(bank) as tx:
         tx.put_bank(imported)
-        if model is not None:
-            tx.set_model(model)
+        if imported.model is not None:
+            tx.set_model(imported.model)
         tx.put_documents(parts["document"])
         tx.put_chunks(parts["chunk"])
         tx.put_entities(parts["entity"])
@@ -147,9 +145,62 @@ def _check_vectors(number: int, features: Features, model: EmbeddingModel | None
 
 def _decoded(number: int, kind: str, bank: str, body: dict[str, Any]) -> Any:
     try:
-        return _DECODERS[kind](bank, body)
+        return _decode(kind, bank, body)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidInput(f"line {number}", f"a {kind} as an export writes it") from error
+
+
+def _decode(kind: str, bank: str, body: dict[str, Any]) -> object:
+    match kind:
+        case "bank":
+            described = {"disposition": body["disposition"], **_without(body, "format", "version")}
+            return from_plain(Bank, described, id=bank)
+        case "document":
+            return _whole(Document, body, bank=bank)
+        case "unfinished":
+            reason = {"reason": str(body["reason"])}
+            return from_plain(Record, {"id": body["id"]}, kind=UNFINISHED_DOCUMENT, bank=bank, body=reason)
+        case "chunk":
+            return _whole(Chunk, body, bank=bank)
+        case "entity":
+            entity = _whole(Entity, _without(body, "keys"), bank=bank)
+            return _whole(KeyedEntity, {"keys": body["keys"]}, entity=entity)
+        case "fact":
+            fact = _whole(Fact, _without(body, "features"), bank=bank)
+            return _up_to_date(NewFact(fact, _whole(Features, body["features"])))
+        case "link":
+            return _whole(Link, {**_without(body, "link"), "kind": body["link"]})
+        case _:
+            return _whole(Proof, body)
+
+
+def _whole(kind: type[T], body: Mapping[str, Any], /, **own: object) -> T:
+    """An object of which an export names every field."""
+    lacking = annotations_of(kind).keys() - body.keys() - own.keys() - _SINCE_VERSION_2
+    if lacking:
+        raise KeyError(*sorted(lacking))
+    return from_plain(kind, body, **own)
+
+
+def _without(body: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in body.items() if name not in names}
+
+
+def _up_to_date(new: NewFact) -> NewFact:
+    """A fact of any version as this one has it."""
+    fact, features = new.fact, new.features
+    if _PASSAGES_JOINED in features.passage:
+        in_context, _, own = features.passage.rpartition(_PASSAGES_JOINED)
+        features = replace(features, passage="" if own == fact.text else own, passage_in_context=in_context)
+    reason = next((flag for flag in fact.flags if flag.startswith(_INVALIDATED_FLAG)), None)
+    if reason is not None and fact.retired_at is not None and fact.invalidated_at is None:
+        fact = replace(
+            fact,
+            flags=tuple(flag for flag in fact.flags if flag != reason),
+            invalidated_at=fact.retired_at,
+            invalid_reason=reason.removeprefix(_INVALIDATED_FLAG) or None,
+        )
+    return NewFact(fact, features)
 
 
 def _line(kind: str, body: Mapping[str, Any]) -> str:
@@ -165,155 +216,3 @@ def _read(number: int, line: str) -> tuple[int, str, dict[str, Any]]:
         return number, str(body.pop("kind")), body
     except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
         raise InvalidInput(f"line {number}", "a JSON object with a kind") from error
-
-
-def _plain(value: Any) -> Any:
-    """Dataclasses, dates and sets as JSON values; defaults are written too, so that files explain themselves."""
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if isinstance(value, frozenset):
-        return sorted(value)
-    if hasattr(value, "__dataclass_fields__"):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
-    if isinstance(value, Mapping):
-        return {key: _plain(part) for key, part in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(part) for part in value]
-    return value
-
-
-def _encode_features(features: Features) -> dict[str, Any]:
-    return {
-        "vectors": {
-            view: base64.b64encode(np.asarray(vector, dtype="<f4").tobytes()).decode()
-            for view, vector in features.vectors.items()
-        },
-        "terms": dict(features.terms),
-        "words": list(features.words),
-        "signature": base64.b64encode(features.signature).decode(),
-        "tokens": base64.b64encode(features.tokens).decode(),
-        "dedupe_key": features.dedupe_key,
-        "passage": features.passage,
-        "passage_in_context": features.passage_in_context,
-    }
-
-
-def _encode_link(link: Link) -> dict[str, Any]:
-    return {"source": link.source, "target": link.target, "link": link.kind.value, "weight": link.weight}
-
-
-def _decode_features(body: Mapping[str, Any]) -> Features:
-    return Features(
-        vectors={
-            view: np.frombuffer(base64.b64decode(data), dtype="<f4").astype(np.float32)
-            for view, data in body["vectors"].items()
-        },
-        terms=body["terms"],
-        words=tuple(body["words"]),
-        signature=base64.b64decode(body["signature"]),
-        tokens=base64.b64decode(body["tokens"]),
-        dedupe_key=body["dedupe_key"],
-        passage=body["passage"],
-        passage_in_context=body.get("passage_in_context", ""),
-    )
-
-
-def _bank(bank: str, head: Mapping[str, Any]) -> Bank:
-    imported = Bank(
-        id=bank,
-        name=head.get("name", ""),
-        mission=head.get("mission", ""),
-        disposition=Disposition(**head["disposition"]),
-        settings=head.get("settings", {}),
-        created_at=parse_instant(head.get("created_at"), "created_at"),
-        updated_at=parse_instant(head.get("updated_at"), "updated_at"),
-    )
-    return validate_fields(imported)
-
-
-def _model(_: str, head: Mapping[str, Any]) -> EmbeddingModel | None:
-    model = head.get("model")
-    return EmbeddingModel(model["name"], int(model["dimensions"])) if model else None
-
-
-def _typed(body: Mapping[str, Any], times: Sequence[str]) -> dict[str, Any]:
-    return {**body, **{name: parse_instant(body.get(name), name) for name in times}}
-
-
-def _document(bank: str, body: Mapping[str, Any]) -> Document:
-    typed = _typed(body, ("created_at", "updated_at"))
-    return validate_fields(Document(**{**typed, "bank": bank, "tags": frozenset(body["tags"])}))
-
-
-def _chunk(bank: str, body: Mapping[str, Any]) -> Chunk:
-    spans = tuple(validate_fields(TurnSpan(**_typed(span, ("said_at",)))) for span in body["spans"])
-    return validate_fields(Chunk(**{**body, "bank": bank, "spans": spans}))
-
-
-def _entity(bank: str, body: dict[str, Any]) -> KeyedEntity:
-    typed = _typed(body, ("first_seen", "last_seen"))
-    keys = tuple(typed.pop("keys"))
-    entity = Entity(**{**typed, "bank": bank, "aliases": tuple(body["aliases"])})
-    return validate_fields(KeyedEntity(validate_fields(entity), keys))
-
-
-def _fact(bank: str, body: dict[str, Any]) -> NewFact:
-    features = _decode_features(body.pop("features"))
-    times = [f.name for f in fields(Fact) if f.name.endswith(("_at", "_from", "_to", "_start", "_end"))]
-    typed = _typed(body, times)
-    for name in ("entities", "entity_ids", "emotion_tags", "flags", "source_fact_ids"):
-        typed[name] = tuple(typed[name])
-    recalled = tuple(datetime.fromisoformat(moment) for moment in body["recall_times"])
-    fact = Fact(
-        **{
-            **typed,
-            "bank": bank,
-            "type": FactType(body["type"]),
-            "tier": Tier(body["tier"]),
-            "tags": frozenset(body["tags"]),
-            "recall_times": recalled,
-        }
-    )
-    if _PASSAGES_JOINED in features.passage:
-        in_context, _, own = features.passage.rpartition(_PASSAGES_JOINED)
-        features = replace(features, passage="" if own == fact.text else own, passage_in_context=in_context)
-    return NewFact(validate_fields(_with_reason(fact)), validate_fields(features))
-
-
-def _with_reason(fact: Fact) -> Fact:
-    """A fact of version 1 that was declared wrong by a flag."""
-    for flag in fact.flags:
-        if flag.startswith(_INVALIDATED_FLAG) and fact.retired_at is not None and not fact.invalidated_at:
-            return replace(
-                fact,
-                flags=tuple(other for other in fact.flags if other != flag),
-                invalidated_at=fact.retired_at,
-                invalid_reason=flag.removeprefix(_INVALIDATED_FLAG) or None,
-            )
-    return fact
-
-
-def _link(_: str, body: Mapping[str, Any]) -> Link:
-    return validate_fields(Link(body["source"], body["target"], LinkKind(body["link"]), body["weight"]))
-
-
-def _proof(_: str, body: Mapping[str, Any]) -> Proof:
-    return validate_fields(Proof(**_typed(body, ("seen_at",))))
-
-
-def _unfinished(bank: str, body: Mapping[str, Any]) -> Record:
-    reason = {"reason": str(body["reason"])}
-    return validate_fields(Record(kind=UNFINISHED_DOCUMENT, bank=bank, id=body["id"], body=reason))
-
-
-_DECODERS: Mapping[str, Any] = {
-    "bank": _bank,
-    "model": _model,
-    "document": _document,
-    "unfinished": _unfinished,
-    "chunk": _chunk,
-    "entity": _entity,
-    "fact": _fact,
-    "link": _link,
-    "proof": _proof,
-}

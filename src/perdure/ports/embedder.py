@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ class Embedder(Protocol):
         """One unit vector a row, in the order of the texts."""
 
 
+@runtime_checkable
 class LateInteraction(Protocol):
     """Token vectors made at retain and compared with the query's at recall (MaxSim)."""
 

@@ -9,7 +9,7 @@ from perdure.domain.fact import Fact
 from perdure.domain.time import Window
 
 NOTE_PREFIX = "note:"
-"""Begins the ids of facts that stand for a note's paragraph."""
+"""Begins the ids of facts that stand for a paragraph of a note."""
 
 
 class Notes(Protocol):

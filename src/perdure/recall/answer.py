@@ -1,83 +1,126 @@
-"""Answering: the fitted candidates become recollections, with chunks, entities and notes beside them."""
+"""Answering: the candidates that fit become recollections, with evidence, warnings, chunks and entities beside them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Sequence
 
 from perdure.domain.fact import Chunk, Entity, Fact
 from perdure.domain.recall import Candidate, Evidence, Query, RecallResult, Recollection
-from perdure.domain.trace import Trace
-from perdure.recall.enrich import conflicts, timelines
-from perdure.recall.evidence import evidence_of, overall
-from perdure.recall.fit import BudgetCut, fit_chunks
-from perdure.recall.parts import RecallComponents
-from perdure.recall.request import RecallRequest
+from perdure.recall.budget import BudgetCut, fit_chunks
+from perdure.recall.components import RecallRun
+from perdure.text.relation_table import is_single_valued
+
+STRONG_AT = 0.9933
+WEAK_AT = 0.5
+"""Logits 5 and 0 of the default cross-encoder, calibrated on labelled questions (docs/decisions/evidence.md)."""
+MAX_TIMELINE = 5
+MAX_STEP_CHARACTERS = 60
 
 
-def answer(
-    parts: RecallComponents,
-    request: RecallRequest,
-    query: Query,
-    fitted: BudgetCut,
-    facts: Mapping[str, Fact],
-    trace: Trace,
-) -> RecallResult:
+def answer(run: RecallRun, query: Query, cut: BudgetCut) -> RecallResult:
     """The result that the caller sees."""
-    taken = [facts[candidate.fact_id] for candidate, _ in fitted.taken]
-    warnings = conflicts(taken)
-    levels = evidence_of([candidate for candidate, _ in fitted.taken])
+    explain = run.request.explain
+    facts = [candidate.fact for candidate, _ in cut.taken if candidate.fact is not None]
+    levels = evidence_of([candidate for candidate, _ in cut.taken])
+    warnings = conflicts(facts)
     recollections = tuple(
-        _recollection(number, candidate, tokens, level, facts[candidate.fact_id], request, warnings)
-        for number, ((candidate, tokens), level) in enumerate(zip(fitted.taken, levels, strict=True), start=1)
+        Recollection(
+            fact=fact,
+            score=candidate.score,
+            citation=citation,
+            tokens=tokens,
+            evidence=level,
+            candidate=candidate if explain else None,
+            notes=(warnings[fact.id],) if fact.id in warnings else (),
+        )
+        for citation, (fact, (candidate, tokens), level) in enumerate(
+            zip(facts, cut.taken, levels, strict=True), start=1
+        )
     )
-    chunks = _chunks(parts, request, taken)
-    entities = _entities(parts, request, taken)
     return RecallResult(
         query=query,
-        recipe=request.recipe.name,
+        recipe=run.request.recipe.name,
         recollections=recollections,
-        chunks=chunks,
-        entities=entities,
-        evidence=overall([r.evidence for r in recollections]),
-        tokens=fitted.tokens,
-        notes=tuple(timelines(taken)),
-        degraded=trace.degraded,
-        timings=trace.timings,
-        cut=fitted.cut if request.explain else (),
+        chunks=_chunks(run, facts),
+        entities=_entities(run, facts),
+        evidence=strongest(levels),
+        tokens=cut.tokens,
+        notes=tuple(timelines(facts)),
+        degraded=run.trace.degraded,
+        timings=run.trace.timings,
+        cut=cut.left if explain else (),
     )
 
 
-def _recollection(
-    number: int,
-    candidate: Candidate,
-    tokens: int,
-    level: Evidence,
-    fact: Fact,
-    request: RecallRequest,
-    warnings: Mapping[str, str],
-) -> Recollection:
-    return Recollection(
-        fact=fact,
-        score=candidate.score,
-        citation=number,
-        tokens=tokens,
-        evidence=level,
-        candidate=candidate if request.explain else None,
-        notes=(warnings[fact.id],) if fact.id in warnings else (),
-    )
-
-
-def _chunks(parts: RecallComponents, request: RecallRequest, taken: list[Fact]) -> tuple[Chunk, ...]:
-    if not request.include_chunks:
+def _chunks(run: RecallRun, facts: Sequence[Fact]) -> tuple[Chunk, ...]:
+    include = run.request.include
+    if not include.chunks:
         return ()
-    wanted = list(dict.fromkeys(fact.chunk_id for fact in taken if fact.chunk_id))
-    found = {chunk.id: chunk for chunk in parts.store.chunks(request.bank, ids=wanted)}
-    in_order = [found[chunk_id] for chunk_id in wanted if chunk_id in found]
-    return fit_chunks(in_order, parts.tokens, request.max_chunk_tokens)
+    ids = list(dict.fromkeys(fact.chunk_id for fact in facts if fact.chunk_id))
+    return fit_chunks(run.reading.chunks(ids=ids), run.components.tokens, include.max_chunk_tokens)
 
 
-def _entities(parts: RecallComponents, request: RecallRequest, taken: list[Fact]) -> tuple[Entity, ...]:
-    if not request.include_entities:
+def _entities(run: RecallRun, facts: Sequence[Fact]) -> tuple[Entity, ...]:
+    if not run.request.include.entities:
         return ()
-    wanted = list(dict.fromkeys(entity for fact in taken for entity in fact.entity_ids))
-    return tuple(keyed.entity for keyed in parts.store.entities(request.bank, ids=wanted))
+    ids = list(dict.fromkeys(entity_id for fact in facts for entity_id in fact.entity_ids))
+    return tuple(keyed.entity for keyed in run.reading.entities(ids=ids))
+
+
+def evidence_of(candidates: Sequence[Candidate]) -> list[Evidence]:
+    """Judged by the cross-encoder alone: the other figures are not comparable between questions.
+
+    What it did not read is weak at best, and nothing when the weakest that it read is nothing. When it read none,
+    all is weak.
+    """
+    weakest = min((c.rerank for c in candidates if c.rerank is not None), default=WEAK_AT)
+    unread = Evidence.WEAK if weakest >= WEAK_AT else Evidence.NONE
+    return [unread if c.rerank is None else _level(c.rerank) for c in candidates]
+
+
+def _level(rerank: float) -> Evidence:
+    if rerank >= STRONG_AT:
+        return Evidence.STRONG
+    return Evidence.WEAK if rerank >= WEAK_AT else Evidence.NONE
+
+
+def strongest(levels: Sequence[Evidence]) -> Evidence:
+    """The strongest level there is; none for an empty answer."""
+    return next((level for level in (Evidence.STRONG, Evidence.WEAK) if level in levels), Evidence.NONE)
+
+
+def conflicts(facts: Sequence[Fact]) -> dict[str, str]:
+    """Fact id -> warning, for facts that give one subject different objects of a single-valued relation."""
+    stated: defaultdict[tuple[str, str], list[Fact]] = defaultdict(list)
+    for fact in facts:
+        if fact.subject and fact.relation and fact.object and is_single_valued(fact.relation):
+            stated[(fact.subject.casefold(), fact.relation)].append(fact)
+    warnings: dict[str, str] = {}
+    for (_, relation), same in stated.items():
+        objects = {fact.id: fact.object or "" for fact in same}
+        for fact_id, own in objects.items():
+            others = {other for other in objects.values() if other.casefold() != own.casefold()}
+            if others:
+                warnings[fact_id] = f"Conflicts with another result: {relation} {', '.join(sorted(others))}"
+    return warnings
+
+
+def timelines(facts: Sequence[Fact]) -> list[str]:
+    """For each topic that several dated facts share: how it went on over time."""
+    topics: defaultdict[str, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        if fact.topic and fact.dated is not None:
+            topics[fact.topic].append(fact)
+    lines = []
+    for topic, members in sorted(topics.items()):
+        if len(members) > 1:
+            ordered = sorted(members, key=lambda fact: (fact.dated, fact.id))[-MAX_TIMELINE:]
+            steps = " -> ".join(f"{fact.dated:%Y-%m-%d} {_shortened(fact.text)}" for fact in ordered)
+            lines.append(f"Timeline of {topic}: {steps}")
+    return lines
+
+
+def _shortened(text: str) -> str:
+    limit = MAX_STEP_CHARACTERS
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"

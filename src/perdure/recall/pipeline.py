@@ -1,43 +1,58 @@
-"""Recall, top to bottom: understand -> search -> fuse -> outline -> rerank -> score -> hydrate -> diversify -> fit."""
+"""Recall, top to bottom: understand -> search -> fuse -> rerank -> score -> diversify -> fit -> answer."""
 
 from __future__ import annotations
 
 from perdure.domain.recall import RecallResult
 from perdure.domain.trace import Trace
 from perdure.recall.answer import answer
+from perdure.recall.budget import fit
+from perdure.recall.components import RecallComponents, RecallRun
 from perdure.recall.diversify import diversify
-from perdure.recall.fit import fit
-from perdure.recall.hydrate import PoolFacts, hydrate
-from perdure.recall.parts import RecallComponents
-from perdure.recall.question import understand
+from perdure.recall.question import parse_question
 from perdure.recall.request import RecallRequest
 from perdure.recall.rerank import rerank
+from perdure.recall.score import ScoringContext, above_floors
 from perdure.recall.search import search
-from perdure.recall.stages import fuse_hits, score_candidates
 
 
-def recall(parts: RecallComponents, request: RecallRequest) -> RecallResult:
+def recall(components: RecallComponents, request: RecallRequest) -> RecallResult:
     """The facts of a bank that matter for a question, best first, within the token budget."""
-    trace = Trace()
-    budget = parts.budgets.size(request.budget, request.max_tokens)
-    limit = request.limit or request.recipe.limit
-
-    with trace.stage("understand"):
-        understood = understand(parts, request, trace)
-    with trace.stage("search"):
-        hits = search(parts, request, understood, trace)
-    with trace.stage("fuse"):
-        pool = fuse_hits(request.recipe, hits, parts.pool or request.recipe.pool)
-    with trace.stage("outline"):
-        facts = PoolFacts(parts, request.bank, pool.ids)
-    with trace.stage("rerank"):
-        candidates = rerank(parts, request, understood.query, pool, facts, trace)
-    with trace.stage("score"):
-        candidates = score_candidates(parts, request, understood.query, candidates, facts, hits)
-    with trace.stage("hydrate"):
-        hydrate(facts, candidates, request.max_tokens, limit)
-    with trace.stage("diversify"):
-        candidates = diversify(candidates, facts, request.recipe.diversity)
-    with trace.stage("fit"):
-        fitted = fit(candidates, facts, parts.tokens, request.max_tokens, 2 * budget, limit)
-    return answer(parts, request, understood.query, fitted, facts, trace)
+    recipe, trace = request.recipe, Trace()
+    with components.store.reading(request.bank) as reading:
+        run = RecallRun(
+            components=components,
+            request=request,
+            reading=reading,
+            where=request.where.at(components.clock()),
+            trace=trace,
+        )
+        with trace.stage("understand"):
+            question = parse_question(run)
+        with trace.stage("search"):
+            hits = search(run, question)
+        with trace.stage("fuse"):
+            pool = run.read_ranking_fields(recipe.fusion(hits, components.pool or recipe.pool))
+        with trace.stage("rerank"):
+            pool = rerank(run, question.query, pool)
+        with trace.stage("score"):
+            if recipe.scoring.reads_facts:
+                run.read_facts(pool)
+            context = ScoringContext(
+                query=question.query, situation=request.hints.situation, channels=hits.keys()
+            )
+            pool = above_floors(recipe.scoring(pool, context), request.min_scores)
+        with trace.stage("diversify"):
+            pool = diversify(pool, recipe.diversity, run.read_facts)
+        with trace.stage("fit"):
+            cut = fit(
+                pool,
+                run.read_facts,
+                components.tokens,
+                max_tokens=request.max_tokens,
+                considered=2 * run.budget,
+                limit=run.limit,
+            )
+        result = answer(run, question.query, cut)
+    if request.track and components.tracker is not None:
+        components.tracker.track(request.bank, result, components.clock())
+    return result

@@ -1,30 +1,14 @@
-"""Recipes: named, declarative compositions of the recall pipeline."""
+"""Recipes: declarative compositions of the recall pipeline. The named ones are in `perdure.recipes`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from perdure.errors import InvalidInput
-
-
-class Fusion(StrEnum):
-    """How the channels' lists become one."""
-
-    RRF = "rrf"
-    STAGES = "stages"
-    """abmind: the first stage that found a fact decides its score."""
-
-
-class Scoring(StrEnum):
-    """How relevance and the other signals become the final score."""
-
-    BOOSTS = "boosts"
-    """Relevance times the boosts."""
-    ODDS = "odds"
-    """The boosts multiply the odds of being relevant: the same nudge, without swamping near-certain ones."""
-    ABMIND = "abmind"
+from perdure.recall.fuse import Fusion, fuse_by_reciprocal_rank
+from perdure.recall.score import BoostScoring, Scoring
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +19,7 @@ class ChannelSpec:
     share: float = 1.0
     limit: int | None = None
     unless_filled: str | None = None
-    """Skip the channel when the named one already filled the limit (abmind's short-circuit)."""
+    """Skip the channel when the named one already filled the limit of the recall."""
 
     def depth(self, budget: int) -> int:
         """How many hits to ask for."""
@@ -47,7 +31,7 @@ class View(StrEnum):
 
     OWN = "own"
     FULL = "full"
-    """The fact after what was said before it."""
+    """The fact's turn after the turn before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,22 +71,12 @@ class Blend:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BoostWeights:
-    """How far each signal may move a score: boost = 1 + alpha x (signal - 0.5)."""
-
-    recency: float = 0.2
-    temporal: float = 0.2
-    proof: float = 0.1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     """Everything that shapes one recall; frozen, comparable, made by hand or taken by name."""
 
     name: str
     channels: tuple[ChannelSpec, ...]
-    fusion: Fusion = Fusion.RRF
-    fusion_k: int = 60
+    fusion: Fusion = fuse_by_reciprocal_rank
     pool: int = 300
     """Fused candidates that go on to reranking."""
     late: bool = False
@@ -112,10 +86,9 @@ class Recipe:
     views: tuple[ViewSpec, ...] = (ViewSpec(View.OWN),)
     """The best of a candidate's views counts."""
     blend: Blend = field(default_factory=Blend)
-    scoring: Scoring = Scoring.BOOSTS
-    boosts: BoostWeights = field(default_factory=BoostWeights)
+    scoring: Scoring = field(default_factory=BoostScoring)
     diversity: float | None = None
-    """MMR's lambda; None leaves the order alone."""
+    """The lambda of maximal marginal relevance; None leaves the order alone."""
     limit: int | None = None
 
     def __post_init__(self) -> None:
@@ -125,67 +98,14 @@ class Recipe:
             raise InvalidInput("recipe.diversity", "a number from 0 to 1", self.diversity)
 
 
-def _channels(*names: str) -> tuple[ChannelSpec, ...]:
+def channel_specs(*names: str) -> tuple[ChannelSpec, ...]:
+    """Channels with the whole budget each."""
     return tuple(ChannelSpec(name=name) for name in names)
 
 
-TEMPR = Recipe(name="tempr", channels=_channels("semantic", "keyword", "graph", "temporal"))
-
-MEMORIA = Recipe(
-    name="memoria",
-    channels=_channels("semantic", "keyword", "pagerank"),
-    pool=30,
-    cross_pool=30,
-    boosts=BoostWeights(recency=0.0, temporal=0.0, proof=0.0),
-    limit=10,
-)
-
-ABMIND = Recipe(
-    name="abmind",
-    channels=(
-        ChannelSpec(name="fuzzy"),
-        ChannelSpec(name="semantic_floor", unless_filled="fuzzy"),
-        ChannelSpec(name="signature", limit=5, unless_filled="fuzzy"),
-        ChannelSpec(name="notes"),
-        ChannelSpec(name="relation"),
-    ),
-    fusion=Fusion.STAGES,
-    cross_pool=0,
-    scoring=Scoring.ABMIND,
-    diversity=0.7,
-    limit=10,
-)
-
-DEFAULT = Recipe(
-    name="default",
-    channels=_channels("semantic", "neighbourhood", "keyword", "graph", "temporal"),
-    late=True,
-    cross_pool=12,
-    views=(ViewSpec(View.FULL), ViewSpec(View.OWN, first=4)),
-    blend=Blend(
-        logit=0.7,
-        late=2.0,
-        channels={"keyword": 2.0, "neighbourhood": 3.0, "semantic": 0.5, "temporal": 0.5},
-        titles=3.0,
-        links=1.0,
-        speaker=0.5,
-        role=3.0,
-        cover=3.0,
-    ),
-    scoring=Scoring.ODDS,
-)
-
-FAST = replace(DEFAULT, name="fast", cross_pool=0)
-"""The default without its cross-encoder."""
-
-RECIPES: Mapping[str, Recipe] = {recipe.name: recipe for recipe in (DEFAULT, TEMPR, MEMORIA, ABMIND, FAST)}
-
-
-def find_recipe(recipe: str | Recipe) -> Recipe:
-    """The recipe itself, or the one of that name."""
-    if isinstance(recipe, Recipe):
-        return recipe
-    found = RECIPES.get(recipe)
-    if found is None:
-        raise InvalidInput("recipe", "one of " + ", ".join(sorted(RECIPES)), recipe)
-    return found
+def trim_recipe(recipe: Recipe, without: Collection[str], rerank: bool = True) -> Recipe:
+    """The recipe without the named channels; without `rerank` no cross-encoder reads the candidates."""
+    kept = tuple(spec for spec in recipe.channels if spec.name not in without)
+    if not kept:
+        raise InvalidInput("recipe", "at least one channel that is not switched off", recipe.name)
+    return replace(recipe, channels=kept, cross_pool=recipe.cross_pool if rerank else 0)

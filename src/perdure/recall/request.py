@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from perdure.domain.bank import check_bank_id
-from perdure.domain.fact import FactType, Tier
-from perdure.domain.filter import Filter, TagAnd, TagExpression, TagLeaf, TagNot, TagOr, TagsMatch
+from perdure.domain.filter import Filter, read_as_of, read_tags, read_types
 from perdure.domain.recall import Budget
-from perdure.domain.time import AsOf, Window, aware
+from perdure.domain.time import AsOf, check_instant
 from perdure.errors import InvalidInput
-from perdure.recall.recipe import DEFAULT, Recipe
+from perdure.recall.options import Hints, Include, MinScores, check_integer
+from perdure.recall.recipe import Recipe
 
 MAX_QUERY_CHARACTERS = 20_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MinScores:
-    """Floors, all inclusive: the first two inside their channels, the others on the scored results."""
-
-    semantic: float | None = None
-    keyword: float | None = None
-    reranker: float | None = None
-    final: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Situation:
-    """The conversation's present circumstances, for abmind's context boost."""
-
-    hour: int | None = None
-    day_of_week: int | None = None
-    """Monday is 0."""
-    topic: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,32 +23,18 @@ class RecallRequest:
 
     bank: str
     query: str
+    recipe: Recipe
+    where: Filter = field(default_factory=Filter)
+    include: Include = field(default_factory=Include)
+    hints: Hints = field(default_factory=Hints)
+    min_scores: MinScores = field(default_factory=MinScores)
     budget: Budget = Budget.MID
     max_tokens: int = 4096
-    types: frozenset[FactType] | None = None
-    tags: tuple[TagExpression, ...] = ()
-    metadata: Mapping[str, str] = field(default_factory=dict)
-    topic: str | None = None
-    tier: Tier | None = None
-    max_classification: int | None = None
-    document_ids: frozenset[str] | None = None
-    during: Window | None = None
-    """Filters: only facts of this time."""
-    temporal_window: Window | None = None
-    """Ranks: the window of the temporal channel, instead of reading the query for one."""
-    as_of: AsOf = field(default_factory=AsOf)
-    include_expired: bool = False
-    entity_hints: tuple[str, ...] = ()
-    situation: Situation | None = None
-    include_chunks: bool = False
-    max_chunk_tokens: int = 8192
-    include_entities: bool = False
-    min_scores: MinScores = field(default_factory=MinScores)
-    recipe: Recipe = DEFAULT
+    limit: int | None = None
     explain: bool = False
     track: bool = True
     asked_at: datetime | None = None
-    limit: int | None = None
+    """When the question is asked, the present unless given; a moment without a time zone is UTC."""
     channel_timeout: float | None = None
 
     def __post_init__(self) -> None:
@@ -77,130 +43,45 @@ class RecallRequest:
             raise InvalidInput("query", "non-empty text", self.query)
         if len(self.query) > MAX_QUERY_CHARACTERS:
             raise InvalidInput("query", f"at most {MAX_QUERY_CHARACTERS} characters", len(self.query))
-        _at_least("max_tokens", self.max_tokens, 0)
-        _at_least("max_chunk_tokens", self.max_chunk_tokens, 0)
+        for name, kind in (
+            ("where", Filter), ("include", Include), ("hints", Hints), ("min_scores", MinScores), ("recipe", Recipe),
+        ):  # fmt: skip
+            if not isinstance(getattr(self, name), kind):
+                raise InvalidInput(name, f"a {kind.__name__}", getattr(self, name))
+        check_integer(self.max_tokens, "max_tokens", 0)
         if self.limit is not None:
-            _at_least("limit", self.limit, 1)
-        if self.max_classification is not None and not 0 <= self.max_classification <= 3:
-            raise InvalidInput("max_classification", "an integer from 0 to 3", self.max_classification)
-        for name in ("during", "temporal_window"):
-            object.__setattr__(self, name, _aware_window(name, getattr(self, name)))
-        object.__setattr__(self, "asked_at", _aware_moment("query_timestamp", self.asked_at))
-
-    def wanted(self, now: datetime) -> Filter:
-        """The filter that every channel applies."""
-        return Filter(
-            now=now,
-            as_of=self.as_of,
-            types=self.types,
-            tags=self.tags,
-            metadata=self.metadata,
-            topic=self.topic,
-            tier=self.tier,
-            max_classification=self.max_classification,
-            document_ids=self.document_ids,
-            during=self.during,
-            include_expired=self.include_expired,
-        )
+            check_integer(self.limit, "limit", 1)
+        object.__setattr__(self, "asked_at", check_instant(self.asked_at, "asked_at"))
 
 
-def _at_least(field_name: str, value: object, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InvalidInput(field_name, f"an integer of at least {least}", value)
+def read_budget(budget: str) -> Budget:
+    """A budget by name."""
+    if budget not in set(Budget):
+        raise InvalidInput("budget", "low, mid or high", budget)
+    return Budget(budget)
 
 
-def _aware_window(field_name: str, window: object) -> Window | None:
-    """The window with time zones, as facts have them; a bound without one is UTC."""
-    if window is None:
-        return None
-    if not isinstance(window, Window):
-        raise InvalidInput(field_name, "a Window(start, end)", window)
-    return Window(_aware_moment(field_name, window.start), _aware_moment(field_name, window.end))
+def read_where(
+    where: Filter | None = None,
+    *,
+    types: Collection[str] | None = None,
+    tags: Collection[str] | None = None,
+    as_of: AsOf | datetime | None = None,
+) -> Filter:
+    """The filter with the conditions that callers may give by themselves.
 
-
-def _aware_moment(field_name: str, moment: object) -> datetime | None:
-    if moment is None:
-        return None
-    if not isinstance(moment, datetime):
-        raise InvalidInput(field_name, "a datetime", moment)
-    return aware(moment)
-
-
-def read_strings(field_name: str, given: Collection[str]) -> tuple[str, ...]:
-    """A list of strings; a string by itself is a list of letters, and meant by nobody."""
-    if isinstance(given, str) or not all(isinstance(part, str) for part in given):
-        raise InvalidInput(field_name, "a list of strings", given)
-    return tuple(given)
-
-
-def read_tier(tier: str | None) -> Tier | None:
-    """A tier by name."""
-    if tier is not None and tier not in set(Tier):
-        raise InvalidInput("tier", "one of " + ", ".join(Tier), tier)
-    return None if tier is None else Tier(tier)
-
-
-def read_types(types: Sequence[str] | None) -> frozenset[FactType] | None:
-    """Fact types by name; None or nothing means all."""
-    if not types:
-        return None
-    known = {member.value: member for member in FactType}
-    for name in types:
-        if name not in known:
-            raise InvalidInput("types", "each one of " + ", ".join(known), name)
-    return frozenset(known[name] for name in types)
-
-
-def read_tags(
-    tags: Sequence[str] | None, tags_match: str, tag_groups: Sequence[Mapping[str, object]] | None
-) -> tuple[TagExpression, ...]:
-    """One expression from the flat tags and one from each group, all of which must hold."""
-    match = _match(tags_match, "tags_match")
-    if isinstance(tags, str):
-        raise InvalidInput("tags", "a list of strings", tags)
-    expressions: list[TagExpression] = []
-    if tags or match is TagsMatch.EXACT:
-        expressions.append(TagLeaf(frozenset(tags or ()), match))
-    return (*expressions, *(_group(group, f"tag_groups[{i}]") for i, group in enumerate(tag_groups or ())))
-
-
-def _match(name: object, field_name: str) -> TagsMatch:
-    try:
-        return TagsMatch(str(name))
-    except ValueError as error:
-        expected = "one of " + ", ".join(member.value for member in TagsMatch)
-        raise InvalidInput(field_name, expected, name) from error
-
-
-def _group(group: object, path: str, depth: int = 0) -> TagExpression:
-    if not isinstance(group, Mapping):
-        raise InvalidInput(path, "an object with tags, and, or, or not", group)
-    if depth > 32:
-        raise InvalidInput(path, "at most 32 levels of nesting")
-    if "and" in group:
-        return TagAnd(_parts(group["and"], f"{path}.and", depth))
-    if "or" in group:
-        return TagOr(_parts(group["or"], f"{path}.or", depth))
-    if "not" in group:
-        return TagNot(_group(group["not"], f"{path}.not", depth + 1))
-    tags = group.get("tags")
-    if not isinstance(tags, Sequence) or isinstance(tags, str) or not all(isinstance(t, str) for t in tags):
-        raise InvalidInput(f"{path}.tags", "a list of strings", tags)
-    return TagLeaf(frozenset(tags), _match(group.get("match", "any_strict"), f"{path}.match"))
-
-
-def _parts(parts: object, path: str, depth: int) -> tuple[TagExpression, ...]:
-    if not isinstance(parts, Sequence) or isinstance(parts, str):
-        raise InvalidInput(path, "a list of tag groups", parts)
-    return tuple(_group(part, f"{path}[{i}]", depth + 1) for i, part in enumerate(parts))
-
-
-def read_as_of(as_of: AsOf | datetime | None) -> AsOf:
-    """A single moment asks on both axes."""
-    if as_of is None:
-        return AsOf()
-    if isinstance(as_of, AsOf):
-        return AsOf(_aware_moment("as_of.valid", as_of.valid), _aware_moment("as_of.known", as_of.known))
-    if isinstance(as_of, datetime):
-        return AsOf.both(aware(as_of))
-    raise InvalidInput("as_of", "a datetime or AsOf(valid, known)", as_of)
+    Tags match as `any`, beside the filter's own. Types and a moment may not be in both places.
+    """
+    where = Filter() if where is None else where
+    if not isinstance(where, Filter):
+        raise InvalidInput("where", "a Filter", where)
+    if types and where.types is not None:
+        raise InvalidInput("types", "types by themselves or in `where`, not both", types)
+    if as_of is not None and where.as_of != AsOf():
+        raise InvalidInput("as_of", "a moment by itself or in `where`, not both", as_of)
+    return replace(
+        where,
+        types=read_types(types) if types else where.types,
+        tags=(*where.tags, *read_tags(tags)),
+        as_of=where.as_of if as_of is None else read_as_of(as_of),
+    )

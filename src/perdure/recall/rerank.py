@@ -1,155 +1,113 @@
-"""Reranking: late interaction orders the pool, the cross-encoder reads the best of it."""
+"""Reranking: late interaction orders the pool, the cross-encoder reads the best of it, linked candidates lend strength."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 
-from perdure.domain.ranking import RankingFields
+from perdure.domain.ranking import sigmoid
 from perdure.domain.recall import Candidate, Query
-from perdure.domain.revise import revised
-from perdure.domain.trace import Trace
 from perdure.errors import ModelError
-from perdure.recall.blend import cheap_strengths, sigmoid, with_relevance
-from perdure.recall.coverage import cover
-from perdure.recall.fuse import Pool
-from perdure.recall.hydrate import PoolFacts
-from perdure.recall.linked import Titles, connect, read_titles, title_matches
-from perdure.recall.parts import RecallComponents
-from perdure.recall.recipe import Blend, Recipe, View, ViewSpec
-from perdure.recall.request import RecallRequest
-from perdure.text.passage import full_passage, own_passage
+from perdure.ports.store import Passage
+from perdure.recall.blend import blend_relevance, cheap_strengths
+from perdure.recall.components import RecallRun
+from perdure.recall.coverage import rerank_for_coverage
+from perdure.recall.linked import Titles, add_linked_strength, read_titles, title_matches
+from perdure.recall.recipe import Blend, View, ViewSpec
 from perdure.text.perspective import asked_roles
 from perdure.text.terms import plain_words
 
-Passages = Mapping[str, tuple[str, bytes]]
+Passages = Mapping[str, Passage]
 
 
-def rerank(
-    parts: RecallComponents,
-    request: RecallRequest,
-    query: Query,
-    pool: Pool,
-    facts: PoolFacts,
-    trace: Trace,
-) -> list[Candidate]:
+def rerank(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> list[Candidate]:
     """The pool with its relevance, best first."""
-    recipe = request.recipe
-    passages = _passages(parts, request.bank, recipe, pool.ids)
-    titles = _titles(parts, request.bank, recipe, facts.outlines)
-    ready = _with_names(pool, facts.outlines, query, titles)
-    with trace.stage("rerank.late"):
-        ready = _late_stage(parts, recipe, query, ready, passages, trace)
-    with trace.stage("rerank.cross"):
-        ready = _cross_stage(parts, recipe, query, ready, passages, trace)
-    blended = with_relevance(ready, recipe.blend)
-    if titles is None or not recipe.blend.links:
+    blend = run.request.recipe.blend
+    passages = _read_passages(run, pool)
+    titles = _read_titles(run, pool)
+    _mark_named(pool, query, titles)
+    with run.trace.stage("rerank.late"):
+        _score_late(run, query, pool, passages)
+    with run.trace.stage("rerank.cross"):
+        _score_cross(run, query, pool, passages)
+    blended = blend_relevance(pool, blend)
+    if titles is None or not blend.links:
         return blended
-    with trace.stage("rerank.connect"):
-        facts.read(pool.ids)
-        linked = connect(blended, facts, titles, recipe.blend.links)
-        return cover(linked, facts, titles.by_document, query.terms, recipe.blend.cover)
+    with run.trace.stage("rerank.connect"):
+        run.read_facts(blended)
+        linked = add_linked_strength(blended, titles, blend.links)
+        return rerank_for_coverage(linked, titles.by_document, query.terms, blend.cover)
 
 
-def _with_names(
-    pool: Sequence[Candidate], outlines: Mapping[str, RankingFields], query: Query, titles: Titles | None
-) -> list[Candidate]:
-    """Candidates that know whether the question is about their document's subject or their speaker."""
-    named = title_matches(titles, query.text) if titles is not None else {}
-    words, roles = set(query.words), asked_roles(query.text)
-    speakers = {outline.speaker for outline in outlines.values() if outline.speaker}
-    spoken = {name for name in speakers if words.intersection(plain_words(name))}
-    in_role = {name for name in speakers if name.lower() in roles}
-    if not (named or spoken or in_role):
-        return list(pool)
-    return [_named(c, outlines.get(c.fact_id), named, spoken, in_role) for c in pool]
+def _read_passages(run: RecallRun, pool: Sequence[Candidate]) -> Passages:
+    """What the two rerankers read; nothing where neither is used."""
+    recipe, components = run.request.recipe, run.components
+    uses_late = recipe.late and components.late is not None
+    uses_cross = recipe.cross_pool > 0 and components.reranker is not None
+    return run.reading.passages([c.fact_id for c in pool]) if uses_late or uses_cross else {}
 
 
-def _named(
-    candidate: Candidate,
-    outline: RankingFields | None,
-    documents: Mapping[str, float],
-    speakers: Set[str],
-    in_role: Set[str],
-) -> Candidate:
-    if outline is None:
-        return candidate
-    title = documents.get(outline.document_id or "")
-    by_named, by_role = outline.speaker in speakers, outline.speaker in in_role
-    if title is None and not (by_named or by_role):
-        return candidate
-    return revised(candidate, title=title, by_named=by_named, by_role=by_role)
-
-
-def _titles(
-    parts: RecallComponents, bank: str, recipe: Recipe, outlines: Mapping[str, RankingFields]
-) -> Titles | None:
+def _read_titles(run: RecallRun, pool: Sequence[Candidate]) -> Titles | None:
     """What the pool's documents are about; None where nothing has a title or nothing asks for it."""
-    if not (recipe.blend.titles or recipe.blend.links):
+    blend = run.request.recipe.blend
+    if not (blend.titles or blend.links):
         return None
-    wanted = sorted({held.document_id for held in outlines.values() if held.document_id is not None})
-    found = {document.id: document.title for document in parts.store.documents(bank, wanted)}
-    return read_titles(found) if any(found.values()) else None
+    ids = sorted({c.fields.document_id for c in pool if c.fields.document_id is not None})
+    titles = {document.id: document.title for document in run.reading.documents(ids)}
+    return read_titles(titles) if any(titles.values()) else None
 
 
-def _passages(parts: RecallComponents, bank: str, recipe: Recipe, ids: Sequence[str]) -> Passages:
-    wants_late = recipe.late and parts.late is not None
-    wants_cross = recipe.cross_pool > 0 and parts.reranker is not None
-    if not (wants_late or wants_cross):
-        return {}
-    return parts.store.passages(bank, ids)
+def _mark_named(pool: Sequence[Candidate], query: Query, titles: Titles | None) -> None:
+    """Mark whether the question is about a candidate's document or speaker (docs/decisions/whose-words.md)."""
+    documents = title_matches(titles, query.text) if titles is not None else {}
+    words, roles = set(query.words), asked_roles(query.text)
+    speakers = {c.fields.speaker for c in pool if c.fields.speaker}
+    named = {name for name in speakers if words.intersection(plain_words(name))}
+    in_role = {name for name in speakers if name.lower() in roles}
+    for candidate in pool:
+        candidate.title = documents.get(candidate.fields.document_id or "")
+        candidate.by_named = candidate.fields.speaker in named
+        candidate.by_role = candidate.fields.speaker in in_role
 
 
-def _late_stage(
-    parts: RecallComponents,
-    recipe: Recipe,
-    query: Query,
-    pool: list[Candidate],
-    passages: Passages,
-    trace: Trace,
-) -> list[Candidate]:
-    if not recipe.late or parts.late is None or not pool:
-        return pool
-    packed = [passages.get(candidate.fact_id, ("", b""))[1] for candidate in pool]
+def _score_late(run: RecallRun, query: Query, pool: Sequence[Candidate], passages: Passages) -> None:
+    """Late interaction with every candidate's token vectors."""
+    late = run.components.late
+    if not run.request.recipe.late or late is None or not pool:
+        return
+    tokens = [passages[c.fact_id].tokens if c.fact_id in passages else b"" for c in pool]
     try:
-        scores = parts.late.score(query.content, packed)
+        scores = late.score(query.content, tokens)
     except ModelError as error:
-        trace.failed("late", str(error))
-        return pool
-    return [revised(c, late=float(s)) for c, s in zip(pool, scores, strict=True)]
+        run.trace.failed("late", str(error))
+        return
+    for candidate, score in zip(pool, scores, strict=True):
+        candidate.late = float(score)
 
 
-def _cross_stage(
-    parts: RecallComponents,
-    recipe: Recipe,
-    query: Query,
-    pool: list[Candidate],
-    passages: Passages,
-    trace: Trace,
-) -> list[Candidate]:
+def _score_cross(run: RecallRun, query: Query, pool: Sequence[Candidate], passages: Passages) -> None:
+    """The cross-encoder's logits of the best candidates so far, in the views of the recipe."""
+    recipe, reranker = run.request.recipe, run.components.reranker
     if recipe.cross_pool <= 0 or not pool:
-        return pool
-    if parts.reranker is None:
-        trace.failed("reranker", "no reranker is configured")
-        return pool
-    chosen = first_pass(pool, recipe.blend)[: recipe.cross_pool]
-    head = [c for c in chosen if c.fact_id in passages]
-    views = {c.fact_id: _views(passages[c.fact_id][0], place, recipe.views) for place, c in enumerate(head)}
-    # Facts of one turn are the same text in place, and a fact that nothing was said before is alike in both views.
-    texts = list(dict.fromkeys(text for seen in views.values() for text in seen))
+        return
+    if reranker is None:
+        run.trace.failed("reranker", "no reranker is configured")
+        return
+    head = [c for c in reading_order(pool, recipe.blend)[: recipe.cross_pool] if c.fact_id in passages]
+    views = [_views(passages[c.fact_id], place, recipe.views) for place, c in enumerate(head)]
+    # Facts of one turn share its text, and a fact that nothing was said before is the same in both views.
+    texts = list(dict.fromkeys(text for seen in views for text in seen))
     try:
-        logits = parts.reranker.score(query.content, texts)
+        logits = dict(zip(texts, map(float, reranker.score(query.content, texts)), strict=True))
     except ModelError as error:
-        trace.failed("reranker", str(error))
-        return pool
-    by_text = {text: float(logit) for text, logit in zip(texts, logits, strict=True)}
-    read = {fact_id: tuple(by_text[text] for text in seen) for fact_id, seen in views.items() if seen}
-    return [
-        revised(c, logits=read[c.fact_id], rerank=sigmoid(max(read[c.fact_id]))) if c.fact_id in read else c
-        for c in pool
-    ]
+        run.trace.failed("reranker", str(error))
+        return
+    for candidate, seen in zip(head, views, strict=True):
+        if seen:
+            candidate.logits = tuple(logits[text] for text in seen)
+            candidate.rerank = sigmoid(max(candidate.logits))
 
 
-def first_pass(pool: Sequence[Candidate], blend: Blend) -> list[Candidate]:
+def reading_order(pool: Sequence[Candidate], blend: Blend) -> list[Candidate]:
     """The pool in the order in which the cross-encoder gets to read it."""
     strengths = cheap_strengths(pool, blend)
     if not any(strengths):
@@ -158,7 +116,7 @@ def first_pass(pool: Sequence[Candidate], blend: Blend) -> list[Candidate]:
     return [pool[i] for i in order]
 
 
-def _views(passage: str, place: int, specs: Sequence[ViewSpec]) -> list[str]:
+def _views(passage: Passage, place: int, specs: Sequence[ViewSpec]) -> list[str]:
     """What is read of the passage of the candidate at this place."""
-    wanted = [spec.view for spec in specs if spec.first is None or place < spec.first]
-    return [own_passage(passage) if view is View.OWN else full_passage(passage) for view in wanted]
+    views = [spec.view for spec in specs if spec.first is None or place < spec.first]
+    return [passage.own if view is View.OWN else passage.in_context for view in views]

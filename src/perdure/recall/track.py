@@ -1,29 +1,91 @@
-"""Recall tracking: counts what was recalled, after the answer is out."""
+"""Recall tracking: counts what was recalled, behind the back of the one who asked."""
 
 from __future__ import annotations
 
 import logging
-from concurrent.futures import Future
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+from threading import Condition, Thread
 
 from perdure.domain.recall import RecallResult
-from perdure.errors import StoreError
 from perdure.ports.notes import NOTE_PREFIX
-from perdure.recall.parts import RecallComponents
+from perdure.ports.store import Store
+
+GATHER_SECONDS = 0.25
+"""How long a batch waits for more."""
+MAX_PENDING = 50_000
+"""Recalled facts that may wait to be counted; beyond it recalls are not counted."""
+CLOSE_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
 
 
-def track_recall(parts: RecallComponents, bank: str, result: RecallResult) -> list[Future[None]]:
-    """Hand the recalled facts to a thread that counts them; never slows or fails the answer."""
-    ids = [r.fact.id for r in result.recollections if not r.fact.id.startswith(NOTE_PREFIX)]
-    if not ids:
-        return []
-    moment = parts.clock()
+class RecallTracker:
+    """Counts recalled facts in batches on a thread of its own; never slows or fails an answer."""
 
-    def count() -> None:
-        try:
-            parts.store.record_recalls(bank, ids, moment)
-        except StoreError as error:
-            log.warning("recall statistics of bank %s were not updated: %s", bank, error)
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._changed = Condition()
+        self._pending: list[tuple[str, str, datetime]] = []
+        """(bank, fact id, moment)."""
+        self._writing = 0
+        """Recalled facts that are being counted."""
+        self._hurried = False
+        """Whether somebody waits for what is pending."""
+        self._closed = False
+        self._thread: Thread | None = None
 
-    return [parts.executor.submit(count)]
+    def track(self, bank: str, result: RecallResult, moment: datetime) -> None:
+        """Count the recalled facts some time soon."""
+        ids = [one.fact.id for one in result.recollections if not one.fact.id.startswith(NOTE_PREFIX)]
+        with self._changed:
+            if not ids or self._closed:
+                return
+            if len(self._pending) + len(ids) > MAX_PENDING:
+                log.warning("recall statistics of bank %s were not updated: too many are waiting", bank)
+                return
+            self._pending += [(bank, fact_id, moment) for fact_id in ids]
+            if self._thread is None:
+                self._thread = Thread(target=self._run, name="perdure-recall-tracker", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+
+    def flush(self, seconds: float = CLOSE_SECONDS) -> bool:
+        """Wait until everything is counted, at most so long; whether it is."""
+        with self._changed:
+            self._hurried = True
+            self._changed.notify_all()
+            return self._changed.wait_for(lambda: not self._pending and not self._writing, seconds)
+
+    def close(self, seconds: float = CLOSE_SECONDS) -> None:
+        """Count what waits, at most so long, and end the thread; nothing is counted from now on."""
+        with self._changed:
+            self._closed = True
+        if not self.flush(seconds):
+            uncounted = len(self._pending) + self._writing
+            log.warning("closed before %d recalled facts were counted", uncounted)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._pending or self._closed)
+                self._changed.wait_for(lambda: self._hurried, GATHER_SECONDS)
+                batch, self._pending = self._pending, []
+                self._writing, self._hurried = len(batch), False
+            self._write(batch)
+            with self._changed:
+                self._writing = 0
+                self._changed.notify_all()
+                if self._closed and not self._pending:
+                    return
+
+    def _write(self, batch: Sequence[tuple[str, str, datetime]]) -> None:
+        by_bank: defaultdict[str, list[tuple[str, datetime]]] = defaultdict(list)
+        for bank, fact_id, moment in batch:
+            by_bank[bank].append((fact_id, moment))
+        for bank, recalls in by_bank.items():
+            try:
+                self._store.record_recalls(bank, recalls)
+            except Exception as error:  # noqa: BLE001 - statistics that fail must not end the thread
+                log.warning("recall statistics of bank %s were not updated: %s", bank, error)

@@ -115,7 +115,8 @@ def apply_changes(tx: Transaction, changes: FactChanges) -> CommitReceipt:
 def _check_banks(changes: FactChanges) -> None:
     banks = {document.bank for document in changes.documents} | {chunk.bank for chunk in changes.chunks}
     banks |= {new.fact.bank for new in changes.facts} | {fact.bank for fact in changes.updates}
-    banks |= {keyed.entity.bank for keyed in changes.entities} | {one.bank for one in changes.records}
+    banks |= {keyed.entity.bank for keyed in changes.entities}
+    banks |= {record.bank for record in changes.records if record.bank}
     strangers = banks - {changes.bank}
     if strangers:
         raise InvalidInput("bank", f"the changes' bank {changes.bank!r}", min(strangers))

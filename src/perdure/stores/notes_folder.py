@@ -1,4 +1,4 @@
-"""Consolidation notes in a folder: BANK/{daily,weekly,quarterly}/DATE.md, one observation a paragraph."""
+"""Consolidation notes in a folder: BANK/{daily,weekly,quarterly}/DATE.md, one observation per paragraph."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ class NotesFolder:
 
     def find(self, bank: str, words: Sequence[str], window: Window | None) -> list[Fact]:
         """Paragraphs that hold a word, those with most words first."""
-        wanted = {word.casefold() for word in words}
-        found: dict[str, tuple[int, Fact]] = {}
+        asked = {word.casefold() for word in words}
+        matches: dict[str, tuple[int, Fact]] = {}
         for paragraph in self._paragraphs(bank):
             if window is not None and not window.overlaps(paragraph.occurred_start, paragraph.occurred_end):
                 continue
-            held = len(wanted.intersection(_WORD.findall(paragraph.text.casefold())))
-            if held:
-                found.setdefault(paragraph.text[:80], (held, paragraph))
-        ordered = sorted(found.values(), key=lambda pair: (-pair[0], pair[1].id))
-        return [fact for _, fact in ordered]
+            count = len(asked.intersection(_WORD.findall(paragraph.text.casefold())))
+            if count:
+                matches.setdefault(paragraph.text[:80], (count, paragraph))
+        ordered = sorted(matches.values(), key=lambda match: (-match[0], match[1].id))
+        return [paragraph for _, paragraph in ordered]
 
     def read(self, bank: str, ids: Sequence[str]) -> list[Fact]:
         """The paragraphs of `ids` in that order."""
-        known = {fact.id: fact for fact in self._paragraphs(bank)}
-        return [known[fact_id] for fact_id in ids if fact_id in known]
+        by_id = {paragraph.id: paragraph for paragraph in self._paragraphs(bank)}
+        return [by_id[fact_id] for fact_id in ids if fact_id in by_id]
 
     def _paragraphs(self, bank: str) -> Iterator[Fact]:
         home = self._folder / quote(check_bank_id(bank), safe="")
@@ -57,10 +57,10 @@ class NotesFolder:
 
 
 def _observation(bank: str, source: str, text: str, start: datetime | None, days: int) -> Fact:
-    ident = blake2b(f"{bank}\x1f{source}\x1f{text}".encode(), digest_size=12).hexdigest()
+    digest = blake2b(f"{bank}\x1f{source}\x1f{text}".encode(), digest_size=12).hexdigest()
     end = start + timedelta(days=days) if start is not None else None
     return Fact(
-        id=NOTE_PREFIX + ident,
+        id=NOTE_PREFIX + digest,
         bank=bank,
         text=text.replace("\x00", ""),
         type=FactType.OBSERVATION,

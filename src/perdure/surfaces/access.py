@@ -5,11 +5,13 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from ipaddress import ip_address
 
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput, Unauthorised
-from perdure.surfaces.keys import ApiKey, list_keys, match_key
+from perdure.surfaces.keys import ApiKey, Scope, list_keys, match_key
+from perdure.surfaces.workers import Workers
 
 FRESH_SECONDS = 1.0
 ONLY_LOCAL = "a server without keys answers only as localhost"
@@ -45,6 +47,17 @@ def check_port(host: str, port: int) -> None:
             raise InvalidInput("port", f"one to listen on at {host} ({error.strerror})", port) from error
 
 
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Somebody who was let in; without a key everything is open."""
+
+    key: ApiKey | None = None
+
+    def may(self, scope: Scope, bank: str) -> bool:
+        """Whether the caller may do this with that bank."""
+        return self.key is None or (self.key.allows(scope) and self.key.opens(bank))
+
+
 class KeyRing:
     """The keys as the store has them, read again when older than a second."""
 
@@ -53,21 +66,16 @@ class KeyRing:
         self._keys: list[ApiKey] = []
         self._read_at = float("-inf")
 
-    def fresh(self) -> bool:
-        """Whether the keys were read less than a second ago."""
-        return time.monotonic() - self._read_at < FRESH_SECONDS
+    async def admit(self, headers: Mapping[str, str], workers: Workers) -> ApiKey | None:
+        """The caller's key; None while there are no keys on a server that only this machine can reach.
 
-    def refresh(self) -> None:
-        """Read the keys from the store."""
-        self._keys = list_keys(self._engine)
-        self._read_at = time.monotonic()
-
-    def is_open(self) -> bool:
-        """Whether there are no keys at all on a server that only this machine can reach."""
-        return not self._keys and self._may_be_open
-
-    def key_of(self, headers: Mapping[str, str]) -> ApiKey:
-        """The caller's key; raises Unauthorised without a valid one."""
+        Raises Unauthorised without a valid key; whether an open server may answer is for `is_local` to say.
+        """
+        if time.monotonic() - self._read_at >= FRESH_SECONDS:
+            self._keys = await workers.run(list_keys, self._engine)
+            self._read_at = time.monotonic()
+        if not self._keys and self._may_be_open:
+            return None
         scheme, _, text = headers.get("authorization", "").partition(" ")
         key = match_key(self._keys, text.strip()) if scheme.lower() == "bearer" else None
         if key is None:

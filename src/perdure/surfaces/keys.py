@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from perdure.domain.bank import check_bank_id
 from perdure.domain.record import Record
-from perdure.engine import Perdure
 from perdure.errors import InvalidInput, NotFound
+
+if TYPE_CHECKING:  # the help of `perdure keys` loads no engine
+    from perdure.engine import Perdure
 
 KIND = "api_key"
 PREFIX = "pdr"
@@ -42,11 +45,9 @@ class ApiKey:
     digest: str = ""
 
     def opens(self, bank: str) -> bool:
-        """Whether the key's set holds the bank."""
         return self.banks == (EVERY_BANK,) or bank in self.banks
 
     def allows(self, scope: Scope) -> bool:
-        """Whether the key has the scope."""
         return scope in self.scopes or Scope.ADMIN in self.scopes
 
 
@@ -58,11 +59,10 @@ def create_key(
     name: str = "",
 ) -> tuple[ApiKey, str]:
     """A new key and its secret text, which cannot be had again."""
-    chosen = _banks(tuple(dict.fromkeys(banks)))
     key = ApiKey(
         id=secrets.token_hex(8),
         name=name,
-        banks=chosen,
+        banks=_banks(tuple(dict.fromkeys(banks))),
         scopes=_scopes(scopes),
         created_at=datetime.now(UTC),
     )
@@ -86,17 +86,16 @@ def revoke_key(engine: Perdure, key_id: str) -> None:
     """Take a key out of use; a running server notices within a second."""
     if not engine.records(KIND, ids=[key_id]):
         raise NotFound("key", key_id)
-    engine.forget_record(KIND, key_id)
+    engine.delete_record(KIND, key_id)
 
 
 def match_key(keys: Sequence[ApiKey], text: str) -> ApiKey | None:
     """The key whose secret this is; takes the same time whether or not the id is known."""
     prefix, _, rest = text.partition("_")
     key_id, _, _ = rest.partition("_")
-    found = next((key for key in keys if key.id == key_id), None) if prefix == PREFIX else None
-    expected = found.digest if found is not None else _NO_HASH
-    matches = hmac.compare_digest(_digest(text), expected)
-    return found if matches else None
+    named = next((key for key in keys if key.id == key_id), None) if prefix == PREFIX else None
+    matches = hmac.compare_digest(_digest(text), named.digest if named is not None else _NO_HASH)
+    return named if matches else None
 
 
 def _digest(text: str) -> str:

@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from perdure.domain.recall import Candidate, RecallResult, Recollection
 
+_PLAIN = frozenset({str, int, float, bool})
+
 
 def plain(value: Any) -> Any:
     """The value with dataclasses as objects, dates as ISO 8601 text, and sets sorted."""
+    if value is None or type(value) in _PLAIN:
+        return value
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, datetime):
@@ -51,7 +55,7 @@ def plain_recall(result: RecallResult) -> dict[str, Any]:
         },
         "degraded": plain(result.degraded),
         "timings_ms": {time.stage: round(time.milliseconds, 3) for time in result.timings},
-        "cut": [_candidate(candidate) for candidate in result.cut],
+        "cut": [plain_candidate(candidate) for candidate in result.cut],
     }
 
 
@@ -63,12 +67,13 @@ def _result(recollection: Recollection) -> dict[str, Any]:
         tokens=recollection.tokens,
         evidence=recollection.evidence.value,
         notes=list(recollection.notes),
-        explain=_candidate(recollection.candidate) if recollection.candidate is not None else None,
+        explain=plain_candidate(recollection.candidate) if recollection.candidate is not None else None,
     )
     return dict(fact)
 
 
-def _candidate(candidate: Candidate) -> dict[str, Any]:
+def plain_candidate(candidate: Candidate) -> dict[str, Any]:
+    """How a fact was found and scored, and why it was left out if it was."""
     return {
         "id": candidate.fact_id,
         "channels": {rank.channel: {"rank": rank.rank, "score": rank.score} for rank in candidate.ranks},
@@ -81,3 +86,8 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
         "score": candidate.score,
         "cut": candidate.cut,
     }
+
+
+def total_milliseconds(result: RecallResult) -> float:
+    """The time of a recall from beginning to end."""
+    return next((time.milliseconds for time in result.timings if time.stage == "total"), 0.0)

@@ -431,13 +431,14 @@ class RowsContract:
         first = Record(kind="op", id="1", bank=BANK, body={"state": "new", "n": [1]}, created_at=day(2))
         second = Record(kind="op", id="0", bank=BANK, created_at=day(3))
         with store.transaction(BANK) as tx:
-            tx.put_records([second, first, Record(kind="key", id="1", bank=BANK)])
+            tx.put_records([second, first, Record(kind="key", id="1")])
         with store.transaction(BANK) as tx:
             tx.put_records([Record(kind="op", id="1", bank=BANK, body={"state": "done"})])
         with store.reading(BANK) as reading:
             assert [record.id for record in reading.records("op")] == ["1", "0"]
             (done,) = reading.records("op", ["1", "no"])
             assert (done.bank, done.body, done.created_at) == (BANK, {"state": "done"}, day(2))
+            assert [record.bank for record in reading.records("key")] == [BANK]
         assert store.banks_with_records("op") == [BANK]
         with store.transaction(BANK) as tx:
             tx.delete_records("op", ["0", "1", "no"])

@@ -303,7 +303,8 @@ class MemoryTransaction(MemoryRows):
 
     def put_records(self, records: Sequence[Record]) -> None:
         if records:
-            _put_records(self._writable().records, records, self._now)
+            own = [replace(record, bank=self._bank_id) for record in records]
+            _put_records(self._writable().records, own, self._now)
 
     def delete_records(self, kind: str, ids: Sequence[str]) -> None:
         _drop(self.state.records, [(kind, record_id) for record_id in ids])

@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 from perdure import Perdure
-from perdure.surfaces.cli.draw.recall import draw_explained
-from perdure.surfaces.cli.draw.words import span
+from perdure.surfaces.cli.draw import span
+from perdure.surfaces.cli.draw_recall import draw_explained
 
 FACT = "Maya, who plays the cello in the evenings, moved from Porto to a small flat in Lisbon in March 2024."
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from perdure.evaluation.metrics import Ranking
-from perdure.surfaces.cli.evaluate import COLUMNS, Report, draw
+from perdure.evaluation.measures import Ranking, Report
+from perdure.surfaces.cli.evaluate import COLUMNS, draw
 
 ITEMS = [
     {

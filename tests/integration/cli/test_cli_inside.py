@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 
 from perdure.domain.fact import Fact
-from perdure.stores.sqlite import queries as catalog
-from perdure.stores.sqlite.fact_body import decode_facts
-from perdure.stores.sqlite.store import SqliteStore
+from perdure.stores.sqlite.queries import BankRows
 from perdure.surfaces.cli.main import ENTRIES
 
 TALK = [
@@ -86,12 +84,14 @@ def test_a_timeline_reads_what_it_shows_and_no_more(cli: Any, monkeypatch: pytes
     assert cli("retain", "talk.json").code == 0
     read: list[int] = []
 
-    def counted(bank: str, row: Sequence[Any]) -> dict[int, Fact]:
-        facts = decode_facts(bank, row)
+    facts_by_number = BankRows.facts_by_number
+
+    def counted(rows: BankRows, numbers: Sequence[int]) -> dict[int, Fact]:
+        facts = facts_by_number(rows, numbers)
         read.append(len(facts))
         return facts
 
-    monkeypatch.setattr(catalog, "decode_facts", counted)
+    monkeypatch.setattr(BankRows, "facts_by_number", counted)
     shown = cli("timeline", "--limit", "4", "--json").json
     assert shown["total"] == 30
     assert [fact["mentioned_at"][8:10] for fact in shown["facts"]] == ["27", "28", "29", "30"]
@@ -127,13 +127,13 @@ def test_a_timeline_is_bounded_by_the_date_it_shows(cli: Any) -> None:
 
 def test_an_entity_is_found_without_reading_the_others(talked: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
-    entities = SqliteStore.entities
+    entities = BankRows.entities
 
-    def watched(store: SqliteStore, bank: str, **wanted: Any) -> Any:
+    def watched(rows: BankRows, **wanted: Any) -> Any:
         asked.append(wanted)
-        return entities(store, bank, **wanted)
+        return entities(rows, **wanted)
 
-    monkeypatch.setattr(SqliteStore, "entities", watched)
+    monkeypatch.setattr(BankRows, "entities", watched)
     assert talked("facts", "--entity", "mAYA", "--json").json["facts"]
     assert talked("timeline", "--entity", "maya", "--json").json["facts"]
     assert talked("facts", "--entity", "nobody").code == 3

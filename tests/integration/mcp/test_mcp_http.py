@@ -17,7 +17,7 @@ import uvicorn
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
-from perdure import Perdure
+from perdure import Perdure, __version__
 from perdure.errors import Unauthorised
 from perdure.surfaces.access import check_exposure
 from perdure.surfaces.keys import create_key, revoke_key
@@ -171,6 +171,21 @@ def test_without_a_valid_key_nobody_gets_in(engine: Perdure) -> None:
         while http.post("/mcp", json=HELLO, headers=headers).status_code == 200:
             assert time.monotonic() < deadline
             time.sleep(0.1)
+
+
+def test_the_server_tells_its_name_version_and_instructions(engine: Perdure) -> None:
+    with serving(create_app(engine, "127.0.0.1")) as url:
+        told = httpx.post(f"{url}/mcp", json=HELLO, headers=ACCEPT).json()["result"]
+    assert told["serverInfo"] == {"name": "perdure", "version": __version__}
+    assert "tools" in told["capabilities"]
+    assert "Long-term memory" in told["instructions"]
+
+
+def test_with_a_key_the_server_answers_under_any_name(engine: Perdure) -> None:
+    _, secret = create_key(engine)
+    headers = {**ACCEPT, "Authorization": f"Bearer {secret}", "Host": "memory.example:8888"}
+    with serving(create_app(engine, "0.0.0.0")) as url, httpx.Client(base_url=url) as http:
+        assert http.post("/mcp", json=HELLO, headers=headers).status_code == 200
 
 
 @pytest.mark.parametrize("headers", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}])

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from perdure.dates import describe_window, read_dates
-from perdure.dates.detect import known_languages
+from perdure.dates.lexicon import known_languages
 from perdure.dates.templates import templates
 
 SAID = datetime(2023, 5, 8, 12, tzinfo=UTC)

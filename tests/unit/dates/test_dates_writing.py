@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from perdure.dates import Window, describe_window, make_absolute, occurred_window, read_anchors
+from perdure.dates import DateWindow, describe_window, make_absolute, occurred_window, read_anchors
 
 SAID = datetime(2023, 5, 8, 12, tzinfo=UTC)
 
@@ -103,7 +103,7 @@ def test_occurred_window(text: str) -> None:
 )
 def test_describe_window(start: tuple[int, ...] | None, end: tuple[int, ...] | None, expected: str) -> None:
     edges = [None if edge is None else datetime(*edge, tzinfo=UTC) for edge in (start, end)]  # type: ignore[misc]
-    assert describe_window(Window(*edges)) == expected
+    assert describe_window(DateWindow(*edges)) == expected
 
 
 ANCHORS = {

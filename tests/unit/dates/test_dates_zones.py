@@ -8,7 +8,6 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from perdure.dates import read_dates
-from perdure.errors import InvalidInput
 
 BERLIN = ZoneInfo("Europe/Berlin")
 
@@ -72,5 +71,5 @@ def test_the_edges_of_the_calendar_do_not_fail(reference: datetime) -> None:
 
 
 def test_an_unknown_language_is_named() -> None:
-    with pytest.raises(InvalidInput, match="language"):
+    with pytest.raises(ValueError, match="language"):
         read_dates("yesterday", datetime(2023, 1, 1), language="xx")

@@ -5,16 +5,18 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from perdure.domain.bank import EmbeddingModel
-from perdure.domain.filter import Filter
-from perdure.domain.recall import Candidate, Evidence, Hit, RecallResult
+from perdure.domain.filter import Filter, read_tags
+from perdure.domain.recall import Evidence, Hit, RecallResult
 from perdure.domain.time import AsOf, Window
 from perdure.errors import InvalidInput
 from perdure.extract.local.extractor import LocalExtractor
@@ -23,16 +25,18 @@ from perdure.models.rule_tagger import RuleTagger
 from perdure.models.tokens import token_counter
 from perdure.ports.embedder import Vector
 from perdure.ports.probe import KeywordProbe, Probe, TemporalProbe
-from perdure.recall.blend import cheap_strengths, with_relevance
-from perdure.recall.evidence import evidence_of
-from perdure.recall.parts import RecallComponents
+from perdure.recall.components import RecallComponents
+from perdure.recall.options import Hints, Include, MinScores
 from perdure.recall.pipeline import recall
-from perdure.recall.recipe import RECIPES, Blend, ChannelSpec, Recipe, find_recipe
-from perdure.recall.request import MinScores, RecallRequest, read_tags
-from perdure.retain.parts import RetainComponents
+from perdure.recall.recipe import ChannelSpec, Recipe
+from perdure.recall.request import RecallRequest
+from perdure.recall.track import RecallTracker
+from perdure.recipes import DEFAULT, RECIPES, find_recipe
+from perdure.retain.components import RetainComponents
 from perdure.retain.pipeline import retain
 from perdure.retain.request import RetainRequest, read_items
-from perdure.testing.memory_store import MemoryStore
+from perdure.stores.notes_folder import NotesFolder
+from perdure.testing.memory_store import MemoryReading, MemoryStore
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 
@@ -70,26 +74,34 @@ class FaultyStore(MemoryStore):
         self.hanging: type | None = None
         self.release = threading.Event()
 
-    def search(self, bank: str, probe: Probe, wanted: Filter, limit: int) -> list[Hit]:
-        if self.broken is not None and isinstance(probe, self.broken):
-            raise RuntimeError("index on fire")
-        if self.hanging is not None and isinstance(probe, self.hanging):
-            self.release.wait(10)
-        return super().search(bank, probe, wanted, limit)
+    @contextmanager
+    def reading(self, bank: str) -> Iterator[MemoryReading]:
+        with super().reading(bank) as reading:
+            search = reading.search
+
+            def faulty_search(probe: Probe, where: Filter, limit: int) -> list[Hit]:
+                if self.broken is not None and isinstance(probe, self.broken):
+                    raise RuntimeError("index on fire")
+                if self.hanging is not None and isinstance(probe, self.hanging):
+                    self.release.wait(10)
+                return search(probe, where, limit)
+
+            reading.search = faulty_search  # type: ignore[method-assign]
+            yield reading
 
 
 @pytest.fixture
-def parts() -> Iterator[RecallComponents]:
+def components() -> Iterator[RecallComponents]:
     store = FaultyStore()
     embedder = HashingEmbedder()
-    making = RetainComponents(
+    retaining = RetainComponents(
         store=store, extractor=LocalExtractor(RuleTagger()), clock=lambda: NOW, embedder=embedder
     )
     items = [
         {"content": text, "speaker": who, "timestamp": when, "tags": tags, "document_id": f"{who} {when}"}
         for who, text, when, tags in TURNS
     ]
-    retain(making, RetainRequest(bank="b", items=read_items(items, {})))
+    retain(retaining, RetainRequest(bank="b", items=read_items(items, {})))
     with ThreadPoolExecutor(8) as executor:
         yield RecallComponents(
             store=store,
@@ -102,8 +114,8 @@ def parts() -> Iterator[RecallComponents]:
         store.release.set()
 
 
-def ask(parts: RecallComponents, query: str, **options: Any) -> RecallResult:
-    return recall(parts, RecallRequest(bank="b", query=query, **options))
+def ask(components: RecallComponents, query: str, **options: Any) -> RecallResult:
+    return recall(components, RecallRequest(**{"bank": "b", "query": query, "recipe": DEFAULT, **options}))
 
 
 def texts(result: RecallResult) -> list[str]:
@@ -111,71 +123,73 @@ def texts(result: RecallResult) -> list[str]:
 
 
 @pytest.mark.parametrize("recipe", sorted(RECIPES))
-def test_every_recipe_finds_the_cat(parts: RecallComponents, recipe: str) -> None:
-    result = ask(parts, "What is Bob's cat called?", recipe=find_recipe(recipe))
+def test_every_recipe_finds_the_cat(components: RecallComponents, recipe: str) -> None:
+    result = ask(components, "What is Bob's cat called?", recipe=find_recipe(recipe))
     assert "Miso" in texts(result)[0]
     assert result.recipe == recipe
 
 
-def test_the_same_question_gives_the_same_answer(parts: RecallComponents) -> None:
-    one, other = ask(parts, "Where does Alice work?"), ask(parts, "Where does Alice work?")
+def test_the_same_question_gives_the_same_answer(components: RecallComponents) -> None:
+    one, other = ask(components, "Where does Alice work?"), ask(components, "Where does Alice work?")
     assert [(r.fact.id, r.score) for r in one] == [(r.fact.id, r.score) for r in other]
 
 
-def test_the_cross_encoder_reads_no_text_twice(parts: RecallComponents) -> None:
-    result = ask(parts, "What is Bob's cat called?", explain=True)
-    reranker = parts.reranker
+def test_the_cross_encoder_reads_no_text_twice(components: RecallComponents) -> None:
+    result = ask(components, "What is Bob's cat called?", explain=True)
+    reranker = components.reranker
     assert isinstance(reranker, WordReranker)
     assert len(reranker.read) == len(set(reranker.read)) > 1
     views = [len(r.candidate.logits) for r in result if r.candidate is not None]
     assert sorted(views) == [1, 2, 2, 2, 2]
 
 
-def test_vectors_of_another_model_are_not_compared(parts: RecallComponents) -> None:
+def test_vectors_of_another_model_are_not_compared(components: RecallComponents) -> None:
     class Renamed(HashingEmbedder):
         model = EmbeddingModel("another", 64)
 
-    result = ask(replace(parts, embedder=Renamed()), "What is Bob's cat called?", explain=True)
+    result = ask(replace(components, embedder=Renamed()), "What is Bob's cat called?", explain=True)
     assert "Miso" in texts(result)[0]
     assert [lost.part for lost in result.degraded] == ["semantic"]
     assert "reembed" in result.degraded[0].reason
     assert not any(rank.channel == "semantic" for r in result if r.candidate for rank in r.candidate.ranks)
 
 
-def test_a_dead_channel_costs_its_hits_and_is_named(parts: RecallComponents) -> None:
-    parts.store.broken = KeywordProbe  # type: ignore[attr-defined]
-    result = ask(parts, "What is Bob's cat called?")
+def test_a_dead_channel_costs_its_hits_and_is_named(components: RecallComponents) -> None:
+    components.store.broken = KeywordProbe  # type: ignore[attr-defined]
+    result = ask(components, "What is Bob's cat called?")
     assert [d.part for d in result.degraded] == ["keyword"]
     assert "index on fire" in result.degraded[0].reason
     assert any("Miso" in text for text in texts(result))
 
 
 @pytest.mark.parametrize(("probe", "channel"), [(KeywordProbe, "keyword"), (TemporalProbe, "temporal")])
-def test_a_hanging_channel_is_left_behind(parts: RecallComponents, probe: type[Probe], channel: str) -> None:
-    parts.store.hanging = probe  # type: ignore[attr-defined]
-    result = ask(parts, "What did Bob do in November 2023?", channel_timeout=0.3, explain=True)
+def test_a_hanging_channel_is_left_behind(
+    components: RecallComponents, probe: type[Probe], channel: str
+) -> None:
+    components.store.hanging = probe  # type: ignore[attr-defined]
+    result = ask(components, "What did Bob do in November 2023?", channel_timeout=0.3, explain=True)
     assert [d.part for d in result.degraded] == [channel]
     assert "longer than 0.3 s" in result.degraded[0].reason
     found = {rank.channel for r in result if r.candidate is not None for rank in r.candidate.ranks}
     assert found == {"semantic", "neighbourhood", "keyword", "graph", "temporal"} - {channel}
 
 
-def test_filters_hold_in_every_channel(parts: RecallComponents) -> None:
-    tags = read_tags(["home"], "any_strict", None)
+def test_filters_hold_in_every_channel(components: RecallComponents) -> None:
+    tags = read_tags(["home"], "any_strict")
     for recipe in RECIPES.values():
-        result = ask(parts, "Alice Google Lisbon cat bread", tags=tags, recipe=recipe)
+        result = ask(components, "Alice Google Lisbon cat bread", where=Filter(tags=tags), recipe=recipe)
         assert all(r.fact.tags == {"home"} for r in result)
-    untagged = ask(parts, "Elm Street bakery", tags=read_tags(["home"], "any", None))
+    untagged = ask(components, "Elm Street bakery", where=Filter(tags=read_tags(["home"])))
     assert {frozenset(r.fact.tags) for r in untagged} <= {frozenset({"home"}), frozenset()}
 
 
-def test_during_filters_and_a_window_only_ranks(parts: RecallComponents) -> None:
+def test_during_filters_and_a_window_only_ranks(components: RecallComponents) -> None:
     year = Window(datetime(2021, 1, 1, tzinfo=UTC), datetime(2022, 1, 1, tzinfo=UTC))
-    strict = ask(parts, "What did Alice do?", during=year)
+    strict = ask(components, "What did Alice do?", where=Filter(during=year))
     assert texts(strict)
     assert all("marathon" in text for text in texts(strict))
-    unasked = ask(parts, "What did Alice do?")
-    ranked = ask(parts, "What did Alice do?", temporal_window=year)
+    unasked = ask(components, "What did Alice do?")
+    ranked = ask(components, "What did Alice do?", hints=Hints(window=year))
     assert len(ranked) > len(strict)
     gained = {r.fact.id: r.score for r in ranked}
     before = {r.fact.id: r.score for r in unasked}
@@ -184,21 +198,21 @@ def test_during_filters_and_a_window_only_ranks(parts: RecallComponents) -> None
         assert (gained[recollection.fact.id] > before[recollection.fact.id]) == inside
 
 
-def test_nothing_was_known_before_it_was_recorded(parts: RecallComponents) -> None:
+def test_nothing_was_known_before_it_was_recorded(components: RecallComponents) -> None:
     past = AsOf(known=NOW - timedelta(days=1))
-    assert texts(ask(parts, "What is Bob's cat called?", as_of=past)) == []
+    assert texts(ask(components, "What is Bob's cat called?", where=Filter(as_of=past))) == []
 
 
-def test_an_anchor_becomes_a_bound(parts: RecallComponents) -> None:
-    result = ask(parts, "What did Alice do before she joined Google?")
+def test_an_anchor_becomes_a_bound(components: RecallComponents) -> None:
+    result = ask(components, "What did Alice do before she joined Google?")
     assert result.query.window is not None
     assert result.query.window.end is not None
     assert result.query.window.end.year == 2022
     assert result.query.anchors
 
 
-def test_explain_tells_ranks_scores_and_what_was_cut(parts: RecallComponents) -> None:
-    result = ask(parts, "What is Bob's cat called?", explain=True, limit=1)
+def test_explain_tells_ranks_scores_and_what_was_cut(components: RecallComponents) -> None:
+    result = ask(components, "What is Bob's cat called?", explain=True, limit=1)
     [best] = result.recollections
     assert best.candidate is not None
     assert {rank.channel for rank in best.candidate.ranks} >= {"semantic", "keyword"}
@@ -211,35 +225,35 @@ def test_explain_tells_ranks_scores_and_what_was_cut(parts: RecallComponents) ->
     }
 
 
-def test_the_budget_of_tokens_is_kept(parts: RecallComponents) -> None:
-    result = ask(parts, "Alice Bob", max_tokens=30)
+def test_the_budget_of_tokens_is_kept(components: RecallComponents) -> None:
+    result = ask(components, "Alice Bob", max_tokens=30)
     assert result.tokens <= 30
     assert len(result) < 5
-    assert len(ask(parts, "Alice Bob", max_tokens=0)) == 0
+    assert len(ask(components, "Alice Bob", max_tokens=0)) == 0
 
 
-def test_chunks_have_a_budget_of_their_own(parts: RecallComponents) -> None:
-    result = ask(parts, "cat", include_chunks=True, max_chunk_tokens=5)
-    assert sum(parts.tokens.count(chunk.text) for chunk in result.chunks) <= 5
+def test_chunks_have_a_budget_of_their_own(components: RecallComponents) -> None:
+    result = ask(components, "cat", include=Include(chunks=True, max_chunk_tokens=5))
+    assert sum(components.tokens.count(chunk.text) for chunk in result.chunks) <= 5
 
 
-def test_score_floors(parts: RecallComponents) -> None:
-    assert len(ask(parts, "cat", min_scores=MinScores(final=1.1))) == 0
-    kept = ask(parts, "What is Bob's cat called?", min_scores=MinScores(reranker=0.5))
-    assert 0 < len(kept) < len(ask(parts, "What is Bob's cat called?"))
+def test_score_floors(components: RecallComponents) -> None:
+    assert len(ask(components, "cat", min_scores=MinScores(final=1.1))) == 0
+    kept = ask(components, "What is Bob's cat called?", min_scores=MinScores(reranker=0.5))
+    assert 0 < len(kept) < len(ask(components, "What is Bob's cat called?"))
 
 
-def test_an_unrelated_question_has_no_strong_evidence(parts: RecallComponents) -> None:
-    assert ask(parts, "quantum chromodynamics lattice").evidence is not Evidence.STRONG
-    assert recall(parts, RecallRequest(bank="empty", query="anything")).evidence is Evidence.NONE
+def test_an_unrelated_question_has_no_strong_evidence(components: RecallComponents) -> None:
+    assert ask(components, "quantum chromodynamics lattice").evidence is not Evidence.STRONG
+    assert ask(components, "anything", bank="empty").evidence is Evidence.NONE
 
 
-def test_a_recipe_of_ones_own(parts: RecallComponents) -> None:
+def test_a_recipe_of_ones_own(components: RecallComponents) -> None:
     mine = Recipe(name="mine", channels=(ChannelSpec(name="keyword", limit=2),), cross_pool=0, limit=1)
-    assert len(ask(parts, "Google engineer", recipe=mine)) == 1
+    assert len(ask(components, "Google engineer", recipe=mine)) == 1
     wrong = Recipe(name="wrong", channels=(ChannelSpec(name="telepathy"),))
     with pytest.raises(InvalidInput, match="telepathy"):
-        ask(parts, "Google", recipe=wrong)
+        ask(components, "Google", recipe=wrong)
 
 
 @pytest.mark.parametrize(
@@ -249,20 +263,22 @@ def test_a_recipe_of_ones_own(parts: RecallComponents) -> None:
         ({"query": "x" * 30_000}, "query"),
         ({"query": "x", "max_tokens": -1}, "max_tokens"),
         ({"query": "x", "limit": 0}, "limit"),
-        ({"query": "x", "max_classification": 9}, "max_classification"),
     ],
 )
 def test_bad_requests_name_the_field(options: dict[str, Any], field: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        RecallRequest(bank="b", **options)
+        RecallRequest(bank="b", recipe=DEFAULT, **options)
     assert caught.value.field == field
 
 
 def test_questions_about_my_things_and_about_what_you_said_mark_whose_words_count(
-    parts: RecallComponents,
+    components: RecallComponents,
 ) -> None:
-    making = RetainComponents(
-        store=parts.store, extractor=LocalExtractor(RuleTagger()), clock=lambda: NOW, embedder=parts.embedder
+    retaining = RetainComponents(
+        store=components.store,
+        extractor=LocalExtractor(RuleTagger()),
+        clock=lambda: NOW,
+        embedder=components.embedder,
     )
     turns = [
         {
@@ -272,26 +288,44 @@ def test_questions_about_my_things_and_about_what_you_said_mark_whose_words_coun
         },
         {"content": "The red bike has a steel frame now.", "speaker": "user", "role": "user"},
     ]
-    retain(making, RetainRequest(bank="b", items=read_items(turns, {})))
-    assert _marked(ask(parts, "What frame does my red bike have?", explain=True)) == {"user"}
-    assert _marked(ask(parts, "What did you say a red bike costs?", explain=True)) == {"assistant"}
-    assert _marked(ask(parts, "What does a red bike cost?", explain=True)) == set()
+    retain(retaining, RetainRequest(bank="b", items=read_items(turns, {})))
+    assert _marked(ask(components, "What frame does my red bike have?", explain=True)) == {"user"}
+    assert _marked(ask(components, "What did you say a red bike costs?", explain=True)) == {"assistant"}
+    assert _marked(ask(components, "What does a red bike cost?", explain=True)) == set()
 
 
 def _marked(result: RecallResult) -> set[str]:
     return {r.fact.speaker for r in result if r.candidate is not None and r.candidate.by_role}
 
 
-def test_whose_words_count_adds_its_weight() -> None:
-    plain, marked = Candidate(fact_id="a"), Candidate(fact_id="b", by_role=True)
-    assert cheap_strengths([plain, marked], Blend(role=3.0)) == [0.0, 3.0]
-    assert [c.fact_id for c in with_relevance([plain, marked], Blend(role=3.0))] == ["b", "a"]
+def test_a_recall_is_counted_unless_it_is_not_tracked(components: RecallComponents) -> None:
+    tracker = RecallTracker(components.store)
+    tracked = replace(components, tracker=tracker)
+    ask(tracked, "What is Bob's cat called?", limit=1, track=False)
+    best = ask(tracked, "What is Bob's cat called?", limit=1).recollections[0].fact
+    tracker.close()
+    with components.store.reading("b") as reading:
+        [fact] = reading.facts([best.id])
+    assert (fact.recall_count, fact.recall_times) == (1, (components.clock(),))
 
 
-def test_what_the_cross_encoder_did_not_read_is_no_better_than_the_weakest_it_read() -> None:
-    strong, weak, nothing = (Candidate(fact_id=str(r), rerank=r) for r in (0.999, 0.7, 0.1))
-    unread = Candidate(fact_id="unread")
-    assert evidence_of([strong, weak, unread]) == [Evidence.STRONG, Evidence.WEAK, Evidence.WEAK]
-    assert evidence_of([strong, nothing, unread]) == [Evidence.STRONG, Evidence.NONE, Evidence.NONE]
-    assert evidence_of([strong, unread])[1] is Evidence.WEAK
-    assert evidence_of([unread]) == [Evidence.WEAK]
+def test_notes_of_a_folder_are_recalled_beside_facts_and_never_counted(
+    components: RecallComponents, tmp_path: Path
+) -> None:
+    weekly = tmp_path / "b" / "weekly"
+    weekly.mkdir(parents=True)
+    (weekly / "2023-W45.md").write_text(
+        "# Week 45\n\nBob's cat Miso learnt to open doors.\n\nNothing else.\n"
+    )
+    tracker = RecallTracker(components.store)
+    with_notes = replace(components, notes=NotesFolder(tmp_path), tracker=tracker)
+    result = ask(with_notes, "What did the cat Miso learn?", recipe=find_recipe("abmind"), explain=True)
+    [note] = [one for one in result if one.fact.id.startswith("note:")]
+    assert note.text == "Bob's cat Miso learnt to open doors."
+    assert note.fact.occurred_start == datetime(2023, 11, 6, tzinfo=UTC)
+    assert note.candidate is not None
+    assert [rank.channel for rank in note.candidate.ranks] == ["notes"]
+    tracker.close()
+    outside = Hints(window=Window(datetime(2024, 1, 1, tzinfo=UTC), None))
+    later = ask(with_notes, "What did the cat Miso learn?", recipe=find_recipe("abmind"), hints=outside)
+    assert not any(one.fact.id.startswith("note:") for one in later)

@@ -1,105 +1,159 @@
-"""Month names, and the judgement whether "may", "march" or "April" is a month at all."""
+"""Months and years: "Jan.", "'95", "nineteen eighty six", and whether "may" or "2049" is one at all."""
 
 from __future__ import annotations
 
 from perdure.dates.grammar.numbers import two_digit_year, year_words
-from perdure.dates.tokens import Scan
-from perdure.dates.wordsets import word_set
+from perdure.dates.grammar.numeric import continues, inside_number
+from perdure.dates.lexicon import word_set
+from perdure.dates.nodes import Match, calendar_year
+from perdure.dates.scan import Scan
 
-_LEADS = word_set(
+_MONTH_LEADS = word_set(
     "in since until till by of from during before after last next early late mid between through throughout around about "
     "previous past coming following on to for starting beginning ending late later earlier every each end middle start "
     "than until'til til past current w/c month"
 )
-_VERBS = frozenset(("may", "march", "mar", "sept", "jan"))
-_NAMES = frozenset(("april", "may", "june", "august", "jan", "march"))
-_AFTER_MODAL = word_set(
-    "to through until till and - , . ; ! ? ) for when with is was we i he she they it at on in or"
+_MONTH_VERBS = word_set("may march mar sept jan")
+_MONTH_NAMES = word_set("april may june august jan march")
+_AFTER_MAY = word_set("to through until till and - , . ; ! ? ) for when with is was we he she they at on in")
+_YEAR_LEADS = word_set(
+    "in since until till by of from during before after for to through year and or not than between around about circa early late mid "
+    "- – ~ ( [ , > < = the this that until'til summer winter spring fall autumn as back on"
 )
+_WEAK_YEAR_LEADS = word_set("for to of about around than =")
+_NUMBERED = word_set(
+    "room number no page code id flight route model building suite unit apartment bus gate version extension ext pin"
+)
+_AFTER_YEAR = word_set(
+    "is was were are will would has had have did does and or but to through until till in at with for as when while that which by on from"
+)
+_COUNTED = word_set("people usd euro kg km percent m men women children")
+_OPENS_YEAR = word_set("( [ \" ' , - ~ – > < = : / “ ‘")
 
 
 def month_at(scan: Scan, i: int) -> tuple[int, int] | None:
     """A month's number and the index after its name, with the dot of "Jan."."""
     month = scan.lex.months.get(scan.words[i])
-    if month is None or (i and scan.words[i - 1] in ("$", "#", "@") and not scan.spaced[i]):
+    if month is None or (scan.words[i - 1] in ("$", "#", "@") and not scan.spaced[i]):
         return None
     j = i + 1
-    dotted = scan.words[j] == "." and not scan.spaced[j] and scan.ends[i] - scan.starts[i] <= 4
-    if (
-        dotted
-        and scan.words[i] != "may"
-        and (scan.numbers[j + 1] is not None or scan.words[j + 1] in (",", "-"))
-    ):
+    dotted = (
+        scan.words[j] == "." and not scan.spaced[j] and len(scan.words[i]) <= 4 and scan.words[i] != "may"
+    )
+    if dotted and (scan.numbers[j + 1] is not None or scan.words[j + 1] in (",", "-")):
         j += 1
     return month, j
 
 
 def month_alone(scan: Scan, i: int, j: int) -> bool:
     """Whether the month name in tokens [i, j) is a month though no day or year follows."""
-    word = scan.words[i]
-    previous = scan.words[i - 1] if i else ""
-    if (
-        len(word) == 3
-        and word != "may"
-        and scan.surface(i).isupper()
-        and not scan.text.isupper()
-        and previous not in _LEADS
-    ):
+    word, previous = scan.words[i], scan.words[i - 1]
+    shouted = len(word) == 3 and word != "may" and scan.surface(i).isupper() and not scan.text.isupper()
+    if shouted and previous not in _MONTH_LEADS:
         return False
     if word == "may" and previous in ("this", "that", "it", "which", "these", "those"):
-        return (
-            previous == "this"
-            and (j >= scan.size or scan.words[j] in _AFTER_MODAL)
-            and scan.words[j] not in ("or", "it", "i")
-        )
-    if previous in _LEADS or previous in scan.lex.shifts:
+        return previous == "this" and (j >= scan.size or scan.words[j] in _AFTER_MAY)
+    if previous in _MONTH_LEADS or previous in scan.lex.shifts or (previous == "the" and word != "march"):
         return True
-    if previous == "the" and word not in ("march",):
-        return True
-    if word in _VERBS:
-        if not scan.capitalised(i) or (word == "may" and (i == 0 or previous in (".", "!", "?"))):
+    if word in _MONTH_VERBS:
+        if not scan.capitalised(i) or (word == "may" and previous in ("", ".", "!", "?")):
             return scan.size == 1 and word != "may"
         return previous in ("-", ",", "and", "or", "&", "/", "(") or (word != "may" and i > 0)
-    return not (word in _NAMES and _looks_like_name(scan, i, j))
+    return word not in _MONTH_NAMES or not _looks_like_name(scan, i, j)
 
 
 def _looks_like_name(scan: Scan, i: int, j: int) -> bool:
+    """Whether a person is called so: "April said", "June Carter"."""
     following = scan.words[j]
-    if following in ("'", "said", "says", "asked", "told", "is", "was", "likes", "and", "has", "went", "'s"):
-        return scan.capitalised(i) and following not in ("is", "was", "and")
-    return (
-        scan.capitalised(j)
-        and following.isalpha()
-        and following not in scan.lex.weekdays
-        and following not in scan.lex.months
-    )
+    if following in ("'", "said", "says", "asked", "told", "likes", "has", "went", "'s"):
+        return scan.capitalised(i)
+    if following in ("is", "was", "and") or not following.isalpha() or not scan.capitalised(j):
+        return False
+    return following not in scan.lex.weekdays and following not in scan.lex.months
 
 
 def year_after(scan: Scan, j: int) -> tuple[int, int] | None:
     """The year that completes a month or a day: ", 2016", "of 87", "in 2019", "'95", "nineteen eighty six"."""
     k = j
-    if scan.words[k] in (",", "-", "/", ".") and (scan.words[k] == "," or not scan.spaced[k + 1]):
+    if scan.words[k] == "," or (scan.words[k] in ("-", "/", ".") and not scan.spaced[k + 1]):
         k += 1
     linked = scan.words[k] in ("of", "in")
     if linked:
         k = scan.skip(scan.skip(scan.skip(k + 1, "the"), "year"), "of")
     width, number = scan.digits(k), scan.numbers[k]
     if width == 4 and number is not None and 1000 <= number <= 2999:
-        return (number, k + 1) if not _part_of_number(scan, k + 1) else None
-    apostrophe = scan.words[k] in ("'", "’", "‘")
-    if apostrophe and scan.digits(k + 1) == 2 and not scan.spaced[k + 1]:
+        return None if _part_of_number(scan, k + 1) else (number, k + 1)
+    if scan.words[k] in ("'", "’", "‘") and scan.digits(k + 1) == 2 and not scan.spaced[k + 1]:
         return two_digit_year(scan.numbers[k + 1] or 0)[0], k + 2
-    if scan.words[k - 1] == "of" and linked and width == 2 and number is not None:
+    if linked and scan.words[k - 1] == "of" and width == 2 and number is not None:
         return two_digit_year(number)[0], k + 1
-    if scan.words[k] in scan.lex.cardinals:
-        return year_words(scan, k)
-    return None
+    return year_words(scan, k) if scan.words[k] in scan.lex.cardinals else None
 
 
 def _part_of_number(scan: Scan, j: int) -> bool:
-    return (
-        scan.words[j] in (":", "/", ".", ",")
-        and not scan.spaced[j]
-        and scan.digits(j + 1) > 0
-        and not scan.spaced[j + 1]
-    )
+    return scan.words[j] in (":", "/", ".", ",") and scan.tight(j) and scan.digits(j + 1) > 0
+
+
+def year(scan: Scan, i: int) -> Match | None:
+    """ "2008", "year 2012", "the year 2020", "nineteen ninety six"."""
+    words = scan.words
+    j = i + 2 if scan.at(i, "the", "year") else scan.skip(i, "year")
+    named = j > i
+    if named and words[j] == "of":
+        return None
+    spoken = year_words(scan, j) if words[j] in scan.lex.cardinals else None
+    if spoken is not None and 1500 <= spoken[0] <= 2199 and (named or _is_spoken_year(scan, i, spoken[1])):
+        return calendar_year(spoken[0]), spoken[1]
+    if (number := scan.numbers[j]) is None or scan.digits(j) != 4:
+        return None
+    if (named and 1 <= number <= 2999) or (1500 <= number <= 2199 and _is_year(scan, j, number)):
+        return calendar_year(number), j + 1
+    return None
+
+
+def _is_spoken_year(scan: Scan, i: int, j: int) -> bool:
+    return scan.words[i - 1] in _YEAR_LEADS and not _counts(scan, j)
+
+
+def _is_year(scan: Scan, j: int, number: int) -> bool:
+    """Whether a number from 1500 to 2199 is a year and not a quantity or a piece of a code."""
+    words = scan.words
+    previous, following = words[j - 1], words[j + 1]
+    if inside_number(scan, j) and (previous != "-" or scan.digits(j - 2) != 4 or _in_code(scan, j - 2)):
+        return False
+    if continues(scan, j + 1, "/.,:") or (continues(scan, j + 1, "-") and scan.year_in_digits(j + 2) is None):
+        return False
+    if previous in _NUMBERED or (previous == "." and words[j - 2] == "no"):
+        return False
+    if following == "-" and scan.digits(j + 2) in (1, 2) and words[j + 3] not in scan.lex.months:
+        return False
+    if following in ("bc", "bce") or (number > scan.now.year + 1 and _in_title(scan, j)):
+        return False
+    if not scan.spaced[j] and previous not in _OPENS_YEAR:
+        return False
+    if previous == "-" and scan.numbers[j - 2] is not None and scan.digits(j - 2) != 4:
+        return False
+    if following in ("-", "/", ":") and scan.tight(j + 1) and words[j + 2].isalnum():
+        return words[j + 2] in scan.lex.months or scan.digits(j + 2) == 4
+    if not scan.spaced[j + 1] and following.isalpha():
+        return False
+    return (previous in _YEAR_LEADS and previous not in _WEAK_YEAR_LEADS) or not _counts(scan, j + 1)
+
+
+def _in_title(scan: Scan, j: int) -> bool:
+    """Whether a name stands before the number: "Blade Runner 2049"."""
+    previous = scan.words[j - 1]
+    return j > 0 and scan.capitalised(j - 1) and previous.isalpha() and previous not in _YEAR_LEADS
+
+
+def _in_code(scan: Scan, j: int) -> bool:
+    """Whether the number at an index is itself glued to something before it."""
+    return j > 0 and not scan.spaced[j] and scan.words[j - 1] in ("-", "/", ".", ",")
+
+
+def _counts(scan: Scan, j: int) -> bool:
+    """Whether a noun follows that a number before it counts: "2000 people"."""
+    word = scan.words[j]
+    if not word.isalpha() or word in _AFTER_YEAR or word in scan.lex.months or scan.capitalised(j):
+        return False
+    return word in _COUNTED or (word.endswith("s") and not word.endswith("ss"))

@@ -1,155 +1,119 @@
-"""Ranges from one expression to another: "from Nov to March", "between 3 and 12 of Sept", "2014-2018"."""
+"""Ranges and bounds: "from Nov to March", "between 3 and 12 of Sept", "before 2018", "around 3", "2012 or later"."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from perdure.dates.calendar import DAY, add_months, is_date, month_start
-from perdure.dates.grammar.clockranges import connector
-from perdure.dates.grammar.combine import operand
-from perdure.dates.grammar.moments import now
+from perdure.dates.grammar.clock import expected_clock, match_of
 from perdure.dates.grammar.months import month_at, year_after
-from perdure.dates.grammar.numbers import cardinal, ordinal
-from perdure.dates.grammar.numeric import glued, inside_number, node_with_year
-from perdure.dates.grammar.pinning import days_of, on_days
+from perdure.dates.grammar.numbers import day_number, ordinal
+from perdure.dates.grammar.numeric import glued, inside_number
 from perdure.dates.grammar.portions import portion
-from perdure.dates.nodes import Alt, Match, Node, calendar_day, day_node, day_of_month
-from perdure.dates.tokens import Scan
+from perdure.dates.grammar.times import connector, meal, now
+from perdure.dates.lexicon import word_set
+from perdure.dates.nodes import Alt, Match, Node, day_node, days_of, opened
+from perdure.dates.scan import Scan
+
+_TIMED = frozenset(("time", "datetime", "datetimerange", "timerange"))
+_DATED = frozenset(("datetime", "datetimerange"))
+_PORTIONS = (None, "start", "mid", "end")
 
 
 def date_range(scan: Scan, i: int) -> Match | None:
     """A range with two ends."""
     lead = scan.words[i]
-    if lead in ("from", "between", "in") or (lead == "starting" and scan.words[i + 1] == "from"):
-        j = i + 2 if lead == "starting" else i + 1
-        if lead == "in" and scan.digits(j) != 4:
-            return None
-        found = _two_ends(scan, j, lead == "between", True)
-        if found is not None and lead == "in" and found[0].alts and not _plain_years(found[0]):
-            return None
-        return found
-    return _two_ends(scan, i, False, False)
+    if lead == "in":
+        # "in 2014-2018": after "in" only years make a range.
+        match = _two_ends(scan, i + 1, False) if scan.digits(i + 1) == 4 else None
+        return match if match is None or not match[0].alts or match[0].grain == "year" else None
+    if lead in ("from", "between"):
+        return _two_ends(scan, i + 1, lead == "between")
+    return _two_ends(scan, i + 2 if scan.at(i, "starting", "from") else i, False)
 
 
-def _plain_years(node: Node) -> bool:
-    return node.grain == "year"
-
-
-def _two_ends(scan: Scan, j: int, between: bool, announced: bool) -> Match | None:
-    days = _days_of_one_month(scan, j, between, announced)
+def _two_ends(scan: Scan, j: int, between: bool) -> Match | None:
+    days = _days_of_one_month(scan, j, between)
     if days is not None:
         return days
-    first = endpoint(scan, j)
-    if first is None:
+    if (first := _endpoint(scan, j)) is None:
         return None
     node, k = first
     if scan.words[k] == "," and connector(scan, k + 1, between) and scan.words[k + 1] != "-":
         k += 1
-    after = connector(scan, k, between)
-    if after is None:
+    if (after := connector(scan, k, between)) is None:
         return None
     if scan.words[after] == "date" and node.kind in ("date", "range"):
-        joined = join(scan, node, day_node([scan.today]))
-        return None if joined is None else (joined, after + 1)
-    short = _second_day(scan, node, after)
-    if short is not None:
-        return short
-    second = endpoint(scan, after)
-    if second is None:
-        return None
-    joined = join(scan, node, second[0])
-    return None if joined is None else (joined, second[1])
+        second: Match | None = (day_node([scan.today]), after + 1)
+    else:
+        short = _second_day(scan, node, after)
+        if short is not None:
+            return short
+        second = _endpoint(scan, after)
+    joined = None if second is None else _join(scan, node, second[0])
+    return None if second is None or joined is None else (joined, second[1])
 
 
-def endpoint(scan: Scan, j: int) -> Match | None:
+def _endpoint(scan: Scan, j: int) -> Match | None:
     """An end of a range; "the end of March" is the moment when March ends."""
     k = scan.skip(j, "the")
     part = portion(scan, k)
     if part is not None and scan.words[k] in ("end", "beginning", "start", "middle"):
         return _edge(part[0]), part[1]
-    found = operand(scan, j)
-    if found is not None:
-        return found
-    if k > j:
-        inner = operand(scan, k)
-        return inner if inner is not None and inner[0].kind in ("range", "date") else _bare_day(scan, j)
-    return now(scan, j) or _bare_day(scan, j)
+    match = scan.operand(j)
+    if match is not None:
+        return match
+    if k == j:
+        return now(scan, j)
+    match = scan.operand(k)
+    return match if match is not None and match[0].kind in ("range", "date") else _bare_day(scan, k)
 
 
 def _edge(part: Node) -> Node:
-    alts = []
-    for alt in part.alts:
-        assert alt.start is not None
-        assert alt.stop is not None
-        edge = {
-            "start": alt.start,
-            "end": alt.stop,
-            "mid": alt.start.replace(day=16) if part.grain == "month" else alt.start,
-        }[part.mod or "start"]
-        alts.append(Alt(edge, None, edge))
-    return Node("range", part.grain, alts, tags=frozenset(("edge",)))
+    edges = [stop if part.mod == "end" else start for start, stop in part.bounds]
+    if part.mod == "mid" and part.grain == "month":
+        edges = [edge.replace(day=16) for edge in edges]
+    return Node("range", part.grain, [Alt(edge, None, edge) for edge in edges])
 
 
-def _bare_day(scan: Scan, j: int) -> Match | None:
+def _bare_day(scan: Scan, k: int) -> Match | None:
     """ "the twenty-seventh" where a date is expected."""
-    k = scan.skip(j, "the")
     day = ordinal(scan, k)
-    if day is None or not 1 <= day[0] <= 31 or k == j:
-        return None
-    return day_of_month(scan, day[0]), day[1]
+    return (scan.day_of_month(day[0]), day[1]) if day is not None and 1 <= day[0] <= 31 else None
 
 
-def _number(scan: Scan, j: int) -> tuple[int, int] | None:
-    k = scan.skip(j, "the")
-    found = ordinal(scan, k) or cardinal(scan, k)
-    if found is None or not 1 <= found[0] <= 31 or scan.digits(k) > 2:
-        return None
-    return found
-
-
-def _days_of_one_month(scan: Scan, j: int, between: bool, announced: bool) -> Match | None:
-    """ "3 and 12 of Sept", "9 to 12 of June", "3-5 May"."""
-    first = _number(scan, j)
-    if first is None or inside_number(scan, j):
-        return None
-    after = connector(scan, first[1], between)
-    if after is None:
-        return None
-    second = _number(scan, after)
-    if second is None:
+def _days_of_one_month(scan: Scan, j: int, between: bool) -> Match | None:
+    """ "3 and 12 of Sept", "9 to 12 of June", "3-5 May", "4-23 next month"."""
+    first = day_number(scan, j) if not inside_number(scan, j) else None
+    after = connector(scan, first[1], between) if first is not None else None
+    second = day_number(scan, after) if after is not None else None
+    if first is None or second is None:
         return None
     k = scan.skip(second[1], "of", "in")
     month = month_at(scan, k)
-    if month is None:
-        return _days_of_relative_month(scan, first[0], second[0], scan.skip(k, "the"))
-    year = year_after(scan, month[1])
-    end = year[1] if year is not None else month[1]
-    return _in_month(scan, year[0] if year else None, month[0], first[0], second[0], end)
-
-
-def _days_of_relative_month(scan: Scan, low: int, high: int, k: int) -> Match | None:
-    """ "4-23 next month", "4th until 22nd of this month"."""
-    steps = scan.lex.shifts.get(scan.words[k])
+    if month is not None:
+        year, end = year_after(scan, month[1]) or (None, month[1])
+        return _in_month(scan, year, month[0], first[0], second[0], end)
+    k = scan.skip(k, "the")
+    steps, end = scan.steps(k), k + 2
     if scan.words[k] == "month" and scan.words[k - 1] == "the":
-        steps, k = 0, k - 1
-    if steps is None or scan.words[k + 1] != "month":
+        steps, end = 0, k + 1
+    if steps is None or scan.words[end - 1] != "month":
         return None
     start = add_months(month_start(scan.now), steps)
-    return _in_month(scan, start.year, start.month, low, high, k + 2)
+    return _in_month(scan, start.year, start.month, first[0], second[0], end)
 
 
 def _in_month(scan: Scan, year: int | None, month: int, low: int, high: int, end: int) -> Match | None:
     if high <= low:
         return None
-    first, last = calendar_day(scan, year, month, low), calendar_day(scan, year, month, high)
+    first, last = scan.calendar_day(year, month, low), scan.calendar_day(year, month, high)
     if first is None or last is None or not first.alts or not last.alts:
         return None
-    alts = []
-    for alt in first.alts:
-        assert alt.start is not None
-        if is_date(alt.start.year, month, high):
-            stop = alt.start.replace(day=high)
-            alts.append(Alt(alt.start, stop, stop + DAY))
-    prefix = f"{year:04}" if year else "XXXX"
-    timex = f"({prefix}-{month:02}-{low:02},{prefix}-{month:02}-{high:02},P{high - low}D)"
+    starts = [start for start in first.starts if is_date(start.year, month, high)]
+    alts = [Alt(start, start.replace(day=high), start.replace(day=high) + DAY) for start in starts]
+    prefix = f"{year:04}-{month:02}" if year else f"XXXX-{month:02}"
+    timex = f"({prefix}-{low:02},{prefix}-{high:02},P{high - low}D)"
     return Node("range", "day", alts, timex=timex), end
 
 
@@ -158,55 +122,48 @@ def _second_day(scan: Scan, node: Node, after: int) -> Match | None:
     parts = node.parts
     if (
         node.kind != "date"
+        or "holiday" in node.tags
         or parts is None
         or parts.day is None
         or parts.month is None
-        or "holiday" in node.tags
     ):
         return None
-    found = _number(scan, after)
-    if found is None or scan.digits(after) > 2:
+    if (number := day_number(scan, after)) is None:
         return None
-    high, end = found
-    if (
-        (scan.words[end] in (":", "/") and scan.digits(end + 1) > 0 and not scan.spaced[end + 1])
-        or month_at(scan, scan.skip(end, "of")) is not None
-        or scan.words[end] in ("am", "pm")
-    ):
+    high, end = number
+    following = scan.words[end]
+    if following in (":", "/") and scan.digits(end + 1) > 0 and not scan.spaced[end + 1]:
+        return None
+    if month_at(scan, scan.skip(end, "of")) is not None or following in ("am", "pm"):
         return None
     if glued(scan, end) and scan.digits(end + 1):
         return None
-    year = parts.year
+    year: int | None = parts.year
     if year is None:
-        following = year_after(scan, end)
-        if following is not None:
-            year, end = following
+        year, end = year_after(scan, end) or (None, end)
     return _in_month(scan, year, parts.month, parts.day, high, end)
 
 
-def join(scan: Scan, first: Node, second: Node) -> Node | None:
+def _join(scan: Scan, first: Node, second: Node) -> Node | None:
     """The range between two nodes, where the kinds allow one."""
-    timed = {"time", "datetime", "datetimerange", "timerange"}
-    portions = (None, "start", "mid", "end")
-    if first.mod not in portions or second.mod not in portions:
+    if first.mod not in _PORTIONS or second.mod not in _PORTIONS:
         return None
-    if first.kind in timed or second.kind in timed:
+    if first.kind in _TIMED or second.kind in _TIMED:
         return _join_times(scan, first, second)
     if not {first.kind, second.kind} <= {"date", "range"}:
         return None
-    first, second = _share_year(scan, first, second)
-    return _pair(first, second)
-
-
-def _share_year(scan: Scan, first: Node, second: Node) -> tuple[Node, Node]:
-    """Gives an end without a year the year of the other one."""
     a, b = first.parts, second.parts
-    if a is None or b is None or a.month is None or b.month is None:
-        return first, second
-    if a.year is None and b.year is not None:
-        year = b.year if (a.month, a.day or 0) <= (b.month, b.day or 31) else b.year - 1
-        return node_with_year(scan, first, year), second
-    return first, second
+    if (
+        a is not None
+        and b is not None
+        and a.month is not None
+        and b.month is not None
+        and a.year is None
+        and b.year
+    ):
+        # The first end takes the year of the second, or the year before it.
+        first = scan.in_year(first, b.year - ((a.month, a.day or 0) > (b.month, b.day or 31)))
+    return _pair(first, second)
 
 
 def _pair(first: Node, second: Node) -> Node | None:
@@ -218,70 +175,184 @@ def _pair(first: Node, second: Node) -> Node | None:
     alts = list(dict.fromkeys(alt for alt in (past, future) if alt is not None))
     if not alts:
         return None
-    grain = first.grain if first.grain == second.grain else "day"
     if second.mod is not None:
         alts = [alt._replace(stop=alt.end) for alt in alts]
-    return Node("range", grain, alts)
+    return Node("range", first.grain if first.grain == second.grain else "day", alts)
 
 
 def _ordered(first: Alt, second: Alt, later: Alt | None, earlier: Alt | None) -> Alt | None:
+    """The range between two readings; where they stand in the wrong order, with the other reading of one end."""
     if first.start is None or second.start is None:
         return None
-    if second.start < first.start:
-        return _turned(first, second, later, earlier)
-    if second.start == first.start and second.stop is None and first.stop is None:
-        return None
-    return Alt(first.start, second.start, second.end)
-
-
-def _turned(first: Alt, second: Alt, later: Alt | None, earlier: Alt | None) -> Alt | None:
-    """A range whose ends stood in the wrong order, with the other reading of one end."""
-    if (
-        later is not None
-        and later.start is not None
-        and first.start is not None
-        and later.start >= first.start
-    ):
+    if second.start >= first.start:
+        same = second.start == first.start and second.stop is None and first.stop is None
+        return None if same else Alt(first.start, second.start, second.end)
+    if later is not None and later.start is not None and later.start >= first.start:
         return Alt(first.start, later.start, later.end)
-    if (
-        earlier is not None
-        and earlier.start is not None
-        and second.start is not None
-        and earlier.start <= second.start
-    ):
+    if earlier is not None and earlier.start is not None and earlier.start <= second.start:
         return Alt(earlier.start, second.start, second.end)
     return None
 
 
 def _join_times(scan: Scan, first: Node, second: Node) -> Node | None:
     """Ranges with a moment at an end: a day is borrowed from the other end or from today."""
-    day_known = {"datetime", "datetimerange"}
     if "now" in first.tags and second.kind == "date":
-        return _pair(days_of(first), _future_only(scan, second))
+        coming = [alt for alt in second.alts if alt.start is not None and alt.start >= scan.today]
+        return _pair(days_of(first), replace(second, alts=coming or second.alts))
     if "now" in second.tags and first.kind in ("date", "range"):
         return _pair(first, days_of(second))
-    if first.kind == "time" and second.kind in day_known:
-        base = (
-            days_of(second)
-            if "day_last" in second.tags
-            else days_of(Node("date", "day", [Alt(scan.today, None, None)]))
-        )
-        first = on_days(scan, first, base)
-    elif first.kind in day_known and second.kind == "time":
-        second = on_days(scan, second, days_of(first))
-    elif first.kind == "time" and second.kind == "time":
-        return None
-    if first.kind not in day_known or second.kind not in day_known:
+    if first.kind == "time" and second.kind in _DATED:
+        first = scan.on_days(first, days_of(second) if "day_last" in second.tags else day_node([scan.today]))
+    elif first.kind in _DATED and second.kind == "time":
+        second = scan.on_days(second, days_of(first))
+    if first.kind not in _DATED or second.kind not in _DATED:
         return None
     alts = []
-    for a in first.alts:
-        for b in second.alts:
-            if a.start is not None and b.start is not None and a.start < b.start:
-                alts.append(Alt(a.start, b.start, b.end))
-                break
+    for start in first.starts:
+        later = next((alt for alt in second.alts if alt.start is not None and alt.start > start), None)
+        if later is not None:
+            alts.append(Alt(start, later.start, later.end))
     return Node("datetimerange", second.grain, list(dict.fromkeys(alts))) if alts else None
 
 
-def _future_only(scan: Scan, node: Node) -> Node:
-    later = [alt for alt in node.alts if alt.start is not None and alt.start >= scan.today]
-    return node.changed(alts=later or node.alts)
+_PREFIXES = {
+    "before": ("no later than", "not later than", "earlier than", "sooner than", "prior to", "any time before",
+               "leading up to", "before", "by", "<"),
+    "after": ("later than", "any time after", "after", ">"),
+    "since": ("no earlier than", "not earlier than", "as early as", "on or after", "as of", "starting from", "starting on",
+              "starting in", "starting at", "starting", "beginning on", "beginning from", "beginning in", "beginning",
+              "since", "> =", "≥"),
+    "until": ("as late as", "on or before", "up until", "up till", "up to", "ending on", "ending in", "ending", "until",
+              "till", "til", "< =", "≤"),
+}  # fmt: skip
+_SUFFIXES = {
+    "since": (
+        "or later",
+        "and later",
+        "or after",
+        "and onward",
+        "and onwards",
+        "onward",
+        "onwards",
+        "and after",
+    ),
+    "until": ("or earlier", "or before", "and earlier", "and before", "or sooner"),
+}
+_AROUND = word_set("around circa")
+_ROUGHLY = word_set("around about approximately circa")
+_AFTER_HOUR = frozenset(("", ".", ",", "!", "?", "on", "today", "tomorrow", "tonight"))
+_ENDS = frozenset(("", ".", ",", "!", "?", ";"))
+
+
+def _by_first_word(table: dict[str, tuple[str, ...]]) -> dict[str, list[tuple[list[str], str]]]:
+    """Phrases as words with their bound, by first word, longest first."""
+    entries = sorted(
+        ((phrase.split(), bound) for bound, phrases in table.items() for phrase in phrases),
+        key=lambda entry: -len(entry[0]),
+    )
+    grouped: dict[str, list[tuple[list[str], str]]] = {}
+    for words, bound in entries:
+        grouped.setdefault(words[0], []).append((words, bound))
+    return grouped
+
+
+_PREFIXES_BY_WORD = _by_first_word(_PREFIXES)
+_SUFFIXES_BY_WORD = _by_first_word(_SUFFIXES)
+BOUND_WORDS = frozenset(_PREFIXES_BY_WORD) | _AROUND
+"""Every word that a bound or an approximation can begin with."""
+
+
+def bounded(scan: Scan, i: int) -> Match | None:
+    """An expression behind a bound or an approximation."""
+    word = scan.words[i]
+    if word in _AROUND:
+        return _approximate(scan, i + 1)
+    if (phrase := _phrase_at(scan, i, _PREFIXES_BY_WORD)) is None:
+        return None
+    mod, j = phrase
+    match = _target(scan, scan.skip(j, *_ROUGHLY), word)
+    if match is None or match[0].kind in ("duration", "recurring"):
+        return None
+    kind = match[0].kind
+    if (word == "by" and kind == "timerange") or (word in ("starting", "beginning") and kind == "time"):
+        return None
+    return opened(match[0], mod), match[1]
+
+
+def _phrase_at(scan: Scan, i: int, table: dict[str, list[tuple[list[str], str]]]) -> tuple[str, int] | None:
+    """The bound that a phrase at an index means, and the index after it."""
+    for words, bound in table.get(scan.words[i], ()):
+        if scan.words[i : i + len(words)] == words:
+            return bound, i + len(words)
+    return None
+
+
+def _target(scan: Scan, k: int, word: str) -> Match | None:
+    match = scan.operand(k)
+    if match is None and scan.words[k] == "the":
+        match = scan.operand(k + 1)
+    return match or meal(scan, k) or _expected_hour(scan, k, word)
+
+
+def _expected_hour(scan: Scan, k: int, word: str) -> Match | None:
+    """ "after 3" stays open to doubt: a number is a time only in "by 5" forms with nothing counted."""
+    if (
+        word not in ("by", "until", "till")
+        or scan.digits(k) not in (1, 2)
+        or scan.words[k + 1] not in _AFTER_HOUR
+    ):
+        return None
+    return match_of(scan, expected_clock(scan, k))
+
+
+def _approximate(scan: Scan, j: int) -> Match | None:
+    match = scan.operand(j) or scan.operand(scan.skip(j, "the"))
+    if (
+        match is None
+        or match[0].kind not in ("date", "datetime", "time", "range")
+        or match[0].mod is not None
+    ):
+        return None
+    parts = match[0].parts
+    if match[0].kind == "date" and parts is not None and parts.month is None:
+        return None
+    return replace(match[0], mod="around"), match[1]
+
+
+def from_then_on(scan: Scan, i: int) -> Match | None:
+    """ "from 2014 on", "from next Monday onwards"."""
+    match = scan.operand(scan.skip(i + 1, "the")) if scan.words[i] == "from" else None
+    if match is None or match[0].kind not in ("date", "range", "datetime") or match[0].mod is not None:
+        return None
+    node, end = match
+    last = scan.words[end]
+    if last in ("onward", "onwards", "forward", "forwards") or (
+        last == "on" and scan.words[end + 1] in _ENDS
+    ):
+        return opened(node, "since"), end + 1
+    return None
+
+
+def _trailing_bound(scan: Scan, node: Node, j: int) -> Match | None:
+    """ "year 2012 or later", "3 pm or later on Monday"."""
+    phrase = _phrase_at(scan, j, _SUFFIXES_BY_WORD) if node.mod is None else None
+    if phrase is None:
+        return None
+    mod, end = phrase
+    if scan.words[end] == "than":
+        return None
+    if scan.words[end - 1] in ("after", "before") and scan.words[end] not in _ENDS:
+        return None
+    days = scan.day(scan.skip(end, "on")) if node.kind == "time" else None
+    if days is not None and days[0].kind == "date":
+        return opened(scan.on_days(node, days[0]), mod), days[1]
+    return opened(node, mod), end
+
+
+def anything(scan: Scan, i: int) -> Match | None:
+    """A range or an operand with an optional trailing bound."""
+    match = from_then_on(scan, i) or date_range(scan, i)
+    plain = scan.operand(i)
+    if match is None or (plain is not None and plain[1] > match[1]):
+        match = plain
+    return None if match is None else _trailing_bound(scan, *match) or match

@@ -2,76 +2,68 @@
 
 from __future__ import annotations
 
-from perdure.dates.grammar.clock import Clock, clock, expected_clock, starts_clock
-from perdure.dates.grammar.dayparts import part_name
+from perdure.dates.grammar.clock import Clock, clock, expected_clock
 from perdure.dates.grammar.numbers import cardinal, ordinal
-from perdure.dates.nodes import Match, Node
-from perdure.dates.tokens import Scan
+from perdure.dates.grammar.times import part_name
+from perdure.dates.lexicon import word_set
+from perdure.dates.nodes import Match, Node, length_timex
+from perdure.dates.scan import Scan
 
-_RATES = {
+RATES = {
     "daily": "P1D", "everyday": "P1D", "nightly": "P1D", "weekly": "P1W", "fortnightly": "P2W", "monthly": "P1M", "quarterly": "P3M",
     "yearly": "P1Y", "annually": "P1Y", "annual": "P1Y", "hourly": "PT1H", "biweekly": "P2W", "bimonthly": "P2M", "biannual": "P0.5Y",
     "biannually": "P0.5Y", "semiannually": "P0.5Y", "semimonthly": "P0.5M", "weekdays": "XXXX-WXX-1/5",
 }  # fmt: skip
-_UNITS = {"second": "T{}S", "minute": "T{}M", "hour": "T{}H", "day": "{}D", "week": "{}W", "weekend": "{}WE", "fortnight": "{}W",
-          "month": "{}M", "quarter": "{}M", "year": "{}Y", "decade": "{}Y"}  # fmt: skip
-_EACH = frozenset(("every", "each", "any", "once", "per"))
-_FACTORS = {"quarter": 3, "fortnight": 2, "decade": 10}
-
-
-def rate_words() -> frozenset[str]:
-    """Words such as "daily" that recur by themselves."""
-    return frozenset(_RATES)
+"""Words that recur by themselves, with the TIMEX value they stand for."""
+_EACH = word_set("every each any once per")
+_PARTS = word_set("TMO TAF TEV TNI")
 
 
 def recurring(scan: Scan, i: int) -> Match | None:
     """A recurring time."""
     word = scan.words[i]
     if word in scan.lex.weekdays or word in scan.lex.plural_weekdays or word == "on":
-        return _weekdays(scan, i)
-    if word in _EACH:
-        return _each(scan, i) or _per_day(scan, i)
-    if word in _RATES or word in ("bi", "semi"):
-        return _rate(scan, i)
-    return _time_then_each(scan, i) or _per_day(scan, i)
+        timex = _weekdays(scan, i)
+    elif word in _EACH:
+        timex = _each(scan, i) or _per_unit(scan, i)
+    elif word in RATES or word in ("bi", "semi"):
+        timex = _rate(scan, i)
+    else:
+        timex = _time_then_each(scan, i) or _per_unit(scan, i)
+    return None if timex is None else (Node("recurring", "day", [], timex=timex[0]), timex[1])
 
 
-def _node(timex: str) -> Node:
-    return Node("recurring", "day", [], timex=timex)
+# The readers below return the TIMEX value of a recurrence and the index after it.
+_Timex = tuple[str, int]
 
 
-def _rate(scan: Scan, i: int) -> Match | None:
-    words = scan.words
-    if words[i] in ("bi", "semi"):
-        j = scan.skip(i + 1, "-")
-        base = _RATES.get(words[j])
-        if base is None or words[j] == "daily":
-            return None
-        if words[i] == "semi":
-            return _node(base.replace("1", "0.5")), j + 1
-        return _node(base.replace("1", "2") if "Y" not in base else "P0.5Y"), j + 1
-    timex = _RATES.get(words[i])
-    if timex is None:
+def _rate(scan: Scan, i: int) -> _Timex | None:
+    word = scan.words[i]
+    if word not in ("bi", "semi"):
+        return _at_time(scan, RATES[word], i + 1) if word in RATES else None
+    j = scan.skip(i + 1, "-")
+    if (base := RATES.get(scan.words[j])) is None or scan.words[j] == "daily":
         return None
-    return _at_time(scan, timex if timex != "P1D" else "P1D", i + 1)
+    if word == "semi":
+        return base.replace("1", "0.5"), j + 1
+    return (base.replace("1", "2") if "Y" not in base else "P0.5Y"), j + 1
 
 
-def _at_time(scan: Scan, timex: str, j: int) -> Match:
+def _at_time(scan: Scan, timex: str, j: int) -> _Timex:
     """Adds a time of day: "each Monday at 4pm"."""
-    announced = scan.words[j] in ("at", "@")
-    found = expected_clock(scan, j + 1) if announced else clock(scan, j)
-    if found is None:
-        return _node(timex), j
-    shown = clock_code(found[0])
-    return _node(shown if timex in ("P1D", "TMO", "TAF", "TEV", "TNI") else timex + shown), found[1]
+    said = expected_clock(scan, j + 1) if scan.words[j] in ("at", "@") else clock(scan, j)
+    if said is None:
+        return timex, j
+    shown = _clock_timex(said[0])
+    return (shown if timex == "P1D" or timex in _PARTS else timex + shown), said[1]
 
 
-def clock_code(value: Clock) -> str:
+def _clock_timex(value: Clock) -> str:
     """ "T16" or "T17:30"."""
     return f"T{value.hour:02}" if value.grain == "hour" else f"T{value.hour:02}:{value.minute:02}"
 
 
-def _each(scan: Scan, i: int) -> Match | None:
+def _each(scan: Scan, i: int) -> _Timex | None:
     words = scan.words
     if words[i] not in _EACH:
         return None
@@ -80,81 +72,77 @@ def _each(scan: Scan, i: int) -> Match | None:
         if words[j] not in ("a", "every", "each", "per"):
             return None
         j += 1
-    amount = 1.0
+    amount = 1
     if words[j] in ("other", "second"):
-        amount, j = 2.0, j + 1
+        amount, j = 2, j + 1
     elif words[j] == "single":
         j += 1
     else:
         counted = ordinal(scan, j) or cardinal(scan, j)
-        if counted is not None and scan.lex.units.get(words[counted[1]]) is not None:
-            amount, j = float(counted[0]), counted[1]
-    return _each_what(scan, i, j, amount)
+        if counted is not None and scan.unit(counted[1]) is not None:
+            amount, j = counted
+    return _each_what(scan, j, amount, words[i] == "any")
 
 
-def _each_what(scan: Scan, i: int, j: int, amount: float) -> Match | None:
-    words = scan.words
-    weekday = scan.lex.weekdays.get(words[j], scan.lex.plural_weekdays.get(words[j]))
+def _each_what(scan: Scan, j: int, amount: int, any_one: bool) -> _Timex | None:
+    word, lex = scan.words[j], scan.lex
+    weekday = lex.weekdays.get(word, lex.plural_weekdays.get(word))
     if weekday is not None:
         return _at_part(scan, f"XXXX-WXX-{weekday + 1}", j + 1)
     part = part_name(scan, j)
     if part is not None:
-        return _at_time(scan, "T" + scan.lex.parts_of_day[part[0]][2], part[1])
-    if words[j] in ("weekday", "weekdays"):
+        return _at_time(scan, "T" + lex.parts_of_day[part[0]][2], part[1])
+    if word in ("weekday", "weekdays"):
         return _at_time(scan, "XXXX-WXX-1/5", j + 1)
-    if words[j] in scan.lex.months and words[i] != "any":
-        return _node(f"XXXX-{scan.lex.months[words[j]]:02}"), j + 1
-    if words[j] in scan.lex.seasons and words[i] != "any":
-        return _node(words[j]), j + 1
-    unit = scan.lex.units.get(words[j])
-    if unit is None or unit not in _UNITS or (words[i] == "any" and unit in ("minute", "second")):
+    if word in lex.months and not any_one:
+        return f"XXXX-{lex.months[word]:02}", j + 1
+    if word in lex.seasons and not any_one:
+        return word, j + 1
+    if (unit := _unit(scan, j)) is None or (any_one and unit in ("minute", "second")):
         return None
-    shown = amount * _FACTORS.get(unit, 1)
-    return _at_time(scan, "P" + _UNITS[unit].format(f"{shown:g}"), j + 1)
+    return _at_time(scan, length_timex(amount, unit), j + 1)
 
 
-def _at_part(scan: Scan, timex: str, j: int) -> Match:
-    part = part_name(scan, j)
-    if part is not None:
-        return _at_time(scan, timex + "T" + scan.lex.parts_of_day[part[0]][2], part[1])
-    return _at_time(scan, timex, j)
+def _unit(scan: Scan, j: int) -> str | None:
+    """A unit in which things recur."""
+    unit = scan.unit(j)
+    return unit if unit not in ("night", "century") else None
 
 
-def _weekdays(scan: Scan, i: int) -> Match | None:
-    words = scan.words
-    if words[i] == "on":
-        return _weekdays(scan, i + 1) if words[i + 1] in scan.lex.plural_weekdays else None
-    plural = scan.lex.plural_weekdays.get(words[i])
+def _at_part(scan: Scan, timex: str, j: int) -> _Timex:
+    if (part := part_name(scan, j)) is None:
+        return _at_time(scan, timex, j)
+    return _at_time(scan, timex + "T" + scan.lex.parts_of_day[part[0]][2], part[1])
+
+
+def _weekdays(scan: Scan, i: int) -> _Timex | None:
+    """ "on Thursdays", "Monday mornings"."""
+    words, lex = scan.words, scan.lex
+    i = i + 1 if words[i] == "on" and words[i + 1] in lex.plural_weekdays else i
+    plural, single = lex.plural_weekdays.get(words[i]), lex.weekdays.get(words[i])
     if plural is not None:
         return _at_part(scan, f"XXXX-WXX-{plural + 1}", i + 1)
-    single = scan.lex.weekdays.get(words[i])
     if single is not None and words[i + 1] in ("mornings", "afternoons", "evenings", "nights"):
-        code = scan.lex.parts_of_day[words[i + 1][:-1]][2]
+        code = lex.parts_of_day[words[i + 1][:-1]][2]
         return _at_time(scan, f"XXXX-WXX-{single + 1}T{code}", i + 2)
     return None
 
 
-def _time_then_each(scan: Scan, i: int) -> Match | None:
+def _time_then_each(scan: Scan, i: int) -> _Timex | None:
     """ "3pm each day", "6am everyday"."""
-    found = clock(scan, i) if starts_clock(scan, i) else None
-    if found is None:
+    if (said := clock(scan, i)) is None:
         return None
-    j = scan.skip(found[1], "on")
+    j = scan.skip(said[1], "on")
     later = _each(scan, j) or _rate(scan, j) or _weekdays(scan, j)
-    if later is None or (later[0].timex[0] != "T" and "T" in later[0].timex):
+    if later is None or (later[0][0] != "T" and "T" in later[0]):
         return None
-    shown = clock_code(found[0])
-    return _node(
-        shown if later[0].timex == "P1D" or later[0].timex[0] == "T" else later[0].timex + shown
-    ), later[1]
+    shown = _clock_timex(said[0])
+    return (shown if later[0] == "P1D" or later[0][0] == "T" else later[0] + shown), later[1]
 
 
-def _per_day(scan: Scan, i: int) -> Match | None:
+def _per_unit(scan: Scan, i: int) -> _Timex | None:
     """ "one a day", "twice a week"."""
-    words = scan.words
-    if words[i] not in ("one", "once", "twice") or words[i + 1] not in ("a", "per"):
+    if scan.words[i] not in ("one", "once", "twice") or scan.words[i + 1] not in ("a", "per"):
         return None
-    unit = scan.lex.units.get(words[i + 2])
-    if unit not in _UNITS:
-        return None
-    return _node("P" + _UNITS[unit].format("1")), i + 3
+    unit = _unit(scan, i + 2)
+    return None if unit is None else (length_timex(1, unit), i + 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from perdure.dates import make_absolute, occurred_window, read_dates
+from perdure.dates import DateWindow, make_absolute, occurred_window, read_dates
 from perdure.domain.time import Window
 from perdure.ports.extractor import Triple
 
@@ -31,13 +31,17 @@ def when(text: str, said_at: datetime | None) -> Window | None:
     if _is_table(read):
         return None
     if said_at is not None:
-        return occurred_window(read, said_at)
+        return _window(occurred_window(read, said_at))
     if _YEAR.search(read) is None:
         return None
     for span in read_dates(read, _ANY_TIME):
         if span.kind in _DATE_KINDS and span.window is not None and _YEAR.search(span.text):
-            return span.window
+            return _window(span.window)
     return None
+
+
+def _window(window: DateWindow | None) -> Window | None:
+    return None if window is None else Window(window.start, window.end)
 
 
 def _is_table(text: str) -> bool:

@@ -5,36 +5,32 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console, Group, RenderableType
+from rich.panel import Panel
+from rich.text import Text
 
-from perdure.domain.time import parse_instant
+from perdure.domain.item import RetainResult
+from perdure.domain.recall import RecallResult
 from perdure.errors import InvalidInput, ModelError
-from perdure.surfaces.cli.options import AsJson
+from perdure.surfaces.arguments import RecallOptions, read_moment, recall_with
+from perdure.surfaces.cli.draw import day, plural
+from perdure.surfaces.cli.draw_recall import explain_table, milliseconds, stage_bar, understood
 from perdure.surfaces.cli.output import console, emit
-from perdure.surfaces.cli.session import load_settings
-from perdure.surfaces.plain import plain, plain_recall
+from perdure.surfaces.cli.session import AsJson, load_settings
+from perdure.surfaces.plain import plain, plain_recall, total_milliseconds
 
-if TYPE_CHECKING:
-    from perdure.domain.item import RetainResult
-    from perdure.domain.recall import RecallResult
+if TYPE_CHECKING:  # the command's help loads neither
     from perdure.engine import Perdure
     from perdure.settings import Settings
 
 BANK = "demo"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A question, why it is hard, and what came of it."""
-
-    kind: str
-    why: str
-    result: RecallResult
+SHOWN = 3
 
 
 def demo(
@@ -72,24 +68,25 @@ def _run(script: dict[str, Any], database: Path, as_json: bool) -> None:
         with console(stderr=True).status("loading the models and remembering a conversation"):
             done = remember(engine, script)
         seconds = time.perf_counter() - started
+        answers = ask(engine, script)
         if as_json:
-            asked = [ask(engine, script, number) for number in range(len(script["questions"]))]
-            emit(
-                {
-                    "retain": {**plain(done), "seconds": round(seconds, 3)},
-                    "questions": [_plain(one) for one in asked],
-                }
-            )
-        else:
-            _draw(engine, script, done, seconds)
+            retained = {**plain(done), "seconds": round(seconds, 3)}
+            told = [{"kind": q["kind"], "why": q["why"], **plain_recall(result)} for q, result in answers]
+            emit({"retain": retained, "questions": told})
+            return
+        shown = console()
+        draw_opening(shown, script, done, seconds)
+        for number, (question, result) in enumerate(answers, start=1):
+            draw_question(shown, number, question, result)
+        draw_close(shown)
 
 
 def at_hand(settings: Settings) -> tuple[Settings, list[str]]:
     """The settings without the models that are not on this machine, and what is missing."""
-    from perdure.compose import choose_embedder, choose_reranker
+    from perdure.compose import make_embedder, make_reranker
 
     missing = []
-    for name, choose in (("embedder", choose_embedder), ("reranker", choose_reranker)):
+    for name, choose in (("embedder", make_embedder), ("reranker", make_reranker)):
         try:
             model: Any = choose(settings)
             _ = getattr(model, "weights", None)
@@ -99,18 +96,8 @@ def at_hand(settings: Settings) -> tuple[Settings, list[str]]:
     return settings, missing
 
 
-def _draw(engine: Perdure, script: dict[str, Any], done: RetainResult, seconds: float) -> None:
-    from perdure.surfaces.cli.draw.demo import draw_close, draw_opening, draw_question
-
-    shown = console()
-    draw_opening(shown, script, done, seconds)
-    for number in range(len(script["questions"])):
-        draw_question(shown, number + 1, ask(engine, script, number))
-    draw_close(shown)
-
-
 def remember(engine: Perdure, script: dict[str, Any]) -> RetainResult:
-    """Retain the conversation, one document a day."""
+    """Retain the conversation, one document per day."""
     items = [
         {
             "content": turn["text"],
@@ -124,15 +111,75 @@ def remember(engine: Perdure, script: dict[str, Any]) -> RetainResult:
     return engine.retain(BANK, items)
 
 
-def ask(engine: Perdure, script: dict[str, Any], number: int) -> Asked:
-    """One question, asked at the script's own date and explained; once before, so that no model load is timed."""
-    question = script["questions"][number]
-    asked_at = parse_instant(script["asked_at"], "asked_at")
-    if number == 0:
-        engine.recall(BANK, question["text"], track=False)
-    result = engine.recall(BANK, question["text"], query_timestamp=asked_at, explain=True, track=False)
-    return Asked(kind=question["kind"], why=question["why"], result=result)
+def ask(engine: Perdure, script: dict[str, Any]) -> Iterator[tuple[dict[str, str], RecallResult]]:
+    """Each question with its answer, explained, as of the script's own date; the models are loaded before the first."""
+    options: RecallOptions = {
+        "query_timestamp": read_moment(script["asked_at"], "asked_at"), "explain": True, "track": False,
+    }  # fmt: skip
+    recall_with(engine, BANK, script["questions"][0]["text"], {"track": False})
+    for question in script["questions"]:
+        yield question, recall_with(engine, BANK, question["text"], options)
 
 
-def _plain(asked: Asked) -> dict[str, Any]:
-    return {"kind": asked.kind, "why": asked.why, **plain_recall(asked.result)}
+def draw_opening(console: Console, script: Mapping[str, Any], done: RetainResult, seconds: float) -> None:
+    """What was remembered, from what, and how long it took."""
+    turns = script["turns"]
+    days = len({turn["date"][:10] for turn in turns})
+    head = Text("perdure demo", style="bold cyan")
+    head.append("  long-term memory, on this machine, without a language model", style="dim")
+    console.print(head)
+    line = Text(f"Remembered {len(turns)} turns of {days} days: ")
+    line.append(plural(len(done.fact_ids), "fact"), style="bold")
+    line.append(f", {plural(done.entities, 'entity', 'entities')}, {plural(done.links, 'link')}")
+    console.print(line.append("."))
+    took = f"That took {seconds:.1f} s, the loading of the models included."
+    console.print(Text(f"{took} Asked on {script['asked_at'][:10]}:\n", style="dim"))
+
+
+def draw_question(console: Console, number: int, question: Mapping[str, str], result: RecallResult) -> None:
+    """A question: why it is hard, the answer, the table of who found what, the time."""
+    width = min(console.width, 100)
+    parts: list[RenderableType] = [_answer(result), Text()]
+    if result.recollections:
+        parts += [explain_table(result, result.recollections[:SHOWN], width - 4, brief=True), Text()]
+    parts.append(_read(result))
+    parts += [Text(f"without {part.part}: {part.reason}", style="yellow") for part in result.degraded]
+    parts.append(stage_bar(result.timings))
+    kind, why = (f" {question['kind']} ", "bold cyan"), (f"· {question['why']} ", "dim")
+    title = Text.assemble((f" {number} ", "bold black on cyan"), kind, why)
+    took = Text(f" {milliseconds(total_milliseconds(result))} ", style="dim")
+    panel = Panel(
+        Group(Text(result.query.text, style="bold"), *parts), title=title, title_align="left", subtitle=took,
+        subtitle_align="right", border_style="cyan", padding=(0, 1), width=width,
+    )  # fmt: skip
+    console.print(panel)
+
+
+def _answer(result: RecallResult) -> Text:
+    if not result.recollections:
+        return Text("memory holds nothing on this", style="yellow")
+    best = result.recollections[0].fact
+    answer = Text("→ ", style="green") + Text(" ".join(best.text.split()), style="bold green")
+    return answer.append(f"  ({day(best.dated)})" if best.dated else "", style="dim")
+
+
+def _read(result: RecallResult) -> Text:
+    lines = understood(result)
+    read = Text("   ").join(lines) if lines else Text()
+    left = len(result.cut) + len(result.recollections) - SHOWN
+    if left > 0:
+        read.append(f"{'   ' if lines else ''}and {left} more below", style="dim")
+    return read
+
+
+def draw_close(console: Console) -> None:
+    """How to read the table, and where to go on."""
+    legend = Text.assemble(
+        ("#1 is a channel's best find: ", "dim"), ("sem", "bold"), (" by meaning, ", "dim"), ("near", "bold"),
+        (" with its neighbours' meaning, ", "dim"), ("key", "bold"), (" by words (BM25), ", "dim"), ("graph", "bold"),
+        (" through entities and links, ", "dim"), ("time", "bold"), (" by date. ", "dim"),
+        ("Fused by rank, reread by a cross-encoder, boosted, scored.", "dim"),
+    )  # fmt: skip
+    console.print(legend)
+    steps = (("perdure retain notes/", "bold"), (" then ", "dim"), ('perdure recall "…" --explain', "bold"))
+    console.print(Text.assemble(("Next: ", "dim"), *steps))

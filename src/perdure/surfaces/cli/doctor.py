@@ -1,34 +1,225 @@
-"""`perdure doctor`."""
+"""`perdure doctor`: each check says what it found and what to do about it."""
 
 from __future__ import annotations
 
-import typer
+import importlib.util
+import platform
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import typer
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
+
+from perdure import __version__
+from perdure.errors import PerdureError
+from perdure.surfaces.arguments import recall_with
 from perdure.surfaces.cli import exits
-from perdure.surfaces.cli.options import AsJson, Database
-from perdure.surfaces.cli.output import console, emit
-from perdure.surfaces.cli.session import load_settings
-from perdure.surfaces.plain import plain
+from perdure.surfaces.cli.draw import plural, size
+from perdure.surfaces.cli.output import tell
+from perdure.surfaces.cli.session import AsJson, Database, database_file, load_settings
+
+if TYPE_CHECKING:
+    from perdure.settings import Settings
+
+OK, WARN, FAIL = "ok", "warn", "fail"
+MARKS = {OK: ("✓", "green"), WARN: ("!", "yellow"), FAIL: ("✗", "bold red")}
+EXTRAS = {
+    "nlp": ("spacy", "better names and relations"),
+    "server": ("fastapi", "perdure serve"),
+    "mcp": ("mcp", "perdure mcp"),
+}
+SAMPLE = (
+    "Ines moved from Porto to Utrecht in March 2024 because her sister opened a bakery there.",
+    "The bakery on the canal sells cardamom buns and closes on Mondays.",
+    "Ruben, who plays the oboe, will visit Ines in Utrecht next weekend.",
+    "Their landlord promised to repair the heating before the winter.",
+)
+QUESTION = "Why did Ines move to Utrecht?"
+SLOW_QUERY_MS = 100.0
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One finding."""
+
+    section: str
+    name: str
+    state: str
+    detail: str
+    remedy: str = ""
+    figures: dict[str, Any] | None = None
 
 
 def doctor(database: Database = None, as_json: AsJson = False) -> None:
     """Check versions, extras, the database, the models and their speed, and a whole round trip."""
-    from perdure.surfaces.cli import checks
-
     settings = load_settings(database)
-    found = [
-        *checks.check_versions(),
-        *checks.check_extras(),
-        *checks.check_database(settings),
-        *checks.check_models(settings),
-        *checks.check_round_trip(settings),
+    checks = [
+        *check_versions(),
+        *check_extras(),
+        *check_database(settings),
+        *check_models(settings),
+        *check_round_trip(settings),
     ]
-    healthy = all(check.state != checks.FAIL for check in found)
-    if as_json:
-        emit({"healthy": healthy, "checks": plain(found)})
-    else:
-        from perdure.surfaces.cli.draw.care import draw_checks
-
-        draw_checks(console(), found)
+    healthy = all(check.state != FAIL for check in checks)
+    tell(as_json, {"healthy": healthy, "checks": checks}, lambda shown: draw_checks(shown, checks))
     if not healthy:
         raise typer.Exit(exits.FAILED)
+
+
+def draw_checks(console: Console, checks: Sequence[Check]) -> None:
+    """The doctor's findings by section, each with its remedy."""
+    for section in dict.fromkeys(check.section for check in checks):
+        console.print(Text(section, style="bold"))
+        marks, names = Column(width=3, justify="right"), Column(no_wrap=True, min_width=14)
+        grid = Table.grid(marks, names, Column(ratio=1), padding=(0, 1))
+        for check in (check for check in checks if check.section == section):
+            mark, style = MARKS[check.state]
+            told = Text(check.detail)
+            if check.remedy:
+                told.append(f"\n→ {check.remedy}", style=style)
+            grid.add_row(Text(mark, style=style), Text(check.name), told)
+        console.print(grid)
+    failed, warned = (sum(check.state == state for check in checks) for state in (FAIL, WARN))
+    if failed or warned:
+        console.print(Text(f"\n{failed} failed, {warned} to look at", style="red" if failed else "yellow"))
+    else:
+        console.print(Text("\nall is well", style="green"))
+
+
+def check_versions() -> Iterator[Check]:
+    """What runs here."""
+    import sqlite3
+
+    system = f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    yield Check("Versions", "perdure", OK, f"perdure {__version__}, {system}")
+    names = ("numpy", "onnxruntime", "tokenizers", "pydantic")
+    libraries = ", ".join(f"{name} {metadata.version(name)}" for name in names)
+    yield Check("Versions", "libraries", OK, f"SQLite {sqlite3.sqlite_version}, {libraries}")
+
+
+def check_extras() -> Iterator[Check]:
+    """Optional parts."""
+    for extra, (module, use) in EXTRAS.items():
+        if importlib.util.find_spec(module) is not None:
+            yield Check("Extras", extra, OK, f"installed: {use}")
+        else:
+            yield Check("Extras", extra, WARN, f"not installed: no {use}", f"pip install 'perdure[{extra}]'")
+
+
+def check_database(settings: Settings) -> Iterator[Check]:
+    """The configured database: that it opens, what it holds, and that its vectors fit the embedder."""
+    file = database_file(settings)
+    if file is not None and not file.exists():
+        yield Check("Database", "file", OK, f"{file} does not exist yet")
+        return
+    from perdure.engine import Perdure
+
+    try:
+        with Perdure.open(settings=settings) as engine:
+            banks = engine.banks()
+            facts = sum(engine.stats(bank.id).current_facts for bank in banks)
+    except PerdureError as error:
+        yield Check("Database", "file", FAIL, f"{file}: {error}")
+        return
+    stored = size(file.stat().st_size) if file is not None else settings.database
+    content = f"{plural(len(banks), 'bank')}, {plural(facts, 'fact')}"
+    yield Check("Database", "file", OK, f"{file}, {stored}: {content}")
+    for bank in banks:
+        if bank.model is not None and bank.model.name.lower() != settings.embedder.lower() != "http":
+            detail = f"holds vectors of {bank.model}, but the embedder is {settings.embedder}"
+            yield Check("Database", f"bank {bank.id}", WARN, detail, f"perdure reembed {bank.id}")
+
+
+def check_models(settings: Settings) -> Iterator[Check]:
+    """That each model is found, is the right file, loads, and how fast it is here."""
+    from perdure.compose import make_embedder, make_reranker
+
+    for name, choose, measure in (
+        ("embedder", make_embedder, _measure_embedder),
+        ("reranker", make_reranker, _measure_reranker),
+    ):
+        configured = getattr(settings, name)
+        try:
+            model: Any = choose(settings)
+            if model is None:
+                yield Check("Models", name, WARN, "none: switched off by the settings")
+                continue
+            started = time.perf_counter()
+            figures = measure(model)
+            figures["load_ms"] = (time.perf_counter() - started) * 1000.0 - figures["spent_ms"]
+            yield _model_check(name, configured, model, figures)
+        except PerdureError as error:
+            yield Check("Models", name, FAIL, f"{configured}: {error}")
+
+
+def _model_check(name: str, configured: str, model: Any, figures: dict[str, float]) -> Check:
+    weights = getattr(model, "weights", None)
+    source = f" from {weights.source}" if weights is not None else ""
+    query = f"{figures['query_ms']:.1f} ms a query, " if "query_ms" in figures else ""
+    rate = f"{figures['a_second']:.0f} {'pairs' if name == 'reranker' else 'texts'} a second"
+    slow = figures.get("query_ms", 0.0) > SLOW_QUERY_MS
+    return Check(
+        "Models",
+        name,
+        WARN if slow else OK,
+        f"{configured}{source}\n{query}{rate}, loaded in {figures['load_ms']:.0f} ms",
+        "slow: is the machine busy?" if slow else "",
+        {key: round(value, 2) for key, value in figures.items() if key != "spent_ms"},
+    )
+
+
+def _measure_embedder(embedder: Any) -> dict[str, float]:
+    embedder.embed_query(QUESTION)
+    query = _milliseconds(lambda: embedder.embed_query(QUESTION), 8)
+    passages = _milliseconds(lambda: embedder.embed_passages(SAMPLE * 4), 2)
+    spent = 8 * query + 2 * passages
+    return {"query_ms": query, "a_second": len(SAMPLE) * 4 / passages * 1000.0, "spent_ms": spent}
+
+
+def _measure_reranker(reranker: Any) -> dict[str, float]:
+    reranker.score(QUESTION, SAMPLE[:1])
+    pairs = _milliseconds(lambda: reranker.score(QUESTION, SAMPLE * 4), 2)
+    return {"a_second": len(SAMPLE) * 4 / pairs * 1000.0, "spent_ms": 2 * pairs}
+
+
+def _milliseconds(work: Any, times: int) -> float:
+    started = time.perf_counter()
+    for _ in range(times):
+        work()
+    return (time.perf_counter() - started) * 1000.0 / times
+
+
+def check_round_trip(settings: Settings) -> Iterator[Check]:
+    """A retain and a recall in a database of their own, timed."""
+    from perdure.engine import Perdure
+
+    with tempfile.TemporaryDirectory(prefix="perdure-doctor-") as folder:
+        try:
+            with Perdure.open(Path(folder) / "memory.db", settings=settings) as engine:
+                started = time.perf_counter()
+                done = engine.retain("doctor", list(SAMPLE), timestamp="2024-11-04T09:00:00+00:00")
+                kept = (time.perf_counter() - started) * 1000.0
+                result = recall_with(engine, "doctor", QUESTION, {"track": False})
+                asked = _milliseconds(lambda: recall_with(engine, "doctor", QUESTION, {"track": False}), 5)
+        except PerdureError as error:
+            yield Check("Round trip", "memory", FAIL, str(error))
+            return
+    facts = plural(len(done.fact_ids), "fact")
+    detail = f"{len(SAMPLE)} sentences became {facts} in {kept:.0f} ms (first use)"
+    yield Check("Round trip", "retain", OK if done.fact_ids else FAIL, detail)
+    right = bool(result.recollections) and "Ines" in result.recollections[0].text
+    yield Check(
+        "Round trip",
+        "recall",
+        OK if right else FAIL,
+        f"the right fact first, {asked:.0f} ms" if right else "the right fact did not come first",
+        "; ".join(f"without {part.part}: {part.reason}" for part in result.degraded),
+        {"recall_ms": round(asked, 2), "retain_ms": round(kept, 2)},
+    )

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import traceback
-from typing import Any
 
 from perdure.errors import Conflict, InvalidInput, ModelMissing, NotFound, PerdureError, Unavailable
-from perdure.surfaces import ending
+from perdure.surfaces import process
 
 OK = 0
 FAILED = 1
@@ -18,7 +17,7 @@ NOTHING_RECALLED = 4
 CONFLICT = 5
 UNAVAILABLE = 6
 INTERRUPTED = 130
-TERMINATED = ending.TERMINATED
+TERMINATED = process.TERMINATED
 
 _CODES: tuple[tuple[type[PerdureError], int], ...] = (
     (InvalidInput, BAD_INPUT),
@@ -29,17 +28,12 @@ _CODES: tuple[tuple[type[PerdureError], int], ...] = (
 )
 
 
-def exit_code(error: PerdureError) -> int:
-    """The code that scripts see."""
-    return next((code for kind, code in _CODES if isinstance(error, kind)), FAILED)
-
-
 def report(error: PerdureError, as_json: bool) -> int:
     """Write an error that Perdure raised on purpose; returns the exit code."""
-    body: dict[str, Any] = {"code": error.code, "message": str(error)}
+    body = {"code": error.code, "message": str(error)}
     if isinstance(error, InvalidInput):
         body["field"] = error.field
-    return _write(body, as_json, exit_code(error))
+    return _write(body, as_json, next((code for kind, code in _CODES if isinstance(error, kind)), FAILED))
 
 
 def report_usage(message: str, as_json: bool) -> int:
@@ -56,19 +50,15 @@ def report_surprise(error: Exception, as_json: bool, trace: bool) -> int:
     return _write(body, as_json, FAILED)
 
 
-def _write_line(message: str) -> None:
-    """One line, whatever the width; rich knows when not to colour."""
-    from rich.text import Text
+def _write(body: dict[str, str], as_json: bool, code: int) -> int:
+    """As JSON, or as one line whatever the width."""
+    if as_json:
+        print(json.dumps({"error": body}, ensure_ascii=False), file=sys.stderr)
+        return code
+    from rich.text import Text  # loaded only when there is an error to show
 
     from perdure.surfaces.cli.output import console
 
-    line = Text.assemble("perdure: ", ("error", "bold red"), ": ", message)
+    line = Text.assemble("perdure: ", ("error", "bold red"), ": ", " ".join(body["message"].split()))
     console(stderr=True).print(line, soft_wrap=True)
-
-
-def _write(body: dict[str, Any], as_json: bool, code: int) -> int:
-    if as_json:
-        print(json.dumps({"error": body}, ensure_ascii=False), file=sys.stderr)
-    else:
-        _write_line(" ".join(str(body["message"]).split()))
     return code

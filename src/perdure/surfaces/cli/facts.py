@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
 
+from perdure.domain.fact import Entity, Fact
 from perdure.domain.time import Window
-from perdure.errors import InvalidInput, NotFound
+from perdure.errors import InvalidInput
+from perdure.surfaces.arguments import find_document, find_entity, read_filter
 from perdure.surfaces.cli import exits
-from perdure.surfaces.cli.options import AsJson, BankName, Database, Limit, Since, Tags, Types, Until, filled
-from perdure.surfaces.cli.output import console, emit
-from perdure.surfaces.cli.session import DEFAULT_BANK, read_window, reading
+from perdure.surfaces.cli.draw import day, draw_record, plural, statement, table
+from perdure.surfaces.cli.output import USUAL, tell
+from perdure.surfaces.cli.session import (
+    DEFAULT_BANK,
+    AsJson,
+    BankName,
+    Database,
+    Limit,
+    Since,
+    Tags,
+    Types,
+    Until,
+    filled,
+    reading,
+    window,
+)
 from perdure.surfaces.plain import plain
-
-if TYPE_CHECKING:
-    from perdure.domain.fact import Entity
-    from perdure.engine import Perdure
 
 CARRIED = "any_strict"
 """A listing by tag holds what carries the tag; a recall also what carries none."""
@@ -31,10 +46,10 @@ def facts(
         str | None, typer.Argument(metavar="ID", help="Show this fact in full, by its id")
     ] = None,
     bank: BankName = DEFAULT_BANK,
-    text: Annotated[str, typer.Option("--text", metavar="TEXT", help="That contain this text")] = "",
+    text: Annotated[str, typer.Option(metavar="TEXT", help="That contain this text")] = "",
     types: Types = None,
     tags: Tags = None,
-    document: Annotated[str | None, typer.Option("--document", metavar="ID", help="Of this document")] = None,
+    document: Annotated[str | None, typer.Option(metavar="ID", help="Of this document")] = None,
     entity: EntityName = None,
     closed: Annotated[bool, typer.Option("--closed", help="Also facts that no longer hold")] = False,
     offset: Annotated[int, typer.Option(min=0, metavar="N", help="Skip so many")] = 0,
@@ -43,33 +58,47 @@ def facts(
     as_json: AsJson = False,
 ) -> None:
     """List facts, newest first; or show one in full."""
-    from perdure.surfaces.cli.draw.lists import build_facts, draw_record
-
     if fact is not None and (text or types or tags or document or entity or closed or offset):
         raise InvalidInput("ID", "either the id of a fact or what to list", fact)
     with reading(database, bank) as engine:
         if fact is not None:
-            found = plain(engine.fact(bank, fact))
-            emit(found) if as_json else draw_record(console(), found)
+            fields = plain(engine.fact(bank, fact))
+            tell(as_json, fields, lambda shown: draw_record(shown, fields))
             return
-        if document is not None and not engine.documents(bank, [document]):
-            raise NotFound("document", document)
+        if document is not None:
+            find_document(engine, bank, document)
         page = engine.facts(
-            bank, text=text, types=types, tags=tags, tags_match=CARRIED, document_id=document, include_closed=closed,
-            entity_id=find_entity(engine, bank, entity).id if entity else None, offset=offset, limit=limit,
-        )  # fmt: skip
-    if as_json:
-        emit({"bank": bank, "total": page.total, "offset": offset, "facts": plain(page.facts)})
-    else:
-        build_facts(console(), page.facts, page.total)
+            bank,
+            text=text,
+            where=read_filter(
+                {
+                    "types": types,
+                    "tags": tags,
+                    "tags_match": CARRIED,
+                    "document_ids": None if document is None else [document],
+                    "include_closed": closed,
+                    "include_expired": closed,
+                }
+            ),
+            entity_id=find_entity(engine, bank, entity).id if entity else None,
+            offset=offset,
+            limit=limit,
+        )
+    value = {"bank": bank, "total": page.total, "offset": offset, "facts": page.facts}
+    tell(as_json, value, lambda shown: draw_facts(shown, page.facts, page.total))
 
 
-def find_entity(engine: Perdure, bank: str, name: str) -> Entity:
-    """An entity by its id, its name or one of its aliases, whatever the case."""
-    found = engine.entities(bank, [name]) or engine.entities(bank, name=name)
-    if not found:
-        raise NotFound("entity", name)
-    return found[0]
+def draw_facts(console: Console, facts: Sequence[Fact], total: int) -> None:
+    """A page of facts with their ids, beside them or, where there is little room, below."""
+    drawn = table(Column("id", no_wrap=True, style="dim"), Column("fact", ratio=1))
+    for fact in facts:
+        if console.width < USUAL:
+            console.print(statement(fact).append(f"\n{fact.id}", style="dim"))
+        else:
+            drawn.add_row(fact.id, statement(fact))
+    if drawn.rows:
+        console.print(drawn)
+    console.print(Text(f"{len(facts):,} of {plural(total, 'fact')}", style="dim"))
 
 
 def entities(
@@ -83,22 +112,34 @@ def entities(
     as_json: AsJson = False,
 ) -> None:
     """People, places, organisations and things, most mentioned first."""
-    from perdure.surfaces.cli.draw.lists import draw_entities
-
     with reading(database, bank) as engine:
         chosen = [
             entity
             for entity in engine.entities(bank)
-            if (kind is None or entity.type == kind)
-            and (
-                not name
-                or any(name.casefold() in known.casefold() for known in (entity.name, *entity.aliases))
-            )
+            if kind in (None, entity.type) and _called(entity, name)
         ]
-    if as_json:
-        emit({"bank": bank, "total": len(chosen), "entities": plain(chosen[:limit])})
-    else:
-        draw_entities(console(), chosen[:limit], len(chosen))
+    value = {"bank": bank, "total": len(chosen), "entities": chosen[:limit]}
+    tell(as_json, value, lambda shown: draw_entities(shown, chosen[:limit], len(chosen)))
+
+
+def _called(entity: Entity, part: str | None) -> bool:
+    """Whether one of the entity's names contains the part, in any case."""
+    return not part or any(part.casefold() in name.casefold() for name in (entity.name, *entity.aliases))
+
+
+def draw_entities(console: Console, entities: Sequence[Entity], total: int) -> None:
+    """Entities, most mentioned first; their ids are in the JSON form."""
+    mentions, seen_in = Column("mentions", justify="right"), Column("seen", no_wrap=True)
+    drawn = table("entity", "type", mentions, seen_in, Column("also called", ratio=1))
+    for entity in entities:
+        seen = " – ".join(dict.fromkeys(filter(None, (day(entity.first_seen), day(entity.last_seen)))))
+        drawn.add_row(
+            Text(entity.name, style="bold"), Text(entity.type, style="cyan"), f"{entity.mentions:,}",
+            Text(seen, style="dim"), Text(", ".join(entity.aliases), style="dim"),
+        )  # fmt: skip
+    if entities:
+        console.print(drawn)
+    console.print(Text(f"{len(entities):,} of {plural(total, 'entity', 'entities')}", style="dim"))
 
 
 def timeline(
@@ -113,19 +154,35 @@ def timeline(
     as_json: AsJson = False,
 ) -> None:
     """Facts in the order in which they happened; the latest `--limit` of those asked for."""
-    from perdure.surfaces.cli.draw.lists import draw_timeline
-
-    window = read_window(since, until) or Window()
+    asked = window(since, until) or Window()
     with reading(database, bank) as engine:
         entity_id = find_entity(engine, bank, entity).id if entity else None
         page = engine.facts(
-            bank, types=types, tags=tags, tags_match=CARRIED, entity_id=entity_id, by_date=window, limit=limit
+            bank,
+            where=read_filter({"types": types, "tags": tags, "tags_match": CARRIED}),
+            entity_id=entity_id,
+            dated=asked,
+            order="latest_dated",
+            limit=limit,
         )
     chosen = page.facts[::-1]
-    if as_json:
-        emit({"bank": bank, "total": page.total, "facts": plain(chosen)})
-    else:
-        draw_timeline(console(), chosen)
+    value = {"bank": bank, "total": page.total, "facts": chosen}
+    tell(as_json, value, lambda shown: draw_timeline(shown, chosen))
+
+
+def draw_timeline(console: Console, facts: Sequence[Fact]) -> None:
+    """Facts by date, which stand on the left."""
+    dates = Column(justify="right", style="cyan", no_wrap=True)
+    grid = Table.grid(dates, Column(width=1), Column(ratio=1), padding=(0, 2))
+    last = ""
+    for fact in facts:
+        when = day(fact.dated)
+        mark = Text("●" if fact.occurred is not None else "○", style="cyan")
+        grid.add_row("" if when == last else when, mark, statement(fact))
+        last = when
+    console.print(grid if facts else Text("no dated facts", style="dim"))
+    if facts:
+        console.print(Text("● happened then  ○ said then", style="dim"))
 
 
 def history(
@@ -138,13 +195,26 @@ def history(
     as_json: AsJson = False,
 ) -> None:
     """Every value that a subject's relation ever had, oldest first, and while each was true."""
-    from perdure.surfaces.cli.draw.lists import draw_history
-
     with reading(database, bank) as engine:
-        found = engine.history(bank, subject, relation)
-    if as_json:
-        emit({"bank": bank, "subject": subject, "relation": relation, "facts": plain(found)})
-    else:
-        draw_history(console(), found)
-    if not found:
+        values = engine.history(bank, subject, relation)
+    value = {"bank": bank, "subject": subject, "relation": relation, "facts": values}
+    tell(as_json, value, lambda shown: draw_history(shown, values))
+    if not values:
         raise typer.Exit(exits.NOT_FOUND)
+
+
+def draw_history(console: Console, facts: Sequence[Fact]) -> None:
+    """Each value a relation had, oldest first, and while it held."""
+    drawn = table("relation", "value", "from", "to", Column("fact", ratio=1))
+    for fact in facts:
+        current = fact.valid_to is None and fact.retired_at is None
+        end = (
+            Text("now", style="green")
+            if current
+            else Text(day(fact.valid_to or fact.retired_at), style="red")
+        )
+        value = Text(fact.object or "", style="bold" if current else "")
+        drawn.add_row(
+            fact.relation or "", value, day(fact.valid_from or fact.dated), end, Text(fact.text, style="dim")
+        )
+    console.print(drawn if facts else Text("nothing is known of this", style="dim"))

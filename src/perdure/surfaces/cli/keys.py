@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.table import Column
+from rich.text import Text
 
-from perdure.surfaces.cli.options import AsJson, Database, Yes
-from perdure.surfaces.cli.output import console, emit
-from perdure.surfaces.cli.session import memory
+from perdure.surfaces.cli.draw import day, table
+from perdure.surfaces.cli.output import console, emit, tell
+from perdure.surfaces.cli.session import AsJson, Database, Yes, confirm, memory
+from perdure.surfaces.keys import EVERY_BANK, ApiKey, create_key, list_keys, revoke_key
 from perdure.surfaces.plain import plain
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, invoke_without_command=True)
@@ -21,26 +26,24 @@ def keys(ctx: typer.Context) -> None:
         print(ctx.get_help())
 
 
-def _shown(key: Any) -> dict[str, Any]:
+def _shown(key: ApiKey) -> dict[str, Any]:
     return {name: value for name, value in plain(key).items() if name != "digest"}
 
 
 @app.command()
 def create(
-    name: Annotated[str, typer.Option("--name", metavar="TEXT", help="What the key is for")] = "",
+    name: Annotated[str, typer.Option(metavar="TEXT", help="What the key is for")] = "",
     bank: Annotated[
         list[str] | None, typer.Option("--bank", "-b", metavar="BANK", help="Bank it opens; repeatable [all]")
     ] = None,
     scope: Annotated[
         list[str] | None,
-        typer.Option("--scope", metavar="SCOPE", help="read, write, admin; repeatable [read, write]"),
+        typer.Option(metavar="SCOPE", help="read, write, admin; repeatable [read, write]"),
     ] = None,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
     """Make a key; its secret is shown this once."""
-    from perdure.surfaces.keys import EVERY_BANK, create_key
-
     with memory(database) as engine:
         key, secret = create_key(
             engine, banks=bank or [EVERY_BANK], scopes=scope or ["read", "write"], name=name
@@ -55,15 +58,21 @@ def create(
 @app.command("list")
 def list_(database: Database = None, as_json: AsJson = False) -> None:
     """List the keys, without their secrets."""
-    from perdure.surfaces.cli.draw.care import draw_keys
-    from perdure.surfaces.keys import list_keys
-
     with memory(database, must_exist=True) as engine:
-        found = list_keys(engine)
-    if as_json:
-        emit({"keys": [_shown(key) for key in found]})
-    else:
-        draw_keys(console(), found)
+        every = list_keys(engine)
+    tell(as_json, {"keys": [_shown(key) for key in every]}, lambda shown: draw_keys(shown, every))
+
+
+def draw_keys(console: Console, keys: Sequence[ApiKey]) -> None:
+    if not keys:
+        console.print(Text("no keys: the server answers on this machine only", style="dim"))
+        return
+    named, banks = (Column(title, overflow="fold") for title in ("name", "banks"))
+    drawn = table(Column("key", no_wrap=True), named, banks, "scopes", Column("created", no_wrap=True))
+    for key in keys:
+        scopes = ", ".join(sorted(scope.value for scope in key.scopes))
+        drawn.add_row(key.id, Text(key.name), Text(", ".join(key.banks)), scopes, day(key.created_at))
+    console.print(drawn)
 
 
 @app.command()
@@ -74,13 +83,7 @@ def revoke(
     as_json: AsJson = False,
 ) -> None:
     """Take a key out of use; running servers notice within a second."""
-    from perdure.surfaces.cli.forget import confirm
-    from perdure.surfaces.keys import revoke_key
-
     with memory(database, must_exist=True) as engine:
         confirm(f"Revoke the key {key}?", yes)
         revoke_key(engine, key)
-    if as_json:
-        emit({"revoked": key})
-    else:
-        console().print(f"revoked {key}")
+    tell(as_json, {"revoked": key}, f"revoked {key}")

@@ -1,54 +1,113 @@
-"""The command `perdure`."""
+"""The command `perdure`: its commands are imported when they are called, so that `--help` shows them without loading them."""
 
 from __future__ import annotations
 
 import io
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from perdure import __version__
 from perdure.errors import InvalidInput, PerdureError
 from perdure.surfaces.cli import exits
-from perdure.surfaces.cli.lazy import Entry, LazyGroup
 
-_HERE = "perdure.surfaces.cli"
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A command: its section in the help, its name, where it is written and what it does."""
+
+    section: str
+    name: str
+    target: str
+    """module:attribute in this package; a function, or a Typer app with subcommands."""
+    summary: str
+
+    def load(self) -> Any:
+        module, attribute = self.target.split(":")
+        command = getattr(import_module(f"perdure.surfaces.cli.{module}"), attribute)
+        if isinstance(command, typer.Typer):
+            return get_command(command)
+        single = typer.Typer(add_completion=False, rich_markup_mode=None)
+        single.command(name=self.name)(command)
+        return get_command(single)
+
+    def stub(self) -> TyperCommand:
+        """Name and summary only, for listings and completion."""
+        return TyperCommand(name=self.name, help=self.summary)
+
 
 START, MEMORY, INSIDE, SERVE, CARE = "Start here", "Memory", "Look inside", "Serve", "Take care"
 ENTRIES = (
-    Entry(START, "demo", f"{_HERE}.demo:demo", "See retain and recall at work on a short conversation"),
-    Entry(MEMORY, "retain", f"{_HERE}.retain:retain", "Remember text, files, folders or chat exports"),
-    Entry(MEMORY, "recall", f"{_HERE}.recall:recall", "What memory holds on a question, best first"),
-    Entry(MEMORY, "context", f"{_HERE}.recall:context", "A recall as text with citations, for a prompt"),
-    Entry(MEMORY, "reflect", f"{_HERE}.recall:reflect", "An answer that cites the facts it rests on"),
-    Entry(MEMORY, "forget", f"{_HERE}.forget:forget", "Erase a fact, document, entity or bank for good"),
-    Entry(INSIDE, "banks", f"{_HERE}.banks:banks", "List banks, show one, or set its name and mission"),
-    Entry(INSIDE, "facts", f"{_HERE}.facts:facts", "List facts, or show one in full"),
-    Entry(INSIDE, "entities", f"{_HERE}.facts:entities", "People, places and things, most mentioned first"),
-    Entry(INSIDE, "timeline", f"{_HERE}.facts:timeline", "Facts in the order in which they happened"),
-    Entry(INSIDE, "history", f"{_HERE}.facts:history", "Every value that a subject's relation ever had"),
-    Entry(INSIDE, "stats", f"{_HERE}.banks:stats", "Counts of what a bank holds"),
-    Entry(
-        INSIDE, "operations", f"{_HERE}.operations:operations", "Background work: list, wait, cancel, retry"
-    ),
-    Entry(SERVE, "serve", f"{_HERE}.serve:serve", "Serve REST and MCP over HTTP"),
-    Entry(SERVE, "mcp", f"{_HERE}.serve:mcp", "Serve MCP, over stdio unless --http is given"),
-    Entry(SERVE, "keys", f"{_HERE}.keys:app", "Create, list and revoke API keys"),
-    Entry(CARE, "export", f"{_HERE}.transfer:export", "Write a bank as JSON lines"),
-    Entry(CARE, "import", f"{_HERE}.transfer:import_", "Read an exported bank under a new id"),
-    Entry(CARE, "reembed", f"{_HERE}.transfer:reembed", "Change a bank over to the configured embedder"),
-    Entry(CARE, "doctor", f"{_HERE}.doctor:doctor", "Check database, models, extras and speed"),
-    Entry(CARE, "models", f"{_HERE}.models:models", "The models Perdure knows and where each was found"),
-    Entry(CARE, "config", f"{_HERE}.config:config", "Effective settings and where each came from"),
-    Entry(CARE, "eval", f"{_HERE}.evaluate:evaluate", "Recall quality and latency on a labelled data file"),
+    Entry(START, "demo", "demo:demo", "See retain and recall at work on a short conversation"),
+    Entry(MEMORY, "retain", "retain:retain", "Remember text, files, folders or chat exports"),
+    Entry(MEMORY, "recall", "recall:recall", "What memory holds on a question, best first"),
+    Entry(MEMORY, "context", "recall:context", "A recall as text with citations, for a prompt"),
+    Entry(MEMORY, "reflect", "recall:reflect", "An answer that cites the facts it rests on"),
+    Entry(MEMORY, "forget", "forget:forget", "Erase a fact, document, entity or bank for good"),
+    Entry(INSIDE, "banks", "banks:banks", "List banks, show one, or set its name and mission"),
+    Entry(INSIDE, "facts", "facts:facts", "List facts, or show one in full"),
+    Entry(INSIDE, "entities", "facts:entities", "People, places and things, most mentioned first"),
+    Entry(INSIDE, "timeline", "facts:timeline", "Facts in the order in which they happened"),
+    Entry(INSIDE, "history", "facts:history", "Every value that a subject's relation ever had"),
+    Entry(INSIDE, "stats", "banks:stats", "Counts of what a bank holds"),
+    Entry(INSIDE, "operations", "operations:operations", "Background work: list, wait, cancel, retry"),
+    Entry(SERVE, "serve", "serve:serve", "Serve REST and MCP over HTTP"),
+    Entry(SERVE, "mcp", "serve:mcp", "Serve MCP, over stdio unless --http is given"),
+    Entry(SERVE, "keys", "keys:app", "Create, list and revoke API keys"),
+    Entry(CARE, "export", "transfer:export", "Write a bank as JSON lines"),
+    Entry(CARE, "import", "transfer:import_", "Read an exported bank under a new id"),
+    Entry(CARE, "reembed", "transfer:reembed", "Change a bank over to the configured embedder"),
+    Entry(CARE, "doctor", "doctor:doctor", "Check database, models, extras and speed"),
+    Entry(CARE, "models", "config:models", "The models Perdure knows and where each was found"),
+    Entry(CARE, "config", "config:config", "Effective settings and where each came from"),
+    Entry(CARE, "eval", "evaluate:evaluate", "Recall quality and latency on a labelled data file"),
 )
 
 
-class _Root(LazyGroup):
-    entries = ENTRIES
+class _Root(TyperGroup):
+    """A group whose commands come from the table."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        for entry in ENTRIES:
+            self.add_command(entry.stub())
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The real command, loaded now."""
+        name, _, rest = super().resolve_command(ctx, args)
+        entry = next(entry for entry in ENTRIES if entry.name == name)
+        command = entry.load()
+        command.name = name
+        return name, command, rest
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Usage, then the commands by section, then the options."""
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        widest = max(len(entry.name) for entry in ENTRIES)
+        for section in dict.fromkeys(entry.section for entry in ENTRIES):
+            rows = [
+                (typer.style(f"{entry.name:<{widest}}", bold=True), entry.summary)
+                for entry in ENTRIES
+                if entry.section == section
+            ]
+            self._write(formatter, section, rows)
+        records = [param.get_help_record(ctx) for param in self.get_params(ctx)]
+        self._write(formatter, "Options", [record for record in records if record])
+
+    @staticmethod
+    def _write(formatter: Any, heading: str, rows: list[tuple[str, str]]) -> None:
+        formatter.write_paragraph()
+        formatter.write(f"{heading}:\n")
+        formatter.indent()
+        formatter.write_dl(rows)
+        formatter.dedent()
 
 
 app = typer.Typer(cls=_Root, rich_markup_mode=None, context_settings={"help_option_names": ["--help", "-h"]})

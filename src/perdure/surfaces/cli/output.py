@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 
 from perdure.surfaces.plain import plain
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 NARROW, USUAL, WIDE = 60, 100, 120
 _CONTROLS = {code: None for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"}
@@ -20,15 +21,35 @@ def harmless(text: str) -> str:
     return text.translate(_CONTROLS)
 
 
+class HarmlessConsole(Console):
+    """A console that shows what is remembered and never obeys it: it leaves control characters out of all text."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """The renderable's segments; those that rich itself makes to steer the terminal stay as they are."""
+        for segment in super().render(renderable, options):
+            if segment.control:
+                yield segment
+            else:
+                yield Segment(harmless(segment.text), segment.style)
+
+
 def console(*, stderr: bool = False) -> Console:
     """A console as wide as the terminal, at most 120 columns; 100 where there is no terminal."""
-    from perdure.surfaces.cli.draw.console import HarmlessConsole
-
-    made = HarmlessConsole(stderr=stderr, highlight=False, soft_wrap=False)
-    made.width = max(min(made.width, WIDE), NARROW) if made.is_terminal else USUAL
-    return made
+    shown = HarmlessConsole(stderr=stderr, highlight=False, soft_wrap=False)
+    shown.width = max(min(shown.width, WIDE), NARROW) if shown.is_terminal else USUAL
+    return shown
 
 
 def emit(value: Any) -> None:
     """One JSON document on standard output."""
     sys.stdout.write(json.dumps(plain(value), ensure_ascii=False) + "\n")
+
+
+def tell(as_json: bool, value: Any, shown: Callable[[Console], None] | str) -> None:
+    """The value as JSON for programs; for people drawn, or said in a line."""
+    if as_json:
+        emit(value)
+    elif isinstance(shown, str):
+        console().print(shown, markup=False)
+    else:
+        shown(console())

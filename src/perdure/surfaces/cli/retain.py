@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from perdure.domain.item import RetainResult
 from perdure.errors import InvalidInput
-from perdure.surfaces.cli.options import AsJson, BankName, Database, Tags, filled
-from perdure.surfaces.cli.output import console, emit
-from perdure.surfaces.cli.session import DEFAULT_BANK, memory, read_moment, read_stdin
-
-if TYPE_CHECKING:
-    from perdure.surfaces.cli.sources.model import Reading
+from perdure.surfaces.arguments import read_moment
+from perdure.surfaces.cli.chats import Reading
+from perdure.surfaces.cli.draw import plural
+from perdure.surfaces.cli.output import console, tell
+from perdure.surfaces.cli.session import (
+    DEFAULT_BANK,
+    AsJson,
+    BankName,
+    Database,
+    Tags,
+    filled,
+    memory,
+    read_stdin,
+)
+from perdure.surfaces.cli.sources import read_sources
 
 FORMS = ("auto", "text", "chat")
 BATCH_ITEMS, BATCH_CHARACTERS = 64, 100_000
@@ -50,9 +62,7 @@ def retain(
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the document")] = None,
     context: Annotated[str | None, typer.Option(metavar="TEXT", help="What the text is about")] = None,
     tags: Tags = None,
-    metadata: Annotated[
-        list[str] | None, typer.Option("--metadata", metavar="KEY=VALUE", help="May be repeated")
-    ] = None,
+    metadata: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="May be repeated")] = None,
     form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="auto, text or chat")] = "auto",
     as_text: Annotated[
         bool, typer.Option("--text", help="Take the sources as texts, never as paths")
@@ -61,18 +71,16 @@ def retain(
     as_json: AsJson = False,
 ) -> None:
     """Remember texts, standard input, files, folders or chat exports."""
-    from perdure.surfaces.cli.sources.files import read_sources
-
     if form not in FORMS:
         raise InvalidInput("--format", "one of " + ", ".join(FORMS), form)
     chosen = sources or ["-"]
     stdin = read_stdin() if "-" in chosen else None
-    found = read_sources(chosen, stdin, form, as_text)
+    collected = read_sources(chosen, stdin, form, as_text)
     shared = {
         "timestamp": read_moment(timestamp, "--timestamp"), "speaker": speaker, "title": title, "context": context,
         "tags": tags, "metadata": read_pairs(metadata), "document_id": document_id,
     }  # fmt: skip
-    readings = [_with(reading, shared, user) for reading in found.readings]
+    readings = [_with(reading, shared, user) for reading in collected.readings]
     if not readings:
         raise InvalidInput("sources", "at least one readable text", list(chosen))
     if document_id is not None and len(readings) > 1:
@@ -84,7 +92,7 @@ def retain(
             items = [item for reading in batch for item in reading.items]
             results.append(engine.retain(bank, items, update_mode="append" if append else "replace"))
             advance(sum(reading.characters for reading in batch), batch[-1].name)
-    _tell(bank, results, found.skipped, as_json)
+    _tell(bank, results, collected.skipped, as_json)
 
 
 def read_pairs(pairs: Sequence[str] | None) -> dict[str, str] | None:
@@ -99,13 +107,13 @@ def read_pairs(pairs: Sequence[str] | None) -> dict[str, str] | None:
 
 def _with(reading: Reading, shared: dict[str, Any], user: str | None) -> Reading:
     """Options win over what the source says, but a chat keeps its own speakers."""
-    given = {key: value for key, value in shared.items() if value is not None}
-    speaker = given.pop("speaker", None)
+    options = {key: value for key, value in shared.items() if value is not None}
+    speaker = options.pop("speaker", None)
     items = []
     for item in reading.items:
         said_by = item.get("speaker") or speaker
         named = user if user and said_by == "user" else said_by
-        items.append({**item, **given, **({"speaker": named} if named else {})})
+        items.append({**item, **options, **({"speaker": named} if named else {})})
     return type(reading)(name=reading.name, items=tuple(items))
 
 
@@ -124,8 +132,6 @@ def batches(readings: Sequence[Reading]) -> Iterator[list[Reading]]:
 
 @contextmanager
 def _bar(readings: Sequence[Reading], quiet: bool) -> Iterator[Advance]:
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-
     shown = console(stderr=True)
     columns = (
         TextColumn("retain"),
@@ -152,17 +158,28 @@ def _tell(
         "entities": sum(result.entities for result in results),
         "links": sum(result.links for result in results),
     }
-    if as_json:
-        emit(
-            {
-                "bank": bank,
-                **totals,
-                "document_ids": [name for result in results for name in result.document_ids],
-                "fact_ids": [name for result in results for name in result.fact_ids],
-                "skipped": [{"file": file, "reason": reason} for file, reason in skipped],
-            }
-        )
-        return
-    from perdure.surfaces.cli.draw.lists import draw_retained
+    value = {
+        "bank": bank,
+        **totals,
+        "document_ids": [name for result in results for name in result.document_ids],
+        "fact_ids": [name for result in results for name in result.fact_ids],
+        "skipped": [{"file": file, "reason": reason} for file, reason in skipped],
+    }
+    tell(as_json, value, lambda shown: draw_retained(shown, bank, totals, skipped))
 
-    draw_retained(console(), bank, totals, skipped)
+
+def draw_retained(
+    console: Console, bank: str, totals: Mapping[str, int], skipped: Sequence[tuple[str, str]]
+) -> None:
+    head = Text(plural(totals["facts"], "new fact"), style="bold green")
+    head.append(f" from {plural(totals['documents'], 'document')} in bank {bank}", style="default")
+    console.print(head)
+    rest = [
+        f"{totals[name]:,} {name}"
+        for name in ("merged", "superseded", "retired", "unchanged")
+        if totals[name]
+    ]
+    rest += [plural(totals["entities"], "entity", "entities"), plural(totals["links"], "link")]
+    console.print(Text(" · ".join(rest), style="dim"))
+    for file, reason in skipped:
+        console.print(Text(f"skipped {file}: {reason}", style="yellow"))

@@ -6,13 +6,13 @@ import importlib.util
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from perdure.domain.bank import check_bank_id
 from perdure.errors import InvalidInput, Unavailable
-from perdure.surfaces.cli.options import AsJson, Database
 from perdure.surfaces.cli.output import console, emit
-from perdure.surfaces.cli.session import load_settings, memory
-from perdure.surfaces.ending import closing_on_sigterm
+from perdure.surfaces.cli.session import AsJson, Database, load_settings, memory
+from perdure.surfaces.process import closing_on_sigterm
 
 Host = Annotated[str | None, typer.Option("--host", metavar="HOST", help="Address [setting host: 127.0.0.1]")]
 Port = Annotated[
@@ -30,7 +30,7 @@ def serve(
     """Serve REST at / and MCP at /mcp over HTTP; only for this machine unless there are API keys."""
     need("fastapi", "server")
     settings = load_settings(database, **_given(host, port))
-    from perdure.surfaces.rest.serve import serve as serve_rest
+    from perdure.surfaces.rest.app import serve as serve_rest
 
     with_mcp = importlib.util.find_spec("mcp") is not None
 
@@ -105,8 +105,6 @@ def _announce(settings: Any, with_mcp: bool, as_json: bool) -> None:
             }
         )
         return
-    from rich.markup import escape
-
     shown = console(stderr=True)
     shown.print(f"[bold]Perdure[/] serves [cyan]{escape(settings.database)}[/]")
     shown.print(f"  REST  {url}    [dim]pages: {url}/docs[/]")

@@ -1,4 +1,4 @@
-"""What every command needs: settings, an open engine, and times from text."""
+"""What commands share: options, settings, an open engine, standard input and a question before something is lost."""
 
 from __future__ import annotations
 
@@ -6,22 +6,48 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from perdure.domain.time import Window, parse_instant
+import typer
+
+from perdure.domain.time import Window
 from perdure.errors import InvalidInput, NotFound
+from perdure.surfaces.arguments import read_window
+from perdure.surfaces.cli.output import harmless
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a command's help loads neither
     from perdure.engine import Perdure
     from perdure.settings import Settings
 
 DEFAULT_BANK = "default"
-_DATE_ONLY = len("2025-01-31")
-_DAY = timedelta(days=1)
-_LAST_DAY = datetime(9999, 12, 31, tzinfo=UTC)
-"""Nothing comes after it: as an end it is no bound."""
+
+
+def filled(param: typer.CallbackParam, value: str | list[str] | None) -> str | list[str] | None:
+    """The value of an option that must say something when it is given, as an unset shell variable does not."""
+    for part in [value] if isinstance(value, str) else value or ():
+        if not part.strip():
+            raise InvalidInput(param.opts[0], "non-empty text", part)
+    return value
+
+
+Database = Annotated[
+    str | None,
+    typer.Option("--database", "-d", metavar="FILE", help="Database file [setting database: perdure.db]"),
+]
+BankName = Annotated[str, typer.Option("--bank", "-b", metavar="BANK", help="Memory bank")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON")]
+Tags = Annotated[
+    list[str] | None, typer.Option("--tag", metavar="TAG", help="Tag; may be repeated", callback=filled)
+]
+Types = Annotated[
+    list[str] | None,
+    typer.Option("--type", metavar="TYPE", help="world, experience, opinion or observation; may be repeated"),
+]
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, metavar="N", help="At most so many")]
+Since = Annotated[str | None, typer.Option("--since", metavar="DATE", help="Not before this date")]
+Until = Annotated[str | None, typer.Option("--until", metavar="DATE", help="Not after this date")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask")]
 
 
 def load_settings(database: str | None = None, **overrides: Any) -> Settings:
@@ -95,19 +121,9 @@ def reading(database: str | None, bank: str, **overrides: Any) -> Iterator[Perdu
         yield engine
 
 
-def read_window(since: str | None, until: str | None) -> Window | None:
-    """The time between two options; a bare date as the end takes in that whole day."""
-    start, end = parse_instant(since, "--since"), parse_instant(until, "--until")
-    if start is not None and end is not None and start > end:
-        raise InvalidInput("--since", f"a date not after --until ({until})", since)
-    if end is not None and until is not None and len(until.strip()) == _DATE_ONLY:
-        end = end + _DAY if end < _LAST_DAY else None
-    return Window(start, end) if start is not None or end is not None else None
-
-
-def read_moment(text: str | None, option: str) -> datetime | None:
-    """An ISO 8601 option as a moment."""
-    return parse_instant(text, option)
+def window(since: str | None, until: str | None) -> Window | None:
+    """The time between the two options; a bare date as the end takes in that whole day."""
+    return read_window(since, until, ("--since", "--until"), whole_days=True)
 
 
 def read_text(argument: str) -> str:
@@ -116,8 +132,16 @@ def read_text(argument: str) -> str:
 
 
 def read_stdin() -> str:
-    """All of standard input."""
     try:
         return sys.stdin.read()
     except UnicodeDecodeError as error:
         raise InvalidInput("standard input", "UTF-8 text") from error
+
+
+def confirm(question: str, yes: bool) -> None:
+    """Go on only if somebody says yes; where nobody can be asked, `--yes` must say so."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise InvalidInput("--yes", "this option, as nobody can be asked here")
+    typer.confirm(harmless(question), abort=True, err=True)

@@ -11,9 +11,8 @@ from typing import IO, Annotated
 import typer
 
 from perdure.errors import InvalidInput, NotFound
-from perdure.surfaces.cli.options import AsJson, BankName, Database
-from perdure.surfaces.cli.output import console, emit
-from perdure.surfaces.cli.session import DEFAULT_BANK, memory, reading
+from perdure.surfaces.cli.output import console, emit, tell
+from perdure.surfaces.cli.session import DEFAULT_BANK, AsJson, BankName, Database, memory, reading
 
 
 def export(
@@ -77,10 +76,7 @@ def import_(
             count = engine.import_bank(bank, origin)
     except UnicodeDecodeError as error:
         raise InvalidInput("file", "an exported bank, in UTF-8", file) from error
-    if as_json:
-        emit({"bank": bank, "facts": count})
-    else:
-        console().print(f"imported {count:,} facts into bank {bank}", markup=False)
+    tell(as_json, {"bank": bank, "facts": count}, f"imported {count:,} facts into bank {bank}")
 
 
 @contextmanager
@@ -101,7 +97,5 @@ def reembed(
     with reading(database, bank) as engine:
         count = engine.reembed(bank)
         model = engine.bank(bank).model
-    if as_json:
-        emit({"bank": bank, "facts": count, "model": model})
-    else:
-        console().print(f"re-embedded {count:,} facts of bank {bank} with {model}", markup=False)
+    line = f"re-embedded {count:,} facts of bank {bank} with {model}"
+    tell(as_json, {"bank": bank, "facts": count, "model": model}, line)

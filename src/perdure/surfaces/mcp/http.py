@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import uvicorn
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
@@ -16,9 +17,8 @@ from starlette.types import Receive, Scope, Send
 from perdure.engine import Perdure
 from perdure.errors import Unauthorised
 from perdure.surfaces.access import ONLY_LOCAL, KeyRing, check_exposure, is_local, is_loopback
-from perdure.surfaces.collector import short_collections
-from perdure.surfaces.mcp.access import Caller
-from perdure.surfaces.mcp.server import create_server
+from perdure.surfaces.mcp.server import CALLER, Caller, create_server
+from perdure.surfaces.process import short_collections
 from perdure.surfaces.workers import Workers
 
 PATH = "/mcp"
@@ -29,10 +29,15 @@ class McpEndpoint:
 
     def __init__(self, engine: Perdure, workers: Workers, *, may_be_open: bool) -> None:
         self._keys, self._workers = KeyRing(engine, may_be_open=may_be_open), workers
-        servers = tuple(create_server(engine, workers, with_bank=shown) for shown in (True, False))
-        for server in servers:
-            server.streamable_http_app()
-        self._any_bank, self._one_bank = (server.session_manager for server in servers)
+        self._any_bank, self._one_bank = (
+            StreamableHTTPSessionManager(
+                create_server(engine, workers, with_bank=with_bank),
+                stateless=True,
+                json_response=True,
+                max_request_body_size=engine.settings.max_request_bytes,
+            )
+            for with_bank in (True, False)
+        )
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -56,17 +61,14 @@ class McpEndpoint:
             await JSONResponse(body, 401, {"WWW-Authenticate": "Bearer"})(scope, receive, send)
             return
         manager = self._any_bank if bank is None else self._one_bank
-        await manager.handle_request({**scope, "perdure.caller": caller}, receive, send)
+        await manager.handle_request({**scope, CALLER: caller}, receive, send)
 
     async def _admit(self, headers: Headers, bank: str | None) -> Caller:
         """By the rules of the REST server: a key, or this machine while there are no keys at all."""
-        if not self._keys.fresh():
-            await self._workers.run(self._keys.refresh)
-        if not self._keys.is_open():
-            return Caller(key=self._keys.key_of(headers), bank=bank)
-        if not is_local(headers):
+        key = await self._keys.admit(headers, self._workers)
+        if key is None and not is_local(headers):
             raise Unauthorised(ONLY_LOCAL)
-        return Caller(bank=bank)
+        return Caller(key, bank)
 
 
 def create_app(engine: Perdure, host: str) -> Starlette:
@@ -97,7 +99,6 @@ def mount(app: Starlette, engine: Perdure, host: str, workers: Workers | None = 
 
 
 def run_http(engine: Perdure, host: str, port: int, log_level: str) -> None:
-    """Serve MCP alone until interrupted."""
     check_exposure(engine, host)
     with short_collections():
         uvicorn.run(create_app(engine, host), host=host, port=port, log_level=log_level, server_header=False)

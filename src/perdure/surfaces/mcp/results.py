@@ -74,7 +74,6 @@ class ForgetOutput(BaseModel):
 
 
 def retained(done: RetainResult, facts: list[Fact]) -> RetainOutput:
-    """A retain as the client sees it."""
     return RetainOutput(
         bank=done.bank,
         facts=[fact.text for fact in facts],
@@ -86,7 +85,6 @@ def retained(done: RetainResult, facts: list[Fact]) -> RetainOutput:
 
 
 def recalled(bank: str, result: RecallResult) -> RecallOutput:
-    """A recall as the client sees it."""
     return RecallOutput(
         bank=bank,
         evidence=result.evidence.value,
@@ -98,7 +96,6 @@ def recalled(bank: str, result: RecallResult) -> RecallOutput:
 
 
 def reflected(bank: str, answer: Reflection) -> ReflectOutput:
-    """An answer as the client sees it."""
     return ReflectOutput(
         bank=bank,
         text=answer.text,

@@ -1,22 +1,23 @@
-"""The five tools. They run on worker threads: the event loop never waits for the engine."""
+"""The five tools. They block: the server runs them on worker threads, with the bank that the caller may use."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated
 
-from mcp.server.fastmcp import Context
-from mcp.server.fastmcp.exceptions import ToolError
 from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
-from perdure.domain.recall import RecallResult
-from perdure.domain.time import Window, parse_instant
+from perdure.domain.time import AsOf
 from perdure.engine import Perdure
-from perdure.errors import InvalidInput, NotFound, PerdureError
-from perdure.reflect.pipeline import Reflection
-from perdure.surfaces.keys import Scope
-from perdure.surfaces.mcp.access import DEFAULT_BANK, Caller, caller_of
+from perdure.errors import InvalidInput
+from perdure.surfaces.arguments import (
+    RecallOptions,
+    find_document,
+    read_moment,
+    read_window,
+    recall_with,
+    reflect_with,
+)
 from perdure.surfaces.mcp.results import (
     ContextOutput,
     ForgetOutput,
@@ -27,14 +28,12 @@ from perdure.surfaces.mcp.results import (
     reflected,
     retained,
 )
-from perdure.surfaces.workers import Workers
 
-T = TypeVar("T")
+DEFAULT_BANK = "default"
 MAX_TOKENS = 2048
 MAX_CONTENT_CHARACTERS = 200_000
 """More is a file rather than something to say; a client that sends far more loses its connection."""
 
-Request = Context[Any, Any, Any]
 BankName = Annotated[str | None, Field(description="Memory bank; leave out for the default one")]
 Question = Annotated[str, Field(description="What you want to know, as a full question with names and dates")]
 Tokens = Annotated[int, Field(ge=0, description="At most so many tokens of facts")]
@@ -44,14 +43,13 @@ TagList = Annotated[list[str] | None, Field(description="Only facts with one of 
 
 
 class Tools:
-    """The tools of one server; `local` is who calls when no HTTP endpoint says so."""
+    """The tools over one engine."""
 
-    def __init__(self, engine: Perdure, workers: Workers, local: Caller) -> None:
-        self._engine, self._workers, self._local = engine, workers, local
+    def __init__(self, engine: Perdure) -> None:
+        self._engine = engine
 
-    async def retain(
+    def retain(
         self,
-        ctx: Request,
         content: Annotated[
             str, Field(description="What to remember, in full sentences with names and dates")
         ],
@@ -74,26 +72,20 @@ class Tools:
 
         Call it whenever the user says something worth knowing next time. Relative dates ("yesterday") are resolved.
         """
-        chosen = self._choose(ctx, bank, Scope.WRITE)
-
-        def work() -> RetainOutput:
-            if len(content) > MAX_CONTENT_CHARACTERS:
-                expected = f"at most {MAX_CONTENT_CHARACTERS} characters; send it in parts"
-                raise InvalidInput("content", expected, len(content))
-            done = self._engine.retain(
-                chosen, content, timestamp=timestamp, speaker=speaker, context=context,
-                document_id=document_id, tags=tags,
-            )  # fmt: skip
-            return retained(done, self._engine.facts_by_id(chosen, done.fact_ids))
-
-        output = await self._write(work)
-        count = len(output.facts)
-        head = f"Remembered {count} new fact{'' if count == 1 else 's'} in bank {chosen}."
+        chosen = bank or DEFAULT_BANK
+        if len(content) > MAX_CONTENT_CHARACTERS:
+            expected = f"at most {MAX_CONTENT_CHARACTERS} characters; send it in parts"
+            raise InvalidInput("content", expected, len(content))
+        done = self._engine.retain(
+            chosen, content, timestamp=timestamp, speaker=speaker, context=context, document_id=document_id,
+            tags=tags,
+        )  # fmt: skip
+        output = retained(done, self._engine.facts_by_id(chosen, done.fact_ids))
+        head = f"Remembered {_facts(len(output.facts), 'new ')} in bank {chosen}."
         return _both("\n".join([head, *(f"- {fact}" for fact in output.facts)]), output)
 
-    async def recall(
+    def recall(
         self,
-        ctx: Request,
         query: Question,
         max_tokens: Tokens = MAX_TOKENS,
         since: Since = None,
@@ -112,107 +104,55 @@ class Tools:
 
         Call it before you answer anything about the user, their people, projects, plans or past.
         """
-        chosen = self._choose(ctx, bank, Scope.READ)
-
-        def work() -> RecallResult:
-            self._check_exists(chosen, bank)
-            return self._engine.recall(
-                chosen, query, max_tokens=max_tokens, types=types, tags=tags, tags_match="any_strict",
-                during=_window(since, until), as_of=parse_instant(as_of, "as_of"),
-            )  # fmt: skip
-
-        result = await self._read(work)
-        ids = [f"id of [{found.citation}]: {found.fact.id}" for found in result] if with_ids else []
+        chosen = bank or DEFAULT_BANK
+        options: RecallOptions = {
+            "max_tokens": max_tokens, "types": types, "tags": tags, "tags_match": "any_strict",
+            "during": read_window(since, until), "as_of": AsOf.both(read_moment(as_of, "as_of")),
+        }  # fmt: skip
+        result = recall_with(self._engine, chosen, query, options)
+        ids = [f"id of [{one.citation}]: {one.fact.id}" for one in result] if with_ids else []
         return _both("\n".join([result.to_prompt(), *ids]), recalled(chosen, result))
 
-    async def reflect(
-        self, ctx: Request, query: Question, max_tokens: Tokens = MAX_TOKENS, bank: BankName = None
+    def reflect(
+        self, query: Question, max_tokens: Tokens = MAX_TOKENS, bank: BankName = None
     ) -> Annotated[CallToolResult, ReflectOutput]:
         """Answer a question from memory alone; every sentence cites its fact, or it says that memory holds none."""
-        chosen = self._choose(ctx, bank, Scope.READ)
-
-        def work() -> Reflection:
-            self._check_exists(chosen, bank)
-            return self._engine.reflect(chosen, query, max_tokens=max_tokens)
-
-        answer = await self._read(work)
-        output = reflected(chosen, answer)
+        chosen = bank or DEFAULT_BANK
+        output = reflected(chosen, reflect_with(self._engine, chosen, query, {"max_tokens": max_tokens}))
         sources = [f"[{m.citation}] {m.id}{f', {m.date}' if m.date else ''}" for m in output.based_on]
         return _both("\n".join([output.text, *sources]), output)
 
-    async def context(
-        self, ctx: Request, query: Question, max_tokens: Tokens = MAX_TOKENS, bank: BankName = None
+    def context(
+        self, query: Question, max_tokens: Tokens = MAX_TOKENS, bank: BankName = None
     ) -> Annotated[CallToolResult, ContextOutput]:
         """A recall as one fenced text with citations and validity, to put into another model's prompt."""
-        chosen = self._choose(ctx, bank, Scope.READ)
-
-        def work() -> RecallResult:
-            self._check_exists(chosen, bank)
-            return self._engine.recall(chosen, query, max_tokens=max_tokens)
-
-        result = await self._read(work)
+        chosen = bank or DEFAULT_BANK
+        result = recall_with(self._engine, chosen, query, {"max_tokens": max_tokens})
         prompt = result.to_prompt()
         return _both(prompt, ContextOutput(bank=chosen, context=prompt, tokens=result.tokens))
 
-    async def forget(
+    def forget(
         self,
-        ctx: Request,
         fact_id: Annotated[str | None, Field(description="Id of the fact, as recall returned it")] = None,
         document_id: Annotated[str | None, Field(description="Id of a document, with all its facts")] = None,
         bank: BankName = None,
     ) -> Annotated[CallToolResult, ForgetOutput]:
         """Erase one fact, or one document with its facts, for good. Only when the user asks for it."""
-        chosen = self._choose(ctx, bank, Scope.WRITE)
-
-        def work() -> int:
-            if (fact_id is None) == (document_id is None):
-                raise InvalidInput("fact_id, document_id", "exactly one of them")
-            self._check_exists(chosen, bank)
-            if fact_id is not None:
-                self._engine.fact(chosen, fact_id)
-            elif document_id is not None and not self._engine.documents(chosen, [document_id]):
-                raise NotFound("document", document_id)
-            return self._engine.forget(chosen, fact_id=fact_id, document_id=document_id)
-
-        gone = await self._write(work)
-        output = ForgetOutput(bank=chosen, forgotten_facts=gone)
-        return _both(f"Forgot {gone} fact{'' if gone == 1 else 's'} in bank {chosen}.", output)
-
-    def _choose(self, ctx: Request, bank: str | None, scope: Scope) -> str:
-        try:
-            return caller_of(ctx.request_context.request, self._local).choose(bank, scope)
-        except PerdureError as error:
-            raise told(error) from error
-
-    def _check_exists(self, chosen: str, asked: str | None) -> None:
-        """A misspelt bank is an error; the endpoint's own and the default one are only empty at first."""
-        if asked not in (None, DEFAULT_BANK):
-            self._engine.bank(chosen)
-
-    async def _write(self, work: Callable[[], T]) -> T:
-        try:
-            return await self._workers.run(work)
-        except PerdureError as error:
-            raise told(error) from error
-
-    async def _read(self, work: Callable[[], T]) -> T:
-        """Counted with all other recalls of the process, and refused when there are too many."""
-        try:
-            return await self._workers.recall(work)
-        except PerdureError as error:
-            raise told(error) from error
+        chosen = bank or DEFAULT_BANK
+        if (fact_id is None) == (document_id is None):
+            raise InvalidInput("fact_id, document_id", "exactly one of them")
+        if fact_id is not None:
+            self._engine.fact(chosen, fact_id)
+        elif document_id is not None:
+            find_document(self._engine, chosen, document_id)
+        gone = self._engine.forget(chosen, fact_id=fact_id, document_id=document_id).facts
+        return _both(
+            f"Forgot {_facts(gone)} in bank {chosen}.", ForgetOutput(bank=chosen, forgotten_facts=gone)
+        )
 
 
-def told(error: PerdureError) -> ToolError:
-    """The error as a client sees it: a stable code, and what was wrong."""
-    return ToolError(f"{error.code}: {error}")
-
-
-def _window(since: str | None, until: str | None) -> Window | None:
-    start, end = parse_instant(since, "since"), parse_instant(until, "until")
-    if start is not None and end is not None and start > end:
-        raise InvalidInput("since", f"a date not after until ({until})", since)
-    return Window(start, end) if start is not None or end is not None else None
+def _facts(count: int, kind: str = "") -> str:
+    return f"{count} {kind}fact{'' if count == 1 else 's'}"
 
 
 def _both(text: str, output: BaseModel) -> CallToolResult:

@@ -1,55 +1,65 @@
-"""The REST app: routes, limits and errors around one engine."""
+"""The REST app: routes, limits and errors around one engine; and serving it, from settings to a graceful end."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import logging
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+import uvicorn
 from fastapi import FastAPI
 
 from perdure import __version__
 from perdure.engine import Perdure
 from perdure.settings import Settings
-from perdure.surfaces.access import KeyRing, is_loopback
-from perdure.surfaces.rest import errors
-from perdure.surfaces.rest.limits import BodyLimit
-from perdure.surfaces.rest.metrics import Measured, Metrics
-from perdure.surfaces.rest.routes import (
+from perdure.surfaces.access import KeyRing, check_exposure, check_port, is_loopback
+from perdure.surfaces.process import closing_on_sigterm, short_collections
+from perdure.surfaces.rest import (
     banks,
     config,
     documents,
     entities,
+    errors,
     health,
     memories,
     operations,
     recall,
+    reflect,
     retain,
     stats,
     transfer,
     unbuilt,
 )
+from perdure.surfaces.rest.middleware import BodyLimit, Measured, Metrics
 from perdure.surfaces.rest.service import Service
 from perdure.surfaces.rest.spool import Spool
 from perdure.surfaces.workers import Workers
 
 ROUTERS = (
-    recall, retain, health, banks, config, unbuilt, memories, entities, documents, operations, stats, transfer,
+    recall, reflect, retain, health, banks, config, unbuilt, memories, entities, documents, operations, stats,
+    transfer,
 )  # fmt: skip
 """In the order in which a request is compared with them."""
+GRACE_SECONDS = 30
 
 
 def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
     """An app over an engine, which stays the caller's to close."""
     chosen = settings or engine.settings
     workers = Workers(chosen)
+    spool = Spool(engine.clock)
     service = Service(
         engine=engine,
         settings=chosen,
         workers=workers,
         keys=KeyRing(engine, may_be_open=is_loopback(chosen.host)),
         metrics=Metrics(workers),
-        spool=Spool(),
+        spool=spool,
+        transfers=transfer.transfer_jobs(engine, spool),
     )
+
+    for kind in service.transfers.values():
+        engine.jobs.register(kind)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -70,3 +80,32 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
     for module in ROUTERS:
         app.include_router(module.router)
     return app
+
+
+def make_server(
+    engine: Perdure, settings: Settings, extend: Callable[[FastAPI], None] | None = None
+) -> uvicorn.Server:
+    """A server that has not started; `extend` may add to the app, such as other surfaces."""
+    check_exposure(engine, settings.host)
+    app = create_app(engine, settings)
+    if extend is not None:
+        extend(app)
+    config = uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        log_level=settings.log_level,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        server_header=False,
+        access_log=settings.log_level in ("debug", "info"),
+    )
+    return uvicorn.Server(config)
+
+
+def serve(settings: Settings, extend: Callable[[FastAPI], None] | None = None) -> None:
+    """Serve until interrupted; requests under way are finished first."""
+    logging.basicConfig(level=settings.log_level.upper())
+    with closing_on_sigterm(), Perdure.open(settings=settings) as engine, short_collections():
+        check_port(settings.host, settings.port)
+        server = make_server(engine, settings, extend)
+        server.run()

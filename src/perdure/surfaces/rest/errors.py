@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from perdure import errors
@@ -40,6 +41,38 @@ CODES: Mapping[int, str] = {
     422: "invalid_input",
 }
 RETRY_AFTER_SECONDS = 1
+
+
+class Problem(BaseModel):
+    """A stable code and a message for people."""
+
+    code: str
+    message: str
+
+
+class ErrorResponse(BaseModel):
+    """Every error: FastAPI's `detail`, and what went wrong under a stable code."""
+
+    detail: Any
+    error: Problem
+
+
+ERRORS: dict[int | str, dict[str, Any]] = {
+    code: {"model": ErrorResponse, "description": description}
+    for code, description in (
+        (400, "Not readable as JSON or form data"),
+        (401, "No valid key"),
+        (403, "The key may not do this"),
+        (404, "Does not exist"),
+        (409, "Contradicts what is stored"),
+        (413, "The request is too large"),
+        (422, "A value is wrong; `detail` names the field"),
+        (429, "Too much at once; see Retry-After"),
+        (503, "The store is busy; see Retry-After"),
+        (504, "Took too long"),
+    )
+}
+"""The answers that a router documents beside its own."""
 
 
 def plain_error(
@@ -81,13 +114,15 @@ def _status(error: PerdureError) -> int:
 async def _validation_error(request: Request, error: Exception) -> JSONResponse:
     """Without the offending input: it may be secret, huge, or not be JSON at all (NaN)."""
     assert isinstance(error, RequestValidationError)
-    found = [{"loc": list(part["loc"]), "msg": part["msg"], "type": part["type"]} for part in error.errors()]
-    first = found[0] if found else {"loc": [], "msg": "invalid request"}
+    problems = [
+        {"loc": list(part["loc"]), "msg": part["msg"], "type": part["type"]} for part in error.errors()
+    ]
+    first = problems[0] if problems else {"loc": [], "msg": "invalid request"}
     kind = request.headers.get("content-type", "").lower()
     if first["loc"] == ["body"] and first["type"] == "model_attributes_type" and "json" not in kind:
         first["msg"] = "expected JSON with the header Content-Type: application/json"
     message = f"{'.'.join(str(step) for step in first['loc'])}: {first['msg']}"
-    return plain_error(422, "invalid_input", message, found)
+    return plain_error(422, "invalid_input", message, problems)
 
 
 async def _http_error(_: Request, error: Exception) -> JSONResponse:

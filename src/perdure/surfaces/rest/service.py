@@ -1,32 +1,41 @@
-"""What every handler works with."""
+"""What every handler works with: the service around one engine, the caller, worker threads and replies."""
 
 from __future__ import annotations
 
+import functools
+import inspect
 import re
 import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from fastapi import Depends, Request
+from fastapi import APIRouter, Depends, HTTPException, Path, Request, params
 from fastapi.responses import Response
 from pydantic import BaseModel
 from pydantic_core import to_json
 
 from perdure.engine import Perdure
 from perdure.errors import NotFound
+from perdure.jobs.kind import SingleStepJob
 from perdure.settings import Settings
-from perdure.surfaces.access import KeyRing
-from perdure.surfaces.rest.metrics import Metrics
+from perdure.surfaces.access import ONLY_LOCAL, Caller, KeyRing, is_local
+from perdure.surfaces.arguments import find_bank
+from perdure.surfaces.keys import Scope
+from perdure.surfaces.rest.errors import ERRORS
+from perdure.surfaces.rest.middleware import Metrics
 from perdure.surfaces.rest.spool import Spool
 from perdure.surfaces.workers import Workers
 
 _CLIENT = re.compile(r"hindsight-client-\w+/(\d+)\.(\d+)")
 STRICT_SINCE = (0, 10)
+Answer = BaseModel | Sequence[BaseModel] | Mapping[str, object] | Response
+Handler = Callable[..., Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The engine and what stands around it; one an app."""
+    """The engine and what stands around it; one per app."""
 
     engine: Perdure
     settings: Settings
@@ -34,9 +43,22 @@ class Service:
     keys: KeyRing
     metrics: Metrics
     spool: Spool
-    transfers: set[str] = field(default_factory=set)
-    """Ids of the transfers under way."""
+    transfers: Mapping[str, SingleStepJob] = field(default_factory=dict)
+    """The kinds of background work that make and take in archives."""
     started: float = field(default_factory=time.monotonic)
+
+    def forget(
+        self,
+        bank: str,
+        *,
+        fact_id: str | None = None,
+        document_id: str | None = None,
+        everything: bool = False,
+    ) -> int:
+        """Erase from a bank, and the archives that were made of it; returns how many facts went."""
+        forgotten = self.engine.forget(bank, fact_id=fact_id, document_id=document_id, everything=everything)
+        self.spool.drop_bank(bank)
+        return forgotten.facts
 
 
 async def _service(request: Request) -> Service:
@@ -49,33 +71,86 @@ async def _service(request: Request) -> Service:
 Serving = Annotated[Service, Depends(_service)]
 
 
+class Resource(APIRouter):
+    """The routes of one resource: plain functions run on the app's worker threads, and the common errors are documented."""
+
+    def __init__(self, tag: str, prefix: str, dependencies: Sequence[params.Depends] = ()) -> None:
+        super().__init__(prefix=prefix, tags=[tag], responses=ERRORS, dependencies=dependencies)
+
+    def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        """Add a route; coroutines run on the event loop."""
+        handler = endpoint if inspect.iscoroutinefunction(endpoint) else on_worker(endpoint)
+        super().add_api_route(path, handler, **options)
+
+
+def on_worker(work: Callable[..., Answer], *, recall: bool = False) -> Handler:
+    """A handler that works, and writes its answer, on a worker thread; it has an argument `service`."""
+
+    @functools.wraps(work)
+    async def handler(**arguments: Any) -> Response:
+        workers: Workers = arguments["service"].workers
+        run = workers.recall if recall else workers.run
+        return await run(lambda: reply(work(**arguments)))
+
+    return handler
+
+
+on_recall_worker = functools.partial(on_worker, recall=True)
+"""The same for recalls, which have threads of their own and are refused when too many are under way."""
+
+
+def reply(answer: Answer, status: int = 200) -> Response:
+    """The answer as JSON. Bodies were checked when they were made, so FastAPI need not check them again."""
+    if isinstance(answer, Response):
+        return answer
+    return Response(to_json(answer, inf_nan_mode="null"), status, media_type="application/json")
+
+
+async def identify(request: Request) -> Caller:
+    service = await _service(request)
+    key = await service.keys.admit(request.headers, service.workers)
+    if key is None and not is_local(request.headers):
+        raise HTTPException(403, ONLY_LOCAL)
+    return Caller(key)
+
+
+Known = Annotated[Caller, Depends(identify)]
+_EDGE, _INNER = r"[^\x00-\x20\x7f/\\]", r"[^\x00-\x1f\x7f/\\]"
+BankId = Annotated[str, Path(max_length=128, pattern=f"^{_EDGE}({_INNER}*{_EDGE})?$")]
+
+
+def require(caller: Caller, scope: Scope, bank: str) -> str:
+    """The bank; raises unless the caller may do this with it."""
+    if not caller.may(scope, bank):
+        raise HTTPException(403, f"the key has no {scope.value} access to this bank")
+    return bank
+
+
+async def _reader(bank_id: BankId, caller: Known) -> str:
+    return require(caller, Scope.READ, bank_id)
+
+
+async def _writer(bank_id: BankId, caller: Known) -> str:
+    return require(caller, Scope.WRITE, bank_id)
+
+
+async def _admin(bank_id: BankId, caller: Known) -> str:
+    return require(caller, Scope.ADMIN, bank_id)
+
+
+ReadBank = Annotated[str, Depends(_reader)]
+WriteBank = Annotated[str, Depends(_writer)]
+AdminBank = Annotated[str, Depends(_admin)]
+
+
 async def _existing_bank(request: Request, bank_id: str) -> None:
     """Clients of Hindsight 0.10 and later expect 404 for a bank that does not exist; earlier ones an empty one."""
     client = _CLIENT.search(request.headers.get("user-agent", ""))
     if client is None or (int(client[1]), int(client[2])) < STRICT_SINCE:
         return
     service = await _service(request)
-    if not await service.workers.run(exists, service.engine, bank_id):
+    if await service.workers.run(find_bank, service.engine, bank_id) is None:
         raise NotFound("bank", bank_id)
 
 
 StrictClients = Depends(_existing_bank)
-
-
-def exists(engine: Perdure, bank: str) -> bool:
-    """Whether the bank is there."""
-    try:
-        engine.bank(bank)
-    except NotFound:
-        return False
-    return True
-
-
-def reply_plain(body: dict[str, Any]) -> Response:
-    """A body of plain JSON values; pydantic's writer takes a quarter of the standard library's time."""
-    return Response(to_json(body, inf_nan_mode="null"), media_type="application/json")
-
-
-def reply(body: BaseModel, status: int = 200) -> Response:
-    """The body as it is: already checked when it was made, so FastAPI need not check it again."""
-    return Response(body.model_dump_json(by_alias=True), status, media_type="application/json")

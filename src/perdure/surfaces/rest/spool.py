@@ -5,19 +5,30 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable
+from datetime import datetime
 from itertools import count
 from pathlib import Path
 from threading import Lock
+from typing import NamedTuple
 
 from perdure.errors import NotFound
+from perdure.ports.clock import Clock
+
+
+class SpooledFile(NamedTuple):
+    """A file and when its making began."""
+
+    path: Path
+    made_at: datetime
 
 
 class Spool:
     """Keys such as `banks/<bank>/exports/<operation>/transfer.zip` and the files behind them."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
         self._folder: Path | None = None
-        self._files: dict[str, Path] = {}
+        self._files: dict[str, SpooledFile] = {}
         self._numbers = count()
         self._lock = Lock()
 
@@ -27,25 +38,22 @@ class Spool:
             if self._folder is None:
                 self._folder = Path(tempfile.mkdtemp(prefix="perdure-spool-"))
             path = self._folder / f"{next(self._numbers)}.bin"
-            self._files[key] = path
+            self._files[key] = SpooledFile(path, self._clock())
         write(path)
         return path.stat().st_size
 
-    def find(self, key: str) -> Path:
-        """The file of a key."""
-        path = self._files.get(key)
-        if path is None or not path.exists():
+    def find(self, key: str) -> SpooledFile:
+        file = self._files.get(key)
+        if file is None or not file.path.exists():
             raise NotFound("file", key)
-        return path
+        return file
 
     def drop_bank(self, bank: str) -> None:
-        """Remove the files made from a bank."""
         with self._lock:
             for key in [key for key in self._files if key.startswith(f"banks/{bank}/")]:
-                self._files.pop(key).unlink(missing_ok=True)
+                self._files.pop(key).path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Remove everything."""
         with self._lock:
             self._files.clear()
             if self._folder is not None:

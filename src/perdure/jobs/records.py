@@ -1,0 +1,271 @@
+"""How background work is stored: small records beside the memory of the bank that it belongs to.
+
+kind         id                      what
+job          <operation>             the operation, with the range of its unfinished steps; stays when it has ended
+job_queued   <operation>             its place in the bank's queue; deleted when the operation ends
+job_step     <operation>/<00000017>  one step; deleted in the transaction that does it
+job_lease    job_lease               which process does the bank's steps, and until when
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Any, Protocol, TypeVar
+
+from perdure.domain.operation import Operation, OperationStatus
+from perdure.domain.record import Record
+from perdure.ports.store import Store
+
+JOB = "job"
+QUEUED = "job_queued"
+STEP = "job_step"
+LEASE = "job_lease"
+
+STEPS_AT_ONCE = 256
+"""Steps that are read or written together."""
+ERROR_ERASED = "failed; the message went with an erased document"
+
+_OPERATION_FIELDS = ("kind", "status", "done", "total", "error", "result", "document_id")
+_PLACE_FIELDS = ("digest", "steps", "next_step", "partial")
+
+Body = Mapping[str, object]
+"""What a step has to do, as a JSON object. Texts of documents are in its list `items`, each with its `document_id`."""
+T = TypeVar("T")
+
+
+class ReadRecords(Protocol):
+    """The records of a bank, or those that belong to no bank."""
+
+    def records(self, kind: str, ids: Sequence[str] | None = None) -> list[Record]: ...
+
+
+class Records(ReadRecords, Protocol):
+    """The same for writing; a transaction is one."""
+
+    def put_records(self, records: Sequence[Record]) -> None: ...
+
+    def delete_records(self, kind: str, ids: Sequence[str]) -> None: ...
+
+
+class SharedRecords:
+    """Records that belong to no bank; each write is a transaction of its own."""
+
+    def __init__(self, store: Store) -> None:
+        self.records = store.shared_records
+        self.put_records = store.put_shared_records
+        self.delete_records = store.delete_shared_records
+
+
+# Operations
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredOperation:
+    """An operation and where its steps are."""
+
+    operation: Operation
+    """`done` counts whole steps."""
+    digest: str
+    steps: int
+    next_step: int = 0
+    partial: int = 0
+    """How much of the next step is done, as far as the process that does it has told."""
+
+    @property
+    def visible(self) -> Operation:
+        """The operation as users see it."""
+        return replace(self.operation, done=self.operation.done + self.partial)
+
+    @property
+    def unfinished_steps(self) -> list[str]:
+        """Ids of the steps that are still to be done, in order."""
+        return [self.step_id(number) for number in range(self.next_step, self.steps)]
+
+    def step_id(self, number: int) -> str:
+        """The id of a step."""
+        return f"{self.operation.id}/{number:08d}"
+
+
+def read_operation(record: Record) -> StoredOperation:
+    """An operation from its record."""
+    body: dict[str, Any] = {**record.body, "status": OperationStatus(str(record.body["status"]))}
+    operation = Operation(
+        id=record.id,
+        bank=record.bank,
+        created_at=record.created_at,
+        updated_at=record.updated_at,
+        **{name: body[name] for name in _OPERATION_FIELDS},
+    )
+    return StoredOperation(operation=operation, **{name: body[name] for name in _PLACE_FIELDS})
+
+
+def find_operation(rows: ReadRecords, operation_id: str) -> StoredOperation | None:
+    """The operation of an id."""
+    return next((read_operation(record) for record in rows.records(JOB, [operation_id])), None)
+
+
+def put_operation(rows: Records, stored: StoredOperation) -> None:
+    """Insert or replace an operation; one that has ended leaves the queue."""
+    operation = stored.operation
+    body = {name: getattr(operation, name) for name in _OPERATION_FIELDS}
+    body |= {name: getattr(stored, name) for name in _PLACE_FIELDS}
+    rows.put_records(
+        [
+            Record(
+                kind=JOB,
+                id=operation.id,
+                bank=operation.bank,
+                body={**body, "status": operation.status.value},
+                created_at=operation.created_at,
+                updated_at=operation.updated_at,
+            )
+        ]
+    )
+    if operation.finished:
+        rows.delete_records(QUEUED, [operation.id])
+
+
+def enqueue(rows: Records, operation: Operation) -> None:
+    """Put an operation into its bank's queue, which is ordered by `created_at`."""
+    place = Record(kind=QUEUED, id=operation.id, bank=operation.bank, created_at=operation.created_at)
+    rows.put_records([place])
+
+
+def delete_operation(rows: Records, stored: StoredOperation) -> None:
+    """Delete an operation with its unfinished steps."""
+    rows.delete_records(STEP, stored.unfinished_steps)
+    rows.delete_records(QUEUED, [stored.operation.id])
+    rows.delete_records(JOB, [stored.operation.id])
+
+
+# Steps
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedStep:
+    """A part of an operation that is done in one transaction."""
+
+    body: Body
+    count: int = 1
+    """How much of the operation's total it is."""
+
+
+def submit_steps(rows: Records, operation: Operation, digest: str, steps: Sequence[PlannedStep]) -> None:
+    """Write an operation with its steps, and put it into the queue."""
+    stored = StoredOperation(operation=operation, digest=digest, steps=len(steps))
+    for batch in batches(zip(stored.unfinished_steps, steps, strict=True), STEPS_AT_ONCE):
+        rows.put_records(
+            [
+                Record(
+                    kind=STEP, id=step_id, bank=operation.bank, body={"count": step.count, "body": step.body}
+                )
+                for step_id, step in batch
+            ]
+        )
+    # In this order, so that also without a transaction an operation that exists is in the queue.
+    if not operation.finished:
+        enqueue(rows, operation)
+    put_operation(rows, stored)
+
+
+def read_step(record: Record) -> PlannedStep:
+    """A step from its record."""
+    body: Mapping[str, Any] = record.body
+    return PlannedStep(body["body"], body["count"])
+
+
+def find_step(rows: ReadRecords, step_id: str) -> PlannedStep | None:
+    """The step of an id."""
+    return next((read_step(record) for record in rows.records(STEP, [step_id])), None)
+
+
+def batches(values: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Lists of up to `size` values."""
+    rest = iter(values)
+    while batch := list(islice(rest, size)):
+        yield batch
+
+
+# Leases
+
+
+def leased_to_other(rows: ReadRecords, owner: str, now: datetime, length: timedelta) -> bool:
+    """Whether another process has the bank's lease.
+
+    A lease that ends later than a new one would was made by a clock that has been set back: it counts as expired.
+    """
+    return any(
+        lease.body["owner"] != owner and timedelta(0) < _expires_at(lease) - now <= length
+        for lease in rows.records(LEASE, [LEASE])
+    )
+
+
+def take_lease(rows: Records, bank: str, owner: str, now: datetime, length: timedelta) -> bool:
+    """Make the bank's lease the owner's for at least half of its length; False when another process has it."""
+    if leased_to_other(rows, owner, now, length):
+        return False
+    leases = rows.records(LEASE, [LEASE])
+    if not any(
+        lease.body["owner"] == owner and length / 2 < _expires_at(lease) - now <= length for lease in leases
+    ):
+        body = {"owner": owner, "expires_at": (now + length).isoformat()}
+        rows.put_records([Record(kind=LEASE, id=LEASE, bank=bank, body=body)])
+    return True
+
+
+def has_lease(rows: ReadRecords, owner: str) -> bool:
+    """Whether nobody took over the owner's lease, expired or not."""
+    return any(lease.body["owner"] == owner for lease in rows.records(LEASE, [LEASE]))
+
+
+def release_lease(rows: Records, owner: str) -> None:
+    """Give the lease back, if it is still the owner's."""
+    if has_lease(rows, owner):
+        rows.delete_records(LEASE, [LEASE])
+
+
+def _expires_at(lease: Record) -> datetime:
+    return datetime.fromisoformat(str(lease.body["expires_at"]))
+
+
+# Erasure
+
+
+def scrub(tx: Records, document_ids: Collection[str]) -> bool:
+    """Take erased documents out of the bank's background work: their ids, and what was still to be stored of them.
+
+    A step that is under way meanwhile is rolled back and done again without them. Returns whether there was any.
+    """
+    erased = frozenset(document_ids)
+    scrubbed_any = False
+    for record in tx.records(JOB):
+        stored = read_operation(record)
+        touched = _scrub_steps(tx, stored.unfinished_steps, erased)
+        operation = stored.operation
+        if operation.document_id in erased:
+            operation, touched = replace(operation, document_id=None), True
+        if touched:
+            error = None if operation.error is None else ERROR_ERASED
+            put_operation(tx, replace(stored, operation=replace(operation, error=error)))
+            scrubbed_any = True
+    return scrubbed_any
+
+
+def _scrub_steps(tx: Records, ids: Sequence[str], erased: frozenset[str]) -> bool:
+    """Take the items of erased documents out of steps; their count stays, so that the operation's total is reached."""
+    touched = False
+    for batch in batches(ids, STEPS_AT_ONCE):
+        changed: list[Record] = []
+        for record in tx.records(STEP, batch):
+            body: Mapping[str, Any] = read_step(record).body
+            items: list[Mapping[str, object]] = body.get("items", [])
+            kept = [item for item in items if item.get("document_id") not in erased]
+            if len(kept) < len(items):
+                changed.append(replace(record, body={**record.body, "body": {**body, "items": kept}}))
+        if changed:
+            tx.put_records(changed)
+            touched = True
+    return touched

@@ -1,0 +1,131 @@
+"""Retain in the background: items are kept as steps of a few items each, dated when they were submitted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import MISSING, fields
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any
+
+from perdure.domain.fact import Tier
+from perdure.domain.item import Item, RetainResult, UpdateMode
+from perdure.jobs.kind import JobPlan, Step
+from perdure.jobs.records import PlannedStep
+from perdure.retain.commit import Within
+from perdure.retain.plan import group_items
+from perdure.retain.request import RetainRequest
+
+ITEMS_PER_STEP = 32
+CHARACTERS_PER_STEP = 500_000
+"""A step is full when it has this much text, however few its items are."""
+
+_DEFAULTS = {
+    field.name: field.default if field.default_factory is MISSING else field.default_factory()
+    for field in fields(Item)
+}
+_TIMES = ("timestamp", "expires_at", "valid_from", "valid_to")
+
+
+class RetainJob:
+    """Stores submitted items, a step per transaction."""
+
+    name = "retain"
+
+    def __init__(self, retain: Callable[[RetainRequest, Within], RetainResult]) -> None:
+        self._retain = retain
+
+    def plan(self, request: RetainRequest, now: datetime) -> JobPlan:
+        """The request as submitted now, which is the time of items that have none."""
+        documents = {item.document_id for item in request.items}
+        return JobPlan(
+            kind=self.name,
+            steps=list(plan_steps(request, now)),
+            total=len(request.items),
+            digest=request_digest(request),
+            document_id=documents.pop() if len(documents) == 1 else None,
+        )
+
+    def run_step(self, step: Step) -> Mapping[str, object]:
+        body: Mapping[str, Any] = step.body
+        items = tuple(decode_item(item) for item in body["items"])
+        if not items:
+            return {"facts": 0}  # They were erased while they waited.
+        request = RetainRequest(bank=step.bank, items=items, mode=UpdateMode(body["mode"]))
+        result = self._retain(request, lambda tx, receipt: step.commit(tx, {"facts": len(receipt.inserted)}))
+        return {"facts": len(result.fact_ids)}
+
+
+def plan_steps(request: RetainRequest, now: datetime, begun: Collection[str] = ()) -> Iterator[PlannedStep]:
+    """Steps of items, document by document; every item gets the document and the time that it would have now.
+
+    A document of which an earlier step (or `begun`) holds a part is added to.
+    """
+    step: list[dict[str, object]] = []
+    step_mode = request.mode
+    for document_id, items in group_items(request.bank, request.items, now).items():
+        mode = UpdateMode.APPEND if document_id in begun else request.mode
+        for item in items:
+            if step and (_is_full(step) or mode is not step_mode):
+                yield _planned(step, step_mode)
+                if step[-1]["document_id"] == document_id:
+                    mode = UpdateMode.APPEND
+                step = []
+            encoded = encode_item(item) | {"document_id": document_id}
+            if item.timestamp is None and not item.timeless:
+                encoded["timestamp"] = now.isoformat()
+            step.append(encoded)
+            step_mode = mode
+    yield _planned(step, step_mode)
+
+
+def _is_full(step: Sequence[Mapping[str, object]]) -> bool:
+    characters = sum(len(str(item["content"])) for item in step)
+    return len(step) >= ITEMS_PER_STEP or characters >= CHARACTERS_PER_STEP
+
+
+def _planned(items: Sequence[Mapping[str, object]], mode: UpdateMode) -> PlannedStep:
+    return PlannedStep({"mode": mode.value, "items": items}, len(items))
+
+
+def request_digest(request: RetainRequest) -> str:
+    """Equal for equal requests, whenever they are submitted."""
+    digest = blake2b(request.mode.value.encode(), digest_size=16)
+    for item in request.items:
+        digest.update(b"\n" + json.dumps(encode_item(item), sort_keys=True).encode())
+    return digest.hexdigest()
+
+
+def encode_item(item: Item) -> dict[str, object]:
+    """An item's fields that are not as by default, as a JSON object."""
+    encoded: dict[str, object] = {}
+    for name, default in _DEFAULTS.items():
+        value = getattr(item, name)
+        if value == default:
+            continue
+        if isinstance(value, datetime):
+            value = value.isoformat()
+        elif isinstance(value, frozenset):
+            value = sorted(value)
+        elif isinstance(value, tuple):
+            value = [{"text": text, "type": kind} for text, kind in value]
+        elif isinstance(value, Mapping):
+            value = dict(value)
+        encoded[name] = value
+    return encoded
+
+
+def decode_item(encoded: Mapping[str, Any]) -> Item:
+    """An item from its JSON object."""
+    values = dict(encoded)
+    for name in _TIMES:
+        if name in values:
+            values[name] = datetime.fromisoformat(values[name])
+    if "tags" in values:
+        values["tags"] = frozenset(values["tags"])
+    if "entities" in values:
+        values["entities"] = tuple((entity["text"], entity["type"]) for entity in values["entities"])
+    if "tier" in values:
+        values["tier"] = Tier(values["tier"])
+    return Item(**values)

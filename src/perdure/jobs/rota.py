@@ -1,0 +1,109 @@
+"""Turns: worker threads that take the banks with work round robin, one step per turn."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from enum import Enum
+
+
+class Turn(Enum):
+    """What a bank's turn led to."""
+
+    MORE = "more"
+    """The bank waits for its next turn."""
+    LATER = "later"
+    """Nothing can be done at present: it is looked at again after a while."""
+    IDLE = "idle"
+    """There is nothing to do."""
+
+
+class Rota:
+    """Calls `take_turn` for each bank that is offered, never twice at once for one bank. Its threads start when needed."""
+
+    def __init__(self, take_turn: Callable[[str], Turn], *, threads: int, look_again: float) -> None:
+        self._take_turn, self._thread_count, self._look_again = take_turn, threads, look_again
+        self._lock = threading.Lock()
+        self._due = threading.Condition(self._lock)
+        self._news = threading.Condition(self._lock)
+        self._waiting: dict[str, None] = {}
+        """Banks that wait for their turn, in order."""
+        self._later: dict[str, float] = {}
+        """Bank -> moment (monotonic) from which it waits for a turn again."""
+        self._active: set[str] = set()
+        self._threads: list[threading.Thread] = []
+        self._events = 0
+        self._closing = False
+
+    def offer(self, banks: Iterable[str]) -> None:
+        """Let banks wait for a turn."""
+        with self._lock:
+            for bank in banks:
+                self._waiting.setdefault(bank)
+            if self._waiting and not self._threads and not self._closing:
+                self._threads = [
+                    threading.Thread(target=self._work, name=f"perdure-jobs-{number}", daemon=True)
+                    for number in range(self._thread_count)
+                ]
+                for thread in self._threads:
+                    thread.start()
+            self._due.notify_all()
+
+    def close(self) -> None:
+        """Let the turns at hand end, and take no more."""
+        with self._lock:
+            self._closing = True
+            self._due.notify_all()
+        for thread in self._threads:
+            thread.join()
+
+    @property
+    def events(self) -> int:
+        """Grows with every turn that ended and everything that was announced."""
+        with self._lock:
+            return self._events
+
+    def announce(self) -> None:
+        """Wake those who wait for news."""
+        with self._lock:
+            self._events += 1
+            self._news.notify_all()
+
+    def wait_for_news(self, events: int, timeout: float) -> None:
+        """Block until there are more events than these."""
+        with self._lock:
+            self._news.wait_for(lambda: self._events > events, timeout)
+
+    def has(self, bank: str) -> bool:
+        """Whether the bank has a turn, or waits for one."""
+        with self._lock:
+            return bank in self._waiting or bank in self._active
+
+    def _work(self) -> None:
+        while (bank := self._next_bank()) is not None:
+            outcome = self._take_turn(bank)
+            with self._lock:
+                self._active.discard(bank)
+                if outcome is Turn.MORE:
+                    self._waiting.setdefault(bank)
+                elif outcome is Turn.LATER:
+                    self._later[bank] = time.monotonic() + self._look_again
+                self._due.notify_all()
+            self.announce()
+
+    def _next_bank(self) -> str | None:
+        """Wait for a bank whose turn it is; None when the rota closes."""
+        with self._lock:
+            while not self._closing:
+                now = time.monotonic()
+                for bank in [bank for bank, due in self._later.items() if due <= now]:
+                    del self._later[bank]
+                    self._waiting.setdefault(bank)
+                free = next((bank for bank in self._waiting if bank not in self._active), None)
+                if free is not None:
+                    del self._waiting[free]
+                    self._active.add(free)
+                    return free
+                self._due.wait(min(self._later.values()) - now if self._later else None)
+            return None

@@ -1,0 +1,421 @@
+"""The one runner of background work: everything that runs later runs here.
+
+An operation is a list of steps. Each step is done and recorded in one transaction, so a step that a crash cut off is done
+again as if it had never begun, and none is done twice. Per bank one process at a time does the steps: the one that holds the
+bank's lease, which a step checks in the transaction that it commits.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
+from datetime import datetime, timedelta
+from uuid import uuid4
+
+from perdure.domain.operation import Operation, OperationStatus
+from perdure.errors import Busy, Conflict, NotFound, PerdureError, StoreLocked
+from perdure.jobs.earlier import convert_earlier_operations
+from perdure.jobs.kind import JobKind, JobPlan, Step
+from perdure.jobs.records import (
+    JOB,
+    QUEUED,
+    STEP,
+    STEPS_AT_ONCE,
+    Body,
+    ReadRecords,
+    Records,
+    SharedRecords,
+    StoredOperation,
+    batches,
+    delete_operation,
+    enqueue,
+    find_operation,
+    find_step,
+    has_lease,
+    leased_to_other,
+    put_operation,
+    read_operation,
+    read_step,
+    release_lease,
+    submit_steps,
+    take_lease,
+)
+from perdure.jobs.rota import Rota, Turn
+from perdure.ports.clock import Clock
+from perdure.ports.store import Store
+
+log = logging.getLogger(__name__)
+
+LEASE_LENGTH = timedelta(seconds=60)
+"""A process that has not renewed its lease for so long is taken for dead. Renewed when half of it is over."""
+LOOK_AGAIN = 5.0
+"""Seconds until a bank is looked at again that another process has the lease of, or whose step has to wait."""
+POLL = 0.2
+"""Seconds between looks of somebody who waits for work of another process."""
+
+
+class StepRevoked(Exception):
+    """The step is no longer this process's to do, or not as it was read: its transaction is rolled back."""
+
+
+class JobRunner:
+    """Submits operations and carries them out on threads of its own, which are started when first needed.
+
+    Between banks one step at a time by turns, within a bank in the order of submission. Work without a bank (bank "")
+    stands in shared records. Every method is safe to call from any thread.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        kinds: Iterable[JobKind],
+        *,
+        threads: int = 1,
+        lease: timedelta = LEASE_LENGTH,
+        look_again: float = LOOK_AGAIN,
+    ) -> None:
+        self._store, self._clock = store, clock
+        self._kinds = {kind.name: kind for kind in kinds}
+        self._lease = lease
+        self._look_again = look_again
+        self._owner = uuid4().hex
+        self._rota = Rota(self._take_turn, threads=threads, look_again=look_again)
+        self._queues: dict[str, deque[str]] = {}
+        """Bank -> operations read from its queue. This and what follows: touched for a bank only during its turn."""
+        self._running: dict[str, Step] = {}
+        self._leased: set[str] = set()
+        self._last_submission: datetime | None = None
+        self._submission_lock = threading.Lock()
+
+    # What users ask for
+
+    def submit(
+        self, bank: str, plan: JobPlan, operation_id: str | None = None, *, again: bool = False
+    ) -> Operation:
+        """Keep the work durably, to be carried out whatever happens.
+
+        The same id with the same content is the same operation, with other content a Conflict. With `again` an
+        operation of that id that has ended is done anew.
+        """
+        now = self._submission_time()
+        operation = Operation(
+            id=operation_id or str(uuid4()),
+            bank=bank,
+            kind=plan.kind,
+            total=plan.total,
+            document_id=plan.document_id,
+            created_at=now,
+            updated_at=now,
+        )
+        with self._transaction(bank) as tx:
+            earlier = find_operation(tx, operation.id)
+            if earlier is not None and again and earlier.operation.finished:
+                delete_operation(tx, earlier)
+            elif earlier is not None:
+                if earlier.digest != plan.digest:
+                    raise Conflict(f"operation {operation.id!r} exists with other content")
+                return self._with_progress(earlier)
+            submit_steps(tx, operation, plan.digest, plan.steps)
+        self._rota.offer([bank])
+        return operation
+
+    def get(self, bank: str, operation_id: str) -> Operation:
+        """The operation as it stands."""
+        with self._rows(bank) as rows:
+            return self._with_progress(self._require(rows, operation_id))
+
+    def list(self, bank: str) -> Sequence[Operation]:
+        """All operations of the bank, oldest first."""
+        with self._rows(bank) as rows:
+            return [self._with_progress(read_operation(record)) for record in rows.records(JOB)]
+
+    def unfinished_steps(self, bank: str, operation_id: str) -> Sequence[Body]:
+        """What is still to be done of an operation, in order."""
+        with self._rows(bank) as rows:
+            ids = self._require(rows, operation_id).unfinished_steps
+            return [
+                read_step(record).body
+                for batch in batches(ids, STEPS_AT_ONCE)
+                for record in sorted(rows.records(STEP, batch), key=lambda record: record.id)
+            ]
+
+    def wait(self, bank: str, operation_id: str, timeout: float | None = None) -> Operation:
+        """Block until the operation has ended or the time is up."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while True:
+            events = self._rota.events
+            operation = self.get(bank, operation_id)
+            left = float("inf") if deadline is None else deadline - time.monotonic()
+            if operation.finished or left <= 0:
+                return operation
+            self._rota.wait_for_news(events, min(left, self._look_again if self._rota.has(bank) else POLL))
+
+    def cancel(self, bank: str, operation_id: str) -> Operation:
+        """Stop it before its next step; what it stored so far stays."""
+        with self._transaction(bank) as tx:
+            stored = self._require(tx, operation_id)
+            if stored.operation.finished:
+                raise Conflict(f"operation {operation_id!r} is already {stored.operation.status.value}")
+            cancelled = self._change(tx, stored, OperationStatus.CANCELLED)
+        self._rota.announce()
+        return cancelled.visible
+
+    def retry(self, bank: str, operation_id: str) -> Operation:
+        """Go on with a failed or cancelled operation from its first unfinished step."""
+        with self._transaction(bank) as tx:
+            stored = self._require(tx, operation_id)
+            status = stored.operation.status
+            if status not in (OperationStatus.FAILED, OperationStatus.CANCELLED):
+                raise Conflict(f"operation {operation_id!r} is {status.value}, not failed or cancelled")
+            enqueue(tx, replace(stored.operation, created_at=self._submission_time()))
+            revived = self._change(tx, stored, OperationStatus.PENDING)
+        self._rota.offer([bank])
+        return revived.visible
+
+    def delete(self, bank: str, operation_id: str) -> None:
+        """Drop an operation that has ended, with the steps that it left undone."""
+        with self._transaction(bank) as tx:
+            stored = self._require(tx, operation_id)
+            if not stored.operation.finished:
+                status = stored.operation.status.value
+                raise Conflict(f"operation {operation_id!r} is {status}; cancel it first")
+            delete_operation(tx, stored)
+
+    def register(self, kind: JobKind) -> None:
+        """Add a kind of work; what earlier processes left of it is taken up."""
+        self._kinds[kind.name] = kind
+        self._rota.offer(self._banks_with(QUEUED))
+
+    def resume(self) -> int:
+        """Take up the work that earlier processes left unfinished; returns how many banks have some."""
+        convert_earlier_operations(self._store)
+        banks = self._banks_with(QUEUED)
+        self._rota.offer(banks)
+        return len(banks)
+
+    def close(self) -> None:
+        """Finish the steps at hand and give back the leases; the next opening goes on with the rest."""
+        self._rota.close()
+        for bank in sorted(self._leased):
+            try:
+                with self._transaction(bank) as tx:
+                    release_lease(tx, self._owner)
+            except PerdureError as error:
+                log.warning("the lease of bank %r was not given back: %s", bank, error)
+        self._leased.clear()
+
+    # Rows
+
+    def _rows(self, bank: str) -> AbstractContextManager[ReadRecords]:
+        return self._store.reading(bank) if bank else nullcontext(SharedRecords(self._store))
+
+    def _transaction(self, bank: str) -> AbstractContextManager[Records]:
+        return self._store.transaction(bank) if bank else nullcontext(SharedRecords(self._store))
+
+    def _banks_with(self, kind: str) -> Sequence[str]:
+        shared = [""] if self._store.shared_records(kind) else []
+        return [*self._store.banks_with_records(kind), *shared]
+
+    def _require(self, rows: ReadRecords, operation_id: str) -> StoredOperation:
+        stored = find_operation(rows, operation_id)
+        if stored is None:
+            raise NotFound("operation", operation_id)
+        return stored
+
+    def _change(
+        self, tx: Records, stored: StoredOperation, status: OperationStatus, error: str | None = None
+    ) -> StoredOperation:
+        """Give an operation another status outside of a step."""
+        operation = replace(stored.operation, status=status, error=error, updated_at=self._clock())
+        changed = replace(stored, operation=operation, partial=0)
+        put_operation(tx, changed)
+        return changed
+
+    def _submission_time(self) -> datetime:
+        """The present, later than that of any submission before: queues are ordered by it."""
+        with self._submission_lock:
+            now = self._clock()
+            if self._last_submission is not None:
+                now = max(now, self._last_submission + timedelta(microseconds=1))
+            self._last_submission = now
+            return now
+
+    def _with_progress(self, stored: StoredOperation) -> Operation:
+        """The operation, with the progress of its step if that runs here."""
+        step = self._running.get(stored.operation.bank)
+        if step is None or step.operation_id != stored.operation.id or stored.operation.finished:
+            return stored.visible
+        return _with_partial(stored, step).visible
+
+    # Turns
+
+    def _take_turn(self, bank: str) -> Turn:
+        """Do the next step of a bank."""
+        try:
+            step = self._next_step(bank)
+            if isinstance(step, Turn):
+                return step
+            self._running[bank] = step
+            with self._heartbeat(step):
+                result = self._kinds[step.kind].run_step(step)
+                if not step.committed:
+                    with self._transaction(bank) as tx:
+                        step.commit(tx, result)
+        except Exception as error:  # noqa: BLE001 - the edge of the thread: recorded, and other work goes on
+            return self._record_error(bank, self._running.get(bank), error)
+        finally:
+            self._running.pop(bank, None)
+        return Turn.MORE
+
+    def _next_step(self, bank: str) -> Step | Turn:
+        """The first step of the bank's queue, if its lease can be had."""
+        with self._rows(bank) as rows:
+            if leased_to_other(rows, self._owner, self._clock(), self._lease):
+                return Turn.LATER
+        queue = self._queues.pop(bank, deque())
+        with self._transaction(bank) as tx:
+            for refill in (False, True):
+                if refill:
+                    queue.extend(record.id for record in tx.records(QUEUED))
+                while queue:
+                    step = self._first_step(tx, bank, queue[0])
+                    if step is None:
+                        queue.popleft()
+                    elif take_lease(tx, bank, self._owner, self._clock(), self._lease):
+                        self._queues[bank] = queue
+                        self._leased.add(bank)
+                        return step
+                    else:
+                        return Turn.LATER
+            release_lease(tx, self._owner)
+        self._leased.discard(bank)
+        return Turn.IDLE
+
+    def _first_step(self, tx: Records, bank: str, operation_id: str) -> Step | None:
+        """The first unfinished step of an operation; None if there is none, or its kind is not done in this process."""
+        stored = find_operation(tx, operation_id)
+        if stored is None or stored.operation.kind not in self._kinds:
+            return None
+        if stored.operation.finished:
+            tx.delete_records(QUEUED, [operation_id])
+            return None
+        step_id = stored.step_id(stored.next_step)
+        planned = find_step(tx, step_id)
+        if planned is None:
+            self._change(tx, stored, OperationStatus.FAILED, f"step {stored.next_step} is missing")
+            return None
+        return Step(
+            id=step_id,
+            bank=bank,
+            operation_id=operation_id,
+            kind=stored.operation.kind,
+            body=planned.body,
+            count=planned.count,
+            record=self._record_step,
+        )
+
+    # Steps
+
+    def _check_step(self, tx: Records, step: Step) -> StoredOperation:
+        """The step's operation; StepRevoked unless the step is this process's and still as it was read."""
+        stored = find_operation(tx, step.operation_id)
+        planned = find_step(tx, step.id)
+        if stored is None or planned is None or planned.body != step.body or not has_lease(tx, self._owner):
+            raise StepRevoked(step.id)
+        return stored
+
+    def _record_step(self, step: Step, tx: Records, result: Mapping[str, object]) -> None:
+        """Record in the transaction of a step that it is done."""
+        stored = self._check_step(tx, step)
+        operation, reached = stored.operation, stored.next_step + 1
+        if reached == stored.steps:
+            status = OperationStatus.COMPLETED
+        elif operation.status is OperationStatus.CANCELLED:
+            status = OperationStatus.CANCELLED
+        else:
+            status = OperationStatus.PROCESSING
+        operation = replace(
+            operation,
+            status=status,
+            done=operation.done + step.count,
+            result=_merged(operation.result or {}, result),
+            updated_at=self._clock(),
+        )
+        put_operation(tx, replace(stored, operation=operation, next_step=reached, partial=0))
+        tx.delete_records(STEP, [step.id])
+        take_lease(tx, step.bank, self._owner, self._clock(), self._lease)
+
+    def _record_error(self, bank: str, step: Step | None, error: Exception) -> Turn:
+        """End the operation whose step failed; what only has to wait is tried again later."""
+        if isinstance(error, StepRevoked):
+            return Turn.MORE
+        message = str(error)
+        if not isinstance(error, PerdureError):
+            message = f"{type(error).__name__}: {error}"
+            log.error("background work of bank %r", bank, exc_info=error)
+        if step is None or isinstance(error, Busy | StoreLocked):
+            log.warning("background work of bank %r has to wait: %s", bank, message)
+            return Turn.LATER
+        try:
+            with self._transaction(bank) as tx:
+                stored = self._check_step(tx, step)
+                if not stored.operation.finished:
+                    self._change(tx, stored, OperationStatus.FAILED, message)
+        except StepRevoked:
+            return Turn.MORE
+        except PerdureError as failure:
+            log.warning("operation %s failed (%s), not recorded: %s", step.operation_id, message, failure)
+            return Turn.LATER
+        return Turn.MORE
+
+    @contextmanager
+    def _heartbeat(self, step: Step) -> Iterator[None]:
+        """Renew the lease while the step runs."""
+        stop = threading.Event()
+
+        def beat() -> None:
+            while not stop.wait(self._lease.total_seconds() / 4):
+                try:
+                    self._renew(step)
+                except PerdureError as error:
+                    log.info("the lease of bank %r was not renewed: %s", step.bank, error)
+                except StepRevoked:
+                    return
+
+        thread = threading.Thread(target=beat, name="perdure-jobs-heartbeat", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join()
+
+    def _renew(self, step: Step) -> None:
+        """Renew the lease, and tell other processes how far the step is."""
+        with self._transaction(step.bank) as tx:
+            stored = self._check_step(tx, step)
+            take_lease(tx, step.bank, self._owner, self._clock(), self._lease)
+            if not stored.operation.finished:
+                put_operation(tx, _with_partial(stored, step))
+
+
+def _with_partial(stored: StoredOperation, step: Step) -> StoredOperation:
+    """An operation whose step is under way."""
+    partial = 0 if step.progress is None else int(step.count * min(1.0, max(0.0, step.progress())))
+    operation = replace(stored.operation, status=OperationStatus.PROCESSING)
+    return replace(stored, operation=operation, partial=partial)
+
+
+def _merged(earlier: Mapping[str, object], result: Mapping[str, object]) -> dict[str, object]:
+    """Results of two steps: numbers are added, other values replaced."""
+    merged = dict(earlier)
+    for name, value in result.items():
+        before = merged.get(name)
+        merged[name] = value + before if isinstance(value, int) and isinstance(before, int) else value
+    return merged

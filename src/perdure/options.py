@@ -1,0 +1,143 @@
+"""Typed keyword options of the public methods, for signatures such as `**fields: Unpack[ItemFields]`.
+
+Tests hold these in step with what they mirror: `Settings`, `Item`, `Fact` and `Perdure.recall`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Literal, TypedDict
+
+from perdure.domain.fact import FactType, Tier
+from perdure.domain.filter import Filter
+from perdure.domain.recall import Budget
+from perdure.domain.time import AsOf
+from perdure.recall.options import Hints, Include, MinScores
+from perdure.recall.recipe import Recipe
+
+
+class ItemFields(TypedDict, total=False):
+    """What may be said of everything in one retain; the fields of `Item`, in the forms that JSON has too."""
+
+    document_id: str | None
+    timestamp: datetime | str | None
+    timeless: bool
+    speaker: str | None
+    role: str | None
+    title: str | None
+    context: str | None
+    tags: Sequence[str] | None
+    metadata: Mapping[str, str] | None
+    entities: Sequence[str | tuple[str, str] | Mapping[str, str]] | None
+    topic: str | None
+    tier: Tier | str
+    classification: int
+    trust: int
+    credibility: int
+    relevance: float
+    expires_at: datetime | str | None
+    valid_from: datetime | str | None
+    valid_to: datetime | str | None
+    original_text: str | None
+
+
+class FactFields(TypedDict, total=False):
+    """What a person may change of a fact."""
+
+    text: str
+    type: FactType | str
+    speaker: str
+    context: str
+    occurred_start: datetime | str | None
+    occurred_end: datetime | str | None
+    mentioned_at: datetime | str | None
+    valid_from: datetime | str | None
+    valid_to: datetime | str | None
+    retired_at: datetime | str | None
+    subject: str | None
+    relation: str | None
+    object: str | None
+    tags: Sequence[str]
+    metadata: Mapping[str, str]
+    topic: str | None
+    tier: Tier | str
+    classification: int
+    trust: int
+    credibility: int
+    relevance: float
+    emotion: float
+    emotion_tags: Sequence[str]
+    confidence: float | None
+    expires_at: datetime | str | None
+    language: str
+    original_text: str | None
+    flags: Sequence[str]
+
+
+class RecallOptions(TypedDict, total=False):
+    """The keywords of `Perdure.recall`, for the methods that recall on the way."""
+
+    budget: Budget | str
+    max_tokens: int
+    types: Sequence[str] | None
+    tags: Sequence[str] | None
+    as_of: AsOf | datetime | None
+    limit: int | None
+    recipe: str | Recipe | None
+    explain: bool
+    where: Filter | None
+    include: Include | None
+    hints: Hints | None
+    min_scores: MinScores | None
+    asked_at: datetime | None
+    track: bool
+    channel_timeout: float | None
+
+
+class SettingOptions(TypedDict, total=False):
+    """Settings by name, as `Perdure.open` takes them beside the database and the components."""
+
+    notes_folder: Path | str | None
+    synchronous: Literal["normal", "full"]
+    busy_timeout_ms: int
+    index_memory_mb: int
+    late: bool
+    tagger: Literal["auto", "spacy", "rules"]
+    models_folder: Path | str | None
+    allow_download: bool
+    threads: int
+    blas_threads: int
+    embedding_url: str
+    embedding_model: str
+    embedding_dimensions: int
+    embedding_protocol: Literal["openai", "ollama"]
+    embedding_key: str
+    rerank_url: str
+    rerank_model: str
+    rerank_protocol: Literal["cohere", "tei"]
+    rerank_key: str
+    provider_timeout: float
+    recipe: str
+    budget_function: Literal["fixed", "adaptive"]
+    budget_low: int
+    budget_mid: int
+    budget_high: int
+    adaptive_low: float
+    adaptive_mid: float
+    adaptive_high: float
+    budget_min: int
+    budget_max: int
+    rerank_pool: int | None
+    channel_timeout: float
+    similarity_floor: float
+    decay_days: float
+    decay_floor: float
+    decay_emotion: float
+    host: str
+    port: int
+    max_concurrent_recalls: int
+    max_request_bytes: int
+    request_timeout: float
+    log_level: Literal["debug", "info", "warning", "error"]

@@ -1,0 +1,15 @@
+"""`memoria`: Memoria's way. Dense, BM25 and personalised PageRank, the cross-encoder on 30, ten facts, no boosts."""
+
+from __future__ import annotations
+
+from perdure.recall.recipe import Recipe, channel_specs
+from perdure.recall.score import BoostScoring
+
+MEMORIA = Recipe(
+    name="memoria",
+    channels=channel_specs("semantic", "keyword", "pagerank"),
+    pool=30,
+    cross_pool=30,
+    scoring=BoostScoring(recency=0.0, temporal=0.0, proof=0.0),
+    limit=10,
+)

@@ -1,0 +1,211 @@
+"""Chat exports: OpenAI messages, ChatGPT's and Claude's exports, and plain lists of turns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import Any
+
+from perdure.domain.item import AGENT_ROLES, check_text
+from perdure.errors import InvalidInput
+
+_TEXT = ("text", "content", "message", "body")
+_WHO = ("speaker", "name", "sender", "author", "from", "role")
+_WHEN = ("date", "timestamp", "time", "created_at", "create_time", "ts", "datetime")
+_SILENT_ROLES = frozenset({"system", "developer", "tool", "function"})
+"""Instructions and machine output: nobody said them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One document: its items in the form that retain takes, and where it was read."""
+
+    name: str
+    """For messages: a file, or a conversation in it."""
+    items: tuple[dict[str, Any], ...]
+
+    @property
+    def characters(self) -> int:
+        return sum(len(item["content"]) for item in self.items)
+
+    def filled(self, defaults: dict[str, Any]) -> Reading:
+        """With `defaults` for the fields that its items leave open."""
+        return replace(self, items=tuple({**defaults, **item} for item in self.items))
+
+
+def read_chats(text: str, name: str, document_id: str | None = None) -> list[Reading]:
+    """The conversations of a JSON or JSONL text; its form is told by its keys.
+
+    `document_id` names a single conversation that has no id of its own.
+    """
+    values = _parse(text, name)
+    if len(values) == 1 and isinstance(values[0], list):
+        values = values[0]
+    if (
+        len(values) == 1
+        and isinstance(values[0], Mapping)
+        and isinstance(values[0].get("conversations"), list)
+    ):
+        values = values[0]["conversations"]
+    if values and all(isinstance(value, Mapping) and _is_conversation(value) for value in values):
+        readings = [_conversation(value, f"{name}#{n}") for n, value in enumerate(values, start=1)]
+    else:
+        turns = [_turn(value, f"{name}[{n}]") for n, value in enumerate(values)]
+        readings = [_reading(document_id or _digest(name, turns), name, turns)]
+    spoken = [reading for reading in readings if reading.items]
+    if not spoken:
+        raise InvalidInput(name, "a chat export with at least one turn that somebody said")
+    for reading in spoken:
+        _check_texts(reading)
+    return spoken
+
+
+def _check_texts(reading: Reading) -> None:
+    """Raise by the conversation's name what no store takes; JSON can spell NUL characters and lone surrogates."""
+    for item in reading.items:
+        for value in item.values():
+            if isinstance(value, str):
+                check_text(reading.name, value)
+
+
+def _parse(text: str, name: str) -> list[Any]:
+    try:
+        return [json.loads(text)]
+    except RecursionError as error:
+        raise InvalidInput(name, "JSON that is nested less deeply") from error
+    except json.JSONDecodeError as whole:
+        lines = [(n, line) for n, line in enumerate(text.splitlines(), start=1) if line.strip()]
+        if len(lines) < 2:
+            raise InvalidInput(name, f"valid JSON: {whole}") from whole
+        return [_line(line, f"{name}, line {n}") for n, line in lines]
+
+
+def _line(line: str, where: str) -> Any:
+    try:
+        return json.loads(line)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise InvalidInput(where, f"valid JSON: {error}") from error
+
+
+def _is_conversation(value: Mapping[str, Any]) -> bool:
+    return any(key in value for key in ("mapping", "chat_messages", "messages"))
+
+
+def _conversation(value: Mapping[str, Any], where: str) -> Reading:
+    title = str(value.get("title") or value.get("name") or "")
+    began = value.get("create_time") or value.get("created_at")
+    if "mapping" in value:
+        turns = _chatgpt_turns(value, where)
+    else:
+        messages = value.get("chat_messages", value.get("messages"))
+        if not isinstance(messages, Sequence) or isinstance(messages, str):
+            raise InvalidInput(f"{where}.messages", "a list of messages", messages)
+        turns = [_turn(message, f"{where}[{n}]") for n, message in enumerate(messages)]
+    own_id = value.get("conversation_id") or value.get("uuid") or value.get("id")
+    return _reading(str(own_id or _digest(where, turns)), title or where, turns, title, _moment(began, where))
+
+
+def _chatgpt_turns(value: Mapping[str, Any], where: str) -> list[dict[str, Any] | None]:
+    try:
+        return [_chatgpt(node, where) for node in _spoken_path(value)]
+    except (AttributeError, KeyError, TypeError) as error:
+        raise InvalidInput(f"{where}.mapping", "nodes with messages, as ChatGPT exports them") from error
+
+
+def _spoken_path(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """ChatGPT keeps a tree of edits; the conversation is the path from its current leaf to the root."""
+    nodes = value["mapping"]
+    path: list[Mapping[str, Any]] = []
+    current = value.get("current_node") or next(
+        (key for key in reversed(list(nodes)) if not nodes[key].get("children")), None
+    )
+    while current in nodes and len(path) <= len(nodes):
+        path.append(nodes[current])
+        current = nodes[current].get("parent")
+    return [node["message"] for node in reversed(path) if node.get("message")]
+
+
+def _chatgpt(message: Mapping[str, Any], where: str) -> dict[str, Any] | None:
+    parts = (message.get("content") or {}).get("parts") or []
+    text = "\n".join(part for part in parts if isinstance(part, str)).strip()
+    role = str((message.get("author") or {}).get("role", ""))
+    if not text or role in _SILENT_ROLES:
+        return None
+    return _said(text, role, role, _moment(message.get("create_time"), where))
+
+
+def _turn(value: Any, where: str) -> dict[str, Any] | None:
+    if not isinstance(value, Mapping):
+        raise InvalidInput(where, "a turn: an object with a text and a speaker", value)
+    text = _text(value)
+    if text is None:
+        raise InvalidInput(where, "a turn with one of " + ", ".join(_TEXT), sorted(value))
+    role = str(value.get("role") or value.get("sender") or "").lower()
+    if not text.strip() or role in _SILENT_ROLES:
+        return None
+    who = next((str(value[key]) for key in _WHO if isinstance(value.get(key), str) and value[key]), "")
+    when = next((value[key] for key in _WHEN if value.get(key) is not None), None)
+    return _said(text, who, role, _moment(when, where))
+
+
+def _text(value: Mapping[str, Any]) -> str | None:
+    """The first text that says something; empty when the turn has only other things, None when it is no turn."""
+    empty: str | None = None
+    for key in _TEXT:
+        content = value.get(key)
+        if isinstance(content, Sequence) and not isinstance(content, str):
+            content = "\n".join(
+                p["text"] for p in content if isinstance(p, Mapping) and isinstance(p.get("text"), str)
+            )
+        if isinstance(content, str) and content.strip():
+            return content
+        if key in value:
+            empty = ""
+    return empty
+
+
+def _said(text: str, who: str, role: str, when: datetime | None) -> dict[str, Any]:
+    item: dict[str, Any] = {"content": text}
+    if who:
+        item["speaker"] = "user" if who == "human" else who
+    if role in AGENT_ROLES or who.lower() in AGENT_ROLES:
+        item["role"] = "assistant"
+    if when is not None:
+        item["timestamp"] = when
+    return item
+
+
+def _moment(value: Any, where: str) -> datetime | None:
+    """ISO 8601 text, or seconds or milliseconds since 1970."""
+    if value is None or value == "":
+        return None
+    try:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC)
+        moment = datetime.fromisoformat(str(value).strip())
+    except (ValueError, OverflowError, OSError) as error:
+        raise InvalidInput(where, "a date as ISO 8601 or seconds since 1970", value) from error
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+def _reading(
+    document_id: str,
+    name: str,
+    turns: Iterable[dict[str, Any] | None],
+    title: str = "",
+    began: datetime | None = None,
+) -> Reading:
+    shared: dict[str, Any] = {"document_id": document_id}
+    if title:
+        shared["title"] = title
+    if began is not None:
+        shared["timestamp"] = began
+    return Reading(name=name, items=tuple({**shared, **turn} for turn in turns if turn is not None))
+
+
+def _digest(where: str, turns: Iterable[dict[str, Any] | None]) -> str:
+    first = next((turn["content"] for turn in turns if turn is not None), "")
+    return blake2b(f"{where.split('#')[0]}\0{first}".encode(), digest_size=8).hexdigest()

@@ -1,1 +1,0 @@
-"""What `perdure retain` reads: texts, standard input, files, folders and chat exports."""

@@ -1,0 +1,93 @@
+"""Whether the server is there, ready, and what it can do."""
+
+from __future__ import annotations
+
+import time
+
+from fastapi import APIRouter, Request
+from fastapi.responses import PlainTextResponse, Response
+from pydantic import BaseModel
+
+from perdure import __version__
+from perdure.surfaces.rest.service import Serving, on_worker, reply
+
+router = APIRouter(tags=["Monitoring"])
+
+HINDSIGHT_API = "0.9.1"
+"""The version of Hindsight's API whose paths and bodies this server speaks."""
+
+
+class LivenessResponse(BaseModel):
+    """The process answers."""
+
+    status: str = "alive"
+    version: str
+    uptime_seconds: float
+
+
+class FeaturesInfo(BaseModel):
+    """What is switched on."""
+
+    observations: bool = False
+    mcp: bool = False
+    worker: bool = True
+    bank_config_api: bool = True
+    bank_llm_health: bool = False
+    file_upload_api: bool = True
+    document_export_api: bool = True
+    document_import_api: bool = True
+    audit_log: bool = False
+    llm_trace: bool = False
+    store_document_text: bool = True
+
+
+class VersionResponse(BaseModel):
+    """Which API this is, and whose server."""
+
+    api_version: str = HINDSIGHT_API
+    features: FeaturesInfo = FeaturesInfo()
+    server: str = "perdure"
+    server_version: str = __version__
+
+
+class HealthResponse(BaseModel):
+    """Whether the store answers."""
+
+    status: str = "healthy"
+    database: str = "connected"
+
+
+@router.get("/health", operation_id="health_endpoint_health_get")
+@on_worker
+def health(service: Serving) -> HealthResponse:
+    """Healthy when the store answers."""
+    service.engine.records("health")
+    return HealthResponse()
+
+
+@router.get("/health/ready", operation_id="get_readiness")
+@on_worker
+def ready(service: Serving) -> HealthResponse:
+    """Ready when the store answers."""
+    service.engine.records("health")
+    return HealthResponse(status="ready")
+
+
+@router.get("/health/live", operation_id="get_liveness", response_model=LivenessResponse)
+async def live(service: Serving) -> Response:
+    """Alive; nothing else is looked at."""
+    uptime = round(time.monotonic() - service.started, 3)
+    return reply(LivenessResponse(version=__version__, uptime_seconds=uptime))
+
+
+@router.get("/version", operation_id="get_version", response_model=VersionResponse)
+async def version(request: Request) -> Response:
+    """The API's version and the features that are on."""
+    with_mcp = any(getattr(route, "path", "").startswith("/mcp") for route in request.app.routes)
+    return reply(VersionResponse(features=FeaturesInfo(mcp=with_mcp)))
+
+
+@router.get("/metrics", operation_id="metrics_endpoint_metrics_get", response_class=PlainTextResponse)
+async def metrics(service: Serving) -> Response:
+    """Counters for Prometheus."""
+    return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

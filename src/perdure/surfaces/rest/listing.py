@@ -1,0 +1,86 @@
+"""Listing facts: straight from the store where it can filter, by looking through all where it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from perdure.domain.fact import Fact
+from perdure.engine import Perdure
+from perdure.ports.store import FactPage
+from perdure.surfaces.arguments import read_filter
+
+FACTS_PER_READ = 1000
+_FIELDS = {"created_at": "recorded_at", "updated_at": "recorded_at"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """Which facts a listing returns."""
+
+    types: Sequence[str] = ()
+    text: str = ""
+    invalidated: bool = False
+    document_id: str | None = None
+    chunk_id: str | None = None
+    entity_id: str | None = None
+    tags: Sequence[str] = ()
+    tags_match: str = "any"
+    time_field: str | None = None
+    start: datetime | None = None
+    end: datetime | None = None
+
+    def page(self, engine: Perdure, bank: str, offset: int, limit: int) -> tuple[Sequence[Fact], int]:
+        """A page of facts and how many there are in all."""
+        if not self.invalidated and self.chunk_id is None and self.time_field is None:
+            page = self._read(engine, bank, offset, max(limit, 1))
+            return page.facts[:limit], page.total
+        facts = [fact for fact in self.every(engine, bank) if self._fits(fact)]
+        if self.time_field is not None:
+            facts.sort(key=lambda fact: (self._moment(fact), fact.id), reverse=True)
+        return facts[offset : offset + limit], len(facts)
+
+    def every(self, engine: Perdure, bank: str) -> Iterator[Fact]:
+        """All facts that the store's own filters let through."""
+        offset = 0
+        while True:
+            page = self._read(engine, bank, offset, FACTS_PER_READ)
+            yield from page.facts
+            offset += FACTS_PER_READ
+            if offset >= page.total:
+                return
+
+    def _read(self, engine: Perdure, bank: str, offset: int, limit: int) -> FactPage:
+        where = read_filter(
+            {
+                "types": self.types,
+                "tags": self.tags,
+                "tags_match": self.tags_match,
+                "document_ids": None if self.document_id is None else [self.document_id],
+                "include_closed": self.invalidated,
+                "include_expired": self.invalidated,
+            }
+        )
+        return engine.facts(
+            bank, text=self.text, where=where, entity_id=self.entity_id, offset=offset, limit=limit
+        )
+
+    def _fits(self, fact: Fact) -> bool:
+        if self.invalidated and fact.retired_at is None:
+            return False
+        if self.chunk_id is not None and fact.chunk_id != self.chunk_id:
+            return False
+        if self.time_field is None:
+            return True
+        moment = self._moment(fact)
+        return (
+            moment is not None
+            and (self.start is None or moment >= self.start)
+            and (self.end is None or moment < self.end)
+        )
+
+    def _moment(self, fact: Fact) -> datetime | None:
+        name = self.time_field or "recorded_at"
+        moment: datetime | None = getattr(fact, _FIELDS.get(name, name))
+        return moment

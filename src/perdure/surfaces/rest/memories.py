@@ -1,0 +1,282 @@
+"""Facts one by one: listing, reading, curating, clearing."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import Query
+from pydantic import BaseModel, Field
+
+from perdure.domain.fact import Fact
+from perdure.errors import InvalidInput, NotFound
+from perdure.surfaces.arguments import find_bank, read_filter, read_utc
+from perdure.surfaces.rest.bodies import (
+    Body,
+    DeleteResponse,
+    FactTypeName,
+    Limit,
+    Offset,
+    Page,
+    Tags,
+    TagsMatch,
+    fields_of,
+    iso,
+)
+from perdure.surfaces.rest.config import restore_profile
+from perdure.surfaces.rest.listing import Listing
+from perdure.surfaces.rest.service import (
+    AdminBank,
+    ReadBank,
+    Resource,
+    Service,
+    Serving,
+    StrictClients,
+    WriteBank,
+)
+
+router = Resource("Memory", "/v1/default/banks/{bank_id}")
+TimeField = Literal["created_at", "updated_at", "mentioned_at", "occurred_start", "occurred_end"]
+State = Literal["valid", "invalidated"]
+FACTS_PER_ERASURE = 500
+"""Flag of a fact that somebody declared wrong; the reason follows."""
+_TIMES = ("occurred_start", "occurred_end", "mentioned_at", "valid_from", "valid_to")
+_OTHERS = {"text": "text", "context": "context", "fact_type": "type", "tags": "tags", "metadata": "metadata"}
+"""Fields of a change beside its times, and their names in the engine."""
+
+
+class MemoryUnit(BaseModel):
+    """A fact in a listing; `entities` is one line of names, as Hindsight gives it here."""
+
+    id: str
+    text: str
+    context: str | None = None
+    date: str | None = None
+    type: str
+    fact_type: str
+    document_id: str | None = None
+    chunk_id: str | None = None
+    mentioned_at: str | None = None
+    occurred_start: str | None = None
+    occurred_end: str | None = None
+    entities: str
+    proof_count: int
+    tags: list[str]
+    metadata: dict[str, Any]
+    state: State
+    invalidated_at: str | None = None
+    invalidation_reason: str | None = None
+    source_memory_ids: list[str] | None = None
+    superseded_by: str | None = None
+
+
+class MemoryDetail(BaseModel):
+    """One fact with everything that is known of it."""
+
+    id: str
+    bank_id: str
+    text: str
+    context: str
+    date: str | None
+    type: str
+    mentioned_at: str | None
+    occurred_start: str | None
+    occurred_end: str | None
+    valid_from: str | None
+    valid_to: str | None
+    recorded_at: str | None
+    retired_at: str | None
+    superseded_by: str | None
+    previous_id: str | None = Field(None, description="The fact that this one restates")
+    entities: list[str]
+    entity_ids: list[str]
+    document_id: str | None
+    chunk_id: str | None
+    tags: list[str]
+    metadata: dict[str, str]
+    state: State
+    invalidation_reason: str | None
+    proof_count: int
+    source_memory_ids: list[str]
+    subject: str | None
+    relation: str | None
+    object: str | None
+    topic: str | None
+    tier: str
+    classification: int
+    trust: int
+    confidence: float | None
+    emotion: float
+    language: str
+    speaker: str
+    recall_count: int
+    last_recalled_at: str | None
+
+
+class ListMemoryUnitsResponse(Page[MemoryUnit]):
+    """A page of facts."""
+
+
+class UpdateMemoryRequest(Body):
+    """Changes to a fact; an empty text clears a field that may be empty."""
+
+    text: str | None = Field(None, min_length=1)
+    context: str | None = None
+    occurred_start: str | None = None
+    occurred_end: str | None = None
+    mentioned_at: str | None = None
+    fact_type: Literal["world", "experience"] | None = None
+    entities: list[str] | None = None
+    resolve_entities: bool = True
+    state: State | None = None
+    reason: str | None = None
+    tags: list[str] | None = Field(None, description="Perdure")
+    metadata: dict[str, str] | None = Field(None, description="Perdure")
+    valid_from: str | None = Field(None, description="Perdure")
+    valid_to: str | None = Field(None, description="Perdure")
+
+
+@router.get("/memories/list", operation_id="list_memories", dependencies=[StrictClients])
+def list_memories(
+    service: Serving,
+    bank: ReadBank,
+    fact_type: Annotated[FactTypeName | None, Query(alias="type")] = None,
+    q: Annotated[str | None, Query(description="Part of the text")] = None,
+    consolidation_state: str | None = None,
+    state: State | None = None,
+    document_id: str | None = None,
+    entity_id: str | None = None,
+    tags: Tags = None,
+    tags_match: TagsMatch = "any",
+    time_field: Annotated[TimeField | None, Query(description="Axis of start_date and end_date")] = None,
+    start_date: str | None = None,
+    end_date: str | None = None,
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> ListMemoryUnitsResponse:
+    """A page of facts, newest recorded first."""
+    if consolidation_state is not None:
+        raise InvalidInput("consolidation_state", "nothing, as consolidation is not built yet")
+    listing = Listing(
+        types=(fact_type,) if fact_type else (),
+        text=q or "",
+        invalidated=state == "invalidated",
+        document_id=document_id,
+        entity_id=entity_id,
+        tags=tuple(tags or ()),
+        tags_match=tags_match,
+        time_field=time_field or ("created_at" if start_date or end_date else None),
+        start=read_utc(start_date, "start_date"),
+        end=read_utc(end_date, "end_date"),
+    )
+    facts, total = listing.page(service.engine, bank, offset, limit)
+    items = [_unit(fact) for fact in facts]
+    return ListMemoryUnitsResponse.model_construct(items=items, total=total, limit=limit, offset=offset)
+
+
+def _unit(fact: Fact) -> MemoryUnit:
+    fields = fields_of(fact, MemoryUnit.model_fields) | {
+        "date": iso(fact.dated),
+        "fact_type": fact.type.value,
+        "entities": ", ".join(fact.entities),
+        "state": _state(fact),
+        "invalidated_at": iso(fact.retired_at),
+        "invalidation_reason": fact.invalid_reason,
+        "source_memory_ids": list(fact.source_fact_ids) or None,
+    }
+    return MemoryUnit.model_construct(**fields)
+
+
+def _detail(fact: Fact, previous_id: str | None = None) -> MemoryDetail:
+    fields = fields_of(fact, MemoryDetail.model_fields) | {
+        "bank_id": fact.bank,
+        "date": iso(fact.dated),
+        "previous_id": previous_id,
+        "state": _state(fact),
+        "invalidation_reason": fact.invalid_reason,
+        "source_memory_ids": list(fact.source_fact_ids),
+    }
+    return MemoryDetail.model_construct(**fields)
+
+
+def _state(fact: Fact) -> State:
+    """Hindsight's word for whether a fact is still believed."""
+    return "valid" if fact.retired_at is None else "invalidated"
+
+
+@router.get("/memories/{memory_id}", operation_id="get_memory")
+def get_memory(service: Serving, bank: ReadBank, memory_id: str) -> MemoryDetail:
+    """One fact, closed or not."""
+    return _detail(service.engine.fact(bank, memory_id))
+
+
+@router.patch("/memories/{memory_id}", operation_id="update_memory")
+def update_memory(
+    service: Serving, bank: WriteBank, memory_id: str, body: UpdateMemoryRequest
+) -> MemoryDetail:
+    """Change a fact, declare it wrong, or take that back; a changed text makes a new fact and closes this one."""
+    engine = service.engine
+    fact = engine.fact(bank, memory_id)
+    changes = _changes(body)
+    if not changes and body.entities is None and body.state is None:
+        raise InvalidInput("body", "at least one field to change")
+    if changes:
+        fact = engine.update_fact(bank, memory_id, **changes)
+    if body.state == "invalidated":
+        fact = engine.invalidate_fact(bank, fact.id, body.reason)
+    elif body.state == "valid":
+        fact = engine.restore_fact(bank, fact.id)
+    if body.entities is not None:
+        fact = engine.set_fact_entities(bank, fact.id, body.entities, resolve=body.resolve_entities)
+    return _detail(fact, memory_id if fact.id != memory_id else None)
+
+
+def _changes(body: UpdateMemoryRequest) -> dict[str, Any]:
+    changes: dict[str, Any] = {
+        own: value for name, own in _OTHERS.items() if (value := getattr(body, name)) is not None
+    }
+    for name in _TIMES:
+        value = getattr(body, name)
+        if value is not None:
+            changes[name] = read_utc(value, name) if value else None
+    return changes
+
+
+@router.get("/memories/{memory_id}/history", operation_id="get_observation_history")
+def get_history(service: Serving, bank: ReadBank, memory_id: str) -> list[MemoryDetail]:
+    """Every value that the fact's subject and relation ever had, oldest first; else the fact itself."""
+    fact = service.engine.fact(bank, memory_id)
+    versions = [fact]
+    if fact.subject and fact.relation:
+        versions = service.engine.history(bank, fact.subject, fact.relation) or versions
+    return [_detail(version) for version in versions]
+
+
+@router.delete("/memories", operation_id="clear_bank_memories")
+def clear_memories(
+    service: Serving,
+    bank: AdminBank,
+    fact_type: Annotated[
+        FactTypeName | None, Query(alias="type", description="Only facts of this type")
+    ] = None,
+) -> DeleteResponse:
+    """Erase a bank's facts and documents; its profile and configuration stay."""
+    if fact_type is not None:
+        count = _clear_type(service, bank, fact_type)
+    elif (found := find_bank(service.engine, bank)) is not None:
+        count = service.forget(bank, everything=True)
+        restore_profile(service.engine, found)
+    else:
+        count = 0
+    return DeleteResponse(success=True, message=f"{count} facts were erased", deleted_count=count)
+
+
+def _clear_type(service: Service, bank: str, fact_type: str) -> int:
+    """A fact may go along with an earlier one: then forgetting it counts as none."""
+    count = 0
+    where = read_filter({"types": [fact_type], "include_closed": True, "include_expired": True})
+    while facts := service.engine.facts(bank, where=where, limit=FACTS_PER_ERASURE).facts:
+        gone = sum(service.forget(bank, fact_id=fact.id) for fact in facts)
+        count += gone
+        if not gone:
+            raise NotFound("fact", facts[0].id)
+    return count

@@ -1,0 +1,397 @@
+"""Recall: the request as clients send it, the engine's answer as they get it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from math import inf
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from perdure.domain.fact import Fact, FactType
+from perdure.domain.recall import Candidate, RecallResult, Recollection
+from perdure.engine import Perdure
+from perdure.recall.options import MinScores, Situation
+from perdure.recall.recipe import Recipe
+from perdure.surfaces.arguments import RecallOptions, read_utc, recall_with
+from perdure.surfaces.plain import plain_candidate, plain_recall, total_milliseconds
+from perdure.surfaces.rest.bodies import (
+    MOST_TOKENS,
+    AsOfBody,
+    Body,
+    BudgetName,
+    FactTypeName,
+    TagGroup,
+    TagsMatch,
+    TemporalWindow,
+    as_of,
+    iso,
+    tag_groups,
+)
+from perdure.surfaces.rest.config import Acting, acting
+from perdure.surfaces.rest.entities import EntityObservation
+from perdure.surfaces.rest.service import ReadBank, Resource, Serving, StrictClients, on_recall_worker
+
+router = Resource("Memory", "/v1/default/banks/{bank_id}", [StrictClients])
+Json = dict[str, Any]
+"""Answers are built as plain objects in the form of RecallResponse: hundreds of models per answer would cost milliseconds."""
+_TIMES = ("occurred_start", "occurred_end", "mentioned_at", "valid_from", "valid_to")
+_SCORED = {"semantic": "semantic", "semantic_floor": "semantic", "keyword": "keyword"}
+_EXPLAINED = ("channels", "fused", "late", "rerank", "relevance", "boosts", "score")
+_OPTIONAL = ("document_id", "chunk_id", "subject", "relation", "object", "confidence")
+
+
+class EntityIncludeOptions(Body):
+    """Entities of the results, with observations about them."""
+
+    max_tokens: int = Field(500, ge=0, le=MOST_TOKENS)
+
+
+class ChunkIncludeOptions(Body):
+    """Source text of the results."""
+
+    max_tokens: int = Field(8192, ge=0, le=MOST_TOKENS)
+
+
+class SourceFactsIncludeOptions(Body):
+    """Facts that observations rest on; -1 means no bound."""
+
+    max_tokens: int = Field(4096, ge=-1, le=MOST_TOKENS)
+    max_tokens_per_observation: int = Field(-1, ge=-1, le=MOST_TOKENS)
+
+
+class IncludeOptions(Body):
+    """What to give beside the results."""
+
+    entities: EntityIncludeOptions | None = Field(EntityIncludeOptions())
+    chunks: ChunkIncludeOptions | None = None
+    source_facts: SourceFactsIncludeOptions | None = None
+
+
+class MinScoresBody(Body):
+    """Floors, all inclusive."""
+
+    semantic: float | None = Field(None, allow_inf_nan=False)
+    keyword: float | None = Field(None, allow_inf_nan=False)
+    reranker: float | None = Field(None, allow_inf_nan=False)
+    final: float | None = Field(None, allow_inf_nan=False)
+
+
+class SurroundingsBody(Body):
+    """The conversation's present circumstances."""
+
+    hour: int | None = Field(None, ge=0, le=23)
+    day_of_week: int | None = Field(None, ge=0, le=6, description="Monday is 0")
+    topic: str | None = None
+
+
+class RecallRequest(Body):
+    """A question to memory."""
+
+    query: str
+    types: list[FactTypeName] | None = None
+    prefer_observations: bool | None = None
+    budget: BudgetName = "mid"
+    max_tokens: int | None = Field(
+        None, ge=0, le=MOST_TOKENS, description="4096 unless the bank says otherwise"
+    )
+    trace: bool = False
+    query_timestamp: str | None = Field(None, description="ISO 8601; when the question is asked")
+    include: IncludeOptions = Field(default_factory=IncludeOptions)
+    tags: list[str] | None = None
+    tags_match: TagsMatch = "any"
+    tag_groups: list[TagGroup] | None = None
+    min_scores: MinScoresBody | None = None
+    temporal_window: TemporalWindow | None = None
+
+    recipe: str | None = Field(None, description="Perdure: default, tempr, memoria, abmind, fast")
+    as_of: datetime | AsOfBody | None = Field(None, description="Perdure: memory as of a moment")
+    entity_hints: list[str] = Field([], description="Perdure: entities that the question is about")
+    explain: bool = Field(False, description="Perdure: channels, ranks, scores and boosts of every result")
+    limit: int | None = Field(None, ge=1, le=100_000, description="Perdure: most results")
+    metadata: dict[str, str] | None = Field(None, description="Perdure: only facts with these values")
+    topic: str | None = Field(None, description="Perdure: only facts of this topic")
+    tier: Literal["core", "general"] | None = Field(None, description="Perdure: only facts of this tier")
+    max_classification: int | None = Field(None, ge=0, le=3, description="Perdure: nothing above this")
+    document_ids: list[str] | None = Field(None, description="Perdure: only facts of these documents")
+    during: TemporalWindow | None = Field(None, description="Perdure: only facts of this time")
+    include_expired: bool = Field(False, description="Perdure: facts past their expiry too")
+    surroundings: SurroundingsBody | None = Field(None, description="Perdure: for abmind's context boost")
+    context_string: bool = Field(False, description="Perdure: the answer as a fenced text for a prompt, too")
+    track: bool = Field(True, description="Perdure: count this recall in the facts' statistics")
+
+
+class RecallScores(BaseModel):
+    """How a result was scored."""
+
+    final: float
+    reranker: float | None = None
+    semantic: float | None = None
+    keyword: float | None = None
+
+
+class RecallResultBody(BaseModel):
+    """A recalled fact."""
+
+    id: str
+    text: str
+    type: str | None = None
+    entities: list[str] | None = None
+    context: str | None = None
+    occurred_start: str | None = None
+    occurred_end: str | None = None
+    mentioned_at: str | None = None
+    document_id: str | None = None
+    metadata: dict[str, str] | None = None
+    chunk_id: str | None = None
+    tags: list[str] | None = None
+    source_fact_ids: list[str] | None = None
+    scores: RecallScores | None = None
+    citation: int | None = None
+    evidence: str | None = None
+    subject: str | None = None
+    relation: str | None = None
+    object: str | None = None
+    valid_from: str | None = None
+    valid_to: str | None = None
+    confidence: float | None = None
+    proof_count: int | None = None
+    notes: list[str] | None = None
+    explain: dict[str, Any] | None = None
+
+
+class EntityState(BaseModel):
+    """An entity among the results."""
+
+    entity_id: str
+    canonical_name: str
+    observations: list[EntityObservation]
+
+
+class ChunkData(BaseModel):
+    """Source text."""
+
+    id: str
+    text: str
+    chunk_index: int
+    truncated: bool = False
+
+
+class DegradedPart(BaseModel):
+    """A part that could not contribute, and why."""
+
+    part: str
+    reason: str
+
+
+class RecallResponse(BaseModel):
+    """What memory holds on a question, best first."""
+
+    results: list[RecallResultBody]
+    trace: dict[str, Any] | None = None
+    entities: dict[str, EntityState] | None = None
+    chunks: dict[str, ChunkData] | None = None
+    source_facts: dict[str, RecallResultBody] | None = None
+    source_facts_truncated: bool | None = None
+    recipe: str
+    evidence: str = Field(description="How strongly memory supports an answer: strong, weak, none")
+    tokens: int
+    degraded: list[DegradedPart] = []
+    notes: list[str] = []
+    timings_ms: dict[str, float] = {}
+    context: str | None = None
+
+
+@router.post("/memories/recall", operation_id="recall_memories", response_model=RecallResponse)
+@on_recall_worker
+def recall(service: Serving, bank: ReadBank, body: RecallRequest) -> Json:
+    """What memory holds on a question, best first, within the token budget."""
+    engine = service.engine
+    config = acting(engine, bank)
+    result = recall_with(engine, bank, body.query, _options(engine, config, body))
+    recalled = list(result.recollections)
+    prefers = body.prefer_observations
+    if config.recall_prefer_observations if prefers is None else prefers:
+        recalled = _without_sources(recalled)
+    response: Json = {
+        "results": [_result(r, body.explain or body.trace) for r in recalled],
+        "trace": _trace(result) if body.trace else None,
+        "entities": _entities(engine, result, body.include.entities),
+        "chunks": _chunks(engine, bank, result) if _wants_chunks(config, body) else None,
+        "recipe": result.recipe,
+        "evidence": result.evidence.value,
+        "tokens": sum(r.tokens for r in recalled),
+        "degraded": [{"part": d.part, "reason": d.reason} for d in result.degraded],
+        "notes": list(result.notes),
+        "timings_ms": {time.stage: round(time.milliseconds, 3) for time in result.timings},
+        "context": result.to_prompt() if body.context_string else None,
+    }
+    if body.include.source_facts is not None:
+        response |= _source_facts(engine, bank, recalled, body.include.source_facts)
+    return response
+
+
+def _options(engine: Perdure, config: Acting, body: RecallRequest) -> RecallOptions:
+    chunks = body.include.chunks
+    return {
+        "budget": body.budget,
+        "max_tokens": config.recall_max_tokens if body.max_tokens is None else body.max_tokens,
+        "types": body.types,
+        "tags": body.tags,
+        "tags_match": body.tags_match,
+        "tag_groups": tag_groups(body.tag_groups),
+        "metadata": body.metadata,
+        "during": body.during.read("during") if body.during else None,
+        "temporal_window": body.temporal_window.read("temporal_window") if body.temporal_window else None,
+        "as_of": as_of(body.as_of),
+        "entity_hints": body.entity_hints,
+        "situation": Situation(**body.surroundings.model_dump()) if body.surroundings else None,
+        "include_chunks": _wants_chunks(config, body),
+        "max_chunk_tokens": chunks.max_tokens if chunks is not None else config.recall_chunks_max_tokens,
+        "include_entities": body.include.entities is not None,
+        "min_scores": MinScores(**body.min_scores.model_dump()) if body.min_scores else None,
+        "recipe": recipe_of(engine, config, body.recipe),
+        "explain": True,
+        "track": body.track,
+        "query_timestamp": read_utc(body.query_timestamp, "query_timestamp"),
+        "limit": body.limit,
+        "topic": body.topic,
+        "tier": body.tier,
+        "max_classification": body.max_classification,
+        "document_ids": frozenset(body.document_ids) if body.document_ids is not None else None,
+        "include_expired": body.include_expired,
+    }
+
+
+def _wants_chunks(config: Acting, body: RecallRequest) -> bool:
+    return body.include.chunks is not None or config.recall_include_chunks
+
+
+def recipe_of(engine: Perdure, config: Acting, name: str | None) -> Recipe:
+    """The recipe with what the bank has switched off left out."""
+    switches = {
+        "keyword": config.enable_text_search,
+        "temporal": config.enable_temporal_retrieval,
+        "graph": config.enable_graph_retrieval,
+    }
+    without = [channel for channel, on in switches.items() if not on]
+    return engine.trimmed_recipe(name, without=without, rerank=config.enable_reranking)
+
+
+def _without_sources(recalled: list[Recollection]) -> list[Recollection]:
+    replaced = {
+        source for r in recalled if r.fact.type is FactType.OBSERVATION for source in r.fact.source_fact_ids
+    }
+    return [r for r in recalled if r.fact.id not in replaced]
+
+
+def _result(recollection: Recollection, explain: bool) -> Json:
+    body = _fact(recollection.fact)
+    candidate = recollection.candidate
+    body["scores"] = _scores(recollection.score, candidate)
+    body["citation"] = recollection.citation
+    body["evidence"] = recollection.evidence.value
+    if recollection.notes:
+        body["notes"] = list(recollection.notes)
+    if explain and candidate is not None:
+        told = plain_candidate(candidate)
+        body["explain"] = {**{name: told[name] for name in _EXPLAINED}, "tokens": recollection.tokens}
+    return body
+
+
+def _fact(fact: Fact) -> Json:
+    """A fact without scores, in the form of RecallResultBody; what is not known is left out."""
+    body: Json = {
+        "id": fact.id,
+        "text": fact.text,
+        "type": fact.type.value,
+        "entities": fact.entities,
+        "context": fact.context,
+        "tags": sorted(fact.tags),
+        "proof_count": fact.proof_count,
+    }
+    body |= {name: moment.isoformat() for name in _TIMES if (moment := getattr(fact, name)) is not None}
+    body |= {name: value for name in _OPTIONAL if (value := getattr(fact, name)) is not None}
+    if fact.metadata:
+        body["metadata"] = dict(fact.metadata)
+    if fact.source_fact_ids:
+        body["source_fact_ids"] = fact.source_fact_ids
+    return body
+
+
+def _scores(final: float, candidate: Candidate | None) -> Json:
+    if candidate is None:
+        return {"final": final}
+    scores: Json = {"final": final, "reranker": candidate.rerank, "semantic": None, "keyword": None}
+    for rank in candidate.ranks:
+        name = _SCORED.get(rank.channel)
+        if name is not None:
+            scores[name] = rank.score
+    return scores
+
+
+def _trace(result: RecallResult) -> dict[str, Any]:
+    told = plain_recall(result)
+    return {
+        "query": result.query.text,
+        "num_results": len(result.recollections),
+        "time_seconds": round(total_milliseconds(result) / 1000.0, 6),
+        **{name: told[name] for name in ("recipe", "understood", "degraded", "timings_ms", "cut")},
+    }
+
+
+def _entities(engine: Perdure, result: RecallResult, options: EntityIncludeOptions | None) -> Json | None:
+    """Entities of the results by name, with the observations among the results that mention them."""
+    if options is None:
+        return None
+    left = options.max_tokens
+    states: dict[str, Json] = {
+        entity.id: {"entity_id": entity.id, "canonical_name": entity.name, "observations": []}
+        for entity in result.entities
+    }
+    for fact in (r.fact for r in result.recollections if r.fact.type is FactType.OBSERVATION):
+        cost = engine.count_tokens(fact.text)
+        for entity_id in fact.entity_ids:
+            if entity_id in states and cost <= left:
+                left -= cost
+                observation = {"text": fact.text, "mentioned_at": iso(fact.mentioned_at)}
+                states[entity_id]["observations"].append(observation)
+    named: Json = {}
+    for state in states.values():
+        name = state["canonical_name"]
+        named[name if name not in named else f"{name} ({state['entity_id']})"] = state
+    return named
+
+
+def _chunks(engine: Perdure, bank: str, result: RecallResult) -> Json:
+    """Source text by chunk id; only the last one can have been cut short."""
+    last = result.chunks[-1:]
+    whole = {chunk.id: chunk.text for chunk in engine.chunks(bank, ids=[chunk.id for chunk in last])}
+    return {
+        chunk.id: {
+            "id": chunk.id,
+            "text": chunk.text,
+            "chunk_index": chunk.ordinal,
+            "truncated": chunk.id in whole and whole[chunk.id] != chunk.text,
+        }
+        for chunk in result.chunks
+    }
+
+
+def _source_facts(
+    engine: Perdure, bank: str, recalled: list[Recollection], options: SourceFactsIncludeOptions
+) -> Json:
+    facts: Json = {}
+    left = options.max_tokens if options.max_tokens >= 0 else inf
+    per_observation = options.max_tokens_per_observation if options.max_tokens_per_observation >= 0 else inf
+    truncated = False
+    for r in recalled:
+        own = per_observation
+        for fact in engine.facts_by_id(bank, [i for i in r.fact.source_fact_ids if i not in facts]):
+            cost = engine.count_tokens(fact.text)
+            if cost > left or cost > own:
+                truncated = True
+                continue
+            left, own = left - cost, own - cost
+            facts[fact.id] = _fact(fact)
+    return {"source_facts": facts, "source_facts_truncated": truncated}

@@ -1,0 +1,243 @@
+"""Documents from bank to bank, as ZIP archives that are made and read in the background."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+import zlib
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator, Mapping
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from uuid import uuid4
+
+from fastapi import File, Query, UploadFile
+from fastapi.responses import FileResponse, Response
+from starlette.exceptions import HTTPException
+
+from perdure.engine import Perdure
+from perdure.errors import InvalidInput, NotFound
+from perdure.jobs.kind import SingleStepJob, Step
+from perdure.surfaces.arguments import find_bank
+from perdure.surfaces.keys import Scope
+from perdure.surfaces.rest.bodies import SubmitResponse
+from perdure.surfaces.rest.config import restore_profile
+from perdure.surfaces.rest.service import (
+    AdminBank,
+    Known,
+    ReadBank,
+    Resource,
+    Service,
+    Serving,
+    reply,
+    require,
+)
+from perdure.surfaces.rest.spool import Spool
+
+router = Resource("Transfer", "/v1/default")
+_TRANSFER = "/banks/{bank_id}/document-transfer"
+EXPORT, IMPORT = "export", "import"
+MEMBER = "bank.jsonl"
+_OF_DOCUMENT = ("title", "context", "tags", "metadata")
+_LARGEST_MEMBER = 4_000_000_000
+
+
+@router.get(_TRANSFER, operation_id="export_documents_sync_removed", status_code=410, response_model=None)
+async def removed(bank: ReadBank) -> Any:
+    """Gone: exports run in the background."""
+    raise HTTPException(410, "post to document-transfer/export instead")
+
+
+@router.post(
+    _TRANSFER + "/export", operation_id="export_documents", status_code=202, response_model=SubmitResponse
+)
+def export(
+    service: Serving,
+    bank: AdminBank,
+    document_id: Annotated[list[str] | None, Query(description="Only these documents")] = None,
+    include_observations: Annotated[bool, Query(description="Observations too")] = False,
+) -> Response:
+    """Make an archive of the documents and the facts drawn from them; the operation says where to get it."""
+    service.engine.bank(bank)
+    return _submit(
+        service, bank, EXPORT, {"documents": document_id or None, "observations": include_observations}
+    )
+
+
+@router.post(_TRANSFER, operation_id="import_documents", status_code=202, response_model=SubmitResponse)
+def import_archive(
+    service: Serving,
+    bank: AdminBank,
+    file: Annotated[UploadFile, File(description="An archive that the export made")],
+    on_conflict: Annotated[Literal["skip", "replace", "new-id"], Query()] = "skip",
+) -> Response:
+    """Take an archive in: exactly into an empty bank, else by reading its documents anew."""
+    data = file.file.read()
+    if find_bank(service.engine, bank) is None:
+        service.engine.configure_bank(bank)
+    body = {"archive": b64encode(data).decode(), "on_conflict": on_conflict}
+    return _submit(service, bank, IMPORT, body)
+
+
+@router.get("/files/download/{key:path}", operation_id="download_file", response_class=Response)
+async def download(service: Serving, caller: Known, key: str) -> Response:
+    """A file that an operation made; the caller needs admin access to the bank it came from."""
+    parts = key.split("/")
+    if len(parts) < 3 or parts[0] != "banks":
+        raise NotFound("file", key)
+    require(caller, Scope.ADMIN, parts[1])
+    path = await service.workers.run(_archive, service, parts[1], key)
+    return FileResponse(path, media_type="application/zip", filename=f"{parts[1]}-transfer.zip")
+
+
+def _archive(service: Service, bank: str, key: str) -> Path:
+    """The file, unless something of the bank was erased since it was made."""
+    file = service.spool.find(key)
+    erased_at = service.engine.erased_at(bank)
+    if find_bank(service.engine, bank) is None or (erased_at is not None and file.made_at <= erased_at):
+        service.spool.drop_bank(bank)
+        raise NotFound("file", key)
+    return file.path
+
+
+def transfer_jobs(engine: Perdure, spool: Spool) -> dict[str, SingleStepJob]:
+    """The kinds of background work that make and take in archives, by name."""
+
+    def run_export(step: Step) -> Mapping[str, object]:
+        documents = step.body["documents"]
+        chosen = frozenset(map(str, documents)) if isinstance(documents, list) else None
+        return _export(engine, spool, step.bank, step.operation_id, chosen, bool(step.body["observations"]))
+
+    def run_import(step: Step) -> Mapping[str, object]:
+        archive = b64decode(str(step.body["archive"]))
+        return _import(engine, step.bank, archive, str(step.body["on_conflict"]))
+
+    return {
+        EXPORT: SingleStepJob(EXPORT, run_export),
+        IMPORT: SingleStepJob(IMPORT, run_import),
+    }
+
+
+def _submit(service: Service, bank: str, kind: str, body: Mapping[str, object]) -> Response:
+    operation = service.engine.jobs.submit(bank, service.transfers[kind].plan(body))
+    return reply(SubmitResponse(operation_id=operation.id), 202)
+
+
+def _export(
+    engine: Perdure,
+    spool: Spool,
+    bank: str,
+    operation_id: str,
+    documents: frozenset[str] | None,
+    observations: bool,
+) -> dict[str, object]:
+    """Write the archive and say where it can be had."""
+    key = f"banks/{bank}/exports/{operation_id}/transfer.zip"
+
+    def write(path: Path) -> None:
+        with (
+            zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
+            archive.open(MEMBER, "w", force_zip64=True) as member,
+        ):
+            for line in _chosen(engine.export_bank(bank), documents, observations):
+                member.write(line.encode("utf-8") + b"\n")
+
+    size = spool.make(key, write)
+    return {
+        "download_url": f"/v1/default/files/download/{key}",
+        "storage_key": key,
+        "byte_size": size,
+        "filename": f"{bank}-transfer.zip",
+    }
+
+
+def _chosen(lines: Iterable[str], documents: frozenset[str] | None, observations: bool) -> Iterator[str]:
+    """The lines of the chosen documents and facts; links last, when it is known which facts there are."""
+    facts: set[str] = set()
+    links: list[tuple[str, dict[str, Any]]] = []
+    for line in lines:
+        part = json.loads(line)
+        kind = part["kind"]
+        if kind == "link":
+            links.append((line, part))
+            continue
+        owner = part.get("id") if kind == "document" else part.get("document_id")
+        if documents is not None and kind in ("document", "chunk", "fact") and owner not in documents:
+            continue
+        if kind == "fact":
+            if part["type"] == "observation" and not observations:
+                continue
+            facts.add(part["id"])
+        yield line
+    yield from (line for line, link in links if link["source"] in facts and link["target"] in facts)
+
+
+def _import(engine: Perdure, bank: str, data: bytes, on_conflict: str) -> dict[str, object]:
+    """Into an empty bank exactly as exported; into another one by reading the documents anew."""
+    before = find_bank(engine, bank)
+    if not engine.stats(bank).facts and not engine.documents(bank):
+        facts = engine.import_bank(bank, _lines(data))
+        if before is not None:
+            restore_profile(engine, before)
+        count = len(engine.documents(bank))
+        return {"documents_imported": count, "documents_skipped": 0, "facts_imported": facts}
+    return _merge(engine, bank, _lines(data), on_conflict)
+
+
+def _lines(data: bytes) -> Iterator[str]:
+    try:
+        archive = zipfile.ZipFile(BytesIO(data))
+        size = archive.getinfo(MEMBER).file_size
+    except (zipfile.BadZipFile, KeyError) as error:
+        raise InvalidInput("file", f"a ZIP archive with {MEMBER}, as the export makes it") from error
+    if size > _LARGEST_MEMBER:
+        raise InvalidInput("file", f"an archive of at most {_LARGEST_MEMBER} bytes unpacked")
+    try:
+        with archive, archive.open(MEMBER) as member:
+            yield from TextIOWrapper(member, encoding="utf-8")
+    except (zipfile.BadZipFile, zlib.error, UnicodeDecodeError) as error:
+        raise InvalidInput("file", f"an archive that is not damaged ({error})") from error
+
+
+def _merge(engine: Perdure, bank: str, lines: Iterable[str], on_conflict: str) -> dict[str, object]:
+    documents: dict[str, dict[str, Any]] = {}
+    turns: dict[str, list[dict[str, Any]]] = {}
+    number = 0
+    for number, line in enumerate(lines, start=1):
+        try:
+            part = json.loads(line)
+            if part["kind"] == "document":
+                documents[part["id"]] = {name: part[name] for name in _OF_DOCUMENT}
+            elif part["kind"] == "chunk":
+                turns.setdefault(part["document_id"], []).extend(_turns(part))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise InvalidInput(f"line {number} of {MEMBER}", "a line as the export writes it") from error
+    if not number:
+        raise InvalidInput("file", f"an archive with a bank in {MEMBER}")
+    stored = {document.id for document in engine.documents(bank)}
+    skipped = facts = 0
+    for document_id, document in documents.items():
+        if document_id in stored and on_conflict == "skip":
+            skipped += 1
+            continue
+        renamed = document_id in stored and on_conflict == "new-id"
+        name = f"{document_id}-{uuid4().hex[:8]}" if renamed else document_id
+        shared = {"document_id": name, **document}
+        items = [{**shared, **turn} for turn in turns.get(document_id, ())]
+        if items:
+            facts += len(engine.retain(bank, items).fact_ids)
+    imported = len(documents) - skipped
+    return {"documents_imported": imported, "documents_skipped": skipped, "facts_imported": facts}
+
+
+def _turns(chunk: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for span in chunk["spans"] or [{"start": 0, "end": len(chunk["text"])}]:
+        text = chunk["text"][span["start"] : span["end"]]
+        if text.strip():
+            yield {
+                "content": text,
+                "speaker": span.get("speaker") or "",
+                "role": "assistant" if span.get("is_agent") else "",
+                "timestamp": span.get("said_at") or "unset",
+            }

@@ -1,0 +1,67 @@
+"""Paths of Hindsight's API that are not built: each says so, with a type that programs can read."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import JSONResponse
+
+from perdure.surfaces.rest.errors import plain_error
+from perdure.surfaces.rest.service import identify
+
+router = APIRouter(include_in_schema=False, dependencies=[Depends(identify)])
+
+_BANK = "/v1/default/banks/{bank_id}"
+PATHS: tuple[tuple[str, str], ...] = (
+    ("GET POST", "/mental-models"),
+    ("GET PATCH DELETE", "/mental-models/{mental_model_id}"),
+    ("GET", "/mental-models/{mental_model_id}/history"),
+    ("POST", "/mental-models/{mental_model_id}/refresh"),
+    ("POST", "/mental-models/{mental_model_id}/dry-run-refresh"),
+    ("POST", "/mental-models/{mental_model_id}/clear"),
+    ("GET", "/knowledge-base/tree"),
+    ("POST", "/knowledge-base/folders"),
+    ("POST", "/knowledge-base/pages"),
+    ("GET", "/knowledge-base/export"),
+    ("GET", "/knowledge-base/search"),
+    ("GET", "/knowledge-base/pages/{page_id}"),
+    ("PATCH DELETE", "/knowledge-base/nodes/{node_id}"),
+    ("GET POST", "/directives"),
+    ("GET PATCH DELETE", "/directives/{directive_id}"),
+    ("GET POST", "/webhooks"),
+    ("PATCH DELETE", "/webhooks/{webhook_id}"),
+    ("GET", "/webhooks/{webhook_id}/deliveries"),
+    ("GET", "/audit-logs"),
+    ("GET", "/audit-logs/stats"),
+    ("GET", "/llm-requests"),
+    ("GET", "/llm-requests/stats"),
+    ("POST", "/health/llm"),
+    ("POST", "/consolidate"),
+    ("POST", "/consolidation/recover"),
+    ("DELETE", "/observations"),
+    ("GET", "/observations/scopes"),
+    ("DELETE", "/memories/{memory_id}/observations"),
+    ("POST", "/memories/dry-run-extract"),
+    ("POST", "/entities/{entity_id}/regenerate"),
+    ("POST", "/documents/{document_id:path}/reprocess"),
+    ("GET POST", "/aliases"),
+    ("PATCH DELETE", "/aliases/{alias}"),
+    ("GET", "/attachments/{attachment_id}"),
+    ("GET", "/audit-logs/{log_id}"),
+    ("POST", "/clone"),
+    ("POST", "/consolidation-strategies/preview"),
+    ("GET", "/documents/{document_id}/history"),
+    ("POST", "/prompts/preview"),
+    ("POST", "/transfer/export"),
+    ("POST", "/transfer/import"),
+)
+"""Those of 0.9.1, which the server speaks, and of the clients up to 1.1."""
+
+
+async def not_built(request: Request) -> JSONResponse:
+    """501, with the path's template in the message."""
+    template = getattr(request.scope.get("route"), "path", request.url.path)
+    return plain_error(501, "not_built", f"{request.method} {template} is not built yet")
+
+
+for _methods, _path in PATHS:
+    router.add_api_route(_BANK + _path, not_built, methods=_methods.split(), response_model=None)

@@ -1,0 +1,482 @@
+"""The runner of background work on the reference store."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from job_samples import (
+    PATIENCE,
+    START,
+    Clock,
+    Gate,
+    Notes,
+    idle_runner,
+    notes_in,
+    put_lease,
+    records_in,
+    take_turn,
+)
+
+from perdure.domain.operation import OperationStatus
+from perdure.errors import Busy, Conflict, NotFound, StoreLocked
+from perdure.jobs.kind import JobPlan, SingleStepJob, Step
+from perdure.jobs.records import ERROR_ERASED, LEASE, QUEUED, STEP, PlannedStep, scrub
+from perdure.jobs.rota import Turn
+from perdure.jobs.runner import LEASE_LENGTH, JobRunner
+from perdure.testing.memory_store import MemoryStore
+
+COMPLETED, FAILED, CANCELLED = OperationStatus.COMPLETED, OperationStatus.FAILED, OperationStatus.CANCELLED
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    return MemoryStore()
+
+
+@pytest.fixture
+def notes(store: MemoryStore) -> Notes:
+    return Notes(store)
+
+
+@pytest.fixture
+def runner(store: MemoryStore, notes: Notes) -> Iterator[JobRunner]:
+    runner = JobRunner(store, Clock(), [notes], look_again=0.05)
+    yield runner
+    runner.close()
+
+
+def test_an_operation_is_done_step_by_step_and_leaves_only_its_record(
+    store: MemoryStore, notes: Notes, runner: JobRunner
+) -> None:
+    operation = runner.submit("b", notes.plan("one", "two", "three"))
+    assert (operation.status, operation.done, operation.total) == (OperationStatus.PENDING, 0, 3)
+    ended = runner.wait("b", operation.id, PATIENCE)
+    assert (ended.status, ended.done, ended.result) == (COMPLETED, 3, {"notes": 3, "last": "three"})
+    assert notes_in(store, "b") == ["one", "two", "three"]
+    runner.close()
+    assert [records_in(store, "b", kind) for kind in (STEP, QUEUED, LEASE)] == [[], [], []]
+    assert runner.list("b") == [ended]
+
+
+def test_within_a_bank_work_is_done_in_the_order_of_submission_although_the_clock_stands(
+    store: MemoryStore, notes: Notes, runner: JobRunner
+) -> None:
+    operations = [runner.submit("b", notes.plan(f"text {number}")) for number in range(20)]
+    runner.wait("b", operations[-1].id, PATIENCE)
+    assert notes_in(store, "b") == [f"text {number}" for number in range(20)]
+    assert [operation.id for operation in runner.list("b")] == [operation.id for operation in operations]
+
+
+def test_banks_take_turns(store: MemoryStore, notes: Notes, runner: JobRunner) -> None:
+    notes.before = gate = Gate()
+    operations = [runner.submit(bank, notes.plan("one", "two", "three")) for bank in ("a", "b", "c")]
+    gate.opened.set()
+    for operation in operations:
+        runner.wait(operation.bank, operation.id, PATIENCE)
+    assert notes.started == [(bank, text) for text in ("one", "two", "three") for bank in ("a", "b", "c")]
+
+
+def test_cancelled_within_a_step_it_stops_after_it_and_can_go_on(
+    store: MemoryStore, notes: Notes, runner: JobRunner
+) -> None:
+    notes.before = gate = Gate()
+    operation = runner.submit("b", notes.plan("one", "two", "three"))
+    assert gate.entered.wait(PATIENCE)
+    runner.cancel("b", operation.id)
+    gate.opened.set()
+    later = runner.submit("b", notes.plan("later"))
+    assert runner.wait("b", later.id, PATIENCE).status is COMPLETED
+    assert (runner.get("b", operation.id).status, runner.get("b", operation.id).done) == (CANCELLED, 1)
+    with pytest.raises(Conflict, match="already cancelled"):
+        runner.cancel("b", operation.id)
+    runner.retry("b", operation.id)
+    assert runner.wait("b", operation.id, PATIENCE).status is COMPLETED
+    assert notes_in(store, "b") == ["one", "later", "two", "three"]
+    with pytest.raises(Conflict, match="is completed, not failed or cancelled"):
+        runner.retry("b", operation.id)
+
+
+def test_waiting_ends_at_once_when_the_work_is_cancelled(notes: Notes, store: MemoryStore) -> None:
+    runner = JobRunner(store, Clock(), [notes], look_again=PATIENCE)
+    notes.before = gate = Gate()
+    operation = runner.submit("b", notes.plan("one", "two"))
+    assert gate.entered.wait(PATIENCE)
+    threading.Timer(0.1, runner.cancel, ("b", operation.id)).start()
+    started = time.monotonic()
+    assert runner.wait("b", operation.id, PATIENCE).status is CANCELLED
+    assert time.monotonic() - started < PATIENCE / 4
+    gate.opened.set()
+    runner.close()
+
+
+def test_waiting_neither_polls_nor_sleeps_over_the_end(notes: Notes, store: MemoryStore) -> None:
+    runner = JobRunner(store, Clock(), [notes], look_again=PATIENCE)
+    notes.before = lambda step: time.sleep(0.05)
+    operation = runner.submit("b", notes.plan("one", "two"))
+    looks = 0
+    get = runner.get
+
+    def counted(bank: str, operation_id: str) -> object:
+        nonlocal looks
+        looks += 1
+        return get(bank, operation_id)
+
+    runner.get = counted  # type: ignore[method-assign, assignment]
+    started = time.monotonic()
+    runner.wait("b", operation.id)
+    assert time.monotonic() - started < PATIENCE / 4
+    assert looks <= 4
+    runner.close()
+
+
+def test_waiting_ends_when_the_time_is_up(notes: Notes, runner: JobRunner) -> None:
+    notes.before = gate = Gate()
+    operation = runner.submit("b", notes.plan("one"))
+    assert not runner.wait("b", operation.id, 0.05).finished
+    gate.opened.set()
+
+
+def test_a_step_that_fails_names_its_error_and_other_work_goes_on(
+    store: MemoryStore, notes: Notes, runner: JobRunner
+) -> None:
+    errors = {"conflict": Conflict("it contradicts"), "break": RuntimeError("no such thing")}
+
+    def fail(step: Step) -> None:
+        error = errors.get(str(step.body["text"]))
+        if error is not None:
+            raise error
+
+    notes.before = fail
+    first = runner.submit("b", notes.plan("one", "break", "three"))
+    second = runner.submit("b", notes.plan("conflict"))
+    third = runner.submit("b", notes.plan("last"))
+    assert runner.wait("b", third.id, PATIENCE).status is COMPLETED
+    broken, refused = runner.get("b", first.id), runner.get("b", second.id)
+    assert (broken.status, broken.done, broken.error) == (FAILED, 1, "RuntimeError: no such thing")
+    assert (refused.status, refused.error) == (FAILED, "it contradicts")
+    del errors["break"]
+    assert runner.retry("b", first.id).error is None
+    assert runner.wait("b", first.id, PATIENCE).result == {"notes": 3, "last": "three"}
+    assert notes_in(store, "b") == ["one", "last", "break", "three"]
+
+
+@pytest.mark.parametrize("error", [Busy("not now"), StoreLocked("not now")])
+def test_what_has_to_wait_is_tried_again(
+    store: MemoryStore, notes: Notes, runner: JobRunner, error: Exception
+) -> None:
+    errors = [error, error]
+
+    def hold(_: Step) -> None:
+        if errors:
+            raise errors.pop()
+
+    notes.before = hold
+    operation = runner.submit("b", notes.plan("one"))
+    other = runner.submit("other", notes.plan("one"))
+    assert runner.wait("other", other.id, PATIENCE).status is COMPLETED
+    assert runner.wait("b", operation.id, PATIENCE).status is COMPLETED
+    assert errors == []
+    assert notes_in(store, "b") == ["one"]
+
+
+def test_the_same_id_is_the_same_operation_or_a_conflict(
+    store: MemoryStore, notes: Notes, runner: JobRunner
+) -> None:
+    first = runner.submit("b", notes.plan("one"), "mine")
+    assert runner.submit("b", notes.plan("one"), "mine").id == first.id == "mine"
+    with pytest.raises(Conflict, match="other content"):
+        runner.submit("b", notes.plan("two"), "mine")
+    runner.wait("b", "mine", PATIENCE)
+    assert runner.submit("b", notes.plan("one"), "mine").status is COMPLETED
+    assert runner.submit("other", notes.plan("two"), "mine").bank == "other"
+    runner.submit("b", notes.plan("two"), "mine", again=True)
+    assert runner.wait("b", "mine", PATIENCE).result == {"notes": 1, "last": "two"}
+    assert notes_in(store, "b") == ["one", "two"]
+
+
+def test_an_operation_is_deleted_with_what_it_left_undone(store: MemoryStore, notes: Notes) -> None:
+    runner = idle_runner(store, notes)
+    operation = runner.submit("b", notes.plan("one", "two"))
+    with pytest.raises(Conflict, match="cancel it first"):
+        runner.delete("b", operation.id)
+    assert [body["text"] for body in runner.unfinished_steps("b", operation.id)] == ["one", "two"]
+    runner.cancel("b", operation.id)
+    runner.delete("b", operation.id)
+    assert records_in(store, "b", STEP) == []
+    for asked in (runner.get, runner.cancel, runner.retry, runner.delete, runner.unfinished_steps):
+        with pytest.raises(NotFound):
+            asked("b", operation.id)
+
+
+# Leases
+
+
+def test_what_closing_left_is_done_by_the_next_runner_at_once(store: MemoryStore, notes: Notes) -> None:
+    clock = Clock()
+    closing = JobRunner(store, clock, [notes])
+    notes.before = gate = Gate()
+    operation = closing.submit("b", notes.plan("one", "two"))
+    assert gate.entered.wait(PATIENCE)
+    threading.Timer(0.05, gate.opened.set).start()
+    closing.close()
+    assert closing.get("b", operation.id).done == 1
+    runner = JobRunner(store, clock, [notes])
+    assert runner.resume() == 1
+    assert runner.wait("b", operation.id, PATIENCE).status is COMPLETED
+    runner.close()
+    assert notes_in(store, "b") == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("ends", "expected"),
+    [
+        (timedelta(seconds=1), Turn.LATER),
+        (LEASE_LENGTH, Turn.LATER),
+        (timedelta(0), Turn.MORE),
+        (-timedelta(days=1), Turn.MORE),
+        (LEASE_LENGTH + timedelta(seconds=1), Turn.MORE),
+        (timedelta(days=400), Turn.MORE),
+    ],
+    ids=["valid", "new", "expired", "long expired", "a clock set back", "a clock set far back"],
+)
+def test_a_lease_of_another_process_is_respected_while_it_is_valid(
+    store: MemoryStore, notes: Notes, ends: timedelta, expected: Turn
+) -> None:
+    runner = idle_runner(store, notes)
+    runner.submit("b", notes.plan("one"))
+    put_lease(store, "b", "another", START + ends)
+    assert take_turn(runner, "b") is expected
+    assert notes_in(store, "b") == (["one"] if expected is Turn.MORE else [])
+
+
+def test_a_bank_leased_elsewhere_is_looked_at_again(
+    store: MemoryStore, notes: Notes, runner: JobRunner
+) -> None:
+    put_lease(store, "b", "another", START + timedelta(seconds=30))
+    operation = runner.submit("b", notes.plan("one"))
+    assert not runner.wait("b", operation.id, 0.2).finished
+    clock = runner._clock
+    assert isinstance(clock, Clock)
+    clock.moment += timedelta(seconds=31)
+    assert runner.wait("b", operation.id, PATIENCE).status is COMPLETED
+
+
+def test_a_step_whose_lease_was_taken_over_writes_nothing(store: MemoryStore, notes: Notes) -> None:
+    runner = idle_runner(store, notes)
+    operation = runner.submit("b", notes.plan("one"))
+    notes.before = lambda step: put_lease(store, "b", "another", START + timedelta(seconds=30))
+    take_turn(runner, "b")
+    assert notes_in(store, "b") == []
+    assert runner.get("b", operation.id).done == 0
+    assert take_turn(runner, "b") is Turn.LATER
+
+
+def test_an_expired_lease_that_nobody_took_still_counts(store: MemoryStore, notes: Notes) -> None:
+    clock = Clock()
+    runner = idle_runner(store, notes, clock=clock)
+    operation = runner.submit("b", notes.plan("one"))
+
+    def sleep_long(_: Step) -> None:
+        clock.moment += timedelta(hours=9)
+
+    notes.before = sleep_long
+    take_turn(runner, "b")
+    assert runner.get("b", operation.id).status is COMPLETED
+
+
+def slow_step_with_two_runners(store: MemoryStore) -> tuple[list[str], list[str]]:
+    """What the first runner and a second one began while the first was slower than a lease is long."""
+    lease = timedelta(seconds=1)
+    begun = threading.Event()
+
+    def sleep(_: Step) -> None:
+        begun.set()
+        time.sleep(2.5)
+
+    kinds = [Notes(store, sleep), Notes(store)]
+    first, second = (
+        JobRunner(store, lambda: datetime.now(UTC), [kind], lease=lease, look_again=0.05) for kind in kinds
+    )
+    operation = first.submit("b", kinds[0].plan("one"))
+    assert begun.wait(PATIENCE)
+    second.resume()
+    assert second.wait("b", operation.id, PATIENCE).status is COMPLETED
+    first.close()
+    second.close()
+    assert notes_in(store, "b") == ["one"]
+    return [text for _, text in kinds[0].started], [text for _, text in kinds[1].started]
+
+
+def test_the_heartbeat_keeps_a_slow_step(store: MemoryStore) -> None:
+    assert slow_step_with_two_runners(store) == (["one"], [])
+
+
+def test_without_heartbeat_a_slow_step_is_taken_over_and_still_stored_once(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(JobRunner, "_renew", lambda self, step: None)
+    assert slow_step_with_two_runners(store) == (["one"], ["one"])
+
+
+def test_resuming_touches_only_banks_with_unfinished_work(notes: Notes, store: MemoryStore) -> None:
+    runner = idle_runner(store, notes)
+    for number in range(5):
+        operation = runner.submit(f"done {number}", notes.plan("one"))
+        take_turn(runner, f"done {number}")
+        assert runner.get(f"done {number}", operation.id).status is COMPLETED
+    runner.submit("left", notes.plan("one"))
+    opened: list[str] = []
+    transaction, reading = store.transaction, store.reading
+    store.transaction = lambda bank: (opened.append(bank), transaction(bank))[1]  # type: ignore[method-assign]
+    store.reading = lambda bank: (opened.append(bank), reading(bank))[1]  # type: ignore[method-assign]
+    resumed = JobRunner(store, Clock(), [notes])
+    assert resumed.resume() == 1
+    resumed.close()
+    assert set(opened) <= {"left"}
+
+
+def test_nothing_is_started_before_there_is_work_and_nothing_is_left_after_closing(
+    store: MemoryStore, notes: Notes
+) -> None:
+    def threads() -> list[str]:
+        return [thread.name for thread in threading.enumerate() if thread.name.startswith("perdure-jobs")]
+
+    runner = JobRunner(store, Clock(), [notes])
+    assert runner.resume() == 0
+    assert threads() == []
+    runner.wait("b", runner.submit("b", notes.plan("one")).id, PATIENCE)
+    assert threads() != []
+    runner.close()
+    assert threads() == []
+
+
+def test_several_threads_never_work_on_one_bank_at_once(store: MemoryStore) -> None:
+    busy: set[str] = set()
+    met: list[str] = []
+
+    def occupy(step: Step) -> None:
+        met.extend(busy & {step.bank})
+        busy.add(step.bank)
+        time.sleep(0.002)
+        busy.discard(step.bank)
+
+    notes = Notes(store, occupy)
+    runner = JobRunner(store, Clock(), [notes], threads=4)
+    operations = [
+        runner.submit(bank, notes.plan(*(f"{number} {part}" for part in range(3))))
+        for number in range(4)
+        for bank in ("a", "b", "c")
+    ]
+    for operation in operations:
+        assert runner.wait(operation.bank, operation.id, PATIENCE).status is COMPLETED
+    runner.close()
+    assert met == []
+    assert notes_in(store, "a") == [f"{number} {part}" for number in range(4) for part in range(3)]
+
+
+# Kinds and progress
+
+
+def test_work_of_a_kind_that_is_not_registered_waits_for_it(
+    store: MemoryStore, notes: Notes, runner: JobRunner
+) -> None:
+    class Other(Notes):
+        name = "other"
+
+    other = Other(store)
+    waiting = runner.submit("b", other.plan("one"))
+    later = runner.submit("b", notes.plan("two"))
+    assert runner.wait("b", later.id, PATIENCE).status is COMPLETED
+    assert runner.get("b", waiting.id).status is OperationStatus.PENDING
+    runner.register(other)
+    assert runner.wait("b", waiting.id, PATIENCE).status is COMPLETED
+
+
+def test_the_progress_of_a_long_step_is_seen_here_and_from_other_processes(store: MemoryStore) -> None:
+    reached, end = threading.Event(), threading.Event()
+
+    def run(step: Step) -> dict[str, object]:
+        step.progress = lambda: 0.42
+        reached.set()
+        assert end.wait(PATIENCE)
+        return {"size": 7}
+
+    long = SingleStepJob("long", run)
+    here = JobRunner(store, lambda: datetime.now(UTC), [long], lease=timedelta(seconds=0.2))
+    elsewhere = idle_runner(store)
+    operation = here.submit("b", long.plan({"of": "b"}, total=100))
+    assert reached.wait(PATIENCE)
+    seen = here.get("b", operation.id)
+    assert (seen.status, seen.done, seen.total) == (OperationStatus.PROCESSING, 42, 100)
+    deadline = time.monotonic() + PATIENCE
+    while elsewhere.get("b", operation.id).done != 42:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert elsewhere.get("b", operation.id).status is OperationStatus.PROCESSING
+    end.set()
+    ended = here.wait("b", operation.id, PATIENCE)
+    assert (ended.status, ended.done, ended.result) == (COMPLETED, 100, {"size": 7})
+    here.close()
+
+
+# Erasure
+
+
+def test_work_on_an_erased_bank_ends_and_does_not_revive_it(store: MemoryStore, notes: Notes) -> None:
+    runner = idle_runner(store, notes)
+    runner.submit("b", notes.plan("one", "two"))
+
+    def erase(step: Step) -> None:
+        with store.transaction(step.bank) as tx:
+            tx.delete_bank()
+
+    notes.before = erase
+    take_turn(runner, "b")
+    assert take_turn(runner, "b") is Turn.IDLE
+    runner.close()
+    assert store.banks() == []
+    assert runner.list("b") == []
+
+
+def test_erased_documents_leave_operations_and_unfinished_steps(store: MemoryStore, notes: Notes) -> None:
+    runner = idle_runner(store, notes)
+    kept = {"content": "kept", "document_id": "k"}
+    erased = {"content": "erased", "document_id": "e"}
+    steps = [PlannedStep({"items": [kept, erased]}, 2), PlannedStep({"items": [erased]})]
+    plan = JobPlan(kind="notes", steps=steps, total=3, digest="x", document_id="e")
+    operation = runner.submit("b", plan)
+    take_turn(runner, "b")
+    assert runner.get("b", operation.id).error == "KeyError: 'text'"
+    other = runner.submit("b", JobPlan(kind="notes", steps=[PlannedStep({})], total=1, digest=""))
+    with store.transaction("b") as tx:
+        assert scrub(tx, ["e", "another"])
+        assert not scrub(tx, ["e", "another"])
+    scrubbed = runner.get("b", operation.id)
+    assert (scrubbed.document_id, scrubbed.error, scrubbed.total) == (None, ERROR_ERASED, 3)
+    assert runner.unfinished_steps("b", operation.id) == [{"items": [kept]}, {"items": []}]
+    assert runner.get("b", other.id) == other
+
+
+def test_a_step_that_was_scrubbed_while_it_ran_is_done_again_without_the_erased(
+    store: MemoryStore, notes: Notes
+) -> None:
+    runner = idle_runner(store, notes)
+    body = {"text": "one", "items": [{"content": "erased", "document_id": "e"}]}
+    runner.submit("b", JobPlan(kind="notes", steps=[PlannedStep(body)], total=1, digest=""))
+
+    def forget(_: Step) -> None:
+        with store.transaction("b") as tx:
+            scrub(tx, ["e"])
+
+    notes.before = forget
+    assert take_turn(runner, "b") is Turn.MORE
+    assert notes_in(store, "b") == []
+    bodies: list[object] = []
+    notes.before = lambda step: bodies.append(step.body)
+    take_turn(runner, "b")
+    assert bodies == [{"text": "one", "items": []}]
+    assert notes_in(store, "b") == ["one"]

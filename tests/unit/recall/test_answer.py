@@ -1,0 +1,52 @@
+"""What an answer says of its facts: evidence, conflicts, timelines."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from perdure.domain.fact import Fact
+from perdure.domain.recall import Candidate, Evidence
+from perdure.recall.answer import conflicts, evidence_of, strongest, timelines
+
+
+def fact(fact_id: str, **fields: object) -> Fact:
+    return Fact(**{"id": fact_id, "bank": "b", "text": f"text of {fact_id}", **fields})  # type: ignore[arg-type]
+
+
+def test_what_the_cross_encoder_did_not_read_is_no_better_than_the_weakest_it_read() -> None:
+    strong, weak, nothing = (Candidate(fact_id=str(r), rerank=r) for r in (0.999, 0.7, 0.1))
+    unread = Candidate(fact_id="unread")
+    assert evidence_of([strong, weak, unread]) == [Evidence.STRONG, Evidence.WEAK, Evidence.WEAK]
+    assert evidence_of([strong, nothing, unread]) == [Evidence.STRONG, Evidence.NONE, Evidence.NONE]
+    assert evidence_of([strong, unread])[1] is Evidence.WEAK
+    assert evidence_of([unread]) == [Evidence.WEAK]
+    assert strongest([Evidence.NONE, Evidence.STRONG, Evidence.WEAK]) is Evidence.STRONG
+    assert strongest([]) is Evidence.NONE
+
+
+@pytest.mark.parametrize("relation", ["lives_in", "job", "favourite_colour"])
+def test_different_objects_of_a_single_valued_relation_are_a_conflict(relation: str) -> None:
+    one = fact("1", subject="Ann", relation=relation, object="Blue")
+    other = fact("2", subject="ann", relation=relation, object="Red")
+    same = fact("3", subject="Ann", relation=relation, object="blue")
+    warnings = conflicts([one, other, same])
+    assert warnings["1"] == warnings["3"] == f"Conflicts with another result: {relation} Red"
+    assert warnings["2"].endswith(f"{relation} Blue, blue")
+
+
+def test_several_objects_of_other_relations_are_none() -> None:
+    likes = [
+        fact(str(n), subject="Ann", relation="likes", object=thing) for n, thing in enumerate(("tea", "jam"))
+    ]
+    assert conflicts([*likes, fact("x", subject="Bob", relation="lives_in", object="Rome")]) == {}
+
+
+def test_dated_facts_of_one_topic_are_told_in_order() -> None:
+    days = [datetime(2024, 1, day, tzinfo=UTC) for day in (3, 1, 2)]
+    facts = [fact(str(n), topic="move", mentioned_at=when) for n, when in enumerate(days)]
+    lines = timelines(
+        [*facts, fact("alone", topic="cat", mentioned_at=days[0]), fact("undated", topic="move")]
+    )
+    assert lines == ["Timeline of move: 2024-01-01 text of 1 -> 2024-01-02 text of 2 -> 2024-01-03 text of 0"]

@@ -1,0 +1,53 @@
+"""Composition: what the settings choose, and what the caller passes in instead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from perdure import EmbeddingModel, InvalidInput, Perdure, Settings, Unavailable
+from perdure.compose import OwnComponents, compose, make_embedder, make_reranker, open_store, present
+from perdure.models.hashing import HashingEmbedder
+from perdure.models.onnx_embedder import OnnxEmbedder
+from perdure.models.run_limiter import shared_run_limiter
+from perdure.testing.memory_store import MemoryStore
+
+LIGHT = {"embedder": "hashing", "reranker": "none", "tagger": "rules", "tokens": "approximate"}
+
+
+@pytest.mark.parametrize("threads", [0, 1, 3])
+def test_all_models_share_one_limit_of_runs(threads: int) -> None:
+    limiter = shared_run_limiter(threads)
+    assert limiter is shared_run_limiter(threads)
+    assert threads in (0, limiter.limit)
+
+
+def test_models_are_chosen_by_name(tmp_path: Path) -> None:
+    assert make_embedder(Settings(embedder="none")) is None
+    assert isinstance(make_embedder(Settings(embedder="hashing")), HashingEmbedder)
+    assert isinstance(make_embedder(Settings()), OnnxEmbedder)
+    assert make_reranker(Settings(reranker="none")) is None
+
+
+def test_objects_that_are_passed_in_are_used_as_they_are() -> None:
+    store, embedder = MemoryStore(), HashingEmbedder()
+    settings = Settings.model_validate(LIGHT)
+    components = compose(settings, present, OwnComponents(store=store, embedder=embedder))
+    assert components.retain.store is components.recall.store is store
+    assert components.retain.embedder is components.recall.embedder is embedder
+
+
+def test_a_memory_on_a_store_of_ones_own_remembers() -> None:
+    with Perdure.open(store=MemoryStore(), **LIGHT) as memory:
+        memory.retain("ann", "I am allergic to walnuts.", speaker="Ann")
+        assert "walnuts" in memory.recall("ann", "What is Ann allergic to?").recollections[0].text
+        assert memory.bank("ann").model == EmbeddingModel("hashing", HashingEmbedder().model.dimensions)
+
+
+@pytest.mark.parametrize(
+    ("database", "error"), [("postgresql://localhost/x", Unavailable), ("sqlite:///", InvalidInput)]
+)
+def test_a_database_that_cannot_be_opened_is_refused(database: str, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        open_store(Settings(database=database))
