@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from perdure.domain.recall import Budget
 from perdure.errors import InvalidInput, Unavailable
@@ -48,7 +48,6 @@ class Components:
 
 def compose(settings: Settings, clock: Clock = now) -> Components:
     """Open the store and choose the models; models load when they are first used."""
-    limit_blas(settings)
     store = open_store(settings)
     embedder = choose_embedder(settings)
     late = choose_late(settings, embedder)
@@ -83,18 +82,6 @@ def compose(settings: Settings, clock: Clock = now) -> Components:
     )
 
 
-def limit_blas(settings: Settings) -> None:
-    """Keep numpy's BLAS from starting threads of its own.
-
-    Its threads wait by spinning: beside model runs on every core, small products took 10 times as long
-    (docs/decisions/blas-threads.md).
-    """
-    if settings.blas_threads:
-        from threadpoolctl import threadpool_limits
-
-        threadpool_limits(settings.blas_threads, user_api="blas")
-
-
 def open_store(settings: Settings) -> Store:
     """The store that the database setting names."""
     database = settings.database
@@ -125,11 +112,11 @@ def choose_embedder(settings: Settings) -> Embedder | None:
         return _http_embedder(settings)
     from perdure.models.onnx_embedder import OnnxEmbedder
 
-    return OnnxEmbedder(settings.embedder, places(settings), cores=cores(settings))
+    return OnnxEmbedder(settings.embedder, places(settings), limiter=cores(settings))
 
 
 def _http_embedder(settings: Settings) -> Embedder:
-    from perdure.models.http_embedder import OllamaEmbedder, OpenAIEmbedder
+    from perdure.models.providers import OllamaEmbedder, OpenAIEmbedder
 
     kind = OllamaEmbedder if settings.embedding_protocol == "ollama" else OpenAIEmbedder
     return kind(
@@ -143,9 +130,7 @@ def _http_embedder(settings: Settings) -> Embedder:
 
 def choose_late(settings: Settings, embedder: Embedder | None) -> LateInteraction | None:
     """Late interaction over the embedder's own token states, where it has them."""
-    return (
-        cast(LateInteraction, embedder) if settings.late and hasattr(embedder, "embed_and_encode") else None
-    )
+    return embedder if settings.late and isinstance(embedder, LateInteraction) else None
 
 
 def choose_reranker(settings: Settings) -> Reranker | None:
@@ -156,11 +141,11 @@ def choose_reranker(settings: Settings) -> Reranker | None:
         return _http_reranker(settings)
     from perdure.models.onnx_reranker import OnnxReranker
 
-    return OnnxReranker(settings.reranker, places(settings), cores=cores(settings))
+    return OnnxReranker(settings.reranker, places(settings), limiter=cores(settings))
 
 
 def _http_reranker(settings: Settings) -> Reranker:
-    from perdure.models.http_reranker import CohereReranker, TeiReranker
+    from perdure.models.providers import CohereReranker, TeiReranker
 
     kind = TeiReranker if settings.rerank_protocol == "tei" else CohereReranker
     return kind(
@@ -177,9 +162,9 @@ def choose_extractor(settings: Settings) -> Extractor:
         from perdure.extract.verbatim import VerbatimExtractor
 
         return VerbatimExtractor()
-    from perdure.extract.local.extractor import LocalExtractor
-    from perdure.models.choose import choose_tagger
+    from perdure.extract.local import LocalExtractor
     from perdure.models.rule_tagger import RuleTagger
+    from perdure.models.spacy_tagger import choose_tagger
 
     # The agent's own turns are long and say little about people: rules are enough for them.
     return LocalExtractor(choose_tagger(settings.tagger), light=RuleTagger())

@@ -5,34 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
-from typing import Protocol, Self, cast
+from typing import Self
 
 import numpy as np
 
-from perdure.ports.embedder import Embedder, LateInteraction, Matrix, Vector
+from perdure.ports.embedder import (
+    Embedder,
+    LateInteraction,
+    Matrix,
+    PendingEmbeddings,
+    ThreadedEmbedder,
+    Vector,
+)
 from perdure.retain.embed import embed_texts
 
 Embedded = tuple[Matrix | None, Sequence[bytes]]
-
-
-class PendingEmbeddings(Protocol):
-    """Texts that are being embedded."""
-
-    def settle(self) -> None:
-        """Finish what can be finished now, without waiting."""
-
-    def result(self) -> Sequence[tuple[Vector | None, bytes]]:
-        """Vector and token vectors of each text."""
-
-    def cancel(self) -> None:
-        """Leave out what was not begun yet."""
-
-
-class ThreadedEmbedder(Protocol):
-    """A joint embedder that has threads of its own."""
-
-    def begin(self, texts: Sequence[str]) -> PendingEmbeddings:
-        """`embed_and_encode`, begun on other threads."""
 
 
 class BackgroundEmbedder:
@@ -83,8 +70,8 @@ class BackgroundEmbedder:
 
     def _begin(self, texts: list[str]) -> PendingEmbeddings:
         both: object = self._late
-        if self._embedder is not None and both is self._embedder and hasattr(both, "begin"):
-            return cast(ThreadedEmbedder, both).begin(texts)
+        if both is self._embedder and isinstance(both, ThreadedEmbedder):
+            return both.begin(texts)
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="perdure-embed")
         return _OnThread(self._thread.submit(embed_texts, texts, self._embedder, self._late))

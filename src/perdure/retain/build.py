@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol, cast
 
 from perdure.domain.fact import Fact
 from perdure.domain.item import Item
 from perdure.domain.time import Window
-from perdure.ports.extractor import ExtractedFact, Extractor, Turn
+from perdure.ports.extractor import ExtractedFact, Extractor, SteppedExtractor, Turn
 from perdure.retain.identity import digest
 from perdure.retain.plan import Plan
 
@@ -27,15 +26,6 @@ class Draft:
     plan: Plan
     position: int
     """Index of the extracted fact within its document, to which causes refer."""
-
-
-class SteppedExtractor(Extractor, Protocol):
-    """An extractor that hands facts out while it still reads."""
-
-    def extract_in_steps(
-        self, documents: Sequence[Sequence[Turn]]
-    ) -> Iterator[Sequence[tuple[int, ExtractedFact]]]:
-        """The facts of `extract_many`, each with its document's number, in any number of steps."""
 
 
 def build_facts(
@@ -56,8 +46,8 @@ def build_facts(
 def _extracted(
     extractor: Extractor, documents: Sequence[Sequence[Turn]]
 ) -> Iterator[Sequence[tuple[int, ExtractedFact]]]:
-    if hasattr(extractor, "extract_in_steps"):
-        yield from cast(SteppedExtractor, extractor).extract_in_steps(documents)
+    if isinstance(extractor, SteppedExtractor):
+        yield from extractor.extract_in_steps(documents)
     else:
         yield [
             (number, fact) for number, facts in enumerate(extractor.extract_many(documents)) for fact in facts

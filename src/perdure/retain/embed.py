@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
 from perdure.ports.embedder import Embedder, JointEmbedder, LateInteraction, Matrix
 
@@ -16,7 +15,7 @@ def embed_texts(
     if not texts:
         return None, nothing
     both: object = late
-    if embedder is not None and both is embedder:
-        return cast(JointEmbedder, embedder).embed_and_encode(texts)
+    if both is embedder and isinstance(both, JointEmbedder):
+        return both.embed_and_encode(texts)
     vectors = embedder.embed_passages(texts) if embedder is not None else None
     return vectors, late.encode_passages(texts) if late is not None else nothing

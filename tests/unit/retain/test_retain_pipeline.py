@@ -11,7 +11,7 @@ import pytest
 from perdure.domain.filter import Filter
 from perdure.domain.item import RetainResult
 from perdure.errors import InvalidInput, ModelError
-from perdure.extract.local.extractor import LocalExtractor
+from perdure.extract.local import LocalExtractor
 from perdure.extract.verbatim import VerbatimExtractor
 from perdure.models.hashing import HashingEmbedder
 from perdure.models.rule_tagger import RuleTagger

@@ -121,7 +121,9 @@ def _run(
 ) -> list[Any]:
     from perdure.engine import Perdure
     from perdure.evaluation.run import ask_all, retain_banks
+    from perdure.models.blas import limit_blas_threads
 
+    limit_blas_threads(settings.blas_threads)
     with Perdure.open(database, settings=settings) as engine, _bars(banks, quiet) as advance:
         retain_banks(engine, banks, advance)
         return ask_all(engine, banks, advance, **options)
