@@ -8,8 +8,8 @@ from pathlib import Path
 
 from bench.extract_inputs import INPUTS, Input, Wanted
 from perdure.dates import describe_window
-from perdure.extract.local.extractor import LocalExtractor
-from perdure.models.choose import choose_tagger
+from perdure.extract.local import LocalExtractor
+from perdure.models.spacy_tagger import choose_tagger
 from perdure.ports.extractor import ExtractedFact
 
 _HEAD = """# What the local extractor makes of a text

@@ -63,20 +63,20 @@ def probe(kind: str, name: str, store: Path | None) -> dict[str, float]:
 
 
 def _open(kind: str, name: str, store: Path | None) -> tuple[Any, Callable[[], object]]:
-    from perdure.models.choose import choose_tagger
     from perdure.models.onnx_embedder import OnnxEmbedder
     from perdure.models.onnx_reranker import OnnxReranker
     from perdure.models.run_limiter import ModelRunLimiter
+    from perdure.models.spacy_tagger import choose_tagger
     from perdure.models.tokens import token_counter
     from perdure.models.weights import Places
 
     places, cores = Places(store=store), ModelRunLimiter()
     match kind:
         case "embedder":
-            embedder = OnnxEmbedder(name, places, cores=cores)
+            embedder = OnnxEmbedder(name, places, limiter=cores)
             return embedder, lambda: embedder.embed_query("first")
         case "reranker":
-            reranker = OnnxReranker(name, places, cores=cores)
+            reranker = OnnxReranker(name, places, limiter=cores)
             return reranker, lambda: reranker.score("first", ["second"])
         case "tagger":
             tagger = choose_tagger(name)
@@ -98,7 +98,7 @@ def _embedder(embedder: Any, texts: list[str]) -> dict[str, float]:
     packed = embedder.encode_passages(texts)
     candidates = (packed * 5)[:300]
     alone = OnnxEmbedder(
-        embedder.spec, Places(folder=embedder.weights.model_path.parent), cores=ModelRunLimiter(1)
+        embedder.spec, Places(folder=embedder.weights.model_path.parent), limiter=ModelRunLimiter(1)
     )
     alone.__dict__["weights"] = embedder.weights
     ours = best(lambda: alone.embed_passages(texts))[1]

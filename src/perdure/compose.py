@@ -130,7 +130,7 @@ def make_embedder(settings: Settings) -> Embedder | None:
 
         return HashingEmbedder()
     if settings.embedder == "http":
-        from perdure.models.http_embedder import OllamaEmbedder, OpenAIEmbedder
+        from perdure.models.providers import OllamaEmbedder, OpenAIEmbedder
 
         protocol = OllamaEmbedder if settings.embedding_protocol == "ollama" else OpenAIEmbedder
         return protocol(
@@ -145,7 +145,7 @@ def make_embedder(settings: Settings) -> Embedder | None:
     from perdure.models.weights import Places
 
     places = Places(store=settings.models_folder, allow_download=settings.allow_download)
-    return OnnxEmbedder(settings.embedder, places, cores=shared_run_limiter(settings.threads))
+    return OnnxEmbedder(settings.embedder, places, limiter=shared_run_limiter(settings.threads))
 
 
 def make_reranker(settings: Settings) -> Reranker | None:
@@ -153,7 +153,7 @@ def make_reranker(settings: Settings) -> Reranker | None:
     if settings.reranker == "none":
         return None
     if settings.reranker == "http":
-        from perdure.models.http_reranker import CohereReranker, TeiReranker
+        from perdure.models.providers import CohereReranker, TeiReranker
 
         protocol = TeiReranker if settings.rerank_protocol == "tei" else CohereReranker
         return protocol(
@@ -167,7 +167,7 @@ def make_reranker(settings: Settings) -> Reranker | None:
     from perdure.models.weights import Places
 
     places = Places(store=settings.models_folder, allow_download=settings.allow_download)
-    return OnnxReranker(settings.reranker, places, cores=shared_run_limiter(settings.threads))
+    return OnnxReranker(settings.reranker, places, limiter=shared_run_limiter(settings.threads))
 
 
 def make_extractor(settings: Settings) -> Extractor:
@@ -176,9 +176,9 @@ def make_extractor(settings: Settings) -> Extractor:
         from perdure.extract.verbatim import VerbatimExtractor
 
         return VerbatimExtractor()
-    from perdure.extract.local.extractor import LocalExtractor
-    from perdure.models.choose import choose_tagger
+    from perdure.extract.local import LocalExtractor
     from perdure.models.rule_tagger import RuleTagger
+    from perdure.models.spacy_tagger import choose_tagger
 
     # The agent's own turns are long and say little about people: rules are enough for them.
     return LocalExtractor(choose_tagger(settings.tagger), light=RuleTagger())

@@ -52,7 +52,7 @@ class Settings(BaseSettings):
     allow_download: bool = False
     threads: int = Field(0, ge=0, description="Model runs at once; 0 takes the number of cores")
     blas_threads: int = Field(
-        1, ge=0, description="Threads of numpy's BLAS in this process; 0 leaves them alone"
+        1, ge=0, description="Threads of numpy's BLAS in servers and commands; 0 leaves them alone"
     )
     embedding_url: str = ""
     embedding_model: str = ""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
 
-from perdure.models.choose import choose_tagger
+from perdure.domain.bank import EmbeddingModel
 from perdure.models.hashing import HashingEmbedder
-from perdure.models.http_embedder import OllamaEmbedder, OpenAIEmbedder
-from perdure.models.http_reranker import CohereReranker, TeiReranker
 from perdure.models.onnx_embedder import OnnxEmbedder
 from perdure.models.onnx_reranker import OnnxReranker
+from perdure.models.providers import CohereReranker, OllamaEmbedder, OpenAIEmbedder, TeiReranker
+from perdure.models.spacy_tagger import choose_tagger
 from perdure.models.tokens import token_counter
-from perdure.ports.embedder import Embedder, JointEmbedder, LateInteraction
+from perdure.ports.embedder import Embedder, JointEmbedder, LateInteraction, Matrix, ThreadedEmbedder, Vector
 from perdure.ports.reranker import Reranker
 from perdure.ports.tagger import Sentence, Tagger
 from perdure.ports.tokens import Tokens
@@ -51,7 +51,7 @@ def embedder(request: pytest.FixtureRequest, provider: Provider) -> Embedder:
 
 
 @pytest.fixture(params=["hashing", "e5"])
-def joint(request: pytest.FixtureRequest) -> JointEmbedder:
+def joint(request: pytest.FixtureRequest) -> HashingEmbedder | OnnxEmbedder:
     return HashingEmbedder() if request.param == "hashing" else OnnxEmbedder()
 
 
@@ -95,10 +95,29 @@ def test_a_query_has_the_same_vector_on_every_call(embedder: Embedder) -> None:
     assert np.linalg.norm(first) == pytest.approx(1.0, abs=1e-5)
 
 
-def test_one_pass_gives_what_two_would(joint: JointEmbedder) -> None:
+def test_one_pass_gives_what_two_would(joint: HashingEmbedder | OnnxEmbedder) -> None:
     vectors, packed = joint.embed_and_encode(TEXTS)
     assert np.array_equal(vectors, joint.embed_passages(TEXTS))
     assert packed == joint.encode_passages(TEXTS)
+
+
+def test_what_an_embedder_can_do_beside_embedding_is_found_by_its_members() -> None:
+    class Plain:
+        model = EmbeddingModel("plain", 2)
+
+        def embed_query(self, text: str) -> Vector:
+            return np.array([1.0, 0.0], np.float32)
+
+        def embed_passages(self, texts: Sequence[str]) -> Matrix:
+            return np.tile(self.embed_query(""), (len(texts), 1))
+
+    optional = (LateInteraction, JointEmbedder, ThreadedEmbedder)
+    plain: Embedder = Plain()
+    assert not isinstance(plain, optional)
+    assert [isinstance(HashingEmbedder(), kind) for kind in optional] == [True, True, False]
+    assert all(isinstance(OnnxEmbedder(), kind) for kind in optional)
+    # Asking must not reach a provider, which is asked for its dimensions when they are needed.
+    assert not isinstance(OpenAIEmbedder("http://127.0.0.1:9/v1", "m"), optional)
 
 
 def test_late_interaction_prefers_the_passage_that_shares_the_words(joint: LateInteraction) -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from perdure.extract.local.extractor import LocalExtractor
+from perdure.extract.local import LocalExtractor
 from perdure.models.spacy_tagger import SpacyTagger, find_pipeline
 from perdure.ports.extractor import ExtractedFact, Turn
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from perdure.errors import ModelError, ModelMissing, ModelTampered
-from perdure.models import runtime
-from perdure.models.choose import choose_tagger
+from perdure.models import onnx_runtime
 from perdure.models.manifest import ModelSpec, find_model
 from perdure.models.onnx_embedder import OnnxEmbedder
 from perdure.models.onnx_reranker import OnnxReranker
+from perdure.models.spacy_tagger import choose_tagger
 from perdure.models.tokens import token_counter
 from perdure.models.weights import Places, find_weights
 
@@ -119,7 +119,7 @@ def test_threads_share_one_session_and_agree(embedder: OnnxEmbedder) -> None:
         thread.join()
     assert len(results) == 6
     assert all(np.array_equal(found, expected) for found in results)
-    loaded = [key for key in runtime._loaded if key[1] == "e5-small-v2"]
+    loaded = [key for key in onnx_runtime._loaded if key[1] == "e5-small-v2"]
     assert len(loaded) == 1
 
 
@@ -202,7 +202,7 @@ def test_everything_works_with_the_network_closed(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(socket.socket, "connect", only_loopback)
     monkeypatch.setattr(socket, "getaddrinfo", no_lookup)
-    monkeypatch.setattr(runtime, "_loaded", {})
+    monkeypatch.setattr(onnx_runtime, "_loaded", {})
     embedder = OnnxEmbedder()
     vectors, packed = embedder.embed_and_encode(TEXTS)
     assert vectors.shape == (4, 384)

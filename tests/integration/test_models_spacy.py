@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-import numpy as np
 import pytest
 
-from perdure.models.spacy_entities import EntityFinder
-from perdure.models.spacy_parser import Parser
-from perdure.models.spacy_tagger import SpacyTagger, find_pipeline
-from perdure.models.spacy_vectors import TokenVectors
+from perdure.models import spacy_tagger
+from perdure.models.spacy_tagger import SpacyTagger, _load, _Pipeline, find_pipeline
 
 spacy = pytest.importorskip("spacy")
 
@@ -30,60 +28,60 @@ def pipeline() -> Any:
     return spacy.load(find_pipeline(), exclude=["senter"])
 
 
-def test_entities_are_exactly_those_of_spacy(pipeline: Any) -> None:
-    finder = EntityFinder(pipeline.get_pipe("ner"))
-    assert finder._vectorised
-    with pipeline.select_pipes(disable=["ner"]):
-        docs = list(pipeline.pipe(TEXTS))
-    found = finder.find(docs)
-    expected = [[(span.start, span.end, span.label_) for span in doc.ents] for doc in pipeline.pipe(TEXTS)]
-    assert sum(map(len, expected)) > 12
-    assert [[tuple(entity) for entity in entities] for entities in found] == expected
-    assert finder.find([]) == []
-
-
-def test_a_recogniser_of_another_make_is_run_by_spacy(pipeline: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    ner = pipeline.get_pipe("ner")
-    expected = EntityFinder(ner).find(list(pipeline.pipe(TEXTS)))
-    monkeypatch.setitem(ner.model.attrs, "has_upper", False)
-    finder = EntityFinder(ner)
-    monkeypatch.setitem(ner.model.attrs, "has_upper", True)
-    assert not finder._vectorised
-    assert finder.find(list(pipeline.pipe(TEXTS))) == expected
-
-
-def _parse(doc: Any) -> list[tuple[int, str, bool]]:
-    return [(token.head.i, token.dep_, token.is_sent_start) for token in doc]
-
-
-def _unparsed(pipeline: Any, texts: list[str]) -> tuple[list[Any], list[Any]]:
-    with pipeline.select_pipes(enable=["tok2vec", "tagger"]):
-        docs = list(pipeline.pipe(texts))
-    return docs, [doc.tensor for doc in docs]
-
-
-def test_parses_are_exactly_those_of_spacy(pipeline: Any) -> None:
-    parser = Parser(pipeline.get_pipe("parser"))
-    assert parser._stepped
-    texts = [
-        *TEXTS,
-        "",
-        "But why? Because the man who was seen by everybody had left before it rained, I think.",
+def test_entities_are_those_of_spacy(pipeline: Any) -> None:
+    (tagged,) = SpacyTagger().tag([TEXTS[0]])
+    expected = [span.text for span in pipeline(TEXTS[0]).ents if span.label_ != "DATE"]
+    assert [mention.text for mention in tagged[0].mentions] == [
+        name.removeprefix("the ") for name in expected
     ]
-    docs, vectors = _unparsed(pipeline, texts)
-    parser.parse(docs, vectors)
-    assert [_parse(doc) for doc in docs] == [_parse(doc) for doc in pipeline.pipe(texts)]
 
 
-def test_a_parser_of_another_make_is_run_by_spacy(pipeline: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    component = pipeline.get_pipe("parser")
-    monkeypatch.setitem(component.model.attrs, "has_upper", False)
-    parser = Parser(component)
-    monkeypatch.setitem(component.model.attrs, "has_upper", True)
-    assert not parser._stepped
-    docs, vectors = _unparsed(pipeline, TEXTS)
-    parser.parse(docs, vectors)
-    assert [_parse(doc) for doc in docs] == [_parse(doc) for doc in pipeline.pipe(TEXTS)]
+def test_a_batch_gives_what_each_text_gives_alone() -> None:
+    tagger = SpacyTagger()
+    assert tagger.tag(TEXTS) == [tagger.tag([text])[0] for text in TEXTS]
+
+
+def test_known_names_and_plain_words_alone_need_no_recogniser(monkeypatch: pytest.MonkeyPatch) -> None:
+    recognised: list[str] = []
+    loaded = _load(SpacyTagger()._path())
+    monkeypatch.setattr(loaded, "_recogniser", _Recording(loaded._recogniser, recognised))
+    tagged = SpacyTagger().tag(["Hey Melanie! I saw you on Monday.", "We met Bob in Porto."], ["Melanie"])
+    assert recognised == ["We met Bob in Porto."]
+    assert [[mention.text for sentence in text for mention in sentence.mentions] for text in tagged] == [
+        ["Melanie"],
+        ["Bob", "Porto"],
+    ]
+
+
+class _Recording:
+    """A recogniser that notes which texts it is given."""
+
+    def __init__(self, recogniser: Any, seen: list[str]) -> None:
+        self._recogniser, self._seen = recogniser, seen
+
+    def pipe(self, docs: Iterable[Any], batch_size: int) -> Iterator[Any]:
+        def noted() -> Iterator[Any]:
+            for doc in docs:
+                self._seen.append(doc.text)
+                yield doc
+
+        return iter(self._recogniser.pipe(noted(), batch_size=batch_size))
+
+
+def test_tags_stay_the_same_when_new_words_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = SpacyTagger().tag(TEXTS)
+    monkeypatch.setattr(spacy_tagger, "_LEARNT_CHARACTERS", 0)
+    strings = len(_load(SpacyTagger()._path())._nlp.vocab.strings)
+    assert SpacyTagger().tag([*TEXTS, "Zyxomat frobnicated the quuxblorp."])[:-1] == expected
+    assert len(_load(SpacyTagger()._path())._nlp.vocab.strings) == strings
+
+
+def test_loading_leaves_the_operations_of_other_models_alone() -> None:
+    from thinc.api import get_current_ops
+
+    before = get_current_ops()
+    _Pipeline(SpacyTagger()._path())
+    assert get_current_ops() is before
 
 
 def test_tags_heads_and_lemmas_agree_with_the_whole_pipeline(pipeline: Any) -> None:
@@ -131,40 +129,3 @@ def test_names_keep_neither_greetings_nor_possessives() -> None:
     found = {mention.text for sentence in sentences for mention in sentence.mentions}
     assert {"Melanie", "Bob", "Caroline", "New Delhi"} <= found
     assert not found & {"Hey Melanie", "Thanks Bob", "Caroline's", "Delhi", "Hey", "Thanks"}
-
-
-def test_vectors_are_those_of_spacy(pipeline: Any) -> None:
-    docs = [pipeline.make_doc(text) for text in TEXTS]
-    for network in (
-        pipeline.get_pipe("tok2vec").model,
-        pipeline.get_pipe("ner").model.get_ref("tok2vec").layers[0],
-    ):
-        vectors = TokenVectors(network)
-        assert vectors._known
-        for _ in range(2):  # what was kept of a word serves the next time
-            for ours, theirs in zip(vectors.of(docs), network.predict(docs), strict=True):
-                np.testing.assert_allclose(ours, theirs, atol=1e-4)
-
-
-def test_vectors_stay_the_same_when_words_are_forgotten(
-    pipeline: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    network = pipeline.get_pipe("tok2vec").model
-    docs = [pipeline.make_doc(text) for text in TEXTS]
-    monkeypatch.setattr("perdure.models.spacy_vectors._KEPT", 20)
-    forgetful = TokenVectors(network)
-    for doc in docs:
-        np.testing.assert_allclose(forgetful.of([doc])[0], network.predict([doc])[0], atol=1e-4)
-    assert len(forgetful._places) <= max(20, *map(len, docs))
-
-
-def test_a_network_of_another_make_is_run_by_spacy(pipeline: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    network = pipeline.get_pipe("tok2vec").model
-    window = next(node for node in network.walk() if node.name == "expand_window")
-    monkeypatch.setitem(window.attrs, "window_size", 2)
-    vectors = TokenVectors(network)
-    monkeypatch.setitem(window.attrs, "window_size", 1)
-    assert not vectors._known
-    docs = [pipeline.make_doc(text) for text in TEXTS]
-    for ours, theirs in zip(vectors.of(docs), network.predict(docs), strict=True):
-        np.testing.assert_array_equal(ours, theirs)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from perdure.extract.local.extractor import LocalExtractor
+from perdure.extract.local import LocalExtractor
 from perdure.extract.local.smalltalk import is_small_talk
 from perdure.extract.verbatim import VerbatimExtractor
 from perdure.models.rule_tagger import RuleTagger

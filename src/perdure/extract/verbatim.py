@@ -21,10 +21,10 @@ class VerbatimExtractor:
         return "verbatim"
 
     def extract(self, turns: Sequence[Turn]) -> list[ExtractedFact]:
-        """One fact a turn; mentions only when a tagger was given."""
+        """One fact per turn; mentions only with a tagger."""
         kept = [index for index, turn in enumerate(turns) if turn.fresh and turn.text.strip()]
         mentions = self._mentions([turns[index] for index in kept])
-        return [_verbatim(turns[index], index, found) for index, found in zip(kept, mentions, strict=True)]
+        return [_verbatim(turns[index], index, named) for index, named in zip(kept, mentions, strict=True)]
 
     def extract_many(self, documents: Sequence[Sequence[Turn]]) -> list[list[ExtractedFact]]:
         """`extract` for several documents."""

@@ -38,7 +38,7 @@ class HashingEmbedder:
         return np.asarray(total / np.linalg.norm(total), np.float32)
 
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
-        """One unit vector a row, in the order of the texts."""
+        """One unit vector per row, in the order of the texts."""
         return np.array([self.embed_query(text) for text in texts], np.float32).reshape(
             len(texts), self._dimensions
         )

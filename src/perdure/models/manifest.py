@@ -91,9 +91,9 @@ def find_model(name: str, kind: str = "", extra: Sequence[ModelSpec] = ()) -> Mo
     for spec in entries:
         if spec.name.lower() == name.lower():
             return spec
-    known = ", ".join(dict.fromkeys(spec.name for spec in entries)) or "none"
+    names = ", ".join(dict.fromkeys(spec.name for spec in entries)) or "none"
     raise ModelMissing(
-        f"no {kind or 'model'} named {name!r} is known, only {known}; "
+        f"no {kind or 'model'} named {name!r} is known, only {names}; "
         f"choose one of these, or `http` for a model behind a server"
     )
 

@@ -1,8 +1,8 @@
-"""Late interaction: token vectors packed small at retain, compared with the query's at recall.
+"""Late interaction (MaxSim, as in ColBERT): token vectors packed small at retain, compared with the query's at recall.
 
-A token's state is centred on the model's mean state, projected on its first principal axes, and kept as one signed 4-bit number an axis;
-of a passage with many tokens the most alike are put together (docs/models.md has the measurements). The mean and the axes are data files
-beside this module.
+A token's state is centred on the model's mean state, projected on its first principal axes, and kept as one signed 4-bit number per
+axis; of a passage with many tokens the most alike are merged (docs/models.md has the measurements). The mean and the axes are data
+files beside this module.
 """
 
 from __future__ import annotations
@@ -17,16 +17,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perdure.errors import ModelError
+from perdure.models.blas import product
 from perdure.ports.embedder import Matrix, Vector
 
+Codes = NDArray[np.uint8]
+"""Packed tokens, one per row; a byte holds two axes."""
+
 AXES = 128
-_TOP = 7
-_TOKENS = 128
+_MAX_CODE = 7
+_READ_TOKENS = 128
 """Tokens of a passage that are looked at."""
-_KEPT = 48
+_KEPT_TOKENS = 48
 """A passage keeps at most this many token vectors: 64 bytes each, 3 KB in all."""
-_AT_ONCE = 512
-"""Tokens that are compared at once."""
+_COMPARED_TOKENS = 512
+"""Tokens that are compared in one product; their floats stay in the processor's cache."""
+_TINY = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,84 +41,88 @@ class TokenPacking:
     name: str
     mean: Vector
     axes: Matrix
-    _middle: Vector = field(init=False)
-    """The mean on the axes."""
+    """(dimensions, axes)"""
+    _projected_mean: Vector = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_middle", self.mean @ self.axes)
+        object.__setattr__(self, "_projected_mean", self.mean @ self.axes)
 
     def project(self, states: Matrix) -> Matrix:
-        """Unit vectors of the token states in the space that is compared."""
+        """Unit vectors of the token states in the space that is compared, (tokens, axes)."""
         return _unit(self._centred(states))
 
     def pack(self, states: Matrix) -> bytes:
-        """The projected states at 4 bits an axis; empty when there are none."""
+        """The projected states at 4 bits per axis; empty when there are none."""
         if not len(states):
             return b""
-        tokens = self._centred(states[:_TOKENS])
-        if len(tokens) > _KEPT:
-            tokens = merge_alike(_unit(tokens), _KEPT)
-        peak = np.maximum(np.abs(tokens).max(axis=1, keepdims=True), 1e-9)
-        codes = (np.rint(tokens * (_TOP / peak)) + 8).astype(np.uint8)
-        packed: NDArray[np.uint8] = codes[:, 0::2] | codes[:, 1::2] << 4
+        tokens = self._centred(states[:_READ_TOKENS])
+        if len(tokens) > _KEPT_TOKENS:
+            tokens = merge_alike(_unit(tokens), _KEPT_TOKENS)
+        # Scale each token so that its largest component is 7, round, and shift to 1..15.
+        peak = np.maximum(np.abs(tokens).max(axis=1, keepdims=True), _TINY)
+        codes = (np.rint(tokens * (_MAX_CODE / peak)) + 8).astype(np.uint8)
+        # Even axes into the lower, odd axes into the upper half of each byte.
+        packed: Codes = codes[:, 0::2] | codes[:, 1::2] << 4
         return packed.tobytes()
 
     def _centred(self, states: Matrix) -> Matrix:
-        """The directions of the states from the mean direction, on the axes; projected first, which is a third as wide."""
-        projected: Matrix = states @ self.axes
-        projected /= np.maximum(_lengths(states), 1e-9)
-        projected -= self._middle
+        """The states' directions minus the mean direction, on the axes; projected first, which is a third as wide."""
+        projected = product(states, self.axes)
+        projected /= np.maximum(_lengths(states), _TINY)
+        projected -= self._projected_mean
         return projected
 
     def unpack(self, packed: bytes) -> Matrix:
-        """Unit vectors of packed tokens."""
+        """Unit vectors of packed tokens, (tokens, axes)."""
         codes = self._codes(packed)
-        halves = np.empty((len(codes), len(self._middle)), np.float32)
-        _widen(codes, halves)
-        return _unit(halves[:, np.argsort(_halved(np.arange(halves.shape[1])))])
+        values = np.empty((len(codes), len(self._projected_mean)), np.float32)
+        _widen(codes, values)
+        return _unit(values[:, np.argsort(_even_then_odd(np.arange(values.shape[1])))])
 
-    def _codes(self, packed: bytes) -> NDArray[np.uint8]:
-        return np.frombuffer(packed, np.uint8).reshape(-1, len(self._middle) // 2)
+    def _codes(self, packed: bytes) -> Codes:
+        return np.frombuffer(packed, np.uint8).reshape(-1, len(self._projected_mean) // 2)
 
     def score(self, query: Matrix, passages: Sequence[bytes]) -> Vector:
         """Mean over the query's token vectors of the best cosine with each passage's; 0 for empty bytes."""
         sizes = np.array([*map(len, passages)], np.int64)
-        counts, odd = np.divmod(sizes, len(self._middle) // 2)
+        counts, odd = np.divmod(sizes, len(self._projected_mean) // 2)
         if odd.any():
             raise ModelError(f"token vectors are not packed as {self.name}: re-embed the bank")
         scores = np.zeros(len(passages), np.float32)
         filled = np.flatnonzero(counts)
         if not len(filled) or not len(query):
             return scores
-        similar = self._cosines(_halved(query), self._codes(b"".join(passages)))
+        # (all passages' tokens, query tokens), then the maximum over each passage's run of rows.
+        cosines = self._cosines(_even_then_odd(query), self._codes(b"".join(passages)))
         starts = np.concatenate(([0], np.cumsum(counts[filled])[:-1]))
-        scores[filled] = np.maximum.reduceat(similar, starts, axis=0).mean(axis=1)
+        scores[filled] = np.maximum.reduceat(cosines, starts, axis=0).mean(axis=1)
         return scores
 
-    def _cosines(self, halved: Matrix, codes: NDArray[np.uint8]) -> Matrix:
-        """Of each packed token, a row, with each unit vector; some at a time, so that they stay in the cache."""
-        cosines = np.empty((len(codes), len(halved)), np.float32)
-        room = np.empty((min(_AT_ONCE, len(codes)), halved.shape[1]), np.float32)
-        directions = np.ascontiguousarray(halved.T)
-        for start in range(0, len(codes), _AT_ONCE):
-            some = codes[start : start + _AT_ONCE]
-            tokens, products = room[: len(some)], cosines[start : start + _AT_ONCE]
+    def _cosines(self, query: Matrix, codes: Codes) -> Matrix:
+        """(packed tokens, query tokens) cosines; `query` has its even axes before its odd ones."""
+        cosines = np.empty((len(codes), len(query)), np.float32)
+        values = np.empty((min(_COMPARED_TOKENS, len(codes)), query.shape[1]), np.float32)
+        directions = np.ascontiguousarray(query.T)
+        for start in range(0, len(codes), _COMPARED_TOKENS):
+            some = codes[start : start + _COMPARED_TOKENS]
+            tokens = values[: len(some)]
             _widen(some, tokens)
-            np.matmul(tokens, directions, out=products)
-            products /= np.maximum(np.sqrt(np.vecdot(tokens, tokens)), 1e-9)[:, None]
+            products = product(tokens, directions)
+            products /= np.maximum(np.sqrt(np.vecdot(tokens, tokens)), _TINY)[:, None]
+            cosines[start : start + _COMPARED_TOKENS] = products
         return cosines
 
 
-def _widen(codes: NDArray[np.uint8], out: Matrix) -> None:
-    """The values of packed tokens, each times a length of its own, in the order of `_halved`."""
+def _widen(codes: Codes, out: Matrix) -> None:
+    """The values of packed tokens, each scaled by a factor of its own; even axes before odd ones."""
     half = codes.shape[1]
     out[:, :half] = codes & 15
     out[:, half:] = codes >> 4
     out -= 8
 
 
-def _halved(values: NDArray[Any]) -> NDArray[Any]:
-    """With the even axes before the odd ones, as bytes hold them in their lower and upper halves."""
+def _even_then_odd(values: NDArray[Any]) -> NDArray[Any]:
+    """The even columns before the odd ones, as bytes hold them in their lower and upper halves."""
     return np.concatenate([values[..., 0::2], values[..., 1::2]], axis=-1)
 
 
@@ -122,7 +131,7 @@ def merge_alike(tokens: Matrix, most: int) -> Matrix:
     if len(tokens) <= most:
         return tokens
     sums, units = tokens.copy(), tokens.copy()
-    alike = units @ units.T
+    alike = product(units, units.T)
     np.fill_diagonal(alike, -np.inf)
     kept = np.ones(len(tokens), bool)
     for _ in range(len(tokens) - most):
@@ -130,7 +139,7 @@ def merge_alike(tokens: Matrix, most: int) -> Matrix:
         sums[one] += sums[other]
         units[one] = _unit(sums[one : one + 1])[0]
         kept[other] = False
-        row = np.where(kept, units @ units[one], -np.inf)
+        row = np.where(kept, np.vecdot(units, units[one]), -np.inf)
         row[one] = -np.inf
         alike[one], alike[:, one] = row, row
         alike[other], alike[:, other] = -np.inf, -np.inf
@@ -154,7 +163,7 @@ def packing_of(model: str, dimensions: int) -> TokenPacking:
 
 
 def _unit(rows: Matrix) -> Matrix:
-    return np.asarray(rows / np.maximum(_lengths(rows), 1e-9), np.float32)
+    return np.asarray(rows / np.maximum(_lengths(rows), _TINY), np.float32)
 
 
 def _lengths(rows: Matrix) -> Matrix:

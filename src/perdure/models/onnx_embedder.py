@@ -3,32 +3,72 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from functools import cached_property
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from perdure.domain.bank import EmbeddingModel
 from perdure.errors import ModelError
-from perdure.models.begun import PendingEmbeddings, Ran, States
-from perdure.models.clean import cut_characters
 from perdure.models.manifest import ModelSpec, find_model
 from perdure.models.maxsim import TokenPacking, packing_of
+from perdure.models.onnx_runtime import Encoded, OnnxModel, States, encode, load, longest_first
 from perdure.models.run_limiter import ModelRunLimiter, shared_run_limiter
-from perdure.models.runtime import Encoded, OnnxModel, encode, load
 from perdure.models.weights import Places, Weights, find_weights
 from perdure.ports.embedder import Matrix, Vector
 
 DEFAULT_EMBEDDER = "e5-small-v2"
 _QUERY_TOKENS = 64
 """The late stage compares at most this many of a question's tokens."""
-
-_ASKED = 64
+_KEPT_QUERIES = 64
 """A recall asks for a question's vector and then for late scores: the token states of the last questions are kept for that."""
 
 T = TypeVar("T")
+BatchStates = list[tuple[Encoded, States]]
+"""The tokens and token states, (tokens, dimensions), of each text of a batch."""
+
+
+class PendingEmbeddings(Generic[T]):
+    """Batches that run on other threads, and what `use` makes of each text on the thread that asks.
+
+    Beside a busy Python thread every call into numpy may wait milliseconds for the interpreter's lock, so the threads
+    that run the model do nothing else (docs/decisions/retain-overlap.md).
+    """
+
+    def __init__(
+        self,
+        texts: int,
+        running: Sequence[tuple[list[int], Future[BatchStates]]],
+        use: Callable[[Encoded, States], T],
+    ) -> None:
+        self._running = deque(running)
+        self._use = use
+        self._results: list[T | None] = [None] * texts
+
+    def settle(self) -> None:
+        """Use the states that are ready, without waiting: they are large, and not kept longer than needed."""
+        while self._running and self._running[0][1].done():
+            self._take()
+
+    def result(self) -> list[T]:
+        """What `use` made of each text, in the order of the texts."""
+        while self._running:
+            self._take()
+        return self._results  # type: ignore[return-value]  # every row was in one batch
+
+    def cancel(self) -> None:
+        """Drop the batches that have not begun yet."""
+        for _, future in self._running:
+            future.cancel()
+        self._running.clear()
+
+    def _take(self) -> None:
+        rows, future = self._running.popleft()
+        for row, (item, states) in zip(rows, future.result(), strict=True):
+            self._results[row] = self._use(item, states)
 
 
 class OnnxEmbedder:
@@ -43,12 +83,12 @@ class OnnxEmbedder:
         model: str | ModelSpec = DEFAULT_EMBEDDER,
         places: Places | None = None,
         *,
-        cores: ModelRunLimiter | None = None,
+        limiter: ModelRunLimiter | None = None,
     ) -> None:
         self.spec = find_model(model, "embedder") if isinstance(model, str) else model
         self._places = places
-        self._cores = cores or shared_run_limiter()
-        self._asked: OrderedDict[str, States] = OrderedDict()
+        self._limiter = limiter or shared_run_limiter()
+        self._query_states: OrderedDict[str, States] = OrderedDict()
         self._lock = threading.Lock()
 
     @property
@@ -63,20 +103,20 @@ class OnnxEmbedder:
 
     @cached_property
     def weights(self) -> Weights:
-        """The files found for the model."""
+        """The model's files."""
         return find_weights(self.spec, self._places)
 
     def embed_query(self, text: str) -> Vector:
         """The unit vector of a question, the same on every call."""
-        ((vector, words),) = self._each([text], self.spec.query_prefix, self._query)
+        ((vector, states),) = self._each([text], self.spec.query_prefix, self._pool_query)
         with self._lock:
-            self._asked[text] = words
-            while len(self._asked) > _ASKED:
-                self._asked.popitem(last=False)
+            self._query_states[text] = states
+            while len(self._query_states) > _KEPT_QUERIES:
+                self._query_states.popitem(last=False)
         return vector
 
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
-        """One unit vector a row, in the order of the texts."""
+        """One unit vector per row, in the order of the texts."""
         return self._matrix(self._each(texts, self.spec.passage_prefix, self._pool))
 
     def encode_passages(self, texts: Sequence[str]) -> list[bytes]:
@@ -89,23 +129,23 @@ class OnnxEmbedder:
         return self._matrix([vector for vector, _ in both]), [packed for _, packed in both]
 
     def begin(self, texts: Sequence[str]) -> PendingEmbeddings[tuple[Vector, bytes]]:
-        """The rows of `embed_and_encode`, begun on other threads."""
-        work, batches = self._work(texts, self.spec.passage_prefix)
-        running = [(rows, self._cores.submit(work, rows)) for rows in batches]
+        """The rows of `embed_and_encode`, computed on other threads."""
+        run, batches = self._runs(texts, self.spec.passage_prefix)
+        running = [(rows, self._limiter.submit(run, rows)) for rows in batches]
         return PendingEmbeddings(len(texts), running, self._pool_and_pack)
 
     def score(self, query: str, passages: Sequence[bytes]) -> Vector:
         """Mean over the query's tokens of the best cosine with each passage's tokens; 0 for empty bytes."""
         with self._lock:
-            words = self._asked.get(query)
-        if words is None:
-            ((_, words),) = self._each([query], self.spec.query_prefix, self._query)
-        return self._packing.score(self._packing.project(words), passages)
+            states = self._query_states.get(query)
+        if states is None:
+            ((_, states),) = self._each([query], self.spec.query_prefix, self._pool_query)
+        return self._packing.score(self._packing.project(states), passages)
 
     def token_states(self, texts: Sequence[str]) -> list[States]:
         """The full states of each passage's words, as the packing is fitted on them."""
         prefix = self.spec.passage_prefix
-        return self._each(texts, prefix, lambda item, states: self._words(item, states, prefix))
+        return self._each(texts, prefix, lambda item, states: self._word_states(item, states, prefix))
 
     @cached_property
     def _runtime(self) -> OnnxModel:
@@ -117,33 +157,30 @@ class OnnxEmbedder:
 
     def _each(self, texts: Sequence[str], prefix: str, use: Callable[[Encoded, States], T]) -> list[T]:
         """What `use` makes of each text's token states."""
-        work, batches = self._work(texts, prefix)
+        run, batches = self._runs(texts, prefix)
 
-        def work_and_use(rows: list[int]) -> list[T]:
-            return [use(item, states) for item, states in work(rows)]
+        def run_and_use(rows: list[int]) -> list[T]:
+            return [use(item, states) for item, states in run(rows)]
 
-        found: list[T | None] = [None] * len(texts)
-        for rows, results in zip(batches, self._cores.map(work_and_use, batches), strict=True):
-            for row, result in zip(rows, results, strict=True):
-                found[row] = result
-        return found  # type: ignore[return-value]  # every row was in one batch
+        results: list[T | None] = [None] * len(texts)
+        for rows, batch in zip(batches, self._limiter.map(run_and_use, batches), strict=True):
+            for row, result in zip(rows, batch, strict=True):
+                results[row] = result
+        return results  # type: ignore[return-value]  # every row was in one batch
 
-    def _work(self, texts: Sequence[str], prefix: str) -> tuple[Callable[[list[int]], Ran], list[list[int]]]:
-        """What runs the model on a batch, and the batches; long texts first, so that no core idles at the end."""
-        order = sorted(range(len(texts)), key=lambda row: -len(texts[row]))
-        size = self.spec.batch
+    def _runs(
+        self, texts: Sequence[str], prefix: str
+    ) -> tuple[Callable[[list[int]], BatchStates], list[list[int]]]:
+        """The function that runs the model on a batch of rows, and the batches."""
         runtime = self._runtime
 
-        def work(rows: list[int]) -> Ran:
-            items = [self._encode(runtime, prefix + texts[row]) for row in rows]
+        def run(rows: list[int]) -> BatchStates:
+            items = [encode(runtime.tokenizer, prefix + texts[row], self.spec.max_tokens) for row in rows]
             states = runtime.run(items)
             self._check(states)
             return [(item, states[at, : len(item.ids)]) for at, item in enumerate(items)]
 
-        return work, [order[at : at + size] for at in range(0, len(order), size)]
-
-    def _encode(self, runtime: OnnxModel, text: str) -> Encoded:
-        return encode(runtime.tokenizer, cut_characters(text, self.spec.max_tokens), self.spec.max_tokens)
+        return run, longest_first([len(text) for text in texts], self.spec.batch)
 
     def _check(self, states: States) -> None:
         if states.ndim != 3 or states.shape[2] != self.spec.dimensions:
@@ -161,16 +198,15 @@ class OnnxEmbedder:
         return np.stack(vectors) if vectors else np.zeros((0, self.spec.dimensions), np.float32)
 
     def _pack(self, item: Encoded, states: States) -> bytes:
-        return self._packing.pack(self._words(item, states, self.spec.passage_prefix))
+        return self._packing.pack(self._word_states(item, states, self.spec.passage_prefix))
 
     def _pool_and_pack(self, item: Encoded, states: States) -> tuple[Vector, bytes]:
         return self._pool(item, states), self._pack(item, states)
 
-    def _query(self, item: Encoded, states: States) -> tuple[Vector, States]:
-        words = self._words(item, states, self.spec.query_prefix)[:_QUERY_TOKENS]
+    def _pool_query(self, item: Encoded, states: States) -> tuple[Vector, States]:
+        words = self._word_states(item, states, self.spec.query_prefix)[:_QUERY_TOKENS]
         return self._pool(item, states), words
 
-    def _words(self, item: Encoded, states: States, prefix: str) -> States:
+    def _word_states(self, item: Encoded, states: States, prefix: str) -> States:
         """The states of the text's own words: neither special tokens, nor the prefix, nor punctuation."""
-        kept = (item.starts >= len(prefix)) & self._runtime.is_word[item.ids]
-        return states[kept]
+        return states[(item.starts >= len(prefix)) & self._runtime.is_word[item.ids]]

@@ -4,30 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from perdure.errors import ModelError
-from perdure.models.clean import cut_characters
 from perdure.models.manifest import ModelSpec, find_model
+from perdure.models.onnx_runtime import Encoded, OnnxModel, cut_characters, load, longest_first, to_encoded
 from perdure.models.run_limiter import ModelRunLimiter, shared_run_limiter
-from perdure.models.runtime import Encoded, OnnxModel, load, to_encoded
 from perdure.models.weights import Places, Weights, find_weights
 from perdure.ports.embedder import Vector
 
+if TYPE_CHECKING:
+    from tokenizers import Encoding, Tokenizer
+
 DEFAULT_RERANKER = "ms-marco-minilm-l-12-v2"
 _QUERY_TOKENS = 128
-_WHOLE = 160
-_WINDOW = 128
-_OVERLAP = 32
-_WINDOWS = 12
-"""Longer passages are read in windows: an answer deep in 500 tokens gets lost, in 128 it does not (docs/models.md).
-Twelve windows cover a chunk; a document of megabytes must not stall a recall."""
+_WHOLE_TOKENS = 160
+_WINDOW_TOKENS = 128
+_OVERLAP_TOKENS = 32
+_MAX_WINDOWS = 12
+"""Passages of more than 160 tokens are read in windows: an answer deep in 500 tokens gets lost, in 128 it does not
+(docs/models.md). Twelve windows cover a chunk; a document of megabytes must not stall a recall."""
 
 
 class OnnxReranker:
-    """A cross-encoder with one logit a pair.
+    """A cross-encoder with one logit per pair.
 
     The query goes in whole (its first 128 tokens). A passage of more than 160 tokens is read in overlapping windows
     and scores as its best one. With `batch = 1` in the manifest a score never depends on the other pairs.
@@ -38,11 +40,11 @@ class OnnxReranker:
         model: str | ModelSpec = DEFAULT_RERANKER,
         places: Places | None = None,
         *,
-        cores: ModelRunLimiter | None = None,
+        limiter: ModelRunLimiter | None = None,
     ) -> None:
         self.spec = find_model(model, "reranker") if isinstance(model, str) else model
         self._places = places
-        self._cores = cores or shared_run_limiter()
+        self._limiter = limiter or shared_run_limiter()
 
     @property
     def name(self) -> str:
@@ -51,11 +53,11 @@ class OnnxReranker:
 
     @cached_property
     def weights(self) -> Weights:
-        """The files found for the model."""
+        """The model's files."""
         return find_weights(self.spec, self._places)
 
     def score(self, query: str, passages: Sequence[str]) -> Vector:
-        """Raw logits, one a passage, in order."""
+        """Raw logits, one per passage, in order."""
         owners, pairs = self._pairs(query, passages)
         logits = np.full(len(passages), -np.inf, np.float32)
         np.maximum.at(logits, owners, self._logits(pairs))
@@ -69,40 +71,36 @@ class OnnxReranker:
         """Every window of every passage beside the query, and which passage it is of."""
         tokenizer = self._runtime.tokenizer
         limit = min(_QUERY_TOKENS, self.spec.max_tokens // 2)
-        asked = tokenizer.encode(cut_characters(query, limit), add_special_tokens=False)
-        asked.truncate(limit)
-        room = self.spec.max_tokens - len(asked.ids) - tokenizer.num_special_tokens_to_add(True)
+        question = tokenizer.encode(cut_characters(query, limit), add_special_tokens=False)
+        question.truncate(limit)
+        room = self.spec.max_tokens - len(question.ids) - tokenizer.num_special_tokens_to_add(True)
         owners: list[int] = []
         pairs: list[Encoded] = []
         for owner, passage in enumerate(passages):
             for window in _windows(tokenizer, passage, room):
                 owners.append(owner)
-                pairs.append(to_encoded(tokenizer.post_process(asked, window)))
+                pairs.append(to_encoded(tokenizer.post_process(question, window)))
         return owners, pairs
 
     def _logits(self, pairs: Sequence[Encoded]) -> Vector:
-        """One logit a pair, run in batches of like length, long ones first."""
-        order = sorted(range(len(pairs)), key=lambda at: -len(pairs[at].ids))
-        size = self.spec.batch
-        batches = [order[at : at + size] for at in range(0, len(order), size)]
+        """One logit per pair."""
         runtime = self._runtime
+        batches = longest_first([len(pair.ids) for pair in pairs], self.spec.batch)
+        outputs = self._limiter.map(lambda rows: runtime.run([pairs[row] for row in rows]), batches)
         logits = np.zeros(len(pairs), np.float32)
-        for rows, found in zip(
-            batches,
-            self._cores.map(lambda rows: runtime.run([pairs[row] for row in rows]), batches),
-            strict=True,
-        ):
-            if found.shape != (len(rows), 1):
+        for rows, output in zip(batches, outputs, strict=True):
+            if output.shape != (len(rows), 1):
                 raise ModelError(
-                    f"model {self.spec.name} gives {found.shape} for {len(rows)} pairs: not a cross-encoder"
+                    f"model {self.spec.name} gives {output.shape} for {len(rows)} pairs: not a cross-encoder"
                 )
-            logits[rows] = found[:, 0]
+            logits[rows] = output[:, 0]
         return logits
 
 
-def _windows(tokenizer: Any, passage: str, room: int) -> list[Any]:
-    encoding = tokenizer.encode(cut_characters(passage, _WINDOWS * _WINDOW), add_special_tokens=False)
-    if len(encoding.ids) <= min(room, _WHOLE):
+def _windows(tokenizer: Tokenizer, passage: str, room: int) -> list[Encoding]:
+    text = cut_characters(passage, _MAX_WINDOWS * _WINDOW_TOKENS)
+    encoding = tokenizer.encode(text, add_special_tokens=False)
+    if len(encoding.ids) <= min(room, _WHOLE_TOKENS):
         return [encoding]
-    encoding.truncate(min(room, _WINDOW), stride=min(_OVERLAP, room // 4))
-    return [encoding, *encoding.overflowing[: _WINDOWS - 1]]
+    encoding.truncate(min(room, _WINDOW_TOKENS), stride=min(_OVERLAP_TOKENS, room // 4))
+    return [encoding, *encoding.overflowing[: _MAX_WINDOWS - 1]]

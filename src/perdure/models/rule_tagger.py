@@ -6,11 +6,16 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from perdure.models.clean import without_surrogates
-from perdure.models.mentions import Gazetteer, apart, find_marked, within
-from perdure.models.plain_words import PLAIN
-from perdure.models.sentences import sentences
+from perdure.models.tagging import (
+    PLAIN_WORDS,
+    Gazetteer,
+    find_marked,
+    mentions_by_span,
+    sentences,
+    without_overlaps,
+)
 from perdure.ports.tagger import Mention, Sentence
+from perdure.text.surrogates import without_surrogates
 
 _CAPITAL = r"[A-Z\u00C0-\u00DE\u0100-\u024F\u0391-\u03A9\u0410-\u042F][\w'’&-]*"
 _NAME = re.compile(
@@ -41,7 +46,7 @@ _SIGN = re.compile(
     r"['’]s\s|,?\s(?:is|was|has|had|will|would|can|could|does|did|and\s[A-Z]|just|also|really|always|never)\b|\s\w+(?:ed|s)\s"
 )
 """What follows a name more often than any other first word of a sentence."""
-_INSIDE = re.compile(r"(?<=[a-z,;]\s)[A-Z][\w-]+")
+_INNER = re.compile(r"(?<=[a-z,;]\s)[A-Z][\w-]+")
 
 
 class RuleTagger:
@@ -65,34 +70,36 @@ class RuleTagger:
 
 def _tag(text: str, known: Gazetteer) -> list[Sentence]:
     spans = list(sentences(text))
-    lower, inside = _lower_words(text), frozenset(_INSIDE.findall(text))
-    capitalised = _alike([mention for span in spans for mention in _names(text, span, lower, inside)])
-    mentions = apart(known.find(text), find_marked(text), capitalised)
+    lower, inner = _lower_words(text), frozenset(_INNER.findall(text))
+    capitalised = _same_type_per_name(
+        [mention for span in spans for mention in _names(text, span, lower, inner)]
+    )
+    mentions = without_overlaps(known.find(text), find_marked(text), capitalised)
     return [
-        Sentence(text[start:end], start, end, (), found)
-        for (start, end), found in zip(spans, within(mentions, spans), strict=True)
+        Sentence(text[start:end], start, end, (), inside)
+        for (start, end), inside in zip(spans, mentions_by_span(mentions, spans), strict=True)
     ]
 
 
-def _alike(mentions: Sequence[Mention]) -> list[Mention]:
-    """The mentions with one type a name: the first that says more than concept."""
+def _same_type_per_name(mentions: Sequence[Mention]) -> list[Mention]:
+    """The mentions with one type per name: the first that says more than concept."""
     types = {mention.text: mention.type for mention in reversed(mentions) if mention.type != "concept"}
     return [replace(mention, type=types.get(mention.text, mention.type)) for mention in mentions]
 
 
 def _names(
-    text: str, span: tuple[int, int], lower: frozenset[str], inside: frozenset[str]
+    text: str, span: tuple[int, int], lower: frozenset[str], inner: frozenset[str]
 ) -> Iterator[Mention]:
     """Runs of capitalised words; at a sentence's start a single word needs a sign that it is a name."""
     start, end = span
     shouted = text[start:end].isupper()
-    for found in _NAME.finditer(text, start, end):
+    for match in _NAME.finditer(text, start, end):
         if shouted:
             return
-        first = _OPENING.match(text, start, found.start()) is not None
-        name, at = _trim(found.group(), found.start(), first, lower)
-        opens = first and at == found.start() and " " not in name
-        if name and (not opens or name in inside or _SIGN.match(text, at + len(name), end)):
+        first = _OPENING.match(text, start, match.start()) is not None
+        name, at = _trim(match.group(), match.start(), first, lower)
+        opens = first and at == match.start() and " " not in name
+        if name and (not opens or name in inner or _SIGN.match(text, at + len(name), end)):
             yield Mention(name, _type(text, at, at + len(name), name), at, at + len(name))
 
 
@@ -103,13 +110,17 @@ def _trim(name: str, at: int, first: bool, lower: frozenset[str]) -> tuple[str, 
         bare = word.lower().replace("’", "'").strip("-&")
         if bare in _BEFORE_NAMES and " " in name:
             break
-        if bare not in PLAIN and bare.removesuffix("'s") not in PLAIN and not (first and bare in lower):
+        if (
+            bare not in PLAIN_WORDS
+            and bare.removesuffix("'s") not in PLAIN_WORDS
+            and not (first and bare in lower)
+        ):
             break
         rest = name[len(word) :].lstrip()
         at += len(name) - len(rest)
         name, first = rest, False
     words = name.split()
-    while words and (words[-1].lower() in PLAIN or words[-1][0].islower()):
+    while words and (words[-1].lower() in PLAIN_WORDS or words[-1][0].islower()):
         words.pop()
     name = name[: name.rfind(words[-1]) + len(words[-1])] if words else ""
     name = _TAIL.sub("", name)
@@ -131,4 +142,4 @@ def _type(text: str, start: int, end: int, name: str) -> str:
 
 def _lower_words(text: str) -> frozenset[str]:
     """Words that the text itself also writes in lower case: no names, where a sentence begins with one."""
-    return frozenset(found.group() for found in _WORDS.finditer(text) if found.group().islower())
+    return frozenset(match.group() for match in _WORDS.finditer(text) if match.group().islower())

@@ -17,7 +17,7 @@ B = TypeVar("B")
 
 
 class ModelRunLimiter:
-    """A budget of simultaneous model runs."""
+    """At most `limit` model runs at once; 0 takes the number of cores."""
 
     def __init__(self, limit: int = 0) -> None:
         self.limit = max(1, limit or available_cores())
@@ -31,18 +31,18 @@ class ModelRunLimiter:
         self._pool: ThreadPoolExecutor | None = None
 
     def run(self, work: Callable[[A], B], item: A) -> B:
-        """The work done on this thread, as soon as a core is free for it."""
+        """Do the work on this thread, once a run is permitted."""
         with self._permits:
             return work(item)
 
     def map(self, work: Callable[[A], B], items: Sequence[A]) -> list[B]:
-        """The work done on every item, several at once, results in order."""
+        """Do the work on every item, several at once; results in order."""
         if len(items) < 2 or self.limit == 1:
             return [self.run(work, item) for item in items]
         return list(self._threads().map(lambda item: self.run(work, item), items))
 
     def submit(self, work: Callable[[A], B], item: A) -> Future[B]:
-        """The work begun on a thread of the budget's own."""
+        """Start the work on a thread of the limiter's own."""
         return self._threads().submit(self.run, work, item)
 
     def _threads(self) -> ThreadPoolExecutor:
@@ -53,7 +53,7 @@ class ModelRunLimiter:
 
 
 def available_cores() -> int:
-    """ModelRunLimiter that this process may use."""
+    """Cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -64,9 +64,9 @@ _shared_lock = threading.Lock()
 
 
 def shared_run_limiter(limit: int = 0) -> ModelRunLimiter:
-    """The process-wide budget of that many runs at once; 0 takes the number of cores."""
-    wanted = limit or available_cores()
+    """The process's limiter of that many runs; 0 takes the number of cores."""
+    limit = limit or available_cores()
     with _shared_lock:
-        if wanted not in _shared:
-            _shared[wanted] = ModelRunLimiter(wanted)
-        return _shared[wanted]
+        if limit not in _shared:
+            _shared[limit] = ModelRunLimiter(limit)
+        return _shared[limit]

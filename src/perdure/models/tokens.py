@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Any
 
 from perdure.errors import InvalidInput
-from perdure.models.clean import without_surrogates
 from perdure.ports.tokens import Tokens
+from perdure.text.surrogates import without_surrogates
 
 DEFAULT_TOKENS = "cl100k"
 _LOADERS = {"cl100k": "cl100k_base", "o200k": "o200k_base"}
@@ -65,7 +65,7 @@ class ApproximateTokens:
 
     def count(self, text: str) -> int:
         """Tokens in the text."""
-        return sum(_pieces(found.group()) for found in _WORD.finditer(text))
+        return sum(_pieces(match.group()) for match in _WORD.finditer(text))
 
     def count_all(self, texts: Sequence[str]) -> list[int]:
         """Tokens in each text."""

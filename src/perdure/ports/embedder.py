@@ -1,4 +1,9 @@
-"""Ports of the models that turn text into vectors."""
+"""Ports of the models that turn text into vectors.
+
+To use a model of your own, write a class with the three members of `Embedder` and pass an object of it to `Perdure.open`. Everything
+else here is optional: an embedder that also has the members of `LateInteraction`, `JointEmbedder` or `ThreadedEmbedder` is used for
+that as well (found by `isinstance`, so no base class is needed).
+"""
 
 from __future__ import annotations
 
@@ -11,26 +16,34 @@ from numpy.typing import NDArray
 from perdure.domain.bank import EmbeddingModel
 
 Vector = NDArray[np.float32]
+"""(dimensions,)"""
 Matrix = NDArray[np.float32]
+"""(rows, dimensions)"""
 
 
 class Embedder(Protocol):
-    """Texts to unit vectors; queries and passages separately, for models that tell them apart."""
+    """Texts to unit vectors of type float32. Any thread may call it, several at once.
+
+    Queries and passages are embedded separately, for models that tell them apart; for one that does not, both may do
+    the same. A text has the same vector on every call, whatever stands beside it: stored vectors are compared with
+    new ones. Any string must be taken: empty ones, lone surrogates, and texts longer than the model's window, of which
+    the beginning is enough.
+    """
 
     @property
     def model(self) -> EmbeddingModel:
-        """Name and dimensions, stored with each bank."""
+        """Name and dimensions, stored with each bank: a bank made with another model must be re-embedded first."""
 
     def embed_query(self, text: str) -> Vector:
-        """The unit vector of a question, the same on every call."""
+        """The unit vector of a question."""
 
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
-        """One unit vector a row, in the order of the texts."""
+        """One unit vector per row, in the order of the texts; no texts give an array of shape (0, dimensions)."""
 
 
 @runtime_checkable
 class LateInteraction(Protocol):
-    """Token vectors made at retain and compared with the query's at recall (MaxSim)."""
+    """Optional: token vectors made at retain and compared with the query's at recall (MaxSim)."""
 
     @property
     def name(self) -> str:
@@ -43,8 +56,30 @@ class LateInteraction(Protocol):
         """Mean over the query's tokens of the best cosine with each passage's tokens; 0 for empty bytes."""
 
 
-class JointEmbedder(Embedder, LateInteraction, Protocol):
-    """An embedder whose one pass gives both the vector and the token vectors."""
+@runtime_checkable
+class JointEmbedder(Protocol):
+    """Optional: an embedder with late interaction that gets vector and token vectors from one pass."""
 
     def embed_and_encode(self, texts: Sequence[str]) -> tuple[Matrix, list[bytes]]:
         """`embed_passages` and `encode_passages` for the price of one."""
+
+
+class PendingEmbeddings(Protocol):
+    """Texts that are being embedded on other threads."""
+
+    def settle(self) -> None:
+        """Take over what is ready, without waiting."""
+
+    def result(self) -> Sequence[tuple[Vector | None, bytes]]:
+        """Vector and token vectors of each text, once all are ready."""
+
+    def cancel(self) -> None:
+        """Drop what has not begun yet."""
+
+
+@runtime_checkable
+class ThreadedEmbedder(Protocol):
+    """Optional: a joint embedder that embeds on threads of its own while the caller goes on."""
+
+    def begin(self, texts: Sequence[str]) -> PendingEmbeddings:
+        """Start `embed_and_encode` on other threads."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from perdure.domain.fact import FactType
 from perdure.domain.time import Window
@@ -25,12 +25,12 @@ class Turn:
     title: str = ""
     context: str = ""
     fresh: bool = True
-    """False for turns given only as context: read, but no facts are drawn from them."""
+    """False for turns that are only context: they are read, but give no facts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Triple:
-    """A stated relation; `single_valued` relations have one current object a subject."""
+    """A stated relation; `single_valued` relations have one current object per subject."""
 
     subject: str
     relation: str
@@ -87,3 +87,13 @@ class Extractor(Protocol):
 
     def extract_many(self, documents: Sequence[Sequence[Turn]]) -> list[list[ExtractedFact]]:
         """`extract` for several documents at once, so that models can work in batches."""
+
+
+@runtime_checkable
+class SteppedExtractor(Protocol):
+    """Optional: an extractor that yields facts while it still reads, so that they are embedded meanwhile."""
+
+    def extract_in_steps(
+        self, documents: Sequence[Sequence[Turn]]
+    ) -> Iterator[Sequence[tuple[int, ExtractedFact]]]:
+        """The facts of `extract_many` in the same order, each with its document's number, in any number of steps."""

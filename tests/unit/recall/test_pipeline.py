@@ -19,7 +19,7 @@ from perdure.domain.filter import Filter, read_tags
 from perdure.domain.recall import Evidence, Hit, RecallResult
 from perdure.domain.time import AsOf, Window
 from perdure.errors import InvalidInput
-from perdure.extract.local.extractor import LocalExtractor
+from perdure.extract.local import LocalExtractor
 from perdure.models.hashing import HashingEmbedder
 from perdure.models.rule_tagger import RuleTagger
 from perdure.models.tokens import token_counter

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from perdure.domain.fact import FactType
-from perdure.extract.local.extractor import LocalExtractor
+from perdure.extract.local import LocalExtractor
 from perdure.extract.verbatim import VerbatimExtractor
 from perdure.ports.extractor import ExtractedFact, Turn
 from tests.unit.retain.plain_tagger import PlainTagger

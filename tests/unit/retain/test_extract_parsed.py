@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from perdure.extract.local.grouping import split_statements
 from perdure.extract.local.persons import in_third_person
 from perdure.extract.local.relations import find_triples
 from perdure.extract.local.relations_parsed import parsed_triples
-from perdure.extract.local.statements import split_statements
 from perdure.extract.local.units import Unit
 from perdure.ports.tagger import Mention, Token
 from perdure.text.voice import Voice

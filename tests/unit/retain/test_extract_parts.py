@@ -6,13 +6,11 @@ import pytest
 
 from perdure.domain.fact import FactType
 from perdure.extract.local.emotion import read_emotion
-from perdure.extract.local.instructions import reads_like_instructions
-from perdure.extract.local.kinds import kind_of
+from perdure.extract.local.kinds import kind_of, reads_like_instructions
 from perdure.extract.local.language import language_of
-from perdure.extract.local.markup import plain
 from perdure.extract.local.mentions import clean_name, find_aliases, find_mentions
-from perdure.extract.local.relations import find_triples
-from perdure.extract.local.relations_worded import worded_triples
+from perdure.extract.local.relations import find_triples, worded_triples
+from perdure.extract.local.render import plain
 from perdure.extract.local.smalltalk import is_small_talk
 from perdure.extract.local.topic import topic_of
 from perdure.extract.local.units import Unit

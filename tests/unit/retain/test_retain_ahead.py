@@ -14,7 +14,7 @@ import pytest
 
 from perdure.domain.filter import Filter
 from perdure.errors import ModelError
-from perdure.extract.local.extractor import LocalExtractor
+from perdure.extract.local import LocalExtractor
 from perdure.models.hashing import HashingEmbedder
 from perdure.models.rule_tagger import RuleTagger
 from perdure.models.spacy_tagger import SpacyTagger, find_pipeline

@@ -14,7 +14,7 @@ from perdure.domain.item import RetainResult
 from perdure.domain.record import Record
 from perdure.domain.time import AsOf
 from perdure.errors import Conflict, InvalidInput, ModelError
-from perdure.extract.local.extractor import LocalExtractor
+from perdure.extract.local import LocalExtractor
 from perdure.extract.verbatim import VerbatimExtractor
 from perdure.models.hashing import HashingEmbedder
 from perdure.models.rule_tagger import RuleTagger

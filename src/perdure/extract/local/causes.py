@@ -51,7 +51,7 @@ def split_at_cause(unit: Unit) -> list[Unit]:
         start = match.start("cause") if match["cause"] else match.start("effect")
         rest = unit.text[match.end() :]
         if match.start() >= _LONG_SIDE and len(rest) >= _LONG_SIDE and not _POINTS_BACK.match(rest):
-            return [_part(unit, 0, match.start()), _part(unit, start, len(unit.text))]
+            return [unit.part(0, match.start()), replace(unit.part(start, len(unit.text)), tail=True)]
     return [unit]
 
 
@@ -70,8 +70,8 @@ def parts_from(length_before: int, unit: Unit) -> bool:
     """Whether a sentence should start a fact of its own, being a clear effect or cause of a full one before it."""
     if length_before < _LONG_ENOUGH_TO_PART or len(unit.text) < _LONG_SIDE:
         return False
-    found = _starts(unit.text)
-    return found is not None and found[1] >= _SURE
+    opening = _opening(unit.text)
+    return opening is not None and opening[1] >= _SURE
 
 
 def find_causes(groups: Sequence[Sequence[Unit]]) -> list[CauseLink]:
@@ -84,33 +84,18 @@ def find_causes(groups: Sequence[Sequence[Unit]]) -> list[CauseLink]:
             confidence = _CONFIDENCE.get(word, 0.8)
             is_cause = word in ("because", "'cause", "cuz", "since")
         else:
-            found = _starts(unit.text)
-            if found is None:
+            opening = _opening(unit.text)
+            if opening is None:
                 continue
-            is_cause, confidence = found
+            is_cause, confidence = opening
         links.append(CauseLink(*((index, index - 1) if is_cause else (index - 1, index)), confidence))
     return links
 
 
-def _starts(text: str) -> tuple[bool, float] | None:
+def _opening(text: str) -> tuple[bool, float] | None:
     """(whether the sentence is the cause, confidence) from how it starts."""
     for is_cause, table in ((True, _CAUSE_STARTS), (False, _EFFECT_STARTS)):
         for pattern, confidence in table:
             if pattern.match(text):
                 return is_cause, confidence
     return None
-
-
-def _part(unit: Unit, start: int, end: int) -> Unit:
-    """A stretch of a sentence; it keeps the whole parse, whose offsets still fit."""
-    return replace(
-        unit,
-        text=unit.text[start:end],
-        start=unit.start + start,
-        end=unit.start + end,
-        origin=unit.origin + start,
-        mentions=tuple(
-            m for m in unit.mentions if start <= m.start - unit.origin and m.end - unit.origin <= end
-        ),
-        tail=start > 0,
-    )

@@ -20,7 +20,7 @@ _RULES: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = (
         r"|(?<![\w-])[\w-]{2,40}\.(?:py|js|ts|go|rs|md|toml|yaml|yml|json|sql|csv|txt|pdf|sh)\b"
     )),
 )  # fmt: skip
-"""(type, what every match has in it, pattern)"""
+"""(type, signs, pattern): every match of the pattern contains one of the signs, which are quick to look for."""
 _ALIAS = re.compile(
     r"\b((?:[A-Z][\w&'-]*)(?:\s+(?:of|for|and|the|de|[A-Z][\w&'-]*)){1,7})\s+\(([A-Z][A-Za-z0-9&.-]{1,9})\)"
 )
@@ -72,33 +72,32 @@ def clean_name(name: str) -> str:
 
 
 def find_mentions(
-    text: str, tagged: Iterable[Mention], known: Collection[tuple[str, str]] = ()
+    text: str, tagged: Iterable[Mention], names: Collection[tuple[str, str]] = ()
 ) -> tuple[Mention, ...]:
     """The mentions of a fact's text, in order and without overlaps; offsets count in `text`.
 
-    `tagged` come from the tagger and may be worded a little differently; `known` are (name, type) pairs to look for.
+    `tagged` come from the tagger and may be worded a little differently; `names` are (name, type) pairs to look for.
     """
-    found: list[Mention] = []
+    mentions: list[Mention] = []
     for kind, signs, pattern in _RULES:
-        if not signs.search(text):
-            continue
-        for match in pattern.finditer(text):
-            group = 1 if match.re.groups else 0
-            found.append(Mention(match[group], kind, *match.span(group)))
+        if signs.search(text):
+            group = 1 if pattern.groups else 0
+            mentions += [Mention(match[group], kind, *match.span(group)) for match in pattern.finditer(text)]
     if not text.isupper():
-        found += [
+        mentions += [
             Mention(match[0], "concept", *match.span())
             for match in _ACRONYM.finditer(text)
             if match[0] not in _NO_ACRONYM
         ]
     for match in _KIN.finditer(text):
-        found.append(
-            Mention(match[1], _KIN_TYPES.get(match[1].rsplit(None, 1)[-1], "person"), *match.span(1))
-        )
-    named = dict.fromkeys([*known, *((clean_name(mention.text), mention.type) for mention in tagged)])
-    for name, kind in named:
-        found.extend(_occurrences(text, name, kind))
-    return _apart(found)
+        kind = _KIN_TYPES.get(match[1].rsplit(None, 1)[-1], "person")
+        mentions.append(Mention(match[1], kind, *match.span(1)))
+    all_names = dict.fromkeys([*names, *((clean_name(mention.text), mention.type) for mention in tagged)])
+    for name, kind in all_names:
+        start = _word_at(text, name) if name else -1
+        if start >= 0:
+            mentions.append(Mention(text[start : start + len(name)], kind, start, start + len(name)))
+    return _without_overlaps(mentions)
 
 
 def find_aliases(text: str) -> tuple[tuple[str, str], ...]:
@@ -115,23 +114,16 @@ def _abbreviates(short: str, long: str) -> bool:
     return len(letters) >= 2 and (all(letter in rest for letter in letters))
 
 
-def _occurrences(text: str, name: str, kind: str) -> list[Mention]:
-    if not name:
-        return []
-    start = _word_at(text, name)
-    return [] if start < 0 else [Mention(text[start : start + len(name)], kind, start, start + len(name))]
-
-
 def _word_at(text: str, name: str) -> int:
     """Where the name stands as a word of its own, in any case unless it is in lower case; -1 when nowhere."""
     any_case = name.casefold() != name
     if any_case and not (name.isascii() and _MORE_THAN_CASE.isdisjoint(text)):
         match = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)
         return match.start() if match else -1
-    searched, wanted = (text.lower(), name.lower()) if any_case else (text, name)
-    start = searched.find(wanted)
+    searched, word = (text.lower(), name.lower()) if any_case else (text, name)
+    start = searched.find(word)
     while start >= 0 and (_is_word(text, start - 1) or _is_word(text, start + len(name))):
-        start = searched.find(wanted, start + 1)
+        start = searched.find(word, start + 1)
     return start
 
 
@@ -139,11 +131,11 @@ def _is_word(text: str, place: int) -> bool:
     return 0 <= place < len(text) and (text[place].isalnum() or text[place] == "_")
 
 
-def _apart(found: list[Mention]) -> tuple[Mention, ...]:
-    """Longer mentions win over those they cover; one mention a name."""
+def _without_overlaps(mentions: list[Mention]) -> tuple[Mention, ...]:
+    """Longer mentions win over those they cover; one mention per name."""
     kept: list[Mention] = []
     seen: set[str] = set()
-    for mention in sorted(found, key=lambda item: (item.start - item.end, item.start)):
+    for mention in sorted(mentions, key=lambda item: (item.start - item.end, item.start)):
         name = normal_name(mention.text)
         overlaps = any(mention.start < other.end and other.start < mention.end for other in kept)
         if name and name not in seen and not overlaps:

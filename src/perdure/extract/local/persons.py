@@ -1,15 +1,18 @@
-"""Putting names for "I", "my" and "you", so that a sentence stands alone."""
+"""Putting names for persons, so that a sentence stands alone: for "I", "my" and "you", for a subject that was left out ("Lost my
+job yesterday"), and for "he" or "she" where only one person can be meant."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from perdure.extract.local.fragments import dropped_subject
-from perdure.extract.local.quotes import QUOTED
+from perdure.extract.local.mentions import clean_name
+from perdure.extract.local.units import QUOTED, Unit
 from perdure.ports.tagger import Token
 from perdure.text import verbs
+from perdure.text.names import normal_name
 from perdure.text.voice import Voice
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|\d+|[^\w\s]|_")
@@ -40,6 +43,32 @@ _MAX_PROTECTED = 64
 _CONJUNCTIONS = frozenset({"and", "but", "or", "then"})
 _PLAIN_FORMS = {"me": "{name}", "my": "{owner}", "mine": "{owner}", "myself": "themself"}
 _YOUR_FORMS = {"your": "{owner}", "yours": "{owner}", "yourself": "themself"}
+
+_SUBJECTS = ("nsubj", "nsubjpass", "csubj", "csubjpass", "expl")
+_FIRST_WORDS = re.compile(r"([A-Za-z]+(?:['’][a-z]+)?)\s+([A-Za-z]+)?")
+_DROPPED = {**dict.fromkeys(("can't", "couldn't", "hope", "wish", "gotta", "wanna"), "I"), "gonna": "I am"}
+"""First word of a sentence -> the subject that it leaves out."""
+_PLAIN_PAST = verbs.PAST - {"was", "were", "had", "did", "found", "left", "felt", "given"}
+_FRAGMENT_START = re.compile(
+    r"(?:\w+ing|love|loved|so|such|what a|totally|excited|happy|glad|just|been|sounds|looks|must|great|congrats|no|not|"
+    r"yes|yeah|any|same)\b(?! (?:i|we|you|he|she|it|they|my|the)\b)",
+    re.IGNORECASE,
+)
+
+Gender = Literal["he", "she"]
+
+_PRONOUN_START = re.compile(r"(He|She|His|Her)\b(?:['’](s|d|ll)\b)?(?=\s)")
+_KIN: dict[str, Gender] = {
+    **dict.fromkeys(("mom", "mother", "mum", "sister", "daughter", "wife", "girlfriend", "grandma", "grandmother",
+                     "aunt", "niece", "fiancée"), "she"),
+    **dict.fromkeys(("dad", "father", "brother", "son", "husband", "boyfriend", "grandpa", "grandfather", "uncle",
+                     "nephew", "fiancé"), "he"),
+}  # fmt: skip
+_OTHER_KIN = ("friend", "cousin", "boss", "manager", "roommate", "partner", "colleague", "coworker", "neighbor",
+              "therapist", "doctor", "teacher", "dog", "cat", "puppy", "kitten")  # fmt: skip
+_MY_KIN = re.compile(
+    rf"\b[Mm]y ((?:(?:older|younger|little|big|twin|best|old|new) )?({'|'.join([*_KIN, *_OTHER_KIN])}))(?: ([A-Z][a-z]+))?\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,8 +323,7 @@ class _Sentence:
         return self.words[position] if position < len(self.words) else None
 
     def _form(self, form: str, voice: Voice, word: _Word) -> str:
-        at_start = word.start == 0
-        name = voice.at_start if at_start else voice.name
+        name = voice.at_start if word.start == 0 else voice.name
         return form.format(name=name, owner=f"{name}'s")
 
     def _replace(self, word: _Word, text: str) -> None:
@@ -318,10 +346,74 @@ def in_third_person(
     `tokens` are the tagger's for the text that starts at `origin`; without them words decide.
     """
     dropped = dropped_subject(text, tokens, origin)
-    if not dropped and _PERSON.search(text) is None:
-        return Rewritten(text)
     if dropped:
-        start = f"{dropped} {text[:1].lower()}"
-        shifted = _Sentence(start + text[1:], tokens, origin - len(dropped) - 1, speaker, other)
-        return shifted.rewrite()
+        text, origin = f"{dropped} {text[:1].lower()}{text[1:]}", origin - len(dropped) - 1
+    elif _PERSON.search(text) is None:
+        return Rewritten(text)
     return _Sentence(text, tokens, origin, speaker, other).rewrite()
+
+
+def dropped_subject(text: str, tokens: Sequence[Token] = (), origin: int = 0) -> str:
+    """What to put before a sentence whose verb comes first ("I", "I am"); empty when nothing is missing."""
+    match = _FIRST_WORDS.match(text)
+    if match is None:
+        return ""
+    first = match[1].casefold().replace("’", "'")
+    following = (match[2] or "").casefold()
+    if first in _DROPPED:
+        return "" if following in ("", "is", "was", "be") else _DROPPED[first]
+    if first in _PLAIN_PAST and following in ("my", "a", "the", "to", "with", "an", "some"):
+        return "I"
+    if first.endswith("ed") and verbs.is_past(first) and following in ("my", "a", "the", "an"):
+        return "I"
+    token = next((token for token in tokens if token.start == origin), None)
+    is_past = token is not None and token.tag == "VBD" and token.dep in ("ROOT", "ccomp", "advcl")
+    return "I" if is_past and first not in ("was", "were") else ""
+
+
+def has_no_subject(unit: Unit) -> bool:
+    """A fragment such as "Gonna be great": who it is about is left open."""
+    if dropped_subject(unit.text, unit.tokens, unit.origin):
+        return False
+    if unit.tokens and not unit.tail:
+        return not any(token.dep in _SUBJECTS for token in unit.tokens)
+    return _FRAGMENT_START.match(unit.text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody a pronoun may stand for."""
+
+    name: str
+    gender: Gender | None = None
+
+
+def people_in(units: Iterable[Unit], speaker: Voice | None) -> list[Person]:
+    """The persons that some sentences speak of, without the speaker."""
+    people: dict[str, Person] = {}
+    for unit in units:
+        if speaker is not None:
+            for match in _MY_KIN.finditer(unit.text):
+                name = match[3] or f"{speaker.possessive} {match[1]}"
+                people[normal_name(name)] = Person(name, _KIN.get(match[2]))
+        for mention in unit.mentions:
+            name = clean_name(mention.text) if mention.type == "person" else ""
+            key = normal_name(name)
+            if key and key not in people and not (speaker and key == normal_name(speaker.name)):
+                people[key] = Person(name)
+    return list(people.values())
+
+
+def put_name(text: str, people: list[Person]) -> str:
+    """The sentence with a name for the pronoun it starts with, when just one of `people` fits it."""
+    match = _PRONOUN_START.match(text)
+    if match is None:
+        return text
+    gender: Gender = "he" if match[1] in ("He", "His") else "she"
+    if len(people) != 1 or people[0].gender not in (None, gender):
+        return text
+    name = people[0].name[:1].upper() + people[0].name[1:]
+    if match[1] == "His" or (match[1] == "Her" and match[2] is None):
+        return f"{name}'s{text[match.end() :]}"
+    tail = f"'{match[2]}" if match[2] else ""
+    return f"{name}{tail}{text[match.end() :]}"

@@ -1,21 +1,41 @@
-"""Relations that a sentence states: subject, relation, object."""
+"""Relations that a sentence states (subject, relation, object): by the parse where there is one, else by wording alone."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from perdure.extract.local.relations_parsed import parsed_triples
-from perdure.extract.local.relations_worded import worded_triples
 from perdure.extract.local.units import Unit
 from perdure.ports.extractor import Triple
+from perdure.text import verbs
+from perdure.text.relation_table import Pattern, patterns_by_verb, verb_forms
 from perdure.text.voice import Voice
 from perdure.text.wordlist import word_set
 
 _NAME = r"\b[A-Z][\w'’&.-]{0,40}(?:\s+[A-Z][\w'’&.-]{0,40}){0,3}"
 _MONTH = r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b)"
 _OWNER = rf"(?P<owner>(?:[Tt]he user|[Tt]he customer|{_NAME}))['’]s\s+"
+
+_WORD = re.compile(r"@?[^\W_][\w&+-]*(?:[./]\w+)*(?:['’]\w+)*|[^\w\s]")
+_NOT_BELIEVED = re.compile(r"(?:n['’]t|\bnot|\bnever) (?:think|believe)\b", re.IGNORECASE)
+_NEGATIONS = word_set("not never no n't doesn't didn't isn't wasn't hasn't don't")
+_HEDGES = word_set("would could might may should can must will if would've i'd")
+_BETWEEN = word_set(
+    "has have had been is was are recently now also currently just still 's really always originally"
+)
+_DETERMINERS = word_set("a an the this that some new own big small little old first")
+_ENDS = word_set(
+    "in on at to for with from of by as and or but because so when while after before since until if that which who where "
+    "is are was were has have had it he she they we you i every each last next this than then too about into yesterday today tomorrow recently soon now"
+)
+_NO_SUBJECT = word_set(
+    "i we you he she it they this that these those there who what which if when and but so my our"
+)
+_BEFORE_OTHERS = word_set("if when unless in at of from for with to by on near about and or nor")
+_JOINS = word_set("of de la the and & for")
+_ROLES = word_set("user customer assistant client patient student")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,40 +76,36 @@ def find_triples(unit: Unit, told: str, speaker: Voice | None, other: Voice | No
     """The relations a sentence states, the surest first; `told` is the sentence in the third person."""
     if unit.is_question or unit.kind == "code" or unit.is_aside:
         return []
-    found = [*_attributes(told), *_kin(told)]
+    triples = [*_attributes(told), *_kin(told)]
     parsed = parsed_triples(unit, speaker, other) if unit.tokens else []
     if parsed is not None:
-        found += parsed or worded_triples(told)
-    return _surest(found)
+        triples += parsed or worded_triples(told)
+    # Single-valued ones first: they say what is true now.
+    return sorted(dict.fromkeys(triples), key=lambda triple: not triple.single_valued)
 
 
-def _attributes(told: str) -> list[Triple]:
-    found = []
-    if " is " in told or "turned" in told:
-        for attribute in _ATTRIBUTES:
-            signed = any(sign in told for sign in attribute.signs)
-            match = attribute.pattern.search(told) if signed else None
-            if match is not None:
-                found.append(_triple(match["owner"], attribute.relation, match["value"], single=True))
-        match = _FAVOURITE.search(told) if "favo" in told else None
+def _attributes(told: str) -> Iterator[Triple]:
+    if " is " not in told and "turned" not in told:
+        return
+    for attribute in _ATTRIBUTES:
+        signed = any(sign in told for sign in attribute.signs)
+        match = attribute.pattern.search(told) if signed else None
         if match is not None:
-            relation = f"favourite_{match['thing'].replace(' ', '_')}"
-            found.append(_triple(match["owner"], relation, match["value"], single=True))
-    return found
+            yield _triple(match["owner"], attribute.relation, match["value"], single=True)
+    match = _FAVOURITE.search(told) if "favo" in told else None
+    if match is not None:
+        relation = f"favourite_{match['thing'].replace(' ', '_')}"
+        yield _triple(match["owner"], relation, match["value"], single=True)
 
 
-def _kin(told: str) -> list[Triple]:
+def _kin(told: str) -> Iterator[Triple]:
     if "'s " not in told and "’s " not in told:
-        return []
-    found = []
+        return
     for pattern in (_IS_KIN, _KIN_NAMED):
         match = pattern.search(told)
         if match is not None and match["kin"] in _KIN and match["subject"] != match["owner"]:
-            relation = f"{match['kin']}_of"
-            found.append(
-                _triple(match["subject"], relation, match["owner"], single=match["kin"] in _SINGLE_KIN)
-            )
-    return found
+            single = match["kin"] in _SINGLE_KIN
+            yield _triple(match["subject"], f"{match['kin']}_of", match["owner"], single=single)
 
 
 def _triple(subject: str, relation: str, value: str, *, single: bool) -> Triple:
@@ -98,7 +114,117 @@ def _triple(subject: str, relation: str, value: str, *, single: bool) -> Triple:
     )
 
 
-def _surest(found: Sequence[Triple]) -> list[Triple]:
-    """Single-valued ones first: they say what is true now."""
-    unique = list(dict.fromkeys(found))
-    return sorted(unique, key=lambda triple: not triple.single_valued)
+@dataclass(frozen=True, slots=True)
+class _Word:
+    text: str
+    low: str
+
+    @property
+    def is_name(self) -> bool:
+        return self.text[:1].isupper() or self.text[:1] == "@"
+
+
+def worded_triples(told: str) -> list[Triple]:
+    """The relations of a sentence in the third person, in the order of its verbs."""
+    texts = _WORD.findall(told)
+    lows = [text.casefold() for text in texts]
+    forms = verb_forms()
+    if forms.keys().isdisjoint(lows) or _NOT_BELIEVED.search(told):
+        return []
+    words = list(map(_Word, texts, lows))
+    triples = []
+    for index, word in enumerate(words):
+        form = forms.get(word.low)
+        if form is None or index == 0:
+            continue
+        subject = _subject(words, index)
+        if not subject:
+            continue
+        for pattern in patterns_by_verb()[form.lemma]:
+            if pattern.event and form.tense == "gerund" and not _is_perfect(words, index):
+                continue
+            value = _object(words, index + 1, pattern)
+            if value and value.casefold() != subject.casefold():
+                over = form.tense == "past" and not _is_perfect(words, index)
+                relation = pattern.past if over and pattern.past else pattern.relation
+                single = pattern.single and relation == pattern.relation
+                triples.append(Triple(subject=subject, relation=relation, object=value, single_valued=single))
+                break
+    return triples
+
+
+def _is_perfect(words: list[_Word], verb: int) -> bool:
+    return any(word.low in ("has", "have", "'s") for word in words[max(0, verb - 3) : verb])
+
+
+def _subject(words: list[_Word], verb: int) -> str:
+    """The name right before the verb; empty when there is none or the verb is denied or hedged."""
+    place = verb - 1
+    while (
+        place >= 0
+        and words[place].low not in _NEGATIONS
+        and (words[place].low in _BETWEEN or verbs.is_adverb(words[place].low))
+    ):
+        place -= 1
+    if place < 0 or words[place].low in _NEGATIONS or words[place].low in _HEDGES:
+        return ""
+    if words[place].low in _ROLES and place and words[place - 1].low == "the":
+        return f"the {words[place].low}"
+    last = place
+    while place >= 0 and words[place].is_name and words[place].low not in _NO_SUBJECT:
+        place -= 1
+    if place >= 0 and words[place].low in _BEFORE_OTHERS:
+        return ""
+    if place == last:
+        owner = words[place - 1] if place else None
+        owned = owner is not None and owner.is_name and owner.low.endswith(("'s", "’s"))
+        return f"{owner.text} {words[place].text}" if owner is not None and owned else ""
+    return " ".join(word.text for word in words[place + 1 : last + 1])
+
+
+def _object(words: list[_Word], place: int, pattern: Pattern) -> str:
+    if pattern.passive:
+        return ""
+    if pattern.middle:
+        place = _skip(words, place, 3, pattern.middle)
+    if pattern.after and place >= 0:
+        place = _skip(words, place, 2, pattern.after)
+    if place < 0:
+        return ""
+    while place < len(words) and words[place].low in _DETERMINERS:
+        place += 1
+    named = _name_at(words, place)
+    if pattern.object == "any":
+        return named or _phrase_at(words, place)
+    return "" if pattern.object == "possession" else named
+
+
+def _skip(words: list[_Word], place: int, reach: int, targets: frozenset[str]) -> int:
+    """The place behind the first of `targets` within reach, -1 when there is none."""
+    for index in range(place, min(len(words), place + reach)):
+        if words[index].low in targets:
+            return index + 1
+        low = words[index].low
+        if low in _ENDS or low in _NEGATIONS or not low[:1].isalnum():
+            return -1
+    return -1
+
+
+def _name_at(words: list[_Word], place: int) -> str:
+    end = place
+    while end < len(words) and (
+        words[end].is_name
+        or (end > place and words[end].low in _JOINS and end + 1 < len(words) and words[end + 1].is_name)
+    ):
+        end += 1
+    return re.sub(r"['’]s$", "", " ".join(word.text for word in words[place:end]))
+
+
+def _phrase_at(words: list[_Word], place: int) -> str:
+    end = place
+    while end < len(words) and end - place < 4:
+        word = words[end]
+        if word.low in _ENDS or not word.low[:1].isalnum() or word.low in verbs.UNCHANGED:
+            break
+        end += 1
+    return " ".join(word.text for word in words[place:end])

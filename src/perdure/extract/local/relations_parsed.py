@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from perdure.extract.local.mentions import clean_name
-from perdure.extract.local.quotes import QUOTED
-from perdure.extract.local.units import Unit
+from perdure.extract.local.units import QUOTED, Unit
 from perdure.ports.extractor import Triple
 from perdure.ports.tagger import Mention, Token
 from perdure.text.relation_table import ObjectKind, Pattern, patterns_by_verb
@@ -47,8 +46,8 @@ _NAMED_KINDS: dict[ObjectKind, tuple[str, ...]] = {
 def parsed_triples(unit: Unit, speaker: Voice | None, other: Voice | None) -> list[Triple] | None:
     """The relations of a parsed sentence, in the order of its verbs; None when it says that they are not so."""
     parse = _Parse(unit, speaker, other)
-    found = list(parse.triples())
-    return None if parse.refused and not found else found
+    triples = list(parse.triples())
+    return None if parse.refused and not triples else triples
 
 
 class _Parse:
@@ -134,9 +133,9 @@ class _Parse:
         for child in self._children.get(head, ()):
             token = self._tokens[child]
             if token.dep in ("prep", "agent") and token.text.casefold() in pattern.after:
-                found = self._first(child, ("pobj",))
-                if found is not None:
-                    return found
+                noun = self._first(child, ("pobj",))
+                if noun is not None:
+                    return noun
         return None
 
     def _after_other_phrase(self, verb: int, pattern: Pattern) -> int | None:
@@ -145,17 +144,17 @@ class _Parse:
             return self._after_preposition(verb, pattern)
         for child in self._children.get(verb, ()):
             noun = self._first(child, ("pobj",)) if self._tokens[child].dep == "prep" else None
-            found = self._after_preposition(noun, pattern) if noun is not None and pattern.single else None
-            if found is not None:
-                return found
+            target = self._after_preposition(noun, pattern) if noun is not None and pattern.single else None
+            if target is not None:
+                return target
         return None
 
     def _subject(self, verb: int) -> str:
         """Who the verb is about, also through "and" and "started to"."""
         for _ in range(4):
-            found = self._first(verb, _SUBJECTS)
-            if found is not None:
-                return self._subject_name(found)
+            subject = self._first(verb, _SUBJECTS)
+            if subject is not None:
+                return self._subject_name(subject)
             token = self._tokens[verb]
             if token.dep == "conj" or (
                 token.dep == "xcomp" and self._tokens[token.head].lemma in _KEEPS_FACT

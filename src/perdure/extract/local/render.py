@@ -1,17 +1,17 @@
-"""Writing a group of sentences as one narrative fact."""
+"""Writing a group of sentences as one narrative fact, without marks that carry no meaning."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from html import unescape
+from itertools import groupby
 from typing import Literal
 
 from perdure.extract.local.causes import without_connective
-from perdure.extract.local.facts import Group
-from perdure.extract.local.fragments import has_no_subject
-from perdure.extract.local.markup import plain
-from perdure.extract.local.persons import Rewritten
+from perdure.extract.local.grouping import Group
+from perdure.extract.local.persons import Rewritten, has_no_subject
 from perdure.extract.local.units import Unit
 from perdure.text.voice import Voice
 
@@ -23,6 +23,8 @@ _CALL = re.compile(
     r"[,! ]+)+(?:(?P<name>[A-Z]\w+)[,!]\s+)?(?=[A-Z]\w*|it|that|the|this|they|he|she)",
     re.IGNORECASE,
 )
+_FRAGMENT = 60
+"""Prose shorter than this is told with its heading."""
 _CODE = re.compile(r"```|~~~|[{\[]\s*\"")
 _FIRST_PERSON = re.compile(r"\b(?:I|I'm|I’m|I've|I’ve|I'd|I'll|my|me)\b")
 _SUGGESTING = re.compile(
@@ -30,23 +32,34 @@ _SUGGESTING = re.compile(
     re.IGNORECASE,
 )
 
+_TAG = re.compile(
+    r"</?(?:a|abbr|article|b|blockquote|body|br|center|code|dd|div|dl|dt|em|font|footer|form|h[1-6]|head|header|hr|html|i|"
+    r"img|input|label|li|link|main|meta|nav|ol|option|p|pre|script|section|select|small|span|strong|style|sub|sup|table|"
+    r"tbody|td|tfoot|th|thead|title|tr|u|ul)\b[^<>]{0,300}>",
+    re.IGNORECASE,
+)
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,10});")
+_STRONG = re.compile(r"(\*\*|__)(?=\S)(.{1,300}?)(?<=\S)\1")
+_EMPHASIS = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*\n]{1,200}?)(?<=[^\s*])\*(?![\w*])")
+_LINK = re.compile(r"!?\[([^\[\]\n]{1,300})\]\(([^()\s]{1,500})\)")
+_LINE_MARK = re.compile(r"^\s*(?:#{1,6}|>+|[-*+•◦‣–]|\[[ xX]?\])\s+(?:\[[ xX]\]\s+)?", re.MULTILINE)
+_SPACE = re.compile(r"\s+")
+_PIPES = re.compile(r"\s*\|\s*")
 
-def _as_it_is(unit: Unit) -> Rewritten:
-    return Rewritten(unit.text)
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
     """Who speaks to whom, what was asked before, and how a sentence reads in the third person."""
 
     speaker: Voice | None
-    other: Voice | None = None
-    is_agent: bool = False
-    question: str = ""
-    asker: Voice | None = None
-    title: str = ""
-    english: bool = True
-    tell: Callable[[Unit], Rewritten] = _as_it_is
+    other: Voice | None
+    is_agent: bool
+    question: str
+    """What the turn before asked, when the first sentence is an answer to it."""
+    asker: Voice | None
+    title: str
+    english: bool
+    in_third_person: Callable[[Unit], Rewritten]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +70,8 @@ class _Line:
     block: int = 0
 
 
-def write_fact(
-    group: Group, scene: Scene, resolve: Callable[[Unit, str], str] = lambda unit, text: text
-) -> str:
-    """The fact's text; `resolve` puts names for he and she in a sentence that starts a fact."""
+def write_fact(group: Group, scene: Scene, put_name: Callable[[str], str]) -> str:
+    """The fact's text; `put_name` puts a name for the "he" or "she" that its first sentence starts with."""
     heading = _heading(group)
     if scene.speaker is None:
         return _with_title(heading + _joined(group.units), scene.title)
@@ -69,7 +80,7 @@ def write_fact(
     if scene.question:
         return _answer(_joined(group.units), scene)
     lines = [
-        replace(_line(unit, scene, resolve, first=index == 0), block=unit.block)
+        replace(_line(unit, scene, put_name if index == 0 else None), block=unit.block)
         for index, unit in enumerate(group.units)
     ]
     return heading + _told(lines, scene.speaker, scene.other)
@@ -82,13 +93,8 @@ def _joined(units: Sequence[Unit]) -> str:
 def _heading(group: Group) -> str:
     first = group.units[0]
     heading = plain(first.heading).rstrip(":")
-    if not heading or heading in plain(first.text) or (first.kind == "prose" and not _is_fragment(first)):
-        return ""
-    return f"{heading}: "
-
-
-def _is_fragment(unit: Unit) -> bool:
-    return len(unit.text) < 60
+    is_full_sentence = first.kind == "prose" and len(first.text) >= _FRAGMENT
+    return "" if not heading or is_full_sentence or heading in plain(first.text) else f"{heading}: "
 
 
 def _with_title(text: str, title: str) -> str:
@@ -116,7 +122,7 @@ def _answer(text: str, scene: Scene) -> str:
     return f"{asked} {_quoted(plain(scene.question))}, {scene.speaker.name} said: {_quoted(text)}"
 
 
-def _line(unit: Unit, scene: Scene, resolve: Callable[[Unit, str], str], *, first: bool) -> _Line:
+def _line(unit: Unit, scene: Scene, put_name: Callable[[str], str] | None) -> _Line:
     assert scene.speaker is not None
     action = _ACTION.match(unit.text) if unit.is_aside else None
     if action is not None:
@@ -127,12 +133,11 @@ def _line(unit: Unit, scene: Scene, resolve: Callable[[Unit, str], str], *, firs
         return _Line("asked", plain(unit.text), True)
     if has_no_subject(unit):
         return _Line("said", plain(unit.text), True)
-    rewritten = scene.tell(unit)
+    rewritten = scene.in_third_person(unit)
     if not rewritten.safe:
         return _Line("said", plain(unit.text), True)
     text = without_connective(rewritten.text) if unit.tail else _without_call(rewritten.text, scene)
-    text = resolve(unit, text) if first else text
-    return _Line("told", plain(text), rewritten.named)
+    return _Line("told", plain(put_name(text) if put_name else text), rewritten.named)
 
 
 def _without_call(text: str, scene: Scene) -> str:
@@ -140,45 +145,28 @@ def _without_call(text: str, scene: Scene) -> str:
     match = _CALL.match(text)
     if match is None:
         return text
-    rest = text[match.end() :]
     called = match["name"]
-    if (
-        called
-        and scene.other is not None
-        and not scene.other.name.casefold().startswith(called.casefold()[:3])
-    ):
+    if called and scene.other and not scene.other.name.casefold().startswith(called.casefold()[:3]):
         return text
+    rest = text[match.end() :]
     return rest[:1].upper() + rest[1:]
 
 
 def _told(lines: Sequence[_Line], speaker: Voice, other: Voice | None) -> str:
     """Runs of told, quoted and asked sentences, with the speaker named at least once."""
-    parts: list[str] = []
-    position = 0
-    while position < len(lines):
-        mode = lines[position].mode
-        run_end = position
-        while run_end < len(lines) and lines[run_end].mode == mode:
-            run_end += 1
-        text = _join([(line.text, line.block) for line in lines[position:run_end]])
-        parts.append(_spoken(mode, text, speaker, other))
-        position = run_end
+    parts = [
+        _spoken(mode, _join([(line.text, line.block) for line in run]), speaker, other)
+        for mode, run in groupby(lines, key=lambda line: line.mode)
+    ]
     whole = " ".join(parts)
-    named = any(line.named for line in lines)
-    return whole if named else f"{speaker.at_start} said: {whole}"
+    return whole if any(line.named for line in lines) else f"{speaker.at_start} said: {whole}"
 
 
 def _spoken(mode: Mode, text: str, speaker: Voice, other: Voice | None) -> str:
     if mode == "told":
         return text
-    verb = (
-        "said"
-        if mode == "said"
-        else f"asked {other.name}"
-        if other is not None and not other.is_role
-        else "asked"
-    )
-    return f"{speaker.at_start} {verb}: {_quoted(text)}"
+    to_whom = f" {other.name}" if mode == "asked" and other is not None and not other.is_role else ""
+    return f"{speaker.at_start} {mode}{to_whom}: {_quoted(text)}"
 
 
 def _quoted(text: str) -> str:
@@ -200,3 +188,19 @@ def _join(texts: Sequence[tuple[str, int]]) -> str:
         joined += f" {text}" if joined else text
         last_block = block
     return joined
+
+
+def plain(text: str) -> str:
+    """The text on one line without Markdown marks and HTML tags, its HTML entities as characters."""
+    if "<" in text:
+        text = _TAG.sub(" ", text)
+    if "&" in text:
+        text = _ENTITY.sub(lambda entity: unescape(entity[0]), text)
+    if "](" in text:
+        text = _LINK.sub(r"\1 (\2)", text)
+    text = _LINE_MARK.sub("", text)
+    if "*" in text or "__" in text:
+        text = _EMPHASIS.sub(r"\1", _STRONG.sub(r"\2", text))
+    if text.lstrip().startswith("|"):
+        text = _PIPES.sub(" | ", text).strip(" |")
+    return _SPACE.sub(" ", text).strip()

@@ -1,10 +1,11 @@
-"""Small talk: greetings, thanks and acknowledgements that say nothing worth remembering."""
+"""Small talk, which says nothing worth remembering, and replies, which say something only after their question."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection
 
+from perdure.extract.local.units import Unit
 from perdure.text.wordlist import phrase_set, word_set
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
@@ -65,16 +66,33 @@ _OPENERS = word_set(
     "hey hi hello oh wow yeah yes yep ok okay well so and thanks great cool awesome nice sure haha aww ah"
 )
 
+_REPLY = word_set(
+    "yes yeah yep yup no nope nah sure definitely absolutely maybe probably exactly correct right indeed totally "
+    "sometimes never always mostly usually actually"
+)
+_POINTING = word_set(
+    "it it's its that that's thats this these those they they're he he's she she's them there"
+)
+_SUBJECTS = word_set("i i'm i've i'd i'll we we're we've you he she they my our")
+_LONGEST_QUESTION = 200
+_SHORT_ANSWER = 8
+_FEW_WORDS = 6
+_ABOUT_ME = phrase_set("me; mine; i do; i did; i am; not me; i don't; i didn't")
+
 
 def is_small_talk(text: str, names: Collection[str] = ()) -> bool:
     """Whether a sentence is a greeting, thanks or an acknowledgement; `names` are lower-case speaker names."""
     if len(text) > 120:
         return False
-    folded = text.casefold().replace("’", "'")
+    folded = _fold(text)
     if _is_empty(folded, names):
         return True
     parts = [part for part in _PART.split(folded) if part.strip()]
     return len(parts) > 1 and all(_is_empty(part, names) for part in parts)
+
+
+def _fold(text: str) -> str:
+    return text.casefold().replace("’", "'")
 
 
 def _is_empty(folded: str, names: Collection[str]) -> bool:
@@ -93,3 +111,37 @@ def _is_phrase(words: list[str]) -> bool:
         if words[skipped] not in _OPENERS:
             break
     return False
+
+
+def last_question(units: list[Unit], names: frozenset[str]) -> str:
+    """The question that a turn ends with, empty when it asks nothing of content."""
+    for unit in reversed(units):
+        if unit.is_question and not is_small_talk(unit.text, names):
+            return unit.text if len(unit.text) <= _LONGEST_QUESTION else ""
+        if not is_small_talk(unit.text, names) and not unit.is_aside:
+            return ""
+    return ""
+
+
+def needs_question(unit: Unit) -> bool:
+    """Whether a sentence cannot be understood without what was asked: a bare reply, a fragment, "it was"."""
+    words = _WORD.findall(_fold(unit.text))
+    if not words or unit.kind == "code":
+        return False
+    if words[0] in _REPLY or words[0] in _POINTING:
+        return True
+    if len(words) <= _FEW_WORDS and words[0] not in _SUBJECTS:
+        return True
+    return len(words) <= _SHORT_ANSWER and not _is_clause(unit, words)
+
+
+def is_reply(unit: Unit) -> bool:
+    """Whether a sentence is a bare yes, no or "me", which means something only after a question."""
+    words = _WORD.findall(_fold(unit.text))
+    return 0 < len(words) <= _FEW_WORDS and (words[0] in _REPLY or " ".join(words) in _ABOUT_ME)
+
+
+def _is_clause(unit: Unit, words: list[str]) -> bool:
+    if unit.tokens:
+        return any(token.dep in ("nsubj", "nsubjpass") for token in unit.tokens)
+    return bool(_SUBJECTS.intersection(words[:3]))

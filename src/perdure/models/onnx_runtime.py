@@ -1,23 +1,28 @@
-"""Loaded ONNX models: one session a file and process, made on first use."""
+"""Loaded ONNX models: one session per file and process, made on first use."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perdure.errors import ModelError
 from perdure.models.weights import Weights
+from perdure.text.surrogates import without_surrogates
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
-    from tokenizers import Tokenizer
+    from tokenizers import Encoding, Tokenizer
 
 Ids = NDArray[np.int64]
+States = NDArray[np.float32]
+
+_CHARACTERS_PER_TOKEN = 32
+_REQUIRED_INPUTS = {"input_ids", "attention_mask"}
 
 
 class Encoded(NamedTuple):
@@ -45,8 +50,8 @@ class OnnxModel:
             mask[number] = any(letter.isalnum() for letter in token)
         return mask
 
-    def run(self, batch: Sequence[Encoded]) -> NDArray[np.float32]:
-        """The model's first output, one row an item, shorter items padded to the longest."""
+    def run(self, batch: Sequence[Encoded]) -> States:
+        """The model's first output, one row per item; shorter items are padded to the longest."""
         width = max(len(item.ids) for item in batch)
         feeds = {name: np.zeros((len(batch), width), np.int64) for name in self._inputs}
         for row, item in enumerate(batch):
@@ -55,7 +60,7 @@ class OnnxModel:
             feeds["attention_mask"][row, :end] = 1
             if "token_type_ids" in feeds:
                 feeds["token_type_ids"][row, :end] = item.types
-        result: NDArray[np.float32] = self._session.run(self._output, feeds)[0]
+        result: States = self._session.run(self._output, feeds)[0]
         return result
 
 
@@ -64,33 +69,12 @@ _lock = threading.Lock()
 
 
 def load(weights: Weights) -> OnnxModel:
-    """The model of these weights, checked and loaded at most once a process."""
+    """The model of these weights, checked and loaded at most once per process."""
     key = (str(weights.model_path.resolve()), weights.spec.name)
     with _lock:
         if key not in _loaded:
             _loaded[key] = _load(weights)
         return _loaded[key]
-
-
-def encode(tokenizer: Tokenizer, text: str, limit: int) -> Encoded:
-    """A text's tokens, cut to the model's window."""
-    encoding = tokenizer.encode(text)
-    if len(encoding.ids) > limit:
-        encoding = tokenizer.encode(text, add_special_tokens=False)
-        encoding.truncate(limit - tokenizer.num_special_tokens_to_add(False))
-        encoding = tokenizer.post_process(encoding)
-    return to_encoded(encoding)
-
-
-def to_encoded(encoding: Any) -> Encoded:
-    """A tokenizer's encoding as arrays."""
-    special = encoding.special_tokens_mask
-    starts = [
-        -1 if is_special else offset[0] for is_special, offset in zip(special, encoding.offsets, strict=True)
-    ]
-    return Encoded(
-        np.array(encoding.ids, np.int64), np.array(encoding.type_ids, np.int64), np.array(starts, np.int64)
-    )
 
 
 def _load(weights: Weights) -> OnnxModel:
@@ -109,11 +93,44 @@ def _load(weights: Weights) -> OnnxModel:
         raise ModelError(
             f"model {weights.spec.name} from {weights.source} cannot be loaded: {error}"
         ) from error
-    names = {node.name for node in session.get_inputs()}
-    if not {"input_ids", "attention_mask"} <= names <= {"input_ids", "attention_mask", "token_type_ids"}:
+    inputs = {node.name for node in session.get_inputs()}
+    if not _REQUIRED_INPUTS <= inputs <= _REQUIRED_INPUTS | {"token_type_ids"}:
         raise ModelError(
-            f"model {weights.spec.name} from {weights.source} takes {sorted(names)}: not a text encoder"
+            f"model {weights.spec.name} from {weights.source} takes {sorted(inputs)}: not a text encoder"
         )
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return OnnxModel(session, tokenizer, session.get_outputs()[0].name)
+
+
+def cut_characters(text: str, tokens: int) -> str:
+    """A beginning long enough for that many tokens of ordinary text, so that megabytes are not read to keep 512."""
+    return without_surrogates(text[: tokens * _CHARACTERS_PER_TOKEN])
+
+
+def encode(tokenizer: Tokenizer, text: str, limit: int) -> Encoded:
+    """A text's tokens, cut to the model's window of `limit` tokens."""
+    text = cut_characters(text, limit)
+    encoding = tokenizer.encode(text)
+    if len(encoding.ids) > limit:
+        encoding = tokenizer.encode(text, add_special_tokens=False)
+        encoding.truncate(limit - tokenizer.num_special_tokens_to_add(False))
+        encoding = tokenizer.post_process(encoding)
+    return to_encoded(encoding)
+
+
+def to_encoded(encoding: Encoding) -> Encoded:
+    """A tokenizer's encoding as arrays."""
+    starts = [
+        -1 if special else offset[0]
+        for special, offset in zip(encoding.special_tokens_mask, encoding.offsets, strict=True)
+    ]
+    return Encoded(
+        np.array(encoding.ids, np.int64), np.array(encoding.type_ids, np.int64), np.array(starts, np.int64)
+    )
+
+
+def longest_first(lengths: Sequence[int], size: int) -> list[list[int]]:
+    """Row numbers in batches of `size`, long items first: batches are of like length, and no core idles at the end."""
+    order = sorted(range(len(lengths)), key=lambda row: -lengths[row])
+    return [order[at : at + size] for at in range(0, len(order), size)]

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from perdure.errors import InvalidInput, ProviderError
-from perdure.models.http_client import HttpClient
-from perdure.models.http_embedder import OllamaEmbedder, OpenAIEmbedder
-from perdure.models.http_reranker import CohereReranker, TeiReranker
+from perdure.models.providers import CohereReranker, HttpClient, OllamaEmbedder, OpenAIEmbedder, TeiReranker
 from tests.unit.models.provider_server import DIMENSIONS, Provider, Reply, running
 
 KEY = "sk-very-secret"

@@ -1,4 +1,4 @@
-"""Grouping the sentences of a turn into facts."""
+"""Grouping the sentences of a turn into facts; sentences that state two things are split first."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from perdure.extract.local.blocks import is_bare_line
 from perdure.extract.local.causes import is_split_off, parts_from, split_at_cause
 from perdure.extract.local.smalltalk import is_small_talk
-from perdure.extract.local.statements import split_statements
-from perdure.extract.local.units import Unit
+from perdure.extract.local.units import Unit, is_bare_line
+from perdure.ports.tagger import Token
+from perdure.text.relation_table import patterns_by_verb
 from perdure.text.wordlist import word_set
 
 _FIRST_WORD = re.compile(r"\W*([^\W\d_]+(?:['’][^\W\d_]+)*)")
@@ -20,6 +20,8 @@ there which such another both either neither too plus therefore thus hence howev
 instead meanwhile anyway besides especially even since
 """)
 _CUT_AT = re.compile(r"(?<=[.!?;,:])\s+|\s+")
+
+_SUBJECTS = ("nsubj", "nsubjpass")
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,25 +199,88 @@ def _cut(unit: Unit, limit: int) -> Iterator[Unit]:
     while start < len(unit.text):
         end = min(len(unit.text), start + limit)
         if end < len(unit.text):
-            end = _border(unit.text, start, end, "\n" if unit.kind == "code" else "")
-        low, high = unit.origin + start, unit.origin + end
-        yield replace(
-            unit,
-            text=unit.text[start:end],
-            start=unit.start + start,
-            end=unit.start + end,
-            tokens=(),
-            mentions=tuple(m for m in unit.mentions if low <= m.start and m.end <= high),
-            origin=low,
-        )
+            end = (_line_end if unit.kind == "code" else _clause_end)(unit.text, start, end)
+        yield replace(unit.part(start, end), tokens=())
         start = end
         while start < len(unit.text) and unit.text[start].isspace():
             start += 1
 
 
-def _border(text: str, start: int, end: int, border: str) -> int:
-    if border:
-        found = text.rfind(border, start + 1, end)
-        return found if found > start else end
+def _line_end(text: str, start: int, end: int) -> int:
+    newline = text.rfind("\n", start + 1, end)
+    return newline if newline > start else end
+
+
+def _clause_end(text: str, start: int, end: int) -> int:
+    """The last border of a clause, else of a word, in the second half."""
     cuts = [match.start() for match in _CUT_AT.finditer(text, start + (end - start) // 2, end)]
     return cuts[-1] if cuts else end
+
+
+def split_statements(unit: Unit, stands_alone: Callable[[Unit], bool]) -> list[Unit]:
+    """The clauses joined by "and", where each stands alone; else the sentence.
+
+    A fact is replaced as a whole: "I work at Acme and live in Rome" as one would be gone with the job.
+    """
+    if unit.kind != "prose" or not unit.tokens or unit.is_question or not stands_alone(unit):
+        return [unit]
+    joints = _joints(unit)
+    begins = [0, *(joint.begin for joint in joints)]
+    ends = [*(joint.end for joint in joints), len(unit.text)]
+    subjects = ["", *(joint.subject for joint in joints)]
+    parts = [_clause(unit, *place) for place in zip(begins, ends, subjects, strict=True)]
+    return parts if len(parts) > 1 and all(stands_alone(part) for part in parts) else [unit]
+
+
+@dataclass(frozen=True, slots=True)
+class _Joint:
+    """Where a clause ends and the next begins in the unit's text, and the subject that the next leaves out."""
+
+    end: int
+    begin: int
+    subject: str
+
+
+def _joints(unit: Unit) -> list[_Joint]:
+    tokens = unit.tokens
+    joints = []
+    for index, token in enumerate(tokens):
+        if token.dep != "conj" or token.lemma.casefold() not in patterns_by_verb():
+            continue
+        place = _joining_word(tokens, index, token.head)
+        if place is None:
+            continue
+        shared = "" if _subject(tokens, index) else _short_subject(tokens, token.head)
+        if not shared and not _subject(tokens, index):
+            continue
+        end, begin = tokens[place].start - unit.origin, tokens[place + 1].start - unit.origin
+        if 0 < end < begin < len(unit.text):
+            joints.append(_Joint(end, begin, shared))
+    return joints
+
+
+def _joining_word(tokens: Sequence[Token], verb: int, head: int) -> int | None:
+    """The "and" or "but" before a joined verb."""
+    for index in range(verb - 1, head, -1):
+        if tokens[index].dep == "cc" and tokens[index].head in (head, verb):
+            return index
+    return None
+
+
+def _subject(tokens: Sequence[Token], verb: int) -> Token | None:
+    return next((token for token in tokens if token.head == verb and token.dep in _SUBJECTS), None)
+
+
+def _short_subject(tokens: Sequence[Token], verb: int) -> str:
+    """The verb's subject where it is "I" or a name of one word, which can be said again."""
+    subject = _subject(tokens, verb)
+    if subject is None or any(t.head == tokens.index(subject) and t is not subject for t in tokens):
+        return ""
+    return f"{subject.text} " if subject.text == "I" or subject.pos == "PROPN" else ""
+
+
+def _clause(unit: Unit, begin: int, end: int, subject: str) -> Unit:
+    """A clause as a sentence of its own, beginning with the subject that it leaves out."""
+    part = unit.part(begin, begin + len(unit.text[begin:end].rstrip(" ,;")))
+    text = subject + part.text if subject else part.text[:1].upper() + part.text[1:]
+    return replace(part, text=text if text[-1:] in ".!" else f"{text}.", origin=part.origin - len(subject))

@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 
 from perdure.errors import ModelError
-from perdure.models.begun import PendingEmbeddings, Ran
-from perdure.models.runtime import Encoded
+from perdure.models.onnx_embedder import BatchStates, PendingEmbeddings
+from perdure.models.onnx_runtime import Encoded
 
 NOTHING = np.zeros(0, np.int64)
 
 
-def ran(number: float) -> Ran:
+def ran(number: float) -> BatchStates:
     return [(Encoded(NOTHING, NOTHING, NOTHING), np.full((1, 1), number, np.float32))]
 
 
-def begun(count: int) -> tuple[PendingEmbeddings[float], list[Future[Ran]], list[int]]:
-    futures: list[Future[Ran]] = [Future() for _ in range(count)]
+def begun(count: int) -> tuple[PendingEmbeddings[float], list[Future[BatchStates]], list[int]]:
+    futures: list[Future[BatchStates]] = [Future() for _ in range(count)]
     users: list[int] = []
 
     def use(_: Encoded, states: np.ndarray) -> float:

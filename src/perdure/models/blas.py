@@ -1,0 +1,39 @@
+"""Matrix products on numpy's BLAS without its threads, and how a process limits them.
+
+OpenBLAS computes a large product on one thread per core, and its threads wait by spinning. Model runs already use every core, so
+those threads slow each other down (docs/decisions/blas-threads.md). A library must not change settings of the process it runs in;
+the hot paths here use `product` instead. A server or a command, which owns its process, calls `limit_blas_threads`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from perdure.ports.embedder import Matrix
+
+_ONE_THREAD = (1 << 19) - 1
+"""Multiplications of the largest product that OpenBLAS computes on the calling thread."""
+_KERNEL_ROWS = 4
+"""Kernels compute this many rows at once; blocks of fewer are half as fast."""
+
+
+def product(left: Matrix, right: Matrix) -> Matrix:
+    """`left @ right` for float32, in blocks of rows that are small enough for the calling thread."""
+    rows = max(_ONE_THREAD // max(right.size, 1) // _KERNEL_ROWS, 1) * _KERNEL_ROWS
+    if len(left) <= rows:
+        return left @ right
+    whole = len(left) // rows * rows
+    out = np.empty((len(left), right.shape[1]), np.float32)
+    # (blocks, rows, inner) @ (inner, columns): numpy calls BLAS once per block.
+    blocks = left[:whole].reshape(-1, rows, left.shape[1])
+    np.matmul(blocks, right, out=out[:whole].reshape(-1, rows, right.shape[1]))
+    np.matmul(left[whole:], right, out=out[whole:])
+    return out
+
+
+def limit_blas_threads(threads: int) -> None:
+    """Limit BLAS to this many threads in the whole process; 0 leaves it alone. For servers and commands only."""
+    if threads:
+        from threadpoolctl import threadpool_limits
+
+        threadpool_limits(threads, user_api="blas")
