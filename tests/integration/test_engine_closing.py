@@ -21,10 +21,10 @@ def test_closing_in_the_middle_of_a_recall_is_an_error_of_its_own(tmp_path: Path
 
         def closed(_: str) -> Vector:
             memory._closed = True
-            memory._wired.executor.shutdown()
+            memory._components.executor.shutdown()
             return embed("Ann")
 
-        embedder = memory._wired.recall.embedder
+        embedder = memory._components.recall.embedder
         assert embedder is not None
         embed, embedder.embed_query = embedder.embed_query, closed  # type: ignore[method-assign]
         with pytest.raises(StoreError, match="closed"):
