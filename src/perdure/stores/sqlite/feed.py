@@ -14,6 +14,8 @@ from perdure.stores.index.feed import BankState, Change, FactNos, PackedFact
 from perdure.stores.sqlite.columns import Values, batches, from_float16, strings
 from perdure.stores.sqlite.queries import BankRows
 
+PACKED_FORMAT = bytes([packing.VERSION])
+"""The first byte of a packed fact."""
 _BLOCK = 512
 """Rows fetched at once: larger blocks start Python's garbage collector again and again."""
 
@@ -60,7 +62,7 @@ class SqliteFeed(ConnectionRows):
         query = "SELECT fact, id, body FROM index_cache WHERE bank = ?"
         for block in batches(numbers):
             cached = map(PackedFact._make, self._where(query, "fact", block))
-            packed = {fact.no: fact for fact in cached if fact.body[:1] == _FORMAT}
+            packed = {fact.no: fact for fact in cached if fact.body[:1] == PACKED_FORMAT}
             if len(packed) < len(block):
                 missing = [no for no in block if no not in packed]
                 packed |= {fact.no: fact for fact in pack_facts(self, missing)}
@@ -105,10 +107,6 @@ class SqliteFeed(ConnectionRows):
             for batch in batches(sorted(numbers)):
                 if rows := sorted(self._where(base, "fact", batch, *before)):
                     yield rows
-
-
-_FORMAT = bytes([packing.VERSION])
-"""The first byte of a body."""
 
 
 def pack_facts(rows: BankRows, numbers: Sequence[int]) -> list[PackedFact]:

@@ -6,7 +6,7 @@ import sqlite3
 from importlib.resources import files
 
 from perdure.errors import StoreCorrupt, StoreTooNew
-from perdure.stores.sqlite.feed import fill_cache
+from perdure.stores.sqlite.feed import PACKED_FORMAT, fill_cache
 from perdure.stores.sqlite.old_schemas import copy_old_rows, set_old_tables_aside
 
 APPLICATION_ID = 0x50455244
@@ -48,9 +48,10 @@ def schema() -> str:
 
 
 def _lacks_cache(connection: sqlite3.Connection) -> bool:
-    """Whether there are facts and the index cache was emptied."""
-    query = "SELECT EXISTS (SELECT 1 FROM fact) AND NOT EXISTS (SELECT 1 FROM index_cache)"
-    return bool(connection.execute(query).fetchone()[0])
+    """Whether there are facts and the index cache was emptied, or filled by a version that packed them otherwise."""
+    (facts,) = connection.execute("SELECT EXISTS (SELECT 1 FROM fact)").fetchone()
+    first = connection.execute("SELECT substr(body, 1, 1) FROM index_cache LIMIT 1").fetchone()
+    return bool(facts) and (first is None or first[0] != PACKED_FORMAT)
 
 
 def _version(connection: sqlite3.Connection, path: str) -> int:
