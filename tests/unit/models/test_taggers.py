@@ -4,8 +4,9 @@ import pytest
 
 from perdure.errors import InvalidInput, ModelMissing
 from perdure.models import spacy_tagger
+from perdure.models.penn_tags import lemma_of, universal_pos
 from perdure.models.rule_tagger import RuleTagger
-from perdure.models.spacy_tagger import SpacyTagger, choose_tagger, find_pipeline, lemma_of, universal_pos
+from perdure.models.spacy_tagger import SpacyTagger, choose_tagger, find_pipeline
 from perdure.models.tagging import without_overlaps
 from perdure.ports.tagger import Mention
 
