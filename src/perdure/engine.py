@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,7 +21,7 @@ from perdure.domain.operation import Operation
 from perdure.domain.recall import Budget, RecallResult
 from perdure.domain.record import Record
 from perdure.domain.time import AsOf, Window
-from perdure.errors import InvalidInput, NotFound, StoreError
+from perdure.errors import InvalidInput, ModelError, NotFound, StoreError
 from perdure.forget.pipeline import forget
 from perdure.forget.target import Forgotten, Target
 from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job
@@ -36,7 +37,7 @@ from perdure.manage.curation import (
     split_entity,
     update_fact,
 )
-from perdure.manage.reembed import reembed
+from perdure.manage.reembed import embed_facts, reembed
 from perdure.manage.transfer import export_bank, import_bank
 from perdure.options import FactFields, ItemFields, RecallOptions, SettingOptions
 from perdure.ports.clock import Clock
@@ -54,8 +55,10 @@ from perdure.recall.request import RecallRequest, read_budget, read_where
 from perdure.recipes import find_recipe
 from perdure.reflect.pipeline import Reflection, reflect
 from perdure.retain.pipeline import retain
-from perdure.retain.request import Content, RetainRequest, read_items, read_mode
+from perdure.retain.request import Content, read_request
 from perdure.settings import Settings, read_settings
+
+log = logging.getLogger(__name__)
 
 PAGE = 1_000
 """Facts per page of `iter_facts`."""
@@ -159,7 +162,7 @@ class Perdure:
 
         `fields` are those of `Item`, for everything in `content` that does not say otherwise itself.
         """
-        return retain(self._components.retain, _retain_request(bank, content, update_mode, fields))
+        return retain(self._components.retain, read_request(bank, content, update_mode, fields))
 
     def retain_later(
         self,
@@ -171,7 +174,7 @@ class Perdure:
         **fields: Unpack[ItemFields],
     ) -> Operation:
         """Accept for retaining in the background: durable when this returns, done when the operation says so."""
-        request = _retain_request(bank, content, update_mode, fields)
+        request = read_request(bank, content, update_mode, fields)
         return self._jobs.submit(bank, self._retain_job.plan(request, self.clock()), operation_id)
 
     # Recall and reflect
@@ -429,6 +432,7 @@ class Perdure:
         """
         target = Target(fact_id=fact_id, document_id=document_id, entity_id=entity_id, everything=everything)
         forgotten = forget(self._store, check_bank_id(bank), target, also=partial(self._scrub_records, bank))
+        self._embed_again(bank, forgotten.unembedded)
         if forgotten.traces is Traces.PENDING:
             self._clear_traces_later()
         return forgotten
@@ -503,6 +507,13 @@ class Perdure:
     def _recipe(self, recipe: str | Recipe | None) -> Recipe:
         return find_recipe(recipe or self.settings.recipe, self._components.recipes)
 
+    def _embed_again(self, bank: str, fact_ids: Sequence[str]) -> None:
+        """Embed facts that stay but lost vectors in which erased words took part; without a model they stay without."""
+        try:
+            embed_facts(self._components.retain, bank, fact_ids)
+        except ModelError as error:
+            log.warning("%d facts of bank %s have no vectors until reembed: %s", len(fact_ids), bank, error)
+
     def _scrub_records(self, bank: str, tx: Transaction, document_ids: frozenset[str]) -> bool:
         """Take erased documents out of the bank's records; whether any of them held something."""
         tx.put_records([Record(kind=LAST_ERASURE, id=LAST_ERASURE, bank=bank, updated_at=self.clock())])
@@ -521,9 +532,3 @@ class Perdure:
             if self._closed:
                 raise StoreError(f"{self.settings.database}: the store is closed") from error
             raise
-
-
-def _retain_request(
-    bank: str, content: Content, update_mode: UpdateMode | str, fields: ItemFields
-) -> RetainRequest:
-    return RetainRequest(bank=bank, items=read_items(content, fields), mode=read_mode(update_mode))

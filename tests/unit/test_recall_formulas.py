@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from math import tanh
 
@@ -80,7 +79,7 @@ def test_proof_signal_and_boost(proofs: int, signal: float, percent: float) -> N
 
 
 def test_proof_counts_for_observations_only() -> None:
-    assert proof(replace(observation(50), type=FactType.WORLD)) == 0.5
+    assert proof(observation(50)._replace(type=FactType.WORLD)) == 0.5
 
 
 def test_temporal_proximity_is_1_at_the_centre_and_0_at_the_edge() -> None:

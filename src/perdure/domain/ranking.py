@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from math import exp
+from typing import NamedTuple
 
 from perdure.domain.fact import Fact, FactType
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankingFields:
+class RankingFields(NamedTuple):
     """What ranking needs of a fact: hundreds are ranked in a recall, a few dozen are read."""
 
     type: FactType = FactType.WORLD
@@ -28,15 +27,18 @@ def ranking_fields(fact: Fact) -> RankingFields:
         type=fact.type,
         document_id=fact.document_id,
         speaker=fact.speaker,
-        event_date=event_date(fact),
+        event_date=event_date(fact.occurred_start, fact.occurred_end, fact.mentioned_at),
         proof_count=fact.proof_count if fact.type is FactType.OBSERVATION else 1,
     )
 
 
-def event_date(fact: Fact) -> datetime | None:
-    """The middle of when it happened, else when it was said."""
-    occurred = fact.occurred
-    return fact.mentioned_at if occurred is None else occurred.centre
+def event_date(
+    start: datetime | None, end: datetime | None, mentioned_at: datetime | None
+) -> datetime | None:
+    """The middle of when a fact happened, else when it was said."""
+    if start is not None and end is not None:
+        return start + (end - start) / 2
+    return start or end or mentioned_at
 
 
 def sigmoid(logit: float) -> float:

@@ -62,11 +62,9 @@ def fit(
 
     Stops at the first fact over budget, so that the result is a prefix of the ranking. Facts that are gone are left out.
     """
-    block = max(MIN_BLOCK, max_tokens // ASSUMED_TOKENS)
-    if limit is not None:
-        block = min(block, limit)
     taken: list[tuple[Candidate, int]] = []
-    used = 0
+    used = unread = 0
+    mean = float(ASSUMED_TOKENS)
     for position, candidate in enumerate(candidates):
         if limit is not None and len(taken) >= limit:
             reason = f"beyond the limit of {limit}"
@@ -74,8 +72,13 @@ def fit(
         if position >= considered:
             reason = f"beyond the {considered} considered"
             break
-        if position % block == 0:
-            read_facts(candidates[position : min(position + block, considered)])
+        if position >= unread:
+            # As many as should fit, by the mean size of those taken so far.
+            block = max(MIN_BLOCK, round((max_tokens - used) / mean))
+            unread = min(position + block, considered)
+            if limit is not None:
+                unread = min(unread, position + limit - len(taken))
+            read_facts(candidates[position:unread])
         if candidate.fact is None:
             continue
         size = tokens.count(candidate.fact.text)
@@ -84,6 +87,7 @@ def fit(
             break
         taken.append((candidate, size))
         used += size
+        mean = max(used / len(taken), 1.0)
     else:
         return BudgetCut(tuple(taken), (), used)
     left = tuple(candidates[position:])

@@ -19,29 +19,34 @@ def fuse_by_reciprocal_rank(hits: ChannelHits, limit: int, k: int = RRF_K) -> li
 
     `fsum` rounds once, at the end, so that the order of the channels makes no difference.
     """
-    ranks = _ranks_by_fact(hits, sorted(hits))
-    fused = {fact_id: fsum([1.0 / (k + one.rank) for one in placed]) for fact_id, placed in ranks.items()}
-    return _best(ranks, fused, limit)
+    shares: dict[str, list[float]] = {}
+    for ranked in hits.values():
+        for rank, (fact_id, _) in enumerate(ranked, start=1):
+            shares.setdefault(fact_id, []).append(1.0 / (k + rank))
+    fused = {fact_id: fsum(own) for fact_id, own in shares.items()}
+    return _best(hits, sorted(hits), fused, limit)
 
 
 def fuse_by_first_channel(hits: ChannelHits, limit: int) -> list[Candidate]:
     """A fact keeps the raw score of the first channel that found it; later channels only confirm it (abmind)."""
-    ranks = _ranks_by_fact(hits, hits)
-    return _best(ranks, {fact_id: placed[0].score for fact_id, placed in ranks.items()}, limit)
-
-
-def _ranks_by_fact(hits: ChannelHits, channels: Iterable[str]) -> dict[str, list[ChannelRank]]:
-    ranks: dict[str, list[ChannelRank]] = {}
-    for channel in channels:
-        for rank, hit in enumerate(hits[channel], start=1):
-            ranks.setdefault(hit.fact_id, []).append(ChannelRank(channel, rank, hit.score))
-    return ranks
+    fused: dict[str, float] = {}
+    for ranked in hits.values():
+        for fact_id, score in ranked:
+            fused.setdefault(fact_id, score)
+    return _best(hits, hits, fused, limit)
 
 
 def _best(
-    ranks: Mapping[str, Sequence[ChannelRank]], fused: Mapping[str, float], limit: int
+    hits: ChannelHits, channels: Iterable[str], fused: Mapping[str, float], limit: int
 ) -> list[Candidate]:
-    order = sorted(ranks, key=lambda fact_id: (-fused[fact_id], fact_id))[:limit]
+    """The candidates with the highest fused scores; their ranks in the order of the channels."""
+    by_id = sorted(fused)
+    order = sorted(by_id, key=fused.__getitem__, reverse=True)[:limit]
+    ranks: dict[str, list[ChannelRank]] = {fact_id: [] for fact_id in order}
+    for channel in channels:
+        for rank, (fact_id, score) in enumerate(hits[channel], start=1):
+            if fact_id in ranks:
+                ranks[fact_id].append(ChannelRank(channel, rank, score))
     return [
         Candidate(fact_id=fact_id, ranks=tuple(ranks[fact_id]), fused=fused[fact_id]) for fact_id in order
     ]

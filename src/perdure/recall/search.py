@@ -1,12 +1,14 @@
-"""Search: the recipe's channels, each on a thread of its own and under a deadline.
+"""Search: the recipe's channels, one after the other, each under a deadline.
 
-Threads make the search no faster (one after the other takes as long); they keep a channel that hangs from keeping the others.
+Channels compute, so threads side by side cost more than they gain. Each runs on a thread all the same: one that is slow
+is not waited for longer than PATIENCE before the next begins.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as FutureTimeout
 
 from perdure.domain.recall import Hit
@@ -16,6 +18,9 @@ from perdure.recall.channels import CHANNELS, ChannelContext, SharedSemanticSear
 from perdure.recall.components import RecallRun
 from perdure.recall.question import ParsedQuestion
 from perdure.recall.recipe import ChannelSpec
+
+PATIENCE = 0.03
+"""Seconds until the next channel begins beside one that is not done."""
 
 
 def search(run: RecallRun, question: ParsedQuestion) -> dict[str, list[Hit]]:
@@ -35,11 +40,11 @@ def _is_filled(run: RecallRun, hits: Mapping[str, Sequence[Hit]], spec: ChannelS
 
 def _run_channels(run: RecallRun, contexts: Mapping[str, ChannelContext]) -> dict[str, list[Hit]]:
     timeout = run.request.channel_timeout or run.components.channel_timeout
-    running = {
-        name: run.components.executor.submit(_timed, name, context, run.trace)
-        for name, context in contexts.items()
-    }
     deadline = time.monotonic() + timeout
+    running: dict[str, Future[list[Hit]]] = {}
+    for name, context in contexts.items():
+        running[name] = run.components.executor.submit(_timed, name, context, run.trace)
+        wait([running[name]], timeout=min(PATIENCE, timeout))
     hits: dict[str, list[Hit]] = {}
     for name, future in running.items():
         try:

@@ -104,7 +104,8 @@ def test_what_fits_beyond_that_is_read_many_at_a_time(
     count = len(result.recollections)
     assert result.tokens <= 100
     assert 2 * MIN_BLOCK < count < 200
-    assert store.reads == [MIN_BLOCK] * (count // MIN_BLOCK + 1)
+    assert store.reads[0] == MIN_BLOCK
+    assert sum(store.reads) <= count + 2 * MIN_BLOCK, "the next block is as large as those taken so far say"
 
 
 def test_a_fact_that_vanished_meanwhile_is_left_out(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import zip_longest
 from typing import Any, TypeVar
 
@@ -151,20 +151,47 @@ def mentions(fact: Fact) -> list[tuple[int, str | None, str | None]]:
     return [(ordinal, entity_id, name) for ordinal, (entity_id, name) in enumerate(pairs)]
 
 
-def read_fact(
-    bank: str, row: Values, mentioned: Iterable[Values], tags: Iterable[Values], sources: Iterable[Values]
-) -> Fact:
-    """The fact of a row of FACT_ROW, rows of `mentions`, of (tag,) and of (ordinal, source id)."""
-    named = fields(FACT_ROW, row)
-    named |= {"type": _FACT_TYPES[named["type"]], "tier": _TIERS[named["tier"]]}
-    return Fact(
-        bank=bank,
-        entities=tuple(name for _, _, name in mentioned if name is not None),
-        entity_ids=tuple(entity_id for _, entity_id, _ in mentioned if entity_id is not None),
-        tags=frozenset(tag for (tag,) in tags),
-        source_fact_ids=tuple(source for _, source in sources),
-        **named,
-    )
+def read_facts(
+    bank: str,
+    rows: Mapping[int, Values],
+    mentioned: Mapping[object, Sequence[Values]],
+    tags: Mapping[object, Sequence[Values]],
+    sources: Mapping[object, Sequence[Values]],
+) -> dict[int, Fact]:
+    """Number -> fact: from its row of FACT_ROW, its rows of `mentions`, of (tag,) and of (ordinal, source id)."""
+    if not rows:
+        return {}
+    # A recall reads a hundred facts: whole columns are converted at once, JSON as one text.
+    by_name = dict(zip(FACT_ROW, zip(*rows.values(), strict=True), strict=True))
+    for name, column in by_name.items():
+        if name.endswith(_TIMES):
+            by_name[name] = tuple(map(shared_moment, column))
+        elif name in _JSON_LISTS or name == "metadata":
+            by_name[name] = json.loads(f"[{','.join(column)}]")
+    return {
+        no: Fact(
+            bank=bank,
+            entities=tuple(name for _, _, name in mentioned[no] if name is not None),
+            entity_ids=tuple(entity_id for _, entity_id, _ in mentioned[no] if entity_id is not None),
+            tags=frozenset(tag for (tag,) in tags[no]),
+            source_fact_ids=tuple(source for _, source in sources[no]),
+            **_typed(dict(zip(FACT_ROW, values, strict=True))),
+        )
+        for no, values in zip(rows, zip(*by_name.values(), strict=True), strict=True)
+    }
+
+
+_JSON_LISTS = ("emotion_tags", "flags", "recall_times")
+shared_moment = lru_cache(maxsize=4096)(moment)
+"""Facts of one text share their times."""
+
+
+def _typed(named: dict[str, Any]) -> dict[str, Any]:
+    """A fact's fields with enumerations and tuples in the place of names and lists."""
+    named["type"], named["tier"] = _FACT_TYPES[named["type"]], _TIERS[named["tier"]]
+    named["emotion_tags"], named["flags"] = tuple(named["emotion_tags"]), tuple(named["flags"])
+    named["recall_times"] = tuple(map(datetime.fromisoformat, named["recall_times"]))
+    return named
 
 
 def read_bank(row: Values) -> Bank:

@@ -9,14 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from perdure.domain.bank import Bank
 from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, Link, LinkKind, TurnSpan
-from perdure.domain.ranking import RankingFields
+from perdure.domain.ranking import RankingFields, event_date
 from perdure.domain.record import Record
-from perdure.domain.time import Window
 from perdure.ports.embedder import Vector
 from perdure.ports.store import BankStats, FactsWhere, Features, KeyedEntity, Passage, Proof
 from perdure.stores.index.packing import LinkEnd
 from perdure.stores.sqlite import columns
-from perdure.stores.sqlite.columns import T, U, Values, batches, moment, placeholders
+from perdure.stores.sqlite.columns import T, U, Values, batches, placeholders
 
 _FACT_JOIN = "fact JOIN {0} ON {0}.bank = fact.bank AND {0}.fact = fact.no WHERE fact.bank = ?"
 """Facts with their rows of another table."""
@@ -85,10 +84,7 @@ class BankRows(ABC):
                 "ordinal, source_id FROM fact_source",
             )
         )
-        return {
-            no: columns.read_fact(self.bank_id, row, mentions[no], tags[no], sources[no])
-            for no, row in rows.items()
-        }
+        return columns.read_facts(self.bank_id, rows, mentions, tags, sources)
 
     def numbers_of(self, ids: Iterable[str]) -> dict[str, int]:
         """Fact id -> number of those facts that exist."""
@@ -120,13 +116,12 @@ class BankRows(ABC):
         names = "id, type, document_id, speaker, occurred_start, occurred_end, mentioned_at, proof_count"
         fields = {}
         for row in self._where(f"SELECT {names} FROM fact WHERE bank = ?", "id", ids):
-            fact_id, kind, document_id, speaker, start, end, mentioned_at, proof_count = row
-            undated = start is None and end is None
+            fact_id, kind, document_id, speaker, *times, proof_count = row
             fields[fact_id] = RankingFields(
                 type=_FACT_TYPES[kind],
                 document_id=document_id,
                 speaker=speaker,
-                event_date=moment(mentioned_at) if undated else Window(moment(start), moment(end)).centre,
+                event_date=event_date(*map(columns.shared_moment, times)),
                 proof_count=proof_count if kind == FactType.OBSERVATION else 1,
             )
         return _in_order(ids, fields)
