@@ -116,7 +116,10 @@ _WRITE: dict[str, Callable[[Any], object]] = {
     **{name: partial(_mapping_json, name) for name in ("metadata", "settings", "body", "terms")},
     **{name: partial(to_json, name) for name in ("emotion_tags", "flags", "aliases", "words")},
     "recall_times": lambda times: to_json("recall_times", [time.isoformat() for time in times]),
+    "type": str,
+    "tier": str,
 }
+"""What is stored of a field's value; enumerations are bound faster as plain strings."""
 
 
 @cache

@@ -57,6 +57,7 @@ class SqliteTransaction(ConnectionRows):
         state = read_state(db, bank_id)
         super().__init__(db, bank_id, state.key if state else 0)
         self._now = now.isoformat()
+        self._dimensions = state.dimensions if state else None
         self._begin()
 
     def _begin(self) -> None:
@@ -83,6 +84,7 @@ class SqliteTransaction(ConnectionRows):
             (model.name, model.dimensions, self.bank_no),
         )
         self._touched |= changed.rowcount > 0
+        self._dimensions = model.dimensions
 
     def put_documents(self, documents: Sequence[Document]) -> None:
         self._ensure_bank(document.bank for document in documents)
@@ -209,7 +211,7 @@ class SqliteTransaction(ConnectionRows):
     def put_links(self, links: Sequence[Link]) -> None:
         numbers = self.numbers_of(end for link in links for end in (link.source, link.target))
         rows = [
-            (numbers[link.source], numbers[link.target], link.kind, link.weight)
+            (numbers[link.source], numbers[link.target], link.kind.value, link.weight)
             for link in links
             if link.source in numbers and link.target in numbers and link.source != link.target
         ]
@@ -245,7 +247,7 @@ class SqliteTransaction(ConnectionRows):
         self._delete("record", "id", ids, kind=kind)
 
     def stage_vectors(self, model: EmbeddingModel, vectors: Sequence[StagedVectors]) -> None:
-        _check_shapes({vector.shape for one in vectors for vector in one.vectors.values()}, model)
+        _check_shapes({vector.shape for one in vectors for vector in one.vectors.values()}, model.dimensions)
         numbers = self.numbers_of(one.fact_id for one in vectors)
         stored = {numbers[one.fact_id]: one for one in vectors if one.fact_id in numbers}
         for table in ("staged", "staged_vector"):
@@ -291,7 +293,7 @@ class SqliteTransaction(ConnectionRows):
         for table in _BANK_TABLES:
             self._db.execute(f"DELETE FROM {table} WHERE bank = ?", (self.bank_no,))
         self._db.execute("DELETE FROM bank WHERE no = ?", (self.bank_no,))
-        self.bank_no = 0
+        self.bank_no, self._dimensions = 0, None
         self._begin()
 
     def erased_content(self) -> None:
@@ -376,11 +378,9 @@ class SqliteTransaction(ConnectionRows):
 
     def _check_vectors(self, features: Iterable[Features]) -> None:
         shapes = {vector.shape for one in features for vector in one.vectors.values()}
-        bank = self.bank() if shapes else None
-        if bank is not None and bank.model is None:
+        if shapes and self._dimensions is None:
             raise InvalidInput("model", "the model that made the vectors")
-        if bank is not None and bank.model is not None:
-            _check_shapes(shapes, bank.model)
+        _check_shapes(shapes, self._dimensions)
 
     def _next_numbers(self, count: int) -> range:
         ((last,),) = self._of_bank("SELECT last_fact FROM bank WHERE no = ?")
@@ -437,10 +437,10 @@ class SqliteTransaction(ConnectionRows):
             )
 
 
-def _check_shapes(shapes: Iterable[tuple[int, ...]], model: EmbeddingModel) -> None:
+def _check_shapes(shapes: Iterable[tuple[int, ...]], dimensions: int | None) -> None:
     for shape in shapes:
-        if shape != (model.dimensions,):
-            raise InvalidInput("vectors", f"{model.dimensions} dimensions", shape)
+        if shape != (dimensions,):
+            raise InvalidInput("vectors", f"{dimensions} dimensions", shape)
 
 
 def _lists(fact: Fact) -> tuple[object, ...]:
