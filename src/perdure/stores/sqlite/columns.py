@@ -159,13 +159,13 @@ def read_fact(
 ) -> Fact:
     """The fact of a row of FACT_ROW, rows of `mentions`, of (tag,) and of (ordinal, source id)."""
     named = fields(FACT_ROW, row)
-    named |= {"type": _FACT_TYPES[named["type"]], "tier": _TIERS[named["tier"]]}
+    named["type"], named["tier"] = _FACT_TYPES[named["type"]], _TIERS[named["tier"]]
     return Fact(
         bank=bank,
-        entities=tuple(name for _, _, name in mentioned if name is not None),
-        entity_ids=tuple(entity_id for _, entity_id, _ in mentioned if entity_id is not None),
-        tags=frozenset(tag for (tag,) in tags),
-        source_fact_ids=tuple(source for _, source in sources),
+        entities=tuple([name for _, _, name in mentioned if name is not None]),
+        entity_ids=tuple([entity_id for _, entity_id, _ in mentioned if entity_id is not None]),
+        tags=frozenset([tag for (tag,) in tags]),
+        source_fact_ids=tuple([source for _, source in sources]),
         **named,
     )
 
