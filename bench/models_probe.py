@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-
 from bench.models_packing import paragraphs
 
 QUESTION = "When did the volunteers open the dome for the children?"
