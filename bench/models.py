@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from bench.models_data import DEPTH, Bank, Bm25, Quality, Scores, best_first, judge, read_banks
 from perdure.errors import ModelMissing
@@ -38,7 +37,6 @@ OTHERS = (
 
 def main() -> None:
     """Measure, print, and with --write put the tables into the page."""
-    threadpool_limits(1, user_api="blas")  # as an engine sets it: docs/decisions/blas-threads.md
     options = _options()
     store = Path(options.store) if options.store else None
     specs = list(_installed(store))

@@ -11,8 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
 from bench.models_packing import paragraphs
 
 QUESTION = "When did the volunteers open the dome for the children?"
@@ -45,7 +43,6 @@ def medians(name: str, work: Callable[[], object], rounds: int = 15) -> dict[str
 
 def probe(kind: str, name: str, store: Path | None) -> dict[str, float]:
     """The figures of one model."""
-    threadpool_limits(1, user_api="blas")  # as an engine sets it: docs/decisions/blas-threads.md
     texts = paragraphs()[:64]
     before, started = resident_mb(), time.perf_counter()
     measure = {
@@ -70,13 +67,13 @@ def _open(kind: str, name: str, store: Path | None) -> tuple[Any, Callable[[], o
     from perdure.models.tokens import token_counter
     from perdure.models.weights import Places
 
-    places, cores = Places(store=store), ModelRunLimiter()
+    places, limiter = Places(store=store), ModelRunLimiter()
     match kind:
         case "embedder":
-            embedder = OnnxEmbedder(name, places, limiter=cores)
+            embedder = OnnxEmbedder(name, places, limiter=limiter)
             return embedder, lambda: embedder.embed_query("first")
         case "reranker":
-            reranker = OnnxReranker(name, places, limiter=cores)
+            reranker = OnnxReranker(name, places, limiter=limiter)
             return reranker, lambda: reranker.score("first", ["second"])
         case "tagger":
             tagger = choose_tagger(name)

@@ -7,6 +7,7 @@ files beside this module.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -131,20 +132,21 @@ def merge_alike(tokens: Matrix, most: int) -> Matrix:
     if len(tokens) <= most:
         return tokens
     sums, units = tokens.copy(), tokens.copy()
+    # (tokens, tokens) cosines; minus infinity on the diagonal and for tokens that were merged into another.
     alike = product(units, units.T)
     np.fill_diagonal(alike, -np.inf)
-    kept = np.ones(len(tokens), bool)
+    merged = np.zeros(len(tokens), np.float32)
     for _ in range(len(tokens) - most):
         one, other = sorted(divmod(int(alike.argmax()), len(tokens)))
         sums[one] += sums[other]
-        units[one] = _unit(sums[one : one + 1])[0]
-        kept[other] = False
-        row = np.where(kept, np.vecdot(units, units[one]), -np.inf)
+        units[one] = sums[one] / max(math.sqrt(np.vecdot(sums[one], sums[one])), _TINY)
+        merged[other] = -np.inf
+        row = np.vecdot(units, units[one]) + merged
         row[one] = -np.inf
         alike[one], alike[:, one] = row, row
         alike[other], alike[:, other] = -np.inf, -np.inf
-    merged: Matrix = units[kept]
-    return merged
+    rest: Matrix = units[merged == 0]
+    return rest
 
 
 @lru_cache(maxsize=8)

@@ -37,12 +37,14 @@ import sys
 from threadpoolctl import threadpool_info
 from perdure.engine import Perdure
 from perdure.models.blas import limit_blas_threads
+from perdure.settings import Settings
 
 def threads():
     return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
 
 before = threads()
-with Perdure.open(sys.argv[1], embedder="none", reranker="none", tagger="rules") as engine:
+settings = Settings(embedder="none", reranker="none", tagger="rules")
+with Perdure.open(sys.argv[1], settings=settings) as engine:
     engine.retain("bank", "Ann lives in Porto.")
     assert threads() == before
 limit_blas_threads(0)
