@@ -164,37 +164,46 @@ def read_facts(
     """Number -> fact: from its row of FACT_ROW, its rows of `mentions`, of (tag,) and of (ordinal, source id)."""
     if not rows:
         return {}
-    # A recall reads a hundred facts: whole columns are converted at once, JSON as one text.
-    by_name = dict(zip(FACT_ROW, zip(*rows.values(), strict=True), strict=True))
-    for name, column in by_name.items():
+    # A recall reads a hundred facts and more: whole columns are converted at once, JSON as one text.
+    by_field: dict[str, Iterable[Any]] = {}
+    for name, column in zip(FACT_ROW, zip(*rows.values(), strict=True), strict=True):
         if name.endswith(_TIMES):
-            by_name[name] = tuple(map(shared_moment, column))
-        elif name in _JSON_LISTS or name == "metadata":
-            by_name[name] = json.loads(f"[{','.join(column)}]")
+            by_field[name] = map(shared_moment, column)
+        elif name in _FACT_JSON:
+            by_field[name] = map(_FACT_JSON[name], json.loads(f"[{','.join(column)}]"))
+        else:
+            by_field[name] = column
+    by_field["type"] = map(_FACT_TYPES.__getitem__, by_field["type"])
+    by_field["tier"] = map(_TIERS.__getitem__, by_field["tier"])
+    by_field["entities"] = _listed(rows, mentioned, 2)
+    by_field["entity_ids"] = _listed(rows, mentioned, 1)
+    by_field["tags"] = map(frozenset, _listed(rows, tags, 0))
+    by_field["source_fact_ids"] = _listed(rows, sources, 1)
+    names = tuple(by_field)
     return {
-        no: Fact(
-            bank=bank,
-            entities=tuple(name for _, _, name in mentioned[no] if name is not None),
-            entity_ids=tuple(entity_id for _, entity_id, _ in mentioned[no] if entity_id is not None),
-            tags=frozenset(tag for (tag,) in tags[no]),
-            source_fact_ids=tuple(source for _, source in sources[no]),
-            **_typed(dict(zip(FACT_ROW, values, strict=True))),
-        )
-        for no, values in zip(rows, zip(*by_name.values(), strict=True), strict=True)
+        no: Fact(bank=bank, **dict(zip(names, values, strict=True)))
+        for no, values in zip(rows, zip(*by_field.values(), strict=True), strict=True)
     }
 
 
-_JSON_LISTS = ("emotion_tags", "flags", "recall_times")
+def _listed(
+    numbers: Iterable[int], rows: Mapping[object, Sequence[Values]], place: int
+) -> list[tuple[Any, ...]]:
+    """For each fact the values at one place of its rows, where there are any."""
+    return [
+        tuple([row[place] for row in rows[no] if row[place] is not None]) if no in rows else ()
+        for no in numbers
+    ]
+
+
+_FACT_JSON: dict[str, Callable[[Any], object]] = {
+    "metadata": dict,
+    "emotion_tags": tuple,
+    "flags": tuple,
+    "recall_times": lambda times: tuple(map(datetime.fromisoformat, times)),
+}
 shared_moment = lru_cache(maxsize=4096)(moment)
 """Facts of one text share their times."""
-
-
-def _typed(named: dict[str, Any]) -> dict[str, Any]:
-    """A fact's fields with enumerations and tuples in the place of names and lists."""
-    named["type"], named["tier"] = _FACT_TYPES[named["type"]], _TIERS[named["tier"]]
-    named["emotion_tags"], named["flags"] = tuple(named["emotion_tags"]), tuple(named["flags"])
-    named["recall_times"] = tuple(map(datetime.fromisoformat, named["recall_times"]))
-    return named
 
 
 def read_bank(row: Values) -> Bank:
