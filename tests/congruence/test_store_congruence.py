@@ -21,7 +21,7 @@ from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.agreement import assert_same_memory, assert_same_search
 from perdure.testing.making import BANK, CURRENT, day, ids, make_fact, search
 from perdure.testing.memory_store import MemoryStore
-from perdure.testing.samples import MODEL, START, Sampler
+from tests.sampler import MODEL, START, Sampler
 
 SIZE = 400
 

@@ -21,9 +21,9 @@ from perdure.stores.sqlite import transaction
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.agreement import assert_same_memory, assert_same_search
 from perdure.testing.making import BANK, EVERYTHING, MODEL, NOW, make_fact, new, put
-from perdure.testing.samples import MODEL as SAMPLE_MODEL
-from perdure.testing.samples import Sampler
 from tests.property.test_store_machine import check_index_cache
+from tests.sampler import MODEL as SAMPLE_MODEL
+from tests.sampler import Sampler
 
 SIZE = 35
 Step = Callable[[SqliteStore], object]

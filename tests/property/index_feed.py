@@ -17,7 +17,7 @@ from perdure.ports.probe import Probe
 from perdure.ports.store import Features, NewFact, Order, Selection
 from perdure.stores.index.bank_index import BankIndex
 from perdure.stores.index.feed import BankState, Change, FactNos, PackedFact
-from perdure.stores.index.packing import LinkEnd, pack_fact, with_columns, with_links
+from perdure.stores.index.packing import LinkEnd, pack_fact
 from perdure.stores.index.snapshot import Snapshot
 from perdure.testing.memory_search import MemorySearch
 
@@ -51,7 +51,7 @@ class ListFeed:
             for number in added:
                 self._pack(number)
             for number in sorted(owners - set(added)):
-                self.bodies[number] = with_links(self.bodies[number], self._ends(number))
+                self._pack(number)
                 self._log(number, Change.LINKS)
 
     def close(self, fact_id: str, **fields: object) -> None:
@@ -61,7 +61,7 @@ class ListFeed:
             number = self.number(fact_id)
             fact = replace(self.facts[number].fact, **fields)  # type: ignore[arg-type]
             self.facts[number] = replace(self.facts[number], fact=fact)
-            self.bodies[number] = with_columns(self.bodies[number], fact)
+            self._pack(number)
             self._log(number, Change.COLUMNS)
 
     def rewrite(self, fact_id: str, new: NewFact) -> None:

@@ -21,7 +21,7 @@ from perdure.retain.commit import Closure, FactChanges, commit
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.agreement import assert_same_memory, assert_same_search
 from perdure.testing.memory_store import MemoryStore
-from perdure.testing.samples import DOCUMENTS, ENTITIES, MODEL, Sampler
+from tests.sampler import DOCUMENTS, ENTITIES, MODEL, Sampler
 
 SEEDS = st.integers(0, 2**32 - 1)
 BANK = "sample"

@@ -26,8 +26,6 @@ from perdure.stores.index.packing import (
     pair_hash,
     unpack_facts,
     unpack_tags,
-    with_columns,
-    with_links,
 )
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
@@ -269,15 +267,6 @@ def test_bodies_are_read_back() -> None:
         assert counts.tolist() == [0, 1]
 
 
-def test_columns_and_links_of_a_body_can_be_exchanged() -> None:
-    bare = Fact(
-        id="f", bank="b", text="text", tags=FACT.tags, metadata=FACT.metadata, entity_ids=FACT.entity_ids
-    )
-    body = pack_fact(bare, FEATURES, ())
-    assert with_links(with_columns(body, FACT), LINKS) == pack_fact(FACT, FEATURES, LINKS)
-    assert with_links(pack_fact(FACT, FEATURES, LINKS), ()) == pack_fact(FACT, FEATURES, ())
-
-
 def damaged(offset: int, layout: str, value: int) -> bytes:
     body = bytearray(pack_fact(FACT, FEATURES, LINKS))
     pack_into(layout, body, offset, value)
@@ -309,10 +298,6 @@ def test_a_damaged_body_is_told(body: bytes) -> None:
     sound = pack_fact(FACT, FEATURES, ())
     with pytest.raises(StoreCorrupt):
         unpack_facts([sound, body, sound])
-    with pytest.raises(StoreCorrupt):
-        with_columns(body, FACT)
-    with pytest.raises(StoreCorrupt):
-        with_links(body, LINKS)
 
 
 @pytest.mark.parametrize("body", [damaged(1, "<B", 9), damaged(2, "<B", 9), damaged(212, "<B", 9)])

@@ -1,8 +1,8 @@
-"""Maintenance in the background: clearing the traces of erased content, and changing a bank's embedder."""
+"""Maintenance in the background: clearing the traces of erased content."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from perdure.errors import Busy
 from perdure.jobs.kind import SingleStepJob, Step
@@ -27,22 +27,3 @@ def clear_traces_job(store: Store) -> SingleStepJob:
         return {}
 
     return SingleStepJob(CLEAR_TRACES, run)
-
-
-def reembed_job(reembed: Callable[[str, Callable[[float], None]], int]) -> SingleStepJob:
-    """Changes a bank over to the configured embedder; `reembed` gets the bank and a function to tell how far it is.
-
-    Run again after a crash it does its work again, which changes nothing.
-    """
-
-    def run(step: Step) -> Mapping[str, object]:
-        reached = 0.0
-
-        def report(fraction: float) -> None:
-            nonlocal reached
-            reached = fraction
-
-        step.progress = lambda: reached
-        return {"facts": reembed(step.bank, report)}
-
-    return SingleStepJob("reembed", run)

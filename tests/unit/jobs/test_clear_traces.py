@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import timedelta
 
 from job_samples import PATIENCE, START, Clock, idle_runner, take_turn
 
 from perdure.domain.operation import OperationStatus
 from perdure.domain.record import Record
-from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job, reembed_job
+from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job
 from perdure.jobs.records import LEASE, QUEUED
 from perdure.jobs.rota import Turn
 from perdure.jobs.runner import JobRunner
@@ -67,21 +66,3 @@ def test_a_shared_lease_is_respected() -> None:
     body = {"owner": "another", "expires_at": (START + timedelta(seconds=9)).isoformat()}
     store.put_shared_records([Record(kind=LEASE, id=LEASE, body=body)])
     assert take_turn(runner, "") is Turn.LATER
-
-
-def test_re_embedding_reports_its_progress_and_its_facts() -> None:
-    store = MemoryStore()
-    seen: list[int] = []
-
-    def reembed(bank: str, report: Callable[[float], None]) -> int:
-        for fraction in (0.25, 0.5):
-            report(fraction)
-            seen.append(runner.get(bank, "r").done)
-        return 9
-
-    job = reembed_job(reembed)
-    runner = idle_runner(store, job)
-    runner.submit("b", job.plan(total=PERCENT), "r")
-    take_turn(runner, "b")
-    assert seen == [25, 50]
-    assert runner.get("b", "r").result == {"facts": 9}

@@ -133,21 +133,6 @@ def pack_fact(fact: Fact, features: Features, links: Sequence[LinkEnd]) -> bytes
     )
 
 
-def with_columns(body: bytes, fact: Fact) -> bytes:
-    """The body after filter columns changed: anything but tags, metadata, entities, terms and links."""
-    _counts(body)
-    return _pack_columns(fact) + body[_COLUMNS.size :]
-
-
-def with_links(body: bytes, links: Sequence[LinkEnd]) -> bytes:
-    """The body with these links instead of its own."""
-    length, *counts, own = _counts(body)
-    kept = body[_FIXED : len(body) - own * _LINK.size]
-    return b"".join(
-        (body[: _COLUMNS.size], _FEATURES.pack(length, *counts, len(links)), kept, _pack_links(links))
-    )
-
-
 def _pack_columns(fact: Fact) -> bytes:
     happened = fact.occurred_start is not None or fact.occurred_end is not None
     first = (fact.occurred_start or fact.occurred_end) if happened else fact.mentioned_at
@@ -186,16 +171,6 @@ def _pack_links(links: Sequence[LinkEnd]) -> bytes:
     return b"".join(
         _LINK.pack(link.other, link.weight, LINK_CODES[link.kind], link.outgoing) for link in links
     )
-
-
-def _counts(body: bytes) -> tuple[float, int, int, int, int, int]:
-    """Length of the fact and counts of its parts."""
-    if len(body) < _FIXED or body[0] != VERSION:
-        raise StoreCorrupt("a fact of the index cache cannot be read")
-    length, tags, pairs, entities, terms, links = _FEATURES.unpack_from(body, _COLUMNS.size)
-    if len(body) != _FIXED + 8 * (tags + pairs + entities + terms) + _LINK.size * links:
-        raise StoreCorrupt("a fact of the index cache has not the length that it states")
-    return length, tags, pairs, entities, terms, links
 
 
 @dataclass(frozen=True, slots=True, eq=False)
