@@ -27,9 +27,9 @@ def figures(path: Path, extractor: str, recipe: str, cache: Path) -> dict[str, A
     settings = Settings.model_validate({"extractor": extractor, "recipe": recipe})
     cache.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()
-    found = evaluate(load_banks(path), settings, cache, {"budget": "mid", "max_tokens": 8192}).figures()
+    report = evaluate(load_banks(path), settings, cache, {"budget": "mid", "max_tokens": 8192}).figures()
     print(f"{path.stem} {extractor} {recipe}: {time.perf_counter() - started:.0f} s", flush=True)
-    return found
+    return report
 
 
 def section(command: str, path: Path, rows: dict[str, dict[str, Any]], load: float) -> list[str]:

@@ -45,7 +45,7 @@ class Sampler:
     random: Random
     bank: str = "sample"
     count: int = 0
-    made: list[str] = field(default_factory=list)
+    drawn_ids: list[str] = field(default_factory=list)
     """Ids of the facts drawn so far."""
 
     def moment(self) -> datetime:
@@ -84,7 +84,7 @@ class Sampler:
         entities = self.some(ENTITIES)
         words = " ".join(random.choices(WORDS, k=random.randrange(1, 8)))
         ident = f"f{random.randrange(10_000):04d}-{self.count:05d}"
-        self.made.append(ident)
+        self.drawn_ids.append(ident)
         return Fact(
             id=ident,
             bank=self.bank,
@@ -140,11 +140,11 @@ class Sampler:
 
     def links(self, count: int) -> list[Link]:
         """Links between facts drawn so far."""
-        if len(self.made) < 2:
+        if len(self.drawn_ids) < 2:
             return []
         links = []
         for _ in range(count):
-            source, target = self.random.sample(self.made, 2)
+            source, target = self.random.sample(self.drawn_ids, 2)
             kind = self.random.choice(list(LinkKind))
             links.append(Link(source, target, kind, self.random.randrange(1, 65) / 64))
         return links
@@ -221,7 +221,7 @@ class Sampler:
     def probes(self) -> list[Probe]:
         """One probe of each kind."""
         random = self.random
-        seeds = random.sample(self.made, min(len(self.made), 3))
+        seeds = random.sample(self.drawn_ids, min(len(self.drawn_ids), 3))
         entities = {ident: random.choice((0.5, 1.0)) for ident in self.some(ENTITIES)}
         cap = random.choice((2, 1000))
         window = Window(*self.span())

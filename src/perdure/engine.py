@@ -102,7 +102,7 @@ class Perdure:
         if database is not None:
             overrides["database"] = str(database)
         named = {"embedder": embedder, "reranker": reranker, "extractor": extractor, "tokens": tokens}
-        overrides.update({name: given for name, given in named.items() if isinstance(given, str)})
+        overrides.update({name: component for name, component in named.items() if isinstance(component, str)})
         own = OwnComponents(
             store=store,
             embedder=None if isinstance(embedder, str) else embedder,

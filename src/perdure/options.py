@@ -108,7 +108,6 @@ class SettingOptions(TypedDict, total=False):
     models_folder: Path | str | None
     allow_download: bool
     threads: int
-    blas_threads: int
     embedding_url: str
     embedding_model: str
     embedding_dimensions: int

@@ -51,9 +51,6 @@ class Settings(BaseSettings):
     models_folder: Path | None = Field(None, description="Folder with model files, looked at first")
     allow_download: bool = False
     threads: int = Field(0, ge=0, description="Model runs at once; 0 takes the number of cores")
-    blas_threads: int = Field(
-        1, ge=0, description="Threads of numpy's BLAS in servers and commands; 0 leaves them alone"
-    )
     embedding_url: str = ""
     embedding_model: str = ""
     embedding_dimensions: int = Field(0, ge=0)

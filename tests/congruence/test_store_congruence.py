@@ -56,7 +56,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, St
 @pytest.mark.parametrize("seed", range(12))
 def test_every_channel_agrees_under_every_filter(filled: tuple[Store, Store, Sampler], seed: int) -> None:
     oracle, store, sampler = filled
-    asking = Sampler(Random(1000 + seed), bank=sampler.bank, made=sampler.made)
+    asking = Sampler(Random(1000 + seed), bank=sampler.bank, drawn_ids=sampler.drawn_ids)
     for probe in asking.probes():
         for limit in (1, 10, 1000):
             assert_same_search(oracle, store, sampler.bank, probe, asking.filter(), limit)
@@ -121,10 +121,10 @@ def test_large_banks_find_nearly_all_of_the_nearest(large: tuple[Store, np.ndarr
     shares = []
     for query in queries:
         unit = query / np.linalg.norm(query)
-        found = search(store, SemanticProbe(unit), CURRENT, 100)
-        assert len(found) == 100
-        assert all(first.score >= second.score for first, second in itertools.pairwise(found))
-        shares.append(len(set(ids(found)) & set(exact(vectors, unit, 100))) / 100)
+        hits = search(store, SemanticProbe(unit), CURRENT, 100)
+        assert len(hits) == 100
+        assert all(first.score >= second.score for first, second in itertools.pairwise(hits))
+        shares.append(len(set(ids(hits)) & set(exact(vectors, unit, 100))) / 100)
     assert np.mean(shares) > 0.97
     assert min(shares) > 0.85
 

@@ -83,9 +83,9 @@ def test_a_new_fact_can_be_closed_and_close_through_what_absorbed_it(any_store: 
             Closure(fact_id="no", retired_at=NOW),
         ],
     )
-    old, late, known = facts(any_store, "old", "late", "known")
+    old, late, stated = facts(any_store, "old", "late", "known")
     assert (old.superseded_by, late.superseded_by, late.retired_at) == ("known", "known", NOW)
-    assert known.retired_at is None
+    assert stated.retired_at is None
 
 
 def make_new(fact_id: str) -> NewFact:

@@ -197,8 +197,8 @@ def test_deleting_rows_alone_leaves_traces_that_clearing_removes(store: SqliteSt
     erased = [written[key] for key in keys]
     for key in keys:
         erase(store, key)
-    held = bytes_of(folder)
-    assert any(part in held for content in erased for part in content.in_bytes())
+    file_bytes = bytes_of(folder)
+    assert any(part in file_bytes for content in erased for part in content.in_bytes())
     before = rows_of(folder / "memory.db")
     assert store.clear_traces() is Traces.CLEARED
     assert_erased(folder, *erased)
@@ -419,8 +419,8 @@ def check_after_kill(folder: Path, begun: set[str], done: set[str]) -> None:
             assert reading.stats().facts == store_worker.FACTS * len(living), "a document is half there"
         assert not living & done, "an acknowledged erasure is undone"
         cleared = begun - living if store.traces() is Traces.CLEARED else done
-        held = bytes_of(folder)
-        assert not [key for key in cleared if f"{key} fact 0 ".encode() in held]
+        file_bytes = bytes_of(folder)
+        assert not [key for key in cleared if f"{key} fact 0 ".encode() in file_bytes]
 
 
 def test_an_erasure_killed_in_the_middle_harms_nothing(folder: Path) -> None:

@@ -168,9 +168,9 @@ def run_kills(tmp_path: Path, kills: int, facts: int) -> None:
         process.communicate()
         with closing(sqlite3.connect(path)) as raw:
             assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        found = shape(path)
-        outcomes.add(found[0])
-        assert found == old_shape or found[0] == migrate.SCHEMA
+        left_behind = shape(path)
+        outcomes.add(left_behind[0])
+        assert left_behind == old_shape or left_behind[0] == migrate.SCHEMA
         SqliteStore.open(path).close()
         assert rows_of(path) == right
     assert 3 in outcomes

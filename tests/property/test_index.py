@@ -32,15 +32,15 @@ EVERYTHING = Filter(now=START, include_closed=True, include_expired=True)
 
 def assert_answers(feed: ListFeed, index: BankIndex, probe: Probe, where: Filter, limit: int) -> None:
     """As the oracle, and ties in recorded order."""
-    found = snapshot(index, feed).search(probe, where, limit, feed.entity_names(ENTITIES))
+    hits = snapshot(index, feed).search(probe, where, limit, feed.entity_names(ENTITIES))
     expected = expected_hits(feed, probe, where, limit)
     coded = isinstance(probe, SemanticProbe) and vectors.EXACT_UP_TO < 20_000
     try:
-        assert_same_hits(expected, found, 0.02 if coded else 1e-5)
+        assert_same_hits(expected, hits, 0.02 if coded else 1e-5)
     except AssertionError as error:
-        raise AssertionError(f"{error}\n{probe}\n{where}\nexpected {expected}\nfound    {found}") from error
+        raise AssertionError(f"{error}\n{probe}\n{where}\nexpected {expected}\nfound    {hits}") from error
     if not isinstance(probe, TemporalProbe):
-        for first, second in pairwise(found):
+        for first, second in pairwise(hits):
             numbers = feed.number(first.fact_id), feed.number(second.fact_id)
             assert (-first.score, numbers[0]) < (-second.score, numbers[1])
 
@@ -64,7 +64,7 @@ def selections(sampler: Sampler, where: Filter) -> Iterator[Selection]:
 def another(sampler: Sampler) -> NewFact:
     """A fact whose id is not linked with."""
     new = sampler.new_fact()
-    sampler.made.remove(new.fact.id)
+    sampler.drawn_ids.remove(new.fact.id)
     return new
 
 
@@ -84,14 +84,14 @@ class IndexMachine(RuleBasedStateMachine):
         self.patched.undo()
 
     def pick(self) -> str:
-        return self.sampler.random.choice(self.sampler.made)
+        return self.sampler.random.choice(self.sampler.drawn_ids)
 
     @rule(count=st.integers(1, 12), links=st.integers(0, 10))
     def insert(self, count: int, links: int) -> None:
         facts = [self.sampler.new_fact() for _ in range(count)]
         self.feed.insert(facts, self.sampler.links(links))
 
-    @precondition(lambda self: self.sampler.made)
+    @precondition(lambda self: self.sampler.drawn_ids)
     @rule()
     def close(self) -> None:
         fact_id = self.pick()
@@ -100,13 +100,13 @@ class IndexMachine(RuleBasedStateMachine):
         other = self.sampler.random.choice((None, "another"))
         self.feed.close(fact_id, retired_at=retired, superseded_by=other, topic="closed", ordinal=7)
 
-    @precondition(lambda self: self.sampler.made)
+    @precondition(lambda self: self.sampler.drawn_ids)
     @rule(count=st.integers(1, 3))
     def rewrite(self, count: int) -> None:
         for fact_id in {self.pick() for _ in range(count)}:
             self.feed.rewrite(fact_id, another(self.sampler))
 
-    @precondition(lambda self: len(self.sampler.made) > 2)
+    @precondition(lambda self: len(self.sampler.drawn_ids) > 2)
     @rule(links=st.integers(1, 5))
     def link(self, links: int) -> None:
         self.feed.insert([], self.sampler.links(links))
@@ -118,18 +118,18 @@ class IndexMachine(RuleBasedStateMachine):
         ids = [self.feed.facts[number].fact.id for number in (source, target)]
         self.feed.insert([], [Link(*ids, kind, weight)])
 
-    @precondition(lambda self: self.sampler.made)
+    @precondition(lambda self: self.sampler.drawn_ids)
     @rule(count=st.integers(1, 3), again=st.booleans())
     def delete(self, count: int, again: bool) -> None:
         for fact_id in {self.pick() for _ in range(count)}:
             self.feed.delete(fact_id)
-            self.sampler.made.remove(fact_id)
+            self.sampler.drawn_ids.remove(fact_id)
             if again:
                 new = another(self.sampler)
                 self.feed.insert([replace(new, fact=replace(new.fact, id=fact_id))])
-                self.sampler.made.append(fact_id)
+                self.sampler.drawn_ids.append(fact_id)
 
-    @precondition(lambda self: self.sampler.made)
+    @precondition(lambda self: self.sampler.drawn_ids)
     @rule()
     def replace_vectors(self) -> None:
         self.feed.put_vectors(
@@ -143,7 +143,7 @@ class IndexMachine(RuleBasedStateMachine):
     def drop_changes(self) -> None:
         self.feed.drop_changes()
 
-    @precondition(lambda self: self.sampler.made)
+    @precondition(lambda self: self.sampler.drawn_ids)
     @rule(limit=st.sampled_from((1, 7, 1000)))
     def ask(self, limit: int) -> None:
         where = self.sampler.filter()
@@ -237,10 +237,10 @@ def test_an_older_snapshot_keeps_its_answers() -> None:
     probes = [probe for probe in sampler.probes() if not isinstance(probe, TemporalProbe)]
     older = snapshot(index, feed)
     before = [older.search(probe, EVERYTHING, 50) for probe in probes]
-    removed = sampler.made[:3]
+    removed = sampler.drawn_ids[:3]
     for _ in range(5):
         feed.insert([sampler.new_fact() for _ in range(9)], sampler.links(20))
-        feed.rewrite(sampler.made[10], another(sampler))
+        feed.rewrite(sampler.drawn_ids[10], another(sampler))
         snapshot(index, feed).search(probes[0], EVERYTHING, 5)
     for fact_id in removed:
         feed.delete(fact_id)
@@ -284,8 +284,8 @@ def test_threads_search_while_the_bank_grows() -> None:
             for step in range(40):
                 feed.insert([sampler.new_fact() for _ in range(3)], sampler.links(6))
                 if step % 5 == 4:
-                    feed.rewrite(sampler.made[step], another(sampler))
-                    feed.delete(sampler.made.pop(0))
+                    feed.rewrite(sampler.drawn_ids[step], another(sampler))
+                    feed.delete(sampler.drawn_ids.pop(0))
         finally:
             done.set()
         for one in asking:
@@ -323,10 +323,10 @@ def test_a_large_view_finds_nearly_all_of_the_nearest(large: tuple[ListFeed, Ban
     feed, index, matrix = large
     shares = []
     for query in matrix[::600]:
-        found = snapshot(index, feed).search(SemanticProbe(query), EVERYTHING, 20)
+        hits = snapshot(index, feed).search(SemanticProbe(query), EVERYTHING, 20)
         cosines = matrix @ query
-        shares.append(len({int(hit.fact_id) for hit in found} & set(np.argsort(-cosines)[:20].tolist())) / 20)
-        for hit in found:
+        shares.append(len({int(hit.fact_id) for hit in hits} & set(np.argsort(-cosines)[:20].tolist())) / 20)
+        for hit in hits:
             assert hit.score == pytest.approx(float(cosines[int(hit.fact_id)]), abs=5e-3)
     assert np.mean(shares) > 0.97
 
@@ -338,8 +338,8 @@ def test_windows_of_a_large_view_are_ordered_by_similarity(
     monkeypatch.setattr("perdure.stores.index.temporal.RESCORED", 800)
     window = Window(START, START.replace(day=16))
     probe = TemporalProbe(window, vector=matrix[3], slices=1)
-    found = snapshot(index, feed).search(probe, EVERYTHING, 50)
+    hits = snapshot(index, feed).search(probe, EVERYTHING, 50)
     inside = [number for number in range(len(matrix)) if number % 28 < 15]
     order = np.argsort(-(matrix[inside] @ matrix[3]))[:50]
     nearest = {f"{inside[position]:05d}" for position in order.tolist()}
-    assert len(nearest & {hit.fact_id for hit in found}) >= 45
+    assert len(nearest & {hit.fact_id for hit in hits}) >= 45

@@ -54,7 +54,7 @@ class PolicyMachine(RuleBasedStateMachine):
         assert commit(store, changes) == commit(self.oracle, changes)
 
     def pick(self, count: int) -> list[Fact]:
-        drawn = self.sampler.random.sample(self.sampler.made, min(count, len(self.sampler.made)))
+        drawn = self.sampler.random.sample(self.sampler.drawn_ids, min(count, len(self.sampler.drawn_ids)))
         with self.oracle.reading(BANK) as reading:
             return reading.facts(drawn)
 
@@ -72,14 +72,14 @@ class PolicyMachine(RuleBasedStateMachine):
         facts = [self.sampler.new_fact() for _ in range(count)]
         self.commit(FactChanges(bank=BANK, model=MODEL, facts=facts, links=self.sampler.links(links)))
 
-    @precondition(lambda self: self.sampler.made)
+    @precondition(lambda self: self.sampler.drawn_ids)
     @rule(superseded=st.booleans())
     def close(self, superseded: bool) -> None:
         new = self.sampler.new_fact()
         closures = [self.closure(fact, new.fact.id if superseded else None) for fact in self.pick(2)]
         self.commit(FactChanges(bank=BANK, model=MODEL, facts=[new], closures=closures))
 
-    @precondition(lambda self: self.sampler.made)
+    @precondition(lambda self: self.sampler.drawn_ids)
     @rule(reopens=st.booleans())
     def prove_and_update(self, reopens: bool) -> None:
         random = self.sampler.random
@@ -123,12 +123,12 @@ class PolicyMachine(RuleBasedStateMachine):
         removed = [] if joins else [self.sampler.random.choice(ENTITIES)]
         self.commit(FactChanges(bank=BANK, entities=entities, added_mentions=added, removed_entities=removed))
 
-    @precondition(lambda self: self.sampler.made)
+    @precondition(lambda self: self.sampler.drawn_ids)
     @rule(what=st.sampled_from(("fact", "document", "entity", "everything")))
     def forget(self, what: str) -> None:
         random = self.sampler.random
         target = {
-            "fact": Target(fact_id=random.choice(self.sampler.made)),
+            "fact": Target(fact_id=random.choice(self.sampler.drawn_ids)),
             "document": Target(document_id=random.choice(DOCUMENTS)),
             "entity": Target(entity_id=random.choice(ENTITIES)),
             "everything": Target(everything=True),

@@ -60,7 +60,7 @@ class StoreMachine(RuleBasedStateMachine):
                 act(tx)
 
     def pick(self, count: int) -> list[str]:
-        drawn = self.sampler.made
+        drawn = self.sampler.drawn_ids
         return self.sampler.random.sample(drawn, min(count, len(drawn)))
 
     def stored(self, count: int) -> list[Fact]:
@@ -83,14 +83,14 @@ class StoreMachine(RuleBasedStateMachine):
         joined = self.sampler.links(links)
         self.write(lambda tx: (tx.insert_facts(facts), tx.put_links(joined)))
 
-    @precondition(lambda self: self.sampler.made)
+    @precondition(lambda self: self.sampler.drawn_ids)
     @rule()
     def close_some(self) -> None:
         closed = [self.ended(fact) for fact in self.stored(2)]
         new = self.sampler.new_fact()
         self.write(lambda tx: (tx.update_facts(closed), tx.insert_facts([new])))
 
-    @precondition(lambda self: self.sampler.made)
+    @precondition(lambda self: self.sampler.drawn_ids)
     @rule()
     def edit(self) -> None:
         edited = [
@@ -101,7 +101,7 @@ class StoreMachine(RuleBasedStateMachine):
         links = self.sampler.links(2)
         self.write(lambda tx: (tx.update_facts(edited), tx.put_features(features), tx.put_links(links)))
 
-    @precondition(lambda self: self.sampler.made)
+    @precondition(lambda self: self.sampler.drawn_ids)
     @rule(replacing=st.booleans())
     def prove(self, replacing: bool) -> None:
         proofs = [
@@ -113,14 +113,14 @@ class StoreMachine(RuleBasedStateMachine):
         else:
             self.write(lambda tx: tx.add_proofs(proofs))
 
-    @precondition(lambda self: self.sampler.made)
+    @precondition(lambda self: self.sampler.drawn_ids)
     @rule()
     def recall_some(self) -> None:
         recalls = [(fact_id, self.time) for fact_id in self.pick(3) * 2]
         for store in (self.oracle, self.store):
             store.record_recalls(BANK, recalls)
 
-    @precondition(lambda self: self.sampler.made)
+    @precondition(lambda self: self.sampler.drawn_ids)
     @rule(count=st.integers(1, 3))
     def delete(self, count: int) -> None:
         doomed, entity = self.pick(count), self.sampler.random.choice(ENTITIES)
@@ -139,7 +139,7 @@ class StoreMachine(RuleBasedStateMachine):
     def furnish_again(self) -> None:
         self.write(self.furnish)
 
-    @precondition(lambda self: self.sampler.made)
+    @precondition(lambda self: self.sampler.drawn_ids)
     @rule()
     def change_model(self) -> None:
         model = EmbeddingModel(f"model of {self.time}", MODEL.dimensions)
@@ -161,7 +161,7 @@ class StoreMachine(RuleBasedStateMachine):
 
         def act(tx: Transaction) -> None:
             tx.insert_facts(facts)
-            tx.delete_facts(self.sampler.made)
+            tx.delete_facts(self.sampler.drawn_ids)
             raise LookupError
 
         for store in (self.oracle, self.store):

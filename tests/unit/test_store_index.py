@@ -129,26 +129,26 @@ def test_postings_of_several_keys(size: int) -> None:
     random = np.random.default_rng(size)
     keys, items = random.integers(0, 300, size).astype(np.uint64), random.permutation(size)
     weights = random.random(size).astype(np.float32)
-    held = postings.Postings()
+    index = postings.Postings()
     for part in np.array_split(np.arange(size), [size * 9 // 10, size * 99 // 100]):
-        held = held.add(keys[part], items[part], weights[part])
+        index = index.add(keys[part], items[part], weights[part])
     asked = np.array([5, 299, 0, 1000, 17], np.uint64)
     expected = sorted(
         (position, int(items[one]), float(weights[one]))
         for position, key in enumerate(asked.tolist())
         for one in np.flatnonzero(keys == key).tolist()
     )
-    found = held.of_all(asked)
-    assert sorted(zip(*(column.tolist() for column in found), strict=True)) == expected
-    assert held.counts(asked).tolist() == [int((keys == key).sum()) for key in asked.tolist()]
+    gathered = index.of_all(asked)
+    assert sorted(zip(*(column.tolist() for column in gathered), strict=True)) == expected
+    assert index.counts(asked).tolist() == [int((keys == key).sum()) for key in asked.tolist()]
     for position, key in enumerate(asked.tolist()):
-        one = zip(*(column.tolist() for column in held.of(key)), strict=True)
+        one = zip(*(column.tolist() for column in index.of(key)), strict=True)
         assert sorted(one) == [(item, weight) for at, item, weight in expected if at == position]
-    distinct, position, item = held.entries()
+    distinct, position, item = index.entries()
     assert sorted(zip(distinct[position].tolist(), item.tolist(), strict=True)) == sorted(
         zip(keys.tolist(), items.tolist(), strict=True)
     )
-    even = held.where(lambda keys, items: items % 2 == 0)
+    even = index.where(lambda keys, items: items % 2 == 0)
     assert even.counts(asked).tolist() == [int((items[keys == key] % 2 == 0).sum()) for key in asked.tolist()]
 
 

@@ -29,7 +29,7 @@ def forget_names(tx: Transaction, erased: Mapping[str, Fact], wordings: Wordings
             for entity_id in lost.keys() & set(fact.entity_ids):
                 members[entity_id].append(fact)
     tx.delete_entities([entity_id for entity_id in lost if entity_id not in members])
-    names = _HeldNames(tx, [*erased.values(), *(fact for facts in members.values() for fact in facts)])
+    names = _NamesInFacts(tx, [*erased.values(), *(fact for facts in members.values() for fact in facts)])
     entities: list[KeyedEntity] = []
     changed: dict[str, Fact] = {}
     for keyed in tx.entities(ids=list(members)):
@@ -53,8 +53,8 @@ def forget_names(tx: Transaction, erased: Mapping[str, Fact], wordings: Wordings
     tx.update_facts(list(changed.values()))
 
 
-class _HeldNames:
-    """Which of an entity's names facts hold."""
+class _NamesInFacts:
+    """Which of an entity's names occur in facts."""
 
     def __init__(self, tx: Transaction, facts: Iterable[Fact]) -> None:
         documents = dict.fromkeys(fact.document_id for fact in facts if fact.document_id is not None)
@@ -66,21 +66,21 @@ class _HeldNames:
         """The names that erased facts hold and no staying one does."""
         names = [entity.name, *entity.aliases]
         quoting = {name for name in names if scrub(name, wordings) != name}
-        gone = quoting | {name for fact in erased for name in self._held(fact, entity.id, names)}
+        gone = quoting | {name for fact in erased for name in self._names_in(fact, entity.id, names)}
         for fact in staying:
             if not gone:
                 break
             in_words = self._in_words(fact, names)
-            gone -= in_words or self._held(fact, entity.id, names) - quoting
+            gone -= in_words or self._names_in(fact, entity.id, names) - quoting
         return gone
 
     def fullest(self, entity_id: str, names: Sequence[str], facts: Sequence[Fact]) -> str | None:
         """The name of most words that one of the facts holds, or else any."""
-        held = {name for fact in facts for name in self._held(fact, entity_id, names)}
-        chosen = [name for name in names if name in held] or names
+        in_facts = {name for fact in facts for name in self._names_in(fact, entity_id, names)}
+        chosen = [name for name in names if name in in_facts] or names
         return max(chosen, key=lambda name: len(name_tokens(name)), default=None)
 
-    def _held(self, fact: Fact, entity_id: str, names: Sequence[str]) -> set[str]:
+    def _names_in(self, fact: Fact, entity_id: str, names: Sequence[str]) -> set[str]:
         """The names in the fact's words; where there is none (the caller named the entity), the one stored with the fact."""
         in_words = self._in_words(fact, names)
         if in_words or len(fact.entities) != len(fact.entity_ids):

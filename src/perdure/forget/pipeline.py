@@ -143,8 +143,8 @@ def _erase_facts(tx: Transaction, facts: Sequence[Fact]) -> _Erased:
     erased = {fact.id: fact for fact in facts}
     derived = list(facts)
     while derived:
-        found = tx.find_facts(FactsWhere(source_fact_ids=[fact.id for fact in derived]))
-        derived = [fact for fact in found if fact.id not in erased]
+        synthesised = tx.find_facts(FactsWhere(source_fact_ids=[fact.id for fact in derived]))
+        derived = [fact for fact in synthesised if fact.id not in erased]
         erased |= {fact.id: fact for fact in derived}
     if not erased:
         return _Erased(existed=False)

@@ -113,10 +113,14 @@ def scrub_features(fact: Fact, features: Features, erased: ErasedWords) -> Featu
     own = scrub_own_passage(fact, features.passage, erased.wordings)
     in_context = _scrub_pieces(fact, scrub(features.passage_in_context, erased.wordings), erased.pieces)
     doubtful = {term: weight for term, weight in features.terms.items() if term in erased.terms}
-    held = own_terms(fact, doubtful, fact.context, own, in_context) if doubtful else {}
-    terms = {term: weight for term, weight in features.terms.items() if term in held or term not in doubtful}
-    held_words = plain_words(f"{own or fact.text} {fact.source_text}") if erased.words else ()
-    words = tuple(word for word in features.words if word in held_words or word not in erased.words)
+    remaining_terms = own_terms(fact, doubtful, fact.context, own, in_context) if doubtful else {}
+    terms = {
+        term: weight
+        for term, weight in features.terms.items()
+        if term in remaining_terms or term not in doubtful
+    }
+    remaining_words = plain_words(f"{own or fact.text} {fact.source_text}") if erased.words else ()
+    words = tuple(word for word in features.words if word in remaining_words or word not in erased.words)
     scrubbed = (own, in_context, len(terms), len(words))
     before = (features.passage, features.passage_in_context, len(features.terms), len(features.words))
     if scrubbed == before:

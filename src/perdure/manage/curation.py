@@ -11,7 +11,7 @@ from perdure.domain.fact import Document, Entity, Fact
 from perdure.domain.item import check_tags, check_text
 from perdure.errors import InvalidInput, NotFound
 from perdure.manage.entities import EntityEdit, merge_two, split_one
-from perdure.manage.fields import annotations_of, read_field
+from perdure.manage.fields import field_types, read_field
 from perdure.ports.store import FactsWhere, NewFact, Rows, Transaction
 from perdure.retain.commit import Closure, FactChanges, apply_changes
 from perdure.retain.components import RetainComponents
@@ -41,8 +41,8 @@ _FIXED = frozenset(
         "source_fact_ids",
     ]
 )
-_ANNOTATIONS = annotations_of(Fact)
-CHANGEABLE = frozenset(_ANNOTATIONS) - _FIXED
+_FIELD_TYPES = field_types(Fact)
+CHANGEABLE = frozenset(_FIELD_TYPES) - _FIXED
 
 
 def update_fact(components: RetainComponents, bank: str, fact_id: str, changes: Mapping[str, object]) -> Fact:
@@ -123,7 +123,7 @@ def _value(name: str, value: object) -> object:
         check_text(name, value)
     if name == "tags":
         check_tags(value)
-    return read_field(name, _ANNOTATIONS[name], value)
+    return read_field(name, _FIELD_TYPES[name], value)
 
 
 def retag_document(

@@ -108,5 +108,5 @@ def _repoint(fact: Fact, old: Entity, new: Entity) -> Fact:
 def _renamed(name: str | None, old: Entity, new: Entity) -> str | None:
     if name is None:
         return None
-    names = {normal_name(known) for known in (old.name, *old.aliases, new.name, *new.aliases)}
+    names = {normal_name(alias) for alias in (old.name, *old.aliases, new.name, *new.aliases)}
     return new.name if normal_name(name) in names else name

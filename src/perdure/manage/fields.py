@@ -1,4 +1,4 @@
-"""Fields of stored objects as plain JSON values and back, read and checked by their annotations."""
+"""Fields of stored objects as plain JSON values and back, read and checked by their types."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from math import isfinite
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 import numpy as np
 
@@ -15,14 +15,23 @@ from perdure.domain.bank import Disposition, EmbeddingModel
 from perdure.domain.fact import FactType, LinkKind, Tier, TurnSpan
 from perdure.domain.time import parse_instant
 from perdure.errors import InvalidInput
+from perdure.ports.embedder import Vector
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 T = TypeVar("T")
 
 
-def to_plain(value: Any) -> Any:
-    """Objects, dates, sets, bytes and vectors as JSON values; defaults are written too, so that files explain themselves."""
-    if is_dataclass(value):
-        return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
+def plain_fields(item: DataclassInstance) -> dict[str, object]:
+    """All fields of an object as JSON values; defaults are written too, so that files explain themselves."""
+    return {field.name: to_plain(getattr(item, field.name)) for field in fields(item)}
+
+
+def to_plain(value: object) -> object:
+    """Objects, dates, sets, bytes and vectors as JSON values."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain_fields(value)
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, frozenset):
@@ -36,28 +45,30 @@ def to_plain(value: Any) -> Any:
     return base64.b64encode(value).decode() if isinstance(value, bytes) else value
 
 
-def from_plain(kind: type[T], body: Mapping[str, Any], /, **own: object) -> T:
+def from_plain(kind: type[T], body: Mapping[str, object], /, **own: object) -> T:
     """An object made of plain values and of fields that are whole already; raises InvalidInput naming what does not fit."""
-    annotations = annotations_of(kind)
-    unknown = sorted(body.keys() - annotations.keys())
+    types = field_types(kind)
+    unknown = sorted(body.keys() - types.keys())
     if unknown:
-        raise InvalidInput(unknown[0], "one of " + ", ".join(sorted(annotations)))
-    read = {
-        name: read_field(name, annotations[name], value) for name, value in body.items() if name not in own
-    }
+        raise InvalidInput(unknown[0], "one of " + ", ".join(sorted(types)))
+    read = {name: read_field(name, types[name], value) for name, value in body.items() if name not in own}
     return kind(**{**read, **own})
 
 
-def annotations_of(kind: Any) -> dict[str, str]:
-    """The annotations of a dataclass by field, as they are written."""
-    return {field.name: str(field.type) for field in fields(kind)}
+def field_types(kind: type[object]) -> Mapping[str, object]:
+    """The types of a dataclass by field."""
+    if kind not in _FIELD_TYPES:
+        _FIELD_TYPES[kind] = get_type_hints(kind)
+    return _FIELD_TYPES[kind]
 
 
-def read_field(name: str, annotation: str, value: Any) -> Any:
-    """The value of a field; raises InvalidInput naming the field when it is of another kind."""
-    form = _FORMS.get(annotation)
-    if form is None:
-        return value
+_FIELD_TYPES: dict[type[object], Mapping[str, object]] = {}
+"""Types of fields that were asked for before: to find them takes longer than to read an object."""
+
+
+def read_field(name: str, of_type: object, value: object) -> object:
+    """The value of a field; raises InvalidInput naming the field when it is of another type."""
+    form = _FORMS[of_type]
     try:
         read = form.read(value)
     except (TypeError, ValueError, AttributeError, KeyError) as error:
@@ -69,7 +80,7 @@ def read_field(name: str, annotation: str, value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """What the fields of an annotation hold, and how it is read."""
+    """What a field of some type looks like in JSON, and how it is read."""
 
     expected: str
     fits: Callable[[Any], bool]
@@ -126,35 +137,35 @@ def _vector(data: str) -> Any:
     return np.frombuffer(base64.b64decode(data), dtype="<f4").astype(np.float32)
 
 
-_FORMS: Mapping[str, _Form] = {
-    "str": _Form("text", _is_text),
-    "str | None": _Form("text", _or_none(_is_text, True)),
-    "int": _Form("an integer", _is_integer),
-    "float": _Form("a number", _is_number),
-    "float | None": _Form("a number", _or_none(_is_number, True)),
-    "datetime | None": _Form("an ISO 8601 date or datetime", _always, lambda value: parse_instant(value, "")),
-    "tuple[str, ...]": _Form("a list of texts", _are_texts, lambda values: tuple(_listed(values))),
-    "frozenset[str]": _Form("a list of texts", _are_texts, lambda values: frozenset(_listed(values))),
-    "tuple[datetime, ...]": _Form(
-        "dates", _always, lambda values: tuple(map(datetime.fromisoformat, values))
-    ),
-    "Mapping[str, str]": _Form("texts by name", _are_texts_by_name),
-    "Mapping[str, float]": _Form("numbers by name", _are_numbers_by_name),
-    "bytes": _Form("bytes in base64", _always, base64.b64decode),
-    "Mapping[str, Vector]": _Form(
+_FORMS: Mapping[object, _Form] = {
+    str: _Form("text", _is_text),
+    str | None: _Form("text", _or_none(_is_text, True)),
+    int: _Form("an integer", _is_integer),
+    float: _Form("a number", _is_number),
+    float | None: _Form("a number", _or_none(_is_number, True)),
+    datetime | None: _Form("an ISO 8601 date or datetime", _always, lambda value: parse_instant(value, "")),
+    tuple[str, ...]: _Form("a list of texts", _are_texts, lambda values: tuple(_listed(values))),
+    frozenset[str]: _Form("a list of texts", _are_texts, lambda values: frozenset(_listed(values))),
+    tuple[datetime, ...]: _Form("dates", _always, lambda values: tuple(map(datetime.fromisoformat, values))),
+    bool: _Form("true or false", lambda value: isinstance(value, bool)),
+    Mapping[str, object]: _Form("values by name", lambda value: isinstance(value, Mapping)),
+    Mapping[str, str]: _Form("texts by name", _are_texts_by_name),
+    Mapping[str, float]: _Form("numbers by name", _are_numbers_by_name),
+    bytes: _Form("bytes in base64", _always, base64.b64decode),
+    Mapping[str, Vector]: _Form(
         "vectors of finite numbers in base64",
         _are_finite,
         lambda views: {view: _vector(data) for view, data in views.items()},
     ),
-    "FactType": _Form("one of " + ", ".join(FactType), _always, FactType),
-    "Tier": _Form("one of " + ", ".join(Tier), _always, Tier),
-    "LinkKind": _Form("one of " + ", ".join(LinkKind), _always, LinkKind),
-    "Disposition": _Form("a disposition", _always, lambda body: from_plain(Disposition, body)),
-    "EmbeddingModel | None": _Form(
+    FactType: _Form("one of " + ", ".join(FactType), _always, FactType),
+    Tier: _Form("one of " + ", ".join(Tier), _always, Tier),
+    LinkKind: _Form("one of " + ", ".join(LinkKind), _always, LinkKind),
+    Disposition: _Form("a disposition", _always, lambda body: from_plain(Disposition, body)),
+    EmbeddingModel | None: _Form(
         "a model", _always, _or_none(lambda body: from_plain(EmbeddingModel, body), None)
     ),
-    "tuple[TurnSpan, ...]": _Form(
+    tuple[TurnSpan, ...]: _Form(
         "turns", _always, lambda spans: tuple(from_plain(TurnSpan, span) for span in spans)
     ),
 }
-"""What fields hold, by their annotation; others are taken as they are."""
+"""By the type of a field; a field of another type is a mistake of ours, and fails every test that reads one."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from perdure.domain.bank import Bank, EmbeddingModel, check_bank_id
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
@@ -14,7 +15,7 @@ from perdure.domain.filter import Filter
 from perdure.domain.item import UNFINISHED_DOCUMENT
 from perdure.domain.record import Record
 from perdure.errors import Conflict, InvalidInput
-from perdure.manage.fields import annotations_of, from_plain, to_plain
+from perdure.manage.fields import field_types, from_plain, plain_fields
 from perdure.ports.store import Features, KeyedEntity, NewFact, Order, Proof, Reading, Selection, Store
 
 FORMAT = "perdure-bank"
@@ -42,18 +43,18 @@ def export_bank(store: Store, bank: str, now: datetime) -> Iterator[str]:
         documents = reading.documents()
         unfinished = reading.records(UNFINISHED_DOCUMENT)
         entities = reading.entities()
-    yield _line("bank", {**to_plain(stored), "format": FORMAT, "version": VERSION})
+    yield _line("bank", {**plain_fields(stored), "format": FORMAT, "version": VERSION})
     for document in documents:
-        yield _line("document", to_plain(document))
+        yield _line("document", plain_fields(document))
     for record in unfinished:
-        yield _line("unfinished", {"id": record.id, **to_plain(record.body)})
+        yield _line("unfinished", {"id": record.id, **record.body})
     for document in documents:
         with store.reading(bank) as reading:
             chunks = reading.chunks(document_id=document.id)
         for chunk in chunks:
-            yield _line("chunk", to_plain(chunk))
+            yield _line("chunk", plain_fields(chunk))
     for keyed in entities:
-        yield _line("entity", {**to_plain(keyed.entity), "keys": list(keyed.keys)})
+        yield _line("entity", {**plain_fields(keyed.entity), "keys": list(keyed.keys)})
     exported: set[str] = set()
     for page in _pages(store, bank, now):
         with store.reading(bank) as reading:
@@ -70,9 +71,12 @@ def _fact_lines(reading: Reading, page: Sequence[Fact]) -> list[str]:
     links = [link for link in reading.links(ids) if link.source in features]
     proofs = [proof for of_fact in reading.proofs(ids).values() for proof in of_fact]
     return [
-        *(_line("fact", {**to_plain(fact), "features": to_plain(features[fact.id])}) for fact in facts),
-        *(_line("link", {"link": link.kind, **_without(to_plain(link), "kind")}) for link in links),
-        *(_line("proof", to_plain(proof)) for proof in proofs),
+        *(
+            _line("fact", {**plain_fields(fact), "features": plain_fields(features[fact.id])})
+            for fact in facts
+        ),
+        *(_line("link", {"link": link.kind, **_without(plain_fields(link), "kind")}) for link in links),
+        *(_line("proof", plain_fields(proof)) for proof in proofs),
     ]
 
 
@@ -109,80 +113,100 @@ def import_bank(store: Store, bank: str, lines: Iterable[str]) -> int:
         raise InvalidInput("line 1", f"the first line of a {FORMAT} export")
     if head.get("version") not in range(1, VERSION + 1):
         raise InvalidInput("version", f"at most {VERSION}", head.get("version"))
-    imported: Bank = _decoded(1, "bank", bank, head)
-    parts: dict[str, list[Any]] = {name: [] for name in PARTS}
-    ids: set[str] = set()
+    with _named_by_line(1, "bank"):
+        described = {"disposition": head["disposition"], **_without(head, "format", "version")}
+        imported = from_plain(Bank, described, id=bank)
+    parts = _Parts(imported)
     for number, kind, body in bodies:
-        if kind not in parts:
+        if kind not in PARTS:
             raise InvalidInput(f"line {number}", "one of " + ", ".join(PARTS), kind)
-        part = _decoded(number, kind, bank, body)
-        if kind == "fact":
-            if part.fact.id in ids:
-                raise InvalidInput(f"line {number}", "a fact that no line before holds", part.fact.id)
-            ids.add(part.fact.id)
-            _check_vectors(number, part.features, imported.model)
-        parts[kind].append(part)
+        with _named_by_line(number, kind):
+            parts.add(kind, body)
     with store.transaction(bank) as tx:
         tx.put_bank(imported)
         if imported.model is not None:
             tx.set_model(imported.model)
-        tx.put_documents(parts["document"])
-        tx.put_chunks(parts["chunk"])
-        tx.put_entities(parts["entity"])
-        tx.insert_facts(parts["fact"])
-        tx.put_links(parts["link"])
-        tx.add_proofs(parts["proof"])
-        tx.put_records(parts["unfinished"])
-    return len(parts["fact"])
+        tx.put_documents(parts.documents)
+        tx.put_chunks(parts.chunks)
+        tx.put_entities(parts.entities)
+        tx.insert_facts(list(parts.facts.values()))
+        tx.put_links(parts.links)
+        tx.add_proofs(parts.proofs)
+        tx.put_records(parts.unfinished)
+    return len(parts.facts)
 
 
-def _check_vectors(number: int, features: Features, model: EmbeddingModel | None) -> None:
+@contextmanager
+def _named_by_line(number: int, kind: str) -> Iterator[None]:
+    """Errors of the block say which line they are about, and what is wrong with it."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidInput(f"line {number}", f"a {kind} as an export writes it ({error})") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What the lines of an export hold, read."""
+
+    bank: Bank
+    documents: list[Document] = field(default_factory=list)
+    unfinished: list[Record] = field(default_factory=list)
+    chunks: list[Chunk] = field(default_factory=list)
+    entities: list[KeyedEntity] = field(default_factory=list)
+    facts: dict[str, NewFact] = field(default_factory=dict)
+    links: list[Link] = field(default_factory=list)
+    proofs: list[Proof] = field(default_factory=list)
+
+    def add(self, kind: str, body: dict[str, object]) -> None:
+        bank = self.bank.id
+        match kind:
+            case "document":
+                self.documents.append(_whole(Document, body, bank=bank))
+            case "unfinished":
+                reason = {"reason": str(body["reason"])}
+                self.unfinished.append(
+                    from_plain(Record, {"id": body["id"]}, kind=UNFINISHED_DOCUMENT, bank=bank, body=reason)
+                )
+            case "chunk":
+                self.chunks.append(_whole(Chunk, body, bank=bank))
+            case "entity":
+                entity = _whole(Entity, _without(body, "keys"), bank=bank)
+                self.entities.append(_whole(KeyedEntity, {"keys": body["keys"]}, entity=entity))
+            case "fact":
+                self._add_fact(_without(body, "features"), body["features"])
+            case "link":
+                self.links.append(_whole(Link, {**_without(body, "link"), "kind": body["link"]}))
+            case "proof":
+                self.proofs.append(_whole(Proof, body))
+
+    def _add_fact(self, body: dict[str, object], features: object) -> None:
+        if not isinstance(features, dict):
+            raise TypeError("features")
+        fact = _whole(Fact, body, bank=self.bank.id)
+        if fact.id in self.facts:
+            raise ValueError(f"fact {fact.id!r} stands on a line before")
+        new = _up_to_date(NewFact(fact, _whole(Features, features)))
+        _check_vectors(new.features, self.bank.model)
+        self.facts[fact.id] = new
+
+
+def _check_vectors(features: Features, model: EmbeddingModel | None) -> None:
     for vector in features.vectors.values():
         if model is None or vector.shape != (model.dimensions,):
             expected = f"vectors of {model}" if model is not None else "no vectors, as the bank has no model"
-            raise InvalidInput(f"line {number}", expected)
+            raise ValueError(expected)
 
 
-def _decoded(number: int, kind: str, bank: str, body: dict[str, Any]) -> Any:
-    try:
-        return _decode(kind, bank, body)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InvalidInput(f"line {number}", f"a {kind} as an export writes it") from error
-
-
-def _decode(kind: str, bank: str, body: dict[str, Any]) -> object:
-    match kind:
-        case "bank":
-            described = {"disposition": body["disposition"], **_without(body, "format", "version")}
-            return from_plain(Bank, described, id=bank)
-        case "document":
-            return _whole(Document, body, bank=bank)
-        case "unfinished":
-            reason = {"reason": str(body["reason"])}
-            return from_plain(Record, {"id": body["id"]}, kind=UNFINISHED_DOCUMENT, bank=bank, body=reason)
-        case "chunk":
-            return _whole(Chunk, body, bank=bank)
-        case "entity":
-            entity = _whole(Entity, _without(body, "keys"), bank=bank)
-            return _whole(KeyedEntity, {"keys": body["keys"]}, entity=entity)
-        case "fact":
-            fact = _whole(Fact, _without(body, "features"), bank=bank)
-            return _up_to_date(NewFact(fact, _whole(Features, body["features"])))
-        case "link":
-            return _whole(Link, {**_without(body, "link"), "kind": body["link"]})
-        case _:
-            return _whole(Proof, body)
-
-
-def _whole(kind: type[T], body: Mapping[str, Any], /, **own: object) -> T:
+def _whole(kind: type[T], body: Mapping[str, object], /, **own: object) -> T:
     """An object of which an export names every field."""
-    lacking = annotations_of(kind).keys() - body.keys() - own.keys() - _SINCE_VERSION_2
+    lacking = field_types(kind).keys() - body.keys() - own.keys() - _SINCE_VERSION_2
     if lacking:
         raise KeyError(*sorted(lacking))
     return from_plain(kind, body, **own)
 
 
-def _without(body: Mapping[str, Any], *names: str) -> dict[str, Any]:
+def _without(body: Mapping[str, object], *names: str) -> dict[str, object]:
     return {name: value for name, value in body.items() if name not in names}
 
 
@@ -203,14 +227,14 @@ def _up_to_date(new: NewFact) -> NewFact:
     return NewFact(fact, features)
 
 
-def _line(kind: str, body: Mapping[str, Any]) -> str:
+def _line(kind: str, body: Mapping[str, object]) -> str:
     line = json.dumps({"kind": kind, **body}, ensure_ascii=False, separators=(",", ":"))
     for character, escape in _BREAKS.items():
         line = line.replace(character, escape)
     return line
 
 
-def _read(number: int, line: str) -> tuple[int, str, dict[str, Any]]:
+def _read(number: int, line: str) -> tuple[int, str, dict[str, object]]:
     try:
         body = json.loads(line)
         return number, str(body.pop("kind")), body

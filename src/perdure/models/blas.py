@@ -1,8 +1,8 @@
-"""Matrix products on numpy's BLAS without its threads, and how a process limits them.
+"""Matrix products on numpy's BLAS without its threads.
 
 OpenBLAS computes a large product on one thread per core, and its threads wait by spinning. Model runs already use every core, so
-those threads slow each other down (docs/decisions/blas-threads.md). A library must not change settings of the process it runs in;
-the hot paths here use `product` instead. A server or a command, which owns its process, calls `limit_blas_threads`.
+those threads slow each other down (docs/decisions/blas-threads.md). A library must not change settings of the process it runs in:
+the hot paths use `product` instead.
 """
 
 from __future__ import annotations
@@ -29,11 +29,3 @@ def product(left: Matrix, right: Matrix) -> Matrix:
     np.matmul(blocks, right, out=out[:whole].reshape(-1, rows, right.shape[1]))
     np.matmul(left[whole:], right, out=out[whole:])
     return out
-
-
-def limit_blas_threads(threads: int) -> None:
-    """Limit BLAS to this many threads in the whole process; 0 leaves it alone. For servers and commands only."""
-    if threads:
-        from threadpoolctl import threadpool_limits
-
-        threadpool_limits(threads, user_api="blas")

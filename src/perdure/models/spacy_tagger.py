@@ -115,8 +115,8 @@ class SpacyTagger:
                 )
                 for (number, start, _), piece in zip(batch, read, strict=True):
                     tagged[number].extend(piece.sentences(start))
-        known = Gazetteer(names)
-        return [_with_rules(text, read, known) for text, read in zip(clean, tagged, strict=True)]
+        gazetteer = Gazetteer(names)
+        return [_with_rules(text, read, gazetteer) for text, read in zip(clean, tagged, strict=True)]
 
     def _path(self) -> Path:
         if self._folder is None:

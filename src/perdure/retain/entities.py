@@ -130,19 +130,19 @@ def keyed(entity: Entity) -> KeyedEntity:
 def resolve(
     bank: str,
     sightings: Sequence[Sighting],
-    known: Sequence[KeyedEntity],
+    stored: Sequence[KeyedEntity],
     new_id: Callable[[str, str], str],
     *,
     companions: Mapping[str, Collection[str]] | None = None,
     aliases: Collection[tuple[str, str]] = (),
 ) -> Resolution:
-    """Decide same or new for each sighting; `known` are the bank's entities under `lookup_keys`.
+    """Decide same or new for each sighting; `stored` are the bank's entities under `lookup_keys`.
 
     `new_id` makes an id from (normal name, type). `companions` gives, by entity id, normal names that were
     seen together with it. `aliases` are (name, other name) pairs that the text itself states.
     Each distinct name is compared with its candidates once, so cost grows with the mentions alone.
     """
-    registry = _Registry(bank, known, companions or {})
+    registry = _Registry(bank, stored, companions or {})
     stated = {normal_name(alias): name for name, alias in aliases if normal_name(alias)}
     decisions = [
         registry.decide(_by_stated_name(sighting, stated), sighting, new_id) for sighting in sightings
@@ -165,7 +165,7 @@ class _Registry:
     """The entities in play while a batch is resolved."""
 
     def __init__(
-        self, bank: str, known: Sequence[KeyedEntity], companions: Mapping[str, Collection[str]]
+        self, bank: str, stored: Sequence[KeyedEntity], companions: Mapping[str, Collection[str]]
     ) -> None:
         self._bank = bank
         self._entities: dict[str, Entity] = {}
@@ -173,9 +173,9 @@ class _Registry:
         self._companions = {entity_id: set(names) for entity_id, names in companions.items()}
         self._decided: dict[tuple[str, str], Decision] = {}
         self._touched: dict[str, None] = {}
-        self._before = {item.entity.id: item.entity.mentions for item in known}
+        self._before = {item.entity.id: item.entity.mentions for item in stored}
         self.by_name: dict[str, Entity] = {}
-        for item in known:
+        for item in stored:
             self._add(item.entity, item.keys)
 
     def touched(self) -> list[Entity]:
@@ -225,12 +225,12 @@ class _Registry:
         ]
         if exact:
             return exact
-        found = dict.fromkeys(
+        sharing_a_key = dict.fromkeys(
             entity_id for key in entity_keys(sighting.name) for entity_id in self._under_key.get(key, ())
         )
-        if len(found) <= _MAX_CANDIDATES:
-            return list(found)
-        return sorted(found, key=lambda entity_id: (-self._entities[entity_id].mentions, entity_id))[
+        if len(sharing_a_key) <= _MAX_CANDIDATES:
+            return list(sharing_a_key)
+        return sorted(sharing_a_key, key=lambda entity_id: (-self._entities[entity_id].mentions, entity_id))[
             :_MAX_CANDIDATES
         ]
 

@@ -129,16 +129,16 @@ def test_an_entity_is_found_without_reading_the_others(talked: Any, monkeypatch:
     asked: list[Any] = []
     entities = BankRows.entities
 
-    def watched(rows: BankRows, **wanted: Any) -> Any:
-        asked.append(wanted)
-        return entities(rows, **wanted)
+    def watched(rows: BankRows, **asked_for: Any) -> Any:
+        asked.append(asked_for)
+        return entities(rows, **asked_for)
 
     monkeypatch.setattr(BankRows, "entities", watched)
     assert talked("facts", "--entity", "mAYA", "--json").json["facts"]
     assert talked("timeline", "--entity", "maya", "--json").json["facts"]
     assert talked("facts", "--entity", "nobody").code == 3
     assert len(asked) == 6
-    assert all(wanted.get("ids") or wanted.get("keys") for wanted in asked)
+    assert all(asked_for.get("ids") or asked_for.get("keys") for asked_for in asked)
 
 
 def test_timeline_is_in_the_order_of_events(talked: Any) -> None:

@@ -13,8 +13,8 @@ def chunk() -> Chunk:
     return Chunk(id="c", bank="b", document_id="d", ordinal=0, text=TEXT, content_hash="h", spans=TURNS)
 
 
-def turns(held: Chunk) -> list[tuple[str, str]]:
-    return [(span.speaker, held.text[span.start : span.end]) for span in held.spans]
+def turns(scrubbed: Chunk) -> list[tuple[str, str]]:
+    return [(span.speaker, scrubbed.text[span.start : span.end]) for span in scrubbed.spans]
 
 
 def test_turns_move_with_the_text() -> None:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -29,29 +25,3 @@ def test_a_matrix_of_any_size_can_be_the_right_one() -> None:
     left, right = np.ones((9, 2), np.float32), np.ones((2, 1 << 19), np.float32)
     assert (product(left, right) == 2).all()
     assert product(left, np.ones((2, 0), np.float32)).shape == (9, 0)
-
-
-def test_opening_a_memory_leaves_the_threads_of_the_process_alone(tmp_path: Path) -> None:
-    code = """
-import sys
-from threadpoolctl import threadpool_info
-from perdure.engine import Perdure
-from perdure.models.blas import limit_blas_threads
-from perdure.settings import Settings
-
-def threads():
-    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
-
-before = threads()
-settings = Settings(embedder="none", reranker="none", tagger="rules")
-with Perdure.open(sys.argv[1], settings=settings) as engine:
-    engine.retain("bank", "Ann lives in Porto.")
-    assert threads() == before
-limit_blas_threads(0)
-assert threads() == before
-limit_blas_threads(1)
-print(set(threads()) <= {1})
-"""
-    command = [sys.executable, "-c", code, str(tmp_path / "memory.db")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.stdout.strip() == "True", done.stderr

@@ -32,36 +32,36 @@ def begun(count: int) -> tuple[PendingEmbeddings[float], list[Future[BatchStates
 
 
 def test_results_come_in_the_order_of_the_texts_and_are_made_by_who_asks() -> None:
-    made, futures, users = begun(3)
+    pending, futures, users = begun(3)
     for number, future in enumerate(futures):
         threading.Thread(target=future.set_result, args=(ran(number),)).start()
-    assert made.result() == [2.0, 1.0, 0.0]
+    assert pending.result() == [2.0, 1.0, 0.0]
     assert users == [threading.get_ident()] * 3
 
 
 def test_settling_uses_what_is_there_and_does_not_wait() -> None:
-    made, futures, users = begun(3)
-    made.settle()
+    pending, futures, users = begun(3)
+    pending.settle()
     assert not users
     futures[0].set_result(ran(7))
-    made.settle()
+    pending.settle()
     assert len(users) == 1
     futures[1].set_result(ran(8))
     futures[2].set_result(ran(9))
-    assert made.result() == [9.0, 8.0, 7.0]
+    assert pending.result() == [9.0, 8.0, 7.0]
     assert len(users) == 3
 
 
 def test_a_run_that_failed_fails_the_result() -> None:
-    made, futures, _ = begun(1)
+    pending, futures, _ = begun(1)
     futures[0].set_exception(ModelError("out of order"))
     with pytest.raises(ModelError, match="out of order"):
-        made.result()
+        pending.result()
 
 
 def test_what_was_not_begun_is_left_out_when_cancelled() -> None:
-    made, futures, users = begun(2)
-    made.cancel()
+    pending, futures, users = begun(2)
+    pending.cancel()
     assert all(future.cancelled() for future in futures)
-    made.settle()
+    pending.settle()
     assert not users

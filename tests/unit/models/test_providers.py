@@ -15,8 +15,8 @@ KEY = "sk-very-secret"
 
 @pytest.fixture
 def provider() -> Iterator[Provider]:
-    with running() as found:
-        yield found
+    with running() as server:
+        yield server
 
 
 def openai(provider: Provider, waits: list[float] | None = None, **options: object) -> OpenAIEmbedder:
@@ -77,8 +77,8 @@ def test_rerankers_give_logits_in_the_order_of_the_passages(
 
 
 def test_cohere_probabilities_become_logits(provider: Provider) -> None:
-    found = CohereReranker(f"{provider.url}/v2", "r").score("a b c", ["a", "a b c", "z"])
-    assert 1 / (1 + np.exp(-found)) == pytest.approx([0.5, 0.75, 1e-6], abs=1e-6)
+    logits = CohereReranker(f"{provider.url}/v2", "r").score("a b c", ["a", "a b c", "z"])
+    assert 1 / (1 + np.exp(-logits)) == pytest.approx([0.5, 0.75, 1e-6], abs=1e-6)
 
 
 def test_429_waits_as_long_as_the_provider_asks(provider: Provider) -> None:

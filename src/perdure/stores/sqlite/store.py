@@ -135,9 +135,9 @@ class SqliteStore:
         """The state of a bank in the file, read again only when something was committed."""
         reader = self._connections.reader()
         version = reader.data_version()
-        known = reader.states.get(bank)
-        if known is not None and known[0] == version:
-            return known[1]
+        remembered = reader.states.get(bank)
+        if remembered is not None and remembered[0] == version:
+            return remembered[1]
         if len(reader.states) >= _STATES_KEPT:
             reader.states.clear()
         state = read_state(reader.connection, bank)
@@ -190,8 +190,8 @@ class SqliteReading(BankRows):
             return super().numbers_of(distinct)
         rows = snapshot.table.rows(distinct)
         numbers = snapshot.table.numbers.take(rows).tolist()
-        known = {fact_id: no for fact_id, row, no in zip(distinct, rows, numbers, strict=True) if row >= 0}
-        return known | super().numbers_of(fact_id for fact_id in distinct if fact_id not in known)
+        indexed = {fact_id: no for fact_id, row, no in zip(distinct, rows, numbers, strict=True) if row >= 0}
+        return indexed | super().numbers_of(fact_id for fact_id in distinct if fact_id not in indexed)
 
     def _index(self) -> Snapshot | None:
         """The snapshot of this reading, taken when it is first needed; None when there is no such bank."""

@@ -59,10 +59,8 @@ def load_script() -> dict[str, Any]:
 
 def _run(script: dict[str, Any], database: Path, as_json: bool) -> None:
     from perdure.engine import Perdure
-    from perdure.models.blas import limit_blas_threads
 
     settings, missing = at_hand(load_settings(str(database)))
-    limit_blas_threads(settings.blas_threads)
     for reason in missing:
         console(stderr=True).print(reason, style="yellow", markup=False)
     with Perdure.open(settings=settings) as engine:

@@ -108,9 +108,7 @@ def memory(database: str | None, *, must_exist: bool = False, **overrides: Any) 
     if must_exist and file is not None and not file.exists():
         raise NotFound("database", str(file))
     from perdure.engine import Perdure
-    from perdure.models.blas import limit_blas_threads
 
-    limit_blas_threads(settings.blas_threads)
     with Perdure.open(settings=settings) as engine:
         yield engine
 

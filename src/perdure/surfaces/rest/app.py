@@ -11,7 +11,6 @@ from fastapi import FastAPI
 
 from perdure import __version__
 from perdure.engine import Perdure
-from perdure.models.blas import limit_blas_threads
 from perdure.settings import Settings
 from perdure.surfaces.access import KeyRing, check_exposure, check_port, is_loopback
 from perdure.surfaces.process import closing_on_sigterm, short_collections
@@ -106,7 +105,6 @@ def make_server(
 def serve(settings: Settings, extend: Callable[[FastAPI], None] | None = None) -> None:
     """Serve until interrupted; requests under way are finished first."""
     logging.basicConfig(level=settings.log_level.upper())
-    limit_blas_threads(settings.blas_threads)
     with closing_on_sigterm(), Perdure.open(settings=settings) as engine, short_collections():
         check_port(settings.host, settings.port)
         server = make_server(engine, settings, extend)

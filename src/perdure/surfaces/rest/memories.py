@@ -262,9 +262,9 @@ def clear_memories(
     """Erase a bank's facts and documents; its profile and configuration stay."""
     if fact_type is not None:
         count = _clear_type(service, bank, fact_type)
-    elif (found := find_bank(service.engine, bank)) is not None:
+    elif (profile := find_bank(service.engine, bank)) is not None:
         count = service.forget(bank, everything=True)
-        restore_profile(service.engine, found)
+        restore_profile(service.engine, profile)
     else:
         count = 0
     return DeleteResponse(success=True, message=f"{count} facts were erased", deleted_count=count)

@@ -164,7 +164,7 @@ def get_operation(
 def _payload(service: Service, bank: str, operation_id: str) -> dict[str, Any]:
     """What is still to be done: texts that are stored leave the operation."""
     steps = service.engine.jobs.unfinished_steps(bank, operation_id)
-    items = [item for step in steps if isinstance(given := step.get("items"), list) for item in given]
+    items = [item for step in steps if isinstance(waiting := step.get("items"), list) for item in waiting]
     return {"items": items}
 
 
