@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self, Unpack
@@ -23,7 +22,7 @@ from perdure.domain.record import Record
 from perdure.domain.time import AsOf, Window
 from perdure.errors import InvalidInput, ModelError, NotFound, StoreError
 from perdure.forget.pipeline import forget
-from perdure.forget.target import Forgotten, Target
+from perdure.forget.target import LAST_ERASURE, Forgotten, Target
 from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job
 from perdure.jobs.records import scrub
 from perdure.jobs.retain_job import RetainJob
@@ -45,7 +44,7 @@ from perdure.ports.embedder import Embedder
 from perdure.ports.extractor import Extractor
 from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
-from perdure.ports.store import BankStats, FactPage, Order, Selection, Store, Traces, Transaction
+from perdure.ports.store import BankStats, FactPage, Order, Selection, Store, Traces
 from perdure.ports.tokens import Tokens
 from perdure.recall.options import Hints, Include, MinScores
 from perdure.recall.pipeline import recall
@@ -62,8 +61,6 @@ log = logging.getLogger(__name__)
 
 PAGE = 1_000
 """Facts per page of `iter_facts`."""
-LAST_ERASURE = "last_erasure"
-"""Kind of the record that says when something was last erased from a bank."""
 
 
 class Perdure:
@@ -431,7 +428,7 @@ class Perdure:
         are cleared in the background; the next open, or another call, resumes that.
         """
         target = Target(fact_id=fact_id, document_id=document_id, entity_id=entity_id, everything=everything)
-        forgotten = forget(self._store, check_bank_id(bank), target, also=partial(self._scrub_records, bank))
+        forgotten = forget(self._store, check_bank_id(bank), target, also=scrub)
         self._embed_again(bank, forgotten.unembedded)
         if forgotten.traces is Traces.PENDING:
             self._clear_traces_later()
@@ -513,11 +510,6 @@ class Perdure:
             embed_facts(self._components.retain, bank, fact_ids)
         except ModelError as error:
             log.warning("%d facts of bank %s have no vectors until reembed: %s", len(fact_ids), bank, error)
-
-    def _scrub_records(self, bank: str, tx: Transaction, document_ids: frozenset[str]) -> bool:
-        """Take erased documents out of the bank's records; whether any of them held something."""
-        tx.put_records([Record(kind=LAST_ERASURE, id=LAST_ERASURE, bank=bank, updated_at=self.clock())])
-        return scrub(tx, document_ids)
 
     def _clear_traces_later(self) -> None:
         plan = self._clear_traces_job.plan(total=PERCENT)

@@ -130,10 +130,13 @@ def setting_origins() -> dict[str, str]:
     return origins
 
 
-def read_settings(given: Settings | None, overrides: Mapping[str, Any]) -> Settings:
-    """Settings with some knobs set anew; a wrong one raises InvalidInput that names it."""
+def read_settings(settings: Settings | None, overrides: Mapping[str, Any]) -> Settings:
+    """Settings with some of them set anew; a wrong value, or a name that no setting has, raises InvalidInput naming it."""
+    unknown = sorted(overrides.keys() - Settings.model_fields.keys())
+    if unknown:
+        raise InvalidInput(unknown[0], "the name of a setting (docs/settings.md)", overrides[unknown[0]])
     try:
-        return Settings(**{**(given.model_dump() if given is not None else {}), **overrides})
+        return Settings(**{**(settings.model_dump() if settings is not None else {}), **overrides})
     except ValidationError as error:
         first = error.errors()[0]
         raise InvalidInput(

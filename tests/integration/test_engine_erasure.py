@@ -89,3 +89,13 @@ def test_a_forgotten_document_is_named_nowhere(memory: Perdure, tmp_path: Path) 
     assert traces(tmp_path) == 0
     again = memory.forget("b", document_id=f"letter-{WORD}")
     assert (again.existed, again.facts, again.traces) == (False, 0, Traces.CLEARED)
+
+
+def test_forgetting_what_is_not_there_makes_no_bank_and_notes_no_erasure(memory: Perdure) -> None:
+    memory.retain("b", "Ann lives in Oslo.", document_id="d")
+    assert not memory.forget("b", document_id="other").existed
+    assert memory.erased_at("b") is None
+    assert not memory.forget("nowhere", document_id="d").existed
+    assert [bank.id for bank in memory.banks()] == ["b"]
+    assert memory.forget("b", document_id="d").existed
+    assert memory.erased_at("b") is not None

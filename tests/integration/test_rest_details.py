@@ -71,6 +71,16 @@ def test_an_export_is_neither_cancelled_nor_retried(engine: Perdure, client: Tes
     assert client.get(f"{BANKS}/b/operations/{operation}").json()["status"] == "completed"
 
 
+def test_an_archive_is_gone_when_something_was_erased_since(engine: Perdure, client: TestClient) -> None:
+    engine.retain("b", "Maya Silva plays the cello.", document_id="d")
+    engine.retain("b", "Tom Berg paints.", document_id="e")
+    operation = client.post(f"{BANKS}/b/document-transfer/export").json()["operation_id"]
+    url = wait_for(client, "b", operation)["result_metadata"]["download_url"]
+    assert client.get(url).status_code == 200
+    engine.forget("b", document_id="d")
+    assert client.get(url).status_code == 404
+
+
 def test_links_by_type_agree_whether_they_are_read_or_known(engine: Perdure, client: TestClient) -> None:
     # Alike enough to be linked on any day: what is embedded holds the date.
     texts = [f"Maya Silva plays the {what} cello in Lisbon on Sunday evenings." for what in ("old", "new")]

@@ -51,3 +51,8 @@ def test_a_memory_on_a_store_of_ones_own_remembers() -> None:
 def test_a_database_that_cannot_be_opened_is_refused(database: str, error: type[Exception]) -> None:
     with pytest.raises(error):
         open_store(Settings(database=database))
+
+
+def test_a_misspelt_setting_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="recipie"):
+        Perdure.open(tmp_path / "m.db", recipie="fast")  # type: ignore[call-arg]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from perdure.domain.detach import Source, without_entities, without_sources
 from perdure.domain.fact import Fact
 from perdure.domain.item import UNFINISHED_DOCUMENT
+from perdure.domain.record import Record
 from perdure.forget.names import forget_names
 from perdure.forget.scrub import (
     FORGOTTEN,
@@ -21,7 +22,7 @@ from perdure.forget.scrub import (
     scrub_sibling,
     wordings_of,
 )
-from perdure.forget.target import Forgotten, Target
+from perdure.forget.target import LAST_ERASURE, Forgotten, Target
 from perdure.forget.vectors import contexts_without
 from perdure.ports.store import FactsWhere, Store, Traces, Transaction
 from perdure.text.own_words import features_alone
@@ -59,6 +60,8 @@ def forget(
                 erased = replace(erased, existed=True)
         if erased.existed:
             tx.erased_content()
+            if not target.everything:
+                tx.put_records([Record(kind=LAST_ERASURE, id=LAST_ERASURE, bank=bank)])
     traces = store.traces()
     if traces is Traces.PENDING and store.clears_traces_at_once():
         traces = store.clear_traces()

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from perdure.errors import InvalidInput
 from perdure.ports.store import Traces
 
+LAST_ERASURE = "last_erasure"
+"""Kind and id of the record whose `updated_at` says when something was last erased from a bank."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:

@@ -128,16 +128,12 @@ class BankRows(ABC):
 
     def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
         """What reranking reads of facts; an empty passage stands for the fact's text."""
-        numbers = self.numbers_of(ids)
-        query = "SELECT fact, passage, passage_in_context, tokens FROM fact_features WHERE bank = ?"
-        rows = {row[0]: row for row in self._where(query, "fact", numbers.values())}
-        wordless = [no for no, passage, _, _ in rows.values() if not passage]
-        texts: dict[int, str] = dict(self._where("SELECT no, text FROM fact WHERE bank = ?", "no", wordless))
-        passages = {}
-        for no, passage, in_context, tokens in rows.values():
-            own = passage or texts.get(no, "")
-            passages[no] = Passage(own, in_context or own, tokens)
-        return {fact_id: passages[no] for fact_id, no in numbers.items() if no in passages}
+        names = "id, iif(passage = '', text, passage), passage_in_context, tokens"
+        rows = self._where(f"SELECT {names} FROM {_FACT_JOIN.format('fact_features')}", "id", ids)
+        passages = {
+            fact_id: Passage(own, in_context or own, tokens) for fact_id, own, in_context, tokens in rows
+        }
+        return _in_order(ids, passages)
 
     def documents(self, ids: Sequence[str] | None = None) -> list[Document]:
         query = f"SELECT {columns.names(columns.DOCUMENT)} FROM document WHERE bank = ?"

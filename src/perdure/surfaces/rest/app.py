@@ -47,7 +47,7 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
     """An app over an engine, which stays the caller's to close."""
     chosen = settings or engine.settings
     workers = Workers(chosen)
-    spool = Spool(engine.clock)
+    spool = Spool()
     service = Service(
         engine=engine,
         settings=chosen,

@@ -11,8 +11,8 @@ from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
+from perdure.compose import present
 from perdure.errors import NotFound
-from perdure.ports.clock import Clock
 
 
 class SpooledFile(NamedTuple):
@@ -25,8 +25,7 @@ class SpooledFile(NamedTuple):
 class Spool:
     """Keys such as `banks/<bank>/exports/<operation>/transfer.zip` and the files behind them."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._folder: Path | None = None
         self._files: dict[str, SpooledFile] = {}
         self._numbers = count()
@@ -38,7 +37,7 @@ class Spool:
             if self._folder is None:
                 self._folder = Path(tempfile.mkdtemp(prefix="perdure-spool-"))
             path = self._folder / f"{next(self._numbers)}.bin"
-            self._files[key] = SpooledFile(path, self._clock())
+            self._files[key] = SpooledFile(path, present())
         write(path)
         return path.stat().st_size
 
