@@ -1,6 +1,9 @@
-"""Exact-resolution accuracy of date readers on a specification file, and Perdure's speed.
+"""Exact-resolution accuracy of date readers on a specification file, direction and non-dates, and Perdure's speed.
 
-    python -m bench.dates FILE [--json] [--failures N] [--no-peers]
+    python -m bench.dates [FILE] [--json] [--failures N] [--no-peers] [--misses]
+
+Without a file only the second part is run: sentences whose words decide which date is meant, or that it is none
+(bench/date_sentences.py).
 
 The rule of comparison is written down in docs/dates.md. The peers dateparser and recognizers-text-suite are optional:
 where they are not installed the report says so. Perdure's reader needs only the standard library, so that the
@@ -329,11 +332,17 @@ def _shown(result: Result) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m bench.dates", description=__doc__)
-    parser.add_argument("file", type=Path)
+    parser.add_argument(
+        "file", type=Path, nargs="?", help="a specification; without it only sentences are read"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON only")
     parser.add_argument("--failures", type=int, default=1000, help="how many failures to list")
     parser.add_argument("--no-peers", action="store_true", help="leave the other readers out")
+    parser.add_argument("--misses", action="store_true", help="list what is read wrong in the seen sentences")
     options = parser.parse_args(arguments)
+    if options.file is None:
+        _print_sentences(options.misses)
+        return 0
     items = json.loads(options.file.read_text(encoding="utf-8"))
     report, failures = run(items, not options.no_peers)
     report["speed"] = speed()
@@ -344,7 +353,18 @@ def main(arguments: list[str] | None = None) -> int:
         print(json.dumps(report, ensure_ascii=False, indent=1))
     else:
         print_report(report, failures, options.failures)
+        _print_sentences(options.misses)
     return 0
+
+
+def _print_sentences(with_misses: bool) -> None:
+    print("\ndirection and non-dates")
+    # The extractor is imported only here: the first part runs from environments that have the peers and no Perdure.
+    from bench import date_sentences
+
+    if with_misses:
+        print(date_sentences.misses())
+    print(date_sentences.report())
 
 
 if __name__ == "__main__":

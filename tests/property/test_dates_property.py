@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
@@ -12,11 +13,11 @@ from hypothesis import strategies as st
 from perdure.dates import (
     DateOptions,
     DateSpan,
+    annotate,
     describe_window,
-    make_absolute,
-    occurred_window,
     read_anchors,
     read_dates,
+    stated_time,
 )
 from perdure.dates.lexicon import english, known_languages, word_set
 
@@ -66,6 +67,9 @@ _ZONES = [
     ZoneInfo("Pacific/Apia"),
     timezone(timedelta(hours=-11)),
 ]
+_TENSES = word_set(
+    "was will is did had have been going booked due see since we they met flies flying call until said not"
+)
 _REFERENCES = st.datetimes(
     min_value=datetime(1, 1, 1), max_value=datetime(9999, 12, 31, 23, 59), timezones=st.sampled_from(_ZONES)
 )
@@ -75,6 +79,10 @@ _TEXTS = st.one_of(
     _PHRASES,
     st.lists(st.sampled_from(_WORDS), max_size=6).map("".join),
     st.text(alphabet="0123456789/-:.,apm thTZ年月日前後昨今", max_size=25),
+)
+_SENTENCES = st.one_of(
+    _TEXTS,
+    st.lists(st.sampled_from([*_WORDS, *sorted(_TENSES), '"', "'s", "n't"]), max_size=12).map(" ".join),
 )
 
 
@@ -99,7 +107,7 @@ def _check(text: str, spans: list[DateSpan]) -> None:
 @given(
     text=_TEXTS,
     reference=_REFERENCES,
-    prefer=st.sampled_from(["past", "future"]),
+    prefer=st.sampled_from(["past", "future", "sentence"]),
     day_first=st.sampled_from([None, True, False]),
 )
 def test_spans_lie_in_order_and_windows_are_aware(
@@ -118,13 +126,23 @@ def test_every_language_keeps_the_contract(text: str, reference: datetime, langu
 
 
 @settings(max_examples=200, deadline=None)
-@given(text=_TEXTS, reference=_REFERENCES)
-def test_writing_side_never_fails(text: str, reference: datetime) -> None:
-    assert isinstance(make_absolute(text, reference), str)
-    window = occurred_window(text, reference)
-    if window is not None:
-        assert describe_window(window)
-        assert window.start is None or window.start <= reference
+@given(text=_SENTENCES, reference=_REFERENCES)
+def test_a_statement_has_at_most_one_time_that_can_be_described(text: str, reference: datetime) -> None:
+    stated = stated_time(text, reference)
+    if stated is not None:
+        assert describe_window(stated.window)
+        assert text[stated.span.start : stated.span.end] == stated.span.text
+        assert not (stated.planned and stated.window.end is not None and stated.window.end <= reference)
+
+
+@settings(max_examples=200, deadline=None)
+@given(text=_SENTENCES, reference=_REFERENCES)
+def test_without_its_brackets_an_annotated_text_is_the_text(text: str, reference: datetime) -> None:
+    annotated = annotate(text, reference)
+    if "[" not in text:
+        assert re.sub(r" \[[^\]]*\]", "", annotated) == text
+    for quotation in re.findall(r'"[^"\n]{1,600}"', text):
+        assert quotation in annotated
 
 
 @settings(max_examples=200, deadline=None)

@@ -65,6 +65,7 @@ class Lexicon:
     ambiguous: frozenset[str]
 
 
+@lru_cache(maxsize=16)
 def load_table(language: str) -> dict[str, Any]:
     """The parsed data file of a language."""
     with open(os.path.join(_FOLDER, f"{language}.toml"), "rb") as source:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-Prefer = Literal["past", "future"]
+Prefer = Literal["past", "future", "sentence"]
 Kind = Literal["date", "range", "datetime", "datetimerange", "time", "timerange", "duration", "recurring"]
 Relation = Literal["before", "after", "since", "until", "when", "during"]
 

@@ -40,6 +40,8 @@ _UNIT_CODES = {
     "week": ("", 1, "W"), "weekend": ("", 1, "WE"), "fortnight": ("", 2, "W"), "month": ("", 1, "M"),
     "quarter": ("", 3, "M"), "year": ("", 1, "Y"), "decade": ("", 10, "Y"), "century": ("", 100, "Y"),
 }  # fmt: skip
+_MOMENTS = ("time", "datetime")
+_MID_MONTH = 15
 _TIMED: dict[Kind, Kind] = {"time": "timerange", "timerange": "timerange", "datetime": "datetimerange",
                             "datetimerange": "datetimerange"}  # fmt: skip
 
@@ -188,12 +190,12 @@ def _fits(hour: int, part: str) -> bool:
 
 
 def opened(node: Node, mod: str) -> Node:
-    """The open range on one side of a node: before, until, since or after it."""
+    """The open range on one side of a node: before, until, since or after it; "by" is before it or on it."""
     return replace(
         node,
         kind=_TIMED.get(node.kind, "range"),
         alts=list(dict.fromkeys(_open(alt, node, mod) for alt in node.alts)),
-        mod=mod,
+        mod="before" if mod == "by" else mod,
     )
 
 
@@ -201,11 +203,19 @@ def _open(alt: Alt, node: Node, mod: str) -> Alt:
     start, stop, end, _ = alt
     if mod == "since":
         return Alt(start, None, None)
-    if mod in ("before", "until"):
+    if mod in ("before", "by", "until"):
         bound = stop if start is None or "portion_end" in node.tags else start
-        return Alt(None, bound, bound if mod == "before" else end)
+        return Alt(
+            None, bound, _upper_edge(alt, node, bound) if mod == "before" or node.kind in _MOMENTS else end
+        )
     bound = start if node.kind in ("date", "datetime", "time") or "portion_start" in node.tags else stop
     return Alt(bound, None, None, end)
+
+
+def _upper_edge(alt: Alt, node: Node, bound: datetime | None) -> datetime | None:
+    """Where the window before a node ends: before the middle of a month on its 15th day."""
+    middle = "portion_mid" in node.tags and node.grain == "month"
+    return alt.start.replace(day=_MID_MONTH) if middle and alt.start is not None else bound
 
 
 class Reference:

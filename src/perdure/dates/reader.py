@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from perdure.dates.calendar import DAY
+from perdure.dates.direction import Direction, sign_of
 from perdure.dates.grammar import (
     clock,
     combine,
@@ -159,20 +160,26 @@ def read_text(
     text: str, said_at: datetime, prefer: Prefer, options: DateOptions, language: str | None = None
 ) -> list[DateSpan]:
     """The expressions of a text in order, in the given language or the one it seems to be in."""
+    return read_in_language(text, said_at, prefer, options, language)[1]
+
+
+def read_in_language(
+    text: str, said_at: datetime, prefer: Prefer, options: DateOptions, language: str | None = None
+) -> tuple[str, list[DateSpan]]:
+    """The language that a text is or seems to be in, and its expressions in order."""
     words = _WORD.findall(text.lower())
     language = detect_language(text, words) if language is None else language
-    if language != "en":
-        ref = Reference(said_at, options)
-        nodes = read_templates(text, ref, language)
-        spans = [_span(ref, node, text, start, end, prefer) for node, start, end in nodes]
-        return [span for span in spans if span is not None]
-    return [] if _triggers().isdisjoint(words) else _read_english(text, said_at, prefer, options)
-
-
-def has_english_dates(text: str) -> bool:
-    """Whether a text seems to be English and has a word without which no English text has a date."""
-    words = _WORD.findall(text.lower())
-    return not _triggers().isdisjoint(words) and detect_language(text, words) == "en"
+    if language == "en":
+        return language, [] if _triggers().isdisjoint(words) else _read_english(
+            text, said_at, prefer, options
+        )
+    ref = Reference(said_at, options)
+    spans = []
+    for node, start, end in read_templates(text, ref, language):
+        span = _span(ref, node, text, start, end, _side(text, start, end, prefer, language))
+        if span is not None:
+            spans.append(span)
+    return language, spans
 
 
 def _read_english(text: str, said_at: datetime, prefer: Prefer, options: DateOptions) -> list[DateSpan]:
@@ -184,10 +191,20 @@ def _read_english(text: str, said_at: datetime, prefer: Prefer, options: DateOpt
         match = expression(scan, i)
         if match is None:
             continue
-        span = _span(scan, match[0], text, scan.starts[i], scan.ends[match[1] - 1], prefer)
+        start, end = scan.starts[i], scan.ends[match[1] - 1]
+        side = _side(text, start, end, prefer, "en")
+        span = _span(scan, match[0], text, start, end, side)
         if span is not None:
             spans.append(span)
     return spans
+
+
+def _side(text: str, start: int, end: int, prefer: Prefer, language: str) -> Direction:
+    """The side that the caller prefers, or that the sentence around the date looks to: past where it gives no sign."""
+    if prefer != "sentence":
+        return prefer
+    sign = sign_of(text, start, end, language)
+    return "past" if sign is None else sign.direction
 
 
 @lru_cache(maxsize=1)
@@ -212,7 +229,7 @@ def _candidates(scan: Scan) -> list[int]:
     return candidates
 
 
-def _span(ref: Reference, node: Node, text: str, start: int, end: int, prefer: Prefer) -> DateSpan | None:
+def _span(ref: Reference, node: Node, text: str, start: int, end: int, side: Direction) -> DateSpan | None:
     """The public form of a node, with aware times; None where no reading is in order."""
     values = tuple(value for alt in node.alts if (value := _value(ref, alt)) is not None)
     if node.alts and not values:
@@ -223,7 +240,7 @@ def _span(ref: Reference, node: Node, text: str, start: int, end: int, prefer: P
         end=end,
         kind=node.kind,
         precision=node.grain,
-        window=_preferred(ref, values, prefer),
+        window=_preferred(ref, values, side),
         modifier=next((tag for tag in ("more_than", "less_than") if tag in node.tags), node.mod),
         timex=node.timex or _timex(node),
         values=values,
@@ -243,14 +260,14 @@ def _aware(ref: Reference, moment: datetime | None) -> datetime | None:
     return None if moment is None else moment.replace(tzinfo=ref.zone)
 
 
-def _preferred(ref: Reference, values: tuple[DateValue, ...], prefer: Prefer) -> DateWindow | None:
-    """The window of the reading the caller wants: the latest that has begun, or the first that is not over."""
+def _preferred(ref: Reference, values: tuple[DateValue, ...], side: Direction) -> DateWindow | None:
+    """The window of the reading on a side of now: the latest that has begun, or the first that is not over."""
     if not values:
         return None
     now = ref.now.replace(tzinfo=ref.zone)
     windows = [value.window for value in values]
-    if prefer == "past":
-        begun = [window for window in windows if window.start is None or window.start <= now]
+    if side == "past":
+        begun = [window for window in windows if (window.start or window.end or now) <= now]
         return max(begun, key=lambda window: window.start or window.end or now, default=windows[0])
     coming = [window for window in windows if window.end is None or window.end > now]
     return min(coming, key=lambda window: window.start or window.end or now, default=windows[-1])

@@ -7,16 +7,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import lru_cache
 from itertools import count
 from typing import Any
 
 from perdure.dates.calendar import DAY, is_date
 from perdure.dates.lexicon import load_table
-from perdure.dates.nodes import Length, Node, Reference, calendar_year, day_node, make_length, on_day
+from perdure.dates.nodes import (
+    FINE_UNITS,
+    Alt,
+    Length,
+    Node,
+    Reference,
+    calendar_year,
+    day_node,
+    make_length,
+    on_day,
+    opened,
+)
 
-_NUMERIC = {r"{year}[-/.]{m}[-/.]{day}": "date", r"{first}[-/.]{second}[-/.]{year}": "numeric"}
+_NUMERIC = {
+    r"{year}[-/.]{m}[-/.]{day}": "date",
+    r"{first}[-/.]{second}[-/.]{year}": "numeric",
+    r"(?:(?<=den )|(?<=am )|(?<=zum )|(?<=bis )|(?<=el )|(?<=le )|(?<=du )|(?<=au )|(?<=del )|(?<=al )){first}[/.]{second}\.?(?![\d/])": "pair",
+}
 _NUMERALS = {
     "零": 0,
     "两": 2,
@@ -27,6 +43,8 @@ _DIGITS = {
     "day": r"[0-9０-９]{1,2}", "year": r"[12][0-9]{3}", "m": r"[0-9０-９]{1,2}", "first": r"[0-9]{1,2}", "second": r"[0-9]{1,2}",
 }  # fmt: skip
 _TABLES = {"n": "numbers", "unit": "units", "month": "months", "weekday": "weekdays"}
+_GAP = re.compile(r",?\s+")
+_LONGEST_BOUND = 24
 _STEPS = {"last": -1, "this": 0, "next": 1}
 _BLANK = "\x00"
 
@@ -42,6 +60,12 @@ class Templates:
     units: dict[str, str]
     numbers: dict[str, float]
     day_first: bool
+    bounds: re.Pattern[str] | None
+    """Words directly before a date that open it on one side."""
+    sides: dict[str, str]
+    clock: re.Pattern[str] | None
+    """A time of day."""
+    after_noon: re.Pattern[str] | None
 
 
 @lru_cache(maxsize=16)
@@ -60,7 +84,22 @@ def templates(language: str) -> Templates:
         table["units"],
         table["numbers"],
         bool(table["day_first"]),
+        _bounds(table.get("bounds")),
+        table.get("bounds", {}),
+        _compiled(table.get("clock")),
+        _compiled(table.get("after_noon")),
     )
+
+
+def _compiled(pattern: str | None) -> re.Pattern[str] | None:
+    return None if pattern is None else re.compile(pattern, re.IGNORECASE)
+
+
+def _bounds(sides: dict[str, str] | None) -> re.Pattern[str] | None:
+    if not sides:
+        return None
+    phrases = "|".join(sorted(map(re.escape, sides), key=len, reverse=True)).replace(r"\ ", r"\s+")
+    return re.compile(rf"(?<!\w)({phrases})\s+(?:(?:den|dem|el|la|le|au|du)\s+)?$", re.IGNORECASE)
 
 
 def _compile(number: int, text: str, table: dict[str, Any], spaced: bool) -> str:
@@ -102,7 +141,65 @@ def read_templates(text: str, ref: Reference, language: str) -> Iterator[tuple[N
             # datetime's own answer to years before 1 or after 9999.
             continue
         if node is not None:
-            yield node, match.start(), match.end()
+            yield _completed(text, ref, table, node, match.start(), match.end())
+
+
+def _completed(
+    text: str, ref: Reference, table: Templates, node: Node, start: int, end: int
+) -> tuple[Node, int, int]:
+    """A node with the time of day beside it and the bound before it."""
+    if node.kind == "date" and node.grain == "day" and table.clock is not None:
+        timed = _clock_beside(text, table, start, end)
+        if timed is not None:
+            clock, start, end = timed
+            moments = [day + clock for day in node.starts]
+            alts = [Alt(moment, None, moment + FINE_UNITS["minute"]) for moment in moments]
+            node = replace(node, kind="datetime", grain="minute", alts=alts)
+    bound = (
+        table.bounds.search(text, max(0, start - _LONGEST_BOUND), start) if table.bounds is not None else None
+    )
+    if bound is not None and node.kind in ("date", "range", "datetime"):
+        side = table.sides[" ".join(bound.group(1).lower().split())]
+        return opened(node, side), bound.start(1), end
+    return node, start, end
+
+
+def _clock_beside(text: str, table: Templates, start: int, end: int) -> tuple[timedelta, int, int] | None:
+    """The time of day directly behind or before a day, with the bounds of both."""
+    assert table.clock is not None
+    behind = _GAP.match(text, end)
+    match = table.clock.match(text, behind.end() if behind else end)
+    if match is not None and match.end() < len(text) and text[match.end()].isalnum():
+        match = None
+    if match is None:
+        before = [
+            found
+            for found in table.clock.finditer(text, max(0, start - 20), start)
+            if _GAP.fullmatch(text, found.end(), start)
+        ]
+        match = before[-1] if before else None
+    if match is None or (hour := _hour(table, match.group("hour"))) is None:
+        return None
+    parts = match.groupdict()
+    minute = (
+        parts.get("minute")
+        or parts.get("minutes")
+        or {"media": "30", "cuarto": "15"}.get(parts.get("fraction") or "", "0")
+    )
+    later = table.after_noon.match(text, match.end() + 1) if table.after_noon is not None else None
+    if later is not None and hour < 12:
+        hour += 12
+    if hour > 23 or int(minute) > 59:
+        return None
+    last = later.end() if later is not None else match.end()
+    return timedelta(hours=hour, minutes=int(minute)), min(start, match.start()), max(end, last)
+
+
+def _hour(table: Templates, said: str) -> int | None:
+    if said.isdigit():
+        return int(said)
+    number = table.numbers.get(said.lower())
+    return None if number is None else int(number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +291,13 @@ def _numeric(said: _Said) -> Node | None:
     return _if_real(said.ref.calendar_day(year, month, day))
 
 
+def _pair(said: _Said) -> Node | None:
+    """ "am 3.4.", "el 6/10": only after an article or a preposition is that a date."""
+    first, second = int(said.slots["first"]), int(said.slots["second"])
+    day, month = (first, second) if second <= 12 else (second, first)
+    return _if_real(said.ref.calendar_day(None, month, day))
+
+
 def _month(said: _Said) -> Node | None:
     ref, month, details = said.ref, said.month, said.details
     if not 1 <= month <= 12:
@@ -213,6 +317,8 @@ _RULES: dict[str, Callable[[_Said], Node | None]] = {
     "weekday": _weekday,
     "date": _date,
     "numeric": _numeric,
+    "pair": _pair,
     "month": _month,
+    "recurring": lambda said: Node("recurring", "day", []),
     "year": lambda said: calendar_year(int(said.slots["year"])),
 }

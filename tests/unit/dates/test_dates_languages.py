@@ -88,5 +88,5 @@ def test_every_data_file_compiles_and_names_known_rules(language: str) -> None:
     table = templates(language)
     assert table.units
     assert {rule.split()[0] for rule in table.rules} <= {
-        "day", "part", "now", "shift", "stretch", "unit", "weekday", "date", "numeric", "month", "year",
+        "day", "part", "now", "shift", "stretch", "unit", "weekday", "date", "numeric", "pair", "month", "year", "recurring",
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Absolute rewriting, occurred windows, descriptions and anchors; said on Monday 8 May 2023 at noon."""
+"""Annotated texts, descriptions of windows and anchors; said on Monday 8 May 2023 at noon."""
 
 from __future__ import annotations
 
@@ -6,81 +6,47 @@ from datetime import UTC, datetime
 
 import pytest
 
-from perdure.dates import DateWindow, describe_window, make_absolute, occurred_window, read_anchors
+from perdure.dates import DateWindow, annotate, describe_window, read_anchors
 
 SAID = datetime(2023, 5, 8, 12, tzinfo=UTC)
 
-ABSOLUTE = {
-    "I went there yesterday": "I went there on 7 May 2023",
-    "Yesterday I went home.": "On 7 May 2023 I went home.",
-    "We met last week and talked.": "We met in the week of 1 May 2023 and talked.",
-    "Last week was great": "The week of 1 May 2023 was great",
-    "I saw her on Friday": "I saw her on 5 May 2023",
-    "I will see her on Friday": "I will see her on 12 May 2023",
-    "I moved here two years ago": "I moved here in 2021",
-    "She left in March.": "She left in March 2023.",
-    "I was born on May 3": "I was born on 3 May 2023",
-    "We danced last night": "We danced on the night of 7 May 2023",
-    "We spoke yesterday at 5": "We spoke on 7 May 2023 at 5",
-    "since last March I run": "since March 2023 I run",
-    "last year's trip": "2022's trip",
-    "over the past 3 months I slept badly": "between 8 February and 8 May 2023 I slept badly",
-    "Q3 last year was good": "The third quarter of 2022 was good",
+ANNOTATED = {
+    "I went there yesterday": "I went there yesterday [7 May 2023]",
+    "We met last week and talked.": "We met last week [the week of 1 May 2023] and talked.",
+    "I saw her on Friday": "I saw her on Friday [5 May 2023]",
+    "I will see her on Friday": "I will see her on Friday [12 May 2023]",
+    "I moved here two years ago": "I moved here two years ago [2021]",
+    "She left in March.": "She left in March [March 2023].",
+    "We danced last night": "We danced last night [the night of 7 May 2023]",
+    "We spoke yesterday at 5pm": "We spoke yesterday at 5pm [7 May 2023 at 17:00]",
+    "since last March I run": "since last March [March 2023] I run",
+    "We will ship by Thursday.": "We will ship by Thursday [11 May 2023].",
+    "We had fun last summer": "We had fun last summer [summer 2022]",
+    "We were away last weekend": "We were away last weekend [the weekend of 6 May 2023]",
+    "Q3 last year was good": "Q3 last year [the third quarter of 2022] was good",
     "He left on 3 May 2021": "He left on 3 May 2021",
     "I recently bought a car": "I recently bought a car",
     "The next day we left": "The next day we left",
     "It took two weeks": "It took two weeks",
     "We run every Monday": "We run every Monday",
     "I am tired now": "I am tired now",
-    "It took place Friday": "It took place on 5 May 2023",
-    "No. Friday it was": "No. On 5 May 2023 it was",
-    'She said "During May we slept"': 'She said "In May 2023 we slept"',
+    'She said "During May we slept" last week': 'She said "During May we slept" last week [the week of 1 May 2023]',
     "The talk was moved from Monday to Wednesday": "The talk was moved from Monday to Wednesday",
-    "We were away from Tuesday to Thursday": "We were away between 2 and 4 May 2023",
     "My birthday is on 4 May": "My birthday is on 4 May",
-    "My birthday was on 4 May": "My birthday was on 4 May 2023",
-    "My birthday is next Monday": "My birthday is on 15 May 2023",
+    "My birthday was on 4 May": "My birthday was on 4 May [4 May 2023]",
     "billing | Ann | Tue": "billing | Ann | Tue",
     "I ran 10k in 55 minutes": "I ran 10k in 55 minutes",
-    "He told me the exam is in two weeks": "He told me the exam is in the week of 22 May 2023",
-    "I go there twice a year, usually in August": "I go there twice a year, usually in August",
-    "I booked a table for Friday": "I booked a table for 12 May 2023",
     "Timeout (attempt 3/5)": "Timeout (attempt 3/5)",
-    "We met on 3/5": "We met on 5 March 2023",
-    "Thanksgiving's always special": "Thanksgiving's always special",
-    "I got a bike for Christmas": "I got a bike for Christmas",
-    "We met last Christmas": "We met last Christmas (25 December 2022)",
-    "We met last Valentine’s Day": "We met last Valentine’s Day (14 February 2023)",
+    "We met on 3/5": "We met on 3/5 [5 March 2023]",
+    "We met last Christmas": "We met last Christmas [25 December 2022]",
+    "See `cal yesterday` in /var/log/yesterday/x": "See `cal yesterday` in /var/log/yesterday/x",
+    "Ayer fui al cine con mi hermana": "Ayer fui al cine con mi hermana",
 }
 
 
-@pytest.mark.parametrize("text", sorted(ABSOLUTE))
-def test_make_absolute(text: str) -> None:
-    assert make_absolute(text, SAID) == ABSOLUTE[text]
-
-
-def test_other_languages_stay_as_they_are() -> None:
-    assert make_absolute("Ayer fui al cine con mi hermana", SAID) == "Ayer fui al cine con mi hermana"
-
-
-OCCURRED = {
-    "I went there yesterday": "on 7 May 2023",
-    "I will go tomorrow but last May I stayed": "in May 2022",
-    "We lived there from 2016 to 2018": "between 2016 and 2018",
-    "It took two weeks": None,
-    "We run every Monday": None,
-    "I leave next week": None,
-    "The next day we left": None,
-    "My birthday is on 4 May": None,
-    "The talk was moved from Monday to Wednesday": None,
-    "Ayer fui al cine con mi hermana": "on 7 May 2023",
-}
-
-
-@pytest.mark.parametrize("text", sorted(OCCURRED))
-def test_occurred_window(text: str) -> None:
-    window = occurred_window(text, SAID)
-    assert (None if window is None else describe_window(window)) == OCCURRED[text]
+@pytest.mark.parametrize("text", sorted(ANNOTATED))
+def test_resolved_dates_stand_in_brackets_behind_the_words(text: str) -> None:
+    assert annotate(text, SAID) == ANNOTATED[text]
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ _AFTER_HOUR = word_set(
     "tonight tonite though then that as it he she they you my"
 )
 _BEFORE_NUMBER = word_set("building room number $ . : - / , one a episode page gate")
-_BOUNDS = {"by": "before", "till": "until", **{word: word for word in ("before", "until", "after", "since")}}
+_BOUNDS = {"by": "by", "till": "until", **{word: word for word in ("before", "until", "after", "since")}}
 
 
 @memoised
@@ -74,7 +74,11 @@ def _day_at(scan: Scan, i: int) -> Match | None:
 def _plain_times_before_day(scan: Scan, i: int) -> Match | None:
     """ "five to seven today", "between 3 and 8 yesterday": numbers that a following day makes times."""
     times = clock_range(scan, i, announced=True)
-    return times if times is not None and _day_at(scan, scan.skip(times[1], "on", ",")) is not None else None
+    return (
+        times
+        if times is not None and _day_at(scan, scan.skip(times[1], "on", "of", ",")) is not None
+        else None
+    )
 
 
 def _announced_clock(scan: Scan, i: int) -> Match | None:
@@ -138,6 +142,8 @@ def _day_then_time(scan: Scan, node: Node, j: int) -> Match | None:
     words = scan.words
     if words[j] == "t" and not scan.spaced[j] and scan.numbers[j + 1] is not None:
         return iso_time(scan, node, j)
+    if _ends_list_of_days(scan, j):
+        return None
     k = _gap(scan, j)
     other = numeric_day(scan, k) if words[k - 1] == "," else None
     if other is not None and other[0].parts is not None and other[0].parts.year is not None:
@@ -158,6 +164,17 @@ def _day_then_time(scan: Scan, node: Node, j: int) -> Match | None:
     if part is None or part[0].kind != "timerange":
         return None
     return scan.on_days(part[0], node), part[1]
+
+
+def _ends_list_of_days(scan: Scan, j: int) -> bool:
+    """Whether a comma follows the last of several days: "Monday or Friday, between 9 and 6" is a time of both."""
+    words, weekdays = scan.words, scan.lex.weekdays
+    return (
+        words[j] == ","
+        and words[j - 2] in ("or", "and")
+        and words[j - 3] in weekdays
+        and words[j - 1] in weekdays
+    )
 
 
 def _gap(scan: Scan, j: int) -> int:
@@ -206,7 +223,7 @@ def _time_then_day(scan: Scan, node: Node, j: int) -> Match | None:
     if words[j] == "-" or (words[j] in ("in", "for") and words[k] != "the"):
         return None
     one_word = k == j and match[1] - k == 1 and "weekday" not in match[0].tags
-    if node.part and one_word:
+    if node.part and one_word and node.mod is None:
         return None
     dated = scan.on_days(node, match[0])
     return replace(dated, tags=dated.tags | {"day_last"}), match[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from perdure.dates.calendar import DAY, WEEK, is_date, nth_weekday, week_start
+from perdure.dates.calendar import DAY, WEEK, add_months, is_date, nth_weekday, unit_start, week_start
 from perdure.dates.grammar.clock import expected_clock
 from perdure.dates.grammar.months import month_at, year_after
 from perdure.dates.grammar.numbers import count, day_number, ordinal, small_cardinal, year_words
@@ -19,13 +19,16 @@ _TODAY = {"today": 0, "otd": 0, "tomorrow": 1, "tmr": 1, "tmrw": 1, "tomorow": 1
 _UNITS_AFTER = word_set("am pm % times people years days weeks months hours minutes")
 _AFTER_DAY = word_set(
     "at from between to until till through and or for with in on around about before after by if is was when we i he she "
-    "they it that which as please works would will my this next last so then but except because"
+    "they it that which as please works would will my this next last so then but except because our his her their your its the a an "
+    "there everyone everybody nobody someone you not only still should can could might may must were are has have had did does do since "
+    "unless while where who what how if instead too again already just"
 )
 _LEADS = word_set("on until by till through since before after")
 _AMBIGUOUS = word_set("sun sat mon wed thu fri wednes")
 _BEFORE = word_set(
     "on next last this every each until by from to or and , ( week - between since before after : previous of & / past coming"
 )
+_OWNERS = word_set("my your his her its our their 's")
 _RECENT = word_set("past last previous")
 _SOON = word_set("coming upcoming next following")
 
@@ -44,9 +47,14 @@ def relative_day(scan: Scan, i: int) -> Match | None:
         return None
     if words[j] in ("next", "following"):
         return _days_away(scan, 1, j + 2)
-    if words[j] in ("previous", "last") and words[j + 2] != "of":
+    if words[j] in ("previous", "last") and words[j + 2] != "of" and not _owned(words[i - 1]):
         return _days_away(scan, -1, j + 2)
     return _days_away(scan, 0, i + 2) if words[i] == "this" else None
+
+
+def _owned(word: str) -> bool:
+    """Whether a word tells whose day it is: "her last day" is no yesterday."""
+    return word in _OWNERS
 
 
 def _the_day(scan: Scan, i: int, j: int) -> Match | None:
@@ -111,11 +119,30 @@ def _day_first(scan: Scan, i: int) -> Match | None:
         return None
     value, k = day
     described = scan.words[k] == "day"
-    k = _after_sign(scan, scan.skip(scan.skip(k, "day"), "of"))
+    if scan.words[k] == "." and not scan.spaced[k] and scan.numbers[k - 1] is not None:
+        # "16. Nov. 2016"
+        k = k + 1 if scan.words[k + 1] in scan.lex.months else k
+    after = scan.skip(scan.skip(k, "day"), "of")
+    k = _after_sign(scan, after)
     if described and scan.words[k - 1] == "of":
         return _day_of_period(scan, i, value, k)
     month = month_at(scan, k)
-    return None if month is None else _with_year(scan, month[0], value, month[1])
+    if month is not None:
+        return _with_year(scan, month[0], value, month[1])
+    return _day_of_relative_month(scan, value, after) if ordinal(scan, j) is not None else None
+
+
+def _day_of_relative_month(scan: Scan, value: int, k: int) -> Match | None:
+    """ "the 20th of next month", "the 20th next month", "the 2nd of the month"."""
+    linked = scan.words[k - 1] == "of"
+    k = scan.skip(k, "the") if linked else k
+    steps = 0 if scan.words[k] == "month" and scan.words[k - 1] == "the" else scan.steps(k)
+    end = k + 1 if scan.words[k] == "month" else k + 2
+    if steps is None or scan.words[end - 1] != "month":
+        return None
+    start = add_months(unit_start("month", scan.now), steps)
+    days = [start.replace(day=value)] if is_date(start.year, start.month, value) else []
+    return day_node(days, f"{start:%Y-%m}-{value:02}"), end
 
 
 def _day_of_period(scan: Scan, i: int, value: int, k: int) -> Match | None:
@@ -142,6 +169,9 @@ def bare_ordinal_day(scan: Scan, i: int) -> Match | None:
     """ "the 18th", "29th", "the 17" before a time."""
     j = scan.skip(i, "the")
     day = ordinal(scan, j)
+    if day is not None and scan.numbers[j] is None and j > i and scan.words[i - 1] == "on":
+        # "on the second": in words only where nothing follows that it could count.
+        return (scan.day_of_month(day[0]), day[1]) if _ends_clause(scan, day[1]) else None
     if day is None or scan.numbers[j] is None or not 1 <= day[0] <= 31:
         return _bare_number_day(scan, i, j)
     if (j == i and not _led(scan, i)) or _names_something(scan, day[1]):
@@ -317,7 +347,7 @@ def _numbered(scan: Scan, number: int, j: int) -> Match | None:
     """ "Friday the 26th", "Tue 13"."""
     k = scan.skip(j, ",")
     article = scan.words[k] == "the"
-    day = ordinal(scan, k + 1 if article else j)
+    day = (ordinal(scan, k + 1) or small_cardinal(scan, k + 1)) if article else ordinal(scan, j)
     if day is None and not article and scan.digits(j) in (1, 2):
         ends = scan.words[j + 1] in ("between", "from", "at", ")") or _ends_clause(scan, j + 1)
         day = (scan.numbers[j] or 0, j + 1) if ends else None

@@ -35,7 +35,12 @@ def distance(scan: Scan, i: int) -> Match | None:
     if (length := length_at(scan, j)) is None:
         return None
     if lead == "within":
-        return _within(scan, length[0]), length[1]
+        end = (
+            length[1] + 2
+            if scan.at(length[1], "from", "today") or scan.at(length[1], "from", "now")
+            else length[1]
+        )
+        return _within(scan, length[0]), end
     anchored = _anchored(scan, *length, lead)
     return None if anchored is None else _on_weekday(scan, length[0], *anchored)
 

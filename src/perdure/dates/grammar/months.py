@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from perdure.dates.calendar import add_months
-from perdure.dates.grammar.numbers import ordinal, two_digit_year, year_words
+from perdure.dates.grammar.numbers import cardinal, ordinal, two_digit_year, year_words
 from perdure.dates.grammar.numeric import continues, inside_number
 from perdure.dates.lexicon import word_set
 from perdure.dates.nodes import Match, Node, calendar_year, period_node
@@ -22,6 +22,9 @@ _AFTER_MAY = word_set("to through until till and - , . ; ! ? ) for when with is 
 _YEAR_LEADS = word_set(
     "in since until till by of from during before after for to through year and or not than between around about circa early late mid "
     "- – ~ ( [ , > < = the this that until'til summer winter spring fall autumn as back on"
+)
+_SHORT_YEAR_LEADS = word_set(
+    "in since until till of from by before after during to and class back summer spring fall winter autumn"
 )
 _WEAK_YEAR_LEADS = word_set("for to of about around than =")
 _NUMBERED = word_set(
@@ -43,10 +46,18 @@ def month_at(scan: Scan, i: int) -> tuple[int, int] | None:
         return None
     j = i + 1
     short = len(scan.words[i]) <= 4 and scan.words[i] != "may"
-    dotted = short and scan.words[j] == "." and not scan.spaced[j]
-    if dotted and (scan.numbers[j + 1] is not None or scan.words[j + 1] in (",", "-")):
+    if scan.words[j] == "." and not scan.spaced[j] and _dot_belongs(scan, j, short):
         j += 1
     return month, j
+
+
+def _dot_belongs(scan: Scan, j: int, short: bool) -> bool:
+    """Whether the dot at an index ends an abbreviation or joins a day: "Jan. 5", "October.3rd", "October. 2"."""
+    numbered = scan.numbers[j + 1] is not None
+    if short:
+        return numbered or scan.words[j + 1] in (",", "-")
+    day = numbered and scan.digits(j + 1) <= 2
+    return day and (not scan.spaced[j + 1] or scan.words[j + 2] in ("", ".", ",", "!", "?"))
 
 
 def month_alone(scan: Scan, i: int, j: int) -> bool:
@@ -105,14 +116,40 @@ def year(scan: Scan, i: int) -> Match | None:
     named = j > i
     if named and words[j] == "of":
         return None
+    if words[i] in ("'", "‘"):
+        return _short_year(scan, i)
     spoken = year_words(scan, j) if words[j] in scan.lex.cardinals else None
     if spoken is not None and 1500 <= spoken[0] <= 2199 and (named or _is_spoken_year(scan, i, spoken[1])):
         return calendar_year(spoken[0]), spoken[1]
+    if named and (ancient := _ancient_year(scan, j)) is not None:
+        return ancient
     if (number := scan.numbers[j]) is None or scan.digits(j) != 4:
         return None
     if (named and 1 <= number <= 2999) or (1500 <= number <= 2199 and _is_year(scan, j, number)):
         return calendar_year(number), j + 1
     return None
+
+
+def _ancient_year(scan: Scan, j: int) -> Match | None:
+    """ "year 247", "year two hundred and sixty seven"."""
+    number = cardinal(scan, j) if scan.digits(j) == 3 or scan.words[j] in scan.lex.cardinals else None
+    if number is None or not 100 <= number[0] <= 999:
+        return None
+    return calendar_year(number[0]), number[1]
+
+
+def _short_year(scan: Scan, i: int) -> Match | None:
+    """ "in '98"."""
+    number = scan.numbers[i + 1]
+    if (
+        number is None
+        or scan.digits(i + 1) != 2
+        or scan.spaced[i + 1]
+        or scan.words[i - 1] not in _SHORT_YEAR_LEADS
+    ):
+        return None
+    decade_follows = scan.words[i + 2] in ("s", "'s", "'") and not scan.spaced[i + 2]
+    return None if decade_follows else (calendar_year(two_digit_year(number)[0]), i + 2)
 
 
 def _is_spoken_year(scan: Scan, i: int, j: int) -> bool:
@@ -126,6 +163,9 @@ def _is_year(scan: Scan, j: int, number: int) -> bool:
     if inside_number(scan, j) and (previous != "-" or scan.digits(j - 2) != 4 or _in_code(scan, j - 2)):
         return False
     if continues(scan, j + 1, "/.,:") or (continues(scan, j + 1, "-") and scan.year_in_digits(j + 2) is None):
+        return False
+    if scan.spaced[j] and scan.digits(j - 1) > 2:
+        # Groups of digits are one number: "0176 4420 1958".
         return False
     if previous in _NUMBERED or (previous == "." and words[j - 2] == "no"):
         return False
@@ -165,17 +205,16 @@ def _counts(scan: Scan, j: int) -> bool:
 
 def decade(scan: Scan, i: int) -> Match | None:
     """ "1990s", "the 90s", "the nineties", "15th century", "the 1800s"."""
-    words, decades = scan.words, scan.lex.decades
+    words = scan.words
     century = _century(scan, i)
     if century is not None:
         return century
     j = scan.skip(i, "the")
     if words[j] in ("early", "mid", "late", "-"):
         return None
-    if words[j] in decades and "the" in (words[i], words[i - 1]):
-        return _years(1900 + decades[words[j]], 10), j + 1
-    if words[j] in ("nineteen", "eighteen") and words[j + 1] in decades:
-        return _years((1900 if words[j] == "nineteen" else 1800) + decades[words[j + 1]], 10), j + 2
+    spelled = _spelled_decade(scan, j, words[i] == "the" or words[i - 1] in _BEFORE_DECADE)
+    if spelled is not None:
+        return spelled
     apostrophe = words[j] in ("'", "’", "‘") and not scan.spaced[j + 1]
     j = j + 1 if apostrophe else j
     number, width = scan.numbers[j], scan.digits(j)
@@ -191,6 +230,25 @@ def decade(scan: Scan, i: int) -> Match | None:
     if width == 2 and (apostrophe or j > i or words[i - 1] in _BEFORE_DECADE):
         return _years((1900 if number >= 20 else 2000) + number, 10), k + 1
     return None
+
+
+def _spelled_decade(scan: Scan, j: int, article: bool) -> Match | None:
+    """ "the nineties", "nineteen seventies", "the twenty-tens", "the two thousand and tens", "the noughties"."""
+    words, decades = scan.words, scan.lex.decades
+    if words[j] in decades:
+        number = decades[words[j]]
+        # The tens and the noughties are of this century.
+        return (_years((1900 if 20 <= number < 100 else 2000) + number % 100, 10), j + 1) if article else None
+    if scan.at(j, "two", "thousands"):
+        return (_years(2000, 10), j + 2) if article else None
+    if scan.at(j, "two", "thousand"):
+        k = scan.skip(j + 2, "and")
+        return (_years(2000 + decades[words[k]], 10), k + 1) if words[k] in decades else None
+    century = scan.lex.cardinals.get(words[j], 0)
+    k = scan.skip(j + 1, "-")
+    if not 15 <= century <= 20 or words[k] not in decades:
+        return None
+    return _years(century * 100 + decades[words[k]] % 100, 10), k + 1
 
 
 def _century(scan: Scan, i: int) -> Match | None:

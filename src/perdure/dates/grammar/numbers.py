@@ -166,12 +166,20 @@ def length_at(scan: Scan, i: int) -> tuple[Length, int] | None:
     for _ in range(5):
         k = scan.skip(scan.skip(j, ","), "and")
         following = single_length(scan, k)
-        if following is None or _rank(following[0].grain) >= _rank(total.grain):
+        if following is None or (
+            _rank(following[0].grain) >= _rank(total.grain)
+            and not _any_order(scan, total, following[0], j, k)
+        ):
             break
         if scan.words[k] in ("a", "an") and k == j:
             break
         total, j = _join(total, following[0]), following[1]
     return total, j
+
+
+def _any_order(scan: Scan, total: Length, following: Length, j: int, k: int) -> bool:
+    """Whether a larger unit follows directly: "1 month 2 years ago"."""
+    return j == k and scan.numbers[j] is not None and _rank(following.grain) > _rank(total.grain)
 
 
 def _rank(grain: str) -> int:

@@ -13,6 +13,7 @@ from perdure.dates.scan import Scan, memoised
 _DATE_LEADS = word_set(
     "on by from since until till before after between next this last friday saturday sunday monday"
 )
+_DOTTED_LEADS = word_set("on dated until till due")
 _AFTER_DATE = word_set(
     "at from between to until till through and or for with in on around before after by is was if we i he she they"
 )
@@ -51,9 +52,10 @@ def continues(scan: Scan, j: int, signs: str = "/.,") -> bool:
     return word != "" and word in signs and scan.tight(j) and scan.digits(j + 1) > 0
 
 
-def _month_and_day(scan: Scan, first: int, second: int) -> tuple[int, int] | None:
-    """(month, day) of two numbers, by habit or by what is possible."""
-    habit = (second, first) if scan.options.day_first else (first, second)
+def _month_and_day(scan: Scan, first: int, second: int, sign: str) -> tuple[int, int] | None:
+    """(month, day) of two numbers, by habit or by what is possible; with dots the day comes first."""
+    day_first = sign == "." if scan.options.day_first is None else scan.options.day_first
+    habit = (second, first) if day_first else (first, second)
     for month, day in (habit, habit[::-1]):
         if 1 <= month <= 12 and 1 <= day <= 31:
             return month, day
@@ -90,7 +92,12 @@ def _shifted_day(scan: Scan, i: int) -> Match | None:
 def compact_day(scan: Scan, i: int) -> Match | None:
     """20180923."""
     word = scan.words[i]
-    if len(word) != 8 or not (word.isascii() and word.isdigit()) or continues(scan, i + 1):
+    if (
+        len(word) != 8
+        or not (word.isascii() and word.isdigit())
+        or continues(scan, i + 1)
+        or inside_number(scan, i)
+    ):
         return None
     year, month, day = int(word[:4]), int(word[4:6]), int(word[6:])
     if not 1900 <= year <= 2100 or not is_date(year, month, day):
@@ -131,7 +138,9 @@ def _day_month_year(scan: Scan, i: int) -> Match | None:
     if named is not None:
         return _named_middle(scan, first, named, i + 3)
     second = scan.numbers[i + 2]
-    pair = _month_and_day(scan, first, second) if second is not None and scan.digits(i + 2) <= 2 else None
+    pair = (
+        _month_and_day(scan, first, second, sign) if second is not None and scan.digits(i + 2) <= 2 else None
+    )
     if pair is None:
         return None
     if scan.words[i + 3] == sign and glued(scan, i + 3) and scan.digits(i + 4) in (2, 4):
@@ -167,7 +176,11 @@ def _without_year(scan: Scan, month: int, day: int, i: int) -> Match | None:
         return None
     if scan.words[j] == "," and scan.digits(j + 1) == 4 and 1900 <= (scan.numbers[j + 1] or 0) <= 2100:
         return scan.day_match(scan.numbers[j + 1], month, day, j + 2)
-    return scan.day_match(None, month, day, j)
+    if sign == "/" and scan.words[j] == "," and scan.tight(j) and scan.digits(j + 1) == 2:
+        return scan.day_match(two_digit_year(scan.numbers[j + 1] or 0)[0], month, day, j + 2)
+    # "04.05. and": the second dot belongs to the date where the sentence goes on.
+    goes_on = sign == "." and scan.words[j] == "." and not scan.spaced[j] and scan.words[j + 1].isalpha()
+    return scan.day_match(None, month, day, j + 1 if goes_on and not scan.capitalised(j + 1) else j)
 
 
 def _is_fraction(scan: Scan, i: int, j: int) -> bool:
@@ -184,15 +197,23 @@ def _is_fraction(scan: Scan, i: int, j: int) -> bool:
 def _announced(scan: Scan, i: int) -> bool:
     """Whether the words before make a date of "7.6" or "7-6"."""
     previous = scan.words[i - 1]
-    return previous == "on" or (scan.words[i + 1] == "." and previous in scan.lex.weekdays)
+    if scan.words[i + 1] != ".":
+        return previous == "on"
+    return (
+        previous in _DOTTED_LEADS
+        or previous in scan.lex.weekdays
+        or (previous == "the" and scan.words[i - 2] == "on")
+    )
 
 
 def numeric_month(scan: Scan, i: int) -> Match | None:
     """ "12-2015", "2015-12", "05/2020"."""
     first, second = scan.numbers[i], scan.numbers[i + 2]
-    if first is None or second is None or inside_number(scan, i) or not glued(scan, i + 1):
+    if first is None or second is None or inside_number(scan, i):
         return None
     widths = scan.digits(i), scan.digits(i + 2)
+    if not glued(scan, i + 1) and (scan.words[i + 1] not in ("/", "-") or sum(widths) not in (5, 6)):
+        return None
     if widths[0] <= 2 and widths[1] == 4 and scan.words[i + 1] != ".":
         month, year = first, second
     elif widths[0] == 4 and widths[1] <= 2:

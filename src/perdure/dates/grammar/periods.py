@@ -7,8 +7,8 @@ from datetime import datetime
 
 from perdure.dates.calendar import DAY, WEEK, add_months, season_bounds, week_start, weeks_in_year
 from perdure.dates.grammar.months import decade, month_alone, month_at, year, year_after
-from perdure.dates.grammar.numbers import ordinal, two_digit_year
-from perdure.dates.grammar.numeric import numeric_month
+from perdure.dates.grammar.numbers import ordinal, two_digit_year, year_words
+from perdure.dates.grammar.numeric import inside_number, numeric_month
 from perdure.dates.lexicon import word_set
 from perdure.dates.nodes import FINE_UNITS, Alt, Match, Node, calendar_year, make_length, period_node
 from perdure.dates.scan import Scan, memoised
@@ -30,6 +30,7 @@ def period(scan: Scan, i: int) -> Match | None:
     return (
         named_month(scan, i)
         or numeric_month(scan, i)
+        or _year_then_month(scan, i)
         or _term_at(scan, i, "quarter", 3)
         or _term_at(scan, i, "half", 6)
         or week_of(scan, i)
@@ -65,6 +66,25 @@ def _plain_month(scan: Scan, i: int, forced: bool = False) -> Match | None:
     return (scan.calendar_month(None, number), j) if forced or month_alone(scan, i, j) else None
 
 
+def _year_then_month(scan: Scan, i: int) -> Match | None:
+    """ "2016 November", "2016, Nov"."""
+    number = scan.year_in_digits(i)
+    month = (
+        month_at(scan, scan.skip(i + 1, ",")) if number is not None and not inside_number(scan, i) else None
+    )
+    if number is None or month is None or scan.numbers[month[1]] is not None:
+        return None
+    named = (
+        scan.words[month[1] - 1] not in ("may", "march", "april", "june", "august")
+        or scan.words[i + 1] != ","
+    )
+    return (
+        (scan.calendar_month(number, month[0]), month[1])
+        if named and scan.capitalised(month[1] - 1)
+        else None
+    )
+
+
 def season(scan: Scan, i: int) -> Match | None:
     """A season with what tells its year: "last summer", "spring 2020", "this winter"."""
     words = scan.words
@@ -76,6 +96,8 @@ def season(scan: Scan, i: int) -> Match | None:
     if steps is not None:
         year = _season_year(scan, name, steps)
         return _season_node(scan, name, [year], f"{year}-{_SEASON_CODES[name]}"), j + 1
+    if not scan.spaced[j + 1] and scan.numbers[j + 1] is not None:
+        return None
     after = year_after(scan, j + 1) or scan.year_by_word(scan.skip(j + 1, "of"))
     if after is not None:
         return _season_node(scan, name, [after[0]], f"{after[0]}-{_SEASON_CODES[name]}"), after[1]
@@ -243,9 +265,10 @@ def _code(scan: Scan, i: int, word: str, months: int) -> tuple[int, int] | None:
 def _spelled(scan: Scan, i: int, word: str, months: int) -> tuple[int, int] | None:
     """ "first quarter", "last half"."""
     number = (12 // months, i + 1) if scan.words[i] == "last" else ordinal(scan, i)
-    if number is None or number[0] > 12 // months or scan.words[number[1]] != word:
+    if number is None or number[0] > 12 // months:
         return None
-    return number[0], number[1] + 1
+    end = scan.skip(number[1], "-")
+    return (number[0], end + 1) if scan.words[end] == word else None
 
 
 def _year_here(scan: Scan, k: int) -> tuple[int, int] | None:
@@ -262,7 +285,10 @@ def _year_here(scan: Scan, k: int) -> tuple[int, int] | None:
     if words[k] == "year" and scan.digits(k + 1) == 4:
         k += 1
     number = scan.year_in_digits(k)
-    return (number, k + 1) if number is not None else scan.year_by_word(k)
+    if number is not None:
+        return number, k + 1
+    spoken = year_words(scan, k) if scan.words[k] in scan.lex.cardinals else None
+    return spoken or scan.year_by_word(k)
 
 
 def _term(scan: Scan, months: int, number: int, year: int | None) -> Node:
@@ -360,15 +386,19 @@ def _week(year: int, number: int) -> Node:
 
 
 def week_of(scan: Scan, i: int) -> Match | None:
-    """ "w/c Feb 4", "the week of May 3rd", "the week starting on February 4"."""
+    """ "w/c Feb 4", "the week of May 3rd", "the week starting on February 4", "the weekend of May 5"."""
     j = scan.skip(i, "the")
     if scan.at(j, "w", "/", "c") or scan.at(j, "w", "/", "b"):
         k = j + 3
-    elif scan.words[j] == "week" and scan.words[j + 1] in ("of", "starting", "beginning", "commencing"):
+    elif scan.at(j, "weekend", "of") or (
+        scan.words[j] == "week" and scan.words[j + 1] in ("of", "starting", "beginning", "commencing")
+    ):
         k = scan.skip(j + 2, "on", "from")
     else:
         return None
     if (match := scan.day(k)) is None or match[0].kind != "date":
         return None
     starts = [week_start(day) for day in match[0].starts]
+    if scan.words[j] == "weekend":
+        return period_node([(start + 5 * DAY, start + WEEK) for start in starts], "weekend"), match[1]
     return period_node([(start, start + WEEK) for start in starts], "week", match[0].timex), match[1]

@@ -155,9 +155,12 @@ def _weekend(first: datetime, stop: datetime, nth: int) -> tuple[datetime, datet
 
 def rest_of(scan: Scan, i: int) -> Match | None:
     """ "rest of the week", "remaining of the month", "remainder of this year", "the rest of the day"."""
-    if scan.words[i] not in ("rest", "remaining", "remainder", "balance") or scan.words[i + 1] != "of":
+    if scan.words[i] not in ("rest", "remaining", "remainder", "balance"):
         return None
-    j = scan.skip(scan.skip(i + 2, "the", "this", "my", "our"), "current")
+    j = scan.skip(i + 1, "of")
+    if j == i + 1 and (scan.words[i] != "rest" or scan.words[j] not in ("the", "this", "current")):
+        return None
+    j = scan.skip(scan.skip(j, "the", "this", "my", "our"), "current")
     unit = scan.unit(j)
     if unit == "day":
         now, end = scan.now.replace(microsecond=0), scan.today + DAY

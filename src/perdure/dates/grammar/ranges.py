@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from perdure.dates.calendar import DAY, add_months, is_date, unit_start
 from perdure.dates.grammar.clock import expected_clock, match_of
+from perdure.dates.grammar.days import weekday_at
 from perdure.dates.grammar.months import month_at, year_after
 from perdure.dates.grammar.numbers import day_number, ordinal
 from perdure.dates.grammar.numeric import glued, inside_number
@@ -27,6 +28,9 @@ _ENDS = frozenset(("", ".", ",", "!", "?", ";"))
 def date_range(scan: Scan, i: int) -> Match | None:
     """A range with two ends."""
     lead = scan.words[i]
+    within = _days_of_week(scan, i) or _month_then_days(scan, i)
+    if within is not None:
+        return within
     if lead == "in":
         # "in 2014-2018": after "in" only years make a range.
         match = _two_ends(scan, i + 1, False) if scan.digits(i + 1) == 4 else None
@@ -34,6 +38,34 @@ def date_range(scan: Scan, i: int) -> Match | None:
     if lead in ("from", "between"):
         return _two_ends(scan, i + 1, lead == "between")
     return _two_ends(scan, i + 2 if scan.at(i, "starting", "from") else i, False)
+
+
+def _days_of_week(scan: Scan, i: int) -> Match | None:
+    """ "next week from Monday to Thursday", "this week between Wednesday and Friday"."""
+    steps = scan.steps(i)
+    if steps is None or scan.words[i + 1] != "week" or scan.words[i + 2] not in ("from", "between"):
+        return None
+    first = weekday_at(scan, i + 3)
+    after = None if first is None else connector(scan, first[1], scan.words[i + 2] == "between")
+    second = None if after is None else weekday_at(scan, after)
+    if first is None or second is None or second[0] <= first[0]:
+        return None
+    start, stop = (scan.weekday_in_week(number, steps).starts[0] for number in (first[0], second[0]))
+    return Node("range", "day", [Alt(start, stop, stop + DAY)]), second[1]
+
+
+def _month_then_days(scan: Scan, i: int) -> Match | None:
+    """ "June from 3 to 9", "Feb between 2-7 2018"."""
+    month = month_at(scan, i)
+    if month is None or scan.words[month[1]] not in ("from", "between"):
+        return None
+    first = day_number(scan, month[1] + 1)
+    after = None if first is None else connector(scan, first[1], scan.words[month[1]] == "between")
+    second = None if after is None else day_number(scan, after)
+    if first is None or second is None or scan.words[second[1]] in ("am", "pm", ":"):
+        return None
+    year, end = year_after(scan, second[1]) or (None, second[1])
+    return _in_month(scan, year, month[0], first[0], second[0], end)
 
 
 def _two_ends(scan: Scan, j: int, between: bool) -> Match | None:

@@ -73,7 +73,9 @@ def _each(scan: Scan, i: int) -> _Timex | None:
         j += 1
     else:
         counted = ordinal(scan, j) or cardinal(scan, j)
-        if counted is not None and scan.unit(counted[1]) is not None:
+        if counted is not None and (
+            scan.unit(counted[1]) is not None or scan.words[counted[1]] in scan.lex.weekdays
+        ):
             amount, j = counted
     return _each_what(scan, j, amount, words[i] == "any")
 
