@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from perdure.domain.bank import EmbeddingModel
+from perdure.errors import ModelMissing
 from perdure.models.hashing import HashingEmbedder
 from perdure.models.onnx_embedder import OnnxEmbedder
 from perdure.models.onnx_reranker import OnnxReranker
 from perdure.models.providers import CohereReranker, OllamaEmbedder, OpenAIEmbedder, TeiReranker
 from perdure.models.spacy_tagger import choose_tagger
 from perdure.models.tokens import token_counter
+from perdure.models.use_embedder import UseEmbedder
 from perdure.ports.embedder import Embedder, JointEmbedder, LateInteraction, Matrix, ThreadedEmbedder, Vector
 from perdure.ports.reranker import Reranker
 from perdure.ports.tagger import Sentence, Tagger
@@ -37,13 +39,24 @@ def provider() -> Iterator[Provider]:
         yield found
 
 
-@pytest.fixture(params=["hashing", "e5", "openai", "ollama"])
+def multilingual() -> UseEmbedder:
+    embedder = UseEmbedder()
+    try:
+        embedder.weights  # noqa: B018  # looks for the files
+    except ModelMissing:
+        pytest.skip("needs perdure[multilingual]")
+    return embedder
+
+
+@pytest.fixture(params=["hashing", "e5", "use", "openai", "ollama"])
 def embedder(request: pytest.FixtureRequest, provider: Provider) -> Embedder:
     match request.param:
         case "hashing":
             return HashingEmbedder()
         case "e5":
             return OnnxEmbedder()
+        case "use":
+            return multilingual()
         case "openai":
             return OpenAIEmbedder(f"{provider.url}/v1", "m")
         case _:
@@ -116,6 +129,7 @@ def test_what_an_embedder_can_do_beside_embedding_is_found_by_its_members() -> N
     assert not isinstance(plain, optional)
     assert [isinstance(HashingEmbedder(), kind) for kind in optional] == [True, True, False]
     assert all(isinstance(OnnxEmbedder(), kind) for kind in optional)
+    assert not isinstance(UseEmbedder(), optional)
     # Asking must not reach a provider, which is asked for its dimensions when they are needed.
     assert not isinstance(OpenAIEmbedder("http://127.0.0.1:9/v1", "m"), optional)
 

@@ -14,9 +14,8 @@ from perdure.errors import InvalidInput, ModelMissing
 
 KINDS = ("embedder", "reranker")
 POOLINGS = ("mean", "cls")
-MODEL_FILE = "model.onnx"
-TOKENIZER_FILE = "tokenizer.json"
-FILES = (MODEL_FILE, TOKENIZER_FILE)
+USE_FAMILY = "use"
+"""Universal Sentence Encoders, which run on numpy; all other families are ONNX graphs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +53,10 @@ class ModelSpec:
     query_prefix: str = ""
     passage_prefix: str = ""
     batch: int = 1
+    model_file: str = "model.onnx"
+    tokenizer_file: str = "tokenizer.json"
+    languages: Sequence[str] = ()
+    """ISO 639 codes of what it was trained on; empty where nothing is said."""
     licence: str = ""
     homepage: str = ""
     sha256: Mapping[str, str] = field(default_factory=dict)
@@ -68,6 +71,11 @@ class ModelSpec:
             raise InvalidInput(f"model {self.name}: dimensions", "a positive integer", self.dimensions)
         if self.max_tokens < 16 or self.batch < 1:
             raise InvalidInput(f"model {self.name}", "max_tokens of at least 16 and batch of at least 1")
+
+    @property
+    def files(self) -> tuple[str, str]:
+        """The names of its files in a folder of its own."""
+        return self.model_file, self.tokenizer_file
 
 
 def read_manifest(path: Path) -> tuple[ModelSpec, ...]:

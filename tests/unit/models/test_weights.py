@@ -145,9 +145,10 @@ def test_every_known_model_is_complete() -> None:
     for entry in known_models():
         assert entry.sources
         assert entry.licence
+        assert "en" in entry.languages
         from_packages = [source for source in entry.sources if source.package]
         assert all(source.version for source in from_packages)
-        assert not from_packages or set(entry.sha256) == {"model.onnx", "tokenizer.json"}
+        assert not from_packages or set(entry.sha256) == set(entry.files)
         # Packages carry dynamically quantised files, whose vectors would drift with the batch.
         assert entry.batch == 1 or not from_packages
 
