@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 
 from perdure.domain.bank import EmbeddingModel
-from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, Link, LinkKind, Tier
+from perdure.domain.fact import UNSURE_DATE, Chunk, Document, Entity, Fact, FactType, Link, LinkKind, Tier
 from perdure.domain.filter import Filter, TagAnd, TagExpression, TagLeaf, TagNot, TagOr, TagsMatch
 from perdure.domain.time import AsOf, Window
 from perdure.ports.embedder import Vector
@@ -110,6 +110,7 @@ class Sampler:
             tier=random.choice(list(Tier)),
             classification=random.randrange(4),
             expires_at=self.moment() if random.random() < 0.2 else None,
+            flags=(UNSURE_DATE,) if random.random() < 0.2 else (),
         )
 
     def features(self, fact: Fact) -> Features:
@@ -215,6 +216,7 @@ class Sampler:
             document_ids=frozenset(self.some(DOCUMENTS)) if rarely() else None,
             during=Window(*self.span()) if rarely() else None,
             include_expired=rarely(),
+            include_ended=rarely(),
             include_closed=rarely(),
         )
 

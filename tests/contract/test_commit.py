@@ -56,11 +56,13 @@ def test_the_same_statement_becomes_proof(any_store: Store) -> None:
 
 def test_a_fact_that_is_closed_here_no_longer_absorbs(any_store: Store) -> None:
     put(any_store, new(make_fact("a"), dedupe_key="k"))
-    closure = Closure(fact_id="a", retired_at=day(9), valid_to=day(8), superseded_by="b")
-    receipt = change(any_store, facts=[new(make_fact("b"), dedupe_key="k")], closures=[closure])
-    assert receipt.inserted == ("b",)
+    closure = Closure(fact_id="a", valid_to=day(8), superseded_by="b")
+    again = new(make_fact("b"), dedupe_key="k")
+    receipt = change(any_store, now=day(9), facts=[again], closures=[closure])
+    assert receipt == CommitReceipt(inserted=("b",), closed=("a",))
     (closed,) = facts(any_store, "a")
-    assert (closed.retired_at, closed.valid_to, closed.superseded_by) == (day(9), day(8), "b")
+    assert (closed.end_recorded_at, closed.valid_to, closed.superseded_by) == (day(9), day(8), "b")
+    assert closed.retired_at is None
     assert holders(any_store, "k") == {"k": "b"}
 
 
@@ -107,9 +109,43 @@ def test_proofs_raise_the_count(any_store: Store) -> None:
 
 def test_a_fact_never_ends_before_it_began(any_store: Store) -> None:
     put(any_store, make_fact("a", valid_from=day(9), recorded_at=day(9)))
-    change(any_store, closures=[Closure(fact_id="a", retired_at=day(8), valid_to=day(7))])
+    put(any_store, make_fact("b", recorded_at=day(9)))
+    change(any_store, now=day(8), closures=[Closure(fact_id="a", valid_to=day(7))])
+    change(any_store, closures=[Closure(fact_id="b", retired_at=day(8))])
+    ended, retired = facts(any_store, "a", "b")
+    assert (ended.valid_to, ended.end_recorded_at, retired.retired_at) == (day(9), day(9), day(9))
+
+
+def test_a_closure_is_on_one_axis_of_time(any_store: Store) -> None:
+    for both in ({}, {"retired_at": NOW, "valid_to": NOW}):
+        with pytest.raises(InvalidInput, match="exactly one"):
+            Closure(fact_id="a", **both)
+    with pytest.raises(InvalidInput, match="now"):
+        change(any_store, facts=[make_new("a")], closures=[Closure(fact_id="a", valid_to=NOW)])
+
+
+def test_a_closure_by_a_fact_that_is_not_there_closes_nothing(any_store: Store) -> None:
+    put(any_store, make_fact("a"))
+    for closure in (
+        Closure(fact_id="a", valid_to=day(3), superseded_by="no"),
+        Closure(fact_id="a", valid_to=day(3), superseded_by="a"),
+        Closure(fact_id="a", retired_at=day(3), superseded_by="no"),
+    ):
+        assert change(any_store, now=NOW, closures=[closure]).closed == ()
+    assert facts(any_store, "a") == [make_fact("a")]
+
+
+def test_a_fact_that_states_its_own_end_is_not_ended_by_a_change(any_store: Store) -> None:
+    put(any_store, make_fact("a", valid_to=day(9)), make_fact("b"))
+    assert (
+        change(any_store, now=NOW, closures=[Closure(fact_id="a", valid_to=day(3), superseded_by="b")]).closed
+        == ()
+    )
+    assert change(any_store, closures=[Closure(fact_id="a", retired_at=NOW, superseded_by="b")]).closed == (
+        "a",
+    )
     (fact,) = facts(any_store, "a")
-    assert (fact.valid_to, fact.retired_at) == (day(9), day(9))
+    assert (fact.valid_to, fact.retired_at, fact.superseded_by) == (day(9), NOW, "b")
 
 
 def test_updates_keep_recalls_and_proofs(any_store: Store) -> None:
@@ -125,7 +161,8 @@ def test_updates_keep_recalls_and_proofs(any_store: Store) -> None:
 def test_a_change_of_an_older_state_opens_no_closed_fact(any_store: Store) -> None:
     read = make_fact("a", tags=frozenset({"x"}))
     put(any_store, read)
-    change(any_store, closures=[Closure(fact_id="a", retired_at=NOW, valid_to=day(3))])
+    change(any_store, now=NOW, closures=[Closure(fact_id="a", valid_to=day(3))])
+    change(any_store, closures=[Closure(fact_id="a", retired_at=NOW)])
     change(any_store, updates=[replace(read, tags=frozenset({"y"}))])
     (fact,) = facts(any_store, "a")
     assert (fact.tags, fact.retired_at, fact.valid_to) == (frozenset({"y"}), NOW, day(3))

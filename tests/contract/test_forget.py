@@ -27,6 +27,7 @@ from perdure.testing.making import (
     BANK,
     NOW,
     browse,
+    day,
     facts,
     ids,
     make_chunk,
@@ -155,17 +156,26 @@ def test_what_was_synthesised_from_it_goes_too(any_store: Store) -> None:
     assert [fact.id for fact in facts(any_store, *"aopbq")] == ["b", "q"]
 
 
-def test_what_it_ended_stays_ended(any_store: Store) -> None:
+def test_what_it_ended_opens_again(any_store: Store) -> None:
+    first = make_fact("first")
     put(
         any_store,
-        make_fact("first", retired_at=NOW, superseded_by="second"),
-        make_fact("second", retired_at=NOW, superseded_by="third"),
+        replace(first, valid_to=day(5), end_recorded_at=day(6), superseded_by="second"),
+        make_fact("second", valid_to=day(7), end_recorded_at=day(8), superseded_by="third"),
         make_fact("third"),
     )
     forget(any_store, BANK, Target(fact_id="second"))
-    assert facts(any_store, "first")[0].superseded_by == "third"
+    (ended,) = facts(any_store, "first")
+    assert (ended.valid_to, ended.end_recorded_at, ended.superseded_by) == (day(7), day(8), "third")
     forget(any_store, BANK, Target(fact_id="third"))
-    assert facts(any_store, "first")[0].superseded_by == FORGOTTEN
+    assert facts(any_store, "first") == [first]
+
+
+def test_what_it_corrected_is_believed_again(any_store: Store) -> None:
+    wrong = make_fact("wrong")
+    put(any_store, replace(wrong, retired_at=NOW, superseded_by="right"), make_fact("right"))
+    forget(any_store, BANK, Target(fact_id="right"))
+    assert facts(any_store, "wrong") == [wrong]
 
 
 def test_entities_go_with_their_last_fact(any_store: Store) -> None:
@@ -394,18 +404,19 @@ def assert_smooth(talk: Talk, left: list[Fact]) -> None:
 
 def test_the_erased_embedding_cannot_be_rebuilt_from_neighbours(any_store: Store) -> None:
     talk = Talk(any_store)
-    said = talk.say(*TURNS)
+    turns = [*TURNS, "The kettle is on."]
+    said = talk.say(*turns)
     gone = features(any_store, said[2].id)
-    far = features(any_store, said[5].id).vectors["context"]
+    far = features(any_store, said[6].id).vectors["context"]
     apart = Talk(MemoryStore())
-    never_said = apart.say(*TURNS[:2], *TURNS[3:])
+    never_said = apart.say(*turns[:2], *turns[3:])
     assert talk.rebuilt(gone) > 0.99
     talk.forget(said[2])
     assert talk.rebuilt(gone) == pytest.approx(apart.rebuilt(gone), abs=0.02)
     assert talk.rebuilt(gone) < 0.9
     assert_smooth(talk, [*said[:2], *said[3:]])
-    assert len(never_said) == 5
-    np.testing.assert_allclose(features(any_store, said[5].id).vectors["context"], far, atol=1e-6)
+    assert len(never_said) == 6
+    np.testing.assert_allclose(features(any_store, said[6].id).vectors["context"], far, atol=1e-6)
 
 
 def test_neighbours_from_before_other_facts_ended_forget_it_too(any_store: Store) -> None:

@@ -4,9 +4,9 @@
 
     git archive db4f4a4 src | tar -x -C OLD && PYTHONPATH=OLD/src python tests/golden/write_old.py tests/golden/schema_1
 
-makes schema_1.sql, a dump of the file, and schema_1.json: what that code reads back from it, in the words of today. Two things
-have other names today: the flag "invalidated: reason" is `invalidated_at` and `invalid_reason`, and the joined passage is
-`passage` and `passage_in_context`.
+makes schema_1.sql, a dump of the file, and schema_1.json: what that code reads back from it, in the words of today. Three things
+are said otherwise today: the flag "invalidated: reason" is `invalidated_at` and `invalid_reason`, the joined passage is
+`passage` and `passage_in_context`, and a fact that another ended has `end_recorded_at` instead of `retired_at`.
 """
 
 from __future__ import annotations

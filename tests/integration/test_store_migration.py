@@ -114,6 +114,7 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(
         raise sqlite3.OperationalError("disk I/O error")
 
     monkeypatch.setattr(old_schemas, "_record", fail)
+    monkeypatch.setattr(old_schemas, "part_axes", fail)
     with pytest.raises(StoreError, match="disk I/O error"):
         SqliteStore.open(old_file)
     assert shape(old_file) == before

@@ -60,10 +60,11 @@ class PolicyMachine(RuleBasedStateMachine):
 
     def closure(self, fact: Fact, superseded_by: str | None) -> Closure:
         """An end at a moment that filters ask about."""
+        end = self.sampler.maybe_moment()
         return Closure(
             fact_id=fact.id,
-            retired_at=self.sampler.moment(),
-            valid_to=self.sampler.maybe_moment(),
+            retired_at=self.sampler.moment() if end is None else None,
+            valid_to=end,
             superseded_by=superseded_by,
         )
 
@@ -77,7 +78,9 @@ class PolicyMachine(RuleBasedStateMachine):
     def close(self, superseded: bool) -> None:
         new = self.sampler.new_fact()
         closures = [self.closure(fact, new.fact.id if superseded else None) for fact in self.pick(2)]
-        self.commit(FactChanges(bank=BANK, model=MODEL, facts=[new], closures=closures))
+        self.commit(
+            FactChanges(bank=BANK, now=self.sampler.moment(), model=MODEL, facts=[new], closures=closures)
+        )
 
     @precondition(lambda self: self.sampler.drawn_ids)
     @rule(reopens=st.booleans())

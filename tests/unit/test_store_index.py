@@ -238,8 +238,8 @@ NEVER, ALWAYS, DAY = 2**63 - 1, -(2**63), 86_400_000_000
 
 def test_a_body_is_what_the_format_says() -> None:
     """Written out here a second time: the bytes are on disk."""
-    expected = pack("<8B", 1, 2, 0, 3, 0, 0, 0, 0)
-    expected += pack("<8q", 1_000_000, NEVER, ALWAYS, NEVER, NEVER, DAY, DAY, DAY)
+    expected = pack("<8B", 2, 2, 0, 3, 0, 0, 0, 0)
+    expected += pack("<9q", 1_000_000, NEVER, ALWAYS, NEVER, NEVER, NEVER, DAY, DAY, DAY)
     expected += pack("<6Q", digest("d"), 0, digest("ann"), 0, 0, digest(""))
     expected += pack("<qd6I", 9, 2.5, 2, 1, 1, 1, 1, 0)
     expected += b'["a", "b"]      ' + pack("<QQ", pair_hash("k", "v"), digest("e"))
@@ -251,9 +251,9 @@ def test_bodies_are_read_back() -> None:
     empty = Fact(id="g", bank="b", text="text")
     facts = unpack_facts([pack_fact(empty, Features(), ()), pack_fact(FACT, FEATURES, LINKS)])
     assert {name: values[1].item() for name, values in facts.columns.items()} == {
-        "type": 2, "tier": 0, "classification": 3, "superseded": 0,
-        "recorded": 1_000_000, "retired": NEVER, "valid_from": ALWAYS, "valid_to": NEVER, "expires": NEVER,
-        "first": DAY, "last": DAY, "dated": DAY,
+        "type": 2, "tier": 0, "classification": 3, "unsure": 0,
+        "recorded": 1_000_000, "retired": NEVER, "valid_from": ALWAYS, "valid_to": NEVER, "end_recorded": NEVER,
+        "expires": NEVER, "first": DAY, "last": DAY, "dated": DAY,
         "document": digest("d"), "topic": 0, "subject": digest("ann"), "relation": 0, "object": 0, "speaker": digest(""),
         "ordinal": 9, "length": 2.5,
     }  # fmt: skip
@@ -281,8 +281,8 @@ def damaged(offset: int, layout: str, value: int) -> bytes:
         pack_fact(FACT, FEATURES, LINKS)[:-16],
         pack_fact(FACT, FEATURES, LINKS)[:-3],
         pack_fact(FACT, FEATURES, LINKS) + bytes(8),
-        damaged(0, "<B", 2),
-        damaged(148, "<I", 2**31),
+        damaged(0, "<B", 1),
+        damaged(156, "<I", 2**31),
     ],
     ids=[
         "empty",
@@ -300,7 +300,7 @@ def test_a_damaged_body_is_told(body: bytes) -> None:
         unpack_facts([sound, body, sound])
 
 
-@pytest.mark.parametrize("body", [damaged(1, "<B", 9), damaged(2, "<B", 9), damaged(212, "<B", 9)])
+@pytest.mark.parametrize("body", [damaged(1, "<B", 9), damaged(2, "<B", 9), damaged(220, "<B", 9)])
 def test_unknown_codes_are_told(body: bytes) -> None:
     with pytest.raises(StoreCorrupt):
         unpack_facts([body])

@@ -27,6 +27,16 @@ class Tier(StrEnum):
     GENERAL = "general"
 
 
+INSTRUCTION = "instruction"
+"""Flag: it reads like an order to the agent; kept, marked, and never closes anything."""
+PLANNED = "planned"
+"""Flag: its time is still ahead of when it was said; it tells of a plan, an appointment, a deadline."""
+UNSURE_DATE = "unsure_date"
+"""Flag: the words leave open which date is meant; the stored one only helps to rank."""
+CORRECTION = "correction"
+"""Flag: it takes back something said before ("sorry, I meant"), which never was so."""
+
+
 class LinkKind(StrEnum):
     """Why two facts are joined."""
 
@@ -127,7 +137,11 @@ class Fact:
     valid_to: datetime | None = None
     recorded_at: datetime | None = None
     retired_at: datetime | None = None
+    """Since when it is not believed: a person, a correction or its own source took it back."""
+    end_recorded_at: datetime | None = None
+    """When `valid_to` became known by another fact; None when the end was stated with the fact, or has none."""
     superseded_by: str | None = None
+    """The fact that ended it (a change) or took it back (a correction)."""
     invalidated_at: datetime | None = None
     """When a person declared it wrong; it is then retired as well."""
     invalid_reason: str | None = None
@@ -173,9 +187,34 @@ class Fact:
         return Window(self.occurred_start, self.occurred_end)
 
     @property
+    def is_planned(self) -> bool:
+        """Whether it tells of something that was still ahead when it was said."""
+        return PLANNED in self.flags
+
+    @property
+    def has_unsure_date(self) -> bool:
+        """Whether its date is a guess, which may rank it and is not to be shown."""
+        return UNSURE_DATE in self.flags
+
+    @property
     def dated(self) -> datetime | None:
-        """The best single date: when it happened, else when it was said."""
+        """The best single date: when it surely happened, else when it was said."""
+        return self.mentioned_at if self.has_unsure_date else self.likely_dated
+
+    @property
+    def likely_dated(self) -> datetime | None:
+        """The same, even where when it happened is a guess; for ranking only."""
         return self.occurred_start or self.occurred_end or self.mentioned_at
+
+    @property
+    def is_open(self) -> bool:
+        """Whether no other statement ended it or took it back; one whose own words state its end is open too."""
+        return self.retired_at is None and self.end_recorded_at is None
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether another statement ended it, and it is believed for the time before."""
+        return self.retired_at is None and self.end_recorded_at is not None
 
 
 _RANGES: tuple[tuple[str, float, float], ...] = (
@@ -186,7 +225,7 @@ _RANGES: tuple[tuple[str, float, float], ...] = (
 )
 _TIMES = (
     "occurred_start", "occurred_end", "mentioned_at", "valid_from", "valid_to",
-    "recorded_at", "retired_at", "invalidated_at", "expires_at", "last_recalled_at",
+    "recorded_at", "retired_at", "end_recorded_at", "invalidated_at", "expires_at", "last_recalled_at",
 )  # fmt: skip
 
 

@@ -101,11 +101,13 @@ class Filter:
     max_classification: int | None = None
     document_ids: frozenset[str] | None = None
     during: Window | None = None
-    """Only facts that happened (undated ones: were said) in this window."""
+    """Only facts that happened (undated ones and those with an unsure date: were said) in this window."""
     as_of: AsOf = field(default_factory=AsOf)
     include_expired: bool = False
+    include_ended: bool = False
+    """Admit what was true and is over too, but nothing that was taken back."""
     include_closed: bool = False
-    """Admit closed facts too (listings and history); `as_of` is then ignored."""
+    """Admit all closed facts too (listings and history); `as_of` is then ignored."""
     now: datetime | None = None
     """The present, against which expiry and validity are judged. The engine sets it."""
 
@@ -142,28 +144,29 @@ def admits(where: Filter, fact: Fact) -> bool:
 
 
 def is_current(fact: Fact, where: Filter) -> bool:
-    """Whether the fact held at `as_of.valid` as far as the system knew at `as_of.known`.
+    """Whether the fact held at `as_of.valid` (or, with `include_ended`, before) as far as was known at `as_of.known`.
 
-    A superseded fact stays believed for its own period; until the moment it was superseded, its end was not known.
-    A retired fact that nothing superseded is disbelieved from then on. Where no moment is asked for, all that was ever
-    stored is known, and the present is not before a fact was recorded, since clocks are set back.
+    A fact that another one ended stays believed for its own period; until that was recorded, its end was not known.
+    A retired fact is disbelieved from then on. Where no moment is asked for, all that was ever stored is known, and the
+    present is not before a fact was recorded, since clocks are set back.
     """
     valid_at, known_at = where.as_of.valid, where.as_of.known
     if valid_at is None:
         valid_at = where.judged_at if fact.recorded_at is None else max(where.judged_at, fact.recorded_at)
     if known_at is not None and fact.recorded_at is not None and fact.recorded_at > known_at:
         return False
-    retired = fact.retired_at is not None and (known_at is None or fact.retired_at <= known_at)
-    if retired and fact.superseded_by is None:
+    if fact.retired_at is not None and (known_at is None or fact.retired_at <= known_at):
         return False
     if fact.valid_from is not None and fact.valid_from > valid_at:
         return False
-    end_known = fact.superseded_by is None or retired
+    if where.include_ended:
+        return True
+    end_known = fact.end_recorded_at is None or known_at is None or fact.end_recorded_at <= known_at
     return not (end_known and fact.valid_to is not None and fact.valid_to <= valid_at)
 
 
 def _happened_during(fact: Fact, window: Window) -> bool:
-    if fact.occurred_start is None and fact.occurred_end is None:
+    if fact.has_unsure_date or (fact.occurred_start is None and fact.occurred_end is None):
         return window.overlaps(fact.mentioned_at, fact.mentioned_at)
     return window.overlaps(fact.occurred_start, fact.occurred_end)
 
@@ -195,12 +198,12 @@ def read_tags(
 
 
 def read_as_of(as_of: object, name: str = "as_of") -> AsOf:
-    """A single moment asks on both axes of time, None on neither."""
+    """A single moment asks what was true then, as far as is known now; None asks for the present."""
     if isinstance(as_of, AsOf):
         return as_of
     if as_of is not None and not isinstance(as_of, datetime):
         raise InvalidInput(name, "a datetime or AsOf(valid, known)", as_of)
-    return AsOf.both(as_of)
+    return AsOf(valid=as_of)
 
 
 def read_strings(value: object, name: str) -> tuple[str, ...]:
@@ -290,6 +293,7 @@ _READERS: Mapping[str, Callable[[object, str], object]] = {
     "during": _optional(Window, "a Window(start, end)"),
     "as_of": read_as_of,
     "include_expired": _optional(bool, "true or false"),
+    "include_ended": _optional(bool, "true or false"),
     "include_closed": _optional(bool, "true or false"),
     "now": check_instant,
 }

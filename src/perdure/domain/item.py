@@ -14,6 +14,11 @@ from perdure.errors import InvalidInput
 
 MAX_CONTENT_CHARACTERS = 20_000_000
 AGENT_ROLES = frozenset({"assistant", "agent", "ai", "bot", "model"})
+INSTRUCTION_ROLES = frozenset({"system", "developer"})
+DATA_ROLES = frozenset({"tool", "function"})
+USER_ROLES = frozenset({"user", "human"})
+SPEAKER = "speaker"
+"""Kind of the records that name the people who speak in a bank, with the role of those who came as its user."""
 UNFINISHED_DOCUMENT = "unfinished_document"
 """Kind of the records that name documents whose text is stored, but whose facts a model could not make yet."""
 
@@ -123,6 +128,15 @@ class Superseded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PassedOver:
+    """A part of what was given that was not retained, and why."""
+
+    path: str
+    """Where it stands, such as `content[2].content[0]` or `content, line 7`."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RetainResult:
     """What a retain did."""
 
@@ -140,6 +154,8 @@ class RetainResult:
     chunks: int = 0
     entities: int = 0
     links: int = 0
+    passed_over: tuple[PassedOver, ...] = ()
+    """What of the content was not retained: tool calls, images, empty texts, dates that could not be read."""
     timings: tuple[StageTime, ...] = ()
 
     def __str__(self) -> str:
@@ -149,6 +165,7 @@ class RetainResult:
             (len(self.superseded), "superseded"),
             (len(self.retired), "retired"),
             (self.unchanged, "unchanged"),
+            (len(self.passed_over), "passed over"),
         )
         parts += [f"{count} {name}" for count, name in counted if count]
         documents = f"{len(self.document_ids)} document{'' if len(self.document_ids) == 1 else 's'}"

@@ -30,6 +30,17 @@ class Evidence(StrEnum):
     NONE = "none"
 
 
+class Stance(StrEnum):
+    """Whether a question asks for what is so or was so."""
+
+    NOW = "now"
+    """What is so; what is over is no answer."""
+    PAST = "past"
+    """What was so."""
+    ANY = "any"
+    """What is so or was ("ever", "when did", a plain past tense)."""
+
+
 class Hit(NamedTuple):
     """A fact that a channel found, with the channel's own score; the order of hits is their rank."""
 
@@ -43,8 +54,12 @@ class Query:
 
     text: str
     content: str
-    """The text without the words that only ask; what is searched for."""
+    """The text without the words that only ask, in the third person; what is searched for."""
     asked_at: datetime
+    judged: str = ""
+    """What rerankers read: the content, without words of time where the question asks for one value among several of the past."""
+    asker: str | None = None
+    """Whom the question means by "I" and "my", None when it does not speak of who asks."""
     terms: Mapping[str, float] = field(default_factory=dict)
     words: tuple[str, ...] = ()
     entities: Mapping[str, float] = field(default_factory=dict)
@@ -53,6 +68,13 @@ class Query:
     window: Window | None = None
     anchors: tuple[str, ...] = ()
     """Events that bound the window, as worded."""
+    stance: Stance = Stance.NOW
+    before: str = ""
+    """The value after the one that is asked for, as worded ("before Lisbon")."""
+    earliest: bool = False
+    """Whether the first value of all is asked for ("originally")."""
+    slot: tuple[str, str] | None = None
+    """(subject, relation) whose value is asked for, where the words say so."""
 
 
 _UNREAD = RankingFields()
@@ -83,6 +105,10 @@ class Candidate:
     """Whether somebody said it whom the question names."""
     by_role: bool = False
     """Whether it is the user's in a question about "my", the agent's in one about what "you said"."""
+    states_slot: bool = False
+    """Whether it states the slot that the question asks for, of its subject."""
+    answers: bool = False
+    """Whether it tells, as a statement, what the question asks for."""
     logits: tuple[float, ...] = ()
     """The cross-encoder's raw scores, one per view of the passage; empty when it did not read it."""
     rerank: float | None = None
@@ -111,7 +137,10 @@ class Recollection:
     tokens: int = 0
     evidence: Evidence = Evidence.WEAK
     candidate: Candidate | None = None
+    replaced_by: Fact | None = None
+    """What ended the fact, when it is over."""
     notes: tuple[str, ...] = ()
+    """Until when it held and what came then; conflicts with other results."""
 
     @property
     def text(self) -> str:
@@ -119,8 +148,9 @@ class Recollection:
         return self.fact.text
 
     def __str__(self) -> str:
-        date = iso_day(self.fact.dated)
-        return f"[{self.citation}] {self.score:.2f}  {one_line(self.text)}{f'  ({date})' if date else ''}"
+        planned = "planned" if self.fact.is_planned else ""
+        marks = ", ".join(filter(None, (iso_day(self.fact.dated), planned, *self.notes)))
+        return f"[{self.citation}] {self.score:.2f}  {one_line(self.text)}{f'  ({marks})' if marks else ''}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

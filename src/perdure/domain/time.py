@@ -92,5 +92,5 @@ class AsOf:
 
     @staticmethod
     def both(moment: datetime | None) -> AsOf:
-        """The world as the system knew it at one moment."""
+        """The world as the system knew it at one moment: what it learned later does not count."""
         return AsOf(valid=moment, known=moment)

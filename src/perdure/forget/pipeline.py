@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from perdure.domain.detach import Source, without_entities, without_sources
 from perdure.domain.fact import Fact
@@ -11,7 +12,6 @@ from perdure.domain.item import UNFINISHED_DOCUMENT
 from perdure.domain.record import Record
 from perdure.forget.names import forget_names
 from perdure.forget.scrub import (
-    FORGOTTEN,
     ErasedWords,
     Wordings,
     erased_words,
@@ -22,8 +22,10 @@ from perdure.forget.scrub import (
     scrub_sibling,
     wordings_of,
 )
+from perdure.forget.speakers import forget_speakers
 from perdure.forget.target import LAST_ERASURE, Forgotten, Target
 from perdure.forget.vectors import contexts_without
+from perdure.history import release_from_erased
 from perdure.ports.store import FactsWhere, Store, Traces, Transaction
 from perdure.text.own_words import features_alone
 
@@ -40,7 +42,8 @@ def forget(
     With a fact go the facts synthesised from it; its wording in chunks, in its document's title and context, and in what
     facts of the same document quote or are found by; its share in their context vectors; and names of entities that only
     it held. With a document go its chunks and facts; a fact that another document proves too moves there, without what it
-    quoted. With an entity go its memberships, no facts. With the bank goes everything.
+    quoted. What an erased fact had ended or corrected opens again. With an entity go its memberships, no facts. With the bank
+    goes everything.
 
     `also` is called within the transaction with the ids of the erased documents (none when a fact or an entity goes), to
     scrub records that other parts keep; it says whether it scrubbed any, so that a document that only stands there exists.
@@ -56,6 +59,7 @@ def forget(
             tx.delete_bank()
         else:
             erased = _erase(tx, target)
+            forget_speakers(store, tx, bank, erased.speakers)
             if also is not None and (erased.existed or erased.documents) and also(tx, erased.documents):
                 erased = replace(erased, existed=True)
         if erased.existed:
@@ -76,6 +80,8 @@ class _Erased:
     facts: int = 0
     documents: frozenset[str] = frozenset()
     unembedded: frozenset[str] = frozenset()
+    speakers: Mapping[str, int] = field(default_factory=dict)
+    """Who said the erased facts, and how many each."""
 
 
 def _erase(tx: Transaction, target: Target) -> _Erased:
@@ -120,7 +126,9 @@ def _erase_document(tx: Transaction, document_id: str) -> _Erased:
     tx.delete_chunks([chunk.id for chunk in chunks])
     tx.delete_records(UNFINISHED_DOCUMENT, [document_id])
     erased = _erase_facts(tx, homeless)
-    return _Erased(True, erased.facts, frozenset({document_id}), erased.unembedded | unembedded)
+    return _Erased(
+        True, erased.facts, frozenset({document_id}), erased.unembedded | unembedded, erased.speakers
+    )
 
 
 def _stand_alone(tx: Transaction, facts: Sequence[Fact], titles: Wordings) -> frozenset[str]:
@@ -154,9 +162,10 @@ def _erase_facts(tx: Transaction, facts: Sequence[Fact]) -> _Erased:
     words = erased_words(list(erased.values()), tx.features(list(erased)))
     unembedded = _scrub_around(tx, erased, words)
     forget_names(tx, erased, words.wordings)
-    _repoint_superseded(tx, erased)
+    release_from_erased(tx, erased)
     tx.delete_facts(list(erased))
-    return _Erased(True, len(erased), unembedded=unembedded)
+    speakers = Counter(fact.speaker for fact in erased.values() if fact.speaker)
+    return _Erased(True, len(erased), unembedded=unembedded, speakers=speakers)
 
 
 def _scrub_around(tx: Transaction, erased: dict[str, Fact], words: ErasedWords) -> frozenset[str]:
@@ -187,15 +196,3 @@ def _scrub_around(tx: Transaction, erased: dict[str, Fact], words: ErasedWords) 
     tx.update_facts([siblings[fact.id] for fact in members if siblings.get(fact.id, fact) != fact])
     tx.put_features({fact_id: own for fact_id, own in scrubbed.items() if own is not features[fact_id]})
     return frozenset(unembedded)
-
-
-def _repoint_superseded(tx: Transaction, erased: dict[str, Fact]) -> None:
-    """A fact that an erased one ended stays ended, by what ended the erased one in its turn if that stays."""
-
-    def successor(fact_id: str | None) -> str:
-        for _ in erased:
-            fact_id = erased[fact_id].superseded_by if fact_id in erased else fact_id
-        return FORGOTTEN if fact_id is None or fact_id in erased else fact_id
-
-    ended = [f for f in tx.find_facts(FactsWhere(superseded_by=list(erased))) if f.id not in erased]
-    tx.update_facts([replace(fact, superseded_by=successor(fact.superseded_by)) for fact in ended])

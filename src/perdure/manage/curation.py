@@ -10,6 +10,7 @@ from typing import Any
 from perdure.domain.fact import Document, Entity, Fact
 from perdure.domain.item import check_tags, check_text
 from perdure.errors import InvalidInput, NotFound
+from perdure.history import is_corrected
 from perdure.manage.entities import EntityEdit, merge_two, split_one
 from perdure.manage.fields import field_types, read_field
 from perdure.ports.store import FactsWhere, NewFact, Rows, Transaction
@@ -29,6 +30,7 @@ _FIXED = frozenset(
         "ordinal",
         "source_text",
         "recorded_at",
+        "end_recorded_at",
         "superseded_by",
         "invalidated_at",
         "invalid_reason",
@@ -41,12 +43,17 @@ _FIXED = frozenset(
         "source_fact_ids",
     ]
 )
+RESTATED = "restated"
+"""Why a fact whose text was changed is invalid."""
 _FIELD_TYPES = field_types(Fact)
 CHANGEABLE = frozenset(_FIELD_TYPES) - _FIXED
 
 
 def update_fact(components: RetainComponents, bank: str, fact_id: str, changes: Mapping[str, object]) -> Fact:
-    """The fact with its fields changed; a new text closes it and states it anew, so that history is kept."""
+    """The fact with its fields changed; a new text corrects it and states it anew, so that history is kept.
+
+    `valid_to` None takes an end back that another fact put to it.
+    """
     values: dict[str, Any] = {name: _value(name, value) for name, value in changes.items()}
     with components.store.reading(bank) as reading:
         fact = _fact(reading, fact_id)
@@ -56,61 +63,85 @@ def update_fact(components: RetainComponents, bank: str, fact_id: str, changes: 
 
 
 def invalidate_fact(components: RetainComponents, bank: str, fact_id: str, reason: str | None = None) -> Fact:
-    """Declare a fact wrong: it is retired now, unless it was before, with the reason."""
+    """Declare a fact wrong: it is retired now, unless it was before, with the reason. What it had closed opens again."""
     if reason is not None:
         check_text("reason", reason)
     now = components.clock()
 
-    def invalidated(fact: Fact) -> Fact:
-        retired_at = fact.retired_at or max(now, fact.recorded_at or now)
-        return replace(fact, retired_at=retired_at, invalidated_at=now, invalid_reason=reason)
+    return _edit(components, bank, fact_id, lambda fact: _declared_wrong(fact, now, reason))
 
-    return _edit(components, bank, fact_id, invalidated)
+
+def _declared_wrong(fact: Fact, now: datetime, reason: str | None) -> Fact:
+    retired_at = fact.retired_at or max(now, fact.recorded_at or now)
+    return replace(fact, retired_at=retired_at, invalidated_at=now, invalid_reason=reason)
 
 
 def restore_fact(components: RetainComponents, bank: str, fact_id: str) -> Fact:
-    """Take back that a fact is wrong. One that another superseded stays closed, and cannot be restored."""
+    """Take back that a fact is wrong, and close again what it had closed.
 
-    def restored(fact: Fact) -> Fact:
-        if fact.superseded_by is not None:
-            raise InvalidInput("state", "a fact that no newer one superseded", fact.superseded_by)
-        return replace(fact, retired_at=None)
+    One that a newer fact corrected or ended stays closed by that, and cannot be restored.
+    """
 
-    return _edit(components, bank, fact_id, restored)
+    with components.store.transaction(bank) as tx:
+        fact = _fact(tx, fact_id)
+        ended = fact.retired_at is None and fact.superseded_by is not None
+        restored = (
+            fact if ended or is_corrected(tx, fact) else _change(tx, fact, replace(fact, retired_at=None))
+        )
+        if ended or restored.retired_at is not None:
+            raise InvalidInput("state", "a fact that no newer one superseded", restored.superseded_by)
+        return restored
 
 
 def _edit(components: RetainComponents, bank: str, fact_id: str, change: Callable[[Fact], Fact]) -> Fact:
-    """Change a stored fact, which is read and written in one transaction; one that is opened is no longer invalid."""
+    """Change a stored fact, which is read and written in one transaction."""
     with components.store.transaction(bank) as tx:
         fact = _fact(tx, fact_id)
-        changed = change(fact)
-        reopens = fact.retired_at is not None and changed.retired_at is None
-        if reopens:
-            changed = replace(changed, invalidated_at=None, invalid_reason=None)
-        apply_changes(tx, FactChanges(bank=bank, updates=[changed], reopened=[fact_id] if reopens else []))
-        return _fact(tx, fact_id)
+        return _change(tx, fact, change(fact))
+
+
+def _change(tx: Transaction, fact: Fact, changed: Fact) -> Fact:
+    """The fact after the change; one that is believed again is no longer invalid, one without an end no longer ended."""
+    believed_again = fact.retired_at is not None and changed.retired_at is None
+    if believed_again:
+        changed = replace(changed, invalidated_at=None, invalid_reason=None)
+    endless = fact.end_recorded_at is not None and changed.valid_to is None
+    if endless:
+        changed = replace(changed, end_recorded_at=None)
+    reopened = [fact.id] if believed_again or endless else []
+    apply_changes(tx, FactChanges(bank=fact.bank, updates=[changed], reopened=reopened))
+    return _fact(tx, fact.id)
 
 
 def _restate(components: RetainComponents, old: Fact, changed: Fact) -> Fact:
+    """State a fact anew in other words. The old ones are declared wrong, and stay so when the new ones go.
+
+    An end that another fact put to it stays, and what it had ended is ended by the new one.
+    """
     now = components.clock()
     new = replace(
         changed,
         id=new_fact_id(now, 0, old.bank, "edit", old.id, changed.text),
         recorded_at=now,
         retired_at=None,
+        end_recorded_at=None,
         superseded_by=None,
         invalidated_at=None,
         invalid_reason=None,
     )
     features = features_of_edited(new, components.embedder, components.late)
     with components.store.transaction(old.bank) as tx:
+        stored = _fact(tx, old.id)
+        if stored.is_ended and new.valid_to is not None:
+            new = replace(new, end_recorded_at=stored.end_recorded_at, superseded_by=stored.superseded_by)
         receipt = apply_changes(
             tx,
             FactChanges(
                 bank=old.bank,
                 model=components.embedder.model if components.embedder is not None else None,
                 facts=[NewFact(new, features)],
-                closures=[Closure(fact_id=old.id, retired_at=now)],
+                updates=[_declared_wrong(stored, now, stored.invalid_reason or RESTATED)],
+                closures=[Closure(fact_id=old.id, retired_at=now, superseded_by=new.id)],
             ),
         )
         return _fact(tx, receipt.merged.get(new.id, new.id))

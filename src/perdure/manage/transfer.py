@@ -15,17 +15,20 @@ from perdure.domain.filter import Filter
 from perdure.domain.item import UNFINISHED_DOCUMENT
 from perdure.domain.record import Record
 from perdure.errors import Conflict, InvalidInput
+from perdure.history import CLOSINGS, read_closings
 from perdure.manage.fields import field_types, from_plain, plain_fields
 from perdure.ports.store import Features, KeyedEntity, NewFact, Order, Proof, Reading, Selection, Store
 
 FORMAT = "perdure-bank"
-VERSION = 2
-"""Version 1 kept both passages in one text, and a reason why a fact is wrong among its flags; it can be read."""
+VERSION = 3
+"""Older ones can be read. Version 1 kept both passages in one text, and a reason why a fact is wrong among its flags.
+Up to version 2 a fact that another superseded was retired, whether it had been true or not.
+"""
 PAGE = 500
-PARTS = ("document", "unfinished", "chunk", "entity", "fact", "link", "proof")
+PARTS = ("document", "unfinished", "chunk", "entity", "closings", "fact", "link", "proof")
 _BREAKS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 """Characters that JSON allows in text and at which many readers would end the line."""
-_SINCE_VERSION_2 = frozenset({"passage_in_context", "invalidated_at", "invalid_reason"})
+_SINCE_VERSION_1 = frozenset({"passage_in_context", "invalidated_at", "invalid_reason", "end_recorded_at"})
 _PASSAGES_JOINED = "\x1f"
 _INVALIDATED_FLAG = "invalidated: "
 T = TypeVar("T")
@@ -43,6 +46,7 @@ def export_bank(store: Store, bank: str, now: datetime) -> Iterator[str]:
         documents = reading.documents()
         unfinished = reading.records(UNFINISHED_DOCUMENT)
         entities = reading.entities()
+        closings = reading.records(CLOSINGS)
     yield _line("bank", {**plain_fields(stored), "format": FORMAT, "version": VERSION})
     for document in documents:
         yield _line("document", plain_fields(document))
@@ -55,6 +59,8 @@ def export_bank(store: Store, bank: str, now: datetime) -> Iterator[str]:
             yield _line("chunk", plain_fields(chunk))
     for keyed in entities:
         yield _line("entity", {**plain_fields(keyed.entity), "keys": list(keyed.keys)})
+    for record in closings:
+        yield _line("closings", {"id": record.id, **record.body})
     exported: set[str] = set()
     for page in _pages(store, bank, now):
         with store.reading(bank) as reading:
@@ -122,6 +128,7 @@ def import_bank(store: Store, bank: str, lines: Iterable[str]) -> int:
             raise InvalidInput(f"line {number}", "one of " + ", ".join(PARTS), kind)
         with _named_by_line(number, kind):
             parts.add(kind, body)
+    parts.drop_dangling()
     with store.transaction(bank) as tx:
         tx.put_bank(imported)
         if imported.model is not None:
@@ -132,7 +139,7 @@ def import_bank(store: Store, bank: str, lines: Iterable[str]) -> int:
         tx.insert_facts(list(parts.facts.values()))
         tx.put_links(parts.links)
         tx.add_proofs(parts.proofs)
-        tx.put_records(parts.unfinished)
+        tx.put_records([*parts.unfinished, *parts.closings])
     return len(parts.facts)
 
 
@@ -152,6 +159,7 @@ class _Parts:
     bank: Bank
     documents: list[Document] = field(default_factory=list)
     unfinished: list[Record] = field(default_factory=list)
+    closings: list[Record] = field(default_factory=list)
     chunks: list[Chunk] = field(default_factory=list)
     entities: list[KeyedEntity] = field(default_factory=list)
     facts: dict[str, NewFact] = field(default_factory=dict)
@@ -173,6 +181,8 @@ class _Parts:
             case "entity":
                 entity = _whole(Entity, _without(body, "keys"), bank=bank)
                 self.entities.append(_whole(KeyedEntity, {"keys": body["keys"]}, entity=entity))
+            case "closings":
+                self.closings.append(read_closings(str(body["id"]), bank, body["closings"]))
             case "fact":
                 self._add_fact(_without(body, "features"), body["features"])
             case "link":
@@ -180,13 +190,20 @@ class _Parts:
             case "proof":
                 self.proofs.append(_whole(Proof, body))
 
+    def drop_dangling(self) -> None:
+        """Leave out that a fact was superseded by one that the export does not have."""
+        for fact_id, new in self.facts.items():
+            if new.fact.superseded_by is not None and new.fact.superseded_by not in self.facts:
+                self.facts[fact_id] = replace(new, fact=replace(new.fact, superseded_by=None))
+
     def _add_fact(self, body: dict[str, object], features: object) -> None:
         if not isinstance(features, dict):
             raise TypeError("features")
         fact = _whole(Fact, body, bank=self.bank.id)
         if fact.id in self.facts:
             raise ValueError(f"fact {fact.id!r} stands on a line before")
-        new = _up_to_date(NewFact(fact, _whole(Features, features)))
+        parted = "end_recorded_at" in body
+        new = _up_to_date(NewFact(fact if parted else _on_its_axis(fact), _whole(Features, features)))
         _check_vectors(new.features, self.bank.model)
         self.facts[fact.id] = new
 
@@ -200,7 +217,7 @@ def _check_vectors(features: Features, model: EmbeddingModel | None) -> None:
 
 def _whole(kind: type[T], body: Mapping[str, object], /, **own: object) -> T:
     """An object of which an export names every field."""
-    lacking = field_types(kind).keys() - body.keys() - own.keys() - _SINCE_VERSION_2
+    lacking = field_types(kind).keys() - body.keys() - own.keys() - _SINCE_VERSION_1
     if lacking:
         raise KeyError(*sorted(lacking))
     return from_plain(kind, body, **own)
@@ -225,6 +242,13 @@ def _up_to_date(new: NewFact) -> NewFact:
             invalid_reason=reason.removeprefix(_INVALIDATED_FLAG) or None,
         )
     return NewFact(fact, features)
+
+
+def _on_its_axis(fact: Fact) -> Fact:
+    """A fact of up to version 2; one that another ended was true before, and is believed for its period."""
+    if fact.superseded_by is None or fact.valid_to is None or fact.invalidated_at is not None:
+        return fact
+    return replace(fact, end_recorded_at=fact.retired_at, retired_at=None)
 
 
 def _line(kind: str, body: Mapping[str, object]) -> str:

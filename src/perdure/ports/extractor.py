@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Protocol, runtime_checkable
 
 from perdure.domain.fact import FactType
+from perdure.domain.item import DATA_ROLES, INSTRUCTION_ROLES
 from perdure.domain.time import Window
 from perdure.ports.tagger import Mention
 
@@ -21,11 +22,28 @@ class Turn:
     """The speaker's name; empty for plain text."""
     is_agent: bool = False
     """Whether the agent itself speaks (role assistant)."""
+    role: str = ""
+    """The role in a chat's messages; without one a speaker named like a role has it."""
     said_at: datetime | None = None
     title: str = ""
     context: str = ""
     fresh: bool = True
     """False for turns that are only context: they are read, but give no facts."""
+
+    @property
+    def is_instruction(self) -> bool:
+        """Whether it tells the agent what to do (roles system and developer): it gives no facts."""
+        return (self.role or self.speaker).casefold() in INSTRUCTION_ROLES
+
+    @property
+    def is_data(self) -> bool:
+        """Whether a tool returned it (roles tool and function): nobody says it of themself."""
+        return (self.role or self.speaker).casefold() in DATA_ROLES
+
+    @property
+    def is_talk(self) -> bool:
+        """Whether somebody speaks in it."""
+        return bool(self.speaker.strip()) and not self.is_instruction and not self.is_data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +53,10 @@ class Triple:
     subject: str
     relation: str
     object: str
+    """Empty where the relation says that a value is over, whatever it was."""
     single_valued: bool = False
+    corrects: bool = False
+    """Whether it takes back what was said before ("sorry, I meant ..."), which never was so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

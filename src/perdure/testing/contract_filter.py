@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from perdure.domain.fact import FactType, Tier
+from perdure.domain.fact import UNSURE_DATE, FactType, Tier
 from perdure.domain.filter import Filter, TagAnd, TagExpression, TagLeaf, TagNot, TagOr, TagsMatch
 from perdure.domain.time import AsOf, Window
-from perdure.ports.probe import KeywordProbe, SemanticProbe
+from perdure.ports.probe import KeywordProbe, SemanticProbe, TemporalProbe
 from perdure.ports.store import Store
 from perdure.testing.making import NOW, browse, day, ids, make_fact, new, put, search, unit
 
@@ -112,6 +112,18 @@ class FilterContract:
         assert found(store, during=Window(None, day(10))) == "span"
         assert found(store, during=Window()) == "point said span"
 
+    def test_a_fact_with_an_unsure_date_is_asked_for_by_when_it_was_said(self, store: Store) -> None:
+        unsure = (UNSURE_DATE,)
+        _put(
+            store,
+            make_fact("said", occurred_start=day(10), mentioned_at=day(50), flags=unsure),
+            make_fact("untold", occurred_start=day(10), occurred_end=day(12), flags=unsure),
+        )
+        assert found(store, during=Window(day(9), day(13))) == ""
+        assert found(store, during=Window(day(49), day(51))) == "said"
+        hits = search(store, TemporalProbe(Window(day(9), day(13))), Filter(now=NOW), 9)
+        assert set(ids(hits)) == {"said", "untold"}
+
     def test_as_of_in_the_world(self, store: Store) -> None:
         _put(
             store,
@@ -131,13 +143,14 @@ class FilterContract:
                 "old",
                 recorded_at=day(1),
                 valid_from=day(1),
-                retired_at=day(20),
                 valid_to=day(10),
+                end_recorded_at=day(20),
                 superseded_by="new",
             ),
             make_fact("new", recorded_at=day(20), valid_from=day(10)),
         )
         assert found(store) == "new"
+        assert found(store, include_ended=True) == "new old"
         assert found(store, as_of=AsOf(known=day(19))) == "old"
         assert found(store, as_of=AsOf(valid=day(5))) == "old"
         assert found(store, as_of=AsOf(valid=day(15), known=day(15))) == "old"
@@ -145,8 +158,10 @@ class FilterContract:
         assert found(store, as_of=AsOf.both(day(0))) == ""
 
     def test_a_retired_fact_is_disbelieved_from_then_on(self, store: Store) -> None:
-        _put(store, make_fact("wrong", recorded_at=day(1), retired_at=day(20)))
+        _put(store, make_fact("wrong", recorded_at=day(1), retired_at=day(20), superseded_by="right"))
         assert found(store) == ""
+        assert found(store, include_ended=True) == ""
+        assert found(store, include_closed=True) == "wrong"
         assert found(store, as_of=AsOf(valid=day(10))) == ""
         assert found(store, as_of=AsOf(known=day(10))) == "wrong"
 

@@ -81,6 +81,7 @@ def _full_fact() -> NewFact:
         original_text="Zoë przeprowadziła się",
         flags=("instruction",),
         retired_at=day(7),
+        end_recorded_at=day(6),
         superseded_by="y",
         invalidated_at=day(8),
         invalid_reason="hearsay",
@@ -251,7 +252,8 @@ class RowsContract:
         put(
             store,
             new(make_fact("z", retired_at=NOW), dedupe_key="k"),
-            new(make_fact("y"), dedupe_key="k"),
+            new(make_fact("over", valid_to=day(1), end_recorded_at=NOW), dedupe_key="k"),
+            new(make_fact("y", valid_to=day(1)), dedupe_key="k"),
             new(make_fact("x"), dedupe_key="k"),
             new(make_fact("w"), dedupe_key=""),
         )
@@ -528,13 +530,14 @@ class RowsContract:
             store,
             make_fact("a", tags=frozenset({"x", "y"}), retired_at=NOW),
             make_fact("b", type=FactType.OPINION, tags=frozenset({"x"})),
+            make_fact("over", valid_to=day(1), end_recorded_at=NOW),
             documents=[Document(id="d", bank=BANK)],
             chunks=[make_chunk("c", "d", "text")],
             entities=[KeyedEntity(Entity(id="e", bank=BANK, name="E"), ())],
         )
         with store.reading(BANK) as reading:
             stats = reading.stats()
-        assert (stats.facts, stats.current_facts, stats.documents) == (2, 1, 1)
+        assert (stats.facts, stats.current_facts, stats.documents) == (3, 1, 1)
         assert (stats.chunks, stats.entities) == (1, 1)
-        assert stats.facts_by_type == {"world": 1, "opinion": 1}
+        assert stats.facts_by_type == {"world": 2, "opinion": 1}
         assert stats.tags == {"x": 2, "y": 1}

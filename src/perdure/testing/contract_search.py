@@ -79,6 +79,7 @@ class SearchContract:
             new(make_fact("b"), terms={"x": 1.0}),
             new(make_fact("c"), terms={"z": 2.0}),
             new(make_fact("old", retired_at=day(1)), terms={"x": 5.0}),
+            new(make_fact("over", valid_to=day(1), end_recorded_at=day(1)), terms={"x": 4.0}),
         )
         hits = search(store, KeywordProbe({"x": 1.0, "y": 0.5}), CURRENT, 10)
         idf_x = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))

@@ -4,7 +4,7 @@ The formulas here are the reference for authors of stores.
 
 Keyword: the sum over query terms of weight x idf x tf (k1 + 1) / (tf + k1 (1 - b + b len / avglen)) with
 idf = ln(1 + (N - df + 0.5) / (df + 0.5)) (BM25, Robertson and Zaragoza 2009). N, df and avglen count the bank's facts that are
-not closed (retired_at is None), whatever the filter; len is the sum of a fact's weighted term frequencies.
+not closed (`Fact.is_open`), whatever the filter; len is the sum of a fact's weighted term frequencies.
 
 Fuzzy: the mean over the distinct query words of the best similarity with one of the fact's words; a similarity below the
 threshold counts 0. Similarity is the Jaccard coefficient of the words' trigrams (padded by two blanks before and one after),
@@ -25,6 +25,7 @@ import numpy as np
 from perdure.domain.fact import Entity, Fact, Link, LinkKind
 from perdure.domain.filter import Filter, admits
 from perdure.domain.recall import Hit
+from perdure.domain.time import Window
 from perdure.ports.embedder import Vector
 from perdure.ports.probe import (
     FuzzyProbe,
@@ -93,7 +94,7 @@ class MemorySearch:
         }
 
     def _bm25(self, probe: KeywordProbe) -> dict[str, float]:
-        open_facts = [fact.id for fact in self._bank_facts.values() if fact.retired_at is None]
+        open_facts = [fact.id for fact in self._bank_facts.values() if fact.is_open]
         open_terms = [self._features[fact_id].terms for fact_id in open_facts]
         count = len(open_terms)
         average = sum(sum(terms.values()) for terms in open_terms) / count if count else 0.0
@@ -163,11 +164,10 @@ class MemorySearch:
         window's centre. Open sides of the window end at the first or last date found. A linked fact scores its best link
         weight times the score of the fact in the window (at least 0).
         """
-        inside = Filter(include_closed=True, include_expired=True, during=probe.window)
         dates = {
-            fact.id: fact.dated
+            fact.id: fact.likely_dated
             for fact in self._facts.values()
-            if admits(inside, fact) and fact.dated is not None
+            if fact.likely_dated is not None and _happened_in(fact, probe.window)
         }
         if not dates:
             return []
@@ -309,6 +309,13 @@ class MemorySearch:
             fact_id: math.fsum(mass.get(entity, 0.0) for entity in own) for fact_id, own in entities.items()
         }
         return {fact_id: score for fact_id, score in scores.items() if score > 0}
+
+
+def _happened_in(fact: Fact, window: Window) -> bool:
+    """Whether it happened (undated: was said) in the window, by a guess where the date is unsure."""
+    if fact.occurred is None:
+        return window.overlaps(fact.mentioned_at, fact.mentioned_at)
+    return window.overlaps(fact.occurred_start, fact.occurred_end)
 
 
 def trigrams(word: str) -> set[str]:

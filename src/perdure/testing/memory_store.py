@@ -117,7 +117,7 @@ class MemoryRows:
         holders: dict[str, str] = {}
         for fact in state.facts.values():
             key = state.features[fact.id].dedupe_key
-            if key and key in keys and fact.retired_at is None:
+            if key and key in keys and fact.is_open:
                 holders.setdefault(key, fact.id)
         return holders
 
@@ -180,7 +180,7 @@ class MemoryReading(MemoryRows):
         facts = state.facts.values()
         return BankStats(
             facts=len(facts),
-            current_facts=sum(1 for fact in facts if fact.retired_at is None),
+            current_facts=sum(1 for fact in facts if fact.is_open),
             facts_by_type=dict(Counter(str(fact.type) for fact in facts)),
             documents=len(state.documents),
             chunks=len(state.chunks),

@@ -25,7 +25,7 @@ def test_names_lists_and_moments_without_a_zone_are_read() -> None:
         types=frozenset({FactType.WORLD}),
         tier=Tier.CORE,
         document_ids=frozenset({"d1"}),
-        as_of=AsOf(valid=AWARE, known=AWARE),
+        as_of=AsOf(valid=AWARE),
         now=AWARE,
         during=Window(AWARE, None),
         tags=(TagLeaf(frozenset({"a"})),),

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from perdure.domain.fact import Fact
+import pytest
+
+from perdure.domain.fact import PLANNED, UNSURE_DATE, Fact
 from perdure.domain.item import RetainResult
 from perdure.domain.recall import Degraded, Evidence, Query, RecallResult, Recollection, StageTime
+from perdure.domain.rendering import cited_line, ending
 
 SAID = datetime(2024, 3, 2, 9, 30, tzinfo=UTC)
 
@@ -76,3 +79,50 @@ def test_printing_a_retain_counts_what_it_did() -> None:
         str(RetainResult(bank="b", document_ids=("d",), fact_ids=("f",)))
         == "1 new fact from 1 document in bank 'b'"
     )
+
+
+def dated(
+    start: datetime | None, end: datetime | None = None, text: str = "Ann flies", **fields: object
+) -> Fact:
+    own = {"id": "f", "bank": "b", "text": text, "occurred_start": start, "occurred_end": end}
+    return Fact(**own | fields)  # type: ignore[arg-type]
+
+
+def at(month: int, day: int, hour: int = 0, minute: int = 0) -> datetime:
+    return datetime(2026, month, day, hour, minute, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("fact", "line"),
+    [
+        (dated(at(4, 16), at(4, 17)), "[1] Ann flies [2026-04-16]"),
+        (dated(at(4, 16), None), "[1] Ann flies [2026-04-16]"),
+        (
+            dated(at(4, 16, 19, 25), at(4, 16, 19, 26), flags=(PLANNED,)),
+            "[1] Ann flies [2026-04-16 19:25, planned]",
+        ),
+        (dated(at(4, 16, 18), at(4, 16, 22)), "[1] Ann flies [2026-04-16]"),
+        (dated(at(4, 1), at(5, 1)), "[1] Ann flies [2026-04-01 to 2026-04-30]"),
+        (dated(at(4, 16), at(4, 17), flags=(UNSURE_DATE,)), "[1] Ann flies"),
+        (dated(None), "[1] Ann flies"),
+        (dated(at(4, 16), at(4, 17), "Ann flies on 2026-04-16."), "[1] Ann flies on 2026-04-16."),
+        (
+            dated(at(4, 16), at(4, 17), 'Ann: "I fly on Thursday"'),
+            '[1] Ann: "I fly on Thursday" [2026-04-16]',
+        ),
+    ],
+)
+def test_when_it_happened_stands_in_brackets_behind_the_words(fact: Fact, line: str) -> None:
+    assert cited_line(1, fact) == line
+
+
+def test_a_fact_that_is_over_says_until_when_and_what_came_then() -> None:
+    slot = {"subject": "Ann", "relation": "lives_in"}
+    old = dated(None, valid_to=at(4, 2), object="Oslo", **slot)
+    assert ending(old, None) == "until 2026-04-02"
+    assert ending(old, dated(None, object="Lisbon", **slot)) == "until 2026-04-02, then: Lisbon"
+    assert ending(old, dated(None, text="Ann has  moved out")) == "until 2026-04-02, then: Ann has moved out"
+    shown = str(Recollection(fact=old, score=0.5, citation=1, notes=(ending(old, None),)))
+    assert shown.endswith("(until 2026-04-02)")
+    planned = Recollection(fact=dated(at(4, 16), flags=(PLANNED,)), score=0.5, citation=1)
+    assert str(planned).endswith("(2026-04-16, planned)")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from perdure.domain.fact import Fact
 from perdure.domain.filter import Filter
 from perdure.errors import Conflict, InvalidInput
 from perdure.manage.curation import invalidate_fact, restore_fact
 from perdure.manage.transfer import export_bank, import_bank
+from perdure.retain.commit import Closure, FactChanges, commit
 from perdure.testing.agreement import assert_same_memory
 from perdure.testing.memory_store import MemoryStore
 from tests.unit.manage.memory import Memory
@@ -79,10 +82,53 @@ def test_version_1_is_read(memory: Memory) -> None:
         )
 
 
+def test_what_version_2_retired_because_it_was_over_is_ended(memory: Memory) -> None:
+    ended = {
+        "superseded_by": "new",
+        "valid_to": "2024-02-01T00:00:00+00:00",
+        "retired_at": "2024-03-01T00:00:00+00:00",
+    }
+    corrected = ended | {"valid_to": None}
+    bodies = [{**one, "version": 2} if one["kind"] == "bank" else one for one in exported(memory)]
+    plain = next(one for one in bodies if one["kind"] == "fact")
+    plain = {name: value for name, value in plain.items() if name != "end_recorded_at"} | {
+        "valid_from": None,
+        "recorded_at": None,
+    }
+    facts = [plain | ended | {"id": "old"}, plain | corrected | {"id": "wrong"}, plain | {"id": "new"}]
+    facts.append(plain | ended | {"id": "orphan", "superseded_by": "[forgotten]"})
+    store = MemoryStore()
+    import_bank(store, "b", as_lines([bodies[0], *facts]))
+    with store.reading("b") as reading:
+        old, wrong, orphan = reading.facts(["old", "wrong", "orphan"])
+    assert (old.retired_at, old.superseded_by) == (None, "new")
+    assert old.end_recorded_at == orphan.end_recorded_at == wrong.retired_at
+    assert (wrong.end_recorded_at, wrong.superseded_by, orphan.superseded_by) == (None, "new", None)
+
+
+def test_the_closings_of_a_fact_come_along(memory: Memory) -> None:
+    memory.retain("Ann lives in Lisbon.", document_id="moved")
+    old, new = memory.facts()[0], memory.facts()[-1]
+    closure = Closure(fact_id=old.id, valid_to=memory.moment, superseded_by=new.id)
+    commit(memory.store, FactChanges(bank="b", now=memory.moment, closures=[closure]))
+    invalidate_fact(memory.components, "b", new.id)
+    copy = MemoryStore(lambda: memory.moment)
+    import_bank(copy, "b", export_bank(memory.store, "b", memory.moment))
+    restored = replace(memory.components, store=copy)
+    assert not copy_fact(copy, old.id).is_ended
+    restore_fact(restored, "b", new.id)
+    assert copy_fact(copy, old.id).superseded_by == new.id
+
+
+def copy_fact(store: MemoryStore, fact_id: str) -> Fact:
+    with store.reading("b") as reading:
+        return reading.facts([fact_id])[0]
+
+
 def test_a_later_version_and_vectors_of_another_size_are_refused(memory: Memory) -> None:
     bodies = exported(memory)
     with pytest.raises(InvalidInput, match="version"):
-        import_bank(MemoryStore(), "b", as_lines([bodies[0] | {"version": 3}]))
+        import_bank(MemoryStore(), "b", as_lines([bodies[0] | {"version": 4}]))
     for model in ({"name": "m", "dimensions": 3}, None):
         store = MemoryStore()
         with pytest.raises(InvalidInput, match="line"):

@@ -91,7 +91,8 @@ def admitted(table: FactTable, where: Filter) -> Mask:
         hashes = np.array([digest(document_id) for document_id in where.document_ids], np.uint64)
         mask &= np.isin(columns["document"], hashes)
     if where.during is not None:
-        mask &= happened_during(table, where.during)
+        said, unsure = dated_in(table, where.during), table.columns["unsure"].view(np.bool_)
+        mask &= np.where(unsure, said, happened_during(table, where.during))
     return mask
 
 
@@ -104,15 +105,19 @@ def _current(table: FactTable, where: Filter) -> Mask:
     else:
         valid_at = np.full(table.size, micros(where.as_of.valid))
     known_at = NEVER - 1 if where.as_of.known is None else micros(where.as_of.known)
-    retired, superseded = columns["retired"] <= known_at, columns["superseded"].view(np.bool_)
-    ended = (columns["valid_to"] <= valid_at) & (~superseded | retired)
     begun = (columns["recorded"] <= known_at) & (columns["valid_from"] <= valid_at)
-    current: Mask = begun & ~ended & ~(retired & ~superseded)
+    believed: Mask = begun & (columns["retired"] > known_at)
+    if where.include_ended:
+        return believed
+    # An end that no other fact made known was stated with the fact itself.
+    end_known = (columns["end_recorded"] <= known_at) | (columns["end_recorded"] == NEVER)
+    ended = (columns["valid_to"] <= valid_at) & end_known
+    current: Mask = believed & ~ended
     return current
 
 
 def happened_during(table: FactTable, window: Window) -> Mask:
-    """Which facts happened (undated ones: were said) in the window."""
+    """Which facts happened (undated ones: were said) in the window, by a guess where the date is unsure."""
     return _overlap(table.columns["first"], table.columns["last"], window)
 
 

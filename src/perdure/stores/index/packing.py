@@ -3,19 +3,19 @@
 A body is a sequence of 8-byte words, little-endian, so that the bodies of a bank can be read as one array:
 
     bytes      type     what
-    0          u8       version of the format, 1
+    0          u8       version of the format, 2
     1          u8       type: 0 world, 1 experience, 2 opinion, 3 observation
     2          u8       tier: 0 core, 1 general
     3          u8       classification
-    4          u8       1 when another fact superseded it
+    4          u8       1 when its date is unsure
     5..7                zero
-    8..71      8 x i64  recorded, retired, valid_from, valid_to, expires, first, last, dated
-    72..119    6 x u64  document, topic, subject, relation, object, speaker
-    120..127   i64      ordinal
-    128..135   f64      length: the sum of the fact's weighted term frequencies
-    136..155   5 x u32  how many of each follow: words of tags, metadata pairs, entities, terms, links
-    156..159            zero
-    160..      text     the tags as a sorted JSON array, filled up with blanks to whole words; nothing without tags
+    8..79      9 x i64  recorded, retired, valid_from, valid_to, end_recorded, expires, first, last, dated
+    80..127    6 x u64  document, topic, subject, relation, object, speaker
+    128..135   i64      ordinal
+    136..143   f64      length: the sum of the fact's weighted term frequencies
+    144..163   5 x u32  how many of each follow: words of tags, metadata pairs, entities, terms, links
+    164..167            zero
+    168..      text     the tags as a sorted JSON array, filled up with blanks to whole words; nothing without tags
                u64      per metadata pair: its hash
                u64      per entity: the hash of its id
                u32 f32  per term: its CRC-32 and its weighted frequency
@@ -25,7 +25,8 @@ A body is a sequence of 8-byte words, little-endian, so that the bodies of a ban
 
 Times are microseconds since 1970. Where a beginning is not known it is -2**63, where an end is not known 2**63 - 1.
 `first` and `last` bound when the fact happened (undated: was said) and are 2**63 - 1 and -2**63 where that is not known;
-`dated` is its one date, 2**63 - 1 without any. Ids and names are hashed by `digest`, names after case folding; 0 stands for
+`dated` is its one date, 2**63 - 1 without any; where the date is unsure, `first` and `last` have it and `dated` is when it was said.
+`end_recorded` is when its end became known by another fact, 2**63 - 1 where that is not so. Ids and names are hashed by `digest`, names after case folding; 0 stands for
 none. A link stands in the body of the one of its two facts that has the higher number.
 """
 
@@ -49,7 +50,7 @@ from perdure.errors import StoreCorrupt
 from perdure.ports.store import Features
 from perdure.stores.index.arrays import Array, Positions, spans
 
-VERSION = 1
+VERSION = 2
 NEVER = 2**63 - 1
 """Stands for an end that is not known."""
 ALWAYS = -(2**63)
@@ -62,11 +63,21 @@ TYPE_CODES = {kind: code for code, kind in enumerate(FactType)}
 TIER_CODES = {tier: code for code, tier in enumerate(Tier)}
 LINK_CODES = {kind: code for code, kind in enumerate(LinkKind)}
 
-_SMALL = ("version", "type", "tier", "classification", "superseded")
-_TIMES = ("recorded", "retired", "valid_from", "valid_to", "expires", "first", "last", "dated")
+_SMALL = ("version", "type", "tier", "classification", "unsure")
+_TIMES = (
+    "recorded",
+    "retired",
+    "valid_from",
+    "valid_to",
+    "end_recorded",
+    "expires",
+    "first",
+    "last",
+    "dated",
+)
 _HASHES = ("document", "topic", "subject", "relation", "object", "speaker")
 
-_COLUMNS = struct.Struct("<5B3x8q6Qq")
+_COLUMNS = struct.Struct("<5B3x9q6Qq")
 _FEATURES = struct.Struct("<d5I4x")
 _LINK = struct.Struct("<qfBB2x")
 _FIXED = _COLUMNS.size + _FEATURES.size
@@ -142,11 +153,12 @@ def _pack_columns(fact: Fact) -> bytes:
         TYPE_CODES[fact.type],
         TIER_CODES[fact.tier],
         fact.classification,
-        fact.superseded_by is not None,
+        fact.has_unsure_date,
         ALWAYS if fact.recorded_at is None else micros(fact.recorded_at),
         NEVER if fact.retired_at is None else micros(fact.retired_at),
         ALWAYS if fact.valid_from is None else micros(fact.valid_from),
         NEVER if fact.valid_to is None else micros(fact.valid_to),
+        NEVER if fact.end_recorded_at is None else micros(fact.end_recorded_at),
         NEVER if fact.expires_at is None else micros(fact.expires_at),
         NEVER if first is None else micros(first),
         ALWAYS if last is None else micros(last),
@@ -202,11 +214,11 @@ def unpack_facts(bodies: Sequence[bytes]) -> UnpackedFacts:
     # All bodies as 8-byte words, shape (total,), and where each body starts, shape (facts,).
     words = np.frombuffer(b"".join(bodies), "<u8")
     starts = np.cumsum(sizes // 8) - sizes // 8
-    # The fixed part, one line per word of it: shape (20, facts).
+    # The fixed part, one line per word of it: shape (21, facts).
     fixed = np.stack([words.take(starts + at) for at in range(_FIXED_WORDS)])
     columns = _unpack_columns(fixed)
     # Five 32-bit counts in three words: shape (facts, 6), the last unused.
-    counts = np.ascontiguousarray(fixed[17:].T).view("<u4").astype(np.int64)
+    counts = np.ascontiguousarray(fixed[18:].T).view("<u4").astype(np.int64)
     tag_words, pairs, entities, terms, links = counts.T[:5]
     if not np.array_equal(_FIXED_WORDS + tag_words + pairs + entities + terms + 2 * links, sizes // 8):
         raise StoreCorrupt("a fact of the index cache has not the length that it states")
@@ -255,7 +267,7 @@ def _unpack_columns(fixed: NDArray[np.uint64]) -> dict[str, Array]:
     if (columns["type"] >= len(TYPE_CODES)).any() or (columns["tier"] >= len(TIER_CODES)).any():
         raise StoreCorrupt("a fact of the index cache has an unknown type or tier")
     columns |= {name: fixed[1 + at].view("<i8") for at, name in enumerate(_TIMES)}
-    columns |= {name: fixed[9 + at] for at, name in enumerate(_HASHES)}
-    columns["ordinal"] = fixed[15].view("<i8")
-    columns["length"] = fixed[16].view("<f8")
+    columns |= {name: fixed[10 + at] for at, name in enumerate(_HASHES)}
+    columns["ordinal"] = fixed[16].view("<i8")
+    columns["length"] = fixed[17].view("<f8")
     return columns

@@ -199,7 +199,7 @@ class FactTableBuilder:
         """The present state."""
         columns = {name: column.view for name, column in self._columns.items()}
         alive = self._alive.view
-        is_open: Mask = alive & (columns["retired"] == NEVER)
+        is_open: Mask = alive & (columns["retired"] == NEVER) & (columns["end_recorded"] == NEVER)
         open_count, closed = int(np.count_nonzero(is_open)), np.flatnonzero(~is_open)
         length = float(columns["length"].sum() - columns["length"].take(closed).sum())
         return FactTable(

@@ -28,7 +28,7 @@ def search_temporal(
     rows = np.flatnonzero(inside)
     if len(rows) == 0:
         return []
-    dates = table.columns["dated"].take(rows)
+    dates = table.columns["first"].take(rows)
     start = int(dates.min()) if probe.window.start is None else micros(probe.window.start)
     end = int(dates.max()) if probe.window.end is None else micros(probe.window.end)
     slices = _slices(dates, start, end, probe.slices)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from importlib.resources import files
 
 from perdure.errors import StoreCorrupt, StoreTooNew
 from perdure.stores.sqlite.feed import PACKED_FORMAT, fill_cache
-from perdure.stores.sqlite.old_schemas import copy_old_rows, set_old_tables_aside
+from perdure.stores.sqlite.old_schemas import copy_facts, copy_old_rows, set_facts_aside, set_old_tables_aside
 
 APPLICATION_ID = 0x50455244
 """Marks a SQLite file as Perdure's ("PERD")."""
-SCHEMA = 4
+SCHEMA = 5
+_FACTS = re.compile(r"CREATE (TABLE fact |INDEX \w+ ON fact )")
+"""Statements of the schema that define the table of facts."""
 
 
 def migrate(connection: sqlite3.Connection, path: str) -> None:
@@ -24,11 +27,7 @@ def migrate(connection: sqlite3.Connection, path: str) -> None:
     try:
         version = _version(connection, path)
         if version < SCHEMA:
-            old = set_old_tables_aside(connection) if version else {}
-            for statement in split_statements(schema()):
-                connection.execute(statement)
-            if version:
-                copy_old_rows(connection, old)
+            _upgrade(connection, version)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {SCHEMA}")
         if _lacks_cache(connection):
@@ -40,6 +39,22 @@ def migrate(connection: sqlite3.Connection, path: str) -> None:
         raise
     finally:
         connection.execute("PRAGMA secure_delete = ON")
+
+
+def _upgrade(connection: sqlite3.Connection, version: int) -> None:
+    statements = split_statements(schema())
+    if version == 4:
+        set_facts_aside(connection)
+        for statement in statements:
+            if _FACTS.search(statement):
+                connection.execute(statement)
+        copy_facts(connection)
+        return
+    highest = set_old_tables_aside(connection) if version else {}
+    for statement in statements:
+        connection.execute(statement)
+    if version:
+        copy_old_rows(connection, highest)
 
 
 def schema() -> str:

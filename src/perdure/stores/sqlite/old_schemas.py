@@ -1,6 +1,7 @@
-"""Takes the rows of schemas 1, 2 and 3 over into schema 4. Everything about the old formats is written down here.
+"""Takes the rows of schemas 1 to 4 over into schema 5. Everything about the old formats is written down here.
 
-Schemas 1 to 3 numbered facts for the whole file, schema 4 numbers them per bank in the same order. Schema 2 added the turns
+Schema 4 had no `end_recorded_at`: a fact that another superseded was retired, whether it had been true or not. Schemas 1 to 3
+numbered facts for the whole file, later ones number them per bank in the same order. Schema 2 added the turns
 of chunks; schema 3 put the table `segment` in the place of `vector_code`, both only copies for a quick start.
 """
 
@@ -44,7 +45,39 @@ _BLOCK = 500
 OldRow = dict[str, Any]
 """Values by column."""
 NewRows = Iterator[tuple[str, dict[str, object]]]
-"""(table of schema 4, values by column) each."""
+"""(table of schema 5, values by column) each."""
+
+
+def set_facts_aside(db: sqlite3.Connection) -> None:
+    """Rename the table of facts of schema 4, the only one that schema 5 defines otherwise."""
+    for index in ("fact_document", "fact_chunk", "fact_superseded_by"):
+        db.execute(f"DROP INDEX {index}")
+    db.execute("ALTER TABLE fact RENAME TO old_fact")
+
+
+def copy_facts(db: sqlite3.Connection) -> None:
+    """Fill the table of facts from that of schema 4, which is dropped."""
+    names = ", ".join(f'"{name}"' for _, name, *_ in db.execute("PRAGMA table_info(old_fact)"))
+    db.execute(f"INSERT INTO fact ({names}) SELECT {names} FROM old_fact ORDER BY bank, no")
+    _drop(db, "fact")
+    db.execute("DELETE FROM index_cache")
+    part_axes(db)
+    db.execute("INSERT INTO erasure (erased_at) VALUES (?)", (datetime.now(UTC).isoformat(),))
+
+
+def part_axes(db: sqlite3.Connection) -> None:
+    """A fact that a later one ended was true before, and is believed for its period; only its end became known then.
+
+    No pointer leads to a fact that was erased: such a fact stays closed, by nothing that could still be named.
+    """
+    db.execute(
+        "UPDATE fact SET end_recorded_at = retired_at, retired_at = NULL WHERE superseded_by IS NOT NULL"
+        " AND valid_to IS NOT NULL AND retired_at IS NOT NULL AND invalidated_at IS NULL"
+    )
+    db.execute(
+        "UPDATE fact SET superseded_by = NULL WHERE superseded_by IS NOT NULL AND NOT EXISTS"
+        " (SELECT 1 FROM fact AS other WHERE other.bank = fact.bank AND other.id = fact.superseded_by)"
+    )
 
 
 def set_old_tables_aside(db: sqlite3.Connection) -> dict[str, int]:
@@ -57,7 +90,7 @@ def set_old_tables_aside(db: sqlite3.Connection) -> dict[str, int]:
 
 
 def copy_old_rows(db: sqlite3.Connection, highest: dict[str, int]) -> None:
-    """Fill the tables of schema 4 and drop the old ones, each as soon as it has been read: its pages are used again."""
+    """Fill the tables of schema 5 and drop the old ones, each as soon as it has been read: its pages are used again."""
     _drop(db, "segment", "vector_code", "change", "derived")
     db.execute("CREATE TABLE old_number (fact INTEGER PRIMARY KEY, no INTEGER NOT NULL)")
     db.execute(
@@ -90,6 +123,7 @@ def copy_old_rows(db: sqlite3.Connection, highest: dict[str, int]) -> None:
     db.execute("INSERT INTO entity_key (bank, key, entity_id) SELECT bank, key, entity FROM old_entity_key")
     _copy(db, "SELECT old_record.*, no FROM old_record LEFT JOIN bank ON bank.id = old_record.bank", _record)
     _drop(db, "number", "staged", "proof", "entity", "entity_key", "record", "residue")
+    part_axes(db)
     # Numbers of banks are never used twice; and what the old tables leave in the file has to be cleared.
     db.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'bank'", (highest.get("bank", 0),))
     db.execute("INSERT INTO erasure (erased_at) VALUES (?)", (datetime.now(UTC).isoformat(),))

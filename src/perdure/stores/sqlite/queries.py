@@ -33,6 +33,8 @@ _BANK = f"SELECT {columns.names(columns.BANK + columns.DISPOSITION)}, model, dim
 _SHARED_RECORD = f"SELECT {columns.names(columns.RECORD)} FROM shared_record WHERE kind = ?"
 _LINK_KINDS = {str(kind): kind for kind in LinkKind}
 _FACT_TYPES = {str(kind): kind for kind in FactType}
+_OPEN = "retired_at IS NULL AND end_recorded_at IS NULL"
+"""`Fact.is_open`."""
 
 
 class BankRows(ABC):
@@ -235,7 +237,7 @@ class BankRows(ABC):
 
     def facts_by_dedupe_key(self, keys: Sequence[str]) -> dict[str, str]:
         query = f"SELECT no, dedupe_key, id FROM {_FACT_JOIN.format('fact_features')}"
-        rows = self._where(f"{query} AND retired_at IS NULL AND dedupe_key <> ''", "dedupe_key", keys)
+        rows = self._where(f"{query} AND {_OPEN} AND dedupe_key <> ''", "dedupe_key", keys)
         return {key: fact_id for _, key, fact_id in sorted(rows, reverse=True)}
 
     def find_facts(self, where: FactsWhere) -> list[Fact]:
@@ -270,7 +272,7 @@ class BankRows(ABC):
         types = ", ".join(f"total(type = '{kind}')" for kind in _FACT_TYPES)
         kinds = ", ".join(f"total(kind = '{kind}')" for kind in _LINK_KINDS)
         ((facts, current, *by_type),) = self._of_bank(
-            f"SELECT count(*), total(retired_at IS NULL), {types} FROM fact WHERE bank = ?"
+            f"SELECT count(*), total({_OPEN}), {types} FROM fact WHERE bank = ?"
         )
         (by_kind,) = self._of_bank(f"SELECT {kinds} FROM link WHERE bank = ?")
         documents, chunks, entities = (

@@ -1,4 +1,4 @@
--- Schema 4. In every table `bank` is a bank's number and `fact` a fact's number in that bank. Times are ISO 8601 text.
+-- Schema 5. In every table `bank` is a bank's number and `fact` a fact's number in that bank. Times are ISO 8601 text.
 
 -- One row per bank. Numbers of facts and changes are allotted here, under the write lock, and never used twice.
 CREATE TABLE bank (
@@ -88,7 +88,8 @@ CREATE TABLE fact (
   valid_from TEXT,
   valid_to TEXT,
   recorded_at TEXT,
-  retired_at TEXT,
+  retired_at TEXT,                             -- since when it is not believed
+  end_recorded_at TEXT,                        -- when valid_to became known by another fact
   superseded_by TEXT,                          -- id of a fact
   invalidated_at TEXT,
   invalid_reason TEXT,
