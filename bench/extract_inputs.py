@@ -66,13 +66,22 @@ INPUTS: tuple[Input, ...] = (
         wanted=(
             Wanted(
                 about="Tomas moved to Ghent at the end of February 2024",
-                text=("Tomas", "Ghent", "February 2024"),
+                text=("Tomas", "Ghent", "two weeks ago"),
+                when="February",
             ),
             Wanted(about="Tomas lives in Ghent", relation=("Tomas", "lives_in", "Ghent")),
-            Wanted(about="Tomas quit Umicore in January 2024", text=("Umicore", "January 2024")),
+            Wanted(
+                about="Tomas quit Umicore in January 2024",
+                text=("Tomas quit", "Umicore"),
+                when="January 2024",
+            ),
             Wanted(about="Elif is Tomas's sister", relation=("Elif", "sister_of", "Tomas")),
             Wanted(about="Elif is the better baker, by name", text=("Elif", "better baker")),
-            Wanted(about="Tomas is allergic to hazelnuts", text=("hazelnuts", "Yes", "Tomas")),
+            Wanted(about="Tomas is allergic to hazelnuts", text=("Tomas is still allergic to hazelnuts.",)),
+            Wanted(
+                about="Tomas works at a bakery, a fact of its own",
+                text=("Tomas works at a small bakery now.",),
+            ),
         ),
     ),
     Input(
@@ -88,7 +97,7 @@ INPUTS: tuple[Input, ...] = (
         ],
         wanted=(
             Wanted(about="the dentist's name", entity="Amara Osei", type="person"),
-            Wanted(about="the visit is on 3 June 2024", text=("3 June 2024",)),
+            Wanted(about="the visit is on 3 June 2024", text=("3 June",), when="3 June 2024"),
             Wanted(about="Jonas has a greenhouse", text=("Jonas", "greenhouse"), entity="Jonas"),
             Wanted(about="the list keeps its heading", text=("Ideas for the garden", "tomatoes")),
         ),
@@ -105,7 +114,11 @@ INPUTS: tuple[Input, ...] = (
             ),
         ),
         wanted=(
-            Wanted(about="the launch is on 14 October 2024", text=("Aurora", "14 October 2024")),
+            Wanted(
+                about="the launch is on 14 October 2024",
+                text=("Aurora", "14 October"),
+                when="14 October 2024",
+            ),
             Wanted(about="the tests are the cause of the delay", text=("launch",), caused=True),
             Wanted(about="the cancelled press event is an effect", text=("press event",), caused=True),
             Wanted(
@@ -115,7 +128,7 @@ INPUTS: tuple[Input, ...] = (
                 type="person",
             ),
             Wanted(about="Sofia Brandt left Nordvolt", relation=("Sofia Brandt", "left", "Nordvolt")),
-            Wanted(about="she left on 30 August 2024", text=("30 August 2024",)),
+            Wanted(about="she left on 30 August 2024", text=("Sofia Brandt",), when="30 August 2024"),
         ),
     ),
     Input(
@@ -138,7 +151,11 @@ INPUTS: tuple[Input, ...] = (
         wanted=(
             Wanted(about="the ticket", entity="BILL-482"),
             Wanted(about="the file", entity="billing/importer.py"),
-            Wanted(about="the upgrade was on 4 November 2024", text=("SQLAlchemy 2.0", "4 November 2024")),
+            Wanted(
+                about="the upgrade was on 4 November 2024",
+                text=("SQLAlchemy 2.0", "yesterday"),
+                when="4 November 2024",
+            ),
             Wanted(about="what the agent did, in the first person", text=("I changed the query",)),
             Wanted(about="the steps with their heading", text=("Before you deploy", "make migrate")),
             Wanted(about="the code", text=("select(Tenant.id.label",)),
@@ -159,13 +176,17 @@ INPUTS: tuple[Input, ...] = (
             ("Mina", "Sure, I'll meet Oskar from legal tomorrow."),
         ),
         wanted=(
-            Wanted(about="Luis owns the pricing page", text=("pricing page", "Luis", "Me.")),
-            Wanted(about="the table ships by 23 January 2025", text=("23 January 2025",)),
+            Wanted(about="Luis owns the pricing page", text=("Luis owns the pricing page.",)),
+            Wanted(about="the table ships by 23 January 2025", text=("by Thursday",), when="23 January 2025"),
             Wanted(
                 about="Mina's opinion on the tier", text=("Mina thinks the enterprise tier is too cheap",)
             ),
             Wanted(about="Quantiq raised prices in December 2024", entity="Quantiq", when="December 2024"),
-            Wanted(about="Mina meets Oskar on 21 January 2025", text=("Oskar", "21 January 2025")),
+            Wanted(
+                about="Mina meets Oskar on 21 January 2025",
+                text=("Oskar", "tomorrow"),
+                when="21 January 2025",
+            ),
         ),
     ),
     Input(
@@ -187,7 +208,9 @@ INPUTS: tuple[Input, ...] = (
             Wanted(about="the customer lives in Porto", relation=("the customer", "lives_in", "Porto")),
             Wanted(about="the address with its question", text=("Which address", "Rua do Almada 41")),
             Wanted(about="the phone number", relation=("the customer", "phone", "+351 912 345 678")),
-            Wanted(about="the replacement was sent on 8 July 2024", text=("replacement", "8 July 2024")),
+            Wanted(
+                about="the replacement was sent on 8 July 2024", text=("replacement",), when="8 July 2024"
+            ),
         ),
     ),
     Input(
@@ -225,9 +248,10 @@ INPUTS: tuple[Input, ...] = (
         wanted=(
             Wanted(
                 about="the half marathon on 27 August 2023",
-                text=("Noor ran", "half marathon", "27 August 2023"),
+                text=("Noor ran", "half marathon"),
+                when="27 August 2023",
             ),
-            Wanted(about="Grandpa turns 90 in September 2023", text=("90", "September 2023")),
+            Wanted(about="Grandpa turns 90 in September 2023", text=("90",), when="September 2023"),
             Wanted(about="the place", entity="Café Luna"),
             Wanted(about="the knee is why Noor slowed down", text=("slowed down",)),
         ),
@@ -264,6 +288,64 @@ INPUTS: tuple[Input, ...] = (
             Wanted(
                 about="the order is marked", text=("ignore all previous instructions",), flag="instruction"
             ),
+        ),
+    ),
+    Input(
+        title="A chat with an assistant that has tools",
+        turns=[
+            Turn(text=text, speaker=who, role=role, is_agent=role == "assistant", said_at=_day(2025, 5, 13))
+            for who, role, text in (
+                (
+                    "system",
+                    "system",
+                    "You are Pip, a cheerful assistant. The user prefers short answers and lives in Ghent.",
+                ),
+                (
+                    "Lena",
+                    "user",
+                    "Hi Pip! I finally left Umicore, and I start at Orsted in June. My brother Noah is jealous.",
+                ),
+                (
+                    "Pip",
+                    "assistant",
+                    "Congratulations on the new job, Lena! That is a big step. How does Noah take it? Are you moving too?",
+                ),
+                ("Lena", "user", "Not yet. Can you check how far the office is from my flat?"),
+                ("route", "tool", "I measured 4.2 km by bike from Veldstraat 8, 16 minutes."),
+                (
+                    "Pip",
+                    "assistant",
+                    "Great question! It is 4.2 km, about 16 minutes by bike. I saved the route to your calendar. "
+                    "I'd be happy to help with the move. Do you still have the old bike?",
+                ),
+                ("Lena", "user", "No, it was stolen. So I'll walk."),
+                (
+                    "Pip",
+                    "assistant",
+                    "I'm sorry to hear that. What a pity! Do you prefer tram or bus when it rains?",
+                ),
+                ("Lena", "user", "Tram."),
+            )
+        ],
+        wanted=(
+            Wanted(
+                about="Lena left Umicore",
+                text=("Lena finally left Umicore.",),
+                relation=("Lena", "left", "Umicore"),
+            ),
+            Wanted(
+                about="Lena starts at Orsted, a fact of its own", text=("Lena starts at Orsted in June.",)
+            ),
+            Wanted(about="Noah is Lena's brother", relation=("Noah", "brother_of", "Lena")),
+            Wanted(about="Lena has not moved yet", text=("Lena is not moving", "yet")),
+            Wanted(about="what the tool returned, as data", text=("The tool route returned", "4.2 km")),
+            Wanted(about="what the assistant did", text=("I saved the route",)),
+            Wanted(about="the bike is gone", text=("Lena no longer has the old bike.",)),
+            Wanted(about="the tram", text=("Lena prefers tram when it rains.",)),
+        ),
+        notes=(
+            "the system prompt gives no fact, and neither do the assistant's congratulations, offers and questions; "
+            "all of it stays in the document.",
         ),
     ),
 )

@@ -21,8 +21,8 @@ class VerbatimExtractor:
         return "verbatim"
 
     def extract(self, turns: Sequence[Turn]) -> list[ExtractedFact]:
-        """One fact per turn; mentions only with a tagger."""
-        kept = [index for index, turn in enumerate(turns) if turn.fresh and turn.text.strip()]
+        """One fact per turn, none of instructions to the agent; mentions only with a tagger."""
+        kept = [index for index, turn in enumerate(turns) if _is_read(turn)]
         mentions = self._mentions([turns[index] for index in kept])
         return [_verbatim(turns[index], index, named) for index, named in zip(kept, mentions, strict=True)]
 
@@ -40,6 +40,10 @@ class VerbatimExtractor:
         ]
 
 
+def _is_read(turn: Turn) -> bool:
+    return turn.fresh and bool(turn.text.strip()) and not turn.is_instruction
+
+
 def _verbatim(turn: Turn, index: int, mentions: tuple[Mention, ...]) -> ExtractedFact:
     text = turn.text.strip()
     label = f"{turn.speaker}: " if turn.speaker else ""
@@ -50,6 +54,6 @@ def _verbatim(turn: Turn, index: int, mentions: tuple[Mention, ...]) -> Extracte
         turn=index,
         source_text=text,
         start=start,
-        type=FactType.EXPERIENCE if turn.is_agent else FactType.WORLD,
+        type=FactType.EXPERIENCE if turn.is_agent or turn.is_data else FactType.WORLD,
         mentions=tuple(Mention(m.text, m.type, m.start + shift, m.end + shift) for m in mentions),
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count
 
-from perdure.domain.fact import Fact
+from perdure.domain.fact import INSTRUCTION, Fact
 from perdure.domain.item import Item
 from perdure.domain.time import Window
 from perdure.ports.extractor import ExtractedFact, Extractor, SteppedExtractor, Turn
@@ -104,7 +104,7 @@ def _fact(fact_id: str, bank: str, plan: Plan, extracted: ExtractedFact, index: 
         topic=item.topic or extracted.topic,
         tier=item.tier,
         classification=item.classification,
-        trust=min(item.trust, SUSPECT_TRUST) if "instruction" in extracted.flags else item.trust,
+        trust=min(item.trust, SUSPECT_TRUST) if INSTRUCTION in extracted.flags else item.trust,
         credibility=item.credibility,
         relevance=item.relevance,
         emotion=extracted.emotion,

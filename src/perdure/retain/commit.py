@@ -6,15 +6,17 @@ two writers saw at once are joined.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 from perdure.domain.bank import EmbeddingModel
 from perdure.domain.detach import without_entities, without_sources
 from perdure.domain.fact import Chunk, Document, Fact, Link
 from perdure.domain.record import Record
 from perdure.errors import InvalidInput, ModelMismatch
+from perdure.history import Closing, close_facts, settle_closings
 from perdure.ports.store import (
     FactsWhere,
     Features,
@@ -26,15 +28,24 @@ from perdure.ports.store import (
 )
 from perdure.text.own_words import features_alone
 
+_START_OF_TIME = datetime.min.replace(tzinfo=UTC)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closure:
-    """Ends a fact: superseded by another, or retired (superseded_by None)."""
+    """Closes a fact on one axis of time: it was true until `valid_to` (a change), or is not believed since `retired_at`.
+
+    `superseded_by` is the fact that ended or corrected it; a fact that its source dropped is retired without one.
+    """
 
     fact_id: str
-    retired_at: datetime
+    retired_at: datetime | None = None
     valid_to: datetime | None = None
     superseded_by: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.retired_at is None) == (self.valid_to is None):
+            raise InvalidInput("closure", "exactly one of retired_at and valid_to", self.fact_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +53,8 @@ class FactChanges:
     """Everything that one call changes in a bank; written in one transaction or not at all."""
 
     bank: str
+    now: datetime | None = None
+    """The moment of the change, from which the ends of its closures are known; needed when there are any."""
     model: EmbeddingModel | None = None
     """The model that made the vectors; needed when there are any."""
     documents: Sequence[Document] = ()
@@ -50,9 +63,12 @@ class FactChanges:
     facts: Sequence[NewFact] = ()
     """A fact whose dedupe key an open fact holds becomes a proof of that fact, and what is said of its id goes for that fact."""
     updates: Sequence[Fact] = ()
-    """Replace the stored fields of facts (not features, proof counts or recall statistics); they open none that is closed."""
+    """Replace the stored fields of facts (not features, proof counts, recall statistics, or what superseded them).
+
+    They open none that is closed.
+    """
     reopened: Sequence[str] = ()
-    """The facts among the updates that are opened again."""
+    """The facts among the updates that are believed again, or whose end is taken back."""
     features: Mapping[str, Features] = field(default_factory=dict)
     """Fact id -> features that replace the stored ones."""
     entities: Sequence[KeyedEntity] = ()
@@ -71,10 +87,13 @@ class FactChanges:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitReceipt:
-    """What a commit did: `merged` maps a new fact's id to the stored fact that absorbed it as proof."""
+    """What a commit did."""
 
     inserted: tuple[str, ...] = ()
     merged: Mapping[str, str] = field(default_factory=dict)
+    """New fact's id -> the stored fact that absorbed it as proof."""
+    closed: tuple[str, ...] = ()
+    """Facts that the closures closed, as they are stored."""
 
 
 Within = Callable[[Transaction, CommitReceipt], None]
@@ -99,13 +118,14 @@ def apply_changes(tx: Transaction, changes: FactChanges) -> CommitReceipt:
     _check_banks(changes)
     _settle_model(tx, changes)
     tx.put_documents(changes.documents)
-    _update_facts(tx, changes)
+    rethought = _update_facts(tx, changes)
     tx.put_features(changes.features)
     _remove_chunks(tx, changes.removed_chunks)
     tx.put_chunks(changes.chunks)
     _remove_entities(tx, changes.removed_entities)
     tx.put_entities(_joined_entities(tx, changes))
     receipt = _add_facts(tx, changes)
+    settle_closings(tx, rethought)
     tx.put_records(changes.records)
     for kind, record_id in changes.removed_records:
         tx.delete_records(kind, [record_id])
@@ -198,56 +218,63 @@ def _joined(stored: KeyedEntity, seen: KeyedEntity, added: int) -> KeyedEntity:
     return KeyedEntity(entity, tuple(dict.fromkeys((*stored.keys, *seen.keys))))
 
 
-def _update_facts(tx: Transaction, changes: FactChanges) -> None:
-    stored = {fact.id: fact for fact in tx.facts([fact.id for fact in changes.updates])}
-    tx.update_facts(
-        [
-            _updated(stored[fact.id], fact, reopens=fact.id in changes.reopened)
-            for fact in changes.updates
-            if fact.id in stored
-        ]
-    )
+def _update_facts(tx: Transaction, changes: FactChanges) -> list[str]:
+    """Write the updates; returns the facts that were retired by one, or are believed again."""
+    before = {fact.id: fact for fact in tx.facts([fact.id for fact in changes.updates])}
+    after = {
+        fact.id: _updated(before[fact.id], fact, reopens=fact.id in changes.reopened)
+        for fact in changes.updates
+        if fact.id in before
+    }
+    tx.update_facts(list(after.values()))
+    return [fact_id for fact_id, fact in after.items() if _belief(fact) != _belief(before[fact_id])]
+
+
+def _belief(fact: Fact) -> tuple[bool, bool, bool]:
+    return fact.retired_at is None, fact.invalidated_at is None, fact.end_recorded_at is None
 
 
 def _updated(stored: Fact, changed: Fact, *, reopens: bool) -> Fact:
     """What is stored of a change; a fact that was closed since it was read stays closed unless it is opened again."""
     changed = replace(changed, proof_count=stored.proof_count)
-    if reopens or stored.retired_at is None or changed.retired_at is not None:
-        return changed
-    return replace(
-        changed,
-        retired_at=stored.retired_at,
-        superseded_by=stored.superseded_by,
-        valid_to=stored.valid_to,
-        invalidated_at=stored.invalidated_at,
-        invalid_reason=stored.invalid_reason,
-    )
+    if reopens:
+        ended = changed.end_recorded_at is not None
+        return replace(changed, superseded_by=stored.superseded_by if ended else None)
+    changed = replace(changed, superseded_by=stored.superseded_by)
+    if stored.retired_at is not None and changed.retired_at is None:
+        changed = replace(
+            changed,
+            retired_at=stored.retired_at,
+            invalidated_at=stored.invalidated_at,
+            invalid_reason=stored.invalid_reason,
+        )
+    if stored.end_recorded_at is not None and changed.end_recorded_at is None:
+        changed = replace(changed, valid_to=stored.valid_to, end_recorded_at=stored.end_recorded_at)
+    return changed
 
 
 def _add_facts(tx: Transaction, changes: FactChanges) -> CommitReceipt:
-    """Close, merge, insert, prove and link; `facts` are those that change, stored and new ones."""
-    named = [closure.fact_id for closure in changes.closures] + [proof.fact_id for proof in changes.proofs]
-    before = {fact.id: fact for fact in tx.facts(named)}
-    facts = dict(before)
-    _close(facts, changes.closures, {})
-    tx.update_facts([fact for fact_id, fact in facts.items() if fact != before[fact_id]])
-
+    """Merge, insert, prove, link and close; what is closed here no longer absorbs."""
+    before = tx.facts([closure.fact_id for closure in changes.closures])
+    # A fact that is retired absorbs nothing: it is while duplicates are looked for.
+    tx.update_facts([_retired(fact, fact.retired_at or _START_OF_TIME) for fact in before])
     new, merged, proofs = _merge_duplicates(tx, changes.facts)
-    holders = {fact.id: fact for fact in tx.facts(list(merged.values()))}
-    stored = {**holders, **facts}
-    facts = {**stored, **{one.fact.id: one.fact for one in new}}
-    proofs += [replace(proof, fact_id=merged.get(proof.fact_id, proof.fact_id)) for proof in changes.proofs]
-    _close(facts, changes.closures, merged)
-    for proof in proofs:
-        if proof.fact_id in facts:
-            proven = facts[proof.fact_id]
-            facts[proof.fact_id] = replace(proven, proof_count=proven.proof_count + 1)
+    tx.update_facts(before)
 
-    tx.update_facts([facts[fact_id] for fact_id, fact in stored.items() if facts[fact_id] != fact])
-    tx.insert_facts([replace(one, fact=facts[one.fact.id]) for one in new])
+    proofs += [replace(proof, fact_id=merged.get(proof.fact_id, proof.fact_id)) for proof in changes.proofs]
+    added = Counter(proof.fact_id for proof in proofs)
+    tx.insert_facts([replace(one, fact=_proven(one.fact, added)) for one in new])
+    inserted = {one.fact.id for one in new}
+    proven = tx.facts([fact_id for fact_id in added if fact_id not in inserted])
+    tx.update_facts([_proven(fact, added) for fact in proven])
     tx.add_proofs(proofs)
     tx.put_links(_repointed(changes.links, merged))
-    return CommitReceipt(inserted=tuple(one.fact.id for one in new), merged=merged)
+    closed = _close(tx, changes, merged)
+    return CommitReceipt(inserted=tuple(one.fact.id for one in new), merged=merged, closed=closed)
+
+
+def _proven(fact: Fact, added: Mapping[str, int]) -> Fact:
+    return replace(fact, proof_count=fact.proof_count + added.get(fact.id, 0))
 
 
 def _merge_duplicates(
@@ -261,7 +288,7 @@ def _merge_duplicates(
     proofs: list[Proof] = []
     for new in facts:
         fact, key = new.fact, new.features.dedupe_key
-        if not key or fact.retired_at is not None:
+        if not key or not fact.is_open:
             inserted.append(new)
         elif key in holders:
             merged[fact.id] = holders[key]
@@ -272,24 +299,40 @@ def _merge_duplicates(
     return inserted, merged, proofs
 
 
-def _close(facts: dict[str, Fact], closures: Sequence[Closure], merged: Mapping[str, str]) -> None:
-    """End facts where they stand in `facts`."""
-    for closure in closures:
+def _close(tx: Transaction, changes: FactChanges, merged: Mapping[str, str]) -> tuple[str, ...]:
+    """Close facts on the axis that each closure names; returns those that were open on it."""
+    closings: list[Closing] = []
+    dropped: dict[str, datetime] = {}
+    for closure in changes.closures:
         fact_id = merged.get(closure.fact_id, closure.fact_id)
         by = closure.superseded_by and merged.get(closure.superseded_by, closure.superseded_by)
-        if fact_id in facts and fact_id != by:
-            facts[fact_id] = _closed(facts[fact_id], closure, by)
+        if closure.retired_at is not None and by is None:
+            dropped[fact_id] = closure.retired_at
+        else:
+            closings.append(
+                Closing(
+                    fact_id=fact_id,
+                    by=by,
+                    valid_to=closure.valid_to,
+                    recorded_at=closure.retired_at or _moment(changes),
+                )
+            )
+    retired = [_retired(fact, dropped[fact.id]) for fact in tx.facts(list(dropped)) if not fact.retired_at]
+    tx.update_facts(retired)
+    closed = close_facts(tx, closings) if closings else ()
+    settle_closings(tx, [fact.id for fact in retired])
+    return (*closed, *(fact.id for fact in retired))
 
 
-def _closed(fact: Fact, closure: Closure, superseded_by: str | None) -> Fact:
-    """The fact ended, never before it began: clocks are set back, and facts change while their end is decided."""
-    end = closure.valid_to or fact.valid_to
-    return replace(
-        fact,
-        retired_at=max(closure.retired_at, fact.recorded_at or closure.retired_at),
-        valid_to=end and max(end, fact.valid_from or end),
-        superseded_by=superseded_by,
-    )
+def _moment(changes: FactChanges) -> datetime:
+    if changes.now is None:
+        raise InvalidInput("now", "the moment of the change, when a closure ends a fact")
+    return changes.now
+
+
+def _retired(fact: Fact, at: datetime) -> Fact:
+    """The fact disbelieved, never from before it was recorded on: clocks are set back."""
+    return replace(fact, retired_at=max(at, fact.recorded_at or at))
 
 
 def _repointed(links: Sequence[Link], merged: Mapping[str, str]) -> list[Link]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from perdure.ports.clock import Clock
 from perdure.ports.embedder import Embedder, LateInteraction
 from perdure.ports.extractor import Extractor
+from perdure.ports.reranker import Reranker
+from perdure.ports.statements import StatementClassifier
 from perdure.ports.store import Store
 
 
@@ -19,3 +21,7 @@ class RetainComponents:
     clock: Clock
     embedder: Embedder | None = None
     late: LateInteraction | None = None
+    reranker: Reranker | None = None
+    """Judges whether a statement changes a stored value, where its wording does not tell."""
+    statements: StatementClassifier | None = None
+    """Reads slot and aspect of statements that changed nothing by their wording."""

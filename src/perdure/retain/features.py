@@ -19,6 +19,7 @@ from perdure.text.signature import signature
 from perdure.text.smoothing import SHARES, smooth
 from perdure.text.terms import index_terms, plain_words
 
+REST_WEIGHT = 1.0
 CONTEXT_WEIGHT = 0.5
 TITLE_WEIGHT = 1.0
 """How often the title's terms count on top of once."""
@@ -26,7 +27,7 @@ RELATION_WEIGHT = 0.5
 
 
 def weigh_terms(fact: Fact, text: IndexText) -> dict[str, float]:
-    """Term -> weight: own words fully (once for fact and source together), title more, context and relation less."""
+    """Term -> weight: own words and the rest of the turn fully (fact and source count once), title more, context and relation less."""
     terms: Counter[str] = index_terms(text.own)
     for term, times in index_terms(f"{fact.speaker} {fact.source_text}").items():
         terms[term] = max(terms[term], times)
@@ -34,6 +35,7 @@ def weigh_terms(fact: Fact, text: IndexText) -> dict[str, float]:
     relation = (fact.relation or "").replace("_", " ")
     for field, weight in (
         (text.title, TITLE_WEIGHT),
+        (text.rest, REST_WEIGHT),
         (text.context, CONTEXT_WEIGHT),
         (relation, RELATION_WEIGHT),
     ):

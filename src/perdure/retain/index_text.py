@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from perdure.dates import annotate
 from perdure.domain.fact import Fact
 from perdure.ports.extractor import Turn
 from perdure.text.voice import name_of
@@ -12,6 +14,10 @@ from perdure.text.voice import name_of
 NEIGHBOURS = 2
 NEIGHBOUR_CHARACTERS = 300
 TURN_CHARACTERS = 500
+LONGEST_READ = 2000
+MOST_NUMBERS = 80
+"""Dates of longer texts and of tables of numbers are not resolved: reading each takes long and tells little."""
+_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,19 +27,22 @@ class IndexText:
     own: str
     """Embedded, and indexed with full weight: who said it to whom, the fact and its date."""
     title: str = ""
+    rest: str = ""
+    """Indexed as fully: what else its turn says."""
     context: str = ""
-    """Indexed with less weight: the rest of the turn and the turns around it."""
+    """Indexed with less weight: the turns around it."""
     turn: str = ""
     """The turn after the turn before it, verbatim: what the reranker reads beside the fact."""
 
 
 def index_text(
-    fact: Fact, *, title: str = "", context: str = "", turn: str = "", said_to: str = ""
+    fact: Fact, *, title: str = "", rest: str = "", context: str = "", turn: str = "", said_to: str = ""
 ) -> IndexText:
     """What to index of a fact that stands in this context."""
     return IndexText(
         own=_headed(_dated(_told(fact, said_to), fact), title),
         title=title,
+        rest=rest,
         context=context,
         turn=_headed(_dated(turn, fact), title) if turn else "",
     )
@@ -47,18 +56,30 @@ def index_text_in_turns(
         fact,
         title=title,
         said_to=listener(turns, index),
-        context=neighbouring_text(turns, index, fact.source_text),
+        rest=rest_of_turn(turns[index], fact.source_text),
+        context=neighbouring_text(turns, index),
         turn=turn_in_place(turns, index, *source),
     )
 
 
 def _told(fact: Fact, said_to: str) -> str:
     """The fact after who said it to whom, by name (docs/decisions/who-to-whom.md)."""
-    speaker = name_of(fact.speaker)
+    speaker, text = name_of(fact.speaker), _resolved(fact)
     if not speaker:
-        return fact.text
+        return text
     voices = f"{speaker} to {said_to}" if said_to else speaker
-    return f"{voices}: {fact.text.removeprefix(f'{speaker}: ')}"
+    return f"{voices}: {text.removeprefix(f'{speaker}: ')}"
+
+
+def _resolved(fact: Fact) -> str:
+    """The fact with its dates resolved behind the speaker's words, as a search for a date finds it."""
+    if (
+        fact.mentioned_at is None
+        or len(fact.text) > LONGEST_READ
+        or len(_NUMBER.findall(fact.text)) > MOST_NUMBERS
+    ):
+        return fact.text
+    return annotate(fact.text, fact.mentioned_at)
 
 
 def _headed(text: str, title: str) -> str:
@@ -70,14 +91,18 @@ def _dated(text: str, fact: Fact) -> str:
     return text if said is None else f"{text} ({said.day} {said:%B %Y})"
 
 
-def neighbouring_text(turns: Sequence[Turn], index: int, own: str) -> str:
-    """The rest of the fact's turn and the two turns on either side, each cut to a bearable length."""
+def rest_of_turn(turn: Turn, own: str) -> str:
+    """What a turn says beside a fact's own words, cut to a bearable length; "" when there is nothing else."""
+    rest = turn.text.replace(own, " ", 1).strip() if own else ""
+    return "" if rest == turn.text else rest[:NEIGHBOUR_CHARACTERS]
+
+
+def neighbouring_text(turns: Sequence[Turn], index: int) -> str:
+    """The two turns on either side of a fact's, each cut to a bearable length."""
     low, high = max(index - NEIGHBOURS, 0), min(index + NEIGHBOURS + 1, len(turns))
-    lines = [_line(turns[i], turns[i].text[:NEIGHBOUR_CHARACTERS]) for i in range(low, high) if i != index]
-    rest = turns[index].text.replace(own, " ", 1).strip() if own else ""
-    if rest and rest != turns[index].text:
-        lines.append(rest[:NEIGHBOUR_CHARACTERS])
-    return "\n".join(lines)
+    return "\n".join(
+        _line(turns[i], turns[i].text[:NEIGHBOUR_CHARACTERS]) for i in range(low, high) if i != index
+    )
 
 
 def turn_in_place(turns: Sequence[Turn], index: int, start: int, end: int) -> str:

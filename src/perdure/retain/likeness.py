@@ -52,7 +52,7 @@ def full_names_conflict(first: str, second: str) -> bool:
     left, right = name_tokens(first), name_tokens(second)
     if len(left) < 2 or len(right) < 2:
         return False
-    return not (_same_word(left[-1], right[-1]) and _same_given(left[0], right[0]))
+    return left[-1] != right[-1] or not _same_given(left[0], right[0])
 
 
 def compare(name: str, known: str, kind: str, known_kind: str) -> Likeness:
@@ -124,7 +124,3 @@ def _same_given(first: str, second: str) -> bool:
         return True
     short, long = sorted((first.rstrip("."), second.rstrip(".")), key=len)
     return len(short) == 1 and long.startswith(short)
-
-
-def _same_word(first: str, second: str) -> bool:
-    return first == second or (len(first) >= _FUZZY_LENGTH and ratio(first, second) >= _FUZZY_FLOOR)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from perdure.domain.fact import Fact
@@ -22,6 +22,7 @@ from perdure.retain.features import make_features
 from perdure.retain.link import causal_links, semantic_links, temporal_links
 from perdure.retain.plan import Plan, plan_documents
 from perdure.retain.request import RetainRequest
+from perdure.retain.speakers import new_speakers
 from perdure.retain.supersede import find_closures
 
 
@@ -45,7 +46,7 @@ def retain(
         changes, duplicates = _changes(components, bank, plans, now, trace)
     with trace.stage("write"):
         receipt = commit(store, changes, within=within)
-    return _result(plans, changes, receipt, duplicates, trace)
+    return replace(_result(plans, changes, receipt, duplicates, trace), passed_over=request.passed_over)
 
 
 @contextmanager
@@ -95,6 +96,7 @@ def _changes(
     ):
         with trace.stage("extract"):
             drawn = _draw(components, reading, bank, plans, now, embedder)
+            speakers = new_speakers(reading, bank, plans)
         with trace.stage("resolve"):
             resolved = resolve_entities(reading, bank, drawn.new, now)
         with trace.stage("embed"):
@@ -103,7 +105,7 @@ def _changes(
             features, changed = make_features(resolved.drafts, embedded, earlier)
     facts = [NewFact(draft.fact, own) for draft, own in zip(resolved.drafts, features, strict=True)]
     with trace.stage("link"), components.store.reading(bank) as reading:
-        closures = find_closures(reading, [new.fact for new in facts], now)
+        closures = find_closures(reading, facts, now, components.reranker, components.statements)
         links = [
             *causal_links(resolved.drafts),
             *temporal_links(resolved.drafts),
@@ -111,6 +113,7 @@ def _changes(
         ]
     changes = FactChanges(
         bank=bank,
+        now=now,
         model=components.embedder.model if components.embedder is not None else None,
         documents=[plan.document for plan in plans],
         chunks=[chunk for plan in plans for chunk in plan.chunks],
@@ -126,6 +129,7 @@ def _changes(
             Proof(drawn.merged[draft.fact.id], draft.fact.document_id, draft.fact.chunk_id, now)
             for draft in drawn.duplicates
         ],
+        records=speakers,
         removed_records=[(UNFINISHED_DOCUMENT, plan.document.id) for plan in plans if plan.unfinished],
     )
     return changes, drawn.merged
@@ -170,6 +174,8 @@ def _result(
     duplicates: dict[str, str],
     trace: Trace,
 ) -> RetainResult:
+    closures = [_as_stored(closure, receipt.merged) for closure in changes.closures]
+    closures = [closure for closure in closures if closure.fact_id in receipt.closed]
     return RetainResult(
         bank=changes.bank,
         document_ids=tuple(plan.document.id for plan in plans),
@@ -178,12 +184,22 @@ def _result(
         merged={**duplicates, **receipt.merged},
         superseded=tuple(
             Superseded(fact_id=closure.fact_id, superseded_by=closure.superseded_by)
-            for closure in changes.closures
+            for closure in closures
             if closure.superseded_by is not None
         ),
-        retired=tuple(closure.fact_id for closure in changes.closures if closure.superseded_by is None),
+        retired=tuple(closure.fact_id for closure in closures if closure.superseded_by is None),
         chunks=len(changes.chunks),
         entities=len(changes.entities),
         links=len(changes.links),
         timings=trace.timings,
+    )
+
+
+def _as_stored(closure: Closure, merged: Mapping[str, str]) -> Closure:
+    """The closure with the facts that absorbed those that it names."""
+    by = closure.superseded_by
+    return replace(
+        closure,
+        fact_id=merged.get(closure.fact_id, closure.fact_id),
+        superseded_by=by and merged.get(by, by),
     )

@@ -128,6 +128,7 @@ def _turns(items: Sequence[Item]) -> tuple[list[Turn], list[int]]:
                     text=piece,
                     speaker=item.speaker,
                     is_agent=item.is_agent,
+                    role=item.role,
                     said_at=None if item.timeless else item.timestamp,
                     title=item.title,
                     context=item.context,

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-from perdure.domain.item import AGENT_ROLES
-
-USER_ROLES = frozenset({"user", "human"})
+from perdure.domain.item import AGENT_ROLES, USER_ROLES
 
 _TOLD = re.compile(
     r"\byou(?:'ve| have| had)?\s+(?:\w+\s+){0,2}"

@@ -9,6 +9,8 @@ from importlib.resources import files
 from typing import Literal
 
 from perdure.text import verbs
+from perdure.text.slot_table import ALSO, NO_LONGER, ending_relations, past_relations, slots
+from perdure.text.wordlist import word_set
 
 ObjectKind = Literal["any", "name", "place", "person", "organisation", "possession"]
 Tense = Literal["present", "past", "gerund"]
@@ -72,20 +74,49 @@ def patterns_by_verb() -> dict[str, tuple[Pattern, ...]]:
 
 @cache
 def single_valued_relations() -> frozenset[str]:
-    """Relations of which a subject has one object at a time."""
-    table = {row.relation for rows in patterns_by_verb().values() for row in rows if row.single}
-    return frozenset(table | ATTRIBUTES)
+    """The relations of the table of slots of which a subject has one object at a time."""
+    return frozenset(slot.name for slot in slots().values() if slot.one)
 
 
-ATTRIBUTES = frozenset(
-    {"age", "name", "birthday", "email", "phone", "address", "job", "nationality", "favourite"}
-)
-"""Single-valued relations read from "my ... is ..." wordings; favourites are named favourite_<thing>."""
+@cache
+def _other_relations() -> frozenset[str]:
+    """Relations of which a subject may have several objects, those that are over and those that end others included."""
+    rows = [row for rows in patterns_by_verb().values() for row in rows]
+    stated = {name for row in rows for name in (row.relation, row.past, row.denied, row.ended) if name}
+    several = {slot.name for slot in slots().values() if not slot.one}
+    return frozenset(
+        (stated | several | past_relations() | ending_relations().keys()) - single_valued_relations()
+    )
 
 
 def is_single_valued(relation: str) -> bool:
-    """Whether a relation has one current object a subject."""
-    return relation in single_valued_relations() or relation.startswith("favourite_")
+    """Whether a relation has one current object per subject.
+
+    By the table of slots; what neither table knows is an open attribute ("dentist", "wifi_password"), a definite noun
+    and so single-valued, unless it is a kin word (brother_of), begins with a verb, or says that something is over.
+    """
+    if relation in single_valued_relations() or relation.startswith("uses_"):
+        return True
+    if relation in _other_relations() or relation.endswith("_of") or relation.startswith((NO_LONGER, ALSO)):
+        return False
+    first = relation.partition("_")[0]
+    return bool(first) and (
+        first in _NOUNS or not (first in verb_forms() or verbs.is_past(first) or _is_present(first))
+    )
+
+
+def _is_present(word: str) -> bool:
+    """Whether a word is the third person of a verb ("enjoys")."""
+    return (
+        word.endswith("s")
+        and (word[:-1] in verbs.PRESENT or word.removesuffix("es") in verbs.PRESENT)
+        and word not in _NOUNS
+    )
+
+
+_NOUNS = word_set(
+    "hours shifts sales plans results rates terms meeting wedding training building opening closing hearing number size"
+)
 
 
 @cache

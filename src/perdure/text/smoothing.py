@@ -9,7 +9,7 @@ import numpy as np
 from perdure.domain.fact import Chunk, Fact
 from perdure.ports.embedder import Matrix, Vector
 
-SHARES = (0.3, 0.15)
+SHARES = (0.3, 0.2, 0.12)
 """Share of the neighbours one and two places away (docs/decisions/context-view.md)."""
 SHORT = 200
 FADING = 300

@@ -95,3 +95,31 @@ def third_person(verb: str) -> str:
     if verb.endswith("y") and len(verb) > 1 and verb[-2] not in "aeiou":
         return verb[:-1] + "ies"
     return verb + "s"
+
+
+_IRREGULAR_PAST = dict(pair.split("/") for pair in """
+be/was become/became begin/began bend/bent bet/bet bite/bit bleed/bled blow/blew break/broke bring/brought build/built burn/burned
+burst/burst buy/bought catch/caught choose/chose come/came cost/cost cut/cut deal/dealt dig/dug do/did draw/drew drink/drank
+drive/drove eat/ate fall/fell feed/fed feel/felt fight/fought find/found fit/fit fly/flew forget/forgot forgive/forgave freeze/froze
+get/got give/gave go/went grow/grew hang/hung have/had hear/heard hide/hid hit/hit hold/held hurt/hurt keep/kept know/knew lay/laid
+lead/led leave/left lend/lent let/let lie/lay light/lit lose/lost make/made mean/meant meet/met pay/paid put/put quit/quit read/read
+ride/rode ring/rang rise/rose run/ran say/said see/saw sell/sold send/sent set/set shake/shook shine/shone shoot/shot show/showed
+shut/shut sing/sang sink/sank sit/sat sleep/slept speak/spoke spend/spent split/split spread/spread stand/stood steal/stole stick/stuck
+strike/struck swear/swore sweep/swept swim/swam swing/swung take/took teach/taught tear/tore tell/told think/thought throw/threw
+understand/understood wake/woke wear/wore win/won withdraw/withdrew write/wrote
+""".split())  # fmt: skip
+_DOUBLED = word_set("""
+admit ban beg chat commit control drag drop equip grab hop hug jog knit nap occur permit pin plan plug prefer rub refer regret rip rob
+scan scrub ship shop skip slip snap stop strip submit swap tap tip transfer trap trim trip wrap zip
+""")
+
+
+def past_form(verb: str) -> str:
+    """The simple past of a base form: go -> went, stop -> stopped, try -> tried."""
+    if verb in _IRREGULAR_PAST:
+        return _IRREGULAR_PAST[verb]
+    if verb.endswith("e"):
+        return verb + "d"
+    if verb.endswith("y") and len(verb) > 1 and verb[-2] not in "aeiou":
+        return verb[:-1] + "ied"
+    return verb + (verb[-1] if verb in _DOUBLED else "") + "ed"

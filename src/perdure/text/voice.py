@@ -52,8 +52,10 @@ def name_of(speaker: str) -> str:
 
 def addressees(turns: Sequence[Turn]) -> list[Voice | None]:
     """For each turn whom "you" means: the other of exactly two speakers, else nobody."""
-    speakers = list(dict.fromkeys(turn.speaker for turn in turns if turn.speaker.strip()))
+    speakers = list(dict.fromkeys(turn.speaker for turn in turns if turn.is_talk))
     if len(speakers) != 2:
         return [None] * len(turns)
     other = {speakers[0]: speakers[1], speakers[1]: speakers[0]}
-    return [voice_of(other[turn.speaker]) if turn.speaker in other else None for turn in turns]
+    return [
+        voice_of(other[turn.speaker]) if turn.is_talk and turn.speaker in other else None for turn in turns
+    ]

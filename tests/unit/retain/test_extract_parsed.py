@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from perdure.extract.local.grouping import split_statements
+from perdure.extract.local.clauses import split_statements
 from perdure.extract.local.persons import in_third_person
 from perdure.extract.local.relations import find_triples
 from perdure.extract.local.relations_parsed import parsed_triples

@@ -99,12 +99,13 @@ def test_conflicts_never_merge(name: str, kind: str, other: KeyedEntity) -> None
     assert settle([see(name, kind)], other).decisions[0].is_new
 
 
-def test_a_slip_of_the_pen_is_the_same_name() -> None:
+def test_full_names_whose_family_names_differ_by_a_letter_stay_apart() -> None:
     assert settle([see("Microsfot", "organisation")], known("Microsoft", "organisation")).decisions[0].is_new
-    found = resolve(
-        "b", [see("Johannes Gutenburg")], [known("Johannes Gutenberg")], lambda name, kind: f"new:{name}"
-    )
-    assert found.decisions[0].entity_id == "known:Johannes Gutenberg"
+    for name, other in (("Alice Moreaux", "Alice Moreau"), ("Johannes Gutenburg", "Johannes Gutenberg")):
+        found = resolve("b", [see(name)], [known(other)], lambda name, kind: f"new:{name}")
+        assert found.decisions[0].is_new
+    assert full_names_conflict("Jonathan Reed", "Jonathan Reeves")
+    assert not full_names_conflict("Jon Reed", "Jonathan Reed")
 
 
 def test_stated_aliases_join() -> None:

@@ -65,7 +65,7 @@ def talk(document: str, turns: int) -> list[dict[str, Any]]:
     return [
         {
             "content": f"I moved to {PLACES[n % 7]} last week because my sister Elif found room {n // 3}. "
-            f"Do you still like {PLACES[n % 5]}? We paid {n * 10} euros and it rained all day long.",
+            f"Do you still like {PLACES[n % 5]} after day {n}? We paid {n * 10} euros and it rained all day long.",
             "speaker": ("Ann", "Bob")[n % 2],
             "timestamp": f"2024-04-{1 + n % 28:02}T10:00:00Z",
             "document_id": document,

@@ -25,6 +25,7 @@ from perdure.retain.components import RetainComponents
 from perdure.retain.pipeline import retain
 from perdure.retain.request import RetainRequest, read_items, read_mode
 from perdure.testing.memory_store import MemoryStore
+from perdure.text.smoothing import SHARES
 
 START = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
@@ -165,7 +166,7 @@ def test_facts_further_back_keep_their_context_when_a_turn_is_appended() -> None
     bench.retain("One more turn.", mode="append", document_id="d")
     after = [own.vectors["context"] for own in bench.features(said.fact_ids)]
     changed = [(old != new).any() for old, new in zip(before, after, strict=True)]
-    assert changed == [False, False, False, False, True, True]
+    assert changed == [False] * (6 - len(SHARES)) + [True] * len(SHARES)
 
 
 def test_ids_sort_in_the_order_of_the_facts() -> None:
@@ -214,7 +215,7 @@ def test_a_statement_twice_in_one_call_is_one_fact() -> None:
     assert fact.proof_count == 2
 
 
-def test_a_new_value_closes_the_old_one_on_both_axes() -> None:
+def test_a_new_value_ends_the_old_one_which_is_still_believed() -> None:
     bench = Bench(LocalExtractor(RuleTagger()))
     bench.retain("I live in Berlin.", speaker="Ann", timestamp="2023-01-10T00:00:00Z", document_id="a")
     result = bench.retain(
@@ -226,7 +227,8 @@ def test_a_new_value_closes_the_old_one_on_both_axes() -> None:
     [old] = bench.facts(as_of=AsOf(valid=datetime(2023, 6, 1, tzinfo=UTC)))
     assert old.id == result.superseded[0].fact_id
     assert old.valid_to == datetime(2024, 2, 20, tzinfo=UTC)
-    assert old.retired_at is not None
+    assert old.retired_at is None
+    assert old.end_recorded_at == current.recorded_at
     assert old.superseded_by == current.id
 
 
@@ -265,7 +267,7 @@ def test_a_failing_model_costs_the_facts_and_never_the_text() -> None:
         ("\ud800", "content"),
         ([], "content"),
         ({"text": "no content"}, "content"),
-        ([{"role": "user", "content": "x"}, {"role": "assistant", "content": None}], "content[1]"),
+        ([{"role": "assistant", "content": None}], "content"),
         ({"content": "x", "colour": "red"}, "content.colour"),
         ({"content": "x", "trust": 7}, "trust"),
         ({"content": "x", "timestamp": "soon"}, "timestamp"),
@@ -294,3 +296,32 @@ def test_messages_are_one_conversation() -> None:
     assert len(result.document_ids) == 1
     speakers = [fact.speaker for fact in bench.facts()]
     assert speakers == ["user", "assistant"]
+
+
+def test_a_restated_answer_is_found_by_the_words_of_question_and_answer() -> None:
+    bench = Bench(extractor=LocalExtractor(RuleTagger()))
+    talk = [
+        {"role": "assistant", "content": "Are you still allergic to hazelnuts?"},
+        {"role": "user", "content": "Yes, unfortunately!"},
+    ]
+    (own,) = bench.features(bench.retain(talk).fact_ids)
+    (fact,) = bench.facts()
+    assert fact.text == "The user is still allergic to hazelnuts."
+    assert fact.source_text == "Yes, unfortunately!"
+    assert {"hazelnuts", "unfortunately"} <= set(own.words)
+    assert "hazelnuts" in own.passage_in_context
+    assert "Yes, unfortunately!" in own.passage_in_context
+
+
+def test_instructions_stay_in_the_document_and_give_no_facts() -> None:
+    bench = Bench(extractor=LocalExtractor(RuleTagger()))
+    bench.retain(
+        [
+            {"role": "system", "content": "The user lives in Rome.", "document_id": "d"},
+            {"role": "tool", "name": "lookup", "content": "I live in Oslo.", "document_id": "d"},
+            {"role": "user", "content": "I live in Porto.", "document_id": "d"},
+        ]
+    )
+    assert bench.texts() == ["The tool lookup returned: I live in Oslo.", "The user lives in Porto."]
+    assert [fact.relation for fact in bench.facts()] == [None, "lives_in"]
+    assert "The user lives in Rome." in bench.chunks("d")[0].text

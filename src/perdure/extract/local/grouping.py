@@ -1,27 +1,20 @@
-"""Grouping the sentences of a turn into facts; sentences that state two things are split first."""
+"""Grouping the sentences of a turn into facts: one statement each where somebody talks, a few sentences together elsewhere."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from perdure.extract.local.causes import is_split_off, parts_from, split_at_cause
-from perdure.extract.local.smalltalk import is_small_talk
+from perdure.extract.local.clauses import is_statement, leans_back, split_statements, starts_leaning
+from perdure.extract.local.kinds import reads_like_instructions
+from perdure.extract.local.persons import dropped_subject
 from perdure.extract.local.units import Unit, is_bare_line
-from perdure.ports.tagger import Token
-from perdure.text.relation_table import patterns_by_verb
-from perdure.text.wordlist import word_set
 
-_FIRST_WORD = re.compile(r"\W*([^\W\d_]+(?:['’][^\W\d_]+)*)")
-_LEANING = word_set("""
-it it's its that that's this these those they they're them he he's she she's her his their also and but so because then
-there which such another both either neither too plus therefore thus hence however though although still yet otherwise
-instead meanwhile anyway besides especially even since
-""")
+_TELLING = re.compile(r"\b(?:i|i['’]\w+|my|me|mine|we|we['’]\w+|our|us)\b|\d", re.IGNORECASE)
 _CUT_AT = re.compile(r"(?<=[.!?;,:])\s+|\s+")
-
-_SUBJECTS = ("nsubj", "nsubjpass")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +22,7 @@ class Shape:
     """How long facts are, in characters and sentences."""
 
     short: int = 40
+    remark: int = 30
     enough: int = 120
     longest: int = 400
     sentences: int = 3
@@ -36,6 +30,8 @@ class Shape:
     long_enough: int = 300
     long_longest: int = 500
     code: int = 1200
+    facts: int = 6
+    """Of a turn in which somebody talks, unless it is long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,36 +56,53 @@ class Group:
         return sum(len(unit.text) for unit in self.units)
 
 
-def group_units(
-    units: Sequence[Unit],
-    names: Collection[str],
-    shape: Shape,
-    stands_alone: Callable[[Unit], bool] = lambda unit: False,
-    keep_first: bool = False,
-) -> list[Group]:
-    """Groups of adjacent sentences that belong together; small talk is left out.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statements:
+    """What grouping asks about the units of a turn."""
 
-    A unit that `stands_alone` shares its fact only with sentences that lean on it. With `keep_first` the first
-    unit stays even if it would be small talk elsewhere ("Me." after a question).
-    """
-    kept = [
+    single: bool = False
+    """Whether each statement is a fact of its own: somebody talks about themself, and not at length."""
+    stands_alone: Callable[[Unit], bool] = lambda unit: False
+    """Whether a unit shares its fact only with sentences that lean on it."""
+    states: Callable[[Unit], bool] = lambda unit: False
+    """Whether a unit states a relation."""
+    is_named: Callable[[Unit], bool] = lambda unit: False
+    """Whether the pronoun that a unit starts with gets a name."""
+    answers: bool = False
+    """Whether the first unit answers a question."""
+
+
+def group_units(units: Sequence[Unit], shape: Shape, about: Statements | None = None) -> list[Group]:
+    """Groups of adjacent sentences that belong together."""
+    about = about or Statements()
+    is_long = sum(len(unit.text) for unit in units) > shape.long_turn
+    if is_long:
+        about = replace(about, single=False)
+    parts = [
         part
-        for number, unit in enumerate(units)
-        if unit.kind == "code" or (keep_first and number == 0) or not is_small_talk(unit.text, names)
+        for unit in units
         for half in split_at_cause(unit)
-        for part in split_statements(half, stands_alone)
+        for part in (split_statements(half, about.states) if about.single else _split_alone(half, about))
     ]
-    is_long = sum(len(unit.text) for unit in kept) > shape.long_turn
-    packer = _Packer(shape, is_long, stands_alone)
-    for unit in _cut_all(kept, shape, packer.longest):
+    packer = _Packer(shape, is_long, about)
+    for unit in _cut_all(parts, shape, packer.longest):
         packer.take(unit)
     return packer.groups()
 
 
-def leans_back(text: str) -> bool:
-    """Whether a sentence starts with a word that points to what was said before it."""
-    match = _FIRST_WORD.match(text)
-    return match is not None and match[1].casefold().replace("’", "'") in _LEANING
+def _split_alone(unit: Unit, about: Statements) -> list[Unit]:
+    """The sentence's clauses where each can be replaced by itself."""
+    if not about.stands_alone(unit):
+        return [unit]
+    parts = split_statements(unit, about.stands_alone)
+    return parts if all(about.stands_alone(part) for part in parts) else [unit]
+
+
+def is_fragment(unit: Unit) -> bool:
+    """Whether a sentence is too little to be a fact: no verb with a subject, not even one that was left out."""
+    if unit.kind != "prose" or unit.restated or is_statement(unit):
+        return False
+    return not dropped_subject(unit.text, unit.tokens, unit.origin)
 
 
 @dataclass(slots=True)
@@ -106,17 +119,17 @@ class _Open:
 class _Packer:
     """Puts units into groups, one after the other."""
 
-    def __init__(self, shape: Shape, is_long: bool, stands_alone: Callable[[Unit], bool]) -> None:
+    def __init__(self, shape: Shape, is_long: bool, about: Statements) -> None:
         self._shape = shape
         self._is_long = is_long
-        self._stands_alone = stands_alone
+        self._about = about
         self._enough = shape.long_enough if is_long else shape.enough
         self.longest = shape.long_longest if is_long else shape.longest
         self._open: list[_Open] = []
 
     def take(self, unit: Unit) -> None:
         """Add a unit to the last group, or start a group with it."""
-        alone = self._stands_alone(unit)
+        alone = self._about.stands_alone(unit)
         if self._open and self._belongs(self._open[-1], unit, alone):
             self._grow(self._open[-1], unit, alone)
         elif self._open and unit.kind != "prose" and _leads_in(self._open[-1].units[-1]):
@@ -129,11 +142,44 @@ class _Packer:
         merged: list[_Open] = []
         for group in self._open:
             if merged and self._joins(merged[-1], group):
-                merged[-1].units.extend(group.units)
-                merged[-1].length += group.length
+                self._append(merged[-1], group)
+            elif len(merged) == 1 and self._opens(merged[0], group):
+                self._append(merged[0], group)
             else:
                 merged.append(group)
+        if self._about.single:
+            self._merge_down(merged)
         return [Group(tuple(group.units)) for group in merged]
+
+    def _opens(self, first: _Open, group: _Open) -> bool:
+        """Whether the turn's first words are an exclamation that goes with what follows it."""
+        if not self._about.single or self._about.answers or group.units[0].kind != "prose":
+            return False
+        if not all(is_fragment(unit) for unit in first.units) or first.length >= self._shape.short:
+            return False
+        return not any(reads_like_instructions(unit.text) for unit in (*first.units, *group.units))
+
+    def _merge_down(self, groups: list[_Open]) -> None:
+        """Join neighbours, the shortest first, until a turn has no more facts than it should."""
+        while len(groups) > self._shape.facts:
+            pairs = [
+                (before.length + group.length, place)
+                for place, (before, group) in enumerate(pairwise(groups))
+                if not (before.alone or group.alone or group.units[0].tail)
+                and before.units[-1].kind == group.units[0].kind == "prose"
+                and before.length + group.length <= self.longest
+            ]
+            if not pairs:
+                return
+            place = min(pairs)[1]
+            self._append(groups[place], groups.pop(place + 1))
+
+    @staticmethod
+    def _append(before: _Open, group: _Open) -> None:
+        before.units.extend(group.units)
+        before.length += group.length
+        before.counted += group.counted
+        before.alone = before.alone or group.alone
 
     def _started(self, unit: Unit, alone: bool) -> _Open:
         return _Open([unit], len(unit.text), int(len(unit.text) >= self._shape.short), alone)
@@ -162,11 +208,32 @@ class _Packer:
             return False
         if is_split_off(last, unit) or parts_from(group.length, unit):
             return False
-        if unit.is_aside or leans_back(unit.text):
+        if unit.is_aside:
+            return True
+        if self._about.single and unit.kind == "prose":
+            return self._continues(group, unit, alone)
+        if starts_leaning(unit.text):
             return True
         if alone or group.alone:
             return False
         return group.length < self._enough and (self._is_long or group.counted < self._shape.sentences)
+
+    def _continues(self, group: _Open, unit: Unit, alone: bool) -> bool:
+        """Whether a sentence is no statement of its own: it leans on the one before, or is a fragment."""
+        if reads_like_instructions(unit.text) or any(reads_like_instructions(u.text) for u in group.units):
+            return False
+        if unit.restated or self._about.is_named(unit):
+            return False
+        if leans_back(unit):
+            return True
+        weak = is_fragment(unit) or unit.is_question or self._is_remark(unit)
+        return weak and not alone and not group.alone
+
+    def _is_remark(self, unit: Unit) -> bool:
+        """Whether a few words tell nothing of the speaker, of anybody named, or of any time: "Family is everything"."""
+        if len(unit.text) >= self._shape.remark or unit.mentions or self._about.states(unit):
+            return False
+        return _TELLING.search(unit.text) is None
 
     def _joins(self, before: _Open, group: _Open) -> bool:
         first = group.units[0]
@@ -176,6 +243,8 @@ class _Packer:
             group.length < self._shape.short
             and before.length + group.length <= self.longest + self._shape.short
         )
+        if self._about.single and not all(is_fragment(unit) for unit in group.units):
+            return False
         return fits and not before.alone and not group.alone
 
 
@@ -215,72 +284,3 @@ def _clause_end(text: str, start: int, end: int) -> int:
     """The last border of a clause, else of a word, in the second half."""
     cuts = [match.start() for match in _CUT_AT.finditer(text, start + (end - start) // 2, end)]
     return cuts[-1] if cuts else end
-
-
-def split_statements(unit: Unit, stands_alone: Callable[[Unit], bool]) -> list[Unit]:
-    """The clauses joined by "and", where each stands alone; else the sentence.
-
-    A fact is replaced as a whole: "I work at Acme and live in Rome" as one would be gone with the job.
-    """
-    if unit.kind != "prose" or not unit.tokens or unit.is_question or not stands_alone(unit):
-        return [unit]
-    joints = _joints(unit)
-    begins = [0, *(joint.begin for joint in joints)]
-    ends = [*(joint.end for joint in joints), len(unit.text)]
-    subjects = ["", *(joint.subject for joint in joints)]
-    parts = [_clause(unit, *place) for place in zip(begins, ends, subjects, strict=True)]
-    return parts if len(parts) > 1 and all(stands_alone(part) for part in parts) else [unit]
-
-
-@dataclass(frozen=True, slots=True)
-class _Joint:
-    """Where a clause ends and the next begins in the unit's text, and the subject that the next leaves out."""
-
-    end: int
-    begin: int
-    subject: str
-
-
-def _joints(unit: Unit) -> list[_Joint]:
-    tokens = unit.tokens
-    joints = []
-    for index, token in enumerate(tokens):
-        if token.dep != "conj" or token.lemma.casefold() not in patterns_by_verb():
-            continue
-        place = _joining_word(tokens, index, token.head)
-        if place is None:
-            continue
-        shared = "" if _subject(tokens, index) else _short_subject(tokens, token.head)
-        if not shared and not _subject(tokens, index):
-            continue
-        end, begin = tokens[place].start - unit.origin, tokens[place + 1].start - unit.origin
-        if 0 < end < begin < len(unit.text):
-            joints.append(_Joint(end, begin, shared))
-    return joints
-
-
-def _joining_word(tokens: Sequence[Token], verb: int, head: int) -> int | None:
-    """The "and" or "but" before a joined verb."""
-    for index in range(verb - 1, head, -1):
-        if tokens[index].dep == "cc" and tokens[index].head in (head, verb):
-            return index
-    return None
-
-
-def _subject(tokens: Sequence[Token], verb: int) -> Token | None:
-    return next((token for token in tokens if token.head == verb and token.dep in _SUBJECTS), None)
-
-
-def _short_subject(tokens: Sequence[Token], verb: int) -> str:
-    """The verb's subject where it is "I" or a name of one word, which can be said again."""
-    subject = _subject(tokens, verb)
-    if subject is None or any(t.head == tokens.index(subject) and t is not subject for t in tokens):
-        return ""
-    return f"{subject.text} " if subject.text == "I" or subject.pos == "PROPN" else ""
-
-
-def _clause(unit: Unit, begin: int, end: int, subject: str) -> Unit:
-    """A clause as a sentence of its own, beginning with the subject that it leaves out."""
-    part = unit.part(begin, begin + len(unit.text[begin:end].rstrip(" ,;")))
-    text = subject + part.text if subject else part.text[:1].upper() + part.text[1:]
-    return replace(part, text=text if text[-1:] in ".!" else f"{text}.", origin=part.origin - len(subject))

@@ -77,9 +77,6 @@ def _opinion_confidence(text: str) -> float | None:
     return round(start, 2)
 
 
-INSTRUCTION = "instruction"
-"""Flag of a text that reads like an order to the agent: it is kept, and marked."""
-
 _ORDERS = re.compile(
     r"""
     \b(?:ignore|disregard|forget|override|bypass)\s+(?:\w+\s+){0,3}?

@@ -10,7 +10,7 @@ from typing import Literal
 
 from perdure.extract.local.mentions import clean_name
 from perdure.extract.local.units import QUOTED, Unit
-from perdure.ports.tagger import Token
+from perdure.ports.tagger import Mention, Token
 from perdure.text import verbs
 from perdure.text.names import normal_name
 from perdure.text.voice import Voice
@@ -30,6 +30,11 @@ _FIXED_YOU = re.compile(
     r"\b(?:thank|thanks|see|know what|bless|love) you\b|\byou (?:know|guys|all|two|see)\b", re.IGNORECASE
 )
 
+_SAYING = re.compile(
+    r",? i(?:['’]m| am) afraid[.!]*$|\b(?:you (?:bet|read my mind|rock)|i bet)\b", re.IGNORECASE
+)
+"""Sayings that mean something else in the third person."""
+
 _PERSON = re.compile(
     r"\b(?:i|i['’](?:m|ve|d|ll)|im|ive|me|my|mine|myself|we|us|our|ours|ourselves|let['’]s|you|your|yours|yourself)\b",
     re.IGNORECASE,
@@ -45,7 +50,10 @@ _PLAIN_FORMS = {"me": "{name}", "my": "{owner}", "mine": "{owner}", "myself": "t
 _YOUR_FORMS = {"your": "{owner}", "yours": "{owner}", "yourself": "themself"}
 
 _SUBJECTS = ("nsubj", "nsubjpass", "csubj", "csubjpass", "expl")
-_FIRST_WORDS = re.compile(r"([A-Za-z]+(?:['’][a-z]+)?)\s+([A-Za-z]+)?")
+_FIRST_WORDS = re.compile(
+    r"(?:(?:just|finally|recently|already|never|also|actually|even|only|literally)\s+)?([A-Za-z]+(?:['’][a-z]+)?)\s+([A-Za-z]+)?",
+    re.IGNORECASE,
+)
 _DROPPED = {**dict.fromkeys(("can't", "couldn't", "hope", "wish", "gotta", "wanna"), "I"), "gonna": "I am"}
 """First word of a sentence -> the subject that it leaves out."""
 _PLAIN_PAST = verbs.PAST - {"was", "were", "had", "did", "found", "left", "felt", "given"}
@@ -54,6 +62,9 @@ _FRAGMENT_START = re.compile(
     r"yes|yeah|any|same)\b(?! (?:i|we|you|he|she|it|they|my|the)\b)",
     re.IGNORECASE,
 )
+
+_PLACE_BEFORE = re.compile(r"\b(?:at|in|near|into|inside|around|via)\s+(?:the\s+)?$", re.IGNORECASE)
+_CORRECTED = re.compile(r"\b(?:i mean|i meant|that is|namely)\b", re.IGNORECASE)
 
 Gender = Literal["he", "she"]
 
@@ -66,8 +77,9 @@ _KIN: dict[str, Gender] = {
 }  # fmt: skip
 _OTHER_KIN = ("friend", "cousin", "boss", "manager", "roommate", "partner", "colleague", "coworker", "neighbor",
               "therapist", "doctor", "teacher", "dog", "cat", "puppy", "kitten")  # fmt: skip
-_MY_KIN = re.compile(
-    rf"\b[Mm]y ((?:(?:older|younger|little|big|twin|best|old|new) )?({'|'.join([*_KIN, *_OTHER_KIN])}))(?: ([A-Z][a-z]+))?\b"
+_KIN_OF = re.compile(
+    r"\b(?P<owner>[Mm]y|[Yy]our) (?P<kin>(?:(?:older|younger|little|big|twin|best|old|new) )?"
+    rf"(?P<noun>{'|'.join([*_KIN, *_OTHER_KIN])}))(?:(?: |, (?=[A-Z]\w+,))(?P<name>[A-Z][^\W\d_]+))?\b"
 )
 
 
@@ -118,6 +130,7 @@ class _Sentence:
         return _Word(match[0], low, match.start(), match.end(), token.tag, token.dep, index)
 
     def rewrite(self) -> Rewritten:
+        self.safe = _SAYING.search(self.text) is None
         for position, word in enumerate(self.words):
             if word.low[:1] not in "iwumoyl" or self._is_protected(word):
                 continue
@@ -218,9 +231,8 @@ class _Sentence:
         """Whether it is the second half of a subject of two: "my wife and I have"."""
         if position < 2 or self.words[position - 1].low not in ("and", "&"):
             return False
-        word = self.words[position]
-        if word.dep:
-            return word.dep == "conj"
+        if self.words[position].dep == "conj":
+            return True
         before = [item.low for item in self.words[: position - 1]]
         return len(before) <= 5 and not any(
             low in verbs.AUXILIARY or low in verbs.UNCHANGED or low in verbs.PRESENT or verbs.is_past(low)
@@ -263,8 +275,8 @@ class _Sentence:
         return verb.low if verbs.is_past(verb.low) else None
 
     def _is_told_as_past(self, verb: _Word) -> bool:
-        """Whether "put" or "read" is the past: "just put", "read it last year"; "I bet" is said now."""
-        if self._follows(verb, "just"):
+        """Whether "put" or "read" is the past: "just put", "read it last year"; "I bet" is said now, "I quit" is not."""
+        if self._follows(verb, "just") or verb.low == "quit":
             return True
         return verb.low != "bet" and _PAST_TIME.search(self.text) is not None
 
@@ -299,7 +311,7 @@ class _Sentence:
                 )
             )
         ]
-        return finite[0] if finite and finite[0].tag in ("VBP", "VBD", "MD", "VBZ") else None
+        return finite[0] if finite and finite[0].tag in ("VBP", "VBD", "MD", "VBZ", "VB") else None
 
     def _agree_joined(self, position: int, *, present: bool) -> None:
         """Further verbs of the same subject: "I like it and want more"."""
@@ -366,7 +378,7 @@ def dropped_subject(text: str, tokens: Sequence[Token] = (), origin: int = 0) ->
         return "I"
     if first.endswith("ed") and verbs.is_past(first) and following in ("my", "a", "the", "an"):
         return "I"
-    token = next((token for token in tokens if token.start == origin), None)
+    token = next((token for token in tokens if token.start == origin + match.start(1)), None)
     is_past = token is not None and token.tag == "VBD" and token.dep in ("ROOT", "ccomp", "advcl")
     return "I" if is_past and first not in ("was", "were") else ""
 
@@ -388,31 +400,40 @@ class Person:
     gender: Gender | None = None
 
 
-def people_in(units: Iterable[Unit], speaker: Voice | None) -> list[Person]:
-    """The persons that some sentences speak of, without the speaker."""
+def people_in(units: Iterable[Unit], speaker: Voice | None, other: Voice | None = None) -> list[Person]:
+    """The persons that a speaker's sentences tell of, without the two who talk."""
     people: dict[str, Person] = {}
+    talking = {normal_name(voice.name) for voice in (speaker, other) if voice is not None}
     for unit in units:
-        if speaker is not None:
-            for match in _MY_KIN.finditer(unit.text):
-                name = match[3] or f"{speaker.possessive} {match[1]}"
-                people[normal_name(name)] = Person(name, _KIN.get(match[2]))
+        for match in _KIN_OF.finditer(unit.text):
+            owner = speaker if match["owner"].casefold() == "my" else other
+            if owner is not None:
+                name = match["name"] or f"{owner.possessive} {match['kin']}"
+                people[normal_name(name)] = Person(name, _KIN.get(match["noun"]))
         for mention in unit.mentions:
-            name = clean_name(mention.text) if mention.type == "person" else ""
+            name = clean_name(mention.text) if _is_somebody(unit, mention) else ""
             key = normal_name(name)
-            if key and key not in people and not (speaker and key == normal_name(speaker.name)):
+            if key and key not in people and key not in talking:
                 people[key] = Person(name)
     return list(people.values())
 
 
-def put_name(text: str, people: list[Person]) -> str:
-    """The sentence with a name for the pronoun it starts with, when just one of `people` fits it."""
+def _is_somebody(unit: Unit, mention: Mention) -> bool:
+    """Whether a mention is a person, and not a place or firm that the tagger took for one: "at Barco"."""
+    before = unit.text[: max(mention.start - unit.origin, 0)]
+    return mention.type == "person" and _PLACE_BEFORE.search(before) is None
+
+
+def put_name(text: str, people: Iterable[Person]) -> str:
+    """The sentence with a name for the pronoun it starts with, when just one of `people` can be meant."""
     match = _PRONOUN_START.match(text)
-    if match is None:
+    if match is None or _CORRECTED.search(text):
         return text
     gender: Gender = "he" if match[1] in ("He", "His") else "she"
-    if len(people) != 1 or people[0].gender not in (None, gender):
+    fitting = [person for person in people if person.gender in (None, gender)]
+    if len(fitting) != 1:
         return text
-    name = people[0].name[:1].upper() + people[0].name[1:]
+    name = fitting[0].name[:1].upper() + fitting[0].name[1:]
     if match[1] == "His" or (match[1] == "Her" and match[2] is None):
         return f"{name}'s{text[match.end() :]}"
     tail = f"'{match[2]}" if match[2] else ""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from perdure.extract.local.relations_parsed import parsed_triples
+from perdure.extract.local.slots import slot_triples
 from perdure.extract.local.units import Unit
 from perdure.ports.extractor import Triple
 from perdure.text import verbs
 from perdure.text.relation_table import Pattern, patterns_by_verb, verb_forms
+from perdure.text.slot_table import ALSO, is_time, slots
 from perdure.text.voice import Voice
 from perdure.text.wordlist import word_set
 
@@ -72,16 +74,45 @@ _KIN = word_set(
 _SINGLE_KIN = frozenset({"wife", "husband"})
 
 
-def find_triples(unit: Unit, told: str, speaker: Voice | None, other: Voice | None) -> list[Triple]:
-    """The relations a sentence states, the surest first; `told` is the sentence in the third person."""
-    if unit.is_question or unit.kind == "code" or unit.is_aside:
+def find_triples(
+    unit: Unit,
+    told: str,
+    speaker: Voice | None,
+    other: Voice | None,
+    before: Sequence[Triple] = (),
+) -> list[Triple]:
+    """The relations a sentence states, the surest first; `told` is the sentence in the third person.
+
+    `before` are the triples of what the same speaker said just before, the last one last: a sentence may lean on them
+    ("He's 63", "Sorry, I meant Thursday").
+    """
+    if unit.kind == "code" or unit.is_aside:
         return []
-    triples = [*_attributes(told), *_kin(told)]
+    if unit.is_question:
+        return slot_triples(unit, speaker, other, before)
+    triples = [*slot_triples(unit, speaker, other, before), *_attributes(told), *_kin(told)]
     parsed = parsed_triples(unit, speaker, other) if unit.tokens else []
     if parsed is not None:
-        triples += parsed or worded_triples(told)
+        beside = {
+            triple.relation.removeprefix(ALSO) for triple in triples if triple.relation.startswith(ALSO)
+        }
+        triples += [triple for triple in parsed or worded_triples(told) if triple.relation not in beside]
+    if _AHEAD.search(unit.text):
+        triples = [one for one in triples if not one.single_valued or not _is_slot_of_a_person(one.relation)]
     # Single-valued ones first: they say what is true now.
     return sorted(dict.fromkeys(triples), key=lambda triple: not triple.single_valued)
+
+
+_AHEAD = re.compile(
+    r"(?:\b(?:am|is|are|be)|['’](?:m|re|s))\s+(?:\w+ly\s+)?\w+ing\b.*\b(?:next (?:week|month|year|term|spring|summer|autumn|fall|winter|\w+day)|tomorrow|on the first of|in (?:two|three|a few|\d+) (?:days|weeks|months)|this coming)\b"
+    r"|^\W*(?:next (?:week|month|year|term|spring|summer|autumn|fall|winter|\w+day)|tomorrow|from next \w+|starting (?:next \w+|in \w+))\b.*\b(?:(?:am|are|is)\s+\w+ing|will)\b",
+    re.IGNORECASE,
+)
+
+
+def _is_slot_of_a_person(relation: str) -> bool:
+    """Whether it is a slot of the table other than when something is."""
+    return relation in slots() and not is_time(relation)
 
 
 def _attributes(told: str) -> Iterator[Triple]:

@@ -23,12 +23,16 @@ _CALL = re.compile(
     r"[,! ]+)+(?:(?P<name>[A-Z]\w+)[,!]\s+)?(?=[A-Z]\w*|it|that|the|this|they|he|she)",
     re.IGNORECASE,
 )
+_OPENING = re.compile(
+    r"(?:(?:and|but|plus|also|oh|well|anyway|anyways|by the way|btw|so(?=[,.…]))\b[,.…]*\s+)+(?=[\w\"“'])",
+    re.IGNORECASE,
+)
 _FRAGMENT = 60
 """Prose shorter than this is told with its heading."""
 _CODE = re.compile(r"```|~~~|[{\[]\s*\"")
 _FIRST_PERSON = re.compile(r"\b(?:I|I'm|I’m|I've|I’ve|I'd|I'll|my|me)\b")
 _SUGGESTING = re.compile(
-    r"\b(?:try|consider|recommend|suggest|you (?:can|could|may|might|should)|make sure|tips?|ideas?|steps?|options?)\b",
+    r"\b(?:try|consider|recommend|suggest|you (?:can|could|may|might|should)\b(?!['’]t)|make sure|tips?|ideas?|steps?|options?)\b",
     re.IGNORECASE,
 )
 
@@ -54,6 +58,7 @@ class Scene:
     speaker: Voice | None
     other: Voice | None
     is_agent: bool
+    is_data: bool
     question: str
     """What the turn before asked, when the first sentence is an answer to it."""
     asker: Voice | None
@@ -75,6 +80,8 @@ def write_fact(group: Group, scene: Scene, put_name: Callable[[str], str]) -> st
     heading = _heading(group)
     if scene.speaker is None:
         return _with_title(heading + _joined(group.units), scene.title)
+    if scene.is_data:
+        return f"{_tool(scene.speaker)} returned: {heading}{_joined(group.units)}"
     if scene.is_agent:
         return _agent_fact(group, scene, heading)
     if scene.question:
@@ -84,6 +91,10 @@ def write_fact(group: Group, scene: Scene, put_name: Callable[[str], str]) -> st
         for index, unit in enumerate(group.units)
     ]
     return heading + _told(lines, scene.speaker, scene.other)
+
+
+def _tool(speaker: Voice) -> str:
+    return speaker.at_start if speaker.is_role else f"The tool {speaker.name}"
 
 
 def _joined(units: Sequence[Unit]) -> str:
@@ -131,13 +142,22 @@ def _line(unit: Unit, scene: Scene, put_name: Callable[[str], str] | None) -> _L
         return _Line("said", unit.text if unit.kind == "code" else plain(unit.text), True)
     if unit.is_question:
         return _Line("asked", plain(unit.text), True)
-    if has_no_subject(unit):
+    if not unit.restated and has_no_subject(unit):
         return _Line("said", plain(unit.text), True)
     rewritten = scene.in_third_person(unit)
     if not rewritten.safe:
         return _Line("said", plain(unit.text), True)
     text = without_connective(rewritten.text) if unit.tail else _without_call(rewritten.text, scene)
-    return _Line("told", plain(put_name(text) if put_name else text), rewritten.named)
+    return _Line("told", plain(put_name(_without_opening(text)) if put_name else text), rewritten.named)
+
+
+def _without_opening(text: str) -> str:
+    """The sentence without the "And" or "By the way" that ties it to talk that the fact does not hold."""
+    match = _OPENING.match(text)
+    if match is None:
+        return text
+    rest = text[match.end() :]
+    return rest[:1].upper() + rest[1:]
 
 
 def _without_call(text: str, scene: Scene) -> str:

@@ -60,6 +60,7 @@ thanks for the advice; thanks for the suggestions; thanks for listening; thanks 
 of course; by all means; what do you think; any thoughts; really; are you serious; is that so; oh no; oh my god
 i don't know; not sure; what a day; way to go; well done; good job; great job; nice work; great work; good question
 best; best regards; kind regards; regards; warm regards; sincerely; yours sincerely; yours truly; best wishes; xoxo
+you're a star; you're the best; you rock; you're awesome; you're a lifesaver; that helps; that helps a lot; that helped
 great question; that's a great question; that's a good question; that's awesome to hear; tell me about it
 """)
 _OPENERS = word_set(
@@ -77,6 +78,11 @@ _SUBJECTS = word_set("i i'm i've i'd i'll we we're we've you he she they my our"
 _LONGEST_QUESTION = 200
 _SHORT_ANSWER = 8
 _FEW_WORDS = 6
+_HALF_SAID = phrase_set("""
+i guess so; i think so; i hope so; i suppose so; i believe so; i guess not; i think not; i hope not; i don't think so
+i do; i did; i am; i have; i was; i will; i can; i don't; i didn't; i'm not; i haven't; i wasn't; i won't; i can't; we do; we did
+we are; we have; we don't; we didn't; we aren't; we haven't; i guess; i think; i suppose
+""")
 _ABOUT_ME = phrase_set("me; mine; i do; i did; i am; not me; i don't; i didn't")
 
 
@@ -113,14 +119,14 @@ def _is_phrase(words: list[str]) -> bool:
     return False
 
 
-def last_question(units: list[Unit], names: frozenset[str]) -> str:
-    """The question that a turn ends with, empty when it asks nothing of content."""
+def last_question(units: list[Unit], names: frozenset[str]) -> Unit | None:
+    """The question that a turn ends with; None when it asks nothing of content."""
     for unit in reversed(units):
         if unit.is_question and not is_small_talk(unit.text, names):
-            return unit.text if len(unit.text) <= _LONGEST_QUESTION else ""
+            return unit if len(unit.text) <= _LONGEST_QUESTION else None
         if not is_small_talk(unit.text, names) and not unit.is_aside:
-            return ""
-    return ""
+            return None
+    return None
 
 
 def needs_question(unit: Unit) -> bool:
@@ -128,7 +134,7 @@ def needs_question(unit: Unit) -> bool:
     words = _WORD.findall(_fold(unit.text))
     if not words or unit.kind == "code":
         return False
-    if words[0] in _REPLY or words[0] in _POINTING:
+    if words[0] in _REPLY or words[0] in _POINTING or " ".join(words) in _HALF_SAID:
         return True
     if len(words) <= _FEW_WORDS and words[0] not in _SUBJECTS:
         return True

@@ -1,11 +1,13 @@
-"""Times of a fact: relative dates made absolute, and when it happened."""
+"""Times of a fact: when it happened or is to happen, and while it holds."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from perdure.dates import DateWindow, make_absolute, occurred_window, read_dates
+from perdure.dates import DateWindow, read_dates, stated_time
+from perdure.domain.fact import PLANNED, UNSURE_DATE
 from perdure.domain.time import Window
 from perdure.ports.extractor import Triple
 
@@ -18,23 +20,39 @@ _NUMBER = re.compile(r"\d+")
 _MOST_NUMBERS = 80
 
 
-def with_absolute_dates(text: str, said_at: datetime | None) -> str:
-    """The text with "yesterday" as a date; as it is when nobody knows when it was said."""
-    if said_at is None or len(text) > _LONGEST_READ or _is_table(text):
-        return text
-    return make_absolute(text, said_at)
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """When the things a text tells happened or are to happen; `window` is None when it does not say."""
+
+    window: Window | None = None
+    planned: bool = False
+    """Whether it was still ahead when it was said."""
+    sure: bool = True
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The flags of a fact with this timing."""
+        return (PLANNED,) * self.planned + (UNSURE_DATE,) * (not self.sure)
 
 
-def when(text: str, said_at: datetime | None) -> Window | None:
-    """When the things a text tells happened; None when it does not say."""
+def read_timing(text: str, said_at: datetime | None) -> Timing:
+    """The time that a text gives for what it tells."""
     read = text[:_LONGEST_READ]
     if _is_table(read):
+        return Timing()
+    if said_at is None:
+        return Timing(_dated_with_year(read))
+    stated = stated_time(read, said_at)
+    if stated is None:
+        return Timing()
+    return Timing(_window(stated.window), planned=stated.planned, sure=stated.sure)
+
+
+def _dated_with_year(text: str) -> Window | None:
+    """The first date that names its year; None when there is none."""
+    if _YEAR.search(text) is None:
         return None
-    if said_at is not None:
-        return _window(occurred_window(read, said_at))
-    if _YEAR.search(read) is None:
-        return None
-    for span in read_dates(read, _ANY_TIME):
+    for span in read_dates(text, _ANY_TIME):
         if span.kind in _DATE_KINDS and span.window is not None and _YEAR.search(span.text):
             return _window(span.window)
     return None
@@ -49,10 +67,13 @@ def _is_table(text: str) -> bool:
     return sum(1 for _ in _NUMBER.finditer(text)) > _MOST_NUMBERS
 
 
-def valid_while(triple: Triple | None, occurred: Window | None, said_at: datetime | None) -> Window | None:
-    """While a stated relation holds: from when it began, if the text says so and that is past."""
-    if triple is None or occurred is None or occurred.start is None:
+def valid_while(triple: Triple | None, timing: Timing | None, said_at: datetime | None) -> Window | None:
+    """While a stated relation holds: from when it began, if the text says so for sure and that is past."""
+    if triple is None or timing is None or timing.window is None or timing.planned or not timing.sure:
         return None
-    if said_at is not None and occurred.start > said_at:
+    if triple.single_valued and said_at is not None and read_timing(triple.object, said_at).window:
+        return None  # The date is the value itself: "the launch is on 14 October".
+    start = timing.window.start
+    if start is None or (said_at is not None and start > said_at):
         return None
-    return Window(occurred.start) if triple.single_valued else None
+    return Window(start) if triple.single_valued else None

@@ -8,7 +8,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
+from perdure.extract.local.language import language_of
 from perdure.ports.tagger import Mention, Sentence, Token
+from perdure.text.sentence import is_readable
+from perdure.text.wordings import LANGUAGES
 
 BlockKind = Literal["prose", "item", "code"]
 
@@ -39,6 +42,12 @@ _REPORTED_QUESTION = re.compile(
     r"(?:[,:]|\b(?:ask|say)(?:s|ed|ing)?|\bsaid)\s+(?:\"[^\"\n]*\?\"|“[^”\n]*\?”)\s*$"
 )
 """A statement that ends with somebody else's question: `He asked: "Who?"`."""
+
+_DAY_END = re.compile(r"\b\d{1,2}\.$")
+_MONTH_START = re.compile(
+    r"(?:Jan|Feb|Mär|Maer|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)\w*\b|(?:Klasse|Stock|Etage|Semester|Platz|Geburtstag|Hochzeitstag|Jahrestag|Lebensjahr)\b"
+)
+"""What a German ordinal number, written with a full stop, goes on with."""
 
 _ASIDE = re.compile(r"\[[^\[\]\n]{3,400}\]")
 _QUESTION = re.compile(r"[?？؟]['\"”’)\]*_\s]*$")
@@ -200,6 +209,13 @@ class Unit:
     """What to take from the offsets of tokens and mentions to count from this unit's own start."""
     tail: bool = False
     """Whether it is the second half of a sentence that was split at its cause."""
+    restated: bool = False
+    """Whether it is a statement made of a question and its answer; `start` and `end` are those of the answer."""
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether rules read it for what it states, answers or leaves unsaid."""
+        return is_readable(self.text)
 
     @property
     def is_question(self) -> bool:
@@ -256,6 +272,7 @@ def lay_out(text: str) -> Layout:
 def read_units(layout: Layout, sentences: Sequence[Sequence[Sentence]]) -> list[Unit]:
     """The units of a turn; `sentences` belong to the layout's readable blocks, in order."""
     tagged = dict(zip(layout.readable, sentences, strict=True))
+    foreign = language_of(layout.text) in LANGUAGES
     units: list[Unit] = []
     for index, block in enumerate(layout.blocks):
         if block.kind == "code":
@@ -263,9 +280,39 @@ def read_units(layout: Layout, sentences: Sequence[Sequence[Sentence]]) -> list[
         elif block.kind == "item":
             units.append(_item_unit(layout.text, index, block, tagged[index]))
         else:
-            for sentence in tagged[index]:
+            whole = (
+                _rejoined(layout.text[block.start : block.end], tagged[index]) if foreign else tagged[index]
+            )
+            for sentence in whole:
                 units.extend(_sentence_units(layout.text, index, block, sentence))
     return [unit for unit in units if unit.text.strip()]
+
+
+def _rejoined(text: str, sentences: Sequence[Sentence]) -> list[Sentence]:
+    """The sentences of a block in another language than the tagger's, joined where it cut within one.
+
+    A sentence ends with a full stop or the like, but not behind a German day of the month ("am 8. Oktober").
+    """
+    whole: list[Sentence] = []
+    for sentence in sentences:
+        if whole and _is_cut_within(text[: whole[-1].end].rstrip(), text[sentence.start :]):
+            before = whole.pop()
+            tokens = [replace(token, head=token.head + len(before.tokens)) for token in sentence.tokens]
+            sentence = replace(
+                sentence,
+                text=text[before.start : sentence.end],
+                start=before.start,
+                tokens=(*before.tokens, *tokens),
+                mentions=(*before.mentions, *sentence.mentions),
+            )
+        whole.append(sentence)
+    return whole
+
+
+def _is_cut_within(before: str, behind: str) -> bool:
+    if _DAY_END.search(before):
+        return _MONTH_START.match(behind) is not None
+    return _SENTENCE_END.search(before) is None
 
 
 def _code_unit(text: str, index: int, block: Block) -> Unit:

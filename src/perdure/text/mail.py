@@ -1,0 +1,101 @@
+"""Mails pasted as text: who sent it and when, from the headers at the top."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from email.errors import HeaderParseError
+from email.header import decode_header, make_header
+from email.utils import parseaddr, parsedate_to_datetime
+
+from perdure.domain.time import aware
+from perdure.text.stamps import STAMP_PATTERN, decide_day_order, read_stamp
+
+_FIELDS = {
+    "from": "from", "von": "from", "de": "from", "da": "from", "van": "from",
+    "to": "to", "an": "to", "para": "to", "à": "to", "a": "to", "aan": "to",
+    "date": "date", "sent": "date", "datum": "date", "gesendet": "date", "enviado": "date", "fecha": "date",
+    "envoyé": "date", "inviato": "date", "data": "date", "verzonden": "date",
+    "subject": "subject", "betreff": "subject", "asunto": "subject", "objet": "subject", "oggetto": "subject",
+    "assunto": "subject", "onderwerp": "subject",
+}  # fmt: skip
+_HEADER = re.compile(r"(?P<name>[A-Za-zÀ-ÿ][\wÀ-ÿ-]{0,40})\s?:[ \t]*(?P<value>.*)")
+_STAMP = re.compile(STAMP_PATTERN, re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mail:
+    """A mail: its body as written, quotations and signature included."""
+
+    sender: str
+    body: str
+    sent_at: datetime | None = None
+    subject: str = ""
+    to: str = ""
+
+
+def read_mail(text: str) -> Mail | None:
+    """The text as a mail: it begins with headers that name a sender's address, or a sender and a subject; else None."""
+    head, body = _split(text)
+    fields: dict[str, str] = {}
+    for name, value in head:
+        field = _FIELDS.get(name.casefold())
+        if field:
+            fields.setdefault(field, value)
+    sender = fields.get("from", "")
+    if not sender or len(fields) < 2 or not body.strip():
+        return None
+    if "@" not in sender and "subject" not in fields:
+        return None
+    return Mail(
+        sender=person(sender),
+        body=body.strip(),
+        sent_at=read_mail_date(fields.get("date", "")),
+        subject=decoded(fields.get("subject", "")),
+        to=", ".join(person(one) for one in re.split(r"[;,]\s*", fields.get("to", "")) if one.strip()),
+    )
+
+
+def _split(text: str) -> tuple[list[tuple[str, str]], str]:
+    """The headers at the top, folded lines joined, and what follows them."""
+    lines = text.lstrip("\ufeff\n\r ").splitlines()
+    head: list[tuple[str, str]] = []
+    for number, line in enumerate(lines):
+        match = _HEADER.fullmatch(line.strip()) if line[:1] not in (" ", "\t") else None
+        if match:
+            head.append((match["name"], match["value"].strip()))
+        elif head and line.strip() and line[:1] in (" ", "\t"):
+            head[-1] = (head[-1][0], f"{head[-1][1]} {line.strip()}")
+        else:
+            return head, "\n".join(lines[number:])
+    return head, ""
+
+
+def person(address: str) -> str:
+    """The name in an address (`Ann Smith <ann@x.org>`), or the address where there is none."""
+    plain = decoded(address)
+    if "@" not in plain:
+        return plain.strip(" '\"<>")
+    name, mailbox = parseaddr(plain)
+    return name.strip(" '\"") or mailbox or address.strip()
+
+
+def decoded(value: str) -> str:
+    """A header's text, also of one in encoded words (`=?utf-8?q?...?=`)."""
+    try:
+        return str(make_header(decode_header(value))).strip()
+    except (HeaderParseError, LookupError, ValueError):
+        return value.strip()
+
+
+def read_mail_date(value: str) -> datetime | None:
+    """A date as mail programs write it: RFC 5322, or as Outlook shows it; None if it cannot be read, or in two ways."""
+    try:
+        return aware(parsedate_to_datetime(value))
+    except (ValueError, TypeError, IndexError):
+        match = _STAMP.search(value)
+    stamp = read_stamp(match[0]) if match else None
+    if stamp is None or not stamp.has_date:
+        return None
+    return stamp.moment(decide_day_order([stamp]))
