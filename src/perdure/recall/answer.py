@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from perdure.domain.fact import Chunk, Entity, Fact
+from perdure.domain.filter import Filter
 from perdure.domain.recall import Candidate, Evidence, Query, RecallResult, Recollection
+from perdure.domain.rendering import ending, shortened
 from perdure.recall.budget import BudgetCut, fit_chunks
 from perdure.recall.components import RecallRun
 from perdure.text.relation_table import is_single_valued
@@ -15,7 +17,6 @@ STRONG_AT = 0.9933
 WEAK_AT = 0.5
 """Logits 5 and 0 of the default cross-encoder, calibrated on labelled questions (docs/decisions/evidence.md)."""
 MAX_TIMELINE = 5
-MAX_STEP_CHARACTERS = 60
 
 
 def answer(run: RecallRun, query: Query, cut: BudgetCut) -> RecallResult:
@@ -23,7 +24,9 @@ def answer(run: RecallRun, query: Query, cut: BudgetCut) -> RecallResult:
     explain = run.request.explain
     facts = [candidate.fact for candidate, _ in cut.taken if candidate.fact is not None]
     levels = evidence_of([candidate for candidate, _ in cut.taken])
-    warnings = conflicts(facts)
+    over = {fact.id for fact in facts if is_over(fact, run.where)}
+    successors = _successors(run, [fact for fact in facts if fact.id in over])
+    warnings = conflicts([fact for fact in facts if fact.id not in over])
     recollections = tuple(
         Recollection(
             fact=fact,
@@ -32,7 +35,8 @@ def answer(run: RecallRun, query: Query, cut: BudgetCut) -> RecallResult:
             tokens=tokens,
             evidence=level,
             candidate=candidate if explain else None,
-            notes=(warnings[fact.id],) if fact.id in warnings else (),
+            replaced_by=successors.get(fact.id),
+            notes=_notes(fact, over, successors, warnings),
         )
         for citation, (fact, (candidate, tokens), level) in enumerate(
             zip(facts, cut.taken, levels, strict=True), start=1
@@ -51,6 +55,31 @@ def answer(run: RecallRun, query: Query, cut: BudgetCut) -> RecallResult:
         timings=run.trace.timings,
         cut=cut.left if explain else (),
     )
+
+
+def is_over(fact: Fact, where: Filter) -> bool:
+    """Whether the fact was true and is no longer, as far as the filter knows."""
+    known_at = where.as_of.known
+    if fact.valid_to is None:
+        return False
+    if fact.end_recorded_at is not None:
+        return known_at is None or fact.end_recorded_at <= known_at
+    return fact.valid_to <= (where.as_of.valid or where.judged_at)
+
+
+def _successors(run: RecallRun, facts: Sequence[Fact]) -> dict[str, Fact]:
+    """Fact id -> what ended it."""
+    ids = list(dict.fromkeys(fact.superseded_by for fact in facts if fact.superseded_by is not None))
+    by_id = {fact.id: fact for fact in run.reading.facts(ids)} if ids else {}
+    return {fact.id: by_id[fact.superseded_by] for fact in facts if fact.superseded_by in by_id}
+
+
+def _notes(
+    fact: Fact, over: Collection[str], successors: Mapping[str, Fact], warnings: Mapping[str, str]
+) -> tuple[str, ...]:
+    if fact.id in over:
+        return (ending(fact, successors.get(fact.id)),)
+    return (warnings[fact.id],) if fact.id in warnings else ()
 
 
 def _chunks(run: RecallRun, facts: Sequence[Fact]) -> tuple[Chunk, ...]:
@@ -116,11 +145,6 @@ def timelines(facts: Sequence[Fact]) -> list[str]:
     for topic, members in sorted(topics.items()):
         if len(members) > 1:
             ordered = sorted(members, key=lambda fact: (fact.dated, fact.id))[-MAX_TIMELINE:]
-            steps = " -> ".join(f"{fact.dated:%Y-%m-%d} {_shortened(fact.text)}" for fact in ordered)
+            steps = " -> ".join(f"{fact.dated:%Y-%m-%d} {shortened(fact.text)}" for fact in ordered)
             lines.append(f"Timeline of {topic}: {steps}")
     return lines
-
-
-def _shortened(text: str) -> str:
-    limit = MAX_STEP_CHARACTERS
-    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"

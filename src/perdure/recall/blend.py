@@ -84,7 +84,11 @@ def cheap_strengths(pool: Sequence[Candidate], blend: Blend) -> list[float]:
             spread = to_unit(values, smallness * MIN_SPREAD.get(name, 0.0))
             totals = [total + weight * (value - 1.0) for total, value in zip(totals, spread, strict=True)]
     return [
-        total + blend.titles * (c.title or 0.0) + blend.speaker * c.by_named + blend.role * c.by_role
+        total
+        + blend.titles * (c.title or 0.0)
+        + blend.speaker * c.by_named
+        + blend.role * c.by_role
+        + blend.slot * c.states_slot
         for total, c in zip(totals, pool, strict=True)
     ]
 

@@ -20,7 +20,7 @@ from perdure.ports.probe import (
     SignatureProbe,
     TemporalProbe,
 )
-from perdure.ports.store import Reading
+from perdure.ports.store import Reading, Selection
 from perdure.recall.budget import HOPS
 from perdure.recall.components import RecallRun
 from perdure.recall.question import ParsedQuestion
@@ -36,6 +36,9 @@ OVERFETCH = 3
 SIGNATURE_FLOOR = 0.65
 NOTE_SCORE = 0.5
 EDGE_SCORE = 0.6
+SLOT_SCORE = 1.0
+ALSO_SCORE = 0.5
+"""Of facts that help to answer, without stating the slot itself."""
 
 
 class SharedSemanticSearch:
@@ -142,6 +145,23 @@ def relation(context: ChannelContext) -> list[Hit]:
     return [Hit(hit.fact_id, EDGE_SCORE) for hit in hits]
 
 
+def slot(context: ChannelContext) -> list[Hit]:
+    """Facts that state the slot that the question asks for, newest first, at fixed scores; nothing when it asks for none."""
+    asked = context.question.slot
+    if asked is None:
+        return []
+    scores = {**dict.fromkeys(asked.also, ALSO_SCORE), **dict.fromkeys(asked.relations, SLOT_SCORE)}
+    hits = [
+        Hit(fact.id, score)
+        for relation, score in scores.items()
+        for subject in asked.subjects
+        for fact in context.run.reading.browse(
+            Selection(where=context.run.where, subject=subject, relation=relation, limit=context.limit)
+        ).facts
+    ]
+    return sorted(hits, key=lambda hit: -hit.score)[: context.limit]
+
+
 def pagerank(context: ChannelContext) -> list[Hit]:
     """Personalised PageRank from the question's entities; nothing without one."""
     entities = context.query.entities
@@ -172,6 +192,7 @@ CHANNELS: Mapping[str, Channel] = {
         fuzzy,
         signature,
         relation,
+        slot,
         pagerank,
         notes,
     )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from perdure.domain.recall import RecallResult
 from perdure.domain.trace import Trace
 from perdure.recall.answer import answer
+from perdure.recall.answers import prefer_answers
 from perdure.recall.budget import fit
 from perdure.recall.components import RecallComponents, RecallRun
 from perdure.recall.diversify import diversify
@@ -13,6 +16,7 @@ from perdure.recall.request import RecallRequest
 from perdure.recall.rerank import rerank
 from perdure.recall.score import ScoringContext, above_floors
 from perdure.recall.search import search
+from perdure.recall.slots import SLOT_DEPTH, order_slots
 
 
 def recall(components: RecallComponents, request: RecallRequest) -> RecallResult:
@@ -28,6 +32,7 @@ def recall(components: RecallComponents, request: RecallRequest) -> RecallResult
         )
         with trace.stage("understand"):
             question = parse_question(run)
+            run = replace(run, where=question.where)
         with trace.stage("search"):
             hits = search(run, question)
         with trace.stage("fuse"):
@@ -41,6 +46,9 @@ def recall(components: RecallComponents, request: RecallRequest) -> RecallResult
                 query=question.query, situation=request.hints.situation, channels=hits.keys()
             )
             pool = above_floors(recipe.scoring(pool, context), request.min_scores)
+            run.read_facts(pool[:SLOT_DEPTH])
+            pool = prefer_answers(pool, question.slot, recipe.answers, SLOT_DEPTH)
+            pool = order_slots(pool, question.query, question.slot)
         with trace.stage("diversify"):
             pool = diversify(pool, recipe.diversity, run.read_facts)
         with trace.stage("fit"):

@@ -2,28 +2,44 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from perdure.dates import Anchor, read_anchors, read_dates
 from perdure.domain.fact import Entity
-from perdure.domain.recall import Hit, Query
+from perdure.domain.filter import Filter
+from perdure.domain.recall import Hit, Query, Stance
 from perdure.domain.time import Window
 from perdure.errors import ModelError, ModelMismatch
 from perdure.ports.embedder import Vector
 from perdure.ports.probe import KeywordProbe, SemanticProbe
 from perdure.ports.store import KeyedEntity, Rows
+from perdure.recall.asker import THE_USER, asker_of
 from perdure.recall.components import RecallRun
 from perdure.recall.fuse import fuse_by_reciprocal_rank
-from perdure.recall.request import RecallRequest
+from perdure.recall.relatives import named_relative
+from perdure.text.asked_slot import AskedSlot, read_asked_slot
 from perdure.text.asking import without_asking
 from perdure.text.names import entity_keys, normal_name
+from perdure.text.stance import read_stance
 from perdure.text.terms import index_terms, plain_words
+from perdure.text.third_person import in_third_person
 
 MAX_NAME_WORDS = 5
 ANCHOR_DEPTH = 20
 """Hits per channel when the event is looked for that bounds a window."""
 ANCHOR_FACTS = 3
+_TIME_CLAUSE = re.compile(
+    r"\s+(?:before|prior to|until|at the time|back then|back when)\b.*?(?=[?.!]*$)", re.IGNORECASE
+)
+_DANGLING = re.compile(
+    r"\s+(?:in|on|at|during|around|since|until|by|this|last|the beginning of|the end of)\s*$", re.IGNORECASE
+)
+_TIME_WORDS = re.compile(
+    r"\b(?:use[d]? to|previous(?:ly)?|former(?:ly)?|old|originally|earlier)\s", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,35 +48,69 @@ class ParsedQuestion:
 
     query: Query
     vector: Vector | None
+    where: Filter
+    """What may be recalled: what is over too, where the question asks for the past."""
+    slot: AskedSlot | None = None
+    """What the question asks for, where its words say so."""
 
 
 def parse_question(run: RecallRun) -> ParsedQuestion:
     """Read the question; without an embedder the vector is None and the semantic channel is named as lost."""
     request = run.request
     asked_at = request.asked_at or run.components.clock()
-    content = without_asking(request.query)
-    vector, entities = _embed_and_find_entities(run, content)
+    window = request.hints.window or spoken_window(request.query, asked_at)
+    asked = read_stance(request.query, past_window=_is_over(window, asked_at))
+    run = replace(run, where=admitting(run.where, asked.stance))
+    asker = asker_of(run.reading, request.query, request.asker)
+    told = request.query if asker is None else in_third_person(request.query, asker)
+    told = named_relative(run.reading, replace(run.where, include_ended=True), told)
+    # Facts of a user without a name are told apart by what they say, not by "the user", which most of them hold.
+    content = without_asking(request.query if asker == THE_USER else told)
+    slot = read_asked_slot(told)
+    vector, entities = _embed_and_find_entities(run, content, [told, *request.hints.entities])
     query = Query(
         text=request.query,
         content=content,
         asked_at=asked_at,
+        asker=asker,
         terms=dict.fromkeys(index_terms(content), 1.0),
         words=plain_words(content),
         entities={entity.id: 1.0 for entity in entities},
         entity_names=tuple(entity.name for entity in entities),
-        window=request.hints.window or spoken_window(request.query, asked_at),
+        window=window,
+        stance=asked.stance,
+        before=asked.before,
+        earliest=asked.earliest,
+        judged=_without_time(told, asked_at)
+        if slot is not None and slot.one and asked.stance is Stance.PAST
+        else without_asking(told),
+        slot=(slot.subject, slot.relations[0]) if slot is not None else None,
     )
-    return ParsedQuestion(query if query.window is not None else _bound_by_event(run, query), vector)
+    bound = query if window is not None else _bound_by_event(run, query)
+    return ParsedQuestion(bound, vector, run.where, slot)
 
 
-def _embed_and_find_entities(run: RecallRun, content: str) -> tuple[Vector | None, list[Entity]]:
+def admitting(where: Filter, stance: Stance) -> Filter:
+    """The filter, which admits what is over when the question asks for it; one that names a moment stays as it is."""
+    return (
+        where if stance is Stance.NOW or where.as_of.valid is not None else replace(where, include_ended=True)
+    )
+
+
+def _is_over(window: Window | None, now: datetime) -> bool:
+    return window is not None and window.end is not None and window.end <= now
+
+
+def _embed_and_find_entities(
+    run: RecallRun, content: str, naming: Sequence[str]
+) -> tuple[Vector | None, list[Entity]]:
     """Entities are looked up while the model runs (it releases the GIL); where no thread is free, after it."""
-    lookup = run.components.executor.submit(find_entities, run.reading, run.request)
+    lookup = run.components.executor.submit(find_entities, run.reading, naming)
     try:
         vector = _embed(run, content)
     finally:
         not_begun = lookup.cancel()
-    return vector, find_entities(run.reading, run.request) if not_begun else lookup.result()
+    return vector, find_entities(run.reading, naming) if not_begun else lookup.result()
 
 
 def _embed(run: RecallRun, text: str) -> Vector | None:
@@ -79,9 +129,10 @@ def _embed(run: RecallRun, text: str) -> Vector | None:
         return None
 
 
-def find_entities(rows: Rows, request: RecallRequest) -> list[Entity]:
+def find_entities(rows: Rows, naming: Sequence[str]) -> list[Entity]:
     """The bank's entities that the question or the hints name; longer names win over their parts."""
-    names = [*_word_runs(request.query), *request.hints.entities]
+    question, *hints = naming
+    names = [*_word_runs(question), *hints]
     keys = {normal_name(name) for name in names} - {""}
     keys_of_names = keys | {key for name in names for key in entity_keys(name)[:1]}
     exact = [keyed for keyed in rows.entities(keys=sorted(keys)) if _normal_names(keyed) & keys_of_names]
@@ -119,10 +170,19 @@ def _word_runs(text: str) -> list[str]:
 
 def spoken_window(text: str, asked_at: datetime) -> Window | None:
     """The window that the question's own words give, None when they give none."""
-    for span in read_dates(text, asked_at):
+    for span in read_dates(text, asked_at, prefer="sentence"):
         if span.window is not None and span.kind in ("date", "range", "datetime", "datetimerange"):
             return Window(span.window.start, span.window.end)
     return None
+
+
+def _without_time(content: str, asked_at: datetime) -> str:
+    """A question without the words that say when: which value held then is judged by the facts' times."""
+    bare = _TIME_CLAUSE.sub("", content)
+    for span in reversed(read_dates(bare, asked_at, prefer="sentence")):
+        if span.window is not None:
+            bare = _DANGLING.sub("", bare[: span.start]) + bare[span.end :]
+    return " ".join(_TIME_WORDS.sub(" ", bare).split())
 
 
 def _bound_by_event(run: RecallRun, query: Query) -> Query:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from perdure.errors import InvalidInput
+from perdure.recall.answers import AnswerPreference
 from perdure.recall.fuse import Fusion, fuse_by_reciprocal_rank
 from perdure.recall.score import BoostScoring, Scoring
 
@@ -60,6 +61,8 @@ class Blend:
     """What being said by somebody whom the question names adds."""
     role: float = 0.0
     """What being the user's own words adds in questions about "my", the agent's in those about "you said"."""
+    slot: float = 0.0
+    """What stating the slot that the question asks for adds."""
     cover: float = 0.0
     """How much covering the rest of the question counts, where documents have titles."""
 
@@ -90,6 +93,8 @@ class Recipe:
     diversity: float | None = None
     """The lambda of maximal marginal relevance; None leaves the order alone."""
     limit: int | None = None
+    answers: AnswerPreference | None = None
+    """How far statements of what is asked for go before others; None leaves the scores alone."""
 
     def __post_init__(self) -> None:
         if not self.channels:

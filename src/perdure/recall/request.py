@@ -36,6 +36,8 @@ class RecallRequest:
     asked_at: datetime | None = None
     """When the question is asked, the present unless given; a moment without a time zone is UTC."""
     channel_timeout: float | None = None
+    asker: str | None = None
+    """Whom "I" and "my" mean: a speaker's or entity's name, or "user"; the bank's user unless given."""
 
     def __post_init__(self) -> None:
         check_bank_id(self.bank)
@@ -49,6 +51,8 @@ class RecallRequest:
             if not isinstance(getattr(self, name), kind):
                 raise InvalidInput(name, f"a {kind.__name__}", getattr(self, name))
         check_integer(self.max_tokens, "max_tokens", 0)
+        if self.asker is not None and (not isinstance(self.asker, str) or not self.asker.strip()):
+            raise InvalidInput("asker", "a name, or user", self.asker)
         if self.limit is not None:
             check_integer(self.limit, "limit", 1)
         object.__setattr__(self, "asked_at", check_instant(self.asked_at, "asked_at"))

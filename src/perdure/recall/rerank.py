@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 
+from perdure.domain.item import USER_ROLES
 from perdure.domain.ranking import sigmoid
 from perdure.domain.recall import Candidate, Query
 from perdure.errors import ModelError
 from perdure.ports.store import Passage
+from perdure.recall.asker import THE_USER
 from perdure.recall.blend import blend_relevance, cheap_strengths
+from perdure.recall.channels import SLOT_SCORE
 from perdure.recall.components import RecallRun
 from perdure.recall.coverage import rerank_for_coverage
 from perdure.recall.linked import Titles, add_linked_strength, read_titles, title_matches
@@ -16,6 +20,8 @@ from perdure.recall.recipe import Blend, View, ViewSpec
 from perdure.text.perspective import asked_roles
 from perdure.text.terms import plain_words
 
+STAND_IN = "Kim"
+_THE_USER = re.compile(r"\b[Tt]he user\b|^user(?=:)", re.MULTILINE)
 Passages = Mapping[str, Passage]
 
 
@@ -62,9 +68,13 @@ def _mark_named(pool: Sequence[Candidate], query: Query, titles: Titles | None) 
     words, roles = set(query.words), asked_roles(query.text)
     speakers = {c.fields.speaker for c in pool if c.fields.speaker}
     named = {name for name in speakers if words.intersection(plain_words(name))}
-    in_role = {name for name in speakers if name.lower() in roles}
+    asker = query.asker if roles == USER_ROLES else None
+    in_role = {name for name in speakers if name.lower() in roles or name == asker}
     for candidate in pool:
         candidate.title = documents.get(candidate.fields.document_id or "")
+        candidate.states_slot = any(
+            rank.channel == "slot" and rank.score >= SLOT_SCORE for rank in candidate.ranks
+        )
         candidate.by_named = candidate.fields.speaker in named
         candidate.by_role = candidate.fields.speaker in in_role
 
@@ -76,7 +86,9 @@ def _score_late(run: RecallRun, query: Query, pool: Sequence[Candidate], passage
         return
     tokens = [passages[c.fact_id].tokens if c.fact_id in passages else b"" for c in pool]
     try:
-        scores = late.score(query.content, tokens)
+        scores = late.score(
+            query.content if query.asker == THE_USER else query.judged or query.content, tokens
+        )
     except ModelError as error:
         run.trace.failed("late", str(error))
         return
@@ -94,10 +106,14 @@ def _score_cross(run: RecallRun, query: Query, pool: Sequence[Candidate], passag
         return
     head = [c for c in reading_order(pool, recipe.blend)[: recipe.cross_pool] if c.fact_id in passages]
     views = [_views(passages[c.fact_id], place, recipe.views) for place, c in enumerate(head)]
+    rename = stand_in(query)
+    views = [[rename(text) for text in seen] for seen in views]
     # Facts of one turn share its text, and a fact that nothing was said before is the same in both views.
     texts = list(dict.fromkeys(text for seen in views for text in seen))
     try:
-        logits = dict(zip(texts, map(float, reranker.score(query.content, texts)), strict=True))
+        logits = dict(
+            zip(texts, map(float, reranker.score(rename(query.judged or query.content), texts)), strict=True)
+        )
     except ModelError as error:
         run.trace.failed("reranker", str(error))
         return
@@ -105,6 +121,13 @@ def _score_cross(run: RecallRun, query: Query, pool: Sequence[Candidate], passag
         if seen:
             candidate.logits = tuple(logits[text] for text in seen)
             candidate.rerank = sigmoid(max(candidate.logits))
+
+
+def stand_in(query: Query) -> Callable[[str], str]:
+    """What gives a user without a name one, for the cross-encoder: it reads "Kim lives in Oslo" far better than "the user lives"."""
+    if query.asker != THE_USER:
+        return lambda text: text
+    return lambda text: _THE_USER.sub(STAND_IN, text)
 
 
 def reading_order(pool: Sequence[Candidate], blend: Blend) -> list[Candidate]:

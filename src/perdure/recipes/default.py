@@ -8,12 +8,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from perdure.recall.recipe import Blend, Recipe, View, ViewSpec, channel_specs
+from perdure.recall.answers import AnswerPreference
+from perdure.recall.recipe import Blend, ChannelSpec, Recipe, View, ViewSpec, channel_specs
 from perdure.recall.score import BoostScoring
+
+SLOT_HITS = 10
+"""Statements of the slot that is asked for, the newest first."""
 
 DEFAULT = Recipe(
     name="default",
-    channels=channel_specs("semantic", "neighbourhood", "keyword", "graph", "temporal"),
+    channels=(
+        *channel_specs("semantic", "neighbourhood", "keyword", "graph", "temporal"),
+        ChannelSpec(name="slot", limit=SLOT_HITS),
+    ),
     late=True,
     cross_pool=12,
     views=(ViewSpec(View.FULL), ViewSpec(View.OWN, first=4)),
@@ -25,8 +32,10 @@ DEFAULT = Recipe(
         links=1.0,
         speaker=0.5,
         role=3.0,
+        slot=6.0,
         cover=3.0,
     ),
+    answers=AnswerPreference(told=60.0, named=8.0, of_another=0.1, supposed=0.05),
     scoring=BoostScoring(on_odds=True),
 )
 

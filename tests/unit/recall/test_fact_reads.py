@@ -22,6 +22,7 @@ from perdure.recall.budget import ASSUMED_TOKENS, MIN_BLOCK
 from perdure.recall.components import RecallComponents, RecallRun
 from perdure.recall.pipeline import recall
 from perdure.recall.request import RecallRequest
+from perdure.recall.slots import SLOT_DEPTH
 from perdure.recipes import find_recipe
 from perdure.testing.memory_store import MemoryReading, MemoryStore
 
@@ -87,14 +88,17 @@ def ask(components: RecallComponents, **options: object) -> RecallResult:
     return recall(components, request)
 
 
-def test_no_more_is_read_than_asked_for(components: RecallComponents, store: CountingStore) -> None:
+def test_no_more_is_read_than_the_head_of_the_ranking(
+    components: RecallComponents, store: CountingStore
+) -> None:
     assert len(ask(components, limit=5).recollections) == 5
-    assert store.reads == [5]
+    assert store.reads == [SLOT_DEPTH]
 
 
 def test_what_may_fit_is_read_at_once(components: RecallComponents, store: CountingStore) -> None:
     assert len(ask(components, max_tokens=4096).recollections) == 200
-    assert store.reads == [4096 // ASSUMED_TOKENS, 200 - 4096 // ASSUMED_TOKENS]
+    first = 4096 // ASSUMED_TOKENS
+    assert store.reads == [SLOT_DEPTH, first - SLOT_DEPTH, 200 - first]
 
 
 def test_what_fits_beyond_that_is_read_many_at_a_time(
@@ -104,8 +108,8 @@ def test_what_fits_beyond_that_is_read_many_at_a_time(
     count = len(result.recollections)
     assert result.tokens <= 100
     assert 2 * MIN_BLOCK < count < 200
-    assert store.reads[0] == MIN_BLOCK
-    assert sum(store.reads) <= count + 2 * MIN_BLOCK, "the next block is as large as those taken so far say"
+    assert store.reads[0] == SLOT_DEPTH
+    assert sum(store.reads) <= count + SLOT_DEPTH, "the next block is as large as those taken so far say"
 
 
 def test_a_fact_that_vanished_meanwhile_is_left_out(

@@ -66,7 +66,7 @@ def test_conditions_by_themselves_join_the_filter() -> None:
     assert where.topic == "cats"
     assert where.types == frozenset({FactType.WORLD})
     assert where.tags == (own, TagLeaf(frozenset({"work"}), TagsMatch.ANY))
-    assert where.as_of == AsOf.both(AWARE)
+    assert where.as_of == AsOf(valid=AWARE)
     assert read_where() == read_where(types=[], tags=[]) == Filter()
     assert read_budget("low") is Budget.LOW
 
