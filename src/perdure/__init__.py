@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from perdure.domain.bank import Bank, Disposition, EmbeddingModel
     from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, Link, LinkKind, Tier, TurnSpan
     from perdure.domain.filter import Filter, TagAnd, TagExpression, TagLeaf, TagNot, TagOr, TagsMatch
-    from perdure.domain.item import Item, RetainResult, Superseded, UpdateMode
+    from perdure.domain.item import Item, PassedOver, RetainResult, Superseded, UpdateMode
     from perdure.domain.operation import Operation, OperationStatus
     from perdure.domain.recall import (
         Budget,
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         RecallResult,
         Recollection,
         StageTime,
+        Stance,
     )
     from perdure.domain.record import Record
     from perdure.domain.time import AsOf, Window
@@ -76,9 +77,9 @@ _EXPORTS = {
     "perdure.domain.bank": "Bank Disposition EmbeddingModel",
     "perdure.domain.fact": "Chunk Document Entity Fact FactType Link LinkKind Tier TurnSpan",
     "perdure.domain.filter": "Filter TagAnd TagExpression TagLeaf TagNot TagOr TagsMatch",
-    "perdure.domain.item": "Item RetainResult Superseded UpdateMode",
+    "perdure.domain.item": "Item PassedOver RetainResult Superseded UpdateMode",
     "perdure.domain.operation": "Operation OperationStatus",
-    "perdure.domain.recall": "Budget Candidate ChannelRank Degraded Evidence Hit Query RecallResult Recollection StageTime",
+    "perdure.domain.recall": "Budget Candidate ChannelRank Degraded Evidence Hit Query RecallResult Recollection StageTime Stance",
     "perdure.domain.record": "Record",
     "perdure.domain.time": "AsOf Window",
     "perdure.engine": "Perdure",
@@ -109,9 +110,9 @@ __all__ = [
     "Extractor", "Fact", "FactFields", "FactPage", "FactType", "Filter", "Forgotten", "Hints", "Hit",
     "Include", "InvalidInput", "Item", "ItemFields", "LateInteraction", "Link", "LinkKind", "Matrix",
     "Mention", "MinScores", "ModelError", "ModelMismatch", "ModelMissing", "ModelTampered", "NotFound",
-    "Notes", "Operation", "OperationStatus", "Order", "Perdure", "PerdureError", "ProviderError", "Query",
+    "Notes", "Operation", "OperationStatus", "Order", "PassedOver", "Perdure", "PerdureError", "ProviderError", "Query",
     "RecallOptions", "RecallResult", "Recipe", "Recollection", "Record", "Reflection", "Reranker",
-    "RetainResult", "Sentence", "SettingOptions", "Settings", "Situation", "StageTime", "Store",
+    "RetainResult", "Sentence", "SettingOptions", "Settings", "Situation", "StageTime", "Stance", "Store",
     "StoreCorrupt", "StoreError", "StoreFull", "StoreLocked", "StoreReadOnly", "StoreTooNew", "Superseded",
     "TagAnd", "TagExpression", "TagLeaf", "TagNot", "TagOr", "Tagger", "TagsMatch", "Tier", "Token",
     "Tokens", "Traces", "Triple", "Turn", "TurnSpan", "Unauthorised", "Unavailable", "UpdateMode", "Vector",

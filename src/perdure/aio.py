@@ -183,8 +183,12 @@ class AsyncPerdure:
         asked_at: datetime | None = None,
         track: bool = True,
         channel_timeout: float | None = None,
+        asker: str | None = None,
     ) -> RecallResult:
-        """What memory holds on a question, best first, within `max_tokens` of fact text."""
+        """What memory holds on a question, best first, within `max_tokens` of fact text.
+
+        `asker` is whom "I" and "my" mean, the bank's user unless given.
+        """
         return await self._run(
             partial(
                 self.engine.recall,
@@ -205,6 +209,7 @@ class AsyncPerdure:
                 asked_at=asked_at,
                 track=track,
                 channel_timeout=channel_timeout,
+                asker=asker,
             )
         )
 

@@ -14,6 +14,7 @@ from perdure.ports.embedder import Embedder, LateInteraction
 from perdure.ports.extractor import Extractor
 from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
+from perdure.ports.statements import StatementClassifier
 from perdure.ports.store import Store
 from perdure.ports.tokens import Tokens
 from perdure.recall.budget import BudgetPlan
@@ -66,6 +67,7 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
     late = embedder if settings.late and isinstance(embedder, LateInteraction) else None
     tracker = RecallTracker(store)
     executor = ThreadPoolExecutor(max_workers=CHANNEL_THREADS, thread_name_prefix="perdure-channel")
+    reranker = own.reranker or make_reranker(settings)
     return Components(
         settings=settings,
         store=store,
@@ -76,6 +78,8 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
             extractor=own.extractor or make_extractor(settings),
             embedder=embedder,
             late=late,
+            reranker=reranker,
+            statements=make_statement_classifier(settings),
         ),
         recall=RecallComponents(
             store=store,
@@ -84,7 +88,7 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
             executor=executor,
             embedder=embedder,
             late=late,
-            reranker=own.reranker or make_reranker(settings),
+            reranker=reranker,
             notes=own.notes or open_notes(settings),
             tracker=tracker,
             budgets=budget_plan(settings),
@@ -140,12 +144,16 @@ def make_embedder(settings: Settings) -> Embedder | None:
             key=settings.embedding_key.get_secret_value(),
             timeout=settings.provider_timeout,
         )
+    from perdure.models.manifest import USE_FAMILY, find_model
     from perdure.models.onnx_embedder import OnnxEmbedder
     from perdure.models.run_limiter import shared_run_limiter
+    from perdure.models.use_embedder import UseEmbedder
     from perdure.models.weights import Places
 
+    spec = find_model(settings.embedder, "embedder")
     places = Places(store=settings.models_folder, allow_download=settings.allow_download)
-    return OnnxEmbedder(settings.embedder, places, limiter=shared_run_limiter(settings.threads))
+    kind = UseEmbedder if spec.family == USE_FAMILY else OnnxEmbedder
+    return kind(spec, places, limiter=shared_run_limiter(settings.threads))
 
 
 def make_reranker(settings: Settings) -> Reranker | None:
@@ -168,6 +176,20 @@ def make_reranker(settings: Settings) -> Reranker | None:
 
     places = Places(store=settings.models_folder, allow_download=settings.allow_download)
     return OnnxReranker(settings.reranker, places, limiter=shared_run_limiter(settings.threads))
+
+
+def make_statement_classifier(settings: Settings) -> StatementClassifier | None:
+    """The reader of slots and aspects; None where its encoder is not installed, or facts are the whole texts."""
+    if settings.extractor == "verbatim":
+        return None
+    from perdure.models.run_limiter import shared_run_limiter
+    from perdure.models.statement_heads import UseStatementClassifier
+    from perdure.models.use_embedder import UseEmbedder
+    from perdure.models.weights import Places
+
+    places = Places(store=settings.models_folder)
+    embedder = UseEmbedder(places=places, limiter=shared_run_limiter(settings.threads))
+    return UseStatementClassifier(embedder) if embedder.is_installed else None
 
 
 def make_extractor(settings: Settings) -> Extractor:

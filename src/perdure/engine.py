@@ -196,8 +196,12 @@ class Perdure:
         asked_at: datetime | None = None,
         track: bool = True,
         channel_timeout: float | None = None,
+        asker: str | None = None,
     ) -> RecallResult:
-        """What memory holds on a question, best first, within `max_tokens` of fact text."""
+        """What memory holds on a question, best first, within `max_tokens` of fact text.
+
+        `asker` is whom "I" and "my" mean, the bank's user unless given.
+        """
         request = RecallRequest(
             bank=bank,
             query=query,
@@ -213,6 +217,7 @@ class Perdure:
             track=track,
             asked_at=asked_at,
             channel_timeout=channel_timeout,
+            asker=asker,
         )
         with self._while_open():
             return recall(self._components.recall, request)

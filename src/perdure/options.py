@@ -94,6 +94,7 @@ class RecallOptions(TypedDict, total=False):
     asked_at: datetime | None
     track: bool
     channel_timeout: float | None
+    asker: str | None
 
 
 class SettingOptions(TypedDict, total=False):

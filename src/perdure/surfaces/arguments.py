@@ -59,6 +59,7 @@ class RecallOptions(FilterOptions, total=False):
     limit: int | None
     recipe: str | Recipe | None
     query_timestamp: datetime | None
+    asker: str | None
     temporal_window: Window | None
     entity_hints: Sequence[str]
     situation: Situation | None
@@ -98,7 +99,7 @@ def _engine_options(options: RecallOptions) -> EngineOptions:
         ),
         "asked_at": options.get("query_timestamp"),
     }
-    for name in ("budget", "max_tokens", "limit", "recipe", "min_scores", "explain", "track"):
+    for name in ("budget", "max_tokens", "limit", "recipe", "min_scores", "explain", "track", "asker"):
         if name in options:
             engine_options[name] = options[name]
     return engine_options

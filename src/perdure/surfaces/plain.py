@@ -52,6 +52,7 @@ def plain_recall(result: RecallResult) -> dict[str, Any]:
             "entities": list(result.query.entity_names),
             "window": plain(result.query.window),
             "anchors": list(result.query.anchors),
+            "stance": result.query.stance.value,
         },
         "degraded": plain(result.degraded),
         "timings_ms": {time.stage: round(time.milliseconds, 3) for time in result.timings},
@@ -66,6 +67,7 @@ def _result(recollection: Recollection) -> dict[str, Any]:
         citation=recollection.citation,
         tokens=recollection.tokens,
         evidence=recollection.evidence.value,
+        replaced_by=recollection.replaced_by.id if recollection.replaced_by is not None else None,
         notes=list(recollection.notes),
         explain=plain_candidate(recollection.candidate) if recollection.candidate is not None else None,
     )

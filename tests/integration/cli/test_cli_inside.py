@@ -240,6 +240,23 @@ def test_doctor_measures_and_is_content(talked: Any) -> None:
     assert checks["Round trip", "recall"]["figures"]["recall_ms"] > 0
 
 
+def test_doctor_says_which_languages_the_models_read(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def told() -> Any:
+        (check,) = [check for check in cli("doctor", "--json").json["checks"] if check["name"] == "languages"]
+        return check
+
+    monkeypatch.setenv("PERDURE_EMBEDDER", "e5-small-v2")
+    assert told()["detail"].startswith("English first")
+    assert "use-multilingual" in told()["remedy"]
+    monkeypatch.setenv("PERDURE_EMBEDDER", "use-multilingual")
+    monkeypatch.setenv("PERDURE_RERANKER", "ms-marco-minilm-l-12-v2")
+    assert "ja" in told()["detail"]
+    assert "reads English" in told()["detail"]
+    monkeypatch.setenv("PERDURE_EMBEDDER", "hashing")
+    monkeypatch.setenv("PERDURE_RERANKER", "none")
+    assert told()["detail"] == "as hashing has them"
+
+
 def test_doctor_notices_a_missing_model(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERDURE_EMBEDDER", "no-such-model")
     ran = cli("doctor", "--json")

@@ -223,3 +223,58 @@ def test_a_file_that_is_given_twice_is_read_once(cli: Any) -> None:
     ran = cli("retain", "notes", "notes/a.txt", "./notes/../notes/a.txt", "--json")
     assert ran.json["document_ids"] == ["notes/a.txt"]
     assert (ran.json["facts"], ran.json["merged"]) == (1, 0)
+
+
+def test_messages_of_other_sdks_are_read_and_tools_left_out() -> None:
+    contents = [
+        {"role": "user", "parts": [{"text": "I moved to Porto."}, {"inlineData": {"data": "x"}}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "weather", "args": {}}}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "weather", "response": {"result": "12"}}}]},
+        {"role": "model", "parts": [{"text": "Lovely."}]},
+    ]
+    langchain = [
+        {"type": "human", "data": {"content": "I moved to Porto.", "type": "human"}},
+        {"type": "ai", "data": {"content": "Lovely.", "type": "ai", "tool_calls": []}},
+    ]
+    for export in ({"contents": contents}, langchain):
+        (reading,) = read_chats(json.dumps(export), "chat.json")
+        assert [(item["speaker"], item["content"]) for item in reading.items] == [
+            ("user", "I moved to Porto."),
+            ("assistant", "Lovely."),
+        ]
+
+
+def test_telegram_slack_and_discord_turns() -> None:
+    telegram = {
+        "messages": [
+            {"type": "service", "actor": "Ann", "action": "create_group", "text": "", "date": "2024-03-02T09:30:00"},
+            {"type": "message", "from": "Ann", "date": "2024-03-02T09:30:00", "text": ["See ", {"type": "link", "text": "x.org"}, "."]},
+        ]
+    }  # fmt: skip
+    slack = [
+        {
+            "type": "message",
+            "user": "U1",
+            "name": "Ann",
+            "text": "See x.org.",
+            "ts": f"{MARCH.timestamp():.6f}",
+        }
+    ]
+    discord = {
+        "messages": [
+            {"author": {"name": "Ann"}, "content": "See x.org.", "timestamp": "2024-03-02T09:30:00+00:00"}
+        ]
+    }
+    for export in (telegram, slack, discord):
+        (reading,) = read_chats(json.dumps(export), "chat.json")
+        (item,) = reading.items
+        assert (item["speaker"], item["content"], item["timestamp"]) == ("Ann", "See x.org.", MARCH)
+
+
+def test_dates_with_the_day_first_are_read_by_what_the_file_shows() -> None:
+    turns = [
+        {"speaker": "Maya", "text": "Hello.", "date": "02/03/2024 09:30"},
+        {"speaker": "Maya", "text": "Bye.", "date": "23/03/2024 09:30"},
+    ]
+    (reading,) = read_chats(json.dumps(turns), "talk.json")
+    assert reading.items[0]["timestamp"] == MARCH

@@ -1,22 +1,27 @@
-"""Chat exports: OpenAI messages, ChatGPT's and Claude's exports, and plain lists of turns."""
+"""Chat exports: messages of SDKs, ChatGPT's and Claude's exports, and plain lists of turns (Telegram, Slack, Discord)."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
 from perdure.domain.item import AGENT_ROLES, check_text
 from perdure.errors import InvalidInput
+from perdure.retain.messages import SILENT_ROLES, as_message, read_message, role_of, speaker_of
+from perdure.text.moments import read_moment
+from perdure.text.stamps import STAMP_PATTERN, DayOrder, decide_day_order, read_stamp
 
 _TEXT = ("text", "content", "message", "body")
 _WHO = ("speaker", "name", "sender", "author", "from", "role")
-_WHEN = ("date", "timestamp", "time", "created_at", "create_time", "ts", "datetime")
-_SILENT_ROLES = frozenset({"system", "developer", "tool", "function"})
-"""Instructions and machine output: nobody said them."""
+_WHEN = ("date", "timestamp", "time", "created_at", "createdAt", "create_time", "sent_at", "ts", "datetime")
+_MESSAGES = ("chat_messages", "messages", "contents")
+_LISTS = (*_MESSAGES, "conversations")
+_WRITTEN = re.compile(STAMP_PATTERN, re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +47,7 @@ def read_chats(text: str, name: str, document_id: str | None = None) -> list[Rea
     `document_id` names a single conversation that has no id of its own.
     """
     values = _parse(text, name)
+    order = decide_day_order(stamp for date in _dates(values) if (stamp := read_stamp(date)) is not None)
     if len(values) == 1 and isinstance(values[0], list):
         values = values[0]
     if (
@@ -51,9 +57,9 @@ def read_chats(text: str, name: str, document_id: str | None = None) -> list[Rea
     ):
         values = values[0]["conversations"]
     if values and all(isinstance(value, Mapping) and _is_conversation(value) for value in values):
-        readings = [_conversation(value, f"{name}#{n}") for n, value in enumerate(values, start=1)]
+        readings = [_conversation(value, f"{name}#{n}", order) for n, value in enumerate(values, start=1)]
     else:
-        turns = [_turn(value, f"{name}[{n}]") for n, value in enumerate(values)]
+        turns = [turn for n, value in enumerate(values) for turn in _turns(value, f"{name}[{n}]", order)]
         readings = [_reading(document_id or _digest(name, turns), name, turns)]
     spoken = [reading for reading in readings if reading.items]
     if not spoken:
@@ -90,27 +96,43 @@ def _line(line: str, where: str) -> Any:
         raise InvalidInput(where, f"valid JSON: {error}") from error
 
 
+def _dates(value: Any) -> Iterator[str]:
+    """The dates of all turns as written, where they are texts."""
+    if isinstance(value, list):
+        for part in value:
+            yield from _dates(part)
+    elif isinstance(value, Mapping):
+        yield from (value[key] for key in _WHEN if isinstance(value.get(key), str))
+        yield from (date for key in _LISTS for date in _dates(value.get(key)))
+
+
 def _is_conversation(value: Mapping[str, Any]) -> bool:
-    return any(key in value for key in ("mapping", "chat_messages", "messages"))
+    return (
+        "mapping" in value
+        or any(isinstance(value.get(key), list) for key in _MESSAGES)
+        or "messages" in value
+    )
 
 
-def _conversation(value: Mapping[str, Any], where: str) -> Reading:
+def _conversation(value: Mapping[str, Any], where: str, order: DayOrder) -> Reading:
     title = str(value.get("title") or value.get("name") or "")
     began = value.get("create_time") or value.get("created_at")
     if "mapping" in value:
-        turns = _chatgpt_turns(value, where)
+        turns = _chatgpt_turns(value, where, order)
     else:
-        messages = value.get("chat_messages", value.get("messages"))
+        messages = next((value[key] for key in _MESSAGES if key in value), None)
         if not isinstance(messages, Sequence) or isinstance(messages, str):
             raise InvalidInput(f"{where}.messages", "a list of messages", messages)
-        turns = [_turn(message, f"{where}[{n}]") for n, message in enumerate(messages)]
+        turns = [turn for n, one in enumerate(messages) for turn in _turns(one, f"{where}[{n}]", order)]
     own_id = value.get("conversation_id") or value.get("uuid") or value.get("id")
-    return _reading(str(own_id or _digest(where, turns)), title or where, turns, title, _moment(began, where))
+    return _reading(
+        str(own_id or _digest(where, turns)), title or where, turns, title, _moment(began, where, order)
+    )
 
 
-def _chatgpt_turns(value: Mapping[str, Any], where: str) -> list[dict[str, Any] | None]:
+def _chatgpt_turns(value: Mapping[str, Any], where: str, order: DayOrder) -> list[dict[str, Any] | None]:
     try:
-        return [_chatgpt(node, where) for node in _spoken_path(value)]
+        return [_chatgpt(node, where, order) for node in _spoken_path(value)]
     except (AttributeError, KeyError, TypeError) as error:
         raise InvalidInput(f"{where}.mapping", "nodes with messages, as ChatGPT exports them") from error
 
@@ -128,27 +150,46 @@ def _spoken_path(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [node["message"] for node in reversed(path) if node.get("message")]
 
 
-def _chatgpt(message: Mapping[str, Any], where: str) -> dict[str, Any] | None:
+def _chatgpt(message: Mapping[str, Any], where: str, order: DayOrder) -> dict[str, Any] | None:
     parts = (message.get("content") or {}).get("parts") or []
     text = "\n".join(part for part in parts if isinstance(part, str)).strip()
     role = str((message.get("author") or {}).get("role", ""))
-    if not text or role in _SILENT_ROLES:
+    if not text or role in SILENT_ROLES:
         return None
-    return _said(text, role, role, _moment(message.get("create_time"), where))
+    return _said(text, role, role, _moment(message.get("create_time"), where, order))
 
 
-def _turn(value: Any, where: str) -> dict[str, Any] | None:
+def _turns(value: Any, where: str, order: DayOrder) -> list[dict[str, Any] | None]:
+    """What a turn says: one text, or of a message with a tool's result two; None for what nobody said."""
     if not isinstance(value, Mapping):
         raise InvalidInput(where, "a turn: an object with a text and a speaker", value)
+    when = next((value[key] for key in _WHEN if value.get(key) is not None), None)
     text = _text(value)
+    message = as_message(value)
+    if message is not None and not text:
+        role = role_of(message)
+        who = speaker_of(message, role)
+        said = [one for one in read_message(message, where).texts if one.role not in SILENT_ROLES]
+        return [_said(one.text, who, role, _moment(when, where, order)) for one in said]
     if text is None:
         raise InvalidInput(where, "a turn with one of " + ", ".join(_TEXT), sorted(value))
     role = str(value.get("role") or value.get("sender") or "").lower()
-    if not text.strip() or role in _SILENT_ROLES:
-        return None
-    who = next((str(value[key]) for key in _WHO if isinstance(value.get(key), str) and value[key]), "")
-    when = next((value[key] for key in _WHEN if value.get(key) is not None), None)
-    return _said(text, who, role, _moment(when, where))
+    if not text.strip() or role in SILENT_ROLES:
+        return []
+    return [_said(text, _who(value), role, _moment(when, where, order))]
+
+
+def _who(value: Mapping[str, Any]) -> str:
+    """The speaker, by a name or by an object that has one (Discord's `author`)."""
+    for key in _WHO:
+        named = value.get(key)
+        if isinstance(named, Mapping):
+            named = next(
+                (named[one] for one in ("global_name", "name", "username", "role") if named.get(one)), None
+            )
+        if isinstance(named, str) and named:
+            return named
+    return ""
 
 
 def _text(value: Mapping[str, Any]) -> str | None:
@@ -157,14 +198,23 @@ def _text(value: Mapping[str, Any]) -> str | None:
     for key in _TEXT:
         content = value.get(key)
         if isinstance(content, Sequence) and not isinstance(content, str):
-            content = "\n".join(
-                p["text"] for p in content if isinstance(p, Mapping) and isinstance(p.get("text"), str)
-            )
+            content = _joined(content)
         if isinstance(content, str) and content.strip():
             return content
         if key in value:
             empty = ""
     return empty
+
+
+def _joined(parts: Sequence[Any]) -> str:
+    """The text parts of a message; Telegram cuts a sentence into strings and marked words."""
+    texts = [
+        part if isinstance(part, str) else part.get("text")
+        for part in parts
+        if isinstance(part, str | Mapping)
+    ]
+    pieces = any(isinstance(part, str) for part in parts)
+    return ("" if pieces else "\n").join(text for text in texts if isinstance(text, str))
 
 
 def _said(text: str, who: str, role: str, when: datetime | None) -> dict[str, Any]:
@@ -178,17 +228,17 @@ def _said(text: str, who: str, role: str, when: datetime | None) -> dict[str, An
     return item
 
 
-def _moment(value: Any, where: str) -> datetime | None:
-    """ISO 8601 text, or seconds or milliseconds since 1970."""
+def _moment(value: Any, where: str, order: DayOrder) -> datetime | None:
+    """ISO 8601 text, seconds or milliseconds since 1970, or a date as people write it, day or month first as the file shows."""
     if value is None or value == "":
         return None
-    try:
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC)
-        moment = datetime.fromisoformat(str(value).strip())
-    except (ValueError, OverflowError, OSError) as error:
-        raise InvalidInput(where, "a date as ISO 8601 or seconds since 1970", value) from error
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    moment = read_moment(value)
+    if moment is None and isinstance(value, str) and _WRITTEN.fullmatch(value.strip()):
+        stamp = read_stamp(value)
+        moment = stamp.moment(order) if stamp is not None else None
+    if moment is None:
+        raise InvalidInput(where, "a date as ISO 8601 or seconds since 1970", value)
+    return moment
 
 
 def _reading(

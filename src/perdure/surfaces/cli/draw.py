@@ -30,9 +30,9 @@ def day(moment: datetime | None) -> str:
 def happened(fact: Fact) -> str:
     """When a fact happened: a day, a month, a year, a span of days; or when it was said."""
     start, end = fact.occurred_start, fact.occurred_end
-    if start is None and end is None:
+    if fact.has_unsure_date or (start is None and end is None):
         return f"said {day(fact.mentioned_at)}" if fact.mentioned_at else ""
-    return span(start, end)
+    return f"planned {span(start, end)}" if fact.is_planned else span(start, end)
 
 
 def span(start: datetime | None, end: datetime | None) -> str:
@@ -68,7 +68,10 @@ def provenance(fact: Fact) -> Text:
         if part:
             line.append(f" · {part}")
     if fact.retired_at is not None:
-        line.append(f" · closed {day(fact.valid_to or fact.retired_at)}", style="red")
+        corrected = fact.superseded_by is not None and fact.invalidated_at is None
+        line.append(f" · {'corrected' if corrected else 'closed'} {day(fact.retired_at)}", style="red")
+    elif fact.valid_to is not None:
+        line.append(f" · until {day(fact.valid_to)}", style="red")
     return line
 
 

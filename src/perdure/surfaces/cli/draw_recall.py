@@ -11,7 +11,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from perdure.domain.fact import Fact
-from perdure.domain.recall import Candidate, RecallResult, Recollection, StageTime
+from perdure.domain.recall import Candidate, RecallResult, Recollection, StageTime, Stance
 from perdure.reflect.pipeline import Reflection
 from perdure.surfaces.cli.draw import EVIDENCE_STYLE, day, plural, provenance, span, statement, table
 from perdure.surfaces.plain import total_milliseconds
@@ -30,6 +30,7 @@ _COLOURS = {
     "understand": "cyan", "search": "blue", "fuse": "white", "outline": "bright_white", "rerank": "magenta",
     "score": "green", "hydrate": "yellow", "diversify": "bright_blue", "fit": "bright_green",
 }  # fmt: skip
+_ASKED = {Stance.PAST: "what was so", Stance.ANY: "what is or was so"}
 LEAST_SHARE = 0.01
 """Stages below this share of the whole are told together."""
 
@@ -115,11 +116,14 @@ def _figure_columns(channels: Sequence[str], late: bool) -> list[tuple[str, int]
 
 
 def channels_of(result: RecallResult, shown: Sequence[Recollection]) -> list[str]:
-    """The channels that ran, in the recipe's order as the timings tell it, and any that ranked something."""
+    """The channels that ran, in the recipe's order as the timings tell it, and any that ranked something.
+
+    `slot` answers few questions, and is left out where it ranked nothing.
+    """
     ran = [time.stage.removeprefix("search.") for time in result.timings if time.stage.startswith("search.")]
     ranked = [rank.channel for r in shown if r.candidate is not None for rank in r.candidate.ranks]
     order = ("semantic", "keyword", "graph", "temporal")
-    every = dict.fromkeys([*ran, *ranked])
+    every = dict.fromkeys([*(channel for channel in ran if channel != "slot"), *ranked])
     return sorted(every, key=lambda name: (order.index(name) if name in order else len(order), name))
 
 
@@ -168,6 +172,8 @@ def understood(result: RecallResult) -> list[Text]:
         asked = span(start, end) if start and end else f"{day(start) or '…'} to {day(end) or '…'}"
         anchored = f" (anchored at {', '.join(query.anchors)})" if query.anchors else ""
         lines.append(Text(f"time: {asked}{anchored}", style="dim"))
+    if query.stance is not Stance.NOW:
+        lines.append(Text(f"asks for: {_ASKED[query.stance]}", style="dim"))
     return lines
 
 

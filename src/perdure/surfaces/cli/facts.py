@@ -11,6 +11,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from perdure.domain.fact import Entity, Fact
+from perdure.domain.rendering import replacement
 from perdure.domain.time import Window
 from perdure.errors import InvalidInput
 from perdure.surfaces.arguments import find_document, find_entity, read_filter
@@ -33,6 +34,7 @@ from perdure.surfaces.cli.session import (
 )
 from perdure.surfaces.plain import plain
 
+PLAN = "◇"
 CARRIED = "any_strict"
 """A listing by tag holds what carries the tag; a recall also what carries none."""
 EntityName = Annotated[
@@ -177,12 +179,20 @@ def draw_timeline(console: Console, facts: Sequence[Fact]) -> None:
     last = ""
     for fact in facts:
         when = day(fact.dated)
-        mark = Text("●" if fact.occurred is not None else "○", style="cyan")
+        mark = Text(_mark(fact), style="cyan")
         grid.add_row("" if when == last else when, mark, statement(fact))
         last = when
     console.print(grid if facts else Text("no dated facts", style="dim"))
     if facts:
-        console.print(Text("● happened then  ○ said then", style="dim"))
+        legend = "● happened then  ○ said then"
+        plans = "  ◇ planned for then" if any(_mark(fact) == PLAN for fact in facts) else ""
+        console.print(Text(legend + plans, style="dim"))
+
+
+def _mark(fact: Fact) -> str:
+    if fact.occurred is None or fact.has_unsure_date:
+        return "○"
+    return PLAN if fact.is_planned else "●"
 
 
 def history(
@@ -203,16 +213,23 @@ def history(
         raise typer.Exit(exits.NOT_FOUND)
 
 
+def _end(fact: Fact, facts: Sequence[Fact]) -> str:
+    """When a value ended, or that it never was so and what is."""
+    if fact.retired_at is None:
+        return day(fact.valid_to)
+    right = next((other for other in facts if other.id == fact.superseded_by), None)
+    taken_back = fact.superseded_by is not None and fact.invalidated_at is None
+    if right is not None and taken_back:
+        return f"corrected: {replacement(fact, right)}"
+    return "corrected" if taken_back else f"closed {day(fact.retired_at)}"
+
+
 def draw_history(console: Console, facts: Sequence[Fact]) -> None:
     """Each value a relation had, oldest first, and while it held."""
     drawn = table("relation", "value", "from", "to", Column("fact", ratio=1))
     for fact in facts:
         current = fact.valid_to is None and fact.retired_at is None
-        end = (
-            Text("now", style="green")
-            if current
-            else Text(day(fact.valid_to or fact.retired_at), style="red")
-        )
+        end = Text("now", style="green") if current else Text(_end(fact, facts), style="red")
         value = Text(fact.object or "", style="bold" if current else "")
         drawn.add_row(
             fact.relation or "", value, day(fact.valid_from or fact.dated), end, Text(fact.text, style="dim")

@@ -50,6 +50,9 @@ def shared_options(
     asked_at: Annotated[
         str | None, typer.Option(metavar="TIME", help="When the question is asked [now]")
     ] = None,
+    asker: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Whom I and my mean [the bank's user]")
+    ] = None,
     hint: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Entity to start from; repeatable")
     ] = None,
@@ -66,6 +69,7 @@ def shared_options(
         "max_tokens": max_tokens,
         "recipe": recipe,
         "query_timestamp": read_moment(asked_at, "--asked-at"),
+        "asker": asker,
         "as_of": AsOf(valid=read_moment(as_of, "--as-of"), known=read_moment(known_at, "--known-at")),
         "entity_hints": hint or (),
         "track": track,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -11,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from perdure.domain.item import RetainResult
+from perdure.domain.item import PassedOver, RetainResult
 from perdure.errors import InvalidInput
 from perdure.surfaces.arguments import read_moment
 from perdure.surfaces.cli.chats import Reading
@@ -31,6 +33,9 @@ from perdure.surfaces.cli.sources import read_sources
 
 FORMS = ("auto", "text", "chat")
 BATCH_ITEMS, BATCH_CHARACTERS = 64, 100_000
+MOST_PASSED_OVER = 10
+"""Lines about parts of texts that were passed over; an export may have hundreds."""
+_PLACE = re.compile(r"content\[(\d+)\]")
 Advance = Callable[[int, str], None]
 
 
@@ -39,7 +44,7 @@ def retain(
         list[str] | None,
         typer.Argument(
             metavar="SOURCE...",
-            help="Texts, files, folders, chat exports (JSON, JSONL); - or nothing reads standard input",
+            help="Texts, files (text, HTML, PDF, DOCX, code), folders, chat exports; - or nothing reads standard input",
         ),
     ] = None,
     bank: BankName = DEFAULT_BANK,
@@ -64,6 +69,10 @@ def retain(
     tags: Tags = None,
     metadata: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="May be repeated")] = None,
     form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="auto, text or chat")] = "auto",
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GLOB", help="Files and folders not to read; may be repeated"),
+    ] = None,
     as_text: Annotated[
         bool, typer.Option("--text", help="Take the sources as texts, never as paths")
     ] = False,
@@ -75,7 +84,7 @@ def retain(
         raise InvalidInput("--format", "one of " + ", ".join(FORMS), form)
     chosen = sources or ["-"]
     stdin = read_stdin() if "-" in chosen else None
-    collected = read_sources(chosen, stdin, form, as_text)
+    collected = read_sources(chosen, stdin, form, as_text, exclude or ())
     shared = {
         "timestamp": read_moment(timestamp, "--timestamp"), "speaker": speaker, "title": title, "context": context,
         "tags": tags, "metadata": read_pairs(metadata), "document_id": document_id,
@@ -87,12 +96,25 @@ def retain(
         raise InvalidInput("--document-id", "a single document", f"{len(readings)} documents")
     with memory(database) as engine, _bar(readings, as_json) as advance:
         results = []
+        passed_over: list[PassedOver] = []
         for batch in batches(readings):
             advance(0, batch[0].name)
             items = [item for reading in batch for item in reading.items]
             results.append(engine.retain(bank, items, update_mode="append" if append else "replace"))
+            passed_over += name_places(results[-1].passed_over, batch)
             advance(sum(reading.characters for reading in batch), batch[-1].name)
-    _tell(bank, results, collected.skipped, as_json)
+    _tell(bank, results, collected.skipped, passed_over, as_json)
+
+
+def name_places(passed_over: Sequence[PassedOver], batch: Sequence[Reading]) -> list[PassedOver]:
+    """What the engine passed over, by the names of the sources instead of the numbers of their items."""
+    names = [reading.name for reading in batch for _ in reading.items]
+    placed = []
+    for one in passed_over:
+        match = _PLACE.match(one.path)
+        name = names[int(match[1])] if match else names[0]
+        placed.append(replace(one, path=name + one.path[match.end() :] if match else one.path))
+    return placed
 
 
 def read_pairs(pairs: Sequence[str] | None) -> dict[str, str] | None:
@@ -146,7 +168,11 @@ def _bar(readings: Sequence[Reading], quiet: bool) -> Iterator[Advance]:
 
 
 def _tell(
-    bank: str, results: Sequence[RetainResult], skipped: Sequence[tuple[str, str]], as_json: bool
+    bank: str,
+    results: Sequence[RetainResult],
+    skipped: Sequence[tuple[str, str]],
+    passed_over: Sequence[PassedOver],
+    as_json: bool,
 ) -> None:
     totals = {
         "documents": len({name for result in results for name in result.document_ids}),
@@ -164,12 +190,17 @@ def _tell(
         "document_ids": [name for result in results for name in result.document_ids],
         "fact_ids": [name for result in results for name in result.fact_ids],
         "skipped": [{"file": file, "reason": reason} for file, reason in skipped],
+        "passed_over": [{"path": one.path, "reason": one.reason} for one in passed_over],
     }
-    tell(as_json, value, lambda shown: draw_retained(shown, bank, totals, skipped))
+    tell(as_json, value, lambda shown: draw_retained(shown, bank, totals, skipped, passed_over))
 
 
 def draw_retained(
-    console: Console, bank: str, totals: Mapping[str, int], skipped: Sequence[tuple[str, str]]
+    console: Console,
+    bank: str,
+    totals: Mapping[str, int],
+    skipped: Sequence[tuple[str, str]],
+    passed_over: Sequence[PassedOver] = (),
 ) -> None:
     head = Text(plural(totals["facts"], "new fact"), style="bold green")
     head.append(f" from {plural(totals['documents'], 'document')} in bank {bank}", style="default")
@@ -183,3 +214,9 @@ def draw_retained(
     console.print(Text(" · ".join(rest), style="dim"))
     for file, reason in skipped:
         console.print(Text(f"skipped {file}: {reason}", style="yellow"))
+    for one in passed_over[:MOST_PASSED_OVER]:
+        console.print(Text(f"passed over {one.path}: {one.reason}", style="yellow"))
+    if len(passed_over) > MOST_PASSED_OVER:
+        console.print(
+            Text(f"and {len(passed_over) - MOST_PASSED_OVER:,} more; --json lists them", style="yellow")
+        )

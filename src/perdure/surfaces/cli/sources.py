@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
+from fnmatch import fnmatch
+from pathlib import Path, PurePath
 from typing import Any
 
 from perdure.domain.item import check_text
-from perdure.errors import InvalidInput, NotFound
+from perdure.errors import InvalidInput, NotFound, Unavailable
 from perdure.surfaces.cli.chats import Reading, read_chats
+from perdure.surfaces.documents.document import decode
+from perdure.surfaces.documents.reader import read_file
+from perdure.text.transcript import read_transcript
 
 CHAT_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
 MAX_FILE_BYTES = 20_000_000
+NOT_WRITTEN_HERE = frozenset({
+    "node_modules", "bower_components", "jspm_packages", "site-packages", "__pycache__", "venv", "virtualenv",
+})  # fmt: skip
+"""Folders inside a given folder that hold what others wrote or machines made; hidden ones are left out too."""
+GENERATED = (
+    "*.min.js", "*.min.css", "*.map", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "poetry.lock",
+    "uv.lock", "Pipfile.lock", "Cargo.lock", "composer.lock", "Gemfile.lock", "go.sum",
+)  # fmt: skip
+"""Files of a folder that machines write."""
 _SUFFIX = re.compile(r"\w\.[A-Za-z][A-Za-z0-9]{0,7}$")
 
 
@@ -33,8 +47,10 @@ class Sources:
         return len(self.paths) > before
 
 
-def read_sources(sources: Sequence[str], stdin: str | None, form: str, as_text: bool) -> Sources:
-    """Each source is a file, a folder, `-` for `stdin`, or else a text of its own."""
+def read_sources(
+    sources: Sequence[str], stdin: str | None, form: str, as_text: bool, exclude: Sequence[str] = ()
+) -> Sources:
+    """Each source is a file, a folder, `-` for `stdin`, or else a text of its own; files that a glob excludes are not read."""
     collected = Sources([], [])
     for source in sources:
         if source == "-":
@@ -42,8 +58,8 @@ def read_sources(sources: Sequence[str], stdin: str | None, form: str, as_text: 
         elif as_text or not _is_path(source):
             collected.readings.extend(_read_text(source, "text", "chat" if form == "chat" else "text"))
         elif Path(source).is_dir():
-            _read_folder(Path(source), form, collected)
-        elif collected.is_new(Path(source)):
+            _read_folder(Path(source), form, exclude, collected)
+        elif not is_excluded(PurePath(source), exclude) and collected.is_new(Path(source)):
             collected.readings.extend(_read_file(Path(source), form))
     return collected
 
@@ -80,46 +96,87 @@ def _is_chat(text: str) -> bool:
     return True
 
 
-def _read_folder(folder: Path, form: str, collected: Sources) -> None:
-    for path in filter(collected.is_new, _files(folder)):
+def _read_folder(folder: Path, form: str, exclude: Sequence[str], collected: Sources) -> None:
+    for path in filter(collected.is_new, _files(folder, exclude, collected.skipped)):
         try:
             collected.readings.extend(_read_file(path, form))
         except InvalidInput as error:
-            shown = str(path).encode("utf-8", "backslashreplace").decode()
-            collected.skipped.append((shown, f"not {error.expected}"))
+            collected.skipped.append((_shown(path), f"not {error.expected}"))
+        except Unavailable as error:
+            collected.skipped.append((_shown(path), str(error)))
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    for path in sorted(folder.rglob("*")):
-        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if path.is_file() and not hidden:
-            yield path
+def _shown(path: Path) -> str:
+    return str(path).encode("utf-8", "backslashreplace").decode()
+
+
+def _files(folder: Path, exclude: Sequence[str], skipped: list[tuple[str, str]]) -> Iterator[Path]:
+    """The files below a folder in order, without hidden, excluded and generated ones; the last are named."""
+    for root, folders, names in os.walk(folder):
+        here = Path(root)
+        below = here.relative_to(folder)
+        for name in sorted(set(folders) & NOT_WRITTEN_HERE):
+            if not is_excluded(below / name, exclude):
+                skipped.append((_shown(here / name), "a folder of installed or generated files"))
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not name.startswith(".")
+            and name not in NOT_WRITTEN_HERE
+            and not is_excluded(below / name, exclude)
+        )
+        for name in sorted(names):
+            if name.startswith(".") or is_excluded(below / name, exclude) or not (here / name).is_file():
+                continue
+            if any(fnmatch(name, glob) for glob in GENERATED):
+                skipped.append((_shown(here / name), "a generated file"))
+            else:
+                yield here / name
+
+
+def is_excluded(path: PurePath, globs: Sequence[str]) -> bool:
+    """Whether a glob matches the path, its end, or a folder on the way: `drafts`, `*.log`, `notes/*.txt`."""
+    ways = [path, *path.parents]
+    return any(
+        fnmatch(way.as_posix(), glob) or fnmatch(way.as_posix(), f"*/{glob}")
+        for glob in (glob.removeprefix("./").rstrip("/") for glob in globs)
+        for way in ways
+    )
 
 
 def _read_file(path: Path, form: str) -> list[Reading]:
     check_text("name of the file", path.as_posix())
-    text = _text(path)
-    written: dict[str, Any] = {"timestamp": datetime.fromtimestamp(path.stat().st_mtime, UTC)}
     name = path.as_posix()
+    data = _bytes(path)
+    written: dict[str, Any] = {"timestamp": datetime.fromtimestamp(path.stat().st_mtime, UTC)}
     if form == "chat" or (form == "auto" and path.suffix.lower() in CHAT_SUFFIXES):
-        return [reading.filled(written) for reading in read_chats(text, name, name)]
-    item = {"content": text, "document_id": name, "title": path.name, **written}
+        return [reading.filled(written) for reading in read_chats(decode(data, name), name, name)]
+    read = read_file(data, name)
+    item: dict[str, Any] = {
+        "content": read.text,
+        "document_id": name,
+        "title": read.title or path.name,
+        **written,
+    }
+    if read.written_at is not None:
+        item["timestamp"] = read.written_at
+    elif _is_one_dated_turn(read.text):
+        del item["timestamp"]
+    if read.speaker:
+        item["speaker"] = read.speaker
     return [Reading(name=name, items=(item,))]
 
 
-def _text(path: Path) -> str:
+def _is_one_dated_turn(text: str) -> bool:
+    """Whether the text says itself when it was said, which the time of the file would hide."""
+    transcript = read_transcript(text)
+    return transcript is not None and [turn.said_at is not None for turn in transcript.turns] == [True]
+
+
+def _bytes(path: Path) -> bytes:
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
             raise InvalidInput(path.as_posix(), f"at most {MAX_FILE_BYTES:,} bytes", path.stat().st_size)
-        content = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise InvalidInput(path.as_posix(), f"a file that can be read ({error.strerror})") from error
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InvalidInput(path.as_posix(), "UTF-8 text") from error
-    if "\0" in text:
-        raise InvalidInput(path.as_posix(), "text without NUL characters")
-    if not text.strip():
-        raise InvalidInput(path.as_posix(), "non-empty text")
-    return text

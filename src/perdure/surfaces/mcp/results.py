@@ -25,6 +25,8 @@ class Memory(BaseModel):
     evidence: str = Field(description="strong, weak or none: how well it fits the question")
     document_id: str | None = None
     entities: list[str] = []
+    planned: bool = Field(False, description="Whether it was still ahead when it was said")
+    notes: list[str] = Field([], description="Until when it held and what came then; conflicts")
 
 
 class RetainOutput(BaseModel):
@@ -36,6 +38,7 @@ class RetainOutput(BaseModel):
     document_ids: list[str]
     merged: int = Field(description="Facts that were known already and now have more proof")
     superseded: int = Field(description="Older facts that are no longer true")
+    passed_over: list[str] = Field([], description="Parts of the content that were not remembered, and why")
 
 
 class RecallOutput(BaseModel):
@@ -81,6 +84,7 @@ def retained(done: RetainResult, facts: list[Fact]) -> RetainOutput:
         document_ids=list(done.document_ids),
         merged=len(done.merged),
         superseded=len(done.superseded),
+        passed_over=[f"{one.path}: {one.reason}" for one in done.passed_over],
     )
 
 
@@ -116,4 +120,6 @@ def _memory(recollection: Recollection, citation: int) -> Memory:
         evidence=recollection.evidence.value,
         document_id=fact.document_id,
         entities=list(fact.entities),
+        planned=fact.is_planned,
+        notes=list(recollection.notes),
     )

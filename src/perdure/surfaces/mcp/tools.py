@@ -95,6 +95,7 @@ class Tools:
             list[str] | None, Field(description="Only world, experience, opinion or observation facts")
         ] = None,
         tags: TagList = None,
+        asker: Annotated[str | None, Field(description="Whom I and my mean; the user unless given")] = None,
         with_ids: Annotated[
             bool, Field(description="Add fact ids to the text, as `forget` needs them")
         ] = False,
@@ -107,7 +108,8 @@ class Tools:
         chosen = bank or DEFAULT_BANK
         options: RecallOptions = {
             "max_tokens": max_tokens, "types": types, "tags": tags, "tags_match": "any_strict",
-            "during": read_window(since, until), "as_of": AsOf.both(read_moment(as_of, "as_of")),
+            "during": read_window(since, until), "as_of": AsOf(valid=read_moment(as_of, "as_of")),
+            "asker": asker,
         }  # fmt: skip
         result = recall_with(self._engine, chosen, query, options)
         ids = [f"id of [{one.citation}]: {one.fact.id}" for one in result] if with_ids else []

@@ -105,10 +105,10 @@ class AsOfBody(Body):
 
 
 def as_of(moment: datetime | AsOfBody | None) -> AsOf:
-    """The moments on the two axes of time; a single moment stands for both."""
+    """The moments on the two axes of time; a single moment asks what was true then, as far as is known now."""
     if isinstance(moment, AsOfBody):
         return AsOf(valid=read_utc(moment.valid, "as_of.valid"), known=read_utc(moment.known, "as_of.known"))
-    return AsOf.both(read_utc(moment, "as_of"))
+    return AsOf(valid=read_utc(moment, "as_of"))
 
 
 class TagGroupLeaf(Body):

@@ -84,6 +84,7 @@ class MemoryDetail(BaseModel):
     valid_from: str | None
     valid_to: str | None
     recorded_at: str | None
+    end_recorded_at: str | None
     retired_at: str | None
     superseded_by: str | None
     previous_id: str | None = Field(None, description="The fact that this one restates")

@@ -36,6 +36,8 @@ router = Resource("Memory", "/v1/default/banks/{bank_id}", [StrictClients])
 Json = dict[str, Any]
 """Answers are built as plain objects in the form of RecallResponse: hundreds of models per answer would cost milliseconds."""
 _TIMES = ("occurred_start", "occurred_end", "mentioned_at", "valid_from", "valid_to")
+_TIMES_SAID = ("mentioned_at", "valid_from", "valid_to")
+"""Of a fact whose date is a guess, which is not shown."""
 _SCORED = {"semantic": "semantic", "semantic_floor": "semantic", "keyword": "keyword"}
 _EXPLAINED = ("channels", "fused", "late", "rerank", "relevance", "boosts", "score")
 _OPTIONAL = ("document_id", "chunk_id", "subject", "relation", "object", "confidence")
@@ -105,8 +107,11 @@ class RecallRequest(Body):
     temporal_window: TemporalWindow | None = None
 
     recipe: str | None = Field(None, description="Perdure: default, tempr, memoria, abmind, fast")
-    as_of: datetime | AsOfBody | None = Field(None, description="Perdure: memory as of a moment")
+    as_of: datetime | AsOfBody | None = Field(
+        None, description="Perdure: what was true at a moment; known: as far as memory knew then"
+    )
     entity_hints: list[str] = Field([], description="Perdure: entities that the question is about")
+    asker: str | None = Field(None, description="Perdure: whom I and my mean; the bank's user unless given")
     explain: bool = Field(False, description="Perdure: channels, ranks, scores and boosts of every result")
     limit: int | None = Field(None, ge=1, le=100_000, description="Perdure: most results")
     metadata: dict[str, str] | None = Field(None, description="Perdure: only facts with these values")
@@ -154,6 +159,8 @@ class RecallResultBody(BaseModel):
     object: str | None = None
     valid_from: str | None = None
     valid_to: str | None = None
+    planned: bool | None = None
+    replaced_by: str | None = Field(None, description="Id of the fact that ended this one")
     confidence: float | None = None
     proof_count: int | None = None
     notes: list[str] | None = None
@@ -245,6 +252,7 @@ def _options(engine: Perdure, config: Acting, body: RecallRequest) -> RecallOpti
         "temporal_window": body.temporal_window.read("temporal_window") if body.temporal_window else None,
         "as_of": as_of(body.as_of),
         "entity_hints": body.entity_hints,
+        "asker": body.asker,
         "situation": Situation(**body.surroundings.model_dump()) if body.surroundings else None,
         "include_chunks": _wants_chunks(config, body),
         "max_chunk_tokens": chunks.max_tokens if chunks is not None else config.recall_chunks_max_tokens,
@@ -291,6 +299,8 @@ def _result(recollection: Recollection, explain: bool) -> Json:
     body["scores"] = _scores(recollection.score, candidate)
     body["citation"] = recollection.citation
     body["evidence"] = recollection.evidence.value
+    if recollection.replaced_by is not None:
+        body["replaced_by"] = recollection.replaced_by.id
     if recollection.notes:
         body["notes"] = list(recollection.notes)
     if explain and candidate is not None:
@@ -310,8 +320,11 @@ def _fact(fact: Fact) -> Json:
         "tags": sorted(fact.tags),
         "proof_count": fact.proof_count,
     }
-    body |= {name: moment.isoformat() for name in _TIMES if (moment := getattr(fact, name)) is not None}
+    times = _TIMES_SAID if fact.has_unsure_date else _TIMES
+    body |= {name: moment.isoformat() for name in times if (moment := getattr(fact, name)) is not None}
     body |= {name: value for name in _OPTIONAL if (value := getattr(fact, name)) is not None}
+    if fact.is_planned:
+        body["planned"] = True
     if fact.metadata:
         body["metadata"] = dict(fact.metadata)
     if fact.source_fact_ids:

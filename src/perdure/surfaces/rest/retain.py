@@ -19,6 +19,7 @@ from perdure.engine import Perdure
 from perdure.errors import Conflict, InvalidInput
 from perdure.retain.request import read_item
 from perdure.surfaces.arguments import find_bank, read_utc
+from perdure.surfaces.documents.reader import read_file
 from perdure.surfaces.rest.bodies import Body, TokenUsage
 from perdure.surfaces.rest.service import Resource, Service, Serving, WriteBank
 
@@ -161,7 +162,10 @@ def _retain_now(service: Service, bank: str, body: RetainRequest) -> RetainRespo
         document_ids=[document_id for result in done for document_id in result.document_ids],
         fact_ids=fact_ids,
         superseded=[closed.fact_id for result in done for closed in result.superseded],
-        warnings=_warnings(body.items),
+        warnings=[
+            *_warnings(body.items),
+            *(f"{one.path}: {one.reason}" for result in done for one in result.passed_over),
+        ],
     )
 
 
@@ -263,10 +267,12 @@ def _drop_old(engine: Perdure, bank: str, now: datetime) -> None:
 def retain_files(
     service: Serving,
     bank: WriteBank,
-    files: Annotated[list[UploadFile], File(description="Text files in UTF-8")],
+    files: Annotated[
+        list[UploadFile], File(description="Text in UTF-8, HTML, PDF, DOCX, EML, CSV, SVG, source code")
+    ],
     request: Annotated[str, Form(description='JSON: {"files_metadata": [{"context", "document_id", ...}]}')],
 ) -> FileRetainResponse:
-    """Remember text files in the background, one operation a file."""
+    """Remember files in the background, one operation a file."""
     described = _files_metadata(request, len(files))
     items = [
         _file_item(index, upload.filename or f"file {index + 1}", upload.file.read(), described[index])
@@ -295,14 +301,17 @@ def _files_metadata(request: str, count: int) -> list[dict[str, Any]]:
 
 def _file_item(index: int, filename: str, data: bytes, described: dict[str, Any]) -> dict[str, Any]:
     try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InvalidInput(
-            f"files[{index}]", "a text file in UTF-8; other formats are not built yet"
-        ) from error
+        read = read_file(data, filename)
+    except InvalidInput as error:
+        raise InvalidInput(f"files[{index}]", error.expected) from error
+    own: dict[str, Any] = {"title": read.title or filename}
+    if read.written_at is not None:
+        own["timestamp"] = read.written_at
+    if read.speaker:
+        own["speaker"] = read.speaker
     metadata = {name: value for name, value in described.items() if name in MemoryItem.model_fields}
     try:
-        item = MemoryItem.model_validate({"title": filename, **metadata, "content": text})
+        item = MemoryItem.model_validate({**own, **metadata, "content": read.text})
     except ValidationError as error:
         raise InvalidInput(f"files_metadata[{index}]", error.errors()[0]["msg"]) from error
     fields = _item(item, index, ())

@@ -1,0 +1,68 @@
+"""Which reader reads which file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import PurePath
+
+from perdure.errors import InvalidInput
+from perdure.surfaces.documents.document import FileText, decode, fenced
+from perdure.surfaces.documents.docx import read_docx
+from perdure.surfaces.documents.html import read_html
+from perdure.surfaces.documents.mail_file import read_mail_file
+from perdure.surfaces.documents.pdf import read_pdf
+from perdure.surfaces.documents.svg import read_svg
+from perdure.surfaces.documents.table import read_table
+
+_READERS: dict[str, Callable[[bytes, str], FileText]] = {
+    ".html": read_html, ".htm": read_html, ".xhtml": read_html,
+    ".pdf": read_pdf, ".docx": read_docx, ".svg": read_svg, ".eml": read_mail_file,
+    ".csv": read_table, ".tsv": read_table,
+}  # fmt: skip
+_LANGUAGES = {
+    ".py": "python", ".pyi": "python", ".ipynb": "json", ".js": "javascript", ".mjs": "javascript", ".cjs": "javascript",
+    ".jsx": "jsx", ".ts": "typescript", ".tsx": "tsx", ".vue": "vue", ".svelte": "svelte", ".css": "css", ".scss": "scss",
+    ".less": "less", ".java": "java", ".kt": "kotlin", ".kts": "kotlin", ".scala": "scala", ".groovy": "groovy",
+    ".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp", ".cxx": "cpp", ".hpp": "cpp", ".cs": "csharp", ".fs": "fsharp",
+    ".go": "go", ".rs": "rust", ".swift": "swift", ".m": "objectivec", ".rb": "ruby", ".php": "php", ".pl": "perl",
+    ".lua": "lua", ".r": "r", ".jl": "julia", ".dart": "dart", ".ex": "elixir", ".exs": "elixir", ".erl": "erlang",
+    ".hs": "haskell", ".ml": "ocaml", ".clj": "clojure", ".lisp": "lisp", ".el": "lisp", ".zig": "zig", ".nim": "nim",
+    ".sh": "sh", ".bash": "sh", ".zsh": "sh", ".fish": "fish", ".ps1": "powershell", ".bat": "bat", ".sql": "sql",
+    ".graphql": "graphql", ".proto": "protobuf", ".tf": "hcl", ".nix": "nix", ".xml": "xml", ".xsl": "xml",
+    ".yaml": "yaml", ".yml": "yaml", ".toml": "toml", ".ini": "ini", ".cfg": "ini", ".conf": "ini", ".env": "sh",
+    ".json": "json", ".jsonl": "json", ".ndjson": "json", ".gradle": "groovy", ".cmake": "cmake", ".diff": "diff", ".patch": "diff",
+}  # fmt: skip
+"""Suffix of a file of code or settings -> its language, as fences name it."""
+_CODE_NAMES = {
+    "dockerfile": "dockerfile",
+    "makefile": "make",
+    "cmakelists.txt": "cmake",
+    "jenkinsfile": "groovy",
+}
+_BINARY = frozenset(
+    """
+    .png .jpg .jpeg .gif .webp .bmp .ico .tif .tiff .heic .psd .mp3 .wav .flac .ogg .m4a .mp4 .mov .avi .mkv .webm .zip .gz .tgz .bz2
+    .xz .7z .rar .tar .jar .war .whl .egg .exe .dll .so .dylib .o .a .class .pyc .pyo .wasm .bin .dat .db .sqlite .sqlite3 .parquet
+    .npy .npz .pkl .pt .onnx .safetensors .ttf .otf .woff .woff2 .eot .doc .xls .xlsx .ppt .pptx .odt .ods .odp .epub .key .pages
+    """.split()
+)
+
+
+def read_file(data: bytes, name: str) -> FileText:
+    """What a file says, read by its kind; InvalidInput names the file that cannot be read, Unavailable the missing extra."""
+    path = PurePath(name)
+    suffix = path.suffix.lower()
+    if suffix in _BINARY:
+        raise InvalidInput(name, f"text ({suffix} files are not read)")
+    reader = _READERS.get(suffix)
+    if reader is not None:
+        return _with_text(reader(data, name), name)
+    language = _CODE_NAMES.get(path.name.lower()) or _LANGUAGES.get(suffix)
+    text = decode(data, name)
+    return FileText(text=fenced(text, language) if language else text)
+
+
+def _with_text(read: FileText, name: str) -> FileText:
+    if not read.text.strip():
+        raise InvalidInput(name, "a file with text")
+    return read
