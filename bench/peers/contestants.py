@@ -68,7 +68,7 @@ CONTESTANTS = (
         environment="perdure",
         driver="bench.peers.drivers.perdure",
         options={"recipe": "default", "plain": True},
-        setup="gets exactly the strings that the others get: no speaker, no time, no session",
+        setup="gets exactly the strings that the others get, 64 a call: no speaker, no time, no session",
     ),
     Contestant(
         name="naive",

@@ -144,7 +144,7 @@ WEAK_SPOTS = [
     "- Mem0's keyword part wants files from a hub: it runs here with empty stop-word lists and the spaCy model of another package.",
     "- MemPalace and Mem0 have no cross-encoder by default and got none: the row to hold them against is Perdure's `fast`.",
     "- Perdure's weights were chosen while looking at these data sets; the others were run with their defaults.",
-    "- Perdure is given speaker, time and session as fields, because its interface has them. The row with bare strings takes that away.",
+    "- Perdure is given speaker, time and session as fields, because its interface has them. The row with bare strings takes that away: what it knows of them it reads from the strings.",
     "- Latency is of one question at a time. Hindsight's includes HTTP and PostgreSQL; the others are libraries in the process that asks. "
     "Throughput under load is not measured.",
     "- MemPalace is filled a drawer at a time and Mem0 a text at a time, because that is how their interfaces take texts; "

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from bench.peers.drivers.protocol import Bank, Item, Job, Query, drive
 from perdure.engine import Perdure
 from perdure.evaluation.data import LabelledBank, LabelledItem, LabelledQuery
-from perdure.evaluation.run import ask, retain_banks
+from perdure.evaluation.run import ITEM_KEY, PASSAGES_PER_CALL, ask, retain_banks
 from perdure.settings import Settings
 
 RECALL = {"budget": "mid", "max_tokens": 8192}
@@ -19,13 +19,26 @@ class PerdureMemory:
 
     def __init__(self, engine: Perdure, plain: bool) -> None:
         self._engine = engine
-        self._labelled = _bare if plain else _whole
+        self._plain = plain
 
     def retain(self, bank: Bank, progress: Callable[[int], None]) -> None:
-        """A session a call, or 64 texts where there are no sessions."""
-        items = [self._labelled(item) for item in bank.items]
-        labelled = LabelledBank(id=bank.id, items=items, queries=())
+        """A session a call, or 64 texts where there are no sessions; bare strings are 64 a call too."""
+        if self._plain:
+            self._retain_plain(bank, progress)
+            return
+        labelled = LabelledBank(id=bank.id, items=[_whole(item) for item in bank.items], queries=())
         retain_banks(self._engine, [labelled], lambda _, count: progress(count))
+
+    def _retain_plain(self, bank: Bank, progress: Callable[[int], None]) -> None:
+        """The strings with nothing beside them but the id by which they are known again."""
+        for start in range(0, len(bank.items), PASSAGES_PER_CALL):
+            batch = bank.items[start : start + PASSAGES_PER_CALL]
+            texts = [
+                {"content": item.plain, "timestamp": "unset", "metadata": {ITEM_KEY: item.id}}
+                for item in batch
+            ]
+            self._engine.retain(bank.id, texts)
+            progress(len(batch))
 
     def search(self, bank: Bank, query: Query, depth: int) -> Sequence[str]:
         """A recall; how many come back is a matter of its token budget."""
@@ -49,10 +62,6 @@ def _whole(item: Item) -> LabelledItem:
         speaker=item.speaker,
         title=item.title,
     )
-
-
-def _bare(item: Item) -> LabelledItem:
-    return LabelledItem(id=item.id, text=item.plain)
 
 
 @contextmanager
