@@ -88,8 +88,9 @@ def test_a_fact_declared_wrong_is_retired_and_can_be_restored(memory: Memory) ->
 
 def test_what_another_superseded_cannot_be_restored(memory: Memory) -> None:
     (fact_id,) = memory.retain("Ann lives in Oslo.")
+    (other,) = memory.retain("Ann has a boat.")
     with memory.store.transaction("b") as tx:
-        tx.update_facts([replace(memory.fact(fact_id), retired_at=memory.moment, superseded_by="other")])
+        tx.update_facts([replace(memory.fact(fact_id), retired_at=memory.moment, superseded_by=other)])
     with pytest.raises(InvalidInput, match="superseded"):
         restore_fact(memory.components, "b", fact_id)
 
