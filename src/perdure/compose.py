@@ -21,8 +21,9 @@ from perdure.recall.budget import BudgetPlan
 from perdure.recall.components import RecallComponents
 from perdure.recall.recipe import Recipe
 from perdure.recall.track import RecallTracker
-from perdure.recipes import named_recipes
+from perdure.recipes import find_recipe, named_recipes
 from perdure.recipes.abmind import Decay
+from perdure.reflect.components import ReflectComponents
 from perdure.retain.components import RetainComponents
 from perdure.settings import Settings
 
@@ -55,6 +56,7 @@ class Components:
     clock: Clock
     retain: RetainComponents
     recall: RecallComponents
+    reflect: ReflectComponents
     tracker: RecallTracker
     recipes: Mapping[str, Recipe]
     executor: ThreadPoolExecutor
@@ -68,38 +70,48 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
     tracker = RecallTracker(store)
     executor = ThreadPoolExecutor(max_workers=CHANNEL_THREADS, thread_name_prefix="perdure-channel")
     reranker = own.reranker or make_reranker(settings)
+    recipes = named_recipes(
+        Decay(days=settings.decay_days, floor=settings.decay_floor, emotion=settings.decay_emotion)
+    )
+    retain = RetainComponents(
+        store=store,
+        clock=clock,
+        extractor=own.extractor or make_extractor(settings),
+        embedder=embedder,
+        late=late,
+        reranker=reranker,
+        statements=make_statement_classifier(settings),
+    )
+    recall = RecallComponents(
+        store=store,
+        clock=clock,
+        tokens=own.tokens or make_tokens(settings),
+        executor=executor,
+        embedder=embedder,
+        late=late,
+        reranker=reranker,
+        notes=own.notes or open_notes(settings),
+        tracker=tracker,
+        budgets=budget_plan(settings),
+        pool=settings.rerank_pool,
+        channel_timeout=settings.channel_timeout,
+        similarity_floor=settings.similarity_floor,
+    )
     return Components(
         settings=settings,
         store=store,
         clock=clock,
-        retain=RetainComponents(
+        retain=retain,
+        recall=recall,
+        reflect=ReflectComponents(
             store=store,
             clock=clock,
-            extractor=own.extractor or make_extractor(settings),
-            embedder=embedder,
-            late=late,
-            reranker=reranker,
-            statements=make_statement_classifier(settings),
-        ),
-        recall=RecallComponents(
-            store=store,
-            clock=clock,
-            tokens=own.tokens or make_tokens(settings),
-            executor=executor,
-            embedder=embedder,
-            late=late,
-            reranker=reranker,
-            notes=own.notes or open_notes(settings),
-            tracker=tracker,
-            budgets=budget_plan(settings),
-            pool=settings.rerank_pool,
-            channel_timeout=settings.channel_timeout,
-            similarity_floor=settings.similarity_floor,
+            retain=retain,
+            recall=recall,
+            recipe=find_recipe(settings.recipe, recipes),
         ),
         tracker=tracker,
-        recipes=named_recipes(
-            Decay(days=settings.decay_days, floor=settings.decay_floor, emotion=settings.decay_emotion)
-        ),
+        recipes=recipes,
         executor=executor,
     )
 

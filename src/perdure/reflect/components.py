@@ -1,0 +1,23 @@
+"""What thinking works with; chosen elsewhere, passed in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from perdure.ports.clock import Clock
+from perdure.ports.store import Store
+from perdure.recall.components import RecallComponents
+from perdure.recall.recipe import Recipe
+from perdure.retain.components import RetainComponents
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReflectComponents:
+    """The store, what writes thoughts as facts and what finds the facts that they rest on."""
+
+    store: Store
+    clock: Clock
+    retain: RetainComponents
+    recall: RecallComponents
+    recipe: Recipe
+    """The recipe of every recall that thinking makes by itself."""
