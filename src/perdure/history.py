@@ -91,13 +91,20 @@ class _History:
         return tuple(dict.fromkeys(closed))
 
     def settle(self, changed: Iterable[str]) -> None:
-        """Each fact depends on those that closed it, and closings make no circle: this ends at the ends of the chains."""
+        """Each fact depends on those that closed it, and closings make no circle: this ends at the ends of the chains.
+
+        A closing by a fact that is not believed depends on what closes that fact, even when its own fields stay as they are.
+        """
         pending = list(dict.fromkeys(changed))
         for fact in self._tx.facts(pending):
             self._put(fact, self._closings_of(fact))
         while pending:
             dependent = {fact.id: fact for closer in pending for fact in self._closed_by(closer)}
-            pending = [fact.id for fact in dependent.values() if self._put(fact, self._closings_of(fact))]
+            pending = [
+                fact.id
+                for fact in dependent.values()
+                if self._put(fact, self._closings_of(fact)) or fact.retired_at is not None
+            ]
 
     def release(self, erased: Mapping[str, Fact]) -> None:
         closings = {fact_id: self._closings_of(fact) for fact_id, fact in erased.items()}
