@@ -90,7 +90,8 @@ def part_of_period(scan: Scan, i: int) -> Match | None:
     unit = scan.unit(k)
     if unit not in ("day", "week", "month", "weekend", "quarter", "year") or not _whole_follows(scan, k + 1):
         return None
-    match = scan.period(scan.skip(k + 1, "of", "in")) if 1 <= amount <= 400 else None
+    whole = scan.skip(k + 1, "of", "in")
+    match = (scan.period(whole) or scan.period(scan.skip(whole, "the"))) if 1 <= amount <= 400 else None
     if match is None or match[0].grain not in ("week", "month", "year", "quarter", "season", "decade"):
         return None
     node, end = match

@@ -28,7 +28,7 @@ _ENDS = frozenset(("", ".", ",", "!", "?", ";"))
 def date_range(scan: Scan, i: int) -> Match | None:
     """A range with two ends."""
     lead = scan.words[i]
-    within = _days_of_week(scan, i) or _month_then_days(scan, i)
+    within = _days_of_week(scan, i) or _days_then_week(scan, i) or _month_then_days(scan, i)
     if within is not None:
         return within
     if lead == "in":
@@ -50,8 +50,28 @@ def _days_of_week(scan: Scan, i: int) -> Match | None:
     second = None if after is None else weekday_at(scan, after)
     if first is None or second is None or second[0] <= first[0]:
         return None
-    start, stop = (scan.weekday_in_week(number, steps).starts[0] for number in (first[0], second[0]))
-    return Node("range", "day", [Alt(start, stop, stop + DAY)]), second[1]
+    return _weekdays_of(scan, first[0], second[0], steps), second[1]
+
+
+def _days_then_week(scan: Scan, i: int) -> Match | None:
+    """ "Monday to Wednesday of next week", "between Tue and Thu this week"."""
+    lead = scan.words[i]
+    first = weekday_at(scan, i + 1 if lead in ("from", "between") else i)
+    after = None if first is None else connector(scan, first[1], lead == "between")
+    second = None if after is None else weekday_at(scan, after)
+    if first is None or second is None or second[0] <= first[0]:
+        return None
+    week = scan.skip(second[1], "of", "in")
+    steps = scan.steps(week)
+    if steps is None or scan.words[week + 1] != "week":
+        return None
+    return _weekdays_of(scan, first[0], second[0], steps), week + 2
+
+
+def _weekdays_of(scan: Scan, first: int, last: int, steps: int) -> Node:
+    """From one weekday to another of the week that lies so many weeks ahead."""
+    start, stop = (scan.weekday_in_week(number, steps).starts[0] for number in (first, last))
+    return Node("range", "day", [Alt(start, stop, stop + DAY)])
 
 
 def _month_then_days(scan: Scan, i: int) -> Match | None:

@@ -73,6 +73,8 @@ def _each(scan: Scan, i: int) -> _Timex | None:
         j += 1
     else:
         counted = ordinal(scan, j) or cardinal(scan, j)
+        if counted is not None and scan.at(counted[1], "of", "the", "month"):
+            return f"XXXX-XX-{counted[0]:02}", counted[1] + 3
         if counted is not None and (
             scan.unit(counted[1]) is not None or scan.words[counted[1]] in scan.lex.weekdays
         ):
