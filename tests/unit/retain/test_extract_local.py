@@ -351,3 +351,15 @@ def test_verbatim_keeps_each_turn() -> None:
     facts = VerbatimExtractor().extract(turns)
     assert [(fact.text, fact.turn) for fact in facts] == [("Ann: Hey!", 0), ("Plain.", 3)]
     assert turns[0].text[facts[0].start :].startswith(facts[0].source_text)
+
+
+@pytest.mark.parametrize(
+    ("said", "first"),
+    [
+        ("No more trains for me, I cycle to work.", "No more trains"),
+        ("No sugar in my coffee since May.", "No sugar"),
+        ("Thanks to my aunt I have a flat now.", "Thanks to"),
+    ],
+)
+def test_a_no_that_belongs_to_the_statement_stays(said: str, first: str) -> None:
+    assert first in " ".join(texts(("Ann", said)))

@@ -19,8 +19,8 @@ Mode = Literal["told", "said", "asked"]
 
 _ACTION = re.compile(r"\[([a-z]+s)\b(.*)\]$", re.DOTALL)
 _CALL = re.compile(
-    r"(?:(?:wow|hey|hi|hello|oh|yeah|yes|yep|yup|haha|aww|ah|well|thanks|thank you|ok|okay|sure|absolutely|definitely|no)\b"
-    r"[,! ]+)+(?:(?P<name>[A-Z]\w+)[,!]\s+)?(?=[A-Z]\w*|it|that|the|this|they|he|she)",
+    r"(?:(?:wow|hey|hi|hello|oh|yeah|yes|yep|yup|haha|aww|ah|ok|okay)\b[,! ]+"
+    r"|(?:well|thanks|thank you|sure|absolutely|definitely|no)\b[,!][,! ]*)+(?:(?P<name>[A-Z]\w+)[,!]\s+)?(?=[A-Z]\w*|it|that|the|this|they|he|she)",
     re.IGNORECASE,
 )
 _OPENING = re.compile(
