@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
 from perdure.domain.item import USER_ROLES
@@ -21,6 +22,8 @@ from perdure.text.perspective import asked_roles
 from perdure.text.terms import plain_words
 
 STAND_IN = "Kim"
+TURN_SHARE = 0.75
+"""Of a fact's late interaction, the share of its whole turn: a question may touch several facts of one turn."""
 _THE_USER = re.compile(r"\b[Tt]he user\b|^user(?=:)", re.MULTILINE)
 Passages = Mapping[str, Passage]
 
@@ -80,20 +83,30 @@ def _mark_named(pool: Sequence[Candidate], query: Query, titles: Titles | None) 
 
 
 def _score_late(run: RecallRun, query: Query, pool: Sequence[Candidate], passages: Passages) -> None:
-    """Late interaction with every candidate's token vectors."""
+    """Late interaction with the token vectors of every candidate, and with those of all candidates of its turn."""
     late = run.components.late
     if not run.request.recipe.late or late is None or not pool:
         return
     tokens = [passages[c.fact_id].tokens if c.fact_id in passages else b"" for c in pool]
+    turns = [_turn_of(c, passages) for c in pool]
+    tokens_of: defaultdict[str, bytes] = defaultdict(bytes)
+    for turn, own in zip(turns, tokens, strict=True):
+        tokens_of[turn] += own
+    asked = query.content if query.asker == THE_USER else query.judged or query.content
     try:
-        scores = late.score(
-            query.content if query.asker == THE_USER else query.judged or query.content, tokens
-        )
+        scores = late.score(asked, [*tokens, *tokens_of.values()])
     except ModelError as error:
         run.trace.failed("late", str(error))
         return
-    for candidate, score in zip(pool, scores, strict=True):
-        candidate.late = float(score)
+    of_turn = dict(zip(tokens_of, scores[len(pool) :], strict=True))
+    for candidate, turn, score in zip(pool, turns, scores[: len(pool)], strict=True):
+        candidate.late = float((1.0 - TURN_SHARE) * score + TURN_SHARE * of_turn[turn])
+
+
+def _turn_of(candidate: Candidate, passages: Passages) -> str:
+    """What facts of one turn share: its text in place."""
+    passage = passages.get(candidate.fact_id)
+    return candidate.fact_id if passage is None else passage.in_context
 
 
 def _score_cross(run: RecallRun, query: Query, pool: Sequence[Candidate], passages: Passages) -> None:
@@ -104,7 +117,7 @@ def _score_cross(run: RecallRun, query: Query, pool: Sequence[Candidate], passag
     if reranker is None:
         run.trace.failed("reranker", "no reranker is configured")
         return
-    head = [c for c in reading_order(pool, recipe.blend)[: recipe.cross_pool] if c.fact_id in passages]
+    head = first_turns(reading_order(pool, recipe.blend), passages, recipe.cross_pool)
     views = [_views(passages[c.fact_id], place, recipe.views) for place, c in enumerate(head)]
     rename = stand_in(query)
     views = [[rename(text) for text in seen] for seen in views]
@@ -137,6 +150,23 @@ def reading_order(pool: Sequence[Candidate], blend: Blend) -> list[Candidate]:
         return list(pool)
     order = sorted(range(len(pool)), key=lambda i: (-strengths[i], pool[i].fact_id))
     return [pool[i] for i in order]
+
+
+def first_turns(pool: Sequence[Candidate], passages: Passages, count: int) -> list[Candidate]:
+    """The first candidates of so many turns, at most twice as many: facts of one turn share what is read of it."""
+    turns: set[str] = set()
+    head = []
+    for candidate in pool:
+        if candidate.fact_id not in passages:
+            continue
+        turn = _turn_of(candidate, passages)
+        if turn not in turns and len(turns) == count:
+            continue
+        turns.add(turn)
+        head.append(candidate)
+        if len(head) == 2 * count:
+            break
+    return head
 
 
 def _views(passage: Passage, place: int, specs: Sequence[ViewSpec]) -> list[str]:
