@@ -75,6 +75,10 @@ class Query:
     """Whether the first value of all is asked for ("originally")."""
     slot: tuple[str, str] | None = None
     """(subject, relation) whose value is asked for, where the words say so."""
+    only_time: bool = False
+    """Whether the question names a time and nothing else: the answer is what the window holds."""
+    asks_for_told: bool = False
+    """Whether such a question asks for what was said then, rather than for what happened."""
 
 
 _UNREAD = RankingFields()

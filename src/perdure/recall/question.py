@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple
 
 from perdure.dates import Anchor, read_anchors, read_dates
 from perdure.domain.fact import Entity
@@ -23,6 +24,7 @@ from perdure.recall.relatives import named_relative
 from perdure.text.asked_slot import AskedSlot, read_asked_slot
 from perdure.text.asking import without_asking
 from perdure.text.names import entity_keys, normal_name
+from perdure.text.only_time import read_only_time
 from perdure.text.stance import read_stance
 from perdure.text.terms import index_terms, plain_words
 from perdure.text.third_person import in_third_person
@@ -54,12 +56,24 @@ class ParsedQuestion:
     """What the question asks for, where its words say so."""
 
 
+class _TimeSpan(NamedTuple):
+    """Words of a question that give a window."""
+
+    start: int
+    end: int
+    window: Window
+
+
 def parse_question(run: RecallRun) -> ParsedQuestion:
     """Read the question; without an embedder the vector is None and the semantic channel is named as lost."""
     request = run.request
     asked_at = request.asked_at or run.components.clock()
-    window = request.hints.window or spoken_window(request.query, asked_at)
+    times = _time_spans(request.query, asked_at)
+    window = request.hints.window or (times[0].window if times else None)
     asked = read_stance(request.query, past_window=_is_over(window, asked_at))
+    only_time = read_only_time(request.query, [(time.start, time.end) for time in times])
+    if only_time is not None and window is not None:
+        return _only_time(run, asked_at, window, told=only_time.told)
     run = replace(run, where=admitting(run.where, asked.stance))
     asker = asker_of(run.reading, request.query, request.asker)
     told = request.query if asker is None else in_third_person(request.query, asker)
@@ -88,6 +102,15 @@ def parse_question(run: RecallRun) -> ParsedQuestion:
     )
     bound = query if window is not None else _bound_by_event(run, query)
     return ParsedQuestion(bound, vector, run.where, slot)
+
+
+def _only_time(run: RecallRun, asked_at: datetime, window: Window, *, told: bool) -> ParsedQuestion:
+    """A question for what a time holds: nothing is searched for, and what is over since then counts too."""
+    query = Query(
+        text=run.request.query, content="", asked_at=asked_at, window=window, stance=Stance.ANY, only_time=True,
+        asks_for_told=told,
+    )  # fmt: skip
+    return ParsedQuestion(query, None, admitting(run.where, Stance.ANY))
 
 
 def admitting(where: Filter, stance: Stance) -> Filter:
@@ -170,10 +193,15 @@ def _word_runs(text: str) -> list[str]:
 
 def spoken_window(text: str, asked_at: datetime) -> Window | None:
     """The window that the question's own words give, None when they give none."""
-    for span in read_dates(text, asked_at, prefer="sentence"):
-        if span.window is not None and span.kind in ("date", "range", "datetime", "datetimerange"):
-            return Window(span.window.start, span.window.end)
-    return None
+    return next((span.window for span in _time_spans(text, asked_at)), None)
+
+
+def _time_spans(text: str, asked_at: datetime) -> list[_TimeSpan]:
+    return [
+        _TimeSpan(span.start, span.end, Window(span.window.start, span.window.end))
+        for span in read_dates(text, asked_at, prefer="sentence")
+        if span.window is not None and span.kind in ("date", "range", "datetime", "datetimerange")
+    ]
 
 
 def _without_time(content: str, asked_at: datetime) -> str:
