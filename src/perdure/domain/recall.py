@@ -115,6 +115,8 @@ class Candidate:
     """Whether it tells, as a statement, what the question asks for."""
     logits: tuple[float, ...] = ()
     """The cross-encoder's raw scores, one per view of the passage; empty when it did not read it."""
+    own_logit: float | None = None
+    """The cross-encoder's raw score of the statement alone, without what was said around it; None when it did not read it so."""
     rerank: float | None = None
     """The best of the logits, through the sigmoid."""
     strength: float | None = None

@@ -9,29 +9,50 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log
+from math import exp, inf, log
 
 from perdure.domain.fact import Fact
 from perdure.domain.ranking import sigmoid
-from perdure.domain.recall import Candidate
+from perdure.domain.recall import Candidate, Query
+from perdure.text.answer_kind import AnswerKind, asked_kind, may_hold
 from perdure.text.asked_slot import AskedSlot
-from perdure.text.assertion import speaks_of_change, speaks_of_end
+from perdure.text.assertion import speaks_of_change, speaks_of_end, speaks_of_new_value
 from perdure.text.kin import PERSONS
 from perdure.text.names import normal_name
-from perdure.text.slot_table import slots
+from perdure.text.slot_table import ended_slots, slots
 from perdure.text.supposition import is_asked, is_supposed
 from perdure.text.terms import plain_words
+from perdure.text.wordlist import word_set
 
 ALMOST_CERTAIN = 1.0 - 1e-12
 LEAST_LOGIT = -3.0
 """Of the cross-encoder, for a statement that only its words make an answer."""
+HOPELESS = 6.0
+"""How far below the best statement of the subject such a statement may stand, for the cross-encoder."""
+CLOSE, CLOSE_LOGIT = 2.0, 2.0
+"""How far below the best statement of the subject another one answers as well, and from which logit on."""
+CHANGED, CHANGED_LOGIT = 4.5, 0.0
+"""The same, of a statement in words of change."""
+AROUND = 4.0
+"""How much of the logit that a statement owes to what was said around it is taken back, at most."""
+SURE_LOGIT = 4.0
+"""From which on the names in a statement are taken for values."""
 FIRST_PLACES = 8
 """Where the cross-encoder read nothing, how far down such a statement may stand."""
+_NEAR_SLOTS = (
+    word_set("works_at works_as works_hours works_from"),
+    word_set("lives_in address lives_with rent"),
+    word_set("studies studies_at learns"),
+    word_set("plays practises learns uses_band"),
+)
+"""Slots of which one statement often tells several."""
 _SAID = re.compile(r"^(?:Asked (?:by \S+ )?\".*?\", )?(?P<name>.{1,40}?) said: ")
+_SAID_WITHIN = re.compile(r"(?P<stop>[.!?][\"”]? )[^\".!?]{1,40}? said: (?=[\"“])")
 _RELATIVE = re.compile(
     rf"^(?:[^,:]{{0,20}}: )?(?:[\w-]+|The user)['’]s (?:\w+ )?(?:{'|'.join(sorted(map(re.escape, PERSONS), key=len, reverse=True))})\b",
     re.IGNORECASE,
 )
+_I = re.compile(r"\b(?:I|we)\b", re.IGNORECASE)
 _OWN_VIEW = re.compile(r"\b(?:I|my|me|mine|we|our|us)\b|\bI'", re.IGNORECASE)
 
 
@@ -45,27 +66,36 @@ class AnswerPreference:
     """Of one that holds the noun of a slot that no table has."""
     of_another: float = 1.0
     """Of a statement of the same slot of another subject."""
+    no_value: float = 1.0
+    """Of one that holds no value of the kind that is asked for."""
     supposed: float = 1.0
     """Of what asserts nothing."""
 
 
 def prefer_answers(
-    pool: Sequence[Candidate], slot: AskedSlot | None, preference: AnswerPreference | None, depth: int
+    pool: Sequence[Candidate],
+    query: Query,
+    slot: AskedSlot | None,
+    preference: AnswerPreference | None,
+    depth: int,
 ) -> list[Candidate]:
     """The pool with its head, whose facts are read, scored by whether it answers; best first."""
     if slot is None or preference is None:
         return list(pool)
     head = [candidate for candidate in pool[:depth] if candidate.fact is not None]
     is_stated = any(candidate.states_slot for candidate in head)
-    values = [
-        frozenset(plain_words(one.fact.object or ""))
-        for one in head
-        if one.fact is not None and slot.states(one.fact.subject, one.fact.relation)
-    ]
-    for candidate in pool[:depth]:
+    kind = asked_kind(query.text, slot.relations[0])
+    best = max((own_logit(one) for one in head if _is_of_subject(one.fact, slot)), default=-inf)
+    values = values_of(head, slot, query)
+    was_read = any(candidate.logits for candidate in head)
+    for place, candidate in enumerate(head):
         fact = candidate.fact
         if fact is None:
             continue
+        if candidate.own_logit is not None and candidate.logits:
+            excess = max(candidate.logits) - max(candidate.own_logit, max(candidate.logits) - AROUND)
+            if excess > 0.0:
+                _multiply_odds(candidate, "around", exp(-0.7 * excess))
         if slot.states(fact.subject, fact.relation):
             candidate.answers = True
         elif is_asked(fact.text) or is_supposed(fact.text):
@@ -76,10 +106,85 @@ def prefer_answers(
             and (is_stated or _is_name(slot.subject))
         ):
             _multiply_odds(candidate, "slot", preference.of_another)
-        elif tells(fact, slot) or tells_of_change(fact, slot, values):
+        elif tells_of_change(fact, slot, values, is_near=own_logit(candidate) >= best - HOPELESS):
             candidate.answers = True
             _multiply_odds(candidate, "slot", preference.named if slot.is_open else preference.told)
+        elif not holds_kind(fact, kind, slot):
+            _multiply_odds(candidate, "value", preference.no_value)
+        elif tells(fact, slot):
+            candidate.answers = (
+                own_logit(candidate) >= min(LEAST_LOGIT, best - HOPELESS) if was_read else place < FIRST_PLACES
+            )
+            if candidate.answers or not candidate.logits:
+                _multiply_odds(candidate, "slot", preference.named if slot.is_open else preference.told)
+        else:
+            candidate.answers = was_read and answers_as_well(
+                candidate, fact, slot, best, is_stated=is_stated
+            )
     return sorted(pool, key=lambda candidate: (-candidate.score, candidate.fact_id))
+
+
+def answers_as_well(
+    candidate: Candidate, fact: Fact, slot: AskedSlot, best: float, *, is_stated: bool
+) -> bool:
+    """Whether a statement of the subject answers nearly as well as the best for the cross-encoder; in words of change, not much worse.
+
+    Where a value was read as the slot (`is_stated`), only words of change make another statement one more.
+    """
+    logit = own_logit(candidate)
+    if states_other_slot(fact, slot):
+        return False
+    if not is_stated and logit >= max(best - CLOSE, CLOSE_LOGIT):
+        return _is_of_subject(fact, slot)
+    if logit < max(best - CHANGED, CHANGED_LOGIT):
+        return False
+    changes = speaks_of_new_value(fact.text) or speaks_of_end(fact.text)
+    return changes and _is_of_subject(fact, slot)
+
+
+def own_logit(candidate: Candidate) -> float:
+    """How well a statement answers for the cross-encoder: alone, else with what was said around it."""
+    if candidate.own_logit is not None:
+        return candidate.own_logit
+    return max(candidate.logits) if candidate.logits else -inf
+
+
+def body_of(fact: Fact) -> str:
+    """A statement without who said it."""
+    prefix = _SAID.match(fact.text)
+    return _SAID_WITHIN.sub(r"\g<stop>", fact.text[prefix.end() :] if prefix else fact.text)
+
+
+def _is_of_subject(fact: Fact | None, slot: AskedSlot) -> bool:
+    return fact is not None and is_about(fact, body_of(fact), slot)
+
+
+def holds_kind(fact: Fact, kind: AnswerKind, slot: AskedSlot) -> bool:
+    """Whether a statement may hold a value of the kind that is asked for."""
+    return may_hold(kind, body_of(fact), fact.entities, (slot.subject, fact.speaker or ""))
+
+
+def states_other_slot(fact: Fact, slot: AskedSlot) -> bool:
+    """Whether a fact was read as another slot than the asked one."""
+    relation = fact.relation or ""
+    if relation in (*slot.relations, *slot.also) or any(relation in kin and slot.relations[0] in kin for kin in _NEAR_SLOTS):
+        return False
+    return relation in slots() or bool(ended_slots(relation))
+
+
+def values_of(head: Sequence[Candidate], slot: AskedSlot, query: Query) -> list[frozenset[str]]:
+    """The words of values that were stated: of the slot, and the names in what answers best of all for the cross-encoder."""
+    stated = [
+        frozenset(plain_words(one.fact.object or ""))
+        for one in head
+        if one.fact is not None and slot.states(one.fact.subject, one.fact.relation)
+    ]
+    best = max(head, key=own_logit, default=None)
+    if best is None or best.fact is None or own_logit(best) < SURE_LOGIT or not _is_of_subject(best.fact, slot):
+        return stated
+    asked = {*plain_words(query.content), *plain_words(slot.subject), *plain_words(best.fact.speaker or "")}
+    named = [frozenset(plain_words(name)) for name in (*best.fact.entities, best.fact.object or "")]
+    return [*stated, *(words for words in named if words and not words & asked)]
 
 
 def _multiply_odds(candidate: Candidate, name: str, factor: float) -> None:
@@ -101,16 +206,23 @@ def tells(fact: Fact, slot: AskedSlot) -> bool:
         and slot.is_subject(fact.subject)
     ):
         return False
-    prefix = _SAID.match(fact.text)
-    body = fact.text[prefix.end() :] if prefix else fact.text
+    body = body_of(fact)
     return slot.is_told_by(body) and is_about(fact, body, slot)
 
 
-def tells_of_change(fact: Fact, slot: AskedSlot, values: Sequence[frozenset[str]]) -> bool:
-    """Whether the subject's own words say what became of a value of the slot ("we sold the Mazda and got a Volvo")."""
-    if not slot.is_subject(fact.speaker) or not (speaks_of_change(fact.text) or speaks_of_end(fact.text)):
+def tells_of_change(
+    fact: Fact, slot: AskedSlot, values: Sequence[frozenset[str]], *, is_near: bool = True
+) -> bool:
+    """Whether the subject's own words say what became of a value of the slot ("we sold the Mazda and got a Volvo").
+
+    That a value is over counts wherever it is said, another word of change only in a statement near to what is asked for.
+    """
+    if not slot.is_subject(fact.speaker):
         return False
-    words = frozenset(plain_words(fact.text))
+    body = body_of(fact)
+    if not (speaks_of_end(body) or (is_near and speaks_of_change(body))):
+        return False
+    words = frozenset(plain_words(body))
     return any(value and value <= words for value in values)
 
 
@@ -126,6 +238,9 @@ def is_about(fact: Fact, body: str, slot: AskedSlot) -> bool:
         return True
     names = normal_name(slot.subject).split()
     words = normal_name(body).split()
+    others = {normal_name(name).split()[0] for name in fact.entities if normal_name(name)} - set(names)
+    if words and words[0] in others and not slot.is_for_person and not _I.search(body):
+        return False
     if names and names[-1] in words and not _is_about_relative(body, slot):
         return True
     if normal_name(fact.speaker) != normal_name(slot.subject):
@@ -134,7 +249,6 @@ def is_about(fact: Fact, body: str, slot: AskedSlot) -> bool:
         return True
     if _is_about_relative(body, slot):
         return False
-    others = {normal_name(name).split()[0] for name in fact.entities if normal_name(name)}
     return (not fact.subject and (not words or words[0] not in others)) or (fact.subject or "").startswith(
         "the "
     )

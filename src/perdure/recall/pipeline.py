@@ -76,5 +76,5 @@ def _search_and_rank(run: RecallRun, question: ParsedQuestion) -> list[Candidate
         )
         pool = above_floors(recipe.scoring(pool, context), request.min_scores)
         run.read_facts(pool[:SLOT_DEPTH])
-        pool = prefer_answers(pool, question.slot, recipe.answers, SLOT_DEPTH)
-        return order_slots(pool, question.query, question.slot)
+        pool = prefer_answers(pool, question.query, question.slot, recipe.answers, SLOT_DEPTH)
+        return order_slots(pool, question.query, question.slot, run.where.as_of.valid)

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
+from perdure.text.kin import PERSONS
 from perdure.text.names import normal_name
 from perdure.text.relation_table import is_single_valued
 from perdure.text.slot_table import end_of, read_toml, slot_family, slots
@@ -104,6 +105,14 @@ class AskedSlot:
         last = self.subject.rpartition(" ")[2]
         articled = (f"the {self.subject}", f"the {owned}")
         return tuple(dict.fromkeys((self.subject, *articled, *([last] if last[:1].isupper() else []))))
+
+    @property
+    def is_for_person(self) -> bool:
+        """Whether the values are persons, of whom statements of the subject speak first ("Mia is my boss now")."""
+        relation = self.relations[0]
+        return relation.rpartition("_")[2] in PERSONS or (
+            relation in slots() and slots()[relation].value == "person"
+        )
 
     def is_subject(self, name: str | None) -> bool:
         """Whether a fact's subject is the one asked for: its name, or the name behind what it is ("Ann's sister Klara")."""
