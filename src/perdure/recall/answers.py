@@ -13,7 +13,7 @@ from math import exp, inf, log
 
 from perdure.domain.fact import Fact
 from perdure.domain.ranking import sigmoid
-from perdure.domain.recall import Candidate, Query
+from perdure.domain.recall import Candidate, Query, Stance
 from perdure.text.answer_kind import AnswerKind, asked_kind, may_hold
 from perdure.text.asked_slot import AskedSlot
 from perdure.text.assertion import speaks_of_change, speaks_of_end, speaks_of_new_value
@@ -25,13 +25,11 @@ from perdure.text.terms import plain_words
 from perdure.text.wordlist import word_set
 
 ALMOST_CERTAIN = 1.0 - 1e-12
-LEAST_LOGIT = -3.0
-"""Of the cross-encoder, for a statement that only its words make an answer."""
-HOPELESS = 6.0
-"""How far below the best statement of the subject such a statement may stand, for the cross-encoder."""
+HOPELESS = 5.0
+"""How far below the best statement of the subject one may stand for the cross-encoder that only its words make an answer."""
 CLOSE, CLOSE_LOGIT = 2.0, 2.0
 """How far below the best statement of the subject another one answers as well, and from which logit on."""
-CHANGED, CHANGED_LOGIT = 4.5, 0.0
+CHANGED, CHANGED_LOGIT = 5.0, 0.0
 """The same, of a statement in words of change."""
 AROUND = 4.0
 """How much of the logit that a statement owes to what was said around it is taken back, at most."""
@@ -39,6 +37,11 @@ SURE_LOGIT = 4.0
 """From which on the names in a statement are taken for values."""
 FIRST_PLACES = 8
 """Where the cross-encoder read nothing, how far down such a statement may stand."""
+_LEFT = re.compile(
+    r"\b(?:left|leaves|leaving|on leave|resign\w*|goodbye|is done|are done|finished|no more|instead of|rather than)\b",
+    re.IGNORECASE,
+)
+"""Words of an end beside those that close a value."""
 _NEAR_SLOTS = (
     word_set("works_at works_as works_hours works_from"),
     word_set("lives_in address lives_with rent"),
@@ -60,6 +63,8 @@ _OWN_VIEW = re.compile(r"\b(?:I|my|me|mine|we|our|us)\b|\bI'", re.IGNORECASE)
 class AnswerPreference:
     """Factors on the odds of candidates, where a question asks for a slot."""
 
+    stated: float = 1.0
+    """Of a statement that was read as the slot."""
     told: float = 1.0
     """Of a statement that tells the slot in its words."""
     named: float = 1.0
@@ -83,9 +88,10 @@ def prefer_answers(
     if slot is None or preference is None:
         return list(pool)
     head = [candidate for candidate in pool[:depth] if candidate.fact is not None]
-    is_stated = any(candidate.states_slot for candidate in head)
+    stated = [one for one in head if one.fact is not None and states_value(one.fact, slot)]
     kind = asked_kind(query.text, slot.relations[0])
     best = max((own_logit(one) for one in head if _is_of_subject(one.fact, slot)), default=-inf)
+    nearest = min([best - HOPELESS, *(own_logit(one) - 1.0 for one in stated if one.logits)])
     values = values_of(head, slot, query)
     was_read = any(candidate.logits for candidate in head)
     for place, candidate in enumerate(head):
@@ -98,48 +104,56 @@ def prefer_answers(
                 _multiply_odds(candidate, "around", exp(-0.7 * excess))
         if slot.states(fact.subject, fact.relation):
             candidate.answers = True
+            if states_value(fact, slot):
+                _multiply_odds(candidate, "slot", preference.stated)
         elif is_asked(fact.text) or is_supposed(fact.text):
             _multiply_odds(candidate, "asserted", preference.supposed)
         elif (
             fact.relation in slot.relations
             and _is_name(fact.subject)
-            and (is_stated or _is_name(slot.subject))
+            and (any(one.states_slot for one in head) or _is_name(slot.subject))
         ):
             _multiply_odds(candidate, "slot", preference.of_another)
-        elif tells_of_change(fact, slot, values, is_near=own_logit(candidate) >= best - HOPELESS):
+        elif tells_of_change(fact, slot, values, is_near=own_logit(candidate) >= nearest):
             candidate.answers = True
             _multiply_odds(candidate, "slot", preference.named if slot.is_open else preference.told)
         elif not holds_kind(fact, kind, slot):
             _multiply_odds(candidate, "value", preference.no_value)
         elif tells(fact, slot):
-            candidate.answers = (
-                own_logit(candidate) >= min(LEAST_LOGIT, best - HOPELESS) if was_read else place < FIRST_PLACES
-            )
+            candidate.answers = own_logit(candidate) >= nearest if was_read else place < FIRST_PLACES
             if candidate.answers or not candidate.logits:
                 _multiply_odds(candidate, "slot", preference.named if slot.is_open else preference.told)
         else:
             candidate.answers = was_read and answers_as_well(
-                candidate, fact, slot, best, is_stated=is_stated
+                candidate, fact, slot, best, is_stated=bool(stated), is_now=query.stance is Stance.NOW
             )
     return sorted(pool, key=lambda candidate: (-candidate.score, candidate.fact_id))
 
 
 def answers_as_well(
-    candidate: Candidate, fact: Fact, slot: AskedSlot, best: float, *, is_stated: bool
+    candidate: Candidate, fact: Fact, slot: AskedSlot, best: float, *, is_stated: bool, is_now: bool
 ) -> bool:
     """Whether a statement of the subject answers nearly as well as the best for the cross-encoder; in words of change, not much worse.
 
     Where a value was read as the slot (`is_stated`), only words of change make another statement one more.
     """
     logit = own_logit(candidate)
-    if states_other_slot(fact, slot):
+    if not slot.is_open and states_other_slot(fact, slot):
         return False
     if not is_stated and logit >= max(best - CLOSE, CLOSE_LOGIT):
         return _is_of_subject(fact, slot)
-    if logit < max(best - CHANGED, CHANGED_LOGIT):
+    if not is_now or logit < max(best - CHANGED, CHANGED_LOGIT):
         return False
-    changes = speaks_of_new_value(fact.text) or speaks_of_end(fact.text)
-    return changes and _is_of_subject(fact, slot)
+    return (speaks_of_new_value(fact.text) or _is_over(fact.text)) and _is_of_subject(fact, slot)
+
+
+def _is_over(text: str) -> bool:
+    return speaks_of_end(text) or _LEFT.search(text) is not None
+
+
+def states_value(fact: Fact, slot: AskedSlot) -> bool:
+    """Whether a fact was read as a value of the slot, not as the end of one."""
+    return slot.states(fact.subject, fact.relation) and not ended_slots(fact.relation or "")
 
 
 def own_logit(candidate: Candidate) -> float:
@@ -167,7 +181,9 @@ def holds_kind(fact: Fact, kind: AnswerKind, slot: AskedSlot) -> bool:
 def states_other_slot(fact: Fact, slot: AskedSlot) -> bool:
     """Whether a fact was read as another slot than the asked one."""
     relation = fact.relation or ""
-    if relation in (*slot.relations, *slot.also) or any(relation in kin and slot.relations[0] in kin for kin in _NEAR_SLOTS):
+    if relation in (*slot.relations, *slot.also) or any(
+        relation in kin and slot.relations[0] in kin for kin in _NEAR_SLOTS
+    ):
         return False
     return relation in slots() or bool(ended_slots(relation))
 
@@ -180,7 +196,12 @@ def values_of(head: Sequence[Candidate], slot: AskedSlot, query: Query) -> list[
         if one.fact is not None and slot.states(one.fact.subject, one.fact.relation)
     ]
     best = max(head, key=own_logit, default=None)
-    if best is None or best.fact is None or own_logit(best) < SURE_LOGIT or not _is_of_subject(best.fact, slot):
+    if (
+        best is None
+        or best.fact is None
+        or own_logit(best) < SURE_LOGIT
+        or not _is_of_subject(best.fact, slot)
+    ):
         return stated
     asked = {*plain_words(query.content), *plain_words(slot.subject), *plain_words(best.fact.speaker or "")}
     named = [frozenset(plain_words(name)) for name in (*best.fact.entities, best.fact.object or "")]
@@ -220,7 +241,7 @@ def tells_of_change(
     if not slot.is_subject(fact.speaker):
         return False
     body = body_of(fact)
-    if not (speaks_of_end(body) or (is_near and speaks_of_change(body))):
+    if not (_is_over(body) or (is_near and speaks_of_change(body))):
         return False
     words = frozenset(plain_words(body))
     return any(value and value <= words for value in values)
@@ -238,6 +259,9 @@ def is_about(fact: Fact, body: str, slot: AskedSlot) -> bool:
         return True
     names = normal_name(slot.subject).split()
     words = normal_name(body).split()
+    owner, _, owned = slot.subject.rpartition("'s ")
+    if owner and set(plain_words(owned)) & set(plain_words(body)):
+        return True
     others = {normal_name(name).split()[0] for name in fact.entities if normal_name(name)} - set(names)
     if words and words[0] in others and not slot.is_for_person and not _I.search(body):
         return False

@@ -67,7 +67,7 @@ def _search_and_rank(run: RecallRun, question: ParsedQuestion) -> list[Candidate
     with trace.stage("fuse"):
         pool = run.read_ranking_fields(recipe.fusion(hits, run.components.pool or recipe.pool))
     with trace.stage("rerank"):
-        pool = rerank(run, question.query, pool)
+        pool = rerank(run, question.query, pool, question.slot)
     with trace.stage("score"):
         if recipe.scoring.reads_facts:
             run.read_facts(pool)

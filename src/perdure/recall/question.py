@@ -37,7 +37,8 @@ _TIME_CLAUSE = re.compile(
     r"\s+(?:before|prior to|until|at the time|back then|back when)\b.*?(?=[?.!]*$)", re.IGNORECASE
 )
 _DANGLING = re.compile(
-    r"\s+(?:in|on|at|during|around|since|until|by|this|last|the beginning of|the end of)\s*$", re.IGNORECASE
+    r"(?:\s+(?:in|on|at|over|during|around|since|until|by|from|through(?:out)?|back))*(?:\s+(?:this|last|the|of|start|beginning|end|middle|early|late|mid))*\s*$",
+    re.IGNORECASE,
 )
 _TIME_WORDS = re.compile(
     r"\b(?:use[d]? to|previous(?:ly)?|former(?:ly)?|old|originally|earlier)\s", re.IGNORECASE

@@ -215,7 +215,11 @@ def _standing(
         return ()
     begun, end = _begun(fact), fact.valid_to
     moment = at or query.asked_at
-    over = end is not None and end <= moment if at is not None else end is not None and (fact.is_ended or end <= moment)
+    over = (
+        end is not None and end <= moment
+        if at is not None
+        else end is not None and (fact.is_ended or end <= moment)
+    )
     if query.stance is Stance.NOW:
         if asked is None:
             return not over, float(fact.trust), _is_own_word(fact), _seconds(begun), fact.ordinal

@@ -60,7 +60,9 @@ def _said_in(run: RecallRun, window: Window, happened: Iterable[Fact]) -> list[F
         window.start and window.start - TOLD_AROUND,
         window.end and window.end + TOLD_AROUND,
     )
-    documents = frozenset(fact.document_id for fact in happened if fact.document_id and _is_said(fact, window))
+    documents = frozenset(
+        fact.document_id for fact in happened if fact.document_id and _is_said(fact, window)
+    )
     facts = {
         fact.id: fact
         for selection in (

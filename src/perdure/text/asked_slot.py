@@ -62,15 +62,19 @@ _STILL = re.compile(
 )
 _EITHER = re.compile(
     r"\b(?:do|does|is|are) (?P<who>(?:the )?[\w.&’'-]+(?: [\w.&’'-]+){0,3}?) (?:(?:now|currently|usually|rather) )*"
-    r"(?:prefer|like|use|want|drink|eat|take|drive|have|on|in|at|a|an) (?P<what>[^?]{2,40} or [^?]{2,40})",
+    r"(?:(?:prefer|like|use|want|drink|eat|take|drive|have|on|in|at|a|an) |\w+(?: \w+)?, )(?P<what>[^?]{2,40} or [^?]{2,40})",
     re.IGNORECASE,
+)
+_WHICH = re.compile(
+    r"(?:what|which)(?: kind of| sort of| type of)? (?!is\b|are\b|do\b|does\b)(\w+)", re.IGNORECASE
 )
 _PRONOUNS = word_set(
     "i me my mine we us our you your he him his she her they them their it its this that there who what"
 )
 _STATES = word_set(
     "use uses using used run runs running have has having own owns play plays playing drink drinks drinking prefer prefers like likes support supports "
-    "wear wears read reads reading watch watches watching learn learning study studying drive go goes belong attend follow on in with at"
+    "wear wears read reads reading watch watches watching learn learning study studying drive drives driving go goes going do doing belong attend attends attending follow follows "
+    "take takes taking practise practising visit on in with at"
 )
 """Verbs of what lasts: what somebody did once fills no slot."""
 _PLAIN_VERBS = word_set(
@@ -135,6 +139,7 @@ class _AskedRow:
     asks: tuple[re.Pattern[str], ...]
     states: re.Pattern[str] | None
     one: bool
+    several: bool
 
 
 def read_asked_slot(question: str) -> AskedSlot | None:
@@ -149,7 +154,7 @@ def _read(question: str) -> AskedSlot | None:
         for pattern in row.asks:
             match = pattern.search(plain)
             if match is not None and not (row.relations[0] == "date" and _names_slot(match["who"])):
-                return _slot(match["who"], row)
+                return _slot(match["who"], row, one=row.one or (row.several and _asks_for_one(match[0])))
     owned = _OWNED.search(plain) or _OF.search(plain) or _PAID.search(plain) or _DONE_TO.search(plain)
     if owned is not None:
         return _attribute(owned["who"], owned["noun"])
@@ -160,8 +165,15 @@ def _read(question: str) -> AskedSlot | None:
     return _activity(activity["who"], activity["what"]) if activity is not None else None
 
 
-def _slot(who: str, row: _AskedRow) -> AskedSlot:
-    return AskedSlot(_ARTICLE.sub("", who), _family(row.relations), row.also, row.states, row.one)
+def _slot(who: str, row: _AskedRow, *, one: bool | None = None) -> AskedSlot:
+    single = row.one if one is None else one
+    return AskedSlot(_ARTICLE.sub("", who), _family(row.relations), row.also, row.states, single)
+
+
+def _asks_for_one(question: str) -> bool:
+    """Whether a question asks for one of what there may be several of ("which instrument", not "which instruments")."""
+    noun = _WHICH.match(question)
+    return noun is not None and not noun[1].lower().endswith("s")
 
 
 def _attribute(who: str, noun: str) -> AskedSlot:
@@ -237,6 +249,7 @@ def _rows() -> tuple[_AskedRow, ...]:
             asks=tuple(_pattern(rf"(?:{ask})(?!\w)") for ask in row["asks"]),
             states=_pattern("|".join(f"(?:{state})" for state in row["states"])) if row["states"] else None,
             one=not (row.get("several", False) or row.get("event", False)),
+            several=row.get("several", False),
         )
         for row in read_toml("slots/questions.toml").values()
     )

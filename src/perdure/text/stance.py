@@ -65,7 +65,7 @@ _PRESENT = _words(
 _PAST = _words(
     r"use[d]? to(?! be able)", r"previous(?:ly)?", r"former(?:ly)?", r"ex(?=-| |\?)", r"ex-\w+", r"prior (?!to)", r"one-time", r"erstwhile",
     r"(?:my|your|his|her|our|their|the|whose|\w+'s) old(?!e)", r"back then", r"back when", r"in the past", r"at (?:that|the) time",
-    r"no longer", r"earlier", r"once(?= (?:live|work|own|ha[dv]|was|were|drove|date))", r"beforehand", r"until recently",
+    r"no longer", r"earlier", r"once(?= (?:live|work|own|ha[dv]|was|were|drove|date))", r"beforehand", r"until recently", r"before(?=\s*[?.!]*$)",
     r"früher\w*", r"vorher(?:ig\w*)?", r"ehemalig\w*", r"damals", r"damalig\w*", r"zuvor", r"vorig\w*", r"einst(?:ig\w*)?", r"bisherig\w*",
     r"(?:mein|dein|sein|ihr|unser|euer|der|die|das)\w{0,2} alte\w?", r"ex-?freund(?:in)?", r"nicht mehr",
     r"antes", r"anterior(?:es|mente)?", r"sol[íi]a\w*", r"antiguamente", r"antigu[oa]s?", r"entonces", r"previ[oa]s?", r"ya no", r"en el pasado",
