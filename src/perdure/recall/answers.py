@@ -19,7 +19,7 @@ from perdure.text.asked_slot import AskedSlot
 from perdure.text.assertion import speaks_of_change, speaks_of_end, speaks_of_new_value
 from perdure.text.kin import PERSONS
 from perdure.text.names import normal_name
-from perdure.text.slot_table import ended_slots, slots
+from perdure.text.slot_table import ended_slots, past_relations, slots
 from perdure.text.supposition import is_asked, is_supposed
 from perdure.text.terms import plain_words
 from perdure.text.wordlist import word_set
@@ -75,6 +75,8 @@ class AnswerPreference:
     """Of one that holds no value of the kind that is asked for."""
     supposed: float = 1.0
     """Of what asserts nothing."""
+    too_late: float = 1.0
+    """Of what began after the time that is asked for."""
 
 
 def prefer_answers(
@@ -91,7 +93,7 @@ def prefer_answers(
     stated = [one for one in head if one.fact is not None and states_value(one.fact, slot)]
     kind = asked_kind(query.text, slot.relations[0])
     best = max((own_logit(one) for one in head if _is_of_subject(one.fact, slot)), default=-inf)
-    nearest = min([best - HOPELESS, *(own_logit(one) - 1.0 for one in stated if one.logits)])
+    nearest = min(best - HOPELESS, max((own_logit(one) - 1.0 for one in stated if one.logits), default=inf))
     values = values_of(head, slot, query)
     was_read = any(candidate.logits for candidate in head)
     for place, candidate in enumerate(head):
@@ -102,6 +104,8 @@ def prefer_answers(
             excess = max(candidate.logits) - max(candidate.own_logit, max(candidate.logits) - AROUND)
             if excess > 0.0:
                 _multiply_odds(candidate, "around", exp(-0.7 * excess))
+        if begins_after(fact, query):
+            _multiply_odds(candidate, "late", preference.too_late)
         if slot.states(fact.subject, fact.relation):
             candidate.answers = True
             if states_value(fact, slot):
@@ -154,6 +158,15 @@ def _is_over(text: str) -> bool:
 def states_value(fact: Fact, slot: AskedSlot) -> bool:
     """Whether a fact was read as a value of the slot, not as the end of one."""
     return slot.states(fact.subject, fact.relation) and not ended_slots(fact.relation or "")
+
+
+def begins_after(fact: Fact, query: Query) -> bool:
+    """Whether a statement is of a time after the one that the question asks for."""
+    end = query.window.end if query.window is not None else None
+    if query.stance is not Stance.PAST or end is None or end >= query.asked_at:
+        return False
+    begun = fact.valid_from or fact.dated
+    return begun is not None and begun >= end and fact.relation not in past_relations()
 
 
 def own_logit(candidate: Candidate) -> float:

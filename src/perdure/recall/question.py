@@ -82,6 +82,8 @@ def parse_question(run: RecallRun) -> ParsedQuestion:
     # Facts of a user without a name are told apart by what they say, not by "the user", which most of them hold.
     content = without_asking(request.query if asker == THE_USER else told)
     slot = read_asked_slot(told)
+    if slot is not None and slot.one and asked.plainly_past:
+        asked = replace(asked, stance=Stance.PAST)
     vector, entities = _embed_and_find_entities(run, content, [told, *request.hints.entities])
     query = Query(
         text=request.query,

@@ -21,6 +21,8 @@ class TimeAsked:
     """What came afterwards, as worded ("before Lisbon")."""
     earliest: bool = False
     """Whether the first value is asked for ("originally")."""
+    plainly_past: bool = False
+    """Whether nothing but the tense speaks of the past ("Who was Ann married to?")."""
 
 
 def read_stance(question: str, *, past_window: bool = False) -> TimeAsked:
@@ -40,8 +42,9 @@ def read_stance(question: str, *, past_window: bool = False) -> TimeAsked:
         stance = Stance.ANY
     else:
         stance = Stance.NOW
+    plainly_past = stance is Stance.ANY and _ANY.search(question) is None
     named = before["event"].strip() if before is not None and stance is Stance.PAST else ""
-    return TimeAsked(stance, named, earliest and stance is not Stance.NOW)
+    return TimeAsked(stance, named, earliest and stance is not Stance.NOW, plainly_past)
 
 
 def _words(*patterns: str) -> re.Pattern[str]:
