@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from perdure.domain.fact import Fact
 from perdure.domain.filter import Filter
@@ -19,8 +19,8 @@ from perdure.text.terms import plain_words
 
 MOST_FACTS = 2_000
 """Facts that are looked at for a window."""
-TOLD_AROUND = timedelta(days=31)
-"""How far from the window what was said in it may have happened, unless its conversation has a fact of the window."""
+DATED_ELSEWHERE = 500
+"""Facts dated before and after the window, among which those are looked for that were said in it."""
 _LEAST_WORDS = 3
 _START_OF_TIME = datetime.min.replace(tzinfo=UTC)
 
@@ -32,7 +32,8 @@ def window_facts(run: RecallRun, query: Query) -> list[Candidate]:
     said in it.
     """
     window = query.window or Window()
-    happened = _listed(run, Selection(where=replace(run.where, during=window), order=Order.EARLIEST_DATED))
+    during = Selection(where=replace(run.where, during=window), order=Order.EARLIEST_DATED, limit=MOST_FACTS)
+    happened = run.reading.browse(during).facts
     said = _said_in(run, window, happened)
     first = said if query.asks_for_told else happened
     chosen = {fact.id for fact in first}
@@ -55,23 +56,25 @@ def importance(fact: Fact) -> int:
 
 
 def _said_in(run: RecallRun, window: Window, happened: Iterable[Fact]) -> list[Fact]:
-    """What was said in the window, whenever it happened: in its conversations, and of about the same time."""
-    around = Window(
-        window.start and window.start - TOLD_AROUND,
-        window.end and window.end + TOLD_AROUND,
-    )
+    """What was said in the window, whenever it happened: in its conversations, and what is dated before and after it, the nearest first."""
     documents = frozenset(
         fact.document_id for fact in happened if fact.document_id and _is_said(fact, window)
     )
-    facts = {
-        fact.id: fact
-        for selection in (
-            Selection(where=run.where, dated=around, order=Order.EARLIEST_DATED),
-            Selection(where=_of_documents(run.where, documents), order=Order.EARLIEST_DATED),
+    selections = [
+        Selection(where=_of_documents(run.where, documents), order=Order.EARLIEST_DATED, limit=MOST_FACTS)
+    ]
+    if window.start is not None:
+        before = Window(None, window.start)
+        selections.append(
+            Selection(where=run.where, dated=before, order=Order.LATEST_DATED, limit=DATED_ELSEWHERE)
         )
-        for fact in _listed(run, selection)
-        if _is_said(fact, window)
-    }
+    if window.end is not None:
+        after = Window(window.end, None)
+        selections.append(
+            Selection(where=run.where, dated=after, order=Order.EARLIEST_DATED, limit=DATED_ELSEWHERE)
+        )
+    listed = (fact for selection in selections for fact in run.reading.browse(selection).facts)
+    facts = {fact.id: fact for fact in (*happened, *listed) if _is_said(fact, window)}
     return list(facts.values())
 
 
@@ -82,10 +85,6 @@ def _of_documents(where: Filter, documents: frozenset[str]) -> Filter:
 
 def _is_said(fact: Fact, window: Window) -> bool:
     return window.overlaps(fact.mentioned_at, fact.mentioned_at)
-
-
-def _listed(run: RecallRun, selection: Selection) -> Sequence[Fact]:
-    return run.reading.browse(replace(selection, limit=MOST_FACTS)).facts
 
 
 def _fitting_first(run: RecallRun, facts: Sequence[Fact], query: Query) -> list[Fact]:
