@@ -7,7 +7,7 @@ assert anything (a question, a supposition, a plan, fiction) loses. Both are fac
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import exp, inf, log
 
@@ -49,6 +49,13 @@ _NEAR_SLOTS = (
     word_set("plays practises learns uses_band"),
 )
 """Slots of which one statement often tells several."""
+_SAME_KIN = tuple(
+    map(
+        word_set,
+        ("mother mum mom mama", "father dad papa", "kids children kid child twins", "grandmother grandma gran nan",
+         "grandfather grandpa grandad", "husband hubby", "parents folks"),
+    )
+)  # fmt: skip
 _SAID = re.compile(r"^(?:Asked (?:by \S+ )?\".*?\", )?(?P<name>.{1,40}?) said: ")
 _SAID_WITHIN = re.compile(r"(?P<stop>[.!?][\"”]? )[^\".!?]{1,40}? said: (?=[\"“])")
 _RELATIVE = re.compile(
@@ -90,9 +97,10 @@ def prefer_answers(
     if slot is None or preference is None:
         return list(pool)
     head = [candidate for candidate in pool[:depth] if candidate.fact is not None]
-    stated = [one for one in head if one.fact is not None and states_value(one.fact, slot)]
+    timely = [one for one in head if one.fact is not None and not begins_after(one.fact, query)]
+    stated = [one for one in timely if one.fact is not None and states_value(one.fact, slot)]
     kind = asked_kind(query.text, slot.relations[0])
-    best = max((own_logit(one) for one in head if _is_of_subject(one.fact, slot)), default=-inf)
+    best = max((own_logit(one) for one in timely if _is_of_subject(one.fact, slot)), default=-inf)
     nearest = min(best - HOPELESS, max((own_logit(one) - 1.0 for one in stated if one.logits), default=inf))
     values = values_of(head, slot, query)
     was_read = any(candidate.logits for candidate in head)
@@ -106,10 +114,15 @@ def prefer_answers(
                 _multiply_odds(candidate, "around", exp(-0.7 * excess))
         if begins_after(fact, query):
             _multiply_odds(candidate, "late", preference.too_late)
-        if slot.states(fact.subject, fact.relation):
+            candidate.answers = slot.states(fact.subject, fact.relation) or tells(fact, slot)
+        elif slot.states(fact.subject, fact.relation):
             candidate.answers = True
             if states_value(fact, slot):
                 _multiply_odds(candidate, "slot", preference.stated)
+        elif candidate.states_slot:
+            # It took the place of a value of the slot, whatever it was read as.
+            candidate.answers = True
+            _multiply_odds(candidate, "slot", preference.told)
         elif is_asked(fact.text) or is_supposed(fact.text):
             _multiply_odds(candidate, "asserted", preference.supposed)
         elif (
@@ -121,34 +134,52 @@ def prefer_answers(
         elif tells_of_change(fact, slot, values, is_near=own_logit(candidate) >= nearest):
             candidate.answers = True
             _multiply_odds(candidate, "slot", preference.named if slot.is_open else preference.told)
-        elif not holds_kind(fact, kind, slot):
-            _multiply_odds(candidate, "value", preference.no_value)
-        elif tells(fact, slot):
+        elif holds_kind(fact, kind, slot) and tells(fact, slot):
             candidate.answers = own_logit(candidate) >= nearest if was_read else place < FIRST_PLACES
             if candidate.answers or not candidate.logits:
                 _multiply_odds(candidate, "slot", preference.named if slot.is_open else preference.told)
         else:
-            candidate.answers = was_read and answers_as_well(
-                candidate, fact, slot, best, is_stated=bool(stated), is_now=query.stance is Stance.NOW
-            )
+            candidate.answers = was_read and answers_as_well(candidate, slot, query, best, stated)
+            if not candidate.answers and not holds_kind(fact, kind, slot):
+                _multiply_odds(candidate, "value", preference.no_value)
+            elif not candidate.answers and speaks_of_another(fact, slot):
+                _multiply_odds(candidate, "slot", preference.of_another)
     return sorted(pool, key=lambda candidate: (-candidate.score, candidate.fact_id))
 
 
 def answers_as_well(
-    candidate: Candidate, fact: Fact, slot: AskedSlot, best: float, *, is_stated: bool, is_now: bool
+    candidate: Candidate, slot: AskedSlot, query: Query, best: float, stated: Sequence[Candidate]
 ) -> bool:
     """Whether a statement of the subject answers nearly as well as the best for the cross-encoder; in words of change, not much worse.
 
-    Where a value was read as the slot (`is_stated`), only words of change make another statement one more.
+    Where a value was read as the slot, a statement without words of change must be sure, and later.
     """
-    logit = own_logit(candidate)
-    if not slot.is_open and states_other_slot(fact, slot):
+    fact, logit = candidate.fact, own_logit(candidate)
+    if fact is None or (not slot.is_open and states_other_slot(fact, slot)) or not _is_of_subject(fact, slot):
         return False
-    if not is_stated and logit >= max(best - CLOSE, CLOSE_LOGIT):
-        return _is_of_subject(fact, slot)
-    if not is_now or logit < max(best - CHANGED, CHANGED_LOGIT):
+    if logit >= max(best - CLOSE, SURE_LOGIT if stated else CLOSE_LOGIT):
+        return all(_is_later(fact, one.fact) for one in stated)
+    if query.stance is not Stance.NOW or logit < max(best - CHANGED, CHANGED_LOGIT):
         return False
-    return (speaks_of_new_value(fact.text) or _is_over(fact.text)) and _is_of_subject(fact, slot)
+    return speaks_of_new_value(fact.text) or _is_over(fact.text)
+
+
+def _is_later(fact: Fact, other: Fact | None) -> bool:
+    begun, earlier = (
+        one and (one.valid_from or one.mentioned_at or one.recorded_at) for one in (fact, other)
+    )
+    return begun is not None and earlier is not None and begun > earlier
+
+
+def speaks_of_another(fact: Fact, slot: AskedSlot) -> bool:
+    """Whether a statement begins with somebody else's name and does not mention the subject, who did not say it."""
+    if slot.is_for_person or slot.is_subject(fact.speaker) or slot.is_subject(fact.subject):
+        return False
+    words = normal_name(body_of(fact)).split()
+    names = {
+        normal_name(name).split()[0] for name in (*fact.entities, fact.speaker or "") if normal_name(name)
+    }
+    return bool(words) and words[0] in names and not set(words) & set(normal_name(slot.subject).split())
 
 
 def _is_over(text: str) -> bool:
@@ -251,13 +282,19 @@ def tells_of_change(
 
     That a value is over counts wherever it is said, another word of change only in a statement near to what is asked for.
     """
-    if not slot.is_subject(fact.speaker):
+    if not slot.is_subject(fact.speaker) and not slot.is_of_thing:
         return False
     body = body_of(fact)
     if not (_is_over(body) or (is_near and speaks_of_change(body))):
         return False
     words = frozenset(plain_words(body))
     return any(value and value <= words for value in values)
+
+
+def _with_synonyms(words: Iterable[str]) -> set[str]:
+    """The words, with the others for the same relatives ("mum" beside "mother")."""
+    own = set(words)
+    return own.union(*(kin for kin in _SAME_KIN if kin & own))
 
 
 def _is_about_relative(body: str, slot: AskedSlot) -> bool:
@@ -273,7 +310,10 @@ def is_about(fact: Fact, body: str, slot: AskedSlot) -> bool:
     names = normal_name(slot.subject).split()
     words = normal_name(body).split()
     owner, _, owned = slot.subject.rpartition("'s ")
-    if owner and set(plain_words(owned)) & set(plain_words(body)):
+    said = set(plain_words(body))
+    if owner and said & _with_synonyms(plain_words(owned)):
+        return True
+    if slot.is_open and slot.is_subject(fact.speaker) and said & set(slot.relations[0].split("_")):
         return True
     others = {normal_name(name).split()[0] for name in fact.entities if normal_name(name)} - set(names)
     if words and words[0] in others and not slot.is_for_person and not _I.search(body):

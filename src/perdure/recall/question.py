@@ -22,10 +22,10 @@ from perdure.recall.components import RecallRun
 from perdure.recall.fuse import fuse_by_reciprocal_rank
 from perdure.recall.relatives import named_relative
 from perdure.text.asked_slot import AskedSlot, read_asked_slot
-from perdure.text.asking import without_asking
+from perdure.text.asking import as_question, without_asking
 from perdure.text.names import entity_keys, normal_name
 from perdure.text.only_time import read_only_time
-from perdure.text.stance import read_stance
+from perdure.text.stance import is_past_tense, read_stance
 from perdure.text.terms import index_terms, plain_words
 from perdure.text.third_person import in_third_person
 
@@ -33,6 +33,8 @@ MAX_NAME_WORDS = 5
 ANCHOR_DEPTH = 20
 """Hits per channel when the event is looked for that bounds a window."""
 ANCHOR_FACTS = 3
+_SEASON = 100.0
+"""Days of the longest window that may be of another year than it was read."""
 _TIME_CLAUSE = re.compile(
     r"\s+(?:before|prior to|until|at the time|back then|back when)\b.*?(?=[?.!]*$)", re.IGNORECASE
 )
@@ -71,13 +73,16 @@ def parse_question(run: RecallRun) -> ParsedQuestion:
     asked_at = request.asked_at or run.components.clock()
     times = _time_spans(request.query, asked_at)
     window = request.hints.window or (times[0].window if times else None)
+    if window is not None and request.hints.window is None and is_past_tense(request.query):
+        window = _before(window, asked_at)
     asked = read_stance(request.query, past_window=_is_over(window, asked_at))
     only_time = read_only_time(request.query, [(time.start, time.end) for time in times])
     if only_time is not None and window is not None:
         return _only_time(run, asked_at, window, told=only_time.told)
     run = replace(run, where=admitting(run.where, asked.stance))
     asker = asker_of(run.reading, request.query, request.asker)
-    told = request.query if asker is None else in_third_person(request.query, asker)
+    question = as_question(request.query)
+    told = question if asker is None else in_third_person(question, asker)
     told = named_relative(run.reading, replace(run.where, include_ended=True), told)
     # Facts of a user without a name are told apart by what they say, not by "the user", which most of them hold.
     content = without_asking(request.query if asker == THE_USER else told)
@@ -121,6 +126,17 @@ def admitting(where: Filter, stance: Stance) -> Filter:
     return (
         where if stance is Stance.NOW or where.as_of.valid is not None else replace(where, include_ended=True)
     )
+
+
+def _before(window: Window, now: datetime) -> Window:
+    """A window ahead as that of the year before: a question in the past tense asks for no time to come."""
+    if window.start is None or window.end is None or window.start <= now or (window.days or 0.0) > _SEASON:
+        return window
+    return Window(_year_before(window.start), _year_before(window.end))
+
+
+def _year_before(moment: datetime) -> datetime:
+    return moment.replace(year=moment.year - 1, day=min(moment.day, 28) if moment.month == 2 else moment.day)
 
 
 def _is_over(window: Window | None, now: datetime) -> bool:

@@ -80,6 +80,11 @@ _STATES = word_set(
 _PLAIN_VERBS = word_set(
     "go goes going do does doing have has play plays use uses like likes get gets take takes work works live lives"
 )
+_OF_THINGS = ("uses_", "date", "time", "value", "owner", "location", "status")
+_TRAILING = re.compile(
+    r" (?:due|planned|scheduled|supposed|set|happening|taking place|again|exactly|called|hosted|based)$",
+    re.IGNORECASE,
+)
 _QUALIFIER = re.compile(
     r"^(?:new|old|current|present|previous|former|last|latest|first|next|own|actual|exact)\s+", re.IGNORECASE
 )
@@ -109,6 +114,11 @@ class AskedSlot:
         last = self.subject.rpartition(" ")[2]
         articled = (f"the {self.subject}", f"the {owned}")
         return tuple(dict.fromkeys((self.subject, *articled, *([last] if last[:1].isupper() else []))))
+
+    @property
+    def is_of_thing(self) -> bool:
+        """Whether the subject is a thing ("the launch"), or may be one, of which anybody speaks."""
+        return self.relations[0].startswith(_OF_THINGS) or not self.subject[:1].isupper()
 
     @property
     def is_for_person(self) -> bool:
@@ -167,7 +177,9 @@ def _read(question: str) -> AskedSlot | None:
 
 def _slot(who: str, row: _AskedRow, *, one: bool | None = None) -> AskedSlot:
     single = row.one if one is None else one
-    return AskedSlot(_ARTICLE.sub("", who), _family(row.relations), row.also, row.states, single)
+    return AskedSlot(
+        _TRAILING.sub("", _ARTICLE.sub("", who)), _family(row.relations), row.also, row.states, single
+    )
 
 
 def _asks_for_one(question: str) -> bool:

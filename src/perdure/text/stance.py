@@ -47,6 +47,11 @@ def read_stance(question: str, *, past_window: bool = False) -> TimeAsked:
     return TimeAsked(stance, named, earliest and stance is not Stance.NOW, plainly_past)
 
 
+def is_past_tense(question: str) -> bool:
+    """Whether a question is in the past tense and asks for nothing ahead."""
+    return _PAST_TENSE.search(question) is not None and _AHEAD.search(question) is None
+
+
 def _words(*patterns: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w'-])(?:{'|'.join(patterns)})(?!\w)", re.IGNORECASE)
 
