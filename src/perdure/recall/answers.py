@@ -114,7 +114,9 @@ def prefer_answers(
                 _multiply_odds(candidate, "around", exp(-0.7 * excess))
         if begins_after(fact, query):
             _multiply_odds(candidate, "late", preference.too_late)
-            candidate.answers = slot.states(fact.subject, fact.relation) or tells(fact, slot)
+            candidate.answers = slot.states(fact.subject, fact.relation) or (
+                tells(fact, slot) and not is_supposed(fact.text)
+            )
         elif slot.states(fact.subject, fact.relation):
             candidate.answers = True
             if states_value(fact, slot):
@@ -287,7 +289,7 @@ def tells_of_change(
     body = body_of(fact)
     if not (_is_over(body) or (is_near and speaks_of_change(body))):
         return False
-    words = frozenset(plain_words(body))
+    words = frozenset(plain_words(body)) - frozenset(plain_words(fact.speaker or ""))
     return any(value and value <= words for value in values)
 
 

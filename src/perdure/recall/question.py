@@ -35,6 +35,8 @@ ANCHOR_DEPTH = 20
 ANCHOR_FACTS = 3
 _SEASON = 100.0
 """Days of the longest window that may be of another year than it was read."""
+_NAMED_BESIDE = re.compile(r"\b(?:at|in|with|for|on|from) (?:the )?(?-i:[A-ZÀ-ÖØ-Þ])")
+"""Something that tells which value of the past is meant ("my boss at Vattra")."""
 _TIME_CLAUSE = re.compile(
     r"\s+(?:before|prior to|until|at the time|back then|back when)\b.*?(?=[?.!]*$)", re.IGNORECASE
 )
@@ -87,7 +89,7 @@ def parse_question(run: RecallRun) -> ParsedQuestion:
     # Facts of a user without a name are told apart by what they say, not by "the user", which most of them hold.
     content = without_asking(request.query if asker == THE_USER else told)
     slot = read_asked_slot(told)
-    if slot is not None and slot.one and asked.plainly_past:
+    if slot is not None and slot.one and asked.plainly_past and not _NAMED_BESIDE.search(told):
         asked = replace(asked, stance=Stance.PAST)
     vector, entities = _embed_and_find_entities(run, content, [told, *request.hints.entities])
     query = Query(
