@@ -38,7 +38,7 @@ SURE_LOGIT = 4.0
 FIRST_PLACES = 8
 """Where the cross-encoder read nothing, how far down such a statement may stand."""
 _LEFT = re.compile(
-    r"\b(?:left|leaves|leaving|on leave|resign\w*|goodbye|is done|are done|finished|no more|instead of|rather than)\b",
+    r"\b(?:left|leaves|leaving|on leave|resign\w*|goodbye|stolen|is done|are done|finished|no more|instead of|rather than)\b",
     re.IGNORECASE,
 )
 """Words of an end beside those that close a value."""
@@ -78,6 +78,8 @@ class AnswerPreference:
     """Of one that holds the noun of a slot that no table has."""
     of_another: float = 1.0
     """Of a statement of the same slot of another subject."""
+    elsewhere: float = 1.0
+    """Of any other statement that speaks of somebody else."""
     no_value: float = 1.0
     """Of one that holds no value of the kind that is asked for."""
     supposed: float = 1.0
@@ -145,7 +147,7 @@ def prefer_answers(
             if not candidate.answers and not holds_kind(fact, kind, slot):
                 _multiply_odds(candidate, "value", preference.no_value)
             elif not candidate.answers and speaks_of_another(fact, slot):
-                _multiply_odds(candidate, "slot", preference.of_another)
+                _multiply_odds(candidate, "slot", preference.elsewhere)
     return sorted(pool, key=lambda candidate: (-candidate.score, candidate.fact_id))
 
 
@@ -194,9 +196,11 @@ def states_value(fact: Fact, slot: AskedSlot) -> bool:
 
 
 def begins_after(fact: Fact, query: Query) -> bool:
-    """Whether a statement is of a time after the one that the question asks for."""
+    """Whether a statement is of a time after the one that the question asks for; before a change, that of the change itself tells what was."""
     end = query.window.end if query.window is not None else None
     if query.stance is not Stance.PAST or end is None or end >= query.asked_at:
+        return False
+    if query.before and _is_over(fact.text):
         return False
     begun = fact.valid_from or fact.dated
     return begun is not None and begun >= end and fact.relation not in past_relations()

@@ -25,7 +25,7 @@ from perdure.text.asked_slot import AskedSlot, read_asked_slot
 from perdure.text.asking import as_question, without_asking
 from perdure.text.names import entity_keys, normal_name
 from perdure.text.only_time import read_only_time
-from perdure.text.stance import is_past_tense, read_stance
+from perdure.text.stance import TimeAsked, is_past_tense, read_stance
 from perdure.text.terms import index_terms, plain_words
 from perdure.text.third_person import in_third_person
 
@@ -89,7 +89,7 @@ def parse_question(run: RecallRun) -> ParsedQuestion:
     # Facts of a user without a name are told apart by what they say, not by "the user", which most of them hold.
     content = without_asking(request.query if asker == THE_USER else told)
     slot = read_asked_slot(told)
-    if slot is not None and slot.one and asked.plainly_past and not _NAMED_BESIDE.search(told):
+    if _asks_for_former_value(slot, asked, told):
         asked = replace(asked, stance=Stance.PAST)
     vector, entities = _embed_and_find_entities(run, content, [told, *request.hints.entities])
     query = Query(
@@ -112,6 +112,12 @@ def parse_question(run: RecallRun) -> ParsedQuestion:
     )
     bound = query if window is not None else _bound_by_event(run, query)
     return ParsedQuestion(bound, vector, run.where, slot)
+
+
+def _asks_for_former_value(slot: AskedSlot | None, asked: TimeAsked, question: str) -> bool:
+    """Whether a plain past tense asks for what was ("Who was Ann married to?"), with nothing beside it that says which."""
+    is_of_table = slot is not None and slot.one and not slot.is_open
+    return is_of_table and asked.plainly_past and _NAMED_BESIDE.search(question) is None
 
 
 def _only_time(run: RecallRun, asked_at: datetime, window: Window, *, told: bool) -> ParsedQuestion:

@@ -65,6 +65,7 @@ _EITHER = re.compile(
     r"(?:(?:prefer|like|use|want|drink|eat|take|drive|have|on|in|at|a|an) |\w+(?: \w+)?, )(?P<what>[^?]{2,40} or [^?]{2,40})",
     re.IGNORECASE,
 )
+_KIND_OF = re.compile(r"\b(what|which) (?:kinds?|sorts?|types?|brand|make|model) of (?:an? )?", re.IGNORECASE)
 _WHICH = re.compile(
     r"(?:what|which)(?: kind of| sort of| type of)? (?!is\b|are\b|do\b|does\b)(\w+)", re.IGNORECASE
 )
@@ -159,7 +160,7 @@ def read_asked_slot(question: str) -> AskedSlot | None:
 
 
 def _read(question: str) -> AskedSlot | None:
-    plain = question.replace("’", "'").strip()
+    plain = _KIND_OF.sub(r"\1 ", question.replace("’", "'").strip())
     for row in _rows():
         for pattern in row.asks:
             match = pattern.search(plain)
