@@ -75,6 +75,10 @@ class Query:
     """Whether the first value of all is asked for ("originally")."""
     slot: tuple[str, str] | None = None
     """(subject, relation) whose value is asked for, where the words say so."""
+    only_time: bool = False
+    """Whether the question names a time and nothing else: the answer is what the window holds."""
+    asks_for_told: bool = False
+    """Whether such a question asks for what was said then, rather than for what happened."""
 
 
 _UNREAD = RankingFields()
@@ -111,6 +115,8 @@ class Candidate:
     """Whether it tells, as a statement, what the question asks for."""
     logits: tuple[float, ...] = ()
     """The cross-encoder's raw scores, one per view of the passage; empty when it did not read it."""
+    own_logit: float | None = None
+    """The cross-encoder's raw score of the statement alone, without what was said around it; None when it did not read it so."""
     rerank: float | None = None
     """The best of the logits, through the sigmoid."""
     strength: float | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 
 from perdure.domain.filter import Filter, admits
@@ -146,20 +146,28 @@ def relation(context: ChannelContext) -> list[Hit]:
 
 
 def slot(context: ChannelContext) -> list[Hit]:
-    """Facts that state the slot that the question asks for, newest first, at fixed scores; nothing when it asks for none."""
+    """Facts that state the slot that the question asks for, newest first, at fixed scores; nothing when it asks for none.
+
+    With them what took the place of a value that is over, whatever that was read as.
+    """
     asked = context.question.slot
     if asked is None:
         return []
+    where = context.run.where
+    with_ended = replace(where, include_ended=True) if where.as_of.valid is None else where
     scores = {**dict.fromkeys(asked.also, ALSO_SCORE), **dict.fromkeys(asked.relations, SLOT_SCORE)}
-    hits = [
-        Hit(fact.id, score)
+    facts = [
+        (fact, score)
         for relation, score in scores.items()
         for subject in asked.subjects
         for fact in context.run.reading.browse(
-            Selection(where=context.run.where, subject=subject, relation=relation, limit=context.limit)
+            Selection(where=with_ended, subject=subject, relation=relation, limit=context.limit)
         ).facts
     ]
-    return sorted(hits, key=lambda hit: -hit.score)[: context.limit]
+    successors = [fact.superseded_by for fact, score in facts if fact.superseded_by and score == SLOT_SCORE]
+    facts += [(fact, SLOT_SCORE) for fact in context.run.reading.facts(list(dict.fromkeys(successors)))]
+    hits = {fact.id: Hit(fact.id, score) for fact, score in reversed(facts) if admits(where, fact)}
+    return sorted(hits.values(), key=lambda hit: -hit.score)[: context.limit]
 
 
 def pagerank(context: ChannelContext) -> list[Hit]:

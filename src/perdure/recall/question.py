@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple
 
 from perdure.dates import Anchor, read_anchors, read_dates
 from perdure.domain.fact import Entity
@@ -21,9 +22,10 @@ from perdure.recall.components import RecallRun
 from perdure.recall.fuse import fuse_by_reciprocal_rank
 from perdure.recall.relatives import named_relative
 from perdure.text.asked_slot import AskedSlot, read_asked_slot
-from perdure.text.asking import without_asking
+from perdure.text.asking import as_question, without_asking
 from perdure.text.names import entity_keys, normal_name
-from perdure.text.stance import read_stance
+from perdure.text.only_time import read_only_time
+from perdure.text.stance import TimeAsked, is_past_tense, read_stance
 from perdure.text.terms import index_terms, plain_words
 from perdure.text.third_person import in_third_person
 
@@ -31,11 +33,16 @@ MAX_NAME_WORDS = 5
 ANCHOR_DEPTH = 20
 """Hits per channel when the event is looked for that bounds a window."""
 ANCHOR_FACTS = 3
+_SEASON = 100.0
+"""Days of the longest window that may be of another year than it was read."""
+_NAMED_BESIDE = re.compile(r"\b(?:at|in|with|for|on|from) (?:the )?(?-i:[A-ZÀ-ÖØ-Þ])")
+"""Something that tells which value of the past is meant ("my boss at Vattra")."""
 _TIME_CLAUSE = re.compile(
     r"\s+(?:before|prior to|until|at the time|back then|back when)\b.*?(?=[?.!]*$)", re.IGNORECASE
 )
 _DANGLING = re.compile(
-    r"\s+(?:in|on|at|during|around|since|until|by|this|last|the beginning of|the end of)\s*$", re.IGNORECASE
+    r"(?:\s+(?:in|on|at|over|during|around|since|until|by|from|through(?:out)?|back))*(?:\s+(?:this|last|the|of|start|beginning|end|middle|early|late|mid))*\s*$",
+    re.IGNORECASE,
 )
 _TIME_WORDS = re.compile(
     r"\b(?:use[d]? to|previous(?:ly)?|former(?:ly)?|old|originally|earlier)\s", re.IGNORECASE
@@ -54,19 +61,36 @@ class ParsedQuestion:
     """What the question asks for, where its words say so."""
 
 
+class _TimeSpan(NamedTuple):
+    """Words of a question that give a window."""
+
+    start: int
+    end: int
+    window: Window
+
+
 def parse_question(run: RecallRun) -> ParsedQuestion:
     """Read the question; without an embedder the vector is None and the semantic channel is named as lost."""
     request = run.request
     asked_at = request.asked_at or run.components.clock()
-    window = request.hints.window or spoken_window(request.query, asked_at)
+    times = _time_spans(request.query, asked_at)
+    window = request.hints.window or (times[0].window if times else None)
+    if window is not None and request.hints.window is None and is_past_tense(request.query):
+        window = _before(window, asked_at)
     asked = read_stance(request.query, past_window=_is_over(window, asked_at))
+    only_time = read_only_time(request.query, [(time.start, time.end) for time in times])
+    if only_time is not None and window is not None:
+        return _only_time(run, asked_at, window, told=only_time.told)
     run = replace(run, where=admitting(run.where, asked.stance))
     asker = asker_of(run.reading, request.query, request.asker)
-    told = request.query if asker is None else in_third_person(request.query, asker)
+    question = as_question(request.query)
+    told = question if asker is None else in_third_person(question, asker)
     told = named_relative(run.reading, replace(run.where, include_ended=True), told)
     # Facts of a user without a name are told apart by what they say, not by "the user", which most of them hold.
     content = without_asking(request.query if asker == THE_USER else told)
     slot = read_asked_slot(told)
+    if _asks_for_former_value(slot, asked, told):
+        asked = replace(asked, stance=Stance.PAST)
     vector, entities = _embed_and_find_entities(run, content, [told, *request.hints.entities])
     query = Query(
         text=request.query,
@@ -90,11 +114,37 @@ def parse_question(run: RecallRun) -> ParsedQuestion:
     return ParsedQuestion(bound, vector, run.where, slot)
 
 
+def _asks_for_former_value(slot: AskedSlot | None, asked: TimeAsked, question: str) -> bool:
+    """Whether a plain past tense asks for what was ("Who was Ann married to?"), with nothing beside it that says which."""
+    is_of_table = slot is not None and slot.one and not slot.is_open
+    return is_of_table and asked.plainly_past and _NAMED_BESIDE.search(question) is None
+
+
+def _only_time(run: RecallRun, asked_at: datetime, window: Window, *, told: bool) -> ParsedQuestion:
+    """A question for what a time holds: nothing is searched for, and what is over since then counts too."""
+    query = Query(
+        text=run.request.query, content="", asked_at=asked_at, window=window, stance=Stance.ANY, only_time=True,
+        asks_for_told=told,
+    )  # fmt: skip
+    return ParsedQuestion(query, None, admitting(run.where, Stance.ANY))
+
+
 def admitting(where: Filter, stance: Stance) -> Filter:
     """The filter, which admits what is over when the question asks for it; one that names a moment stays as it is."""
     return (
         where if stance is Stance.NOW or where.as_of.valid is not None else replace(where, include_ended=True)
     )
+
+
+def _before(window: Window, now: datetime) -> Window:
+    """A window ahead as that of the year before: a question in the past tense asks for no time to come."""
+    if window.start is None or window.end is None or window.start <= now or (window.days or 0.0) > _SEASON:
+        return window
+    return Window(_year_before(window.start), _year_before(window.end))
+
+
+def _year_before(moment: datetime) -> datetime:
+    return moment.replace(year=moment.year - 1, day=min(moment.day, 28) if moment.month == 2 else moment.day)
 
 
 def _is_over(window: Window | None, now: datetime) -> bool:
@@ -170,10 +220,15 @@ def _word_runs(text: str) -> list[str]:
 
 def spoken_window(text: str, asked_at: datetime) -> Window | None:
     """The window that the question's own words give, None when they give none."""
-    for span in read_dates(text, asked_at, prefer="sentence"):
-        if span.window is not None and span.kind in ("date", "range", "datetime", "datetimerange"):
-            return Window(span.window.start, span.window.end)
-    return None
+    return next((span.window for span in _time_spans(text, asked_at)), None)
+
+
+def _time_spans(text: str, asked_at: datetime) -> list[_TimeSpan]:
+    return [
+        _TimeSpan(span.start, span.end, Window(span.window.start, span.window.end))
+        for span in read_dates(text, asked_at, prefer="sentence")
+        if span.window is not None and span.kind in ("date", "range", "datetime", "datetimerange")
+    ]
 
 
 def _without_time(content: str, asked_at: datetime) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 
 from perdure.domain.item import USER_ROLES
 from perdure.domain.ranking import sigmoid
@@ -18,18 +19,23 @@ from perdure.recall.components import RecallRun
 from perdure.recall.coverage import rerank_for_coverage
 from perdure.recall.linked import Titles, add_linked_strength, read_titles, title_matches
 from perdure.recall.recipe import Blend, View, ViewSpec
+from perdure.text.asked_slot import AskedSlot
 from perdure.text.perspective import asked_roles
 from perdure.text.terms import plain_words
 
 STAND_IN = "Kim"
 TURN_SHARE = 0.75
 """Of a fact's late interaction, the share of its whole turn: a question may touch several facts of one turn."""
+TELLING_READ = 4
+"""Statements that tell the asked slot in their words, read beside those that the recipe chooses."""
 _THE_USER = re.compile(r"\b[Tt]he user\b|^user(?=:)", re.MULTILINE)
 Passages = Mapping[str, Passage]
 
 
-def rerank(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> list[Candidate]:
-    """The pool with its relevance, best first."""
+def rerank(
+    run: RecallRun, query: Query, pool: Sequence[Candidate], slot: AskedSlot | None = None
+) -> list[Candidate]:
+    """The pool with its relevance, best first; where a slot is asked for, statements are read alone too."""
     blend = run.request.recipe.blend
     passages = _read_passages(run, pool)
     titles = _read_titles(run, pool)
@@ -37,7 +43,7 @@ def rerank(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> list[Cand
     with run.trace.stage("rerank.late"):
         _score_late(run, query, pool, passages)
     with run.trace.stage("rerank.cross"):
-        _score_cross(run, query, pool, passages)
+        _score_cross(run, query, pool, passages, slot if run.request.recipe.answers is not None else None)
     blended = blend_relevance(pool, blend)
     if titles is None or not blend.links:
         return blended
@@ -109,20 +115,30 @@ def _turn_of(candidate: Candidate, passages: Passages) -> str:
     return candidate.fact_id if passage is None else passage.in_context
 
 
-def _score_cross(run: RecallRun, query: Query, pool: Sequence[Candidate], passages: Passages) -> None:
-    """The cross-encoder's logits of the best candidates so far, in the views of the recipe."""
+def _score_cross(
+    run: RecallRun, query: Query, pool: Sequence[Candidate], passages: Passages, slot: AskedSlot | None
+) -> None:
+    """The cross-encoder's logits of the best candidates so far, in the views of the recipe.
+
+    Where a slot is asked for, it reads these and a few more whose words tell the slot as statements alone, too.
+    """
     recipe, reranker = run.request.recipe, run.components.reranker
     if recipe.cross_pool <= 0 or not pool:
         return
     if reranker is None:
         run.trace.failed("reranker", "no reranker is configured")
         return
-    head = first_turns(reading_order(pool, recipe.blend), passages, recipe.cross_pool)
+    in_order = [c for c in reading_order(pool, recipe.blend) if c.fact_id in passages]
+    head = first_turns(in_order, passages, recipe.cross_pool)
     views = [_views(passages[c.fact_id], place, recipe.views) for place, c in enumerate(head)]
     rename = stand_in(query)
     views = [[rename(text) for text in seen] for seen in views]
+    alone = {
+        c.fact_id: rename(passages[c.fact_id].own)
+        for c in _read_alone(in_order, head[: recipe.cross_pool], passages, slot)
+    }
     # Facts of one turn share its text, and a fact that nothing was said before is the same in both views.
-    texts = list(dict.fromkeys(text for seen in views for text in seen))
+    texts = list(dict.fromkeys([*(text for seen in views for text in seen), *alone.values()]))
     try:
         logits = dict(
             zip(texts, map(float, reranker.score(rename(query.judged or query.content), texts)), strict=True)
@@ -134,6 +150,20 @@ def _score_cross(run: RecallRun, query: Query, pool: Sequence[Candidate], passag
         if seen:
             candidate.logits = tuple(logits[text] for text in seen)
             candidate.rerank = sigmoid(max(candidate.logits))
+    for candidate in in_order:
+        if candidate.fact_id in alone:
+            candidate.own_logit = logits[alone[candidate.fact_id]]
+
+
+def _read_alone(
+    in_order: Sequence[Candidate], head: Sequence[Candidate], passages: Passages, slot: AskedSlot | None
+) -> list[Candidate]:
+    """The candidates that are read without what was said around them: the head, and the first after it that tell the slot."""
+    if slot is None:
+        return []
+    read = {candidate.fact_id for candidate in head}
+    telling = (c for c in in_order if c.fact_id not in read and slot.is_told_by(passages[c.fact_id].own))
+    return [*head, *islice(telling, TELLING_READ)]
 
 
 def stand_in(query: Query) -> Callable[[str], str]:
@@ -157,8 +187,6 @@ def first_turns(pool: Sequence[Candidate], passages: Passages, count: int) -> li
     turns: set[str] = set()
     head = []
     for candidate in pool:
-        if candidate.fact_id not in passages:
-            continue
         turn = _turn_of(candidate, passages)
         if turn not in turns and len(turns) == count:
             continue

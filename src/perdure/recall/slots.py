@@ -17,7 +17,6 @@ from itertools import combinations
 from perdure.domain.fact import CORRECTION, Fact
 from perdure.domain.recall import Candidate, Query, Stance
 from perdure.domain.time import Window
-from perdure.recall.answers import FIRST_PLACES, LEAST_LOGIT
 from perdure.text.asked_slot import AskedSlot
 from perdure.text.names import normal_name
 from perdure.text.relation_table import is_single_valued
@@ -47,7 +46,9 @@ _START_OF_TIME = datetime.min.replace(tzinfo=UTC)
 Key = tuple[float | bool | str, ...]
 
 
-def order_slots(pool: Sequence[Candidate], query: Query, asked: AskedSlot | None = None) -> list[Candidate]:
+def order_slots(
+    pool: Sequence[Candidate], query: Query, asked: AskedSlot | None = None, at: datetime | None = None
+) -> list[Candidate]:
     """The pool with the members of each slot in the order that the question asks for; facts of its head are read.
 
     What answers the asked slot is one slot. A question for an event ("When did ...?") asks for no value: nothing moves.
@@ -63,12 +64,12 @@ def order_slots(pool: Sequence[Candidate], query: Query, asked: AskedSlot | None
         ]
     else:
         query = _at_named_time(head, query, asked)
-        groups = [_answers(head, query, asked)] if asked.one and _orders_answers(query) else []
+        groups = [_answers(head, query)] if asked.one and _orders_answers(query) else []
     for places in groups:
         members = [ordered[place] for place in places]
         scores = [member.score for member in members]
         best_first = sorted(
-            members, key=lambda member: _standing(member, members, query, asked), reverse=True
+            members, key=lambda member: _standing(member, members, query, asked, at), reverse=True
         )
         for place, score, member in zip(places, scores, best_first, strict=True):
             if score != member.score:
@@ -104,9 +105,8 @@ def _orders_answers(query: Query) -> bool:
     return query.stance is not Stance.ANY or query.window is not None
 
 
-def _answers(head: Sequence[Candidate], query: Query, asked: AskedSlot) -> list[int]:
-    """Places of the candidates that answer: those read as the slot, and those whose words tell it and that are likely to."""
-    was_read = any(candidate.logits for candidate in head)
+def _answers(head: Sequence[Candidate], query: Query) -> list[int]:
+    """Places of the candidates that answer; of those that only end a value, the ones that end a value of these, now."""
     values = [
         _value(one.fact) for one in head if one.answers and one.fact is not None and not _is_ending(one.fact)
     ]
@@ -117,11 +117,6 @@ def _answers(head: Sequence[Candidate], query: Query, asked: AskedSlot) -> list[
         and not (
             _is_ending(candidate.fact)
             and (query.stance is not Stance.NOW or not _ends_one(candidate.fact, values))
-        )
-        and (
-            (candidate.fact is not None and asked.states(candidate.fact.subject, candidate.fact.relation))
-            or (candidate.logits and candidate.logits[-1] >= LEAST_LOGIT)
-            or (not was_read and place < FIRST_PLACES)
         )
     ]
 
@@ -207,13 +202,24 @@ def _differ_in_a_value(own: frozenset[str], other: frozenset[str]) -> bool:
     return len(plain_words(" ".join(shared))) >= LEAST_CONTENT
 
 
-def _standing(member: Candidate, members: Sequence[Candidate], query: Query, asked: AskedSlot | None) -> Key:
+def _standing(
+    member: Candidate,
+    members: Sequence[Candidate],
+    query: Query,
+    asked: AskedSlot | None,
+    at: datetime | None,
+) -> Key:
     """How well a member fits the question's stance; the highest comes first."""
     fact = member.fact
     if fact is None:
         return ()
     begun, end = _begun(fact), fact.valid_to
-    over = end is not None and (fact.is_ended or end <= query.asked_at)
+    moment = at or query.asked_at
+    over = (
+        end is not None and end <= moment
+        if at is not None
+        else end is not None and (fact.is_ended or end <= moment)
+    )
     if query.stance is Stance.NOW:
         if asked is None:
             return not over, float(fact.trust), _is_own_word(fact), _seconds(begun), fact.ordinal

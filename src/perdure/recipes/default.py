@@ -35,7 +35,16 @@ DEFAULT = Recipe(
         slot=6.0,
         cover=3.0,
     ),
-    answers=AnswerPreference(told=60.0, named=8.0, of_another=0.1, supposed=0.05),
+    answers=AnswerPreference(
+        stated=8.0,
+        told=60.0,
+        named=8.0,
+        of_another=0.25,
+        elsewhere=0.4,
+        no_value=0.1,
+        supposed=0.05,
+        too_late=0.001,
+    ),
     scoring=BoostScoring(on_odds=True),
 )
 

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
+from perdure.text.kin import PERSONS
 from perdure.text.names import normal_name
 from perdure.text.relation_table import is_single_valued
 from perdure.text.slot_table import end_of, read_toml, slot_family, slots
@@ -61,19 +62,29 @@ _STILL = re.compile(
 )
 _EITHER = re.compile(
     r"\b(?:do|does|is|are) (?P<who>(?:the )?[\w.&’'-]+(?: [\w.&’'-]+){0,3}?) (?:(?:now|currently|usually|rather) )*"
-    r"(?:prefer|like|use|want|drink|eat|take|drive|have|on|in|at|a|an) (?P<what>[^?]{2,40} or [^?]{2,40})",
+    r"(?:(?:prefer|like|use|want|drink|eat|take|drive|have|on|in|at|a|an) |\w+(?: \w+)?, )(?P<what>[^?]{2,40} or [^?]{2,40})",
     re.IGNORECASE,
+)
+_KIND_OF = re.compile(r"\b(what|which) (?:kinds?|sorts?|types?|brand|make|model) of (?:an? )?", re.IGNORECASE)
+_WHICH = re.compile(
+    r"(?:what|which)(?: kind of| sort of| type of)? (?!is\b|are\b|do\b|does\b)(\w+)", re.IGNORECASE
 )
 _PRONOUNS = word_set(
     "i me my mine we us our you your he him his she her they them their it its this that there who what"
 )
 _STATES = word_set(
     "use uses using used run runs running have has having own owns play plays playing drink drinks drinking prefer prefers like likes support supports "
-    "wear wears read reads reading watch watches watching learn learning study studying drive go goes belong attend follow on in with at"
+    "wear wears read reads reading watch watches watching learn learning study studying drive drives driving go goes going do doing belong attend attends attending follow follows "
+    "take takes taking practise practising visit on in with at"
 )
 """Verbs of what lasts: what somebody did once fills no slot."""
 _PLAIN_VERBS = word_set(
     "go goes going do does doing have has play plays use uses like likes get gets take takes work works live lives"
+)
+_OF_THINGS = ("uses_", "date", "time", "value", "owner", "location", "status")
+_TRAILING = re.compile(
+    r" (?:due|planned|scheduled|supposed|set|happening|taking place|again|exactly|called|hosted|based)$",
+    re.IGNORECASE,
 )
 _QUALIFIER = re.compile(
     r"^(?:new|old|current|present|previous|former|last|latest|first|next|own|actual|exact)\s+", re.IGNORECASE
@@ -105,6 +116,19 @@ class AskedSlot:
         articled = (f"the {self.subject}", f"the {owned}")
         return tuple(dict.fromkeys((self.subject, *articled, *([last] if last[:1].isupper() else []))))
 
+    @property
+    def is_of_thing(self) -> bool:
+        """Whether the subject is a thing ("the launch"), or may be one, of which anybody speaks."""
+        return self.relations[0].startswith(_OF_THINGS) or not self.subject[:1].isupper()
+
+    @property
+    def is_for_person(self) -> bool:
+        """Whether the values are persons, of whom statements of the subject speak first ("Mia is my boss now")."""
+        relation = self.relations[0]
+        return relation.rpartition("_")[2] in PERSONS or (
+            relation in slots() and slots()[relation].value == "person"
+        )
+
     def is_subject(self, name: str | None) -> bool:
         """Whether a fact's subject is the one asked for: its name, or the name behind what it is ("Ann's sister Klara")."""
         own = normal_name(name or "")
@@ -126,6 +150,7 @@ class _AskedRow:
     asks: tuple[re.Pattern[str], ...]
     states: re.Pattern[str] | None
     one: bool
+    several: bool
 
 
 def read_asked_slot(question: str) -> AskedSlot | None:
@@ -135,12 +160,12 @@ def read_asked_slot(question: str) -> AskedSlot | None:
 
 
 def _read(question: str) -> AskedSlot | None:
-    plain = question.replace("’", "'").strip()
+    plain = _KIND_OF.sub(r"\1 ", question.replace("’", "'").strip())
     for row in _rows():
         for pattern in row.asks:
             match = pattern.search(plain)
             if match is not None and not (row.relations[0] == "date" and _names_slot(match["who"])):
-                return _slot(match["who"], row)
+                return _slot(match["who"], row, one=row.one or (row.several and _asks_for_one(match[0])))
     owned = _OWNED.search(plain) or _OF.search(plain) or _PAID.search(plain) or _DONE_TO.search(plain)
     if owned is not None:
         return _attribute(owned["who"], owned["noun"])
@@ -151,8 +176,17 @@ def _read(question: str) -> AskedSlot | None:
     return _activity(activity["who"], activity["what"]) if activity is not None else None
 
 
-def _slot(who: str, row: _AskedRow) -> AskedSlot:
-    return AskedSlot(_ARTICLE.sub("", who), _family(row.relations), row.also, row.states, row.one)
+def _slot(who: str, row: _AskedRow, *, one: bool | None = None) -> AskedSlot:
+    single = row.one if one is None else one
+    return AskedSlot(
+        _TRAILING.sub("", _ARTICLE.sub("", who)), _family(row.relations), row.also, row.states, single
+    )
+
+
+def _asks_for_one(question: str) -> bool:
+    """Whether a question asks for one of what there may be several of ("which instrument", not "which instruments")."""
+    noun = _WHICH.match(question)
+    return noun is not None and not noun[1].lower().endswith("s")
 
 
 def _attribute(who: str, noun: str) -> AskedSlot:
@@ -228,6 +262,7 @@ def _rows() -> tuple[_AskedRow, ...]:
             asks=tuple(_pattern(rf"(?:{ask})(?!\w)") for ask in row["asks"]),
             states=_pattern("|".join(f"(?:{state})" for state in row["states"])) if row["states"] else None,
             one=not (row.get("several", False) or row.get("event", False)),
+            several=row.get("several", False),
         )
         for row in read_toml("slots/questions.toml").values()
     )

@@ -27,3 +27,15 @@ def without_asking(question: str) -> str:
     words = _ASKING.sub(" ", question).split()
     bare = " ".join(word for word in words if any(letter.isalnum() for letter in word))
     return bare if len(_LEFT.findall(bare)) >= _LEAST_WORDS else question
+
+
+_REQUEST = re.compile(
+    r"^\s*(?:please\s+)?(?:(?:can|could|would|will) you (?:please )?)?(?:tell|remind|give|show)\s+(?:me|us)(?: again)?(?: of| about)?\s+"
+    r"(?=(?:my|our)\b|[A-Z][\w-]*['’]s\b)",
+    re.IGNORECASE,
+)
+
+
+def as_question(request: str) -> str:
+    """A request for what somebody has as a question for it: "Remind me of my address" -> "What is my address"."""
+    return _REQUEST.sub("What is ", request)

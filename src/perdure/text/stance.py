@@ -21,6 +21,8 @@ class TimeAsked:
     """What came afterwards, as worded ("before Lisbon")."""
     earliest: bool = False
     """Whether the first value is asked for ("originally")."""
+    plainly_past: bool = False
+    """Whether nothing but the tense speaks of the past ("Who was Ann married to?")."""
 
 
 def read_stance(question: str, *, past_window: bool = False) -> TimeAsked:
@@ -40,8 +42,14 @@ def read_stance(question: str, *, past_window: bool = False) -> TimeAsked:
         stance = Stance.ANY
     else:
         stance = Stance.NOW
+    plainly_past = stance is Stance.ANY and _ANY.search(question) is None
     named = before["event"].strip() if before is not None and stance is Stance.PAST else ""
-    return TimeAsked(stance, named, earliest and stance is not Stance.NOW)
+    return TimeAsked(stance, named, earliest and stance is not Stance.NOW, plainly_past)
+
+
+def is_past_tense(question: str) -> bool:
+    """Whether a question is in the past tense and asks for nothing ahead."""
+    return _PAST_TENSE.search(question) is not None and _AHEAD.search(question) is None
 
 
 def _words(*patterns: str) -> re.Pattern[str]:
@@ -65,7 +73,7 @@ _PRESENT = _words(
 _PAST = _words(
     r"use[d]? to(?! be able)", r"previous(?:ly)?", r"former(?:ly)?", r"ex(?=-| |\?)", r"ex-\w+", r"prior (?!to)", r"one-time", r"erstwhile",
     r"(?:my|your|his|her|our|their|the|whose|\w+'s) old(?!e)", r"back then", r"back when", r"in the past", r"at (?:that|the) time",
-    r"no longer", r"earlier", r"once(?= (?:live|work|own|ha[dv]|was|were|drove|date))", r"beforehand", r"until recently",
+    r"no longer", r"earlier", r"once(?= (?:live|work|own|ha[dv]|was|were|drove|date))", r"beforehand", r"until recently", r"before(?=\s*[?.!]*$)",
     r"früher\w*", r"vorher(?:ig\w*)?", r"ehemalig\w*", r"damals", r"damalig\w*", r"zuvor", r"vorig\w*", r"einst(?:ig\w*)?", r"bisherig\w*",
     r"(?:mein|dein|sein|ihr|unser|euer|der|die|das)\w{0,2} alte\w?", r"ex-?freund(?:in)?", r"nicht mehr",
     r"antes", r"anterior(?:es|mente)?", r"sol[íi]a\w*", r"antiguamente", r"antigu[oa]s?", r"entonces", r"previ[oa]s?", r"ya no", r"en el pasado",

@@ -39,6 +39,9 @@ Question = Annotated[str, Field(description="What you want to know, as a full qu
 Tokens = Annotated[int, Field(ge=0, description="At most so many tokens of facts")]
 Since = Annotated[str | None, Field(description="Only what happened on or after this ISO 8601 date")]
 Until = Annotated[str | None, Field(description="Only what happened before this ISO 8601 date")]
+Asker = Annotated[
+    str | None, Field(description="Whom I and my mean: a name or `user`; the user unless given")
+]
 TagList = Annotated[list[str] | None, Field(description="Only facts with one of these tags")]
 
 
@@ -95,7 +98,7 @@ class Tools:
             list[str] | None, Field(description="Only world, experience, opinion or observation facts")
         ] = None,
         tags: TagList = None,
-        asker: Annotated[str | None, Field(description="Whom I and my mean; the user unless given")] = None,
+        asker: Asker = None,
         with_ids: Annotated[
             bool, Field(description="Add fact ids to the text, as `forget` needs them")
         ] = False,
@@ -116,20 +119,21 @@ class Tools:
         return _both("\n".join([result.to_prompt(), *ids]), recalled(chosen, result))
 
     def reflect(
-        self, query: Question, max_tokens: Tokens = MAX_TOKENS, bank: BankName = None
+        self, query: Question, max_tokens: Tokens = MAX_TOKENS, asker: Asker = None, bank: BankName = None
     ) -> Annotated[CallToolResult, ReflectOutput]:
         """Answer a question from memory alone; every sentence cites its fact, or it says that memory holds none."""
         chosen = bank or DEFAULT_BANK
-        output = reflected(chosen, reflect_with(self._engine, chosen, query, {"max_tokens": max_tokens}))
+        options: RecallOptions = {"max_tokens": max_tokens, "asker": asker}
+        output = reflected(chosen, reflect_with(self._engine, chosen, query, options))
         sources = [f"[{m.citation}] {m.id}{f', {m.date}' if m.date else ''}" for m in output.based_on]
         return _both("\n".join([output.text, *sources]), output)
 
     def context(
-        self, query: Question, max_tokens: Tokens = MAX_TOKENS, bank: BankName = None
+        self, query: Question, max_tokens: Tokens = MAX_TOKENS, asker: Asker = None, bank: BankName = None
     ) -> Annotated[CallToolResult, ContextOutput]:
         """A recall as one fenced text with citations and validity, to put into another model's prompt."""
         chosen = bank or DEFAULT_BANK
-        result = recall_with(self._engine, chosen, query, {"max_tokens": max_tokens})
+        result = recall_with(self._engine, chosen, query, {"max_tokens": max_tokens, "asker": asker})
         prompt = result.to_prompt()
         return _both(prompt, ContextOutput(bank=chosen, context=prompt, tokens=result.tokens))
 

@@ -67,6 +67,7 @@ class ReflectRequest(Body):
     exclude_mental_model_ids: list[str] | None = None
     recipe: str | None = Field(None, description="Perdure: as in recall")
     as_of: datetime | AsOfBody | None = Field(None, description="Perdure: as in recall")
+    asker: str | None = Field(None, description="Perdure: as in recall")
 
 
 class ReflectFact(BaseModel):
@@ -152,6 +153,7 @@ def _options(engine: Perdure, bank: str, body: ReflectRequest) -> RecallOptions:
         "tags_match": body.tags_match,
         "tag_groups": tag_groups(body.tag_groups),
         "as_of": as_of(body.as_of),
+        "asker": body.asker,
         "recipe": recipe_of(engine, acting(engine, bank), body.recipe),
     }
 
