@@ -11,6 +11,7 @@ from typing import NamedTuple
 from perdure.domain.fact import Chunk, Entity, Fact
 from perdure.domain.ranking import RankingFields, sigmoid
 from perdure.domain.rendering import cited_line, fenced, iso_day, one_line, unfenced
+from perdure.domain.signals import QuestionSignals
 from perdure.domain.time import Window
 
 
@@ -185,6 +186,8 @@ class RecallResult:
     timings: tuple[StageTime, ...] = ()
     cut: tuple[Candidate, ...] = ()
     """With `explain`: the candidates that were considered and left out."""
+    signals: QuestionSignals | None = None
+    """With `explain`: by what the evidence was judged."""
 
     def __iter__(self) -> Iterator[Recollection]:
         return iter(self.recollections)

@@ -7,10 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 
 from perdure.domain.fact import Chunk, Entity, Fact
 from perdure.domain.filter import Filter
-from perdure.domain.recall import Candidate, Evidence, Query, RecallResult, Recollection
+from perdure.domain.recall import Candidate, Evidence, Query, RecallResult, Recollection, Stance
 from perdure.domain.rendering import ending, shortened
 from perdure.recall.budget import BudgetCut, fit_chunks
 from perdure.recall.components import RecallRun
+from perdure.recall.signals import read_signals
 from perdure.text.relation_table import is_single_valued
 
 STRONG_AT = 0.9933
@@ -27,6 +28,9 @@ def answer(run: RecallRun, query: Query, cut: BudgetCut) -> RecallResult:
     over = {fact.id for fact in facts if is_over(fact, run.where)}
     successors = _successors(run, [fact for fact in facts if fact.id in over])
     warnings = conflicts([fact for fact in facts if fact.id not in over])
+    is_past = query.stance is Stance.PAST or run.where.as_of.valid is not None
+    pool = [*(candidate for candidate, _ in cut.taken), *cut.left]
+    signals = read_signals(query, pool, frozenset() if is_past else over, warnings)
     recollections = tuple(
         Recollection(
             fact=fact,
@@ -54,6 +58,7 @@ def answer(run: RecallRun, query: Query, cut: BudgetCut) -> RecallResult:
         degraded=run.trace.degraded,
         timings=run.trace.timings,
         cut=cut.left if explain else (),
+        signals=signals if explain else None,
     )
 
 
