@@ -4,7 +4,7 @@
 | --- | --- | --- |
 | `locomo` | of two people's conversations | the same of another conversation, with the speakers' names exchanged |
 | `longmemeval_pool` | of a user, in the first person | the same, with every session that holds a part of the answer left out |
-| `truth` | the seen conversations, asked while time goes on | their own, and the other conversation's |
+| `truth` | the seen conversations, asked while time goes on | their own, and those of the other conversation that name the person |
 | `languages` | five languages | their own |
 
 Each question belongs to a half: it is fitted on one and reported on the other. Conversations are halved whole; questions of the one bank
@@ -14,8 +14,9 @@ of LongMemEval by a hash of their id; languages by the halves that they have.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
@@ -26,14 +27,18 @@ from bench.truth.conversations import UNANSWERABLE, load_conversations, retained
 from bench.truth.replay import TURN, open_replay
 from perdure import AsOf, Filter, Perdure, RecallResult
 from perdure.domain.signals import FactSignals, QuestionSignals
-from perdure.evaluation.data import LabelledBank, LabelledQuery, load_banks
-from perdure.evaluation.run import ITEM_KEY, bank_database, retain_banks, source_digest
 from perdure.domain.time import parse_instant
+from perdure.evaluation.data import LabelledBank, LabelledQuery, load_banks
+from perdure.evaluation.run import ITEM_KEY, bank_database, retain_banks
 from perdure.settings import Settings
 
 RECIPES = ("default", "fast")
 TRUTH = Path(__file__).parent / "truth" / "seen" / "conversations.json"
 MAX_TOKENS = 8192
+MOST = 500
+"""Questions of a data file."""
+NEAR = 2
+"""Turns: who asks "Why Tilly?" is helped by the turn that tells of Tilly as by the next one that tells why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,14 +56,22 @@ class JudgedQuestion:
     """Whether it is of the half that is fitted on."""
     answerable: bool
     signals: QuestionSignals
+    answers: tuple[bool, ...]
+    """Whether each candidate is of a turn that is labelled as the answer."""
     helps: tuple[bool, ...]
+    """Whether it is of such a turn, or of the same exchange: at most NEAR turns away in the same session."""
     level: str
     tokens: tuple[int, ...]
 
     @property
     def right_first(self) -> bool:
-        """Whether the first fact is of a turn that answers."""
+        """Whether the first fact helps."""
         return bool(self.helps) and self.helps[0]
+
+    @property
+    def answers_first(self) -> bool:
+        """Whether the first fact is of a turn that is labelled as the answer."""
+        return bool(self.answers) and self.answers[0]
 
 
 def is_fitted(name: str) -> bool:
@@ -72,16 +85,20 @@ def halves(names: Sequence[str]) -> dict[str, bool]:
     return {name: place % 2 == 0 for place, name in enumerate(ordered)}
 
 
-def judged(result: RecallResult, evidence: Iterable[str], key: str, **fields: Any) -> JudgedQuestion:
+def judged(
+    result: RecallResult, evidence: Iterable[str], key: str, near: Iterable[str] = (), **fields: Any
+) -> JudgedQuestion:
     """What a recall with `explain` gave."""
     answering = frozenset(evidence)
+    helping = answering.union(near)
     recalled = [*((one.fact, one.tokens) for one in result)]
     recalled += [(one.fact, 0) for one in result.cut if one.fact is not None]
     signals = result.signals or QuestionSignals(facts=())
     judged_facts = recalled[: len(signals.facts)]
     return JudgedQuestion(
         signals=signals,
-        helps=tuple(fact.metadata.get(key, "") in answering for fact, _ in judged_facts),
+        answers=tuple(fact.metadata.get(key, "") in answering for fact, _ in judged_facts),
+        helps=tuple(fact.metadata.get(key, "") in helping for fact, _ in judged_facts),
         level=result.evidence.value,
         tokens=tuple(tokens for _, tokens in judged_facts),
         **fields,
@@ -96,12 +113,13 @@ def ask_banks(path: Path, cache: Path, most: int) -> Iterator[JudgedQuestion]:
         half_of = halves([bank.id for bank in banks])
         asked = sorted(((bank, query) for bank in banks for query in bank.queries), key=_shuffled)
         for number, (bank, query) in enumerate(asked[:most]):
-            fields = {
+            fields: dict[str, Any] = {
                 "set": path.stem, "group": bank.id, "id": query.id,
                 "fitted": half_of[bank.id] if len(banks) > 1 else is_fitted(query.id),
                 "person": "first" if len(banks) == 1 else "third",
             }  # fmt: skip
-            yield from _ask(memory, bank.id, query, kind=query.type, answerable=True, **fields)
+            near = exchange(bank, query.evidence)
+            yield from _ask(memory, bank.id, query, kind=query.type, answerable=True, near=near, **fields)
             if query.type == "adversarial" or number % 2:
                 continue
             unanswered = replace(query, evidence=frozenset())
@@ -117,19 +135,36 @@ def ask_banks(path: Path, cache: Path, most: int) -> Iterator[JudgedQuestion]:
                 )
 
 
+def exchange(bank: LabelledBank, evidence: Iterable[str]) -> set[str]:
+    """The turns of the same session at most NEAR away from the evidence."""
+    place_of = {item.id: place for place, item in enumerate(bank.items)}
+    return {
+        bank.items[place].id
+        for turn in evidence
+        if turn in place_of
+        for place in range(max(0, place_of[turn] - NEAR), min(len(bank.items), place_of[turn] + NEAR + 1))
+        if bank.items[place].session == bank.items[place_of[turn]].session
+    }
+
+
 def _shuffled(asked: tuple[LabelledBank, LabelledQuery]) -> bytes:
     return blake2b(f"{asked[0].id} {asked[1].id}".encode(), digest_size=8).digest()
 
 
 def _ask(
-    memory: Perdure, bank: str, query: LabelledQuery, where: Filter | None = None, **fields: Any
+    memory: Perdure,
+    bank: str,
+    query: LabelledQuery,
+    where: Filter | None = None,
+    near: Iterable[str] = (),
+    **fields: Any,
 ) -> Iterator[JudgedQuestion]:
     for recipe in RECIPES:
         result = memory.recall(
             bank, query.text, recipe=recipe, where=where, asked_at=parse_instant(query.date, "date"),
             max_tokens=MAX_TOKENS, explain=True, track=False,
         )  # fmt: skip
-        yield judged(result, query.evidence, ITEM_KEY, recipe=recipe, **fields)
+        yield judged(result, query.evidence, ITEM_KEY, near, recipe=recipe, **fields)
 
 
 def _other_bank(
@@ -163,7 +198,12 @@ def ask_truth() -> Iterator[JudgedQuestion]:
             others = [query for other in conversations if other is not one for query in other.queries]
             own = sorted(one.queries, key=lambda query: query.asked_at)
             last = max(one.turns[-1].said_at, own[-1].asked_at)
-            foreign = [replace(q, asked_at=last, as_of=None, evidence=frozenset()) for q in others if q.type != UNANSWERABLE]
+            # "Where do I live?" has an answer in every conversation; a question that names the person has none in another's.
+            foreign = [
+                replace(query, asked_at=last, as_of=None, evidence=frozenset())
+                for query in others
+                if query.type != UNANSWERABLE and query.person == "third"
+            ]
             for place, query in enumerate([*own, *foreign]):
                 while sessions and sessions[0][0].said_at <= query.asked_at:
                     session = sessions.pop(0)
@@ -204,28 +244,24 @@ def ask_languages(folder: Path) -> Iterator[JudgedQuestion]:
                         )  # fmt: skip
 
 
-def gather(data: Sequence[Path], cache: Path) -> list[JudgedQuestion]:
-    """Every judged question, from the cache where it has been asked with the same code and data."""
+def gather(data: Sequence[Path], cache: Path, most: int, again: bool) -> list[JudgedQuestion]:
+    """Every judged question, from the cache where it has been asked."""
     cache.mkdir(parents=True, exist_ok=True)
-    code = source_digest(*SOURCES)
+    sources: dict[str, Callable[[], Iterator[JudgedQuestion]]] = {
+        path.stem: partial(ask_banks, path, cache, most) for path in data
+    }
+    sources |= {"truth": ask_truth, "languages": partial(ask_languages, cache)}
     questions: list[JudgedQuestion] = []
-    sources = {path.stem: (path, lambda path=path: ask_banks(path, cache)) for path in data}
-    sources["truth"] = (TRUTH, ask_truth)
-    sources["languages"] = (None, lambda: ask_languages(cache))
-    for name, (path, ask) in sources.items():
-        kept = cache / f"signals-{name}-{code}.jsonl"
-        if not kept.exists():
+    for name, ask in sources.items():
+        kept = cache / f"evidence-{name}.jsonl"
+        if again or not kept.exists():
             begun = kept.with_suffix(".part")
             with begun.open("w", encoding="utf-8") as out:
-                for question in ask():
-                    out.write(json.dumps(asdict(question)) + "\n")
+                out.writelines(json.dumps(asdict(question)) + "\n" for question in ask())
             begun.rename(kept)
         with kept.open(encoding="utf-8") as lines:
             questions += map(read_question, lines)
     return questions
-
-
-SOURCES = ("recall", "recipes", "extract", "retain", "text", "models", "stores")
 
 
 def read_question(line: str) -> JudgedQuestion:
@@ -233,6 +269,6 @@ def read_question(line: str) -> JudgedQuestion:
     raw = json.loads(line)
     signals = raw.pop("signals")
     facts = tuple(FactSignals(**fact) for fact in signals.pop("facts"))
-    for name in ("helps", "tokens"):
+    for name in ("answers", "helps", "tokens"):
         raw[name] = tuple(raw[name])
     return JudgedQuestion(signals=QuestionSignals(facts=facts, **signals), **raw)

@@ -76,4 +76,6 @@ def latin_share(text: str) -> float:
     letters = [character for character in text if character.isalpha()]
     if not letters:
         return 1.0
-    return sum(character < "\u0250" or "\u1e00" <= character < "\u1f00" for character in letters) / len(letters)
+    return sum(character < "\u0250" or "\u1e00" <= character < "\u1f00" for character in letters) / len(
+        letters
+    )
