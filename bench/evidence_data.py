@@ -69,6 +69,11 @@ class JudgedQuestion:
         return bool(self.helps) and self.helps[0]
 
     @property
+    def right_in_three(self) -> bool:
+        """Whether one of the first three facts helps."""
+        return any(self.helps[:3])
+
+    @property
     def answers_first(self) -> bool:
         """Whether the first fact is of a turn that is labelled as the answer."""
         return bool(self.answers) and self.answers[0]
@@ -120,7 +125,7 @@ def ask_banks(path: Path, cache: Path, most: int) -> Iterator[JudgedQuestion]:
             }  # fmt: skip
             near = exchange(bank, query.evidence)
             yield from _ask(memory, bank.id, query, kind=query.type, answerable=True, near=near, **fields)
-            if query.type == "adversarial" or number % 2:
+            if query.type == "adversarial" or (number % 2 and len(banks) > 1):
                 continue
             unanswered = replace(query, evidence=frozenset())
             if len(banks) > 1:
