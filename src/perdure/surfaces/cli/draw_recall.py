@@ -28,7 +28,7 @@ _SHORT = {
 }  # fmt: skip
 _COLOURS = {
     "understand": "cyan", "search": "blue", "fuse": "white", "outline": "bright_white", "rerank": "magenta",
-    "score": "green", "hydrate": "yellow", "diversify": "bright_blue", "fit": "bright_green",
+    "score": "green", "hydrate": "yellow", "diversify": "bright_blue", "judge": "bright_cyan", "fit": "bright_green",
 }  # fmt: skip
 _ASKED = {Stance.PAST: "what was so", Stance.ANY: "what is or was so"}
 LEAST_SHARE = 0.01
