@@ -63,6 +63,7 @@ TOLD: Mapping[str, Bounds] = {
 }  # fmt: skip
 """Features that every recall has. Too few labelled answers are stale, in conflict or unsure for their weights to be fitted: they lower the odds at least by
 so much (e^-1.5 is to about a fifth)."""
+WORDLESS = {name: bounds for name, bounds in TOLD.items() if name != "bm25"}
 PLACED: Mapping[str, Bounds] = {"behind": DOWN, "place": DOWN, "covered_all": UP}
 CROSS: Mapping[str, Bounds] = {"logit": UP, "high_logit": UP, "late": UP}
 LATE: Mapping[str, Bounds] = {"late": UP, "cosine": UP, "nearby": UP}
@@ -70,13 +71,15 @@ FACT: Mapping[str, Mapping[str, Bounds]] = {
     "cross": {**TOLD, **PLACED, **CROSS, "unread": DOWN},
     "late": {**TOLD, **PLACED, **LATE, "unseen_cosine": DOWN},
     "words": {**TOLD, **PLACED},
+    "bare": {**WORDLESS, **PLACED},
 }
 ANSWER: Mapping[str, Mapping[str, Bounds]] = {
-    "cross": {**TOLD, **CROSS, "margin": UP, "logit_margin": UP},
-    "late": {**TOLD, **LATE, "margin": UP, "late_margin": UP},
+    "cross": {**TOLD, **CROSS, "margin": UP, "logit_margin": UP, "cosine_lead": UP},
+    "late": {**TOLD, **LATE, "margin": UP, "late_margin": UP, "late_lead": UP, "cosine_lead": UP},
     "words": {**TOLD, "bm25_margin": UP, "covered_margin": UP},
+    "bare": {**WORDLESS, "covered_all": UP, "covered_margin": UP},
 }
-RECIPE_OF = {"cross": "default", "late": "fast", "words": "fast"}
+RECIPE_OF = {"cross": "default", "late": "fast", "words": "fast", "bare": "fast"}
 Chooser = Callable[[JudgedQuestion], Sequence[int]]
 """Question -> places of the candidates that go into the prompt."""
 
@@ -98,7 +101,7 @@ def fit_all(questions: Sequence[JudgedQuestion]) -> Calibrations:
     for name, recipe in RECIPE_OF.items():
         own = [q for q in fitted if q.recipe == recipe]
         # Words are all that there is for other scripts, but these are too few to fit on alone.
-        own = own if name == "words" else [q for q in own if chosen_for(q, choosing) == name]
+        own = own if name in ("words", "bare") else [q for q in own if chosen_for(q, choosing) == name]
         by_name[name] = fit_one(name, own)
     return Calibrations(reranker=settings.reranker, embedder=settings.embedder, by_name=by_name)
 
@@ -231,13 +234,16 @@ def level_rows(told: Sequence[Told]) -> list[list[str]]:
     return rows + ([level_row("adversarial", adversarial)] if adversarial else [])
 
 
-PROMPT_HEAD = ("what goes in", "empty, no answer", "empty, answer", "an answer inside", "precision", "facts")
+PROMPT_HEAD = (
+    "what goes in", "empty, no answer", "empty, answer", "empty, answer in ten", "an answer inside", "precision", "facts",
+)  # fmt: skip
 
 
 def prompt_row(label: str, questions: Sequence[JudgedQuestion], choose: Chooser) -> list[str]:
     """What a way to choose the facts of a prompt is worth.
 
-    Precision is the share of injected facts that help, over all questions.
+    "Answer in ten" are the questions with a fact that helps among the first ten; precision is the share of injected facts that help, over all
+    questions.
     """
     chosen = [(question, choose(question)) for question in questions]
     answerable = [(q, places) for q, places in chosen if q.answerable]
@@ -246,6 +252,7 @@ def prompt_row(label: str, questions: Sequence[JudgedQuestion], choose: Chooser)
         label,
         share([not places for q, places in chosen if not q.answerable]),
         share([not places for q, places in answerable]),
+        share([not places for q, places in answerable if any(q.helps[:10])]),
         share([any(q.helps[place] for place in places) for q, places in answerable]),
         share(facts),
         f"{len(facts) / max(len(chosen), 1):.1f}",
@@ -253,7 +260,7 @@ def prompt_row(label: str, questions: Sequence[JudgedQuestion], choose: Chooser)
 
 
 def prompt_rows(told: Sequence[Told]) -> list[list[str]]:
-    """The calibrated floor beside the first five, the first ten and a fixed floor on the cosine."""
+    """The calibrated floor beside the first five, the first ten and a fixed floor on the cosine; then by set."""
     usual = [one for one in told if not is_adversarial(one.question)]
     questions = [one.question for one in usual]
     injected = {id(one.question): one.injected for one in usual}
@@ -261,14 +268,19 @@ def prompt_rows(told: Sequence[Told]) -> list[list[str]]:
         ("`inject`", lambda q: injected[id(q)]),
         ("first five", lambda q: range(min(5, len(q.helps)))),
         ("first ten", lambda q: range(min(10, len(q.helps)))),
-        (
-            f"cosine of {COSINE_FLOOR:.2f}, at most ten",
-            lambda q: [n for n, fact in enumerate(q.signals.facts) if (fact.cosine or 0.0) >= COSINE_FLOOR][
-                :10
-            ],
-        ),
+        (f"cosine of {COSINE_FLOOR:.2f}, at most ten", _above_cosine),
     ]
-    return [prompt_row(label, questions, choose) for label, choose in ways]
+    rows = [prompt_row(label, questions, choose) for label, choose in ways]
+    for name in sorted({question.set for question in questions}):
+        own = [question for question in questions if question.set == name]
+        rows.append(prompt_row(f"`inject`, {name}", own, lambda q: injected[id(q)]))
+    return rows
+
+
+def _above_cosine(question: JudgedQuestion) -> list[int]:
+    """The first ten candidates whose cosine reaches the fixed floor."""
+    above = [n for n, fact in enumerate(question.signals.facts) if (fact.cosine or 0.0) >= COSINE_FLOOR]
+    return above[:10]
 
 
 CURVE_HEAD = ("told", "answers", "mean told", "came true", "facts", "mean told", "came true")

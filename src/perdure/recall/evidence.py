@@ -19,7 +19,7 @@ from perdure.domain.signals import QuestionSignals
 from perdure.errors import InvalidInput
 
 FILE = "calibration.toml"
-NAMES = ("cross", "late", "words")
+NAMES = ("cross", "late", "words", "bare")
 LEVELS = ("strong", "weak", "floor")
 MIN_LATIN = 0.5
 """Share of Latin letters in a question below which the English models' figures mean nothing."""
@@ -30,6 +30,9 @@ HIGH_LOGIT = 4.0
 ODDS = (-12.0, 12.0)
 FAR = 6.0
 """Odds by which the first candidate is ahead at most."""
+BACKGROUND = 5
+"""From this place on, candidates hardly ever answer."""
+RIVALS = 10
 Features = Mapping[str, float]
 
 
@@ -66,7 +69,7 @@ class Calibrations:
         """The one whose signals the recall has.
 
         `cross` where the cross-encoder read the first candidates, `late` where late interaction did; `words` where neither did, where
-        other models did, and where the question is in a script that the models cannot read.
+        other models did, and where the question is in a script that the models cannot read; `bare` where BM25 is missing as well.
         """
         first = signals.facts[:1]
         if signals.latin >= MIN_LATIN and embedder == self.embedder:
@@ -74,7 +77,7 @@ class Calibrations:
                 return self.by_name["cross"]
             if any(fact.late is not None for fact in first):
                 return self.by_name["late"]
-        return self.by_name["words"]
+        return self.by_name["words" if any(fact.bm25 for fact in signals.facts) else "bare"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,26 +154,28 @@ def fact_features(signals: QuestionSignals, place: int) -> dict[str, float]:
 
 def answer_features(signals: QuestionSignals) -> dict[str, float]:
     """What speaks for and against the first candidate as the answer, among the others."""
-    rest = signals.facts[1:]
-    first = fact_features(signals, 0)
-    second = odds(rest[0].score) if rest else ODDS[0]
+    first, rest = signals.facts[0], signals.facts[1:]
+    features = fact_features(signals, 0)
     logits = [one.logit for one in rest if one.logit is not None]
-    logit_margin = (
-        clamp(first["logit"] - max(logits), -FAR, FAR)
-        if logits and signals.facts[0].logit is not None
-        else 0.0
-    )
-    late_margin = 10.0 * (
-        (signals.facts[0].late or 0.0) - max((one.late or 0.0 for one in rest), default=0.0)
-    )
+    logit_margin = features["logit"] - max(logits) if logits and first.logit is not None else 0.0
+    late_margin = (first.late or 0.0) - max((one.late or 0.0 for one in rest), default=0.0)
     return {
-        **first,
-        "margin": clamp(odds(signals.facts[0].score) - second, 0.0, FAR),
-        "logit_margin": logit_margin,
-        "late_margin": clamp(late_margin, -3.0, 3.0),
-        "bm25_margin": first["bm25"] - max((log1p(one.bm25) for one in rest[:10]), default=0.0),
-        "covered_margin": first["covered"] - max((one.covered for one in rest[:10]), default=0.0),
+        **features,
+        "margin": clamp(odds(first.score) - (odds(rest[0].score) if rest else ODDS[0]), 0.0, FAR),
+        "logit_margin": clamp(logit_margin, -FAR, FAR),
+        "late_margin": clamp(10.0 * late_margin, -3.0, 3.0),
+        "late_lead": 10.0 * lead([one.late for one in signals.facts]),
+        "cosine_lead": 10.0 * lead([one.cosine for one in signals.facts]),
+        "bm25_margin": features["bm25"] - max((log1p(one.bm25) for one in rest[:RIVALS]), default=0.0),
+        "covered_margin": features["covered"] - max((one.covered for one in rest[:RIVALS]), default=0.0),
     }
+
+
+def lead(values: Sequence[float | None]) -> float:
+    """How far the first value stands above the mean of the background, which has no answer; 0 where either is missing."""
+    background = [value for value in values[BACKGROUND:] if value is not None]
+    first = values[0] if values else None
+    return first - sum(background) / len(background) if first is not None and background else 0.0
 
 
 def odds(score: float) -> float:

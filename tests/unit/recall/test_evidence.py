@@ -56,6 +56,14 @@ floor = 0.4
 covered = 1.0
 [words.fact]
 covered = 1.0
+[bare]
+strong = 0.95
+weak = 0.5
+floor = 0.4
+[bare.answer]
+covered = 1.0
+[bare.fact]
+covered = 1.0
 """
 
 
@@ -68,7 +76,7 @@ def confidence(signals: QuestionSignals, calibration: Calibration) -> float:
     return judge(signals, calibration, [str(n) for n in range(len(signals.facts))]).confidence
 
 
-@pytest.mark.parametrize("name", ["cross", "late", "words"])
+@pytest.mark.parametrize("name", ["cross", "late", "words", "bare"])
 @pytest.mark.parametrize("field", ["logit", "late", "cosine", "nearby", "bm25", "covered", "names"])
 def test_what_speaks_for_a_fact_never_lowers_its_probability(name: str, field: str) -> None:
     calibration = read_calibrations().by_name[name]
@@ -78,7 +86,7 @@ def test_what_speaks_for_a_fact_never_lowers_its_probability(name: str, field: s
     assert relevance[1] >= relevance[0]
 
 
-@pytest.mark.parametrize("name", ["cross", "late", "words"])
+@pytest.mark.parametrize("name", ["cross", "late", "words", "bare"])
 @pytest.mark.parametrize("doubt", ["stale", "conflicts", "unsure"])
 def test_a_first_fact_that_is_over_doubtful_or_contradicted_lowers_the_confidence(
     name: str, doubt: str
@@ -88,7 +96,7 @@ def test_a_first_fact_that_is_over_doubtful_or_contradicted_lowers_the_confidenc
     assert confidence(doubtful, calibration) < confidence(sure, calibration)
 
 
-@pytest.mark.parametrize("name", ["cross", "late", "words"])
+@pytest.mark.parametrize("name", ["cross", "late", "words", "bare"])
 def test_a_clear_answer_is_strong_with_and_without_the_cross_encoder_and_a_poor_one_is_nothing(
     name: str,
 ) -> None:
@@ -112,7 +120,8 @@ def test_the_calibration_is_chosen_by_the_signals_the_models_and_the_script() ->
     assert chosen(asked(GOOD), embedder="another") == "words"
     assert chosen(asked(replace(UNREAD, late=None))) == "words"
     assert chosen(asked(UNREAD, latin=0.0)) == "words"
-    assert chosen(asked()) == "words"
+    assert chosen(asked(replace(UNREAD, late=None, bm25=0.0))) == "bare"
+    assert chosen(asked()) == "bare"
 
 
 def test_levels_and_weights_are_those_of_the_file() -> None:
@@ -136,6 +145,7 @@ def test_levels_and_weights_are_those_of_the_file() -> None:
         ("floor = 0.4", 'floor = "low"', "calibration.words.floor"),
         ("[late.fact]\nlate = 1.0", "", "calibration.late.fact"),
         ("[words]\nstrong = 0.95\nweak = 0.5\nfloor = 0.4\n", "", "calibration.words.strong"),
+        ("[bare]\nstrong = 0.95\nweak = 0.5\nfloor = 0.4\n", "", "calibration.bare.strong"),
     ],
 )  # fmt: skip
 def test_a_file_that_cannot_be_read_says_where(given: str, instead: str, field: str) -> None:

@@ -164,7 +164,9 @@ def context(
         "bank": bank, "query": result.query.text, "context": prompt, "tokens": result.tokens,
         "abstained": result.abstained, "abstained_because": result.abstained_because,
     }  # fmt: skip
-    tell(as_json, value, lambda _: print(harmless(prompt)))
+    tell(as_json, value, lambda _: print(harmless(prompt), end="\n" if prompt else ""))
+    if result.abstained and not as_json:
+        typer.echo(f"nothing: {result.abstained_because}", err=True)
     _leave(result.recollections)
 
 
