@@ -1,122 +1,412 @@
-"""What the evidence levels are worth: `python -m bench.evidence DATA.json [--queries 250] [--foreign 100]`.
+"""Calibrating evidence, and what it is worth.
 
-Asks questions of their own bank and, with the speakers' names exchanged, of another one that holds no answer, and tells how
-high the cross-encoder's best logit is in either case. The thresholds in recall/evidence.py are chosen from this table.
+    python -m bench.evidence [DATA.json ...] [--cache DIR] [--most N] [--ask] [--write]
+
+Asks labelled questions with `default` and `fast` (bench/evidence_data.py) and keeps the signals of each recall in the cache, so that only the first run
+needs time; `--ask` asks again. One half of the questions is fitted on: weights, levels and floors of `src/perdure/recall/calibration.toml`, which
+`--write` writes. All figures are of the other half; `--write` puts them into docs/evidence.md, with the reliability curve.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from bench.ablation import sampled
-from bench.page import PAGE, load_now, table, taken, write_section
-from perdure.engine import Perdure
-from perdure.evaluation.data import CACHE, LabelledBank, LabelledQuery, load_banks
-from perdure.evaluation.measures import recall_at
-from perdure.evaluation.run import ask, bank_database, retain_banks
+from bench.evidence_data import MOST, RECIPES, JudgedQuestion, gather
+from bench.evidence_fit import (
+    Bin,
+    Bounds,
+    calibration_error,
+    fit_logistic,
+    reliability,
+    threshold_for,
+    threshold_of_share,
+)
+from bench.page import load_now, table, taken, write_section
+from perdure.domain.recall import Evidence
+from perdure.evaluation.data import CACHE
+from perdure.recall.evidence import (
+    FILE,
+    LEVELS,
+    Calibration,
+    Calibrations,
+    answer_features,
+    fact_features,
+    judge,
+    parse_calibrations,
+    probability,
+)
 from perdure.settings import Settings
 
-BORDERS = (6.0, 5.0, 4.0, 2.0, 0.0)
-HEAD = ("best logit", "own questions", "evidence in the first five", "foreign questions")
+CALIBRATION = Path(__file__).parents[1] / "src" / "perdure" / "recall" / FILE
+PAGE = Path("docs/evidence.md")
+PICTURE = Path("docs/evidence.svg")
+STRONG_RIGHT = 0.95
+NOT_STRONG = 0.97
+KEPT_RIGHT = 0.97
+"""Share of the right answers that are at least weak."""
+KEPT_FILLED = 0.93
+"""Share of the questions with an answer among the first ten whose prompt is not empty."""
+COSINE_FLOOR = 0.85
+"""The floor on e5's cosine that a prompt is compared with."""
+FITTED_PLACES = 12
+"""Candidates of each question on which the weights of facts are fitted."""
+
+UP, DOWN, FREE = (0.0, float("inf")), (float("-inf"), 0.0), (float("-inf"), float("inf"))
+TOLD: Mapping[str, Bounds] = {
+    "covered": UP, "uncovered": DOWN, "bm25": UP, "names": UP, "nameless": FREE, "speaker": UP, "states": UP,
+    "answers": UP, "slot": FREE, "window": UP, "asserts": UP, "terms": FREE, "own": FREE,
+    "stale": (float("-inf"), -1.5), "conflicts": (float("-inf"), -0.7), "unsure": (float("-inf"), -1.0),
+}  # fmt: skip
+"""Features that every recall has. Too few labelled answers are stale, in conflict or unsure for their weights to be fitted: they lower the odds at least by
+so much (e^-1.5 is to about a fifth)."""
+WORDLESS = {name: bounds for name, bounds in TOLD.items() if name != "bm25"}
+PLACED: Mapping[str, Bounds] = {"behind": DOWN, "place": DOWN, "covered_all": UP}
+CROSS: Mapping[str, Bounds] = {"logit": UP, "high_logit": UP, "late": UP}
+LATE: Mapping[str, Bounds] = {"late": UP, "cosine": UP, "nearby": UP}
+FACT: Mapping[str, Mapping[str, Bounds]] = {
+    "cross": {**TOLD, **PLACED, **CROSS, "unread": DOWN},
+    "late": {**TOLD, **PLACED, **LATE, "unseen_cosine": DOWN},
+    "words": {**TOLD, **PLACED},
+    "bare": {**WORDLESS, **PLACED},
+}
+ANSWER: Mapping[str, Mapping[str, Bounds]] = {
+    "cross": {**TOLD, **CROSS, "margin": UP, "logit_margin": UP, "cosine_lead": UP},
+    "late": {**TOLD, **LATE, "margin": UP, "late_margin": UP, "late_lead": UP, "cosine_lead": UP},
+    "words": {**TOLD, "bm25_margin": UP, "covered_margin": UP},
+    "bare": {**WORDLESS, "covered_all": UP, "covered_margin": UP},
+}
+RECIPE_OF = {"cross": "default", "late": "fast", "words": "fast", "bare": "fast"}
+Chooser = Callable[[JudgedQuestion], Sequence[int]]
+"""Question -> places of the candidates that go into the prompt."""
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A question's best logit, level, and share of the evidence among the first five."""
-
-    logit: float
-    level: str
-    found: float
+def is_adversarial(question: JudgedQuestion) -> bool:
+    """Whether it asks of one speaker what the other did: neither fitted on nor counted, but told apart."""
+    return question.kind == "adversarial"
 
 
-def ask_one(engine: Perdure, bank: str, query: LabelledQuery) -> Asked:
-    """Ask with the default recipe and keep the candidates' logits."""
-    ranking, result = ask(engine, bank, query, max_tokens=8192, explain=True)
-    logits = [max(r.candidate.logits) for r in result.recollections if r.candidate and r.candidate.logits]
-    found = recall_at(ranking.items, query.evidence, 5)
-    return Asked(max(logits, default=float("-inf")), result.evidence.value, found)
+def fit_all(questions: Sequence[JudgedQuestion]) -> Calibrations:
+    """The calibrations, fitted on the half that is for it."""
+    settings = Settings()
+    blank = {
+        name: Calibration(name=name, fact={}, answer={}, strong=1.0, weak=0.0, floor=0.0) for name in FACT
+    }
+    choosing = Calibrations(reranker=settings.reranker, embedder=settings.embedder, by_name=blank)
+    fitted = [q for q in questions if q.fitted and not is_adversarial(q)]
+    by_name = {}
+    for name, recipe in RECIPE_OF.items():
+        own = [q for q in fitted if q.recipe == recipe]
+        # Words are all that there is for other scripts, but these are too few to fit on alone.
+        own = own if name in ("words", "bare") else [q for q in own if chosen_for(q, choosing) == name]
+        by_name[name] = fit_one(name, own)
+    return Calibrations(reranker=settings.reranker, embedder=settings.embedder, by_name=by_name)
 
 
-def exchanged(query: LabelledQuery, home: LabelledBank, other: LabelledBank) -> LabelledQuery:
-    """The question as if it were about the speakers of another bank."""
-    text = query.text
-    for name, instead in zip(speakers(home), speakers(other), strict=False):
-        text = text.replace(name, instead)
-    return replace(query, text=text)
+def fit_one(name: str, questions: Sequence[JudgedQuestion]) -> Calibration:
+    """Weights, levels and floor from the questions of one kind of recall."""
+    answer = fit_logistic(
+        [answer_features(q.signals) for q in questions], [q.right_first for q in questions], ANSWER[name]
+    )
+    places = [(q, place) for q in questions for place in range(1, min(len(q.helps), FITTED_PLACES))]
+    fact = fit_logistic(
+        [fact_features(q.signals, place) for q, place in places],
+        [q.helps[place] for q, place in places],
+        FACT[name],
+    )
+    told = [probability(answer, answer_features(q.signals)) for q in questions]
+    right = [q.right_first for q in questions]
+    unanswerable = [p for p, q in zip(told, questions, strict=True) if not q.answerable]
+    in_three = [q.right_in_three for q in questions]
+    strong = max(threshold_for(told, in_three, STRONG_RIGHT), threshold_of_share(unanswerable, NOT_STRONG))
+    weak = threshold_of_share([p for p, was in zip(told, right, strict=True) if was], 1.0 - KEPT_RIGHT)
+    draft = Calibration(
+        name=name, fact=fact, answer=answer, strong=rounded(strong), weak=rounded(weak), floor=0.0
+    )
+    best = [max(relevances(q, draft)) for q in questions if any(q.helps[:10])]
+    return Calibration(
+        name=name, fact=fact, answer=answer, strong=draft.strong, weak=draft.weak,
+        floor=rounded(threshold_of_share(best, 1.0 - KEPT_FILLED)),
+    )  # fmt: skip
 
 
-def speakers(bank: LabelledBank) -> list[str]:
-    """Who speaks in a bank, in order of name."""
-    return sorted({item.speaker for item in bank.items if item.speaker})
+def rounded(probability: float) -> float:
+    """As the file has it."""
+    return round(probability, 3)
 
 
-def foreign(banks: Sequence[LabelledBank], count: int) -> Iterable[tuple[str, LabelledQuery]]:
-    """Questions, each with the bank that it is put to: all the others in turn."""
-    homes = sampled(banks, count)
-    for place, home in enumerate(homes):
-        for number, query in enumerate(home.queries):
-            other = homes[(place + 1 + number % (len(homes) - 1)) % len(homes)]
-            yield other.id, exchanged(query, home, other)
+def chosen_for(question: JudgedQuestion, calibrations: Calibrations) -> str:
+    """The calibration that a recall with the default models uses."""
+    reranker = calibrations.reranker if question.recipe == "default" else None
+    return calibrations.choose(question.signals, reranker, calibrations.embedder).name
 
 
-def rows(own: Sequence[Asked], strange: Sequence[Asked]) -> list[list[str]]:
-    """A row for each range of logits."""
-    lines = []
-    for place in range(len(BORDERS) + 1):
-        high = BORDERS[place - 1] if place else float("inf")
-        low = BORDERS[place] if place < len(BORDERS) else float("-inf")
-        here = [asked for asked in own if low <= asked.logit < high]
-        there = [asked for asked in strange if low <= asked.logit < high]
-        label = (
-            f"{low:.0f} and more"
-            if not place
-            else f"{low:.0f} to {high:.0f}"
-            if place < len(BORDERS)
-            else f"below {high:.0f}"
+def relevances(question: JudgedQuestion, calibration: Calibration) -> list[float]:
+    """The probability of each judged candidate."""
+    names = [str(place) for place in range(len(question.signals.facts))]
+    return list(judge(question.signals, calibration, names).relevances.values()) or [0.0]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A held-out question with what the calibration says of it."""
+
+    question: JudgedQuestion
+    calibration: Calibration
+    relevances: Sequence[float]
+
+    @property
+    def confidence(self) -> float:
+        return self.relevances[0]
+
+    @property
+    def is_strong(self) -> bool:
+        return self.calibration.level(self.confidence) is Evidence.STRONG
+
+    @property
+    def is_weak(self) -> bool:
+        return self.calibration.level(self.confidence) is Evidence.WEAK
+
+    @property
+    def injected(self) -> list[int]:
+        """Places of the candidates that go into a prompt."""
+        return [n for n, p in enumerate(self.relevances) if p >= self.calibration.floor]
+
+
+def tell(questions: Sequence[JudgedQuestion], calibrations: Calibrations) -> list[Told]:
+    """What the calibrations say of questions."""
+    told = []
+    for question in questions:
+        calibration = calibrations.by_name[chosen_for(question, calibrations)]
+        told.append(Told(question, calibration, relevances(question, calibration)))
+    return told
+
+
+def share(outcomes: Sequence[bool]) -> str:
+    """The share of the true ones."""
+    return f"{sum(outcomes) / len(outcomes):.3f}" if outcomes else ""
+
+
+LEVEL_HEAD = (
+    "held out", "answerable", "unanswerable", "first right", "calibration error", "strong: right in three",
+    "strong: right first", "answerable: strong", "answerable: weak", "unanswerable: not strong", "unanswerable: none",
+)  # fmt: skip
+
+
+def level_row(label: str, told: Sequence[Told]) -> list[str]:
+    """What the levels are worth among these questions."""
+    answerable = [one for one in told if one.question.answerable]
+    unanswerable = [one for one in told if not one.question.answerable]
+    strong = [one for one in told if one.is_strong]
+    bins = reliability([one.confidence for one in told], [one.question.right_first for one in told])
+    return [
+        label,
+        str(len(answerable)),
+        str(len(unanswerable)),
+        share([one.question.right_first for one in answerable]),
+        f"{calibration_error(bins):.3f}" if told else "",
+        share([one.question.right_in_three for one in strong]),
+        share([one.question.right_first for one in strong]),
+        share([one.is_strong for one in answerable]),
+        share([one.is_weak for one in answerable]),
+        share([not one.is_strong for one in unanswerable]),
+        share([not (one.is_strong or one.is_weak) for one in unanswerable]),
+    ]
+
+
+def level_rows(told: Sequence[Told]) -> list[list[str]]:
+    """All questions, each set, each language, each person, and the adversarial ones."""
+    usual = [one for one in told if not is_adversarial(one.question)]
+    rows = [level_row("all", usual)]
+    groups: list[tuple[str, Callable[[JudgedQuestion], bool]]] = [
+        *((name, lambda q, name=name: q.set == name) for name in sorted({one.question.set for one in usual})),
+        *(
+            (f"· {name}", lambda q, name=name: q.set == "languages" and q.group == name)
+            for name in sorted({one.question.group for one in usual if one.question.set == "languages"})
+        ),
+        *((f"{name} person", lambda q, name=name: q.set != "languages" and q.person == name) for name in ("first", "third")),
+    ]  # fmt: skip
+    rows += [level_row(label, [one for one in usual if belongs(one.question)]) for label, belongs in groups]
+    adversarial = [one for one in told if is_adversarial(one.question)]
+    return rows + ([level_row("adversarial", adversarial)] if adversarial else [])
+
+
+PROMPT_HEAD = (
+    "what goes in", "empty, no answer", "empty, answer", "empty, answer in ten", "an answer inside", "precision", "facts",
+)  # fmt: skip
+
+
+def prompt_row(label: str, questions: Sequence[JudgedQuestion], choose: Chooser) -> list[str]:
+    """What a way to choose the facts of a prompt is worth.
+
+    "Answer in ten" are the questions with a fact that helps among the first ten; precision is the share of injected facts that help, over all
+    questions.
+    """
+    chosen = [(question, choose(question)) for question in questions]
+    answerable = [(q, places) for q, places in chosen if q.answerable]
+    facts = [q.helps[place] for q, places in chosen for place in places]
+    return [
+        label,
+        share([not places for q, places in chosen if not q.answerable]),
+        share([not places for q, places in answerable]),
+        share([not places for q, places in answerable if any(q.helps[:10])]),
+        share([any(q.helps[place] for place in places) for q, places in answerable]),
+        share(facts),
+        f"{len(facts) / max(len(chosen), 1):.1f}",
+    ]
+
+
+def prompt_rows(told: Sequence[Told]) -> list[list[str]]:
+    """The calibrated floor beside the first five, the first ten and a fixed floor on the cosine; then by set."""
+    usual = [one for one in told if not is_adversarial(one.question)]
+    questions = [one.question for one in usual]
+    injected = {id(one.question): one.injected for one in usual}
+    ways: list[tuple[str, Chooser]] = [
+        ("`inject`", lambda q: injected[id(q)]),
+        ("first five", lambda q: range(min(5, len(q.helps)))),
+        ("first ten", lambda q: range(min(10, len(q.helps)))),
+        (f"cosine of {COSINE_FLOOR:.2f}, at most ten", _above_cosine),
+    ]
+    rows = [prompt_row(label, questions, choose) for label, choose in ways]
+    for name in sorted({question.set for question in questions}):
+        own = [question for question in questions if question.set == name]
+        rows.append(prompt_row(f"`inject`, {name}", own, lambda q: injected[id(q)]))
+    return rows
+
+
+def _above_cosine(question: JudgedQuestion) -> list[int]:
+    """The first ten candidates whose cosine reaches the fixed floor."""
+    above = [n for n, fact in enumerate(question.signals.facts) if (fact.cosine or 0.0) >= COSINE_FLOOR]
+    return above[:10]
+
+
+CURVE_HEAD = ("told", "answers", "mean told", "came true", "facts", "mean told", "came true")
+
+
+def answer_bins(told: Sequence[Told]) -> list[Bin]:
+    """The reliability of the confidence."""
+    usual = [one for one in told if not is_adversarial(one.question)]
+    return reliability([one.confidence for one in usual], [one.question.right_first for one in usual])
+
+
+def fact_bins(told: Sequence[Told]) -> list[Bin]:
+    """The reliability of the relevance of the facts behind the first."""
+    usual = [one for one in told if not is_adversarial(one.question)]
+    pairs = [
+        (p, helps)
+        for one in usual
+        for p, helps in zip(one.relevances[1:], one.question.helps[1:], strict=True)
+    ]
+    return reliability([p for p, _ in pairs], [helps for _, helps in pairs])
+
+
+def curve_rows(told: Sequence[Told]) -> list[list[str]]:
+    """Both reliabilities, a row per tenth."""
+    rows = []
+    columns = [{bin_.tenth: bin_ for bin_ in bins} for bins in (answer_bins(told), fact_bins(told))]
+    for tenth in range(10):
+        cells = [f"{tenth / 10:.1f} to {(tenth + 1) / 10:.1f}"]
+        for column in columns:
+            bin_ = column.get(tenth)
+            cells += [str(bin_.count), f"{bin_.told:.2f}", f"{bin_.came_true:.2f}"] if bin_ else [""] * 3
+        rows.append(cells)
+    return rows
+
+
+def picture(curves: Mapping[str, Sequence[Bin]]) -> str:
+    """The reliability curves as an SVG: what was told to the right, what came true upwards; on the dashed line they are the same."""
+    size, edge = 320, 44
+    colours = ("#1f77b4", "#d95f02", "#7570b3", "#1b9e77")
+
+    def at(told: float, came_true: float) -> str:
+        return f"{edge + told * size:.1f},{edge / 2 + (1.0 - came_true) * size:.1f}"
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size + 260} {size + 70}" font-family="sans-serif" font-size="12" fill="#666">',
+        f'<rect x="{edge}" y="{edge / 2}" width="{size}" height="{size}" fill="none" stroke="#999"/>',
+        f'<polyline points="{at(0, 0)} {at(1, 1)}" stroke="#999" stroke-dasharray="4 4" fill="none"/>',
+        f'<text x="{edge + size / 2}" y="{size + 54}" text-anchor="middle">probability told</text>',
+        f'<text x="14" y="{edge / 2 + size / 2}" text-anchor="middle" transform="rotate(-90 14 {edge / 2 + size / 2})">share that came true</text>',
+    ]
+    for tenth in (0, 5, 10):
+        place = at(tenth / 10, tenth / 10).split(",")
+        parts.append(f'<text x="{place[0]}" y="{size + 38}" text-anchor="middle">{tenth / 10:g}</text>')
+        parts.append(
+            f'<text x="{edge - 6}" y="{float(place[1]) + 4:.1f}" text-anchor="end">{tenth / 10:g}</text>'
         )
-        found = f"{sum(asked.found for asked in here) / len(here):.2f}" if here else ""
-        lines.append([label, f"{len(here) / len(own):.0%}", found, f"{len(there) / len(strange):.0%}"])
-    return lines
+    for number, (label, bins) in enumerate(curves.items()):
+        colour = colours[number % len(colours)]
+        points = " ".join(at(bin_.told, bin_.came_true) for bin_ in bins)
+        parts.append(f'<polyline points="{points}" stroke="{colour}" stroke-width="2" fill="none"/>')
+        for bin_ in bins:
+            x, y = at(bin_.told, bin_.came_true).split(",")
+            parts.append(
+                f'<circle cx="{x}" cy="{y}" r="{2 + min(bin_.count, 400) ** 0.5 / 4:.1f}" fill="{colour}"/>'
+            )
+        parts.append(f'<text x="{edge + size + 16}" y="{edge + 20 * number}" fill="{colour}">{label}</text>')
+    return "\n".join([*parts, "</svg>", ""])
 
 
-def levels(asked: Sequence[Asked]) -> str:
-    """How often each level was given."""
-    counts = Counter(one.level for one in asked)
-    return ", ".join(f"{level} {counts[level] / len(asked):.0%}" for level in ("strong", "weak", "none"))
+def as_toml(calibrations: Calibrations) -> str:
+    """The calibrations as the engine reads them."""
+    lines = [
+        "# Written by `python -m bench.evidence --write` (docs/evidence.md): do not edit.",
+        "# Weights of a logistic regression by feature (recall/evidence.py), and the probabilities at which levels begin.",
+        f"reranker = {json.dumps(calibrations.reranker)}",
+        f"embedder = {json.dumps(calibrations.embedder)}",
+    ]
+    for name, calibration in calibrations.by_name.items():
+        lines += ["", f"[{name}]"]
+        lines += [f"{level} = {getattr(calibration, level):.3f}" for level in LEVELS]
+        for part in ("answer", "fact"):
+            lines += ["", f"[{name}.{part}]"]
+            lines += [f"{feature} = {weight:.4f}" for feature, weight in getattr(calibration, part).items()]
+    return "\n".join(lines) + "\n"
+
+
+def report(
+    questions: Sequence[JudgedQuestion], calibrations: Calibrations
+) -> tuple[list[str], dict[str, list[Bin]]]:
+    """The tables of the held-out half, and the curves."""
+    lines: list[str] = []
+    curves: dict[str, list[Bin]] = {}
+    held_out = [question for question in questions if not question.fitted]
+    for recipe in RECIPES:
+        told = tell([question for question in held_out if question.recipe == recipe], calibrations)
+        curves[f"{recipe}, answers"], curves[f"{recipe}, facts"] = answer_bins(told), fact_bins(told)
+        lines += [f"### `{recipe}`", "", *table(LEVEL_HEAD, level_rows(told)), ""]
+        lines += [*table(PROMPT_HEAD, prompt_rows(told)), ""]
+        errors = [calibration_error(bins) for bins in (answer_bins(told), fact_bins(told))]
+        lines += [f"Calibration error in ten bins: {errors[0]:.3f} of answers, {errors[1]:.3f} of facts.", ""]
+        lines += [*table(CURVE_HEAD, curve_rows(told)), ""]
+    return lines, curves
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--queries", type=int, default=250)
-    parser.add_argument("--foreign", type=int, default=100)
-    parser.add_argument("--page", type=Path, default=PAGE)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", nargs="*", type=Path)
     parser.add_argument("--cache", type=Path, default=CACHE)
+    parser.add_argument("--most", type=int, default=MOST, help="questions of each data file")
+    parser.add_argument("--ask", action="store_true", help="ask again, whatever the cache has")
+    parser.add_argument("--write", action="store_true", help=f"write {FILE} and {PAGE}")
     chosen = parser.parse_args()
-    load, banks = load_now(), load_banks(chosen.data)
-    if len(banks) < 2:
-        parser.error("data: at least two banks are needed, to ask one the questions of another")
-    chosen.cache.mkdir(parents=True, exist_ok=True)
-    with Perdure.open(bank_database(banks, Settings(), chosen.cache), settings=Settings()) as engine:
-        retain_banks(engine, banks, lambda *_: None)
-        own = [ask_one(engine, bank.id, q) for bank in sampled(banks, chosen.queries) for q in bank.queries]
-        strange = [ask_one(engine, bank, q) for bank, q in foreign(banks, chosen.foreign)]
-    told = f"{len(own)} questions of their own bank: {levels(own)}. {len(strange)} foreign ones: {levels(strange)}."
-    drawn = table(HEAD, rows(own, strange))
-    print("\n".join([told, *drawn]))
-    head = [
-        "### Evidence levels",
-        "",
-        taken(f"python -m bench.evidence {chosen.data.name}", load),
-        "",
-        told,
-        "",
-    ]
-    write_section("evidence", [*head, *drawn], chosen.page)
+    load = load_now()
+    questions = gather(chosen.data, chosen.cache, chosen.most, chosen.ask)
+    calibrations = fit_all(questions)
+    if chosen.write:
+        CALIBRATION.write_text(as_toml(calibrations), encoding="utf-8")
+    calibrations = parse_calibrations(as_toml(calibrations))
+    lines, curves = report(questions, calibrations)
+    print("\n".join(lines))
+    if chosen.write:
+        PICTURE.write_text(picture(curves), encoding="utf-8")
+        command = " ".join(["python -m bench.evidence", *(path.name for path in chosen.data)])
+        write_section("figures", [taken(command, load), "", *lines], PAGE)
 
 
 if __name__ == "__main__":

@@ -135,12 +135,12 @@ def _replay(memory: Perdure, clock: SetClock, conversation: Conversation) -> Ite
         while sessions and sessions[0][0].said_at <= query.asked_at:
             session = sessions.pop(0)
             clock.now = session[-1].said_at
-            memory.retain(conversation.bank, [_item(turn) for turn in session])
+            memory.retain(conversation.bank, [retained_item(turn) for turn in session])
         clock.now = query.asked_at
         yield _ask(memory, conversation.bank, query)
 
 
-def _item(turn: SaidTurn) -> Item:
+def retained_item(turn: SaidTurn) -> Item:
     return Item(
         content=turn.text,
         speaker=turn.speaker,

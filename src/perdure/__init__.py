@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Degraded,
         Evidence,
         Hit,
+        Precision,
         Query,
         RecallResult,
         Recollection,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         Stance,
     )
     from perdure.domain.record import Record
+    from perdure.domain.signals import FactSignals, QuestionSignals
     from perdure.domain.time import AsOf, Window
     from perdure.engine import Perdure
     from perdure.errors import (
@@ -79,8 +81,9 @@ _EXPORTS = {
     "perdure.domain.filter": "Filter TagAnd TagExpression TagLeaf TagNot TagOr TagsMatch",
     "perdure.domain.item": "Item PassedOver RetainResult Superseded UpdateMode",
     "perdure.domain.operation": "Operation OperationStatus",
-    "perdure.domain.recall": "Budget Candidate ChannelRank Degraded Evidence Hit Query RecallResult Recollection StageTime Stance",
+    "perdure.domain.recall": "Budget Candidate ChannelRank Degraded Evidence Hit Precision Query RecallResult Recollection StageTime Stance",
     "perdure.domain.record": "Record",
+    "perdure.domain.signals": "FactSignals QuestionSignals",
     "perdure.domain.time": "AsOf Window",
     "perdure.engine": "Perdure",
     "perdure.errors": "Busy Conflict DeadlineExceeded InvalidInput ModelError ModelMismatch ModelMissing ModelTampered NotFound PerdureError ProviderError StoreCorrupt StoreError StoreFull StoreLocked StoreReadOnly StoreTooNew Unauthorised Unavailable",
@@ -107,16 +110,16 @@ __all__ = [
     "RECIPES", "AsOf", "AsyncPerdure", "Bank", "BankStats", "Blend", "Budget", "Busy", "Candidate", "Cause",
     "ChannelRank", "ChannelSpec", "Chunk", "Clock", "Conflict", "Content", "DeadlineExceeded", "Degraded",
     "Disposition", "Document", "Embedder", "EmbeddingModel", "Entity", "Evidence", "ExtractedFact",
-    "Extractor", "Fact", "FactFields", "FactPage", "FactType", "Filter", "Forgotten", "Hints", "Hit",
-    "Include", "InvalidInput", "Item", "ItemFields", "LateInteraction", "Link", "LinkKind", "Matrix",
+    "Extractor", "Fact", "FactFields", "FactPage", "FactSignals", "FactType", "Filter", "Forgotten", "Hints",
+    "Hit", "Include", "InvalidInput", "Item", "ItemFields", "LateInteraction", "Link", "LinkKind", "Matrix",
     "Mention", "MinScores", "ModelError", "ModelMismatch", "ModelMissing", "ModelTampered", "NotFound",
-    "Notes", "Operation", "OperationStatus", "Order", "PassedOver", "Perdure", "PerdureError", "ProviderError", "Query",
-    "RecallOptions", "RecallResult", "Recipe", "Recollection", "Record", "Reflection", "Reranker",
-    "RetainResult", "Sentence", "SettingOptions", "Settings", "Situation", "StageTime", "Stance", "Store",
-    "StoreCorrupt", "StoreError", "StoreFull", "StoreLocked", "StoreReadOnly", "StoreTooNew", "Superseded",
-    "TagAnd", "TagExpression", "TagLeaf", "TagNot", "TagOr", "Tagger", "TagsMatch", "Tier", "Token",
-    "Tokens", "Traces", "Triple", "Turn", "TurnSpan", "Unauthorised", "Unavailable", "UpdateMode", "Vector",
-    "View", "ViewSpec", "Window", "__version__", "find_recipe",
+    "Notes", "Operation", "OperationStatus", "Order", "PassedOver", "Perdure", "PerdureError", "Precision",
+    "ProviderError", "Query", "QuestionSignals", "RecallOptions", "RecallResult", "Recipe", "Recollection",
+    "Record", "Reflection", "Reranker", "RetainResult", "Sentence", "SettingOptions", "Settings", "Situation",
+    "StageTime", "Stance", "Store", "StoreCorrupt", "StoreError", "StoreFull", "StoreLocked", "StoreReadOnly",
+    "StoreTooNew", "Superseded", "TagAnd", "TagExpression", "TagLeaf", "TagNot", "TagOr", "Tagger",
+    "TagsMatch", "Tier", "Token", "Tokens", "Traces", "Triple", "Turn", "TurnSpan", "Unauthorised",
+    "Unavailable", "UpdateMode", "Vector", "View", "ViewSpec", "Window", "__version__", "find_recipe",
 ]  # fmt: skip
 
 

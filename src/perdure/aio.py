@@ -18,7 +18,7 @@ from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter
 from perdure.domain.item import RetainResult, UpdateMode
 from perdure.domain.operation import Operation
-from perdure.domain.recall import Budget, RecallResult
+from perdure.domain.recall import Budget, Precision, RecallResult
 from perdure.domain.record import Record
 from perdure.domain.time import AsOf, Window
 from perdure.engine import PAGE, Perdure
@@ -184,10 +184,11 @@ class AsyncPerdure:
         track: bool = True,
         channel_timeout: float | None = None,
         asker: str | None = None,
+        precision: Precision | str = Precision.SEARCH,
     ) -> RecallResult:
         """What memory holds on a question, best first, within `max_tokens` of fact text.
 
-        `asker` is whom "I" and "my" mean, the bank's user unless given.
+        `asker` is whom "I" and "my" mean, the bank's user unless given. `precision="inject"` returns only what probably helps, or nothing.
         """
         return await self._run(
             partial(
@@ -210,11 +211,12 @@ class AsyncPerdure:
                 track=track,
                 channel_timeout=channel_timeout,
                 asker=asker,
+                precision=precision,
             )
         )
 
     async def prompt(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> str:
-        """A recall as a fenced text with citations, ready for a prompt."""
+        """A recall as a fenced text with citations, ready for a prompt; empty where nothing probably helps."""
         return await self._run(partial(self.engine.prompt, bank, query, **options))
 
     async def reflect(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> Reflection:

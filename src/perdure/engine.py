@@ -17,7 +17,7 @@ from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter
 from perdure.domain.item import RetainResult, UpdateMode
 from perdure.domain.operation import Operation
-from perdure.domain.recall import Budget, RecallResult
+from perdure.domain.recall import Budget, Precision, RecallResult
 from perdure.domain.record import Record
 from perdure.domain.time import AsOf, Window
 from perdure.errors import InvalidInput, ModelError, NotFound, StoreError
@@ -50,7 +50,7 @@ from perdure.recall.options import Hints, Include, MinScores
 from perdure.recall.pipeline import recall
 from perdure.recall.question import entities_named
 from perdure.recall.recipe import Recipe, trim_recipe
-from perdure.recall.request import RecallRequest, read_budget, read_where
+from perdure.recall.request import RecallRequest, read_budget, read_precision, read_where
 from perdure.recipes import find_recipe
 from perdure.reflect.pipeline import Reflection, reflect
 from perdure.retain.pipeline import retain
@@ -197,10 +197,11 @@ class Perdure:
         track: bool = True,
         channel_timeout: float | None = None,
         asker: str | None = None,
+        precision: Precision | str = Precision.SEARCH,
     ) -> RecallResult:
         """What memory holds on a question, best first, within `max_tokens` of fact text.
 
-        `asker` is whom "I" and "my" mean, the bank's user unless given.
+        `asker` is whom "I" and "my" mean, the bank's user unless given. `precision="inject"` returns only what probably helps, or nothing.
         """
         request = RecallRequest(
             bank=bank,
@@ -218,12 +219,17 @@ class Perdure:
             asked_at=asked_at,
             channel_timeout=channel_timeout,
             asker=asker,
+            precision=read_precision(precision),
         )
         with self._while_open():
             return recall(self._components.recall, request)
 
     def prompt(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> str:
-        """A recall as a fenced text with citations, ready for a prompt."""
+        """A recall as a fenced text with citations, ready for a prompt; empty where nothing probably helps.
+
+        `precision` is `inject` unless given.
+        """
+        options.setdefault("precision", Precision.INJECT)
         return self.recall(bank, query, **options).to_prompt()
 
     def reflect(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> Reflection:

@@ -12,7 +12,7 @@ from typing import Literal, TypedDict
 
 from perdure.domain.fact import FactType, Tier
 from perdure.domain.filter import Filter
-from perdure.domain.recall import Budget
+from perdure.domain.recall import Budget, Precision
 from perdure.domain.time import AsOf
 from perdure.recall.options import Hints, Include, MinScores
 from perdure.recall.recipe import Recipe
@@ -95,6 +95,7 @@ class RecallOptions(TypedDict, total=False):
     track: bool
     channel_timeout: float | None
     asker: str | None
+    precision: Precision | str
 
 
 class SettingOptions(TypedDict, total=False):

@@ -110,7 +110,7 @@ def test_a_japanese_question_in_other_words_finds_its_fact_and_is_called_no_bett
         answer = engine.recall("b", "妻は何の科目の先生ですか？")
         nothing = engine.recall("b", "火星の大統領は誰ですか？")
     assert "化学" in answer.recollections[0].text
-    assert nothing.evidence.value == "weak"
+    assert nothing.evidence.value != "strong"
     assert [part.part for part in nothing.degraded] == ["reranker"]
     assert "not the script" in nothing.degraded[0].reason
 

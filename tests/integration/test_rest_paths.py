@@ -135,6 +135,17 @@ def test_perdures_own_options(client: Checked, bank: str) -> None:
     assert answer["results"][0]["explain"]["channels"]
     assert answer["results"][0]["text"] in answer["context"]
     assert answer["evidence"] in ("strong", "weak", "none")
+    assert answer["results"][0]["relevance"] == answer["confidence"]
+    assert answer["abstained"] is False
+    off = {
+        "query": "Which lattice did quantum chromodynamics need?",
+        "precision": "inject",
+        "context_string": True,
+    }
+    silent = client.post(f"{bank}/memories/recall", json=off).json()
+    assert (silent["results"], silent["abstained"], silent["context"]) == ([], True, "")
+    assert "below the floor" in silent["abstained_because"]
+    assert client.post(f"{bank}/memories/recall", json={**off, "precision": "some"}).status_code == 422
     past = {**asked, "as_of": "2000-01-01T00:00:00Z"}
     assert client.post(f"{bank}/memories/recall", json=past).json()["results"] == []
     only = {**asked, "document_ids": ["dog"]}

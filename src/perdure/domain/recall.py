@@ -11,6 +11,7 @@ from typing import NamedTuple
 from perdure.domain.fact import Chunk, Entity, Fact
 from perdure.domain.ranking import RankingFields, sigmoid
 from perdure.domain.rendering import cited_line, fenced, iso_day, one_line, unfenced
+from perdure.domain.signals import QuestionSignals
 from perdure.domain.time import Window
 
 
@@ -28,6 +29,15 @@ class Evidence(StrEnum):
     STRONG = "strong"
     WEAK = "weak"
     NONE = "none"
+
+
+class Precision(StrEnum):
+    """What a recall is for."""
+
+    SEARCH = "search"
+    """Everything that may help, best first."""
+    INJECT = "inject"
+    """Only what probably helps, to be put into a prompt; nothing where nothing does."""
 
 
 class Stance(StrEnum):
@@ -141,7 +151,10 @@ class Recollection:
     score: float
     citation: int
     tokens: int = 0
+    relevance: float = 0.0
+    """Calibrated probability that it helps with the question (docs/evidence.md); of the first one that it answers."""
     evidence: Evidence = Evidence.WEAK
+    """The level of the relevance."""
     candidate: Candidate | None = None
     replaced_by: Fact | None = None
     """What ended the fact, when it is over."""
@@ -185,12 +198,24 @@ class RecallResult:
     chunks: tuple[Chunk, ...] = ()
     entities: tuple[Entity, ...] = ()
     evidence: Evidence = Evidence.NONE
+    """The level of the confidence."""
+    confidence: float = 0.0
+    """Calibrated probability that the first fact answers the question (docs/evidence.md)."""
+    abstained_because: str | None = None
+    """Why a recall for injection returns nothing, None where it returns something or was a search."""
     tokens: int = 0
     notes: tuple[str, ...] = ()
     degraded: tuple[Degraded, ...] = ()
     timings: tuple[StageTime, ...] = ()
     cut: tuple[Candidate, ...] = ()
     """With `explain`: the candidates that were considered and left out."""
+    signals: QuestionSignals | None = None
+    """With `explain`: by what the evidence was judged."""
+
+    @property
+    def abstained(self) -> bool:
+        """Whether a recall for injection returns nothing, since nothing is likely enough to help."""
+        return self.abstained_because is not None
 
     def __iter__(self) -> Iterator[Recollection]:
         return iter(self.recollections)
@@ -206,20 +231,23 @@ class RecallResult:
             f"evidence {self.evidence.value}, {self.tokens} tokens, {total:.0f} ms"
         )
         lines = [head, *map(str, self.recollections)]
+        lines += [f"abstained: {self.abstained_because}"] if self.abstained_because else []
         lines += [f"note: {one_line(note)}" for note in self.notes]
         lines += [f"degraded: {part.part}: {part.reason}" for part in self.degraded]
         return "\n".join(lines)
 
     def to_prompt(self) -> str:
-        """The recollections with citations, fenced off as data, to put into a prompt."""
+        """The recollections with citations, fenced off as data, to put into a prompt; empty where recall abstained."""
+        if self.abstained:
+            return ""
         lines = [cited_line(one.citation, one.fact, one.notes) for one in self.recollections]
         notes = [f"Note: {unfenced(note)}" for note in self.notes]
         return fenced([*(lines or ["Memory holds nothing on this."]), *notes])
 
     def to_openai(self, role: str = "system") -> list[dict[str, str]]:
         """The same as messages for OpenAI's API: `messages=[*result.to_openai(), *conversation]`."""
-        return [{"role": role, "content": self.to_prompt()}]
+        return [] if self.abstained else [{"role": role, "content": self.to_prompt()}]
 
     def to_anthropic(self) -> list[dict[str, str]]:
         """The same as content blocks for Anthropic's API: `system=result.to_anthropic()`."""
-        return [{"type": "text", "text": self.to_prompt()}]
+        return [] if self.abstained else [{"type": "text", "text": self.to_prompt()}]

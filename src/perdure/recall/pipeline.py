@@ -1,7 +1,4 @@
-"""Recall, top to bottom: understand -> search -> fuse -> rerank -> score -> diversify -> fit -> answer.
-
-A question for a time alone ("What happened last week?") is not searched for: its window is listed.
-"""
+"""Recall, top to bottom: understand -> search -> fuse -> rerank -> score -> diversify -> judge -> fit -> answer."""
 
 from __future__ import annotations
 
@@ -14,6 +11,7 @@ from perdure.recall.answers import prefer_answers
 from perdure.recall.budget import fit
 from perdure.recall.components import RecallComponents, RecallRun
 from perdure.recall.diversify import diversify
+from perdure.recall.judge import admit_window, judge_pool
 from perdure.recall.question import ParsedQuestion, parse_question
 from perdure.recall.request import RecallRequest
 from perdure.recall.rerank import rerank
@@ -40,20 +38,23 @@ def recall(components: RecallComponents, request: RecallRequest) -> RecallResult
         if question.query.only_time:
             with trace.stage("window"):
                 pool = window_facts(run, question.query)
+                judged = admit_window(run, question.query, pool)
         else:
             pool = _search_and_rank(run, question)
             with trace.stage("diversify"):
                 pool = diversify(pool, recipe.diversity, run.read_facts)
+            with trace.stage("judge"):
+                judged = judge_pool(run, question.query, pool)
         with trace.stage("fit"):
             cut = fit(
-                pool,
+                judged.pool,
                 run.read_facts,
                 components.tokens,
                 max_tokens=request.max_tokens,
                 considered=2 * run.budget,
                 limit=run.limit,
             )
-        result = answer(run, question.query, cut)
+        result = answer(run, question.query, judged, cut)
     if request.track and components.tracker is not None:
         components.tracker.track(request.bank, result, components.clock())
     return result

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from perdure.domain.bank import check_bank_id
 from perdure.domain.filter import Filter, read_as_of, read_tags, read_types
-from perdure.domain.recall import Budget
+from perdure.domain.recall import Budget, Precision
 from perdure.domain.time import AsOf, check_instant
 from perdure.errors import InvalidInput
 from perdure.recall.options import Hints, Include, MinScores, check_integer
@@ -36,6 +36,7 @@ class RecallRequest:
     asked_at: datetime | None = None
     """When the question is asked, the present unless given; a moment without a time zone is UTC."""
     channel_timeout: float | None = None
+    precision: Precision = Precision.SEARCH
     asker: str | None = None
     """Whom "I" and "my" mean: a speaker's or entity's name, or "user"; the bank's user unless given."""
 
@@ -63,6 +64,13 @@ def read_budget(budget: str) -> Budget:
     if budget not in set(Budget):
         raise InvalidInput("budget", "low, mid or high", budget)
     return Budget(budget)
+
+
+def read_precision(precision: str) -> Precision:
+    """A precision by name."""
+    if precision not in set(Precision):
+        raise InvalidInput("precision", "search or inject", precision)
+    return Precision(precision)
 
 
 def read_where(

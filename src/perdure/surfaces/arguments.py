@@ -69,6 +69,7 @@ class RecallOptions(FilterOptions, total=False):
     min_scores: MinScores | None
     explain: bool
     track: bool
+    precision: str
 
 
 def recall_with(engine: Perdure, bank: str, query: str, options: RecallOptions) -> RecallResult:
@@ -99,7 +100,9 @@ def _engine_options(options: RecallOptions) -> EngineOptions:
         ),
         "asked_at": options.get("query_timestamp"),
     }
-    for name in ("budget", "max_tokens", "limit", "recipe", "min_scores", "explain", "track", "asker"):
+    for name in (
+        "budget", "max_tokens", "limit", "recipe", "min_scores", "explain", "track", "asker", "precision",
+    ):  # fmt: skip
         if name in options:
             engine_options[name] = options[name]
     return engine_options

@@ -63,6 +63,17 @@ def test_context_is_fenced_and_cited(cli: Any) -> None:
     assert cli("context", "cello", "--json").json["context"].startswith("<recalled_memory>")
 
 
+def test_context_without_anything_that_helps_is_empty_and_says_why(cli: Any) -> None:
+    cli.remembered(CELLO)
+    asked = ("context", "Which lattice did quantum chromodynamics need?")
+    silent = cli(*asked)
+    assert (silent.code, silent.out) == (4, "")
+    assert "below the floor" in silent.err
+    assert cli(*asked, "--json").json["abstained"] is True
+    assert cli(*asked, "--precision", "search").out.startswith("<recalled_memory>")
+    assert cli("recall", *asked[1:], "--precision", "inject", "--json").json["abstained"] is True
+
+
 def test_reflect_cites_its_facts(cli: Any) -> None:
     cli.remembered(CELLO)
     answer = cli("reflect", "Who plays the cello?", "--json").json

@@ -39,6 +39,18 @@ async def check_conversation(session: ClientSession, bank: dict[str, str]) -> No
     assert context.structuredContent is not None
     assert context.structuredContent["context"] == text_of(context)
 
+    nothing = {"query": "Which lattice did quantum chromodynamics need?", **bank}
+    silent = await session.call_tool("recall", nothing)
+    assert silent.structuredContent is not None
+    assert silent.structuredContent["abstained"] is True
+    assert "below the floor" in text_of(silent)
+    searched = await session.call_tool("recall", {**nothing, "precision": "search"})
+    assert searched.structuredContent is not None
+    assert [memory["id"] for memory in searched.structuredContent["memories"]] == [fact_id]
+    bare = await session.call_tool("context", nothing)
+    assert bare.structuredContent is not None
+    assert (bare.structuredContent["context"], bare.structuredContent["abstained"]) == ("", True)
+
     forgotten = await session.call_tool("forget", {"fact_id": fact_id, **bank})
     assert forgotten.structuredContent is not None
     assert forgotten.structuredContent["forgotten_facts"] == 1

@@ -1,4 +1,4 @@
-"""What an answer says of its facts: evidence, conflicts, timelines."""
+"""What an answer says of its facts: conflicts, timelines."""
 
 from __future__ import annotations
 
@@ -7,23 +7,12 @@ from datetime import UTC, datetime
 import pytest
 
 from perdure.domain.fact import Fact
-from perdure.domain.recall import Candidate, Evidence
-from perdure.recall.answer import conflicts, evidence_of, strongest, timelines
+from perdure.recall.answer import timelines
+from perdure.recall.standing import conflicts
 
 
 def fact(fact_id: str, **fields: object) -> Fact:
     return Fact(**{"id": fact_id, "bank": "b", "text": f"text of {fact_id}", **fields})  # type: ignore[arg-type]
-
-
-def test_what_the_cross_encoder_did_not_read_is_no_better_than_the_weakest_it_read() -> None:
-    strong, weak, nothing = (Candidate(fact_id=str(r), rerank=r) for r in (0.999, 0.7, 0.1))
-    unread = Candidate(fact_id="unread")
-    assert evidence_of([strong, weak, unread]) == [Evidence.STRONG, Evidence.WEAK, Evidence.WEAK]
-    assert evidence_of([strong, nothing, unread]) == [Evidence.STRONG, Evidence.NONE, Evidence.NONE]
-    assert evidence_of([strong, unread])[1] is Evidence.WEAK
-    assert evidence_of([unread]) == [Evidence.WEAK]
-    assert strongest([Evidence.NONE, Evidence.STRONG, Evidence.WEAK]) is Evidence.STRONG
-    assert strongest([]) is Evidence.NONE
 
 
 @pytest.mark.parametrize("relation", ["lives_in", "job", "favourite_colour"])

@@ -28,7 +28,7 @@ _SHORT = {
 }  # fmt: skip
 _COLOURS = {
     "understand": "cyan", "search": "blue", "fuse": "white", "outline": "bright_white", "rerank": "magenta",
-    "score": "green", "hydrate": "yellow", "diversify": "bright_blue", "fit": "bright_green",
+    "score": "green", "hydrate": "yellow", "diversify": "bright_blue", "judge": "bright_cyan", "fit": "bright_green",
 }  # fmt: skip
 _ASKED = {Stance.PAST: "what was so", Stance.ANY: "what is or was so"}
 LEAST_SHARE = 0.01
@@ -157,7 +157,10 @@ def _boosts(recollection: Recollection) -> Text:
 def _head(result: RecallResult) -> Text:
     head = Text.assemble((result.query.text, "bold"), "\n")
     head.append(f"evidence {result.evidence.value}", style=EVIDENCE_STYLE[result.evidence])
-    head.append(f" · {plural(len(result), 'recollection')} · {plural(result.tokens, 'token')}", style="dim")
+    head.append(
+        f" {result.confidence:.2f} · {plural(len(result), 'recollection')} · {plural(result.tokens, 'token')}",
+        style="dim",
+    )
     head.append(f" · {milliseconds(total_milliseconds(result))} · recipe {result.recipe}", style="dim")
     return head
 
@@ -185,7 +188,9 @@ def _told(recollection: Recollection) -> Text:
 
 
 def draw_asides(console: Console, result: RecallResult) -> None:
-    """Notes, chunks, entities and what could not contribute."""
+    """Notes, chunks, entities, why nothing is returned and what could not contribute."""
+    if result.abstained_because is not None:
+        console.print(Text(f"nothing: {result.abstained_because}", style="yellow"))
     for note in result.notes:
         console.print(Text(f"note: {note}", style="cyan"))
     if result.entities:

@@ -31,6 +31,10 @@ from perdure.surfaces.cli.session import (
 from perdure.surfaces.plain import plain_recall
 
 Question = Annotated[str, typer.Argument(metavar="QUESTION", help="The question; - reads standard input")]
+PrecisionName = Annotated[
+    str,
+    typer.Option(metavar="HOW", help="search: all that may help; inject: what probably helps, or nothing"),
+]
 Count = Annotated[int | None, typer.Option("--limit", "-n", min=1, metavar="N", help="At most so many facts")]
 
 
@@ -111,6 +115,7 @@ def recall(
         str,
         typer.Option(metavar="HOW", help="any, all (with untagged facts), any_strict, all_strict or exact"),
     ] = "any",
+    precision: PrecisionName = "search",
     chunks: Annotated[bool, typer.Option("--chunks", help="Add the texts the facts were drawn from")] = False,
     entities: Annotated[bool, typer.Option("--entities", help="Add the entities the facts mention")] = False,
     database: Database = None,
@@ -119,7 +124,7 @@ def recall(
     """What memory holds on a question, best first, within a token budget."""
     options |= {
         "limit": limit, "tags_match": tags_match, "include_chunks": chunks, "include_entities": entities,
-        "explain": explain,
+        "explain": explain, "precision": precision,
     }  # fmt: skip
     with reading(database, bank) as engine:
         result = recall_with(engine, bank, read_text(query), options)
@@ -145,15 +150,23 @@ def context(
     limit: Count = None,
     *,
     options: RecallOptions,
+    precision: PrecisionName = "inject",
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """A recall as a fenced text with citations, ready to paste into a prompt."""
+    """A recall as a fenced text with citations, ready to paste into a prompt; nothing where nothing probably helps."""
     with reading(database, bank) as engine:
-        result = recall_with(engine, bank, read_text(query), {**options, "limit": limit})
+        result = recall_with(
+            engine, bank, read_text(query), {**options, "limit": limit, "precision": precision}
+        )
     prompt = result.to_prompt()
-    value = {"bank": bank, "query": result.query.text, "context": prompt, "tokens": result.tokens}
-    tell(as_json, value, lambda _: print(harmless(prompt)))
+    value = {
+        "bank": bank, "query": result.query.text, "context": prompt, "tokens": result.tokens,
+        "abstained": result.abstained, "abstained_because": result.abstained_because,
+    }  # fmt: skip
+    tell(as_json, value, lambda _: print(harmless(prompt), end="\n" if prompt else ""))
+    if result.abstained and not as_json:
+        typer.echo(f"nothing: {result.abstained_because}", err=True)
     _leave(result.recollections)
 
 

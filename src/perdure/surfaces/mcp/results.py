@@ -23,6 +23,7 @@ class Memory(BaseModel):
     date: str | None = Field(None, description="When it happened, else when it was said")
     score: float
     evidence: str = Field(description="strong, weak or none: how well it fits the question")
+    relevance: float = Field(description="Probability that it helps with the question")
     document_id: str | None = None
     entities: list[str] = []
     planned: bool = Field(False, description="Whether it was still ahead when it was said")
@@ -46,6 +47,9 @@ class RecallOutput(BaseModel):
 
     bank: str
     evidence: str = Field(description="strong, weak or none: how well memory supports an answer")
+    confidence: float = Field(description="Probability that the first memory answers")
+    abstained: bool = Field(False, description="Whether nothing is returned, since nothing probably helps")
+    abstained_because: str | None = None
     memories: list[Memory]
     tokens: int
     notes: list[str] = []
@@ -65,8 +69,10 @@ class ContextOutput(BaseModel):
     """A recall as text for a prompt."""
 
     bank: str
-    context: str
+    context: str = Field(description="Empty when nothing in memory probably helps")
     tokens: int
+    abstained: bool = False
+    abstained_because: str | None = None
 
 
 class ForgetOutput(BaseModel):
@@ -92,6 +98,9 @@ def recalled(bank: str, result: RecallResult) -> RecallOutput:
     return RecallOutput(
         bank=bank,
         evidence=result.evidence.value,
+        confidence=round(result.confidence, 4),
+        abstained=result.abstained,
+        abstained_because=result.abstained_because,
         memories=[_memory(recollection, recollection.citation) for recollection in result],
         tokens=result.tokens,
         notes=list(result.notes),
@@ -118,6 +127,7 @@ def _memory(recollection: Recollection, citation: int) -> Memory:
         date=f"{fact.dated:%Y-%m-%d}" if fact.dated is not None else None,
         score=round(recollection.score, 4),
         evidence=recollection.evidence.value,
+        relevance=round(recollection.relevance, 4),
         document_id=fact.document_id,
         entities=list(fact.entities),
         planned=fact.is_planned,

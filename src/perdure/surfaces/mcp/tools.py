@@ -102,6 +102,9 @@ class Tools:
         with_ids: Annotated[
             bool, Field(description="Add fact ids to the text, as `forget` needs them")
         ] = False,
+        precision: Annotated[
+            str, Field(description="inject: only what probably helps, or nothing; search: all that may help")
+        ] = "inject",
         bank: BankName = None,
     ) -> Annotated[CallToolResult, RecallOutput]:
         """Search memory: facts from earlier conversations that bear on a question, best first, with citations.
@@ -112,11 +115,12 @@ class Tools:
         options: RecallOptions = {
             "max_tokens": max_tokens, "types": types, "tags": tags, "tags_match": "any_strict",
             "during": read_window(since, until), "as_of": AsOf(valid=read_moment(as_of, "as_of")),
-            "asker": asker,
+            "asker": asker, "precision": precision,
         }  # fmt: skip
         result = recall_with(self._engine, chosen, query, options)
         ids = [f"id of [{one.citation}]: {one.fact.id}" for one in result] if with_ids else []
-        return _both("\n".join([result.to_prompt(), *ids]), recalled(chosen, result))
+        text = f"Nothing: {result.abstained_because}." if result.abstained else result.to_prompt()
+        return _both("\n".join([text, *ids]), recalled(chosen, result))
 
     def reflect(
         self, query: Question, max_tokens: Tokens = MAX_TOKENS, asker: Asker = None, bank: BankName = None
@@ -133,9 +137,14 @@ class Tools:
     ) -> Annotated[CallToolResult, ContextOutput]:
         """A recall as one fenced text with citations and validity, to put into another model's prompt."""
         chosen = bank or DEFAULT_BANK
-        result = recall_with(self._engine, chosen, query, {"max_tokens": max_tokens, "asker": asker})
+        options: RecallOptions = {"max_tokens": max_tokens, "precision": "inject", "asker": asker}
+        result = recall_with(self._engine, chosen, query, options)
         prompt = result.to_prompt()
-        return _both(prompt, ContextOutput(bank=chosen, context=prompt, tokens=result.tokens))
+        output = ContextOutput(
+            bank=chosen, context=prompt, tokens=result.tokens, abstained=result.abstained,
+            abstained_because=result.abstained_because,
+        )  # fmt: skip
+        return _both(prompt, output)
 
     def forget(
         self,

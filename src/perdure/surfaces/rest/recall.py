@@ -124,6 +124,9 @@ class RecallRequest(Body):
     surroundings: SurroundingsBody | None = Field(None, description="Perdure: for abmind's context boost")
     context_string: bool = Field(False, description="Perdure: the answer as a fenced text for a prompt, too")
     track: bool = Field(True, description="Perdure: count this recall in the facts' statistics")
+    precision: Literal["search", "inject"] = Field(
+        "search", description="Perdure: inject returns only what probably helps, or nothing"
+    )
 
 
 class RecallScores(BaseModel):
@@ -154,6 +157,7 @@ class RecallResultBody(BaseModel):
     scores: RecallScores | None = None
     citation: int | None = None
     evidence: str | None = None
+    relevance: float | None = Field(None, description="Probability that it helps with the question")
     subject: str | None = None
     relation: str | None = None
     object: str | None = None
@@ -202,6 +206,9 @@ class RecallResponse(BaseModel):
     source_facts_truncated: bool | None = None
     recipe: str
     evidence: str = Field(description="How strongly memory supports an answer: strong, weak, none")
+    confidence: float = Field(description="Probability that the first result answers")
+    abstained: bool = Field(False, description="Whether inject returns nothing, since nothing probably helps")
+    abstained_because: str | None = None
     tokens: int
     degraded: list[DegradedPart] = []
     notes: list[str] = []
@@ -227,6 +234,9 @@ def recall(service: Serving, bank: ReadBank, body: RecallRequest) -> Json:
         "chunks": _chunks(engine, bank, result) if _wants_chunks(config, body) else None,
         "recipe": result.recipe,
         "evidence": result.evidence.value,
+        "confidence": round(result.confidence, 4),
+        "abstained": result.abstained,
+        "abstained_because": result.abstained_because,
         "tokens": sum(r.tokens for r in recalled),
         "degraded": [{"part": d.part, "reason": d.reason} for d in result.degraded],
         "notes": list(result.notes),
@@ -261,6 +271,7 @@ def _options(engine: Perdure, config: Acting, body: RecallRequest) -> RecallOpti
         "recipe": recipe_of(engine, config, body.recipe),
         "explain": True,
         "track": body.track,
+        "precision": body.precision,
         "query_timestamp": read_utc(body.query_timestamp, "query_timestamp"),
         "limit": body.limit,
         "topic": body.topic,
@@ -299,6 +310,7 @@ def _result(recollection: Recollection, explain: bool) -> Json:
     body["scores"] = _scores(recollection.score, candidate)
     body["citation"] = recollection.citation
     body["evidence"] = recollection.evidence.value
+    body["relevance"] = round(recollection.relevance, 4)
     if recollection.replaced_by is not None:
         body["replaced_by"] = recollection.replaced_by.id
     if recollection.notes:

@@ -1,0 +1,92 @@
+"""Judging: how likely each candidate helps, and for injection which of them are returned at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from perdure.domain.recall import Candidate, Evidence, Precision, Query, Stance
+from perdure.domain.signals import QuestionSignals
+from perdure.recall.components import RecallRun
+from perdure.recall.evidence import Calibrations, Judgement, judge, read_calibrations
+from perdure.recall.signals import JUDGED, read_signals
+from perdure.recall.standing import conflicts, is_over
+
+IN_WINDOW = 1.0
+"""Relevance of a fact of the window, where a question asks for nothing but a time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedPool:
+    """The candidates that may be returned, best first, and what is known of their worth."""
+
+    pool: Sequence[Candidate]
+    signals: QuestionSignals
+    judgement: Judgement
+    dropped: Sequence[Candidate] = ()
+    """What injection leaves out."""
+    abstained_because: str | None = None
+
+    def relevance(self, candidate: Candidate) -> float:
+        """The probability that a candidate helps; of those that were not judged the lowest of the judged."""
+        return self.judgement.relevances.get(candidate.fact_id, self.judgement.lowest)
+
+    def level(self, candidate: Candidate) -> Evidence:
+        """The level of a candidate's relevance."""
+        return self.judgement.calibration.level(self.relevance(candidate))
+
+
+def judge_pool(
+    run: RecallRun, query: Query, pool: Sequence[Candidate], calibrations: Calibrations | None = None
+) -> JudgedPool:
+    """Judge the best candidates; for injection, drop those below the calibrated floor."""
+    components = run.components
+    run.read_facts(pool[:JUDGED])
+    head = [candidate for candidate in pool[:JUDGED] if candidate.fact is not None]
+    facts = [candidate.fact for candidate in head if candidate.fact is not None]
+    over = {fact.id for fact in facts if is_over(fact, run.where)}
+    conflicting = conflicts([fact for fact in facts if fact.id not in over])
+    is_past = query.stance is Stance.PAST or run.where.as_of.valid is not None
+    signals = read_signals(query, head, frozenset() if is_past else over, conflicting)
+    calibration = (calibrations or read_calibrations()).choose(
+        signals,
+        reranker=components.reranker.name if components.reranker is not None else None,
+        embedder=components.embedder.model.name if components.embedder is not None else None,
+    )
+    judgement = judge(signals, calibration, [candidate.fact_id for candidate in head])
+    judged = JudgedPool(pool=pool, signals=signals, judgement=judgement)
+    return judged if run.request.precision is Precision.SEARCH else _for_injection(judged, head)
+
+
+def admit_window(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> JudgedPool:
+    """What lies in the window that alone was asked for is what was asked for: nothing is judged by its words."""
+    signals = read_signals(query, pool, frozenset(), frozenset())
+    relevances = {candidate.fact_id: IN_WINDOW for candidate in pool}
+    judgement = Judgement(
+        calibration=read_calibrations().choose(signals, reranker=None, embedder=None),
+        relevances=relevances,
+        confidence=IN_WINDOW if pool else 0.0,
+    )
+    nothing = "memory holds nothing of that time" if run.request.precision is Precision.INJECT else None
+    return JudgedPool(
+        pool=pool, signals=signals, judgement=judgement, abstained_because=None if pool else nothing
+    )
+
+
+def _for_injection(judged: JudgedPool, head: Sequence[Candidate]) -> JudgedPool:
+    """Only what reaches the floor; nothing where the answer is too unlikely."""
+    judgement, calibration = judged.judgement, judged.judgement.calibration
+    reason: str | None = None
+    kept = [candidate for candidate in head if judged.relevance(candidate) >= calibration.floor]
+    if not head:
+        reason = "memory holds nothing on this"
+    elif not kept:
+        best = max(judgement.relevances.values())
+        reason = f"the best fact helps with probability {best:.2f}, which is below the floor of {calibration.floor:.2f}"
+    passed = {candidate.fact_id for candidate in kept}
+    dropped = [candidate for candidate in judged.pool if candidate.fact_id not in passed]
+    for candidate in dropped:
+        candidate.cut = f"below the floor of {calibration.floor:.2f}"
+    return JudgedPool(
+        pool=kept, signals=judged.signals, judgement=judgement, dropped=dropped, abstained_because=reason
+    )
