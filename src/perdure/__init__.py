@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from perdure.domain.filter import Filter, TagAnd, TagExpression, TagLeaf, TagNot, TagOr, TagsMatch
     from perdure.domain.item import Item, PassedOver, RetainResult, Superseded, UpdateMode
     from perdure.domain.operation import Operation, OperationStatus
+    from perdure.domain.prompt import Prompt, Timeline
     from perdure.domain.recall import (
         Budget,
         Candidate,
@@ -79,6 +80,7 @@ _EXPORTS = {
     "perdure.domain.filter": "Filter TagAnd TagExpression TagLeaf TagNot TagOr TagsMatch",
     "perdure.domain.item": "Item PassedOver RetainResult Superseded UpdateMode",
     "perdure.domain.operation": "Operation OperationStatus",
+    "perdure.domain.prompt": "Prompt Timeline",
     "perdure.domain.recall": "Budget Candidate ChannelRank Degraded Evidence Hit Query RecallResult Recollection StageTime Stance",
     "perdure.domain.record": "Record",
     "perdure.domain.time": "AsOf Window",
@@ -110,11 +112,11 @@ __all__ = [
     "Extractor", "Fact", "FactFields", "FactPage", "FactType", "Filter", "Forgotten", "Hints", "Hit",
     "Include", "InvalidInput", "Item", "ItemFields", "LateInteraction", "Link", "LinkKind", "Matrix",
     "Mention", "MinScores", "ModelError", "ModelMismatch", "ModelMissing", "ModelTampered", "NotFound",
-    "Notes", "Operation", "OperationStatus", "Order", "PassedOver", "Perdure", "PerdureError", "ProviderError", "Query",
+    "Notes", "Operation", "OperationStatus", "Order", "PassedOver", "Perdure", "PerdureError", "Prompt", "ProviderError", "Query",
     "RecallOptions", "RecallResult", "Recipe", "Recollection", "Record", "Reflection", "Reranker",
     "RetainResult", "Sentence", "SettingOptions", "Settings", "Situation", "StageTime", "Stance", "Store",
     "StoreCorrupt", "StoreError", "StoreFull", "StoreLocked", "StoreReadOnly", "StoreTooNew", "Superseded",
-    "TagAnd", "TagExpression", "TagLeaf", "TagNot", "TagOr", "Tagger", "TagsMatch", "Tier", "Token",
+    "TagAnd", "TagExpression", "TagLeaf", "TagNot", "TagOr", "Tagger", "TagsMatch", "Tier", "Timeline", "Token",
     "Tokens", "Traces", "Triple", "Turn", "TurnSpan", "Unauthorised", "Unavailable", "UpdateMode", "Vector",
     "View", "ViewSpec", "Window", "__version__", "find_recipe",
 ]  # fmt: skip

@@ -214,7 +214,7 @@ class AsyncPerdure:
         )
 
     async def prompt(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> str:
-        """A recall as a fenced text with citations, ready for a prompt."""
+        """A recall as a fenced text with citations, ready for a prompt: all of it within `max_tokens`, empty when nothing is."""
         return await self._run(partial(self.engine.prompt, bank, query, **options))
 
     async def reflect(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> Reflection:

@@ -223,7 +223,7 @@ class Perdure:
             return recall(self._components.recall, request)
 
     def prompt(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> str:
-        """A recall as a fenced text with citations, ready for a prompt."""
+        """A recall as a fenced text with citations, ready for a prompt: all of it within `max_tokens`, empty when nothing is."""
         return self.recall(bank, query, **options).to_prompt()
 
     def reflect(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> Reflection:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 
 from perdure.domain.fact import Chunk, Entity, Fact
 from perdure.domain.filter import Filter
+from perdure.domain.prompt import Timeline
 from perdure.domain.recall import Candidate, Evidence, Query, RecallResult, Recollection
-from perdure.domain.rendering import ending, shortened
+from perdure.domain.rendering import ending
 from perdure.recall.budget import BudgetCut, fit_chunks
 from perdure.recall.components import RecallRun
 from perdure.text.relation_table import is_single_valued
@@ -50,7 +52,9 @@ def answer(run: RecallRun, query: Query, cut: BudgetCut) -> RecallResult:
         entities=_entities(run, facts),
         evidence=strongest(levels),
         tokens=cut.tokens,
-        notes=tuple(timelines(facts)),
+        timelines=tuple(timelines(facts)),
+        max_tokens=run.request.max_tokens,
+        count_tokens=run.components.tokens.count,
         degraded=run.trace.degraded,
         timings=run.trace.timings,
         cut=cut.left if explain else (),
@@ -135,16 +139,14 @@ def conflicts(facts: Sequence[Fact]) -> dict[str, str]:
     return warnings
 
 
-def timelines(facts: Sequence[Fact]) -> list[str]:
+def timelines(facts: Sequence[Fact]) -> list[Timeline]:
     """For each topic that several dated facts share: how it went on over time."""
-    topics: defaultdict[str, list[Fact]] = defaultdict(list)
+    topics: defaultdict[str, list[tuple[datetime, str]]] = defaultdict(list)
     for fact in facts:
         if fact.topic and fact.dated is not None:
-            topics[fact.topic].append(fact)
-    lines = []
-    for topic, members in sorted(topics.items()):
-        if len(members) > 1:
-            ordered = sorted(members, key=lambda fact: (fact.dated, fact.id))[-MAX_TIMELINE:]
-            steps = " -> ".join(f"{fact.dated:%Y-%m-%d} {shortened(fact.text)}" for fact in ordered)
-            lines.append(f"Timeline of {topic}: {steps}")
-    return lines
+            topics[fact.topic].append((fact.dated, fact.id))
+    return [
+        Timeline(topic=topic, steps=tuple(sorted(steps)[-MAX_TIMELINE:]))
+        for topic, steps in sorted(topics.items())
+        if len(steps) > 1
+    ]

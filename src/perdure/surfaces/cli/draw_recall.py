@@ -186,7 +186,7 @@ def _told(recollection: Recollection) -> Text:
 
 def draw_asides(console: Console, result: RecallResult) -> None:
     """Notes, chunks, entities and what could not contribute."""
-    for note in result.notes:
+    for note in result.all_notes:
         console.print(Text(f"note: {note}", style="cyan"))
     if result.entities:
         names = ", ".join(f"{entity.name} ({entity.type})" for entity in result.entities)

@@ -148,13 +148,16 @@ def context(
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """A recall as a fenced text with citations, ready to paste into a prompt."""
+    """A recall as a fenced text with citations, ready to paste into a prompt; all of it within --max-tokens."""
     with reading(database, bank) as engine:
         result = recall_with(engine, bank, read_text(query), {**options, "limit": limit})
-    prompt = result.to_prompt()
-    value = {"bank": bank, "query": result.query.text, "context": prompt, "tokens": result.tokens}
-    tell(as_json, value, lambda _: print(harmless(prompt)))
-    _leave(result.recollections)
+    prompt = result.fit_prompt()
+    value = {
+        "bank": bank, "query": result.query.text, "evidence": result.evidence.value, "context": prompt.text,
+        "tokens": prompt.tokens,
+    }  # fmt: skip
+    tell(as_json, value, lambda _: print(harmless(prompt.text)) if prompt.text else None)
+    _leave(result.recollections[: prompt.shown])
 
 
 @with_shared_options

@@ -24,9 +24,11 @@ from perdure.surfaces.mcp.results import (
     RecallOutput,
     ReflectOutput,
     RetainOutput,
+    emptiness,
     recalled,
     reflected,
     retained,
+    with_sources,
 )
 
 DEFAULT_BANK = "default"
@@ -36,7 +38,7 @@ MAX_CONTENT_CHARACTERS = 200_000
 
 BankName = Annotated[str | None, Field(description="Memory bank; leave out for the default one")]
 Question = Annotated[str, Field(description="What you want to know, as a full question with names and dates")]
-Tokens = Annotated[int, Field(ge=0, description="At most so many tokens of facts")]
+Tokens = Annotated[int, Field(ge=0, description="At most so many tokens of text, all of it")]
 Since = Annotated[str | None, Field(description="Only what happened on or after this ISO 8601 date")]
 Until = Annotated[str | None, Field(description="Only what happened before this ISO 8601 date")]
 TagList = Annotated[list[str] | None, Field(description="Only facts with one of these tags")]
@@ -112,8 +114,8 @@ class Tools:
             "asker": asker,
         }  # fmt: skip
         result = recall_with(self._engine, chosen, query, options)
-        ids = [f"id of [{one.citation}]: {one.fact.id}" for one in result] if with_ids else []
-        return _both("\n".join([result.to_prompt(), *ids]), recalled(chosen, result))
+        prompt = result.fit_prompt(with_ids=with_ids)
+        return _both(prompt.text or emptiness(result), recalled(chosen, result, prompt))
 
     def reflect(
         self, query: Question, max_tokens: Tokens = MAX_TOKENS, bank: BankName = None
@@ -121,8 +123,7 @@ class Tools:
         """Answer a question from memory alone; every sentence cites its fact, or it says that memory holds none."""
         chosen = bank or DEFAULT_BANK
         output = reflected(chosen, reflect_with(self._engine, chosen, query, {"max_tokens": max_tokens}))
-        sources = [f"[{m.citation}] {m.id}{f', {m.date}' if m.date else ''}" for m in output.based_on]
-        return _both("\n".join([output.text, *sources]), output)
+        return _both(with_sources(output, self._engine.count_tokens, max_tokens), output)
 
     def context(
         self, query: Question, max_tokens: Tokens = MAX_TOKENS, bank: BankName = None
@@ -130,8 +131,11 @@ class Tools:
         """A recall as one fenced text with citations and validity, to put into another model's prompt."""
         chosen = bank or DEFAULT_BANK
         result = recall_with(self._engine, chosen, query, {"max_tokens": max_tokens})
-        prompt = result.to_prompt()
-        return _both(prompt, ContextOutput(bank=chosen, context=prompt, tokens=result.tokens))
+        prompt = result.fit_prompt()
+        output = ContextOutput(
+            bank=chosen, context=prompt.text, evidence=result.evidence.value, tokens=prompt.tokens
+        )
+        return _both(prompt.text, output)
 
     def forget(
         self,
