@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import json
+from typing import Annotated, Any
 
 from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
@@ -53,7 +54,10 @@ class Tools:
     def retain(
         self,
         content: Annotated[
-            str, Field(description="What to remember, in full sentences with names and dates")
+            str | list[dict[str, Any]],
+            Field(
+                description="What to remember, in full sentences with names and dates; or chat messages, each with role and content"
+            ),
         ],
         timestamp: Annotated[
             str | None, Field(description="When it was said, ISO 8601; now if left out")
@@ -75,16 +79,18 @@ class Tools:
         Call it whenever the user says something worth knowing next time. Relative dates ("yesterday") are resolved.
         """
         chosen = bank or DEFAULT_BANK
-        if len(content) > MAX_CONTENT_CHARACTERS:
+        size = len(content) if isinstance(content, str) else len(json.dumps(content, default=str))
+        if size > MAX_CONTENT_CHARACTERS:
             expected = f"at most {MAX_CONTENT_CHARACTERS} characters; send it in parts"
-            raise InvalidInput("content", expected, len(content))
+            raise InvalidInput("content", expected, size)
         done = self._engine.retain(
             chosen, content, timestamp=timestamp, speaker=speaker, context=context, document_id=document_id,
             tags=tags,
         )  # fmt: skip
         output = retained(done, self._engine.facts_by_id(chosen, done.fact_ids))
         head = f"Remembered {_facts(len(output.facts), 'new ')} in bank {chosen}."
-        return _both("\n".join([head, *(f"- {fact}" for fact in output.facts)]), output)
+        lines = [f"- {fact}" for fact in output.facts] + [f"Passed over: {one}" for one in output.passed_over]
+        return _both("\n".join([head, *lines]), output)
 
     def recall(
         self,
