@@ -27,6 +27,13 @@ _OWN_WAY = frozenset({"content", "role", "speaker", "name", "timestamp"})
 """Fields of a message that are read in a way of their own."""
 _LISTS = ("messages", "contents")
 """Keys under which SDKs hand over a list of messages."""
+_SAME_TYPE = {
+    **dict.fromkeys(("per", "people", "human"), "person"),
+    **dict.fromkeys(("org", "organization", "company"), "organisation"),
+    **dict.fromkeys(("loc", "location", "gpe", "city", "country"), "place"),
+    **dict.fromkeys(("unknown", "other", "misc", "entity"), "concept"),
+}
+"""Other names of an entity's type."""
 MISSPELT = 0.85
 """Likeness of a message's key to a field from which on it is named as misspelt."""
 
@@ -396,10 +403,16 @@ def _entity(given: object) -> tuple[str, str]:
     if isinstance(given, str):
         return (given, "concept")
     if isinstance(given, Mapping) and isinstance(given.get("text"), str):
-        return (given["text"], str(given.get("type") or "concept").lower())
+        return (given["text"], _entity_type(given.get("type")))
     if isinstance(given, tuple) and len(given) == 2:
-        return (str(given[0]), str(given[1]))
+        return (str(given[0]), _entity_type(given[1]))
     raise InvalidInput("entities", "names or objects with text and type", given)
+
+
+def _entity_type(given: object) -> str:
+    """A type under the name that the taggers use, whatever a caller calls it (PERSON, ORG, GPE, ...)."""
+    stated = str(given or "concept").strip().lower()
+    return _SAME_TYPE.get(stated, stated)
 
 
 def _tier(given: object) -> Tier:
