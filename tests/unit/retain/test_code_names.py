@@ -44,6 +44,20 @@ def test_code_between_backticks_names_nobody() -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    ["from enum import Enum", "class Enum(Base):", "const Enum = 3", "Enum.load();", "  def Enum(self):", "$ Enum --help", "the enum here"],
+)  # fmt: skip
+def test_lines_of_code_and_words_in_lower_case_name_nobody(text: str) -> None:
+    assert [m for m in find_mentions(text, [Mention("Enum", "person", 0, 4)]) if m.type == "person"] == []
+
+
+def test_prose_beside_code_keeps_its_names() -> None:
+    text = "Priya wrote it:\nimport os\nand Marcus tested it."
+    tagged = [Mention(name, "person", 0, len(name)) for name in ("Priya", "Marcus")]
+    assert {m.text for m in find_mentions(text, tagged)} == {"Priya", "Marcus"}
+
+
+@pytest.mark.parametrize(
     ("text", "names"),
     [
         ("Open Grafana and look.", {"Grafana"}),

@@ -9,6 +9,13 @@ from perdure.text.given_names import is_given_name
 from perdure.text.wordlist import word_set
 
 _SPANS = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
+_LINES = re.compile(
+    r"^[ \t]*(?:from[ \t][\w.]+[ \t]import|import[ \t](?:[\w.]+$|[{*\w].*[\"'])|(?:async[ \t])?def[ \t]\w+\(|class[ \t]\w+[:({]|(?:const|let|var)[ \t]\w+[ \t]*="
+    r"|#include|(?:public|private|static)[ \t]\w|[$#>][ \t]\w+[ \t]).*$"
+    r"|^.*(?:[;{}]|\):|=>)[ \t]*$",
+    re.MULTILINE,
+)
+"""Lines of code that nobody has fenced."""
 _FRAGMENT = re.compile(r"[(){}\[\]=$|<>;\\^~]|://|(?:^|\s)--?\w|(?:^|\s)[./~]*/|\w/\w+/|&&")
 """Signs that no name has: brackets, assignments, pipes, options, paths."""
 _IDENTIFIER = re.compile(r"_|[a-z0-9]\.[A-Za-z]|[a-z0-9][A-Z]|^[^a-z]*\d[^a-z]*$|#\d|\.\w{1,5}$")
@@ -47,8 +54,9 @@ unity vercel vim visual vscode vue webpack windows wordpress xcode yarn zsh forb
 
 
 def code_spans(text: str) -> list[tuple[int, int]]:
-    """Where code stands between fences or backticks."""
-    return [match.span() for match in _SPANS.finditer(text)] if "`" in text else []
+    """Where code stands: between fences or backticks, or in lines that look like nothing else."""
+    fenced = [match.span() for match in _SPANS.finditer(text)] if "`" in text else []
+    return fenced + [match.span() for match in _LINES.finditer(text)]
 
 
 def is_within(start: int, spans: Sequence[tuple[int, int]]) -> bool:
@@ -67,6 +75,8 @@ def named_type(name: str, kind: str) -> str:
         return kind
     if _IDENTIFIER.search(_OWN_CAPITALS.sub("", name)) and kind in ("person", "place"):
         return "concept"
+    if kind == "work" and len(words) == 1 and is_given_name(name):
+        return "person"
     if words[0].casefold() in _SOFTWARE and kind in ("person", "place"):
         return "concept"
     return kind

@@ -65,6 +65,8 @@ _NO_ACRONYM = word_set(
     "OK LOL OMG TV PC AM PM ID US UK EU AI IT FYI BTW ASAP TBH IMO IMHO IDK DIY FAQ PS RE FW CEO CFO CTO HR PR VIP ETA NB "
     "AND THE NOT BUT FOR YOU ALL SO NO YES TO OF IN ON DO MY ME WE BE IS I'M WOW HEY TLC RIP MVP USD GBP EUR TODO NOTE"
 )
+_CAPITALISED = frozenset({"person", "place", "organisation"})
+"""Types whose names a tagger may not find in lower case elsewhere: "enum" is not the Enum it took for somebody."""
 _HAS_LETTER = re.compile(r"[^\W\d_]")
 _LONGEST = 80
 _MORE_THAN_CASE = frozenset("İıſ\u212a")
@@ -106,8 +108,10 @@ def find_mentions(
         start = _word_at(text, name) if name else -1
         while start >= 0:
             end = start + len(name)
-            if known or not (is_within(start, spans) or begins_instruction(text, start, end)):
-                mentions.append(Mention(text[start:end], kind, start, end))
+            seen = text[start:end]
+            is_code = is_within(start, spans) or begins_instruction(text, start, end)
+            if known or not (is_code or (seen.islower() and kind in _CAPITALISED)):
+                mentions.append(Mention(seen, kind, start, end))
             start = _word_at(text, name, end)
     return _without_overlaps(mentions)
 
