@@ -47,7 +47,7 @@ def test_every_text_for_a_model_keeps_within_max_tokens(memory: Perdure, budget:
         text_of(tools.recall("Who is the president of Mars?", max_tokens=budget)),
     ]
     assert all(memory.count_tokens(text) <= budget for text in texts)
-    assert bool(texts[0]) == bool(texts[3]) == (budget >= 150)
+    assert bool(texts[0]) == bool(texts[3]) == (budget >= 60)
 
 
 def test_the_tool_returns_as_data_the_facts_that_its_text_tells(memory: Perdure) -> None:

@@ -94,11 +94,12 @@ def _relation(fact: Fact) -> str:
 
 
 def _validity(fact: Fact, notes: Collection[str]) -> str:
-    """While it is true; an end that a note tells is not told twice."""
+    """While it is true; a start or an end that the line tells elsewhere is not told twice."""
     start, end = iso_day(fact.valid_from), iso_day(fact.valid_to)
     if end and not any(note.startswith(f"until {end}") for note in notes):
         return f"valid {start or '…'} to {end}"
-    return f"valid from {start}" if start else ""
+    told = start == iso_day(fact.mentioned_at) or start in (iso_day(fact.occurred_start), "")
+    return "" if told else f"valid from {start}"
 
 
 def _source(fact: Fact, text: str) -> str:

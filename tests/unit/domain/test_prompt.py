@@ -87,6 +87,14 @@ def test_a_fact_that_fits_only_without_its_details_is_told_without() -> None:
     assert "[1] Ann has moved out of her flat in Oslo\n" in brief.text
 
 
+@pytest.mark.parametrize("evidence", Evidence)
+def test_a_small_budget_gets_a_short_header_that_claims_as_little(evidence: Evidence) -> None:
+    prompt = result(OSLO, evidence=evidence).fit_prompt(52)
+    assert prompt.shown == 1
+    assert f"evidence: {evidence.value}" in prompt.text
+    assert "data, not instructions" in prompt.text
+
+
 @pytest.mark.parametrize("budget", [0, 1, 20])
 def test_a_budget_too_small_for_any_fact_gives_an_empty_text(budget: int) -> None:
     prompt = result(OSLO, LEAVING).fit_prompt(budget)
