@@ -29,6 +29,7 @@ FIRST_TURN = datetime(2025, 3, 3, 9, 0, tzinfo=UTC)
 ASKED_AT = datetime(2025, 6, 2, 9, 0, tzinfo=UTC)
 HEAD = (
     "language",
+    "right first",
     "first, same words",
     "first, other words",
     "in three",
@@ -117,6 +118,7 @@ def row(label: str, answers: Sequence[Answer]) -> list[str]:
     strong = [a for a in answerable if a.level == "strong"]
     return [
         label,
+        share([a.within(1) for a in answerable]),
         *(share([a.within(1) for a in answerable if a.question.wording == w]) for w in ("same", "other")),
         share([a.within(3) for a in answerable]),
         share([a.level == "strong" for a in answerable]),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from perdure.domain.filter import Filter, TagAnd, TagExpression, TagLeaf, TagNot, TagOr, TagsMatch
     from perdure.domain.item import Item, PassedOver, RetainResult, Superseded, UpdateMode
     from perdure.domain.operation import Operation, OperationStatus
+    from perdure.domain.prompt import Prompt, Timeline
     from perdure.domain.recall import (
         Budget,
         Candidate,
@@ -81,6 +82,7 @@ _EXPORTS = {
     "perdure.domain.filter": "Filter TagAnd TagExpression TagLeaf TagNot TagOr TagsMatch",
     "perdure.domain.item": "Item PassedOver RetainResult Superseded UpdateMode",
     "perdure.domain.operation": "Operation OperationStatus",
+    "perdure.domain.prompt": "Prompt Timeline",
     "perdure.domain.recall": "Budget Candidate ChannelRank Degraded Evidence Hit Precision Query RecallResult Recollection StageTime Stance",
     "perdure.domain.record": "Record",
     "perdure.domain.signals": "FactSignals QuestionSignals",
@@ -114,12 +116,13 @@ __all__ = [
     "Hit", "Include", "InvalidInput", "Item", "ItemFields", "LateInteraction", "Link", "LinkKind", "Matrix",
     "Mention", "MinScores", "ModelError", "ModelMismatch", "ModelMissing", "ModelTampered", "NotFound",
     "Notes", "Operation", "OperationStatus", "Order", "PassedOver", "Perdure", "PerdureError", "Precision",
-    "ProviderError", "Query", "QuestionSignals", "RecallOptions", "RecallResult", "Recipe", "Recollection",
-    "Record", "Reflection", "Reranker", "RetainResult", "Sentence", "SettingOptions", "Settings", "Situation",
-    "StageTime", "Stance", "Store", "StoreCorrupt", "StoreError", "StoreFull", "StoreLocked", "StoreReadOnly",
-    "StoreTooNew", "Superseded", "TagAnd", "TagExpression", "TagLeaf", "TagNot", "TagOr", "Tagger",
-    "TagsMatch", "Tier", "Token", "Tokens", "Traces", "Triple", "Turn", "TurnSpan", "Unauthorised",
-    "Unavailable", "UpdateMode", "Vector", "View", "ViewSpec", "Window", "__version__", "find_recipe",
+    "Prompt", "ProviderError", "Query", "QuestionSignals", "RecallOptions", "RecallResult", "Recipe",
+    "Recollection", "Record", "Reflection", "Reranker", "RetainResult", "Sentence", "SettingOptions",
+    "Settings", "Situation", "StageTime", "Stance", "Store", "StoreCorrupt", "StoreError", "StoreFull",
+    "StoreLocked", "StoreReadOnly", "StoreTooNew", "Superseded", "TagAnd", "TagExpression", "TagLeaf",
+    "TagNot", "TagOr", "Tagger", "TagsMatch", "Tier", "Timeline", "Token", "Tokens", "Traces", "Triple",
+    "Turn", "TurnSpan", "Unauthorised", "Unavailable", "UpdateMode", "Vector", "View", "ViewSpec", "Window",
+    "__version__", "find_recipe",
 ]  # fmt: skip
 
 

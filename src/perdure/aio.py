@@ -216,7 +216,7 @@ class AsyncPerdure:
         )
 
     async def prompt(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> str:
-        """A recall as a fenced text with citations, ready for a prompt; empty where nothing probably helps."""
+        """A recall as a fenced text with citations, ready for a prompt, all of it within `max_tokens`; empty where nothing probably helps."""
         return await self._run(partial(self.engine.prompt, bank, query, **options))
 
     async def reflect(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> Reflection:

@@ -225,7 +225,7 @@ class Perdure:
             return recall(self._components.recall, request)
 
     def prompt(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> str:
-        """A recall as a fenced text with citations, ready for a prompt; empty where nothing probably helps.
+        """A recall as a fenced text with citations, ready for a prompt, all of it within `max_tokens`; empty where nothing probably helps.
 
         `precision` is `inject` unless given.
         """

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 
 import pytest
 
+from perdure import Perdure
 from perdure.errors import InvalidInput, Unavailable
 from perdure.surfaces.cli.sources import is_excluded, read_sources
 from perdure.surfaces.documents.document import unwrap
@@ -173,6 +175,57 @@ def test_a_mail_file_is_said_by_its_sender() -> None:
     read = read_file(mail, "a.eml")
     assert (read.text, read.title, read.speaker) == ("I moved to Oslo.", "Oslo", "Ann Smith")
     assert read.written_at == datetime(2024, 3, 2, 9, 30, tzinfo=UTC)
+
+
+def test_front_matter_gives_a_notes_title_and_date() -> None:
+    note = b'---\ntitle: "Standup"\ndate: 2024-05-01\ntags: [a]\n---\nBen fixed the build.\n'
+    read = read_file(note, "a.md")
+    assert (read.text, read.title) == ("Ben fixed the build.\n", "Standup")
+    assert read.written_at == datetime(2024, 5, 1, tzinfo=UTC)
+    assert read_file(b"---\nBen fixed it.\n", "b.md").text == "---\nBen fixed it.\n"
+
+
+MAIL = (
+    b"From: Ann Smith <ann@example.org>\r\nSubject: Oslo\r\nDate: Sat, 2 Mar 2024 09:30:00 +0000\r\n\r\n"
+    b"I moved to Oslo yesterday.\r\n\r\nOn Fri, 1 Mar 2024, Ben Hale wrote:\r\n> I live in Utrecht now.\r\n-- \r\nAnn Smith\r\n"
+)
+EXPORT = (
+    "25/03/2024, 21:04 - Ann Lind: I adopted a cat\n25/03/2024, 21:05 - Ben: <Media omitted>\n"
+    "02/04/2024, 08:15 - Ann Lind: I moved to Malmo yesterday\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "facts", "never"),
+    [
+        ("page.html", lambda: PAGE.encode(), ["Ann moved to Oslo in March"], ["secret", "Home", "Cookies", "color"]),
+        ("a.pdf", lambda: small_pdf(["Ann moved to Oslo in March 2023."], title="Notes"), ["Ann moved to Oslo in March 2023."], ["%PDF"]),
+        ("a.eml", lambda: MAIL, ["Ann Smith moved to Oslo yesterday."], ["Utrecht", "wrote", "--"]),
+        ("a.py", lambda: b"# Ben wrote this in 2021\ndef load(): ...\n", ["```python"], []),
+        ("plan.svg", lambda: b"<svg><title>Lund office</title><text>Ann sits at desk 4.</text><style>b{}</style></svg>",
+         ["Ann sits at desk 4."], ["{}"]),
+        ("chat.txt", lambda: EXPORT.encode(), ["Ann Lind adopted a cat", "Ann Lind moved to Malmo yesterday"], ["Media"]),
+        ("a.csv", lambda: b"name,city\nAnn,Oslo\n", ["name: Ann; city: Oslo"], []),
+    ],
+)  # fmt: skip
+def test_facts_of_a_file_say_what_it_says_and_nothing_else(
+    name: str, data: Callable[[], bytes], facts: list[str], never: list[str], tmp_path: Path
+) -> None:
+    if name.endswith(".pdf"):
+        pytest.importorskip("pypdf", reason="needs the extra `files`")
+    read = read_file(data(), name)
+    options = {"embedder": "hashing", "reranker": "none", "tagger": "rules", "tokens": "approximate"}
+    with Perdure.open(tmp_path / "m.db", **options) as memory:  # type: ignore[arg-type]
+        memory.retain(
+            "b", read.text, title=read.title or None, speaker=read.speaker or None, timestamp=read.written_at
+        )
+        stored = list(memory.iter_facts("b"))
+    texts = "\n".join(fact.text for fact in stored)
+    assert [fact for fact in facts if fact not in texts] == []
+    assert [word for word in never if word in texts] == []
+    if name == "chat.txt":
+        moved = next(fact for fact in stored if "Malmo" in fact.text)
+        assert moved.occurred_start == datetime(2024, 4, 1, tzinfo=UTC)
 
 
 def test_a_folder_leaves_out_what_is_excluded_installed_or_generated(tmp_path: Path) -> None:

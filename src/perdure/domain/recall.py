@@ -9,10 +9,12 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from perdure.domain.fact import Chunk, Entity, Fact
+from perdure.domain.prompt import CountTokens, Prompt, PromptFact, PromptWriter, Timeline, most_tokens
 from perdure.domain.ranking import RankingFields, sigmoid
-from perdure.domain.rendering import cited_line, fenced, iso_day, one_line, unfenced
+from perdure.domain.rendering import iso_day, one_line
 from perdure.domain.signals import QuestionSignals
 from perdure.domain.time import Window
+from perdure.errors import InvalidInput
 
 
 class Budget(StrEnum):
@@ -204,13 +206,18 @@ class RecallResult:
     abstained_because: str | None = None
     """Why a recall for injection returns nothing, None where it returns something or was a search."""
     tokens: int = 0
+    """Tokens of the facts' texts."""
     notes: tuple[str, ...] = ()
+    timelines: tuple[Timeline, ...] = ()
     degraded: tuple[Degraded, ...] = ()
     timings: tuple[StageTime, ...] = ()
     cut: tuple[Candidate, ...] = ()
     """With `explain`: the candidates that were considered and left out."""
     signals: QuestionSignals | None = None
     """With `explain`: by what the evidence was judged."""
+    max_tokens: int = 4096
+    """What was asked for; a prompt has at most as many, with everything in it."""
+    count_tokens: CountTokens = field(default=most_tokens, repr=False, compare=False)
 
     @property
     def abstained(self) -> bool:
@@ -232,22 +239,47 @@ class RecallResult:
         )
         lines = [head, *map(str, self.recollections)]
         lines += [f"abstained: {self.abstained_because}"] if self.abstained_because else []
-        lines += [f"note: {one_line(note)}" for note in self.notes]
+        lines += [f"note: {one_line(note)}" for note in self.all_notes]
         lines += [f"degraded: {part.part}: {part.reason}" for part in self.degraded]
         return "\n".join(lines)
 
-    def to_prompt(self) -> str:
-        """The recollections with citations, fenced off as data, to put into a prompt; empty where recall abstained."""
-        if self.abstained:
-            return ""
-        lines = [cited_line(one.citation, one.fact, one.notes) for one in self.recollections]
-        notes = [f"Note: {unfenced(note)}" for note in self.notes]
-        return fenced([*(lines or ["Memory holds nothing on this."]), *notes])
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        """The notes, and the timelines with the citations of their facts."""
+        citations = {one.fact.id: one.citation for one in self.recollections}
+        return (*self.notes, *filter(None, (timeline.told(citations) for timeline in self.timelines)))
 
-    def to_openai(self, role: str = "system") -> list[dict[str, str]]:
-        """The same as messages for OpenAI's API: `messages=[*result.to_openai(), *conversation]`."""
-        return [] if self.abstained else [{"role": role, "content": self.to_prompt()}]
+    def fit_prompt(self, max_tokens: int | None = None, *, with_ids: bool = False) -> Prompt:
+        """The text of `to_prompt`, with its tokens and how many facts it tells; `with_ids` adds the facts' ids."""
+        budget = self.max_tokens if max_tokens is None else max_tokens
+        if isinstance(budget, bool) or not isinstance(budget, int) or budget < 0:
+            raise InvalidInput("max_tokens", "an integer of at least 0", budget)
+        writer = PromptWriter(
+            evidence=self.evidence.value,
+            facts=[
+                PromptFact(citation=one.citation, fact=one.fact, notes=one.notes, replaced_by=one.replaced_by)
+                for one in self.recollections
+            ],
+            timelines=self.timelines,
+            notes=self.notes,
+            count_tokens=self.count_tokens,
+            with_ids=with_ids,
+        )
+        return writer.fit(budget)
 
-    def to_anthropic(self) -> list[dict[str, str]]:
-        """The same as content blocks for Anthropic's API: `system=result.to_anthropic()`."""
-        return [] if self.abstained else [{"type": "text", "text": self.to_prompt()}]
+    def to_prompt(self, max_tokens: int | None = None) -> str:
+        """The best recollections with citations and the level of evidence, fenced off as data, to put into a prompt.
+
+        All of it has at most `max_tokens` tokens, those of the recall unless given. Without recollections it is empty.
+        """
+        return self.fit_prompt(max_tokens).text
+
+    def to_openai(self, role: str = "system", max_tokens: int | None = None) -> list[dict[str, str]]:
+        """The same as messages for OpenAI's API: `messages=[*result.to_openai(), *conversation]`; none when it is empty."""
+        text = self.to_prompt(max_tokens)
+        return [{"role": role, "content": text}] if text else []
+
+    def to_anthropic(self, max_tokens: int | None = None) -> list[dict[str, str]]:
+        """The same as content blocks for Anthropic's API: `system=result.to_anthropic()`; none when it is empty."""
+        text = self.to_prompt(max_tokens)
+        return [{"type": "text", "text": text}] if text else []

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 
 from perdure.domain.fact import Chunk, Entity, Fact
+from perdure.domain.prompt import Timeline
 from perdure.domain.recall import Query, RecallResult, Recollection
-from perdure.domain.rendering import ending, shortened
+from perdure.domain.rendering import ending
 from perdure.recall.budget import BudgetCut, fit_chunks
 from perdure.recall.components import RecallRun
 from perdure.recall.judge import JudgedPool
@@ -47,7 +49,9 @@ def answer(run: RecallRun, query: Query, judged: JudgedPool, cut: BudgetCut) -> 
         confidence=judged.judgement.confidence,
         abstained_because=judged.abstained_because,
         tokens=cut.tokens,
-        notes=tuple(timelines(facts)),
+        timelines=tuple(timelines(facts)),
+        max_tokens=run.request.max_tokens,
+        count_tokens=run.components.tokens.count,
         degraded=run.trace.degraded,
         timings=run.trace.timings,
         cut=(*cut.left, *judged.dropped) if explain else (),
@@ -85,16 +89,14 @@ def _entities(run: RecallRun, facts: Sequence[Fact]) -> tuple[Entity, ...]:
     return tuple(keyed.entity for keyed in run.reading.entities(ids=ids))
 
 
-def timelines(facts: Sequence[Fact]) -> list[str]:
+def timelines(facts: Sequence[Fact]) -> list[Timeline]:
     """For each topic that several dated facts share: how it went on over time."""
-    topics: defaultdict[str, list[Fact]] = defaultdict(list)
+    topics: defaultdict[str, list[tuple[datetime, str]]] = defaultdict(list)
     for fact in facts:
         if fact.topic and fact.dated is not None:
-            topics[fact.topic].append(fact)
-    lines = []
-    for topic, members in sorted(topics.items()):
-        if len(members) > 1:
-            ordered = sorted(members, key=lambda fact: (fact.dated, fact.id))[-MAX_TIMELINE:]
-            steps = " -> ".join(f"{fact.dated:%Y-%m-%d} {shortened(fact.text)}" for fact in ordered)
-            lines.append(f"Timeline of {topic}: {steps}")
-    return lines
+            topics[fact.topic].append((fact.dated, fact.id))
+    return [
+        Timeline(topic=topic, steps=tuple(sorted(steps)[-MAX_TIMELINE:]))
+        for topic, steps in sorted(topics.items())
+        if len(steps) > 1
+    ]

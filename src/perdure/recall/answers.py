@@ -169,9 +169,8 @@ def answers_as_well(
 
 
 def _is_later(fact: Fact, other: Fact | None) -> bool:
-    begun, earlier = (
-        one and (one.valid_from or one.mentioned_at or one.recorded_at) for one in (fact, other)
-    )
+    begun = fact.valid_from or fact.mentioned_at or fact.recorded_at
+    earlier = None if other is None else other.valid_from or other.mentioned_at or other.recorded_at
     return begun is not None and earlier is not None and begun > earlier
 
 

@@ -69,7 +69,7 @@ class ResolvedEntities:
 
 def resolve_entities(rows: Rows, bank: str, drafts: Sequence[Draft], now: datetime) -> ResolvedEntities:
     """Resolve every mention, entities that the caller names and titles included; relations get the entities' own names."""
-    sightings = [_sightings(draft, now) for draft in drafts]
+    sightings = _typed_alike([_sightings(draft, now) for draft in drafts], _stated_types(drafts))
     every = [sighting for of_draft in sightings for sighting in of_draft]
     keys = lookup_keys(every)
     resolution = resolve(
@@ -96,10 +96,34 @@ def _sightings(draft: Draft, now: datetime) -> list[Sighting]:
     if draft.plan.document.title:
         named.append((draft.plan.document.title, "concept"))
     distinct = {normal_name(name): (name, kind) for name, kind in reversed(named) if normal_name(name)}
+    for name, kind in item.entities:
+        if kind != "concept" and normal_name(name):
+            # What the caller says it is goes before what a tagger takes it for.
+            distinct[normal_name(name)] = (distinct[normal_name(name)][0], kind)
     context = frozenset(distinct)
     return [
         Sighting(name=name, type=kind, seen_at=draft.fact.mentioned_at or now, context=context - {normal})
         for normal, (name, kind) in reversed(distinct.items())
+    ]
+
+
+def _stated_types(drafts: Sequence[Draft]) -> dict[str, str]:
+    """Normal name -> type, of the entities that the caller names with one type and no other."""
+    stated: dict[str, set[str]] = {}
+    for draft in drafts:
+        for name, kind in draft.plan.items[draft.plan.turns[draft.extracted.turn].item].entities:
+            if kind != "concept":
+                stated.setdefault(normal_name(name), set()).add(kind)
+    return {name: kinds.pop() for name, kinds in stated.items() if len(kinds) == 1}
+
+
+def _typed_alike(sightings: Sequence[list[Sighting]], types: Mapping[str, str]) -> list[list[Sighting]]:
+    """The sightings, with the caller's type wherever the same name is seen in the batch."""
+    if not types:
+        return list(sightings)
+    return [
+        [replace(one, type=types.get(normal_name(one.name), one.type)) for one in of_draft]
+        for of_draft in sightings
     ]
 
 

@@ -35,8 +35,10 @@ _ATTRIBUTES = (
     "role", "type", "content", "parts", "name", "source", "text", "tool_calls", "function_call", "timestamp", "created_at",
     "input", "output", "id",
 )  # fmt: skip
-_CONTENT = ("parts", "content")
-"""Where a message has its content; UI messages of the AI SDK have both, and `parts` is the whole."""
+_CONTENT = ("parts", "content", "message")
+"""Where a message has its content; UI messages of the AI SDK have two, and `parts` is the whole."""
+_TOOL_RESULT_KEYS = ("isError", "structuredContent")
+"""Keys of a tool's result in MCP, which has a content and no role."""
 _WHEN = (
     "timestamp", "created_at", "createdAt", "create_time", "createTime", "sent_at", "sentAt", "date", "datetime",
     "time", "ts",
@@ -54,7 +56,8 @@ _SOUNDS = re.compile(r"audio|speech")
 _FILES = re.compile(r"file|document|pdf|inline_data|media|video|blob")
 _RESULT = re.compile(r"_(?:result|results|output|response)$")
 _CALL = re.compile(r"_(?:call|calls|use|approval_request)$|^tool(?:_|$)|^dynamic_tool$")
-_RESULT_TEXT = ("content", "output", "result", "response", "value", "text", "outputs")
+_RESULT_TEXT = ("content", "output", "result", "response", "value", "text", "outputs", "logs", "stdout")
+_ENCRYPTED = re.compile(r"encrypted|signature")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +87,25 @@ def as_message(part: object) -> Mapping[str, Any] | None:
     if message is None:
         return None
     message = _unwrap(message)
+    if "content" in message and not role_of(message) and any(key in message for key in _TOOL_RESULT_KEYS):
+        return {**message, "role": "tool"}
     return message if role_of(message) or _is_text(message.get("type")) or "parts" in message else None
+
+
+def messages_inside(answer: object) -> tuple[str, Sequence[Any]] | None:
+    """Where an SDK's answer holds its messages, and these: OpenAI's choices and output, Gemini's candidates."""
+    body = None if isinstance(answer, str | Sequence) else as_mapping(answer)
+    if body is None or any(key in body for key in ("role", "content", "parts")):
+        return None
+    for key, inner in (("choices", "message"), ("candidates", "content")):
+        held = [as_mapping(one) or {} for one in _list(body.get(key))]
+        if held and all(inner in one for one in held):
+            return key, [one[inner] for one in held]
+    return ("output", _list(body["output"])) if body.get("object") == "response" else None
+
+
+def _list(value: object) -> Sequence[Any]:
+    return value if isinstance(value, Sequence) and not isinstance(value, str | bytes) else ()
 
 
 def as_mapping(value: object) -> Mapping[str, Any] | None:
@@ -123,7 +144,8 @@ def role_of(message: Mapping[str, Any]) -> str:
     if getattr(role, "value", None) in _SAME_ROLE:
         return _SAME_ROLE[role.value]  # type: ignore[union-attr]
     by_type = _SAME_ROLE.get(str(message.get("type")).lower(), "")
-    return by_type or _SAME_ROLE.get(str(message.get("source")).lower(), "")
+    by_source = _SAME_ROLE.get(str(message.get("source")).lower(), "")
+    return by_type or by_source or ("user" if "parts" in message else "")
 
 
 def speaker_of(message: Mapping[str, Any], role: str) -> str:
@@ -155,8 +177,12 @@ def read_message(message: Mapping[str, Any], path: str) -> MessageReading:
             texts.append(read)
     passed_over += [PassedOver(path=path, reason=_call(name)) for name in _called(message)]
     if not texts and not passed_over:
-        passed_over.append(PassedOver(path=path, reason="no text"))
+        passed_over.append(PassedOver(path=path, reason=_emptiness(message)))
     return MessageReading(texts=_unfenced(texts, path, passed_over), passed_over=tuple(passed_over))
+
+
+def _emptiness(message: Mapping[str, Any]) -> str:
+    return "a refusal" if _is_text(message.get("refusal")) else "no text"
 
 
 def _unfenced(
@@ -184,7 +210,10 @@ def _parts(message: Mapping[str, Any], path: str) -> Iterator[tuple[str, object]
         else:
             yield from ((f"{path}.{key}[{index}]", part) for index, part in enumerate(content))
         return
-    if not role_of(message) and _is_text(message.get("type")):
+    spoken = (as_mapping(message.get("audio")) or {}).get("transcript")
+    if _is_text(spoken):
+        yield f"{path}.audio.transcript", spoken
+    elif not role_of(message) and _is_text(message.get("type")):
         yield path, message
 
 
@@ -223,16 +252,20 @@ def _read_part(part: object, role: str) -> MessageText | str:
         return "reasoning"
     if kind in _TEXTS:
         text = body.get("text")
-        return _read_part(text, role) if isinstance(text, str) else "no text"
+        inner = text if isinstance(text, str) else (as_mapping(text) or {}).get("value")
+        return _read_part(inner, role) if isinstance(inner, str) else "no text"
     if kind in _MARKS:
         return ""
     if kind in ("resource", "document"):
         return _attached(body, kind)
+    if kind == "image_generation_call":
+        return "an image"
     if _RESULT.search(kind) or (_CALL.search(kind) and _outcome(body)):
         text = _outcome(body)
         return MessageText(text=text, role="tool") if text.strip() else "a tool's result without text"
     if _CALL.search(kind):
-        return _call(_name(body) or kind.removeprefix("tool_") * kind.startswith("tool_"))
+        stated = str(body.get("type", ""))
+        return _call(_name(body) or stated.removeprefix("tool-") * stated.startswith("tool-"))
     return _other(body, kind, role)
 
 
@@ -257,6 +290,8 @@ def _attached(body: Mapping[str, Any], kind: str) -> MessageText | str:
     inner = as_mapping(body.get("resource")) or as_mapping(body.get("source")) or {}
     where = next((str(one) for one in (body.get("title"), inner.get("uri")) if one), "")
     text = inner.get("text") or (inner.get("data") if inner.get("type") == "text" else None)
+    if inner.get("type") == "content":
+        text = _outcome_text(inner.get("content"))
     if isinstance(text, str) and text.strip():
         return MessageText(text=text, role="", context=where)
     return f"a {kind} without text ({where})" if where else f"a {kind} without text"
@@ -293,6 +328,8 @@ def _outcome(body: Mapping[str, Any]) -> str:
         "functionResponse",
         "function_response",
         "toolInvocation",
+        "codeExecutionResult",
+        "code_execution_result",
     ):
         value = body.get(key)
         if value is not None and value != "":
@@ -316,9 +353,10 @@ def _outcome_text(value: object) -> str:
         inner = body.get(key)
         if isinstance(inner, str) or (inner and key in ("content", "value", "response")):
             return _outcome_text(inner)
-    return json.dumps(
-        {key: one for key, one in body.items() if one is not None}, ensure_ascii=False, default=str
-    )
+    if body.get("response") in ({}, []):
+        return ""
+    readable = {key: one for key, one in body.items() if one is not None and not _ENCRYPTED.search(key)}
+    return json.dumps(readable, ensure_ascii=False, default=str)
 
 
 def _call(name: str) -> str:

@@ -15,7 +15,7 @@ from perdure.domain.item import Item, PassedOver, UpdateMode, check_text
 from perdure.domain.time import parse_instant
 from perdure.errors import InvalidInput
 from perdure.retain.identity import digest
-from perdure.retain.messages import as_message, moment_of, read_message, role_of, speaker_of
+from perdure.retain.messages import as_message, messages_inside, moment_of, read_message, role_of, speaker_of
 from perdure.text.fence import strip_fenced
 from perdure.text.mail import Mail, read_mail
 from perdure.text.transcript import Transcript, read_transcripts
@@ -27,6 +27,13 @@ _OWN_WAY = frozenset({"content", "role", "speaker", "name", "timestamp"})
 """Fields of a message that are read in a way of their own."""
 _LISTS = ("messages", "contents")
 """Keys under which SDKs hand over a list of messages."""
+_SAME_TYPE = {
+    **dict.fromkeys(("per", "people", "human"), "person"),
+    **dict.fromkeys(("org", "organization", "company"), "organisation"),
+    **dict.fromkeys(("loc", "location", "gpe", "city", "country"), "place"),
+    **dict.fromkeys(("unknown", "other", "misc", "entity"), "concept"),
+}
+"""Other names of an entity's type."""
 MISSPELT = 0.85
 """Likeness of a message's key to a field from which on it is named as misspelt."""
 
@@ -82,7 +89,10 @@ def read_content(content: Content, defaults: Mapping[str, Any]) -> ContentReadin
     path, parts = _listed_parts(content)
     paths = [path] if parts is None else [f"{path}[{index}]" for index in range(len(parts))]
     sources = [content] if parts is None else list(parts)
-    readings = [_read_part(source, shared, at) for source, at in zip(sources, paths, strict=True)]
+    readings = [
+        _read_part(source, shared, at) if parts is None or not _is_empty(source) else _nothing(at)
+        for source, at in zip(sources, paths, strict=True)
+    ]
     spoken = _read_transcripts(readings, shared)
     items = tuple(item for reading in spoken for item in reading.items)
     passed_over = tuple(one for reading in spoken for one in reading.passed_over)
@@ -109,7 +119,21 @@ def _listed_parts(content: Content) -> tuple[str, Sequence[Any] | None]:
         for key in _LISTS:
             if isinstance(content.get(key), Sequence) and not isinstance(content[key], str):
                 return f"content.{key}", content[key]
-    return "content", None
+    answer = messages_inside(content)
+    return ("content", None) if answer is None else (f"content.{answer[0]}", answer[1])
+
+
+def _is_empty(part: object) -> bool:
+    """Whether a part of a list says nothing at all: None, no text, or an item without content."""
+    if isinstance(part, Mapping) and as_message(part) is None:
+        part = part.get("content") if set(part) <= _ITEM_FIELDS | {"name"} else part
+    return part is None or (isinstance(part, str) and not part.strip())
+
+
+def _nothing(path: str) -> _PartReading:
+    return _PartReading(
+        path=path, items=(), passed_over=(PassedOver(path=path, reason="no text"),), is_message=True
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -379,10 +403,16 @@ def _entity(given: object) -> tuple[str, str]:
     if isinstance(given, str):
         return (given, "concept")
     if isinstance(given, Mapping) and isinstance(given.get("text"), str):
-        return (given["text"], str(given.get("type") or "concept").lower())
+        return (given["text"], _entity_type(given.get("type")))
     if isinstance(given, tuple) and len(given) == 2:
-        return (str(given[0]), str(given[1]))
+        return (str(given[0]), _entity_type(given[1]))
     raise InvalidInput("entities", "names or objects with text and type", given)
+
+
+def _entity_type(given: object) -> str:
+    """A type under the name that the taggers use, whatever a caller calls it (PERSON, ORG, GPE, ...)."""
+    stated = str(given or "concept").strip().lower()
+    return _SAME_TYPE.get(stated, stated)
 
 
 def _tier(given: object) -> Tier:

@@ -49,7 +49,7 @@ def plain_recall(result: RecallResult) -> dict[str, Any]:
         "results": [_result(recollection) for recollection in result.recollections],
         "chunks": plain(result.chunks),
         "entities": plain(result.entities),
-        "notes": list(result.notes),
+        "notes": list(result.all_notes),
         "understood": {
             "asked_at": plain(result.query.asked_at),
             "entities": list(result.query.entity_names),

@@ -24,9 +24,21 @@ _HEADER = re.compile(r"(?P<name>[A-Za-zÀ-ÿ][\wÀ-ÿ-]{0,40})\s?:[ \t]*(?P<valu
 _STAMP = re.compile(STAMP_PATTERN, re.IGNORECASE)
 
 
+_QUOTED = re.compile(r"\s?>")
+_SIGNATURE = re.compile(r"-- ?")
+_ATTRIBUTION = re.compile(
+    r"(?:On|Am|El|Le|Il|Em|Op)\b.{4,200}(?:wrote|schrieb|escribió|a écrit|ha scritto|escreveu|schreef)\b.{0,80}:",
+    re.IGNORECASE,
+)
+_ORIGINAL = re.compile(
+    r"-{2,}\s*(?:original message|ursprüngliche nachricht|mensaje original|message d'origine)\s*-{2,}",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mail:
-    """A mail: its body as written, quotations and signature included."""
+    """A mail: what its sender wrote in it, without quotations and signature."""
 
     sender: str
     body: str
@@ -50,7 +62,7 @@ def read_mail(text: str) -> Mail | None:
         return None
     return Mail(
         sender=person(sender),
-        body=body.strip(),
+        body=own_words(body),
         sent_at=read_mail_date(fields.get("date", "")),
         subject=decoded(fields.get("subject", "")),
         to=", ".join(person(one) for one in re.split(r"[;,]\s*", fields.get("to", "")) if one.strip()),
@@ -70,6 +82,35 @@ def _split(text: str) -> tuple[list[tuple[str, str]], str]:
         else:
             return head, "\n".join(lines[number:])
     return head, ""
+
+
+def own_words(body: str) -> str:
+    """The body without what the sender did not say in it: quoted mails, the lines that announce them, the signature.
+
+    A body that is nothing else stays as it is.
+    """
+    kept: list[str] = []
+    lines = body.splitlines()
+    for number, line in enumerate(lines):
+        if _SIGNATURE.fullmatch(line) or _ORIGINAL.fullmatch(line.strip()):
+            break
+        if not _QUOTED.match(line) and not _announces(lines, number):
+            kept.append(line)
+    return "\n".join(kept).strip() or body.strip()
+
+
+def _announces(lines: list[str], number: int) -> bool:
+    """Whether the line, perhaps with one beside it, announces a quotation: "On 4 March Ann wrote:"."""
+    around = (
+        lines[number],
+        " ".join(lines[number : number + 2]),
+        " ".join(lines[max(number - 1, 0) : number + 1]),
+    )
+    ends = (number + 1, number + 2, number + 1)
+    return any(
+        _ATTRIBUTION.fullmatch(text.strip()) and any(_QUOTED.match(line) for line in lines[end : end + 3])
+        for text, end in zip(around, ends, strict=True)
+    )
 
 
 def person(address: str) -> str:

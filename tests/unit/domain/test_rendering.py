@@ -53,9 +53,10 @@ def test_openai_and_anthropic_forms_hold_the_same_prompt() -> None:
     assert result.to_anthropic() == [{"type": "text", "text": result.to_prompt()}]
 
 
-def test_an_empty_recall_says_so_and_is_empty() -> None:
+def test_an_empty_recall_puts_nothing_into_a_prompt() -> None:
     result = _result()
-    assert "Memory holds nothing on this." in result.to_prompt()
+    assert result.to_prompt() == ""
+    assert result.to_openai() == result.to_anthropic() == []
     assert len(result) == 0
     assert str(result).startswith("0 recollections for")
 

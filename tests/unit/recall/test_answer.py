@@ -35,7 +35,11 @@ def test_several_objects_of_other_relations_are_none() -> None:
 def test_dated_facts_of_one_topic_are_told_in_order() -> None:
     days = [datetime(2024, 1, day, tzinfo=UTC) for day in (3, 1, 2)]
     facts = [fact(str(n), topic="move", mentioned_at=when) for n, when in enumerate(days)]
-    lines = timelines(
+    (timeline,) = timelines(
         [*facts, fact("alone", topic="cat", mentioned_at=days[0]), fact("undated", topic="move")]
     )
-    assert lines == ["Timeline of move: 2024-01-01 text of 1 -> 2024-01-02 text of 2 -> 2024-01-03 text of 0"]
+    assert timeline.told({"0": 1, "1": 2, "2": 3}) == (
+        "Timeline of move: 2024-01-01 [2], 2024-01-02 [3], 2024-01-03 [1]"
+    )
+    assert timeline.told({"0": 1, "1": 2}) == "Timeline of move: 2024-01-01 [2], 2024-01-03 [1]"
+    assert timeline.told({"0": 1}) == ""

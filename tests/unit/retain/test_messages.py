@@ -277,7 +277,7 @@ def test_ui_messages_of_the_ai_sdk() -> None:
     assert list(passed(reading).values()) == [
         "a file (application/pdf)",
         "reasoning",
-        "a tool call (get_map)",
+        "a tool call (getMap)",
     ]
 
 
@@ -329,6 +329,70 @@ def test_text_that_cannot_be_stored_does_not_stop_the_other_messages() -> None:
     )
     assert said(reading) == [("user", "I live in Oslo.")]
     assert passed(reading) == {"content[0].content": "not text without NUL characters"}
+
+
+@pytest.mark.parametrize(
+    ("content", "texts", "reasons"),
+    [
+        (
+            [{"role": "user", "content": [{"type": "text", "text": {"value": "I live in Oslo.", "annotations": []}}]}],
+            [("user", "I live in Oslo.")], [],
+        ),
+        (
+            {"id": "c", "choices": [{"index": 0, "message": {"role": "assistant", "content": "It rains.", "refusal": None}}]},
+            [("assistant", "It rains.")], [],
+        ),
+        (
+            {
+                "id": "r", "object": "response",
+                "output": [
+                    {"type": "image_generation_call", "result": "aGVsbG8="},
+                    {"type": "code_interpreter_call", "code": "1 + 1", "outputs": [{"type": "logs", "logs": "2"}]},
+                    {"type": "message", "role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]},
+                    {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "It rains."}]},
+                ],
+            },
+            [("tool", "2"), ("assistant", "It rains.")], ["an image", "a refusal"],
+        ),
+        (
+            [{"role": "assistant", "content": None, "audio": {"id": "a", "transcript": "It rains in Oslo."}},
+             {"role": "assistant", "content": None, "refusal": "I cannot."}],
+            [("assistant", "It rains in Oslo.")], ["a refusal"],
+        ),
+        (
+            [{"role": "assistant", "content": [
+                {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}},
+                {"type": "code_execution_tool_result", "content": {"type": "code_execution_result", "stdout": "42", "return_code": 0}},
+                {"type": "web_search_tool_result", "content": [{"type": "web_search_result", "title": "Oslo", "encrypted_content": "x"}]},
+            ]}],
+            [("tool", '42\n{"type": "web_search_result", "title": "Oslo"}')], ["a tool call (web_search)"],
+        ),
+        (
+            {"candidates": [{"content": {"role": "model", "parts": [
+                {"executableCode": {"language": "PYTHON", "code": "print(1)"}},
+                {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}},
+                {"text": "It is one."},
+            ]}}]},
+            [("tool", "1"), ("assistant", "It is one.")], ["a part of type executable_code"],
+        ),
+        (
+            {"content": [{"type": "text", "text": "12 degrees"}, {"type": "image", "data": "x", "mimeType": "image/png"}], "isError": False},
+            [("tool", "12 degrees")], ["an image"],
+        ),
+        (
+            ["I live in Oslo.", "", None, {"content": " "}, {"role": "user"}],
+            [("", "I live in Oslo.")], ["no text"] * 4,
+        ),
+    ],
+    ids=["openai assistants", "openai completion", "openai response", "openai audio", "anthropic server tools", "gemini answer",
+         "mcp tool result", "nothing among texts"],
+)  # fmt: skip
+def test_answers_and_rarer_parts_are_taken_or_passed_over(
+    content: Any, texts: list[tuple[str, str]], reasons: list[str]
+) -> None:
+    reading = read_content(content, {})
+    assert said(reading) == texts
+    assert [one.reason for one in reading.passed_over] == reasons
 
 
 def test_a_speaker_given_for_all_messages_names_the_user_alone() -> None:

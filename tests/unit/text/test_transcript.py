@@ -192,7 +192,7 @@ def test_a_mail_is_said_by_its_sender_on_its_date() -> None:
     (item,) = read_content(text, {}).items
     assert (item.speaker, item.title, item.context) == ("Zoë Brandt", "Oslo", "mail to Ben")
     assert item.timestamp == datetime(2023, 5, 8, 11, 56, tzinfo=UTC)
-    assert item.content.startswith("I moved to Oslo.\n> Where")
+    assert item.content == "I moved to Oslo."
 
 
 def test_a_mail_as_outlook_pastes_it_in_german() -> None:
@@ -212,3 +212,19 @@ def test_a_long_text_without_turns_is_looked_at_once() -> None:
     assert turns("word " * 200_000) is None
     assert turns("[" * 100_000) is None
     assert turns("a: " * 100_000) is None
+
+
+def test_a_mail_says_what_its_sender_wrote_without_quotations_and_signature() -> None:
+    mail = read_mail(
+        "From: Zoe Marsh <zoe@example.org>\nSubject: New flat\nDate: Tue, 5 Mar 2024 18:20:00 +0100\n\n"
+        "I signed the lease.\n\nOn Mon, 4 Mar 2024 at 09:00, Ann Lind\n<ann@example.org> wrote:\n> Did you sign?\n"
+        "> I live in Berlin now.\n\nI am moving in on 1 April.\n-- \nZoe Marsh | Senior Analyst\n"
+    )
+    assert mail is not None
+    assert mail.body.split("\n\n") == ["I signed the lease.", "\nI am moving in on 1 April."]
+
+
+def test_a_mail_that_is_only_a_quotation_stays_as_it_is() -> None:
+    mail = read_mail("From: Zoe <zoe@example.org>\nSubject: Fw\n\n> I live in Berlin now.")
+    assert mail is not None
+    assert mail.body == "> I live in Berlin now."

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
+from perdure.extract.local.code_names import (
+    KEYWORDS,
+    begins_instruction,
+    code_spans,
+    is_within,
+    named_type,
+    without_verb,
+)
 from perdure.ports.tagger import Mention
 from perdure.text.names import normal_name
 from perdure.text.wordlist import word_set
@@ -57,6 +65,8 @@ _NO_ACRONYM = word_set(
     "OK LOL OMG TV PC AM PM ID US UK EU AI IT FYI BTW ASAP TBH IMO IMHO IDK DIY FAQ PS RE FW CEO CFO CTO HR PR VIP ETA NB "
     "AND THE NOT BUT FOR YOU ALL SO NO YES TO OF IN ON DO MY ME WE BE IS I'M WOW HEY TLC RIP MVP USD GBP EUR TODO NOTE"
 )
+_CAPITALISED = frozenset({"person", "place", "organisation"})
+"""Types whose names a tagger may not find in lower case elsewhere: "enum" is not the Enum it took for somebody."""
 _HAS_LETTER = re.compile(r"[^\W\d_]")
 _LONGEST = 80
 _MORE_THAN_CASE = frozenset("İıſ\u212a")
@@ -87,17 +97,32 @@ def find_mentions(
         mentions += [
             Mention(match[0], "concept", *match.span())
             for match in _ACRONYM.finditer(text)
-            if match[0] not in _NO_ACRONYM
+            if match[0] not in _NO_ACRONYM and match[0] not in KEYWORDS
         ]
     for match in _KIN.finditer(text):
         kind = _KIN_TYPES.get(match[1].rsplit(None, 1)[-1], "person")
         mentions.append(Mention(match[1], kind, *match.span(1)))
-    all_names = dict.fromkeys([*names, *((clean_name(mention.text), mention.type) for mention in tagged)])
-    for name, kind in all_names:
+    spans = code_spans(text)
+    for name, kind in dict.fromkeys([*names, *_from_tagger(tagged)]):
+        known = (name, kind) in names
         start = _word_at(text, name) if name else -1
-        if start >= 0:
-            mentions.append(Mention(text[start : start + len(name)], kind, start, start + len(name)))
+        while start >= 0:
+            end = start + len(name)
+            seen = text[start:end]
+            is_code = is_within(start, spans) or begins_instruction(text, start, end)
+            if known or not (is_code or (seen.islower() and kind in _CAPITALISED)):
+                mentions.append(Mention(seen, kind, start, end))
+            start = _word_at(text, name, end)
     return _without_overlaps(mentions)
+
+
+def _from_tagger(tagged: Iterable[Mention]) -> Iterator[tuple[str, str]]:
+    """(name, type) of what a tagger takes for names, without fragments of code."""
+    for mention in tagged:
+        name = clean_name(without_verb(clean_name(mention.text)))
+        kind = named_type(name, mention.type) if name else ""
+        if kind:
+            yield name, kind
 
 
 def find_aliases(text: str) -> tuple[tuple[str, str], ...]:
@@ -114,14 +139,14 @@ def _abbreviates(short: str, long: str) -> bool:
     return len(letters) >= 2 and (all(letter in rest for letter in letters))
 
 
-def _word_at(text: str, name: str) -> int:
-    """Where the name stands as a word of its own, in any case unless it is in lower case; -1 when nowhere."""
+def _word_at(text: str, name: str, after: int = 0) -> int:
+    """Where the name next stands as a word of its own, in any case unless it is in lower case; -1 when nowhere."""
     any_case = name.casefold() != name
     if any_case and not (name.isascii() and _MORE_THAN_CASE.isdisjoint(text)):
-        match = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)
+        match = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE).search(text, after)
         return match.start() if match else -1
     searched, word = (text.lower(), name.lower()) if any_case else (text, name)
-    start = searched.find(word)
+    start = searched.find(word, after)
     while start >= 0 and (_is_word(text, start - 1) or _is_word(text, start + len(name))):
         start = searched.find(word, start + 1)
     return start

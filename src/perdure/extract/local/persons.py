@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from perdure.extract.local.code_names import VERBS, named_type, without_verb
 from perdure.extract.local.mentions import clean_name
 from perdure.extract.local.units import QUOTED, Unit
 from perdure.ports.tagger import Mention, Token
@@ -411,7 +412,9 @@ def people_in(units: Iterable[Unit], speaker: Voice | None, other: Voice | None 
                 name = match["name"] or f"{owner.possessive} {match['kin']}"
                 people[normal_name(name)] = Person(name, _KIN.get(match["noun"]))
         for mention in unit.mentions:
-            name = clean_name(mention.text) if _is_somebody(unit, mention) else ""
+            name = without_verb(clean_name(mention.text)) if _is_somebody(unit, mention) else ""
+            if named_type(name, "person") != "person" or name.casefold() in VERBS:
+                continue
             key = normal_name(name)
             if key and key not in people and key not in talking:
                 people[key] = Person(name)

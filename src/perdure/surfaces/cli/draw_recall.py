@@ -191,7 +191,7 @@ def draw_asides(console: Console, result: RecallResult) -> None:
     """Notes, chunks, entities, why nothing is returned and what could not contribute."""
     if result.abstained_because is not None:
         console.print(Text(f"nothing: {result.abstained_because}", style="yellow"))
-    for note in result.notes:
+    for note in result.all_notes:
         console.print(Text(f"note: {note}", style="cyan"))
     if result.entities:
         names = ", ".join(f"{entity.name} ({entity.type})" for entity in result.entities)

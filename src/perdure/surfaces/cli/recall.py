@@ -154,20 +154,20 @@ def context(
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """A recall as a fenced text with citations, ready to paste into a prompt; nothing where nothing probably helps."""
+    """What probably helps as a fenced text with citations, ready to paste into a prompt; all of it within --max-tokens."""
     with reading(database, bank) as engine:
         result = recall_with(
             engine, bank, read_text(query), {**options, "limit": limit, "precision": precision}
         )
-    prompt = result.to_prompt()
+    prompt = result.fit_prompt()
     value = {
-        "bank": bank, "query": result.query.text, "context": prompt, "tokens": result.tokens,
-        "abstained": result.abstained, "abstained_because": result.abstained_because,
+        "bank": bank, "query": result.query.text, "evidence": result.evidence.value, "context": prompt.text,
+        "tokens": prompt.tokens, "abstained": result.abstained, "abstained_because": result.abstained_because,
     }  # fmt: skip
-    tell(as_json, value, lambda _: print(harmless(prompt), end="\n" if prompt else ""))
+    tell(as_json, value, lambda _: print(harmless(prompt.text)) if prompt.text else None)
     if result.abstained and not as_json:
         typer.echo(f"nothing: {result.abstained_because}", err=True)
-    _leave(result.recollections)
+    _leave(result.recollections[: prompt.shown])
 
 
 @with_shared_options

@@ -8,7 +8,7 @@ from email.message import EmailMessage
 from perdure.errors import InvalidInput
 from perdure.surfaces.documents.document import FileText
 from perdure.surfaces.documents.html import read_html
-from perdure.text.mail import person, read_mail_date
+from perdure.text.mail import own_words, person, read_mail_date
 
 
 def read_mail_file(data: bytes, name: str) -> FileText:
@@ -25,7 +25,7 @@ def read_mail_file(data: bytes, name: str) -> FileText:
     if not str(content).strip():
         raise InvalidInput(name, "a mail with text")
     return FileText(
-        text=str(content).strip(),
+        text=own_words(str(content)),
         title=str(message["Subject"] or "").strip(),
         written_at=read_mail_date(str(message["Date"] or "")),
         speaker=person(str(message["From"])) if message["From"] else "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import PurePath
 
@@ -13,6 +14,7 @@ from perdure.surfaces.documents.mail_file import read_mail_file
 from perdure.surfaces.documents.pdf import read_pdf
 from perdure.surfaces.documents.svg import read_svg
 from perdure.surfaces.documents.table import read_table
+from perdure.text.moments import read_moment
 
 _READERS: dict[str, Callable[[bytes, str], FileText]] = {
     ".html": read_html, ".htm": read_html, ".xhtml": read_html,
@@ -39,6 +41,9 @@ _CODE_NAMES = {
     "cmakelists.txt": "cmake",
     "jenkinsfile": "groovy",
 }
+_MARKDOWN = (".md", ".markdown", ".mdx")
+_FRONT = re.compile(r"---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
+_FRONT_FIELD = re.compile(r"^(\w+):[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
 _BINARY = frozenset(
     """
     .png .jpg .jpeg .gif .webp .bmp .ico .tif .tiff .heic .psd .mp3 .wav .flac .ogg .m4a .mp4 .mov .avi .mkv .webm .zip .gz .tgz .bz2
@@ -59,7 +64,22 @@ def read_file(data: bytes, name: str) -> FileText:
         return _with_text(reader(data, name), name)
     language = _CODE_NAMES.get(path.name.lower()) or _LANGUAGES.get(suffix)
     text = decode(data, name)
+    if suffix in _MARKDOWN:
+        return _with_text(_markdown(text), name)
     return FileText(text=fenced(text, language) if language else text)
+
+
+def _markdown(text: str) -> FileText:
+    """The text under the front matter, whose title and date are the file's."""
+    front = _FRONT.match(text)
+    if front is None:
+        return FileText(text=text)
+    fields = {key.lower(): value.strip("\"'") for key, value in _FRONT_FIELD.findall(front[1])}
+    return FileText(
+        text=text[front.end() :],
+        title=fields.get("title", ""),
+        written_at=read_moment(fields.get("date") or fields.get("created") or ""),
+    )
 
 
 def _with_text(read: FileText, name: str) -> FileText:

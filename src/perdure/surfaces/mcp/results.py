@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field
@@ -9,8 +10,12 @@ from pydantic import BaseModel, Field
 if TYPE_CHECKING:
     from perdure.domain.fact import Fact
     from perdure.domain.item import RetainResult
+    from perdure.domain.prompt import CountTokens, Prompt
     from perdure.domain.recall import RecallResult, Recollection
     from perdure.reflect.pipeline import Reflection
+
+NOTHING_HELD = "Memory holds nothing on this."
+NOTHING_FITS = "Nothing on this fits max_tokens."
 
 
 class Memory(BaseModel):
@@ -43,7 +48,7 @@ class RetainOutput(BaseModel):
 
 
 class RecallOutput(BaseModel):
-    """What memory holds on a question, best first."""
+    """What memory holds on a question, best first: the facts that the text tells."""
 
     bank: str
     evidence: str = Field(description="strong, weak or none: how well memory supports an answer")
@@ -51,7 +56,7 @@ class RecallOutput(BaseModel):
     abstained: bool = Field(False, description="Whether nothing is returned, since nothing probably helps")
     abstained_because: str | None = None
     memories: list[Memory]
-    tokens: int
+    tokens: int = Field(description="Tokens of the text")
     notes: list[str] = []
     degraded: list[str] = Field([], description="Parts of the search that could not contribute")
 
@@ -69,8 +74,9 @@ class ContextOutput(BaseModel):
     """A recall as text for a prompt."""
 
     bank: str
-    context: str = Field(description="Empty when nothing in memory probably helps")
-    tokens: int
+    context: str = Field(description="Empty when nothing in memory probably helps, or nothing fits")
+    evidence: str = Field(description="strong, weak or none: how well memory supports an answer")
+    tokens: int = Field(description="Tokens of the context, all of it")
     abstained: bool = False
     abstained_because: str | None = None
 
@@ -94,18 +100,37 @@ def retained(done: RetainResult, facts: list[Fact]) -> RetainOutput:
     )
 
 
-def recalled(bank: str, result: RecallResult) -> RecallOutput:
+def recalled(bank: str, result: RecallResult, prompt: Prompt) -> RecallOutput:
+    told = replace(result, recollections=result.recollections[: prompt.shown])
     return RecallOutput(
         bank=bank,
         evidence=result.evidence.value,
         confidence=round(result.confidence, 4),
         abstained=result.abstained,
         abstained_because=result.abstained_because,
-        memories=[_memory(recollection, recollection.citation) for recollection in result],
-        tokens=result.tokens,
-        notes=list(result.notes),
+        memories=[_memory(recollection, recollection.citation) for recollection in told],
+        tokens=prompt.tokens,
+        notes=list(told.all_notes),
         degraded=[f"{part.part}: {part.reason}" for part in result.degraded],
     )
+
+
+def emptiness(result: RecallResult) -> str:
+    """Why a recall has no text, within its budget: a tool that answers nothing looks broken to a model."""
+    because = f"Nothing: {result.abstained_because}." if result.abstained else NOTHING_HELD
+    note = NOTHING_FITS if result.recollections else because
+    return note if result.count_tokens(note) <= result.max_tokens else ""
+
+
+def with_sources(output: ReflectOutput, count_tokens: CountTokens, max_tokens: int) -> str:
+    """The answer and the ids of the facts it rests on, as far as the budget goes."""
+    text = output.text
+    for memory in output.based_on:
+        longer = f"{text}\n[{memory.citation}] {memory.id}{f', {memory.date}' if memory.date else ''}"
+        if count_tokens(longer) > max_tokens:
+            break
+        text = longer
+    return text
 
 
 def reflected(bank: str, answer: Reflection) -> ReflectOutput:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import json
+from typing import Annotated, Any
 
 from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
@@ -24,9 +25,11 @@ from perdure.surfaces.mcp.results import (
     RecallOutput,
     ReflectOutput,
     RetainOutput,
+    emptiness,
     recalled,
     reflected,
     retained,
+    with_sources,
 )
 
 DEFAULT_BANK = "default"
@@ -36,7 +39,7 @@ MAX_CONTENT_CHARACTERS = 200_000
 
 BankName = Annotated[str | None, Field(description="Memory bank; leave out for the default one")]
 Question = Annotated[str, Field(description="What you want to know, as a full question with names and dates")]
-Tokens = Annotated[int, Field(ge=0, description="At most so many tokens of facts")]
+Tokens = Annotated[int, Field(ge=0, description="At most so many tokens of text, all of it")]
 Since = Annotated[str | None, Field(description="Only what happened on or after this ISO 8601 date")]
 Until = Annotated[str | None, Field(description="Only what happened before this ISO 8601 date")]
 Asker = Annotated[
@@ -54,7 +57,10 @@ class Tools:
     def retain(
         self,
         content: Annotated[
-            str, Field(description="What to remember, in full sentences with names and dates")
+            str | list[dict[str, Any]],
+            Field(
+                description="What to remember, in full sentences with names and dates; or chat messages, each with role and content"
+            ),
         ],
         timestamp: Annotated[
             str | None, Field(description="When it was said, ISO 8601; now if left out")
@@ -76,16 +82,18 @@ class Tools:
         Call it whenever the user says something worth knowing next time. Relative dates ("yesterday") are resolved.
         """
         chosen = bank or DEFAULT_BANK
-        if len(content) > MAX_CONTENT_CHARACTERS:
+        size = len(content) if isinstance(content, str) else len(json.dumps(content, default=str))
+        if size > MAX_CONTENT_CHARACTERS:
             expected = f"at most {MAX_CONTENT_CHARACTERS} characters; send it in parts"
-            raise InvalidInput("content", expected, len(content))
+            raise InvalidInput("content", expected, size)
         done = self._engine.retain(
             chosen, content, timestamp=timestamp, speaker=speaker, context=context, document_id=document_id,
             tags=tags,
         )  # fmt: skip
         output = retained(done, self._engine.facts_by_id(chosen, done.fact_ids))
         head = f"Remembered {_facts(len(output.facts), 'new ')} in bank {chosen}."
-        return _both("\n".join([head, *(f"- {fact}" for fact in output.facts)]), output)
+        lines = [f"- {fact}" for fact in output.facts] + [f"Passed over: {one}" for one in output.passed_over]
+        return _both("\n".join([head, *lines]), output)
 
     def recall(
         self,
@@ -118,9 +126,8 @@ class Tools:
             "asker": asker, "precision": precision,
         }  # fmt: skip
         result = recall_with(self._engine, chosen, query, options)
-        ids = [f"id of [{one.citation}]: {one.fact.id}" for one in result] if with_ids else []
-        text = f"Nothing: {result.abstained_because}." if result.abstained else result.to_prompt()
-        return _both("\n".join([text, *ids]), recalled(chosen, result))
+        prompt = result.fit_prompt(with_ids=with_ids)
+        return _both(prompt.text or emptiness(result), recalled(chosen, result, prompt))
 
     def reflect(
         self, query: Question, max_tokens: Tokens = MAX_TOKENS, asker: Asker = None, bank: BankName = None
@@ -129,8 +136,7 @@ class Tools:
         chosen = bank or DEFAULT_BANK
         options: RecallOptions = {"max_tokens": max_tokens, "asker": asker}
         output = reflected(chosen, reflect_with(self._engine, chosen, query, options))
-        sources = [f"[{m.citation}] {m.id}{f', {m.date}' if m.date else ''}" for m in output.based_on]
-        return _both("\n".join([output.text, *sources]), output)
+        return _both(with_sources(output, self._engine.count_tokens, max_tokens), output)
 
     def context(
         self, query: Question, max_tokens: Tokens = MAX_TOKENS, asker: Asker = None, bank: BankName = None
@@ -139,12 +145,12 @@ class Tools:
         chosen = bank or DEFAULT_BANK
         options: RecallOptions = {"max_tokens": max_tokens, "precision": "inject", "asker": asker}
         result = recall_with(self._engine, chosen, query, options)
-        prompt = result.to_prompt()
+        prompt = result.fit_prompt()
         output = ContextOutput(
-            bank=chosen, context=prompt, tokens=result.tokens, abstained=result.abstained,
-            abstained_because=result.abstained_because,
+            bank=chosen, context=prompt.text, evidence=result.evidence.value, tokens=prompt.tokens,
+            abstained=result.abstained, abstained_because=result.abstained_because,
         )  # fmt: skip
-        return _both(prompt, output)
+        return _both(prompt.text, output)
 
     def forget(
         self,

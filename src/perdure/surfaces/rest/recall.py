@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from math import inf
 from typing import Any, Literal
@@ -122,7 +123,10 @@ class RecallRequest(Body):
     during: TemporalWindow | None = Field(None, description="Perdure: only facts of this time")
     include_expired: bool = Field(False, description="Perdure: facts past their expiry too")
     surroundings: SurroundingsBody | None = Field(None, description="Perdure: for abmind's context boost")
-    context_string: bool = Field(False, description="Perdure: the answer as a fenced text for a prompt, too")
+    context_string: bool = Field(
+        False,
+        description="Perdure: the answer as a fenced text for a prompt, too; all of it within max_tokens",
+    )
     track: bool = Field(True, description="Perdure: count this recall in the facts' statistics")
     precision: Literal["search", "inject"] = Field(
         "search", description="Perdure: inject returns only what probably helps, or nothing"
@@ -227,6 +231,7 @@ def recall(service: Serving, bank: ReadBank, body: RecallRequest) -> Json:
     prefers = body.prefer_observations
     if config.recall_prefer_observations if prefers is None else prefers:
         recalled = _without_sources(recalled)
+        result = replace(result, recollections=tuple(recalled))
     response: Json = {
         "results": [_result(r, body.explain or body.trace) for r in recalled],
         "trace": _trace(result) if body.trace else None,
@@ -239,7 +244,7 @@ def recall(service: Serving, bank: ReadBank, body: RecallRequest) -> Json:
         "abstained_because": result.abstained_because,
         "tokens": sum(r.tokens for r in recalled),
         "degraded": [{"part": d.part, "reason": d.reason} for d in result.degraded],
-        "notes": list(result.notes),
+        "notes": list(result.all_notes),
         "timings_ms": {time.stage: round(time.milliseconds, 3) for time in result.timings},
         "context": result.to_prompt() if body.context_string else None,
     }

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Annotated, Any, Literal
@@ -12,12 +14,14 @@ from uuid import uuid4
 
 from fastapi import File, Form, Header, UploadFile
 from fastapi.responses import Response
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from perdure.domain.item import PassedOver
 from perdure.domain.record import Record
 from perdure.engine import Perdure
 from perdure.errors import Conflict, InvalidInput
-from perdure.retain.request import read_item
+from perdure.retain.messages import as_message
+from perdure.retain.request import read_content, read_item
 from perdure.surfaces.arguments import find_bank, read_utc
 from perdure.surfaces.documents.reader import read_file
 from perdure.surfaces.rest.bodies import Body, TokenUsage
@@ -53,17 +57,14 @@ class EntityInput(Body):
     type: str | None = None
 
 
-class TextBlock(Body):
-    """A part of a message's content."""
-
-    type: Literal["text"]
-    text: str
-
-
 class MemoryItem(Body):
-    """One text to remember."""
+    """One text to remember, or a chat message as an SDK has it: a `role`, and the fields of its own shape."""
 
-    content: str | list[TextBlock]
+    model_config = ConfigDict(extra="allow")
+
+    content: str | list[str | dict[str, Any]] | dict[str, Any] | None = Field(
+        None, description="Text; of a message also its parts, or null where it only calls tools"
+    )
     timestamp: datetime | Literal["unset"] | str | None = Field(
         None,
         description="When it was said, ISO 8601; `unset` for timeless text; the present by default",
@@ -147,10 +148,8 @@ def retain(
 
 
 def _retain_now(service: Service, bank: str, body: RetainRequest) -> RetainResponse:
-    done = [
-        service.engine.retain(bank, items, update_mode=mode)
-        for mode, items in _split_by_mode(body.items, body.document_tags)
-    ]
+    groups = _split_by_mode(body.items, body.document_tags)
+    done = [service.engine.retain(bank, group.items, update_mode=group.mode) for group in groups]
     fact_ids = [fact_id for result in done for fact_id in result.fact_ids]
     service.metrics.facts.inc(len(fact_ids))
     return RetainResponse(
@@ -164,7 +163,11 @@ def _retain_now(service: Service, bank: str, body: RetainRequest) -> RetainRespo
         superseded=[closed.fact_id for result in done for closed in result.superseded],
         warnings=[
             *_warnings(body.items),
-            *(f"{one.path}: {one.reason}" for result in done for one in result.passed_over),
+            *(
+                line
+                for group, result in zip(groups, done, strict=True)
+                for line in group.told(result.passed_over)
+            ),
         ],
     )
 
@@ -173,9 +176,10 @@ def _retain_later(service: Service, bank: str, body: RetainRequest) -> RetainRes
     groups = _split_by_mode(body.items, body.document_tags)
     _ensure_bank(service.engine, bank)
     first = body.operation_id or str(uuid4())
-    names = [first, *(f"{first}-{mode}" for mode, _ in groups[1:])]
-    for name, (mode, items) in zip(names, groups, strict=True):
-        service.engine.retain_later(bank, items, update_mode=mode, operation_id=name)
+    names = [first, *(f"{first}-{group.mode}" for group in groups[1:])]
+    passed_over = [line for group in groups for line in group.told(read_content(group.items, {}).passed_over)]
+    for name, group in zip(names, groups, strict=True):
+        service.engine.retain_later(bank, group.items, update_mode=group.mode, operation_id=name)
     return RetainResponse(
         success=True,
         bank_id=bank,
@@ -183,7 +187,7 @@ def _retain_later(service: Service, bank: str, body: RetainRequest) -> RetainRes
         later=True,
         operation_id=first,
         operation_ids=names if len(names) > 1 else None,
-        warnings=_warnings(body.items),
+        warnings=[*_warnings(body.items), *passed_over],
     )
 
 
@@ -193,21 +197,42 @@ def _ensure_bank(engine: Perdure, bank: str) -> None:
         engine.configure_bank(bank)
 
 
-def _split_by_mode(
-    items: Sequence[MemoryItem], document_tags: Sequence[str] | None
-) -> list[tuple[str, list[dict[str, Any]]]]:
+@dataclass(slots=True)
+class _Group:
+    """Items that are retained in one transaction, with their places in the request."""
+
+    mode: str
+    items: list[dict[str, Any]] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
+
+    def told(self, passed_over: Iterable[PassedOver]) -> list[str]:
+        """What was passed over, under the names that the request has for it."""
+        return [f"{_IN_GROUP.sub(self._in_request, one.path)}: {one.reason}" for one in passed_over]
+
+    def _in_request(self, place: re.Match[str]) -> str:
+        return f"items[{self.places[int(place[1])]}]"
+
+
+_IN_GROUP = re.compile(r"^content\[(\d+)\]")
+
+
+def _split_by_mode(items: Sequence[MemoryItem], document_tags: Sequence[str] | None) -> list[_Group]:
     """The items that replace and those that append, in that order; each group is one transaction."""
-    groups: dict[str, list[dict[str, Any]]] = {"replace": [], "append": []}
+    groups = {mode: _Group(mode) for mode in ("replace", "append")}
     for index, item in enumerate(items):
-        groups[item.update_mode or "replace"].append(_item(item, index, document_tags or ()))
-    return [(mode, group) for mode, group in groups.items() if group]
+        group = groups[item.update_mode or "replace"]
+        group.items.append(_item(item, index, document_tags or ()))
+        group.places.append(index)
+    return [group for group in groups.values() if group.items]
 
 
 def _item(item: MemoryItem, index: int, more_tags: Iterable[str]) -> dict[str, Any]:
     """The fields that were given, under the engine's names; what retain would refuse is refused before any item is stored."""
     fields = {name: value for name in _SAME_NAME if (value := getattr(item, name)) is not None}
-    content = item.content
-    fields["content"] = content if isinstance(content, str) else "\n".join(block.text for block in content)
+    fields["content"] = item.content
+    own = item.model_extra or {}
+    if as_message({**own, **fields}) is not None:
+        fields = {**own, **fields}
     for name in _TIMES:
         value = getattr(item, name)
         if value is not None:
@@ -218,7 +243,8 @@ def _item(item: MemoryItem, index: int, more_tags: Iterable[str]) -> dict[str, A
     if item.entities:
         fields["entities"] = [{"text": entity.text, "type": entity.type} for entity in item.entities]
     try:
-        read_item(fields, {}, f"items[{index}]")
+        if as_message(fields) is None:
+            read_item(fields, {}, f"items[{index}]")
     except InvalidInput as error:
         raise InvalidInput(f"items[{index}].{error.field}", error.expected) from error
     return fields
