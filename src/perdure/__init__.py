@@ -12,9 +12,26 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from perdure.aio import AsyncPerdure
     from perdure.domain.bank import Bank, Disposition, EmbeddingModel
+    from perdure.domain.cron import Cron
+    from perdure.domain.directive import Directive
     from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, Link, LinkKind, Tier, TurnSpan
     from perdure.domain.filter import Filter, TagAnd, TagExpression, TagLeaf, TagNot, TagOr, TagsMatch
     from perdure.domain.item import Item, PassedOver, RetainResult, Superseded, UpdateMode
+    from perdure.domain.knowledge import KnowledgeFile, KnowledgeMatch, KnowledgeNode, NodeKind
+    from perdure.domain.mental_model import (
+        DeltaOperations,
+        MentalModel,
+        MentalModelMatch,
+        MentalModelVersion,
+        ModelSection,
+        ModelSentence,
+        RefreshMode,
+        RefreshOutcome,
+        RefreshPreview,
+        RefreshTrigger,
+        Retraction,
+        SeenFacts,
+    )
     from perdure.domain.operation import Operation, OperationStatus
     from perdure.domain.recall import (
         Budget,
@@ -44,6 +61,7 @@ if TYPE_CHECKING:
         NotFound,
         PerdureError,
         ProviderError,
+        RefreshFailed,
         StoreCorrupt,
         StoreError,
         StoreFull,
@@ -54,7 +72,15 @@ if TYPE_CHECKING:
         Unavailable,
     )
     from perdure.forget.target import Forgotten
-    from perdure.options import FactFields, ItemFields, RecallOptions, SettingOptions
+    from perdure.options import (
+        DirectiveFields,
+        FactFields,
+        ItemFields,
+        KnowledgeNodeFields,
+        MentalModelFields,
+        RecallOptions,
+        SettingOptions,
+    )
     from perdure.ports.clock import Clock
     from perdure.ports.embedder import Embedder, LateInteraction, Matrix, Vector
     from perdure.ports.extractor import Cause, ExtractedFact, Extractor, Triple, Turn
@@ -75,6 +101,10 @@ __version__ = "0.1.0"
 _EXPORTS = {
     "perdure.aio": "AsyncPerdure",
     "perdure.domain.bank": "Bank Disposition EmbeddingModel",
+    "perdure.domain.cron": "Cron",
+    "perdure.domain.directive": "Directive",
+    "perdure.domain.knowledge": "KnowledgeFile KnowledgeMatch KnowledgeNode NodeKind",
+    "perdure.domain.mental_model": "DeltaOperations MentalModel MentalModelMatch MentalModelVersion ModelSection ModelSentence RefreshMode RefreshOutcome RefreshPreview RefreshTrigger Retraction SeenFacts",
     "perdure.domain.fact": "Chunk Document Entity Fact FactType Link LinkKind Tier TurnSpan",
     "perdure.domain.filter": "Filter TagAnd TagExpression TagLeaf TagNot TagOr TagsMatch",
     "perdure.domain.item": "Item PassedOver RetainResult Superseded UpdateMode",
@@ -83,9 +113,9 @@ _EXPORTS = {
     "perdure.domain.record": "Record",
     "perdure.domain.time": "AsOf Window",
     "perdure.engine": "Perdure",
-    "perdure.errors": "Busy Conflict DeadlineExceeded InvalidInput ModelError ModelMismatch ModelMissing ModelTampered NotFound PerdureError ProviderError StoreCorrupt StoreError StoreFull StoreLocked StoreReadOnly StoreTooNew Unauthorised Unavailable",
+    "perdure.errors": "Busy Conflict DeadlineExceeded InvalidInput ModelError ModelMismatch ModelMissing ModelTampered NotFound PerdureError ProviderError RefreshFailed StoreCorrupt StoreError StoreFull StoreLocked StoreReadOnly StoreTooNew Unauthorised Unavailable",
     "perdure.forget.target": "Forgotten",
-    "perdure.options": "FactFields ItemFields RecallOptions SettingOptions",
+    "perdure.options": "DirectiveFields FactFields ItemFields KnowledgeNodeFields MentalModelFields RecallOptions SettingOptions",
     "perdure.ports.clock": "Clock",
     "perdure.ports.embedder": "Embedder LateInteraction Matrix Vector",
     "perdure.ports.extractor": "Cause ExtractedFact Extractor Triple Turn",
@@ -105,18 +135,22 @@ _HOME_OF = {name: module for module, names in _EXPORTS.items() for name in names
 
 __all__ = [
     "RECIPES", "AsOf", "AsyncPerdure", "Bank", "BankStats", "Blend", "Budget", "Busy", "Candidate", "Cause",
-    "ChannelRank", "ChannelSpec", "Chunk", "Clock", "Conflict", "Content", "DeadlineExceeded", "Degraded",
-    "Disposition", "Document", "Embedder", "EmbeddingModel", "Entity", "Evidence", "ExtractedFact",
-    "Extractor", "Fact", "FactFields", "FactPage", "FactType", "Filter", "Forgotten", "Hints", "Hit",
-    "Include", "InvalidInput", "Item", "ItemFields", "LateInteraction", "Link", "LinkKind", "Matrix",
-    "Mention", "MinScores", "ModelError", "ModelMismatch", "ModelMissing", "ModelTampered", "NotFound",
-    "Notes", "Operation", "OperationStatus", "Order", "PassedOver", "Perdure", "PerdureError", "ProviderError", "Query",
-    "RecallOptions", "RecallResult", "Recipe", "Recollection", "Record", "Reflection", "Reranker",
-    "RetainResult", "Sentence", "SettingOptions", "Settings", "Situation", "StageTime", "Stance", "Store",
-    "StoreCorrupt", "StoreError", "StoreFull", "StoreLocked", "StoreReadOnly", "StoreTooNew", "Superseded",
-    "TagAnd", "TagExpression", "TagLeaf", "TagNot", "TagOr", "Tagger", "TagsMatch", "Tier", "Token",
-    "Tokens", "Traces", "Triple", "Turn", "TurnSpan", "Unauthorised", "Unavailable", "UpdateMode", "Vector",
-    "View", "ViewSpec", "Window", "__version__", "find_recipe",
+    "ChannelRank", "ChannelSpec", "Chunk", "Clock", "Conflict", "Content", "Cron", "DeadlineExceeded",
+    "Degraded", "DeltaOperations", "Directive", "DirectiveFields", "Disposition", "Document", "Embedder",
+    "EmbeddingModel", "Entity", "Evidence", "ExtractedFact", "Extractor", "Fact", "FactFields", "FactPage",
+    "FactType", "Filter", "Forgotten", "Hints", "Hit", "Include", "InvalidInput", "Item", "ItemFields",
+    "KnowledgeFile", "KnowledgeMatch", "KnowledgeNode", "KnowledgeNodeFields", "LateInteraction", "Link",
+    "LinkKind", "Matrix", "MentalModel", "MentalModelFields", "MentalModelMatch", "MentalModelVersion",
+    "Mention", "MinScores", "ModelError", "ModelMismatch", "ModelMissing", "ModelSection", "ModelSentence",
+    "ModelTampered", "NodeKind", "NotFound", "Notes", "Operation", "OperationStatus", "Order", "PassedOver",
+    "Perdure", "PerdureError", "ProviderError", "Query", "RecallOptions", "RecallResult", "Recipe",
+    "Recollection", "Record", "Reflection", "RefreshFailed", "RefreshMode", "RefreshOutcome",
+    "RefreshPreview", "RefreshTrigger", "Reranker", "RetainResult", "Retraction", "SeenFacts", "Sentence",
+    "SettingOptions", "Settings", "Situation", "StageTime", "Stance", "Store", "StoreCorrupt", "StoreError",
+    "StoreFull", "StoreLocked", "StoreReadOnly", "StoreTooNew", "Superseded", "TagAnd", "TagExpression",
+    "TagLeaf", "TagNot", "TagOr", "Tagger", "TagsMatch", "Tier", "Token", "Tokens", "Traces", "Triple",
+    "Turn", "TurnSpan", "Unauthorised", "Unavailable", "UpdateMode", "Vector", "View", "ViewSpec", "Window",
+    "__version__", "find_recipe",
 ]  # fmt: skip
 
 
