@@ -618,6 +618,10 @@ class AsyncPerdure:
             partial(self.engine.knowledge_tree, bank, tags=tags, tags_match=tags_match, tag_groups=tag_groups)
         )
 
+    async def knowledge_page_models(self, bank: str) -> frozenset[str]:
+        """Ids of the mental models that pages show."""
+        return await self._run(partial(self.engine.knowledge_page_models, bank))
+
     async def create_knowledge_folder(
         self, bank: str, name: str, *, parent_id: str | None = None
     ) -> KnowledgeNode:

@@ -88,6 +88,7 @@ from perdure.reflect.knowledge import (
     export_pages,
     find_page,
     page_markdown,
+    page_model_ids,
     search_pages,
     tree,
     update_node,
@@ -733,6 +734,11 @@ class Perdure:
         scope = read_tags(tags, tags_match, tag_groups)
         with self._store.reading(check_bank_id(bank)) as reading:
             return tree(reading, self.clock(), scope)
+
+    def knowledge_page_models(self, bank: str) -> frozenset[str]:
+        """Ids of the mental models that pages show."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return page_model_ids(reading)
 
     def create_knowledge_folder(self, bank: str, name: str, *, parent_id: str | None = None) -> KnowledgeNode:
         """A folder, at the root unless it has a parent."""

@@ -13,6 +13,7 @@ from perdure.domain.filter import TagExpression
 from perdure.domain.knowledge import PAGE_TOKENS, KnowledgeFile, KnowledgeMatch, KnowledgeNode, NodeKind
 from perdure.domain.mental_model import MentalModel, RefreshMode, RefreshTrigger, render_sections
 from perdure.domain.record import Record
+from perdure.domain.rendering import one_line
 from perdure.errors import Conflict, InvalidInput, NotFound
 from perdure.ports.store import Reading, Rows, Store, Transaction
 from perdure.reflect.components import ReflectComponents
@@ -251,13 +252,14 @@ def export_pages(reading: Reading, now: datetime) -> list[KnowledgeFile]:
 
     def add(nodes: Sequence[KnowledgeNode], depth: int) -> None:
         for node in nodes:
-            shown = node.name if node.model is None else f"[{node.name}]({node.id}.md)"
+            name = one_line(node.name).replace("[", r"\[").replace("]", r"\]")
+            shown = name if node.model is None else f"[{name}]({node.id}.md)"
             lines.append(f"{'  ' * depth}- {shown}")
             if node.model is not None:
                 files.append(KnowledgeFile(f"{node.id}.md", page_markdown(node)))
                 if history := read_history(reading, node.model.id):
                     entries = [f"## Until {one.changed_at.isoformat()}\n\n{one.content}" for one in history]
-                    log = "\n\n".join([f"# {node.name}: what it said before", *entries])
+                    log = "\n\n".join([f"# {one_line(node.name)}: what it said before", *entries])
                     files.append(KnowledgeFile(f"{node.id}.log.md", log + "\n"))
             add(node.children, depth + 1)
 
