@@ -91,7 +91,7 @@ class RefreshTrigger:
             types = read_types(self.fact_types)
             if not types:
                 raise InvalidInput("trigger.fact_types", "at least one type, or none at all", self.fact_types)
-            _set(self, "fact_types", tuple(sorted(types)))
+            _set(self, "fact_types", tuple(dict.fromkeys(map(FactType, self.fact_types))))
         if self.tags_match is not None:
             _set(self, "tags_match", _name(TagsMatch, self.tags_match, "trigger.tags_match"))
         if self.tag_groups is not None:
