@@ -216,7 +216,11 @@ def test_knowledge_base(client: Any) -> None:
     )
     assert ended(client, "wiki", page.operation_id).status == "completed"
     (root,) = client.get_knowledge_base_tree("wiki").roots
-    assert (root.name, root.children[0].id, root.children[0].trigger.mode) == ("People", page.page_id, "delta")
+    assert (root.name, root.children[0].id, root.children[0].trigger.mode) == (
+        "People",
+        page.page_id,
+        "delta",
+    )
     shown = client.get_knowledge_page("wiki", page.page_id)
     assert shown.markdown.startswith("---\n")
     assert "Google" in shown.body

@@ -299,7 +299,14 @@ def test_a_template_survives_a_round_trip(client: Checked) -> None:
         "version": "1",
         "bank": {"reflect_mission": "Help", "mental_model_min_refresh_interval_seconds": 7},
         "mental_models": [
-            {"id": "team", "name": "Team", "source_query": "Who?", "tags": ["a"], "max_tokens": 300, "trigger": trigger}
+            {
+                "id": "team",
+                "name": "Team",
+                "source_query": "Who?",
+                "tags": ["a"],
+                "max_tokens": 300,
+                "trigger": trigger,
+            }
         ],
         "directives": [
             {"name": "Tone", "content": "Be kind.", "priority": 2, "is_active": False, "tags": ["x"]}

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
+from difflib import unified_diff
 from enum import StrEnum
 from typing import TypeVar
 
@@ -291,6 +292,12 @@ class RefreshPreview:
     def preview_content(self) -> str:
         """The document as the refresh leaves it."""
         return render_sections(self.sections) if self.would_persist else self.model.content
+
+    @property
+    def diff(self) -> str:
+        """Unified diff from the document as it stands to the document as the refresh leaves it."""
+        before, after = self.current_content.splitlines(), self.preview_content.splitlines()
+        return "\n".join(unified_diff(before, after, "current", "preview", lineterm=""))
 
 
 def render_sections(sections: Sequence[ModelSection]) -> str:

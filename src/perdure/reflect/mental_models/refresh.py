@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from difflib import unified_diff
 
 from perdure.domain.fact import Fact
 from perdure.domain.mental_model import (
@@ -331,10 +330,3 @@ def trace_of(preview: RefreshPreview, now: datetime) -> dict[str, object]:
         "duration_ms": preview.duration_ms,
         "warnings": list(preview.warnings),
     }
-
-
-def diff_of(preview: RefreshPreview) -> str:
-    """Unified diff from the document as it stands to the document as the refresh leaves it."""
-    before, after = preview.current_content.splitlines(), preview.preview_content.splitlines()
-    lines = unified_diff(before, after, "current", "preview", lineterm="")
-    return "\n".join(lines)

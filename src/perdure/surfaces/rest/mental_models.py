@@ -21,7 +21,7 @@ from perdure.domain.mental_model import (
 )
 from perdure.engine import Perdure
 from perdure.reflect.mental_models.record import plain_trigger
-from perdure.reflect.mental_models.refresh import diff_of, trace_of
+from perdure.reflect.mental_models.refresh import trace_of
 from perdure.reflect.mental_models.scope import tags_match as scope_match
 from perdure.surfaces.rest.bodies import (
     Body,
@@ -425,7 +425,7 @@ def _dry_run(engine: Perdure, preview: RefreshPreview) -> MentalModelDryRunRefre
         current_content=preview.current_content,
         candidate_content=preview.candidate_content,
         preview_content=preview.preview_content,
-        diff=diff_of(preview),
+        diff=preview.diff,
         delta_operations=None
         if operations is None
         else {"applied": list(operations.applied), "skipped": list(operations.skipped)},
