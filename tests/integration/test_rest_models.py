@@ -175,6 +175,13 @@ def test_history_is_newest_first_and_begins_with_the_placeholder(client: Checked
     assert client.delete(path).json() == {"status": "deleted"}
 
 
+def test_tags_of_models_are_listed(client: Checked) -> None:
+    for number in range(2):
+        made(client, "tagged", id=f"t-{number}", tags=["crew", f"t{number}"])
+    tags = client.get(f"{BANKS}/tagged/tags", params={"source": "mental_models"}).json()
+    assert [(one["tag"], one["count"]) for one in tags["items"]] == [("crew", 2), ("t0", 1), ("t1", 1)]
+
+
 def test_nothing_to_say_keeps_the_document_and_fails_the_operation(client: Checked) -> None:
     model_id, operation = made(client, "empty")
     assert operation["status"] == "failed"

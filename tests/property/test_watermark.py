@@ -32,8 +32,19 @@ steps = st.lists(
 
 @settings(max_examples=200, deadline=None)
 @given(steps, st.integers(0, 60))
-@example([("commit", 0, False), ("commit", 0, True), ("refresh", 0, False), ("tag", 0, True), ("refresh", 0, False)], 0)
-@example([("refresh", 0, False), *[("forget", 59, False)] * 40, ("commit", 500, True), ("refresh", 0, False)], 60)
+@example(
+    [
+        ("commit", 0, False),
+        ("commit", 0, True),
+        ("refresh", 0, False),
+        ("tag", 0, True),
+        ("refresh", 0, False),
+    ],
+    0,
+)
+@example(
+    [("refresh", 0, False), *[("forget", 59, False)] * 40, ("commit", 500, True), ("refresh", 0, False)], 60
+)
 def test_a_fact_that_was_not_seen_is_new(history: list[tuple[str, int, bool]], at_first: int) -> None:
     """Where facts both came into and left what was seen without being recorded anew, the one may hide the other."""
     store = MemoryStore(lambda: NOW)

@@ -40,7 +40,9 @@ def test_a_refresh_without_anything_to_say_fails(cli: Any) -> None:
 def test_the_knowledge_base(cli: Any) -> None:
     cli.remembered("Ann Lee paints houses.")
     folder = cli("knowledge", "folder", "People", "--json").json["id"]
-    page = cli("knowledge", "page", "Ann", "What does Ann Lee do?", "--in", folder, "--type", "world", "--json")
+    page = cli(
+        "knowledge", "page", "Ann", "What does Ann Lee do?", "--in", folder, "--type", "world", "--json"
+    )
     page_id = page.json["mental_model_id"]
     assert page_id in cli("knowledge", "tree").out
     assert cli("knowledge", "show", page_id).out.startswith('---\ntype: "knowledge-page"')
@@ -56,7 +58,9 @@ def test_the_knowledge_base(cli: Any) -> None:
 
 def test_directives(cli: Any) -> None:
     cli.remembered("Ann Lee paints houses.")
-    rule = cli("directives", "create", "Tone", "Be kind.", "--priority", "2", "--tag", "mail", "--json").json["id"]
+    rule = cli("directives", "create", "Tone", "Be kind.", "--priority", "2", "--tag", "mail", "--json").json[
+        "id"
+    ]
     assert "Be kind." in cli("directives", "list").out
     assert cli("directives", "list", "--tag", "chat", "--json").json["directives"] == []
     changed = cli("directives", "update", rule, "--off", "--untagged", "--text", "Be brief.", "--json").json
