@@ -49,20 +49,22 @@ class NodeChange:
 def read_nodes(rows: Rows) -> dict[str, KnowledgeNode]:
     """All nodes of a bank by id, oldest first, pages with their models."""
     models = {model.id: model for model in every_model(rows)}
-    nodes = {}
-    for record in rows.records(KNOWLEDGE_NODE):
-        body: Mapping[str, Any] = record.body
-        nodes[record.id] = KnowledgeNode(
-            id=record.id,
-            bank=record.bank,
-            kind=NodeKind(body["kind"]),
-            name=body["name"],
-            parent_id=body["parent_id"],
-            model=models.get(body["mental_model_id"]),
-            created_at=record.created_at,
-            updated_at=record.updated_at,
-        )
-    return nodes
+    return {record.id: read_node(record, models) for record in rows.records(KNOWLEDGE_NODE)}
+
+
+def read_node(record: Record, models: Mapping[str, MentalModel]) -> KnowledgeNode:
+    """A node from its record and the models by id."""
+    body: Mapping[str, Any] = record.body
+    return KnowledgeNode(
+        id=record.id,
+        bank=record.bank,
+        kind=NodeKind(body["kind"]),
+        name=body["name"],
+        parent_id=body["parent_id"],
+        model=models.get(body["mental_model_id"]),
+        created_at=record.created_at,
+        updated_at=record.updated_at,
+    )
 
 
 def _put_node(tx: Transaction, node: KnowledgeNode) -> None:

@@ -120,7 +120,13 @@ def find_model(rows: Rows, model_id: str) -> MentalModel:
 
 def read_history(rows: Rows, model_id: str) -> list[MentalModelVersion]:
     """What a model said before, newest first."""
-    return [_version(entry) for entry in _entries(rows, model_id)]
+    return [version for record in rows.records(HISTORY, [model_id]) for version in read_versions(record)]
+
+
+def read_versions(record: Record) -> list[MentalModelVersion]:
+    """The entries of a history, newest first."""
+    body: Mapping[str, Any] = record.body
+    return [_version(entry) for entry in body["entries"]]
 
 
 def add_version(tx: Transaction, model: MentalModel, changed_at: datetime) -> None:
