@@ -656,9 +656,7 @@ class Perdure:
     def stale_mental_models(self, bank: str, model_ids: Sequence[str] | None = None) -> frozenset[str]:
         """Ids of the models, or of those given, for which memory holds something new or no longer holds what they say."""
         with self._store.reading(check_bank_id(bank)) as reading:
-            models = (
-                every_model(reading) if model_ids is None else [find_model(reading, one) for one in model_ids]
-            )
+            models = [one for one in every_model(reading) if model_ids is None or one.id in model_ids]
             return frozenset(model.id for model in models if is_stale(reading, model, self.clock()))
 
     def update_mental_model(

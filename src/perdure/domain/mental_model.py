@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -12,7 +13,7 @@ from typing import TypeVar
 
 from perdure.domain.cron import Cron
 from perdure.domain.fact import FactType
-from perdure.domain.filter import TagsMatch, read_tags, read_types
+from perdure.domain.filter import TagsMatch, read_strings, read_tags, read_types
 from perdure.domain.item import check_tags, check_text
 from perdure.errors import InvalidInput
 
@@ -20,6 +21,8 @@ PLACEHOLDER = "Generating content..."
 """The content until the first refresh."""
 MIN_TOKENS, MAX_TOKENS, DEFAULT_TOKENS = 256, 8192, 2048
 MAX_HISTORY = 50
+MAX_COUNT = 1_000_000_000
+"""Seconds of an interval, or tokens: more than anybody means, and no date overflows."""
 _Name = TypeVar("_Name", bound=StrEnum)
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
 
@@ -99,7 +102,12 @@ class RefreshTrigger:
             read_tags(None, TagsMatch.ANY, self.tag_groups)
             _set(self, "tag_groups", tuple(self.tag_groups))
         if self.exclude_mental_model_ids is not None:
-            _set(self, "exclude_mental_model_ids", tuple(self.exclude_mental_model_ids))
+            ids = read_strings(self.exclude_mental_model_ids, "trigger.exclude_mental_model_ids")
+            _set(self, "exclude_mental_model_ids", ids)
+        if self.response_schema is not None and not isinstance(self.response_schema, Mapping):
+            raise InvalidInput("trigger.response_schema", "a JSON Schema of an object", self.response_schema)
+        for name in ("tag_groups", "exclude_mental_model_ids", "response_schema"):
+            _check_storable(getattr(self, name), f"trigger.{name}")
 
     @staticmethod
     def read(value: RefreshTrigger | Mapping[str, object] | None) -> RefreshTrigger:
@@ -318,9 +326,18 @@ def cited_ids(sections: Sequence[ModelSection]) -> tuple[str, ...]:
     )
 
 
+def _check_storable(value: object, name: str) -> None:
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(name, "JSON without lone surrogates, NaN and infinities") from error
+
+
 def _check_count(value: object, name: str) -> None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-        raise InvalidInput(name, "a number from 0 on", value)
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_COUNT:
+        raise InvalidInput(name, f"a number from 0 to {MAX_COUNT}", value)
 
 
 def _name(names: type[_Name], value: object, field_name: str) -> _Name:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from perdure.domain.bank import Bank
 from perdure.domain.cron import Cron
-from perdure.domain.mental_model import MentalModel, RefreshPreview
+from perdure.domain.mental_model import MAX_COUNT, MentalModel, RefreshPreview
 from perdure.errors import NotFound, RefreshFailed
 from perdure.ports.store import Store
 from perdure.reflect.components import ReflectComponents
@@ -45,7 +45,7 @@ def min_interval(model: MentalModel, bank: Bank | None) -> timedelta:
     own = model.trigger.min_refresh_interval_seconds
     shared = bank.settings.get(MIN_INTERVAL, 0) if bank is not None else 0
     seconds = own if own is not None else shared
-    return timedelta(seconds=seconds if isinstance(seconds, int) else 0)
+    return timedelta(seconds=min(seconds, MAX_COUNT) if isinstance(seconds, int) else 0)
 
 
 def parked_until(model: MentalModel, bank: Bank | None, now: datetime) -> datetime | None:

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from perdure.domain.bank import Bank, Disposition
+from perdure.domain.mental_model import MAX_COUNT
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput
 from perdure.surfaces.arguments import find_bank
@@ -55,7 +56,7 @@ class Acting(BaseModel):
     enable_temporal_retrieval: bool = True
     enable_graph_retrieval: bool = True
     enable_reranking: bool = True
-    mental_model_min_refresh_interval_seconds: int = Field(0, ge=0)
+    mental_model_min_refresh_interval_seconds: int = Field(0, ge=0, le=MAX_COUNT)
 
 
 class Profile(BaseModel):
