@@ -14,9 +14,20 @@ from typing import Self, TypeVar, Unpack
 
 from perdure.compose import present
 from perdure.domain.bank import Bank, Disposition
+from perdure.domain.directive import Directive
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
-from perdure.domain.filter import Filter
+from perdure.domain.filter import Filter, TagsMatch
 from perdure.domain.item import RetainResult, UpdateMode
+from perdure.domain.knowledge import PAGE_TOKENS, KnowledgeFile, KnowledgeMatch, KnowledgeNode
+from perdure.domain.mental_model import (
+    DEFAULT_TOKENS,
+    MentalModel,
+    MentalModelMatch,
+    MentalModelVersion,
+    RefreshMode,
+    RefreshPreview,
+    RefreshTrigger,
+)
 from perdure.domain.operation import Operation
 from perdure.domain.recall import Budget, Precision, RecallResult
 from perdure.domain.record import Record
@@ -25,7 +36,15 @@ from perdure.engine import PAGE, Perdure
 from perdure.errors import StoreError
 from perdure.forget.target import Forgotten
 from perdure.jobs.runner import JobRunner
-from perdure.options import FactFields, ItemFields, RecallOptions, SettingOptions
+from perdure.options import (
+    DirectiveFields,
+    FactFields,
+    ItemFields,
+    KnowledgeNodeFields,
+    MentalModelFields,
+    RecallOptions,
+    SettingOptions,
+)
 from perdure.ports.clock import Clock
 from perdure.ports.embedder import Embedder
 from perdure.ports.extractor import Extractor
@@ -219,9 +238,13 @@ class AsyncPerdure:
         """A recall as a fenced text with citations, ready for a prompt, all of it within `max_tokens`; empty where nothing probably helps."""
         return await self._run(partial(self.engine.prompt, bank, query, **options))
 
-    async def reflect(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> Reflection:
+    async def reflect(
+        self, bank: str, query: str, *, apply_all_directives: bool = False, **options: Unpack[RecallOptions]
+    ) -> Reflection:
         """An answer in which every sentence cites the facts it rests on, or says that memory holds none."""
-        return await self._run(partial(self.engine.reflect, bank, query, **options))
+        return await self._run(
+            partial(self.engine.reflect, bank, query, apply_all_directives=apply_all_directives, **options)
+        )
 
     async def trimmed_recipe(
         self, name: str | Recipe | None = None, *, without: Sequence[str] = (), rerank: bool = True
@@ -445,6 +468,240 @@ class AsyncPerdure:
     async def delete_record(self, kind: str, record_id: str, *, bank: str = "") -> None:
         """Delete a record; one that is not there is no error."""
         return await self._run(partial(self.engine.delete_record, kind, record_id, bank=bank))
+
+    # Directives
+
+    async def create_directive(
+        self,
+        bank: str,
+        name: str,
+        content: str,
+        *,
+        priority: int = 0,
+        is_active: bool = True,
+        tags: Sequence[str] = (),
+    ) -> Directive:
+        """A rule for every reflect in this bank; with tags for those that match them."""
+        return await self._run(
+            partial(
+                self.engine.create_directive,
+                bank,
+                name,
+                content,
+                priority=priority,
+                is_active=is_active,
+                tags=tags,
+            )
+        )
+
+    async def directives(
+        self,
+        bank: str,
+        *,
+        tags: Sequence[str] = (),
+        tags_match: TagsMatch | str = TagsMatch.ANY,
+        active_only: bool = True,
+    ) -> list[Directive]:
+        """The bank's rules, highest priority first, then newest; with tags those that match them or have none."""
+        return await self._run(
+            partial(self.engine.directives, bank, tags=tags, tags_match=tags_match, active_only=active_only)
+        )
+
+    async def directive(self, bank: str, directive_id: str) -> Directive:
+        """One rule."""
+        return await self._run(partial(self.engine.directive, bank, directive_id))
+
+    async def update_directive(
+        self, bank: str, directive_id: str, **changes: Unpack[DirectiveFields]
+    ) -> Directive:
+        """Change fields of a rule."""
+        return await self._run(partial(self.engine.update_directive, bank, directive_id, **changes))
+
+    async def delete_directive(self, bank: str, directive_id: str) -> None:
+        """Drop a rule."""
+        return await self._run(partial(self.engine.delete_directive, bank, directive_id))
+
+    # Mental models
+
+    async def create_mental_model(
+        self,
+        bank: str,
+        name: str,
+        source_query: str,
+        *,
+        model_id: str | None = None,
+        tags: Sequence[str] = (),
+        max_tokens: int = DEFAULT_TOKENS,
+        trigger: RefreshTrigger | Mapping[str, object] | None = None,
+    ) -> tuple[MentalModel, Operation]:
+        """A document that answers a standing question from memory; the operation writes it for the first time."""
+        return await self._run(
+            partial(
+                self.engine.create_mental_model,
+                bank,
+                name,
+                source_query,
+                model_id=model_id,
+                tags=tags,
+                max_tokens=max_tokens,
+                trigger=trigger,
+            )
+        )
+
+    async def mental_models(
+        self, bank: str, *, tags: Sequence[str] = (), tags_match: TagsMatch | str = TagsMatch.ANY
+    ) -> list[MentalModel]:
+        """The bank's models, newest refresh first: all, or those that carry the tags."""
+        return await self._run(partial(self.engine.mental_models, bank, tags=tags, tags_match=tags_match))
+
+    async def mental_model(self, bank: str, model_id: str) -> MentalModel:
+        """One model."""
+        return await self._run(partial(self.engine.mental_model, bank, model_id))
+
+    async def stale_mental_models(self, bank: str, model_ids: Sequence[str] | None = None) -> frozenset[str]:
+        """Ids of the models, or of those given, for which memory holds something new or no longer holds what they say."""
+        return await self._run(partial(self.engine.stale_mental_models, bank, model_ids))
+
+    async def update_mental_model(
+        self, bank: str, model_id: str, **changes: Unpack[MentalModelFields]
+    ) -> MentalModel:
+        """Change settings of a model; a trigger is replaced whole, and a new question waits for the next refresh."""
+        return await self._run(partial(self.engine.update_mental_model, bank, model_id, **changes))
+
+    async def delete_mental_model(self, bank: str, model_id: str) -> None:
+        """Delete a model with its history and the page that shows it."""
+        return await self._run(partial(self.engine.delete_mental_model, bank, model_id))
+
+    async def clear_mental_model(self, bank: str, model_id: str) -> MentalModel:
+        """Empty a model's document; its next refresh is a full one."""
+        return await self._run(partial(self.engine.clear_mental_model, bank, model_id))
+
+    async def mental_model_history(self, bank: str, model_id: str) -> list[MentalModelVersion]:
+        """What a model said before, newest first."""
+        return await self._run(partial(self.engine.mental_model_history, bank, model_id))
+
+    async def refresh_mental_model(
+        self, bank: str, model_id: str, *, mode: RefreshMode | str | None = None
+    ) -> Operation:
+        """Write a model anew in the background; a refresh that waits already is returned instead of a second one."""
+        return await self._run(partial(self.engine.refresh_mental_model, bank, model_id, mode=mode))
+
+    async def preview_mental_model(
+        self, bank: str, model_id: str, *, mode: RefreshMode | str | None = None
+    ) -> RefreshPreview:
+        """The whole refresh of a model, without writing anything."""
+        return await self._run(partial(self.engine.preview_mental_model, bank, model_id, mode=mode))
+
+    async def search_mental_models(
+        self, bank: str, query: str, *, tags: Sequence[str] = (), limit: int = 10
+    ) -> list[MentalModelMatch]:
+        """The models that bear on a question, best first: words and vectors, fused by reciprocal rank."""
+        return await self._run(partial(self.engine.search_mental_models, bank, query, tags=tags, limit=limit))
+
+    async def refresh_due_mental_models(self, bank: str | None = None) -> list[Operation]:
+        """Queue a refresh of each stale model whose schedule has come round, in one bank or in all.
+
+        `perdure serve` calls this twice a minute. In a library nothing runs by the clock: call it as often as you like.
+        """
+        return await self._run(partial(self.engine.refresh_due_mental_models, bank))
+
+    # Knowledge base
+
+    async def knowledge_tree(
+        self,
+        bank: str,
+        *,
+        tags: Sequence[str] = (),
+        tags_match: TagsMatch | str = TagsMatch.ANY_STRICT,
+        tag_groups: Sequence[Mapping[str, object]] | None = None,
+    ) -> tuple[KnowledgeNode, ...]:
+        """Folders and pages from the root down; with tags only pages that match them."""
+        return await self._run(
+            partial(self.engine.knowledge_tree, bank, tags=tags, tags_match=tags_match, tag_groups=tag_groups)
+        )
+
+    async def knowledge_page_models(self, bank: str) -> frozenset[str]:
+        """Ids of the mental models that pages show."""
+        return await self._run(partial(self.engine.knowledge_page_models, bank))
+
+    async def create_knowledge_folder(
+        self, bank: str, name: str, *, parent_id: str | None = None
+    ) -> KnowledgeNode:
+        """A folder, at the root unless it has a parent."""
+        return await self._run(partial(self.engine.create_knowledge_folder, bank, name, parent_id=parent_id))
+
+    async def create_knowledge_page(
+        self,
+        bank: str,
+        name: str,
+        source_query: str,
+        *,
+        parent_id: str | None = None,
+        tags: Sequence[str] = (),
+        max_tokens: int = PAGE_TOKENS,
+        trigger: Mapping[str, object] | None = None,
+    ) -> tuple[KnowledgeNode, Operation]:
+        """A page that answers a question; its trigger is the default one of pages, with the given fields."""
+        return await self._run(
+            partial(
+                self.engine.create_knowledge_page,
+                bank,
+                name,
+                source_query,
+                parent_id=parent_id,
+                tags=tags,
+                max_tokens=max_tokens,
+                trigger=trigger,
+            )
+        )
+
+    async def knowledge_page(self, bank: str, page_id: str) -> KnowledgeNode:
+        """One page with its model."""
+        return await self._run(partial(self.engine.knowledge_page, bank, page_id))
+
+    async def knowledge_page_markdown(self, bank: str, page_id: str) -> str:
+        """A page as Markdown with front matter."""
+        return await self._run(partial(self.engine.knowledge_page_markdown, bank, page_id))
+
+    async def update_knowledge_node(
+        self, bank: str, node_id: str, **changes: Unpack[KnowledgeNodeFields]
+    ) -> KnowledgeNode:
+        """Rename or move a node, or change a page's options; a new question queues a refresh.
+
+        `parent_id=None` moves to the root; fields of a trigger are merged into the page's own.
+        """
+        return await self._run(partial(self.engine.update_knowledge_node, bank, node_id, **changes))
+
+    async def delete_knowledge_node(self, bank: str, node_id: str) -> None:
+        """Delete a node with everything below it, and the models of its pages."""
+        return await self._run(partial(self.engine.delete_knowledge_node, bank, node_id))
+
+    async def search_knowledge(
+        self,
+        bank: str,
+        query: str,
+        *,
+        limit: int = 10,
+        tags: Sequence[str] = (),
+        tags_match: TagsMatch | str = TagsMatch.ANY_STRICT,
+        tag_groups: Sequence[Mapping[str, object]] | None = None,
+    ) -> list[KnowledgeMatch]:
+        """The pages that bear on a question, best first."""
+        return await self._run(
+            partial(
+                self.engine.search_knowledge,
+                bank,
+                query,
+                limit=limit,
+                tags=tags,
+                tags_match=tags_match,
+                tag_groups=tag_groups,
+            )
+        )
+
+    async def export_knowledge(self, bank: str) -> list[KnowledgeFile]:
+        """The knowledge base as Markdown files: an index, the pages, and what each said before."""
+        return await self._run(partial(self.engine.export_knowledge, bank))
 
     async def _run(self, work: Callable[[], T]) -> T:
         if self._closed:

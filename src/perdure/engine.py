@@ -13,9 +13,20 @@ from typing import Self, Unpack
 
 from perdure.compose import Components, OwnComponents, compose, present
 from perdure.domain.bank import Bank, Disposition, check_bank_id
+from perdure.domain.directive import Directive
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
-from perdure.domain.filter import Filter
+from perdure.domain.filter import Filter, TagsMatch, read_tags
 from perdure.domain.item import RetainResult, UpdateMode
+from perdure.domain.knowledge import PAGE_TOKENS, KnowledgeFile, KnowledgeMatch, KnowledgeNode
+from perdure.domain.mental_model import (
+    DEFAULT_TOKENS,
+    MentalModel,
+    MentalModelMatch,
+    MentalModelVersion,
+    RefreshMode,
+    RefreshPreview,
+    RefreshTrigger,
+)
 from perdure.domain.operation import Operation
 from perdure.domain.recall import Budget, Precision, RecallResult
 from perdure.domain.record import Record
@@ -25,6 +36,7 @@ from perdure.forget.pipeline import forget
 from perdure.forget.target import LAST_ERASURE, Forgotten, Target
 from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job
 from perdure.jobs.records import scrub
+from perdure.jobs.refresh_job import refresh_job, submit_refresh
 from perdure.jobs.retain_job import RetainJob
 from perdure.jobs.runner import JobRunner
 from perdure.manage.curation import (
@@ -38,7 +50,15 @@ from perdure.manage.curation import (
 )
 from perdure.manage.reembed import embed_facts, reembed
 from perdure.manage.transfer import export_bank, import_bank
-from perdure.options import FactFields, ItemFields, RecallOptions, SettingOptions
+from perdure.options import (
+    DirectiveFields,
+    FactFields,
+    ItemFields,
+    KnowledgeNodeFields,
+    MentalModelFields,
+    RecallOptions,
+    SettingOptions,
+)
 from perdure.ports.clock import Clock
 from perdure.ports.embedder import Embedder
 from perdure.ports.extractor import Extractor
@@ -52,6 +72,41 @@ from perdure.recall.question import entities_named
 from perdure.recall.recipe import Recipe, trim_recipe
 from perdure.recall.request import RecallRequest, read_budget, read_precision, read_where
 from perdure.recipes import find_recipe
+from perdure.reflect.directives import (
+    create_directive,
+    delete_directive,
+    directives_within,
+    find_directive,
+    list_directives,
+    update_directive,
+)
+from perdure.reflect.knowledge import (
+    create_folder,
+    create_page,
+    delete_node,
+    delete_pages_of,
+    export_pages,
+    find_page,
+    page_markdown,
+    page_model_ids,
+    search_pages,
+    tree,
+    update_node,
+)
+from perdure.reflect.mental_models.due import due_by_schedule
+from perdure.reflect.mental_models.erasure import scrub_mental_models
+from perdure.reflect.mental_models.manage import (
+    clear_model,
+    delete_model,
+    insert_model,
+    list_models,
+    new_model,
+    update_model,
+)
+from perdure.reflect.mental_models.record import MENTAL_MODEL, every_model, find_model, read_history
+from perdure.reflect.mental_models.refresh import preview_refresh
+from perdure.reflect.mental_models.scope import is_stale
+from perdure.reflect.mental_models.search import match_mental_models
 from perdure.reflect.pipeline import Reflection, reflect
 from perdure.retain.pipeline import retain
 from perdure.retain.request import Content, read_request
@@ -73,7 +128,9 @@ class Perdure:
             lambda request, within: retain(components.retain, request, within=within)
         )
         self._clear_traces_job = clear_traces_job(components.store)
-        self._jobs = JobRunner(components.store, components.clock, (self._retain_job, self._clear_traces_job))
+        self._refresh_job = refresh_job(components.reflect)
+        kinds = (self._retain_job, self._clear_traces_job, self._refresh_job)
+        self._jobs = JobRunner(components.store, components.clock, kinds)
         self._closed = False
 
     @classmethod
@@ -232,9 +289,17 @@ class Perdure:
         options.setdefault("precision", Precision.INJECT)
         return self.recall(bank, query, **options).to_prompt()
 
-    def reflect(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> Reflection:
-        """An answer in which every sentence cites the facts it rests on, or says that memory holds none."""
-        return reflect(self.recall(bank, query, **options))
+    def reflect(
+        self, bank: str, query: str, *, apply_all_directives: bool = False, **options: Unpack[RecallOptions]
+    ) -> Reflection:
+        """An answer in which every sentence cites the facts it rests on, or says that memory holds none.
+
+        It is given the bank's active directives: those without tags and those that the question's tags match, or all.
+        """
+        scope = read_where(options.get("where"), tags=options.get("tags")).tags
+        with self._store.reading(check_bank_id(bank)) as reading:
+            directives = directives_within(reading, scope, apply_all_directives)
+        return reflect(self.recall(bank, query, **options), directives)
 
     def trimmed_recipe(
         self, name: str | Recipe | None = None, *, without: Sequence[str] = (), rerank: bool = True
@@ -439,7 +504,7 @@ class Perdure:
         are cleared in the background; the next open, or another call, resumes that.
         """
         target = Target(fact_id=fact_id, document_id=document_id, entity_id=entity_id, everything=everything)
-        forgotten = forget(self._store, check_bank_id(bank), target, also=scrub)
+        forgotten = forget(self._store, check_bank_id(bank), target, also=scrub, thoughts=scrub_mental_models)
         self._embed_again(bank, forgotten.unembedded)
         if forgotten.traces is Traces.PENDING:
             self._clear_traces_later()
@@ -512,6 +577,240 @@ class Perdure:
         with self._store.transaction(check_bank_id(bank)) as tx:
             tx.delete_records(kind, [record_id])
 
+    # Directives
+
+    def create_directive(
+        self,
+        bank: str,
+        name: str,
+        content: str,
+        *,
+        priority: int = 0,
+        is_active: bool = True,
+        tags: Sequence[str] = (),
+    ) -> Directive:
+        """A rule for every reflect in this bank; with tags for those that match them."""
+        fields = {
+            "name": name,
+            "content": content,
+            "priority": priority,
+            "is_active": is_active,
+            "tags": tags,
+        }
+        return create_directive(self._store, check_bank_id(bank), fields, self.clock())
+
+    def directives(
+        self,
+        bank: str,
+        *,
+        tags: Sequence[str] = (),
+        tags_match: TagsMatch | str = TagsMatch.ANY,
+        active_only: bool = True,
+    ) -> list[Directive]:
+        """The bank's rules, highest priority first, then newest; with tags those that match them or have none."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return list_directives(reading, tags, tags_match, active_only)
+
+    def directive(self, bank: str, directive_id: str) -> Directive:
+        """One rule."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return find_directive(reading, directive_id)
+
+    def update_directive(self, bank: str, directive_id: str, **changes: Unpack[DirectiveFields]) -> Directive:
+        """Change fields of a rule."""
+        return update_directive(self._store, check_bank_id(bank), directive_id, changes, self.clock())
+
+    def delete_directive(self, bank: str, directive_id: str) -> None:
+        """Drop a rule."""
+        delete_directive(self._store, check_bank_id(bank), directive_id)
+
+    # Mental models
+
+    def create_mental_model(
+        self,
+        bank: str,
+        name: str,
+        source_query: str,
+        *,
+        model_id: str | None = None,
+        tags: Sequence[str] = (),
+        max_tokens: int = DEFAULT_TOKENS,
+        trigger: RefreshTrigger | Mapping[str, object] | None = None,
+    ) -> tuple[MentalModel, Operation]:
+        """A document that answers a standing question from memory; the operation writes it for the first time."""
+        fields = {
+            "id": model_id, "name": name, "source_query": source_query, "tags": tags, "max_tokens": max_tokens,
+            "trigger": trigger,
+        }  # fmt: skip
+        model = new_model(check_bank_id(bank), fields, self.clock())
+        with self._store.transaction(bank) as tx:
+            insert_model(tx, model)
+        return model, self.refresh_mental_model(bank, model.id)
+
+    def mental_models(
+        self, bank: str, *, tags: Sequence[str] = (), tags_match: TagsMatch | str = TagsMatch.ANY
+    ) -> list[MentalModel]:
+        """The bank's models, newest refresh first: all, or those that carry the tags."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return list_models(reading, tags, tags_match)
+
+    def mental_model(self, bank: str, model_id: str) -> MentalModel:
+        """One model."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return find_model(reading, model_id)
+
+    def stale_mental_models(self, bank: str, model_ids: Sequence[str] | None = None) -> frozenset[str]:
+        """Ids of the models, or of those given, for which memory holds something new or no longer holds what they say."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            models = [one for one in every_model(reading) if model_ids is None or one.id in model_ids]
+            return frozenset(model.id for model in models if is_stale(reading, model, self.clock()))
+
+    def update_mental_model(
+        self, bank: str, model_id: str, **changes: Unpack[MentalModelFields]
+    ) -> MentalModel:
+        """Change settings of a model; a trigger is replaced whole, and a new question waits for the next refresh."""
+        return update_model(self._store, check_bank_id(bank), model_id, changes, self.clock())
+
+    def delete_mental_model(self, bank: str, model_id: str) -> None:
+        """Delete a model with its history and the page that shows it."""
+        with self._store.transaction(check_bank_id(bank)) as tx:
+            delete_model(tx, model_id)
+            delete_pages_of(tx, model_id)
+
+    def clear_mental_model(self, bank: str, model_id: str) -> MentalModel:
+        """Empty a model's document; its next refresh is a full one."""
+        return clear_model(self._store, check_bank_id(bank), model_id, self.clock())
+
+    def mental_model_history(self, bank: str, model_id: str) -> list[MentalModelVersion]:
+        """What a model said before, newest first."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            find_model(reading, model_id)
+            return read_history(reading, model_id)
+
+    def refresh_mental_model(
+        self, bank: str, model_id: str, *, mode: RefreshMode | str | None = None
+    ) -> Operation:
+        """Write a model anew in the background; a refresh that waits already is returned instead of a second one."""
+        self.mental_model(bank, model_id)
+        return submit_refresh(self._jobs, self._refresh_job, bank, model_id, mode=_read_mode(mode))
+
+    def preview_mental_model(
+        self, bank: str, model_id: str, *, mode: RefreshMode | str | None = None
+    ) -> RefreshPreview:
+        """The whole refresh of a model, without writing anything."""
+        with self._while_open():
+            return preview_refresh(self._components.reflect, check_bank_id(bank), model_id, _read_mode(mode))
+
+    def search_mental_models(
+        self, bank: str, query: str, *, tags: Sequence[str] = (), limit: int = 10
+    ) -> list[MentalModelMatch]:
+        """The models that bear on a question, best first: words and vectors, fused by reciprocal rank."""
+        scope = read_tags(tags, TagsMatch.ANY_STRICT)
+        return match_mental_models(
+            self._components.reflect, check_bank_id(bank), query, limit=limit, tags=scope
+        )
+
+    def refresh_due_mental_models(self, bank: str | None = None) -> list[Operation]:
+        """Queue a refresh of each stale model whose schedule has come round, in one bank or in all.
+
+        `perdure serve` calls this twice a minute. In a library nothing runs by the clock: call it as often as you like.
+        """
+        banks = self._store.banks_with_records(MENTAL_MODEL) if bank is None else [check_bank_id(bank)]
+        return [
+            submit_refresh(
+                self._jobs, self._refresh_job, due.model.bank, due.model.id, not_before=due.not_before
+            )
+            for one in banks
+            for due in due_by_schedule(self._store, one, self.clock())
+        ]
+
+    # Knowledge base
+
+    def knowledge_tree(
+        self,
+        bank: str,
+        *,
+        tags: Sequence[str] = (),
+        tags_match: TagsMatch | str = TagsMatch.ANY_STRICT,
+        tag_groups: Sequence[Mapping[str, object]] | None = None,
+    ) -> tuple[KnowledgeNode, ...]:
+        """Folders and pages from the root down; with tags only pages that match them."""
+        scope = read_tags(tags, tags_match, tag_groups)
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return tree(reading, self.clock(), scope)
+
+    def knowledge_page_models(self, bank: str) -> frozenset[str]:
+        """Ids of the mental models that pages show."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return page_model_ids(reading)
+
+    def create_knowledge_folder(self, bank: str, name: str, *, parent_id: str | None = None) -> KnowledgeNode:
+        """A folder, at the root unless it has a parent."""
+        return create_folder(self._store, check_bank_id(bank), name, parent_id, self.clock())
+
+    def create_knowledge_page(
+        self,
+        bank: str,
+        name: str,
+        source_query: str,
+        *,
+        parent_id: str | None = None,
+        tags: Sequence[str] = (),
+        max_tokens: int = PAGE_TOKENS,
+        trigger: Mapping[str, object] | None = None,
+    ) -> tuple[KnowledgeNode, Operation]:
+        """A page that answers a question; its trigger is the default one of pages, with the given fields."""
+        fields = {
+            "source_query": source_query, "tags": tags, "max_tokens": max_tokens, "trigger": trigger or {},
+        }  # fmt: skip
+        page = create_page(self._store, check_bank_id(bank), name, parent_id, fields, self.clock())
+        assert page.model is not None
+        return page, self.refresh_mental_model(bank, page.model.id)
+
+    def knowledge_page(self, bank: str, page_id: str) -> KnowledgeNode:
+        """One page with its model."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return find_page(reading, page_id)
+
+    def knowledge_page_markdown(self, bank: str, page_id: str) -> str:
+        """A page as Markdown with front matter."""
+        return page_markdown(self.knowledge_page(bank, page_id))
+
+    def update_knowledge_node(
+        self, bank: str, node_id: str, **changes: Unpack[KnowledgeNodeFields]
+    ) -> KnowledgeNode:
+        """Rename or move a node, or change a page's options; a new question queues a refresh.
+
+        `parent_id=None` moves to the root; fields of a trigger are merged into the page's own.
+        """
+        changed = update_node(self._store, check_bank_id(bank), node_id, changes, self.clock())
+        if changed.asks_anew and changed.node.model is not None:
+            self.refresh_mental_model(bank, changed.node.model.id)
+        return changed.node
+
+    def delete_knowledge_node(self, bank: str, node_id: str) -> None:
+        """Delete a node with everything below it, and the models of its pages."""
+        delete_node(self._store, check_bank_id(bank), node_id)
+
+    def search_knowledge(
+        self,
+        bank: str,
+        query: str,
+        *,
+        limit: int = 10,
+        tags: Sequence[str] = (),
+        tags_match: TagsMatch | str = TagsMatch.ANY_STRICT,
+        tag_groups: Sequence[Mapping[str, object]] | None = None,
+    ) -> list[KnowledgeMatch]:
+        """The pages that bear on a question, best first."""
+        scope = read_tags(tags, tags_match, tag_groups)
+        return search_pages(self._components.reflect, check_bank_id(bank), query, limit, scope)
+
+    def export_knowledge(self, bank: str) -> list[KnowledgeFile]:
+        """The knowledge base as Markdown files: an index, the pages, and what each said before."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return export_pages(reading, self.clock())
+
     def _recipe(self, recipe: str | Recipe | None) -> Recipe:
         return find_recipe(recipe or self.settings.recipe, self._components.recipes)
 
@@ -535,3 +834,9 @@ class Perdure:
             if self._closed:
                 raise StoreError(f"{self.settings.database}: the store is closed") from error
             raise
+
+
+def _read_mode(mode: RefreshMode | str | None) -> RefreshMode | None:
+    if mode is not None and mode not in set(RefreshMode):
+        raise InvalidInput("mode", "full or delta", mode)
+    return None if mode is None else RefreshMode(mode)

@@ -5,6 +5,7 @@ PerdureError
 ├── NotFound                a bank, fact, document, entity or operation does not exist (also a LookupError)
 ├── Conflict                the request contradicts what is stored
 │   └── ModelMismatch       vectors of one model met a bank that was embedded with another
+├── RefreshFailed           a mental model kept its content, because nothing fit to replace it was read
 ├── StoreError              the store cannot do its work
 │   ├── StoreLocked         another process holds the write lock for too long
 │   ├── StoreFull           the disk is full
@@ -70,6 +71,16 @@ class ModelMismatch(Conflict):
             f"bank {bank!r} holds vectors of {stored}, but the configured embedder is {given}; "
             f"run `perdure reembed {bank}` (or Perdure.reembed({bank!r})) to change the bank over"
         )
+
+
+class RefreshFailed(PerdureError):
+    """A mental model kept its content, because nothing fit to replace it was read; `outcome` says why."""
+
+    code = "refresh_failed"
+
+    def __init__(self, model_id: str, outcome: str, reason: str) -> None:
+        self.model_id, self.outcome = model_id, outcome
+        super().__init__(f"mental model {model_id!r} kept its content: {reason}")
 
 
 class StoreError(PerdureError):

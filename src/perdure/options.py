@@ -12,6 +12,7 @@ from typing import Literal, TypedDict
 
 from perdure.domain.fact import FactType, Tier
 from perdure.domain.filter import Filter
+from perdure.domain.mental_model import RefreshTrigger
 from perdure.domain.recall import Budget, Precision
 from perdure.domain.time import AsOf
 from perdure.recall.options import Hints, Include, MinScores
@@ -74,6 +75,37 @@ class FactFields(TypedDict, total=False):
     language: str
     original_text: str | None
     flags: Sequence[str]
+
+
+class DirectiveFields(TypedDict, total=False):
+    """What may be changed of a directive."""
+
+    name: str
+    content: str
+    priority: int
+    is_active: bool
+    tags: Sequence[str]
+
+
+class MentalModelFields(TypedDict, total=False):
+    """What may be changed of a mental model; its content is written by refreshes alone."""
+
+    name: str
+    source_query: str
+    max_tokens: int
+    tags: Sequence[str]
+    trigger: RefreshTrigger | Mapping[str, object]
+
+
+class KnowledgeNodeFields(TypedDict, total=False):
+    """What may be changed of a node of the knowledge base; all but name and parent is of pages alone."""
+
+    name: str
+    parent_id: str | None
+    source_query: str
+    max_tokens: int
+    tags: Sequence[str]
+    trigger: Mapping[str, object]
 
 
 class RecallOptions(TypedDict, total=False):

@@ -162,6 +162,79 @@ def test_export_and_files(client: Any, tmp_path: Path) -> None:
     assert len(client.retain_files("filed", [note]).operation_ids) == 1
 
 
+def ended(client: Any, bank: str, operation_id: str) -> Any:
+    for _ in range(400):
+        status = wait(client.operations.get_operation_status(bank, operation_id))
+        if status.status in ("completed", "failed"):
+            return status
+        time.sleep(0.05)
+    raise AssertionError(operation_id)
+
+
+def test_directives(client: Any) -> None:
+    client.create_bank(bank_id="ruled")
+    rule = client.create_directive("ruled", "Tone", "Answer politely.", priority=3, tags=["mail"])
+    assert client.get_directive("ruled", rule.id).content == "Answer politely."
+    assert client.update_directive("ruled", rule.id, priority=5).priority == 5
+    assert [one.id for one in client.list_directives("ruled").items] == [rule.id]
+    assert client.list_directives("ruled", tags=["chat"]).items == []
+    client.delete_directive("ruled", rule.id)
+    assert client.list_directives("ruled").total == 0
+
+
+def test_mental_models(client: Any) -> None:
+    client.retain_batch("thought", ITEMS)
+    made = client.create_mental_model(
+        "thought", "Work", "Where do people work?", trigger={"mode": "delta", "refresh_cron": "0 3 * * *"}
+    )
+    assert ended(client, "thought", made.operation_id).status == "completed"
+    model = client.get_mental_model("thought", made.mental_model_id)
+    assert "Google" in model.content
+    assert (model.is_stale, model.trigger.refresh_cron) == (False, "0 3 * * *")
+    client.retain("thought", "Carol Brown works at Siemens.")
+    (listed,) = client.list_mental_models("thought", detail="content").items
+    assert (listed.id, listed.is_stale) == (model.id, True)
+    preview = client.dry_run_refresh_mental_model("thought", model.id)
+    assert (preview.effective_mode, preview.would_persist) == ("delta", True)
+    assert "+- Carol Brown works at Siemens." in preview.diff
+    ended(client, "thought", client.refresh_mental_model("thought", model.id).operation_id)
+    assert "Siemens" in client.get_mental_model("thought", model.id).content
+    ended(client, "thought", client.refresh_mental_model("thought", model.id, mode="full").operation_id)
+    history = client.get_mental_model_history("thought", model.id)
+    assert history[-1]["previous_content"] == "Generating content..."
+    assert client.update_mental_model("thought", model.id, name="Jobs").name == "Jobs"
+    assert client.clear_mental_model("thought", model.id).content == ""
+    client.delete_mental_model("thought", model.id)
+    assert client.list_mental_models("thought").total == 0
+
+
+def test_knowledge_base(client: Any) -> None:
+    client.retain_batch("wiki", ITEMS)
+    folder = client.create_knowledge_folder("wiki", "People")
+    page = client.create_knowledge_page(
+        "wiki", "Alice", "What does Alice do?", parent_id=folder.id, trigger={"fact_types": ["world"]}
+    )
+    assert ended(client, "wiki", page.operation_id).status == "completed"
+    (root,) = client.get_knowledge_base_tree("wiki").roots
+    assert (root.name, root.children[0].id, root.children[0].trigger.mode) == (
+        "People",
+        page.page_id,
+        "delta",
+    )
+    shown = client.get_knowledge_page("wiki", page.page_id)
+    assert shown.markdown.startswith("---\n")
+    assert "Google" in shown.body
+    assert client.search_knowledge_base("wiki", "Google engineer").results[0].id == page.page_id
+    moved = client.update_knowledge_node("wiki", page.page_id, name="Alice J.", parent_id=None)
+    assert (moved.name, moved.parent_id) == ("Alice J.", None)
+    assert {file.path for file in client.export_knowledge_base("wiki").files} >= {
+        "index.md",
+        f"{page.page_id}.md",
+    }
+    client.delete_knowledge_node("wiki", page.page_id)
+    assert client.list_mental_models("wiki").total == 0
+
+
 def test_errors_are_the_clients_own(client: Any) -> None:
     from hindsight_client_api.exceptions import ApiException, NotFoundException, UnauthorizedException
 
@@ -172,7 +245,7 @@ def test_errors_are_the_clients_own(client: Any) -> None:
         client.recall("team", "   ")
     assert wrong.value.status == 422
     with pytest.raises(ApiException) as unbuilt:
-        client.list_directives("team")
+        wait(client.webhooks.list_webhooks("team"))
     assert unbuilt.value.status == 501
     with (
         hindsight_client.Hindsight(base_url=ADDRESS[0], api_key="pdr_wrong_key") as stranger,

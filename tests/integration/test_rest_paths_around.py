@@ -106,10 +106,7 @@ def test_documents_travel_between_banks(client: Checked, bank: str) -> None:
 @pytest.mark.parametrize(
     ("method", "path"),
     [
-        ("GET", "/mental-models"),
-        ("POST", "/directives"),
         ("GET", "/webhooks"),
-        ("GET", "/knowledge-base/tree"),
         ("POST", "/consolidate"),
         ("GET", "/audit-logs"),
         ("POST", "/documents/x/reprocess"),

@@ -50,6 +50,27 @@ def lines(engine: Perdure) -> list[dict[str, Any]]:
     )
 
 
+def test_mental_models_pages_and_directives_go_with_a_bank(engines: tuple[Perdure, Perdure]) -> None:
+    one, _ = engines
+    page, operation = one.create_knowledge_page(
+        "b", "Ann", "Where does Ann live?", trigger={"fact_types": ["world"]}
+    )
+    one.operation("b", operation.id, wait=20)
+    one.create_directive("b", "Tone", "Be kind.", tags=["mail"])
+    exported = list(one.export_bank("b"))
+    one.import_bank("copy", exported)
+    copied = one.knowledge_page("copy", page.id)
+    assert copied.model is not None
+    assert page.model is not None
+    assert copied.model.content == one.mental_model("b", page.model.id).content
+    assert one.mental_model_history("copy", copied.model.id) == one.mental_model_history("b", page.model.id)
+    assert one.stale_mental_models("copy") == frozenset()
+    assert [rule.content for rule in one.directives("copy")] == ["Be kind."]
+    for old, new in (('"record":"directive"', '"record":"job"'), ('"priority":0', '"priority":"high"')):
+        with pytest.raises(InvalidInput, match="line"):
+            one.import_bank("broken", [line.replace(old, new) for line in exported])
+
+
 def test_what_comes_back_is_what_went_out(engines: tuple[Perdure, Perdure]) -> None:
     one, two = engines
     kinds = {body["kind"] for body in lines(one)}

@@ -35,6 +35,8 @@ class Operation:
     result: dict[str, object] | None = None
     document_id: str | None = None
     """The document that all of the work is about, where there is one."""
+    next_retry_at: datetime | None = None
+    """The moment before which the work does not begin; None when it may at once."""
     created_at: datetime | None = None
     updated_at: datetime | None = None
 

@@ -36,6 +36,7 @@ def forget(
     target: Target,
     *,
     also: Callable[[Transaction, frozenset[str]], bool] | None = None,
+    thoughts: Callable[[Transaction, Mapping[str, Fact]], bool] | None = None,
 ) -> Forgotten:
     """Erase for good, with everything that holds the erased content, in one transaction.
 
@@ -47,6 +48,7 @@ def forget(
 
     `also` is called within the transaction with the ids of the erased documents (none when a fact or an entity goes), to
     scrub records that other parts keep; it says whether it scrubbed any, so that a document that only stands there exists.
+    `thoughts` is called there with the erased facts by id, to take them out of what was thought from them.
     When the target went before, traces that are still pending are cleared.
     """
     bank_facts = 0
@@ -62,6 +64,8 @@ def forget(
             forget_speakers(store, tx, bank, erased.speakers)
             if also is not None and (erased.existed or erased.documents) and also(tx, erased.documents):
                 erased = replace(erased, existed=True)
+            if thoughts is not None and erased.fact_rows:
+                thoughts(tx, erased.fact_rows)
         if erased.existed:
             tx.erased_content()
             if not target.everything:
@@ -82,6 +86,8 @@ class _Erased:
     unembedded: frozenset[str] = frozenset()
     speakers: Mapping[str, int] = field(default_factory=dict)
     """Who said the erased facts, and how many each."""
+    fact_rows: Mapping[str, Fact] = field(default_factory=dict)
+    """The erased facts by id."""
 
 
 def _erase(tx: Transaction, target: Target) -> _Erased:
@@ -127,7 +133,12 @@ def _erase_document(tx: Transaction, document_id: str) -> _Erased:
     tx.delete_records(UNFINISHED_DOCUMENT, [document_id])
     erased = _erase_facts(tx, homeless)
     return _Erased(
-        True, erased.facts, frozenset({document_id}), erased.unembedded | unembedded, erased.speakers
+        True,
+        erased.facts,
+        frozenset({document_id}),
+        erased.unembedded | unembedded,
+        erased.speakers,
+        erased.fact_rows,
     )
 
 
@@ -165,7 +176,7 @@ def _erase_facts(tx: Transaction, facts: Sequence[Fact]) -> _Erased:
     release_from_erased(tx, erased)
     tx.delete_facts(list(erased))
     speakers = Counter(fact.speaker for fact in erased.values() if fact.speaker)
-    return _Erased(True, len(erased), unembedded=unembedded, speakers=speakers)
+    return _Erased(True, len(erased), unembedded=unembedded, speakers=speakers, fact_rows=erased)
 
 
 def _scrub_around(tx: Transaction, erased: dict[str, Fact], words: ErasedWords) -> frozenset[str]:

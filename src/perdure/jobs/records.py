@@ -97,6 +97,7 @@ def read_operation(record: Record) -> StoredOperation:
         bank=record.bank,
         created_at=record.created_at,
         updated_at=record.updated_at,
+        next_retry_at=_moment(body.get("next_retry_at")),
         **{name: body[name] for name in _OPERATION_FIELDS},
     )
     return StoredOperation(operation=operation, **{name: body[name] for name in _PLACE_FIELDS})
@@ -112,6 +113,8 @@ def put_operation(rows: Records, stored: StoredOperation) -> None:
     operation = stored.operation
     body = {name: getattr(operation, name) for name in _OPERATION_FIELDS}
     body |= {name: getattr(stored, name) for name in _PLACE_FIELDS}
+    if operation.next_retry_at is not None:
+        body["next_retry_at"] = operation.next_retry_at.isoformat()
     rows.put_records(
         [
             Record(
@@ -126,6 +129,17 @@ def put_operation(rows: Records, stored: StoredOperation) -> None:
     )
     if operation.finished:
         rows.delete_records(QUEUED, [operation.id])
+
+
+def find_waiting(rows: ReadRecords, kind: str, digest: str, running: str | None) -> StoredOperation | None:
+    """An operation of the same work that waits for its turn; `running` is the one that has it."""
+    for place in rows.records(QUEUED):
+        stored = find_operation(rows, place.id)
+        if stored is None or place.id == running or stored.operation.status is not OperationStatus.PENDING:
+            continue
+        if stored.operation.kind == kind and stored.digest == digest:
+            return stored
+    return None
 
 
 def enqueue(rows: Records, operation: Operation) -> None:
@@ -225,6 +239,10 @@ def release_lease(rows: Records, owner: str) -> None:
     """Give the lease back, if it is still the owner's."""
     if has_lease(rows, owner):
         rows.delete_records(LEASE, [LEASE])
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
 
 
 def _expires_at(lease: Record) -> datetime:

@@ -20,9 +20,12 @@ class Turn(Enum):
 
 
 class Rota:
-    """Calls `take_turn` for each bank that is offered, never twice at once for one bank. Its threads start when needed."""
+    """Calls `take_turn` for each bank that is offered, never twice at once for one bank. Its threads start when needed.
 
-    def __init__(self, take_turn: Callable[[str], Turn], *, threads: int, look_again: float) -> None:
+    A turn that led to a number is looked at again after so many seconds.
+    """
+
+    def __init__(self, take_turn: Callable[[str], Turn | float], *, threads: int, look_again: float) -> None:
         self._take_turn, self._thread_count, self._look_again = take_turn, threads, look_again
         self._lock = threading.Lock()
         self._due = threading.Condition(self._lock)
@@ -89,6 +92,8 @@ class Rota:
                     self._waiting.setdefault(bank)
                 elif outcome is Turn.LATER:
                     self._later[bank] = time.monotonic() + self._look_again
+                elif isinstance(outcome, float):
+                    self._later[bank] = time.monotonic() + outcome
                 self._due.notify_all()
             self.announce()
 

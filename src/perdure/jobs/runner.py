@@ -36,6 +36,7 @@ from perdure.jobs.records import (
     enqueue,
     find_operation,
     find_step,
+    find_waiting,
     has_lease,
     leased_to_other,
     put_operation,
@@ -55,6 +56,8 @@ LEASE_LENGTH = timedelta(seconds=60)
 """A process that has not renewed its lease for so long is taken for dead. Renewed when half of it is over."""
 LOOK_AGAIN = 5.0
 """Seconds until a bank is looked at again that another process has the lease of, or whose step has to wait."""
+SHORTEST_PARKING, LONGEST_PARKING = 0.05, 60.0
+"""Seconds between looks at a bank whose work is parked; clocks are set, so none is trusted for longer."""
 POLL = 0.2
 """Seconds between looks of somebody who waits for work of another process."""
 
@@ -96,12 +99,21 @@ class JobRunner:
     # What users ask for
 
     def submit(
-        self, bank: str, plan: JobPlan, operation_id: str | None = None, *, again: bool = False
+        self,
+        bank: str,
+        plan: JobPlan,
+        operation_id: str | None = None,
+        *,
+        again: bool = False,
+        reuse: bool = False,
+        not_before: datetime | None = None,
     ) -> Operation:
         """Keep the work durably, to be carried out whatever happens.
 
         The same id with the same content is the same operation, with other content a Conflict. With `again` an
-        operation of that id that has ended is done anew.
+        operation of that id that has ended is done anew. With `reuse` an operation of equal work that waits for its
+        turn is returned instead of a second one. `not_before` parks the work until then; equal work that is submitted
+        meanwhile with `reuse` folds into it, and without `not_before` releases it.
         """
         now = self._submission_time()
         operation = Operation(
@@ -112,16 +124,21 @@ class JobRunner:
             document_id=plan.document_id,
             created_at=now,
             updated_at=now,
+            next_retry_at=not_before,
         )
         with self._transaction(bank) as tx:
-            earlier = find_operation(tx, operation.id)
-            if earlier is not None and again and earlier.operation.finished:
-                delete_operation(tx, earlier)
-            elif earlier is not None:
-                if earlier.digest != plan.digest:
-                    raise Conflict(f"operation {operation.id!r} exists with other content")
-                return self._with_progress(earlier)
-            submit_steps(tx, operation, plan.digest, plan.steps)
+            waiting = self._waiting_twin(tx, bank, plan) if reuse else None
+            if waiting is not None:
+                operation = self._fold_into(tx, waiting, not_before)
+            else:
+                earlier = find_operation(tx, operation.id)
+                if earlier is not None and again and earlier.operation.finished:
+                    delete_operation(tx, earlier)
+                elif earlier is not None:
+                    if earlier.digest != plan.digest:
+                        raise Conflict(f"operation {operation.id!r} exists with other content")
+                    return self._with_progress(earlier)
+                submit_steps(tx, operation, plan.digest, plan.steps)
         self._rota.offer([bank])
         return operation
 
@@ -228,6 +245,18 @@ class JobRunner:
             raise NotFound("operation", operation_id)
         return stored
 
+    def _waiting_twin(self, tx: Records, bank: str, plan: JobPlan) -> StoredOperation | None:
+        step = self._running.get(bank)
+        return find_waiting(tx, plan.kind, plan.digest, None if step is None else step.operation_id)
+
+    def _fold_into(self, tx: Records, waiting: StoredOperation, not_before: datetime | None) -> Operation:
+        """Let work that waits stand for equal work; what may begin at once releases what is parked."""
+        operation = waiting.operation
+        if not_before is None and operation.next_retry_at is not None:
+            operation = replace(operation, next_retry_at=None, updated_at=self._clock())
+            put_operation(tx, replace(waiting, operation=operation))
+        return operation
+
     def _change(
         self, tx: Records, stored: StoredOperation, status: OperationStatus, error: str | None = None
     ) -> StoredOperation:
@@ -255,11 +284,11 @@ class JobRunner:
 
     # Turns
 
-    def _take_turn(self, bank: str) -> Turn:
+    def _take_turn(self, bank: str) -> Turn | float:
         """Do the next step of a bank."""
         try:
             step = self._next_step(bank)
-            if isinstance(step, Turn):
+            if isinstance(step, Turn | float):
                 return step
             self._running[bank] = step
             with self._heartbeat(step):
@@ -273,19 +302,23 @@ class JobRunner:
             self._running.pop(bank, None)
         return Turn.MORE
 
-    def _next_step(self, bank: str) -> Step | Turn:
-        """The first step of the bank's queue, if its lease can be had."""
+    def _next_step(self, bank: str) -> Step | Turn | float:
+        """The first step of the bank's queue, if its lease can be had; a number of seconds when all that is left is parked."""
         with self._rows(bank) as rows:
             if leased_to_other(rows, self._owner, self._clock(), self._lease):
                 return Turn.LATER
         queue = self._queues.pop(bank, deque())
+        parked: list[datetime] = []
         with self._transaction(bank) as tx:
             for refill in (False, True):
                 if refill:
                     queue.extend(record.id for record in tx.records(QUEUED))
                 while queue:
                     step = self._first_step(tx, bank, queue[0])
-                    if step is None:
+                    if isinstance(step, datetime):
+                        parked.append(step)
+                        queue.popleft()
+                    elif step is None:
                         queue.popleft()
                     elif take_lease(tx, bank, self._owner, self._clock(), self._lease):
                         self._queues[bank] = queue
@@ -295,16 +328,25 @@ class JobRunner:
                         return Turn.LATER
             release_lease(tx, self._owner)
         self._leased.discard(bank)
+        if parked:
+            left = (min(parked) - self._clock()).total_seconds()
+            return min(max(left, SHORTEST_PARKING), LONGEST_PARKING)
         return Turn.IDLE
 
-    def _first_step(self, tx: Records, bank: str, operation_id: str) -> Step | None:
-        """The first unfinished step of an operation; None if there is none, or its kind is not done in this process."""
+    def _first_step(self, tx: Records, bank: str, operation_id: str) -> Step | datetime | None:
+        """The first unfinished step of an operation; None if there is none, or its kind is not done in this process.
+
+        Of a parked operation the moment at which it may begin.
+        """
         stored = find_operation(tx, operation_id)
         if stored is None or stored.operation.kind not in self._kinds:
             return None
         if stored.operation.finished:
             tx.delete_records(QUEUED, [operation_id])
             return None
+        not_before = stored.operation.next_retry_at
+        if not_before is not None and not_before > self._clock():
+            return not_before
         step_id = stored.step_id(stored.next_step)
         planned = find_step(tx, step_id)
         if planned is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -18,6 +18,9 @@ from perdure.errors import Conflict, InvalidInput
 from perdure.history import CLOSINGS, read_closings
 from perdure.manage.fields import field_types, from_plain, plain_fields
 from perdure.ports.store import Features, KeyedEntity, NewFact, Order, Proof, Reading, Selection, Store
+from perdure.reflect.directives import DIRECTIVE, read_directive
+from perdure.reflect.knowledge import KNOWLEDGE_NODE, read_node
+from perdure.reflect.mental_models.record import HISTORY, MENTAL_MODEL, read_model, read_versions
 
 FORMAT = "perdure-bank"
 VERSION = 3
@@ -25,7 +28,14 @@ VERSION = 3
 Up to version 2 a fact that another superseded was retired, whether it had been true or not.
 """
 PAGE = 500
-PARTS = ("document", "unfinished", "chunk", "entity", "closings", "fact", "link", "proof")
+PARTS = ("document", "unfinished", "chunk", "entity", "closings", "fact", "link", "proof", "record")
+KEPT_RECORDS: Mapping[str, Callable[[Record], object]] = {
+    DIRECTIVE: read_directive,
+    MENTAL_MODEL: read_model,
+    HISTORY: read_versions,
+    KNOWLEDGE_NODE: lambda record: read_node(record, {}),
+}
+"""Kinds of records that go with a bank, each with what reads it, so that none comes in that could not be read later."""
 _BREAKS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 """Characters that JSON allows in text and at which many readers would end the line."""
 _SINCE_VERSION_1 = frozenset({"passage_in_context", "invalidated_at", "invalid_reason", "end_recorded_at"})
@@ -35,7 +45,7 @@ T = TypeVar("T")
 
 
 def export_bank(store: Store, bank: str, now: datetime) -> Iterator[str]:
-    """One JSON object per line: the bank first, then documents, chunks, entities, and facts with links and proofs.
+    """One JSON object per line: the bank first, then documents, chunks, entities, facts with links and proofs, and what was thought.
 
     A document whose facts a model could not make yet is named as unfinished, so that they are made there later.
     """
@@ -67,6 +77,12 @@ def export_bank(store: Store, bank: str, now: datetime) -> Iterator[str]:
             lines = _fact_lines(reading, [fact for fact in page if fact.id not in exported])
         exported |= {fact.id for fact in page}
         yield from lines
+    for kind in KEPT_RECORDS:
+        with store.reading(bank) as reading:
+            records = reading.records(kind)
+        for record in records:
+            made = None if record.created_at is None else record.created_at.isoformat()
+            yield _line("record", {"record": kind, "id": record.id, "created_at": made, "body": record.body})
 
 
 def _fact_lines(reading: Reading, page: Sequence[Fact]) -> list[str]:
@@ -139,7 +155,7 @@ def import_bank(store: Store, bank: str, lines: Iterable[str]) -> int:
         tx.insert_facts(list(parts.facts.values()))
         tx.put_links(parts.links)
         tx.add_proofs(parts.proofs)
-        tx.put_records([*parts.unfinished, *parts.closings])
+        tx.put_records([*parts.unfinished, *parts.closings, *parts.records])
     return len(parts.facts)
 
 
@@ -165,6 +181,7 @@ class _Parts:
     facts: dict[str, NewFact] = field(default_factory=dict)
     links: list[Link] = field(default_factory=list)
     proofs: list[Proof] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)
 
     def add(self, kind: str, body: dict[str, object]) -> None:
         bank = self.bank.id
@@ -189,6 +206,11 @@ class _Parts:
                 self.links.append(_whole(Link, {**_without(body, "link"), "kind": body["link"]}))
             case "proof":
                 self.proofs.append(_whole(Proof, body))
+            case "record":
+                named = {**_without(body, "record"), "kind": body["record"]}
+                record = from_plain(Record, named, bank=bank)
+                KEPT_RECORDS[record.kind](record)
+                self.records.append(record)
 
     def drop_dangling(self) -> None:
         """Leave out that a fact was superseded by one that the export does not have."""

@@ -77,9 +77,11 @@ def recall_with(engine: Perdure, bank: str, query: str, options: RecallOptions) 
     return engine.recall(bank, query, **_engine_options(options))
 
 
-def reflect_with(engine: Perdure, bank: str, query: str, options: RecallOptions) -> Reflection:
+def reflect_with(
+    engine: Perdure, bank: str, query: str, options: RecallOptions, apply_all_directives: bool = False
+) -> Reflection:
     """An answer that cites the facts it rests on."""
-    return engine.reflect(bank, query, **_engine_options(options))
+    return engine.reflect(bank, query, apply_all_directives=apply_all_directives, **_engine_options(options))
 
 
 def _engine_options(options: RecallOptions) -> EngineOptions:

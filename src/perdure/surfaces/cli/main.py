@@ -42,7 +42,9 @@ class Entry:
         return TyperCommand(name=self.name, help=self.summary)
 
 
-START, MEMORY, INSIDE, SERVE, CARE = "Start here", "Memory", "Look inside", "Serve", "Take care"
+START, MEMORY, THINKING, INSIDE, SERVE, CARE = (
+    "Start here", "Memory", "Thinking", "Look inside", "Serve", "Take care",
+)  # fmt: skip
 ENTRIES = (
     Entry(START, "demo", "demo:demo", "See retain and recall at work on a short conversation"),
     Entry(MEMORY, "retain", "retain:retain", "Remember text, files, folders or chat exports"),
@@ -50,6 +52,14 @@ ENTRIES = (
     Entry(MEMORY, "context", "recall:context", "A recall as text with citations, for a prompt"),
     Entry(MEMORY, "reflect", "recall:reflect", "An answer that cites the facts it rests on"),
     Entry(MEMORY, "forget", "forget:forget", "Erase a fact, document, entity or bank for good"),
+    Entry(
+        THINKING,
+        "mental-models",
+        "mental_models:app",
+        "Standing questions and the documents that answer them",
+    ),
+    Entry(THINKING, "knowledge", "knowledge:app", "Folders and pages over mental models"),
+    Entry(THINKING, "directives", "directives:app", "Rules of a bank for every reflect"),
     Entry(INSIDE, "banks", "banks:banks", "List banks, show one, or set its name and mission"),
     Entry(INSIDE, "facts", "facts:facts", "List facts, or show one in full"),
     Entry(INSIDE, "entities", "facts:entities", "People, places and things, most mentioned first"),

@@ -17,7 +17,8 @@ from starlette.types import Receive, Scope, Send
 from perdure.engine import Perdure
 from perdure.errors import Unauthorised
 from perdure.surfaces.access import ONLY_LOCAL, KeyRing, check_exposure, is_local, is_loopback
-from perdure.surfaces.mcp.server import CALLER, Caller, create_server
+from perdure.surfaces.mcp.caller import Caller
+from perdure.surfaces.mcp.server import CALLER, create_server
 from perdure.surfaces.process import short_collections
 from perdure.surfaces.workers import Workers
 

@@ -7,22 +7,23 @@ import functools
 import inspect
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from mcp import types
 from mcp.server import Server
 from mcp.server.fastmcp.exceptions import ToolError
 from mcp.server.fastmcp.tools import Tool
+from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.stdio import stdio_server
-from pydantic import ValidationError
+from mcp.shared.exceptions import McpError
+from pydantic import AnyUrl, ValidationError
 
 from perdure import __version__
-from perdure.domain.bank import check_bank_id
 from perdure.engine import Perdure
-from perdure.errors import InvalidInput, NotFound, PerdureError, Unauthorised
-from perdure.surfaces import access
+from perdure.errors import InvalidInput, NotFound, PerdureError
 from perdure.surfaces.keys import Scope
+from perdure.surfaces.mcp import resources
+from perdure.surfaces.mcp.caller import Caller
 from perdure.surfaces.mcp.tools import DEFAULT_BANK, Tools
 from perdure.surfaces.process import short_collections
 from perdure.surfaces.workers import Workers
@@ -48,30 +49,6 @@ ANNOTATIONS = {
         title="Forget", readOnlyHint=False, destructiveHint=True, idempotentHint=True, openWorldHint=False
     ),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Caller(access.Caller):
-    """A caller of a tool; over stdio there is no key."""
-
-    bank: str | None = None
-    """The bank that the endpoint stands for; None lets the tool's argument choose."""
-
-    def choose(self, asked: str | None, scope: Scope) -> str:
-        """The bank to work on; raises unless the caller may use it so."""
-        if self.bank is not None and asked not in (None, self.bank):
-            raise InvalidInput("bank", f"{self.bank!r}, the bank of this endpoint", asked)
-        chosen = asked if self.bank is None else self.bank
-        bank = check_bank_id(self._only_bank() if chosen is None else chosen)
-        if not self.may(scope, bank):
-            raise Unauthorised(f"the key has no {scope.value} access to this bank")
-        return bank
-
-    def _only_bank(self) -> str:
-        """A key for a single bank need not name it."""
-        if self.key is not None and len(self.key.banks) == 1 and not self.key.opens(DEFAULT_BANK):
-            return self.key.banks[0]
-        return DEFAULT_BANK
 
 
 def create_server(
@@ -101,8 +78,7 @@ def create_server(
     async def call_tool(name: str, arguments: dict[str, Any]) -> types.CallToolResult:
         try:
             tool = _find(tools, name, arguments)
-            request = server.request_context.request  # None over stdio
-            caller: Caller = Caller(bank=bank) if request is None else request.scope[CALLER]
+            caller = present_caller()
             asked = arguments.get("bank")
             chosen = caller.choose(asked, Scope.READ if ANNOTATIONS[name].readOnlyHint else Scope.WRITE)
             if name != "retain" and asked not in (None, DEFAULT_BANK):
@@ -114,13 +90,33 @@ def create_server(
             raise ToolError(f"{error.code}: {error}") from error
 
     async def nothing() -> list[Any]:
-        """Some clients ask for prompts and resources whatever the server offers."""
+        """Some clients ask for prompts whatever the server offers."""
         return []
+
+    def present_caller() -> Caller:
+        request = server.request_context.request  # None over stdio
+        return Caller(bank=bank) if request is None else request.scope[CALLER]
+
+    async def list_resources() -> list[types.Resource]:
+        return await workers.run(resources.list_models, engine, present_caller())
+
+    async def list_templates() -> list[types.ResourceTemplate]:
+        return [resources.TEMPLATE]
+
+    async def read_resource(uri: AnyUrl) -> list[ReadResourceContents]:
+        try:
+            return [await workers.run(resources.read_model, engine, present_caller(), str(uri))]
+        except PerdureError as error:
+            raise McpError(
+                types.ErrorData(code=resources.NOT_THERE, message=f"{error.code}: {error}")
+            ) from error
 
     server.list_tools()(list_tools)  # type: ignore[no-untyped-call]
     server.call_tool(validate_input=False)(call_tool)
-    for list_others in (server.list_prompts, server.list_resources, server.list_resource_templates):
-        list_others()(nothing)  # type: ignore[no-untyped-call]
+    server.list_prompts()(nothing)  # type: ignore[no-untyped-call]
+    server.list_resources()(list_resources)  # type: ignore[no-untyped-call]
+    server.list_resource_templates()(list_templates)  # type: ignore[no-untyped-call]
+    server.read_resource()(read_resource)  # type: ignore[no-untyped-call]
     return server
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -11,22 +12,27 @@ from fastapi import FastAPI
 
 from perdure import __version__
 from perdure.engine import Perdure
+from perdure.errors import PerdureError
 from perdure.settings import Settings
 from perdure.surfaces.access import KeyRing, check_exposure, check_port, is_loopback
 from perdure.surfaces.process import closing_on_sigterm, short_collections
 from perdure.surfaces.rest import (
     banks,
     config,
+    directives,
     documents,
     entities,
     errors,
     health,
+    knowledge_base,
     memories,
+    mental_models,
     operations,
     recall,
     reflect,
     retain,
     stats,
+    templates,
     transfer,
     unbuilt,
 )
@@ -37,10 +43,13 @@ from perdure.surfaces.workers import Workers
 
 ROUTERS = (
     recall, reflect, retain, health, banks, config, unbuilt, memories, entities, documents, operations, stats,
-    transfer,
+    transfer, directives, mental_models, knowledge_base, templates,
 )  # fmt: skip
 """In the order in which a request is compared with them."""
 GRACE_SECONDS = 30
+SCHEDULE_SECONDS = 30.0
+"""Between two looks at the schedules of mental models, whose unit is the minute."""
+log = logging.getLogger("perdure.rest")
 
 
 def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
@@ -63,7 +72,10 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        schedule = asyncio.create_task(attend_schedules(service))
         yield
+        schedule.cancel()
+        await asyncio.gather(schedule, return_exceptions=True)
         workers.close()
         service.spool.close()
 
@@ -80,6 +92,16 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
     for module in ROUTERS:
         app.include_router(module.router)
     return app
+
+
+async def attend_schedules(service: Service) -> None:
+    """Queue the refreshes of mental models whose schedule has come round, for as long as the server runs."""
+    while True:
+        await asyncio.sleep(SCHEDULE_SECONDS)
+        try:
+            await service.workers.run(service.engine.refresh_due_mental_models)
+        except PerdureError as error:
+            log.warning("schedules of mental models are looked at again later: %s", error)
 
 
 def make_server(

@@ -21,6 +21,7 @@ TagsMatch = Literal["any", "all", "any_strict", "all_strict", "exact"]
 BudgetName = Literal["low", "mid", "high"]
 FactTypeName = Literal["world", "experience", "opinion", "observation"]
 Limit = Annotated[int, Query(ge=0, le=MOST_ITEMS, description="Most items to return")]
+ListLimit = Annotated[int, Query(ge=1, le=1000, description="Most items to return")]
 Offset = Annotated[int, Query(ge=0, le=2**53, description="Items to skip")]
 Tags = Annotated[list[str] | None, Query(description="Only what carries these tags")]
 T = TypeVar("T")
@@ -77,6 +78,12 @@ class DeleteResponse(BaseModel):
     success: bool
     message: str | None = None
     deleted_count: int | None = None
+
+
+class Deleted(BaseModel):
+    """Something went."""
+
+    status: str = "deleted"
 
 
 class SubmitResponse(BaseModel):
@@ -143,6 +150,11 @@ for _group in (TagGroupAnd, TagGroupOr, TagGroupNot):
 
 def tag_groups(groups: list[TagGroup] | None) -> list[dict[str, Any]] | None:
     return None if groups is None else [group.model_dump(by_alias=True) for group in groups]
+
+
+def sparse(answer: BaseModel) -> dict[str, Any]:
+    """An answer without the fields that are null, which Hindsight leaves out too."""
+    return answer.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def iso(moment: datetime | None) -> str | None:

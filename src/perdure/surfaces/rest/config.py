@@ -1,16 +1,16 @@
-"""A bank's configuration: Hindsight's names, which of them act here and what they default to; and a bank's setup as a template."""
+"""A bank's configuration: Hindsight's names, which of them act here and what they default to."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
-from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from perdure.domain.bank import Bank, Disposition
+from perdure.domain.mental_model import MAX_COUNT
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput
 from perdure.surfaces.arguments import find_bank
@@ -28,7 +28,7 @@ STORED_ONLY = frozenset(
     consolidation_use_decision_model default_observation_scopes enable_auto_consolidation
     enable_observations entities_allow_free_form entity_labels knowledge_page_default_trigger
     llm_gemini_safety_settings llm_output_language max_observations_per_scope mcp_enabled_tools
-    memory_defense mental_model_delta_use_decision_model mental_model_min_refresh_interval_seconds
+    memory_defense mental_model_delta_use_decision_model
     mental_model_refresh_use_decision_model observation_scope_limits observations_mission
     recall_budget_adaptive_high recall_budget_adaptive_low recall_budget_adaptive_mid
     recall_budget_fixed_high recall_budget_fixed_low recall_budget_fixed_mid recall_budget_function
@@ -56,6 +56,7 @@ class Acting(BaseModel):
     enable_temporal_retrieval: bool = True
     enable_graph_retrieval: bool = True
     enable_reranking: bool = True
+    mental_model_min_refresh_interval_seconds: int = Field(0, ge=0, le=MAX_COUNT)
 
 
 class Profile(BaseModel):
@@ -82,28 +83,6 @@ class BankConfigResponse(BaseModel):
     config: dict[str, Any]
     overrides: dict[str, Any]
     inactive: list[str] = Field([], description="Overrides that have no effect on this server")
-
-
-class BankTemplateManifest(Body):
-    """A bank's setup, to be made again elsewhere."""
-
-    version: Literal["1"]
-    bank: dict[str, Any] | None = None
-    mental_models: list[dict[str, Any]] | None = None
-    directives: list[dict[str, Any]] | None = None
-
-
-class BankTemplateImportResponse(BaseModel):
-    """What an import of a template did."""
-
-    bank_id: str
-    config_applied: bool
-    mental_models_created: list[str] = []
-    mental_models_updated: list[str] = []
-    directives_created: list[str] = []
-    directives_updated: list[str] = []
-    operation_ids: list[str] = []
-    dry_run: bool = False
 
 
 @router.get(_CONFIG, operation_id="get_bank_config", dependencies=[StrictClients])
@@ -143,38 +122,6 @@ def _config(engine: Perdure, bank: Bank) -> BankConfigResponse:
     return BankConfigResponse(
         bank_id=bank.id, config=in_force, overrides=overrides(bank), inactive=inactive(bank)
     )
-
-
-@router.get("/default/banks/{bank_id}/export", operation_id="export_bank_template")
-def export_template(service: Serving, bank: ReadBank) -> BankTemplateManifest:
-    """The bank's setup, without its memories."""
-    return BankTemplateManifest(version="1", bank=overrides(service.engine.bank(bank)))
-
-
-@router.post("/default/banks/{bank_id}/import", operation_id="import_bank_template")
-def import_template(
-    service: Serving,
-    bank: AdminBank,
-    manifest: BankTemplateManifest,
-    dry_run: bool = Query(False, description="Check only"),
-) -> BankTemplateImportResponse:
-    """Set a bank up as a template says; made if missing."""
-    for name in ("mental_models", "directives"):
-        if getattr(manifest, name):
-            raise InvalidInput(name, "nothing, as they are not built yet")
-    updates = {key: value for key, value in (manifest.bank or {}).items() if value is not None}
-    read_updates(updates)
-    if not dry_run:
-        apply_updates(service.engine, bank, updates)
-    return BankTemplateImportResponse(
-        bank_id=bank, config_applied=bool(updates) and not dry_run, dry_run=dry_run
-    )
-
-
-@router.get("/bank-template-schema", operation_id="get_bank_template_schema")
-async def template_schema() -> dict[str, Any]:
-    """The JSON Schema of a template."""
-    return BankTemplateManifest.model_json_schema()
 
 
 def acting(engine: Perdure, bank_id: str) -> Acting:

@@ -231,13 +231,16 @@ def list_tags(
     service: Serving,
     bank: ReadBank,
     q: Annotated[str | None, Query(description="A pattern with * as wildcard")] = None,
-    source: Annotated[Literal["memories"], Query()] = "memories",
+    source: Annotated[Literal["memories", "mental_models"], Query(description="Whose tags")] = "memories",
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> ListTagsResponse:
-    """Tags of facts, most used first."""
+    """Tags of facts or of mental models, most used first."""
     pattern = compile_pattern(_wildcard(q), IGNORECASE)
-    tags = service.engine.stats(bank).tags
+    if source == "memories":
+        tags = service.engine.stats(bank).tags
+    else:
+        tags = Counter(tag for model in service.engine.mental_models(bank) for tag in model.tags)
     counted = [TagItem(tag=tag, count=count) for tag, count in tags.items() if pattern.match(tag)]
     counted.sort(key=lambda item: (-item.count, item.tag))
     return ListTagsResponse.cut(counted, offset, limit, lambda item: item)

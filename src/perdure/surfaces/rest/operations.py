@@ -7,13 +7,20 @@ from typing import Annotated, Any, Literal
 from fastapi import Query
 from pydantic import BaseModel
 
-from perdure.domain.operation import Operation
+from perdure.domain.mental_model import RefreshOutcome
+from perdure.domain.operation import Operation, OperationStatus
 from perdure.errors import Conflict, NotFound
+from perdure.jobs.refresh_job import REFRESH
+from perdure.reflect.mental_models.refresh import REASONS
 from perdure.surfaces.rest.bodies import Offset, iso
 from perdure.surfaces.rest.service import ReadBank, Resource, Service, Serving, StrictClients, WriteBank
 from perdure.surfaces.rest.transfer import EXPORT, IMPORT
 
 router = Resource("Operations", "/v1/default/banks/{bank_id}/operations")
+FAILURE_REASONS = {
+    RefreshOutcome.EMPTY: "empty_candidate",
+    RefreshOutcome.STRUCTURED_FAILED: "structured_output_failed",
+}
 OperationStatusName = Literal["pending", "processing", "completed", "failed", "cancelled", "not_found"]
 
 
@@ -92,7 +99,9 @@ def list_operations(
     status: Annotated[
         str | None, Query(description="pending, processing, completed, failed, cancelled")
     ] = None,
-    kind: Annotated[str | None, Query(alias="type", description="retain, export, import")] = None,
+    kind: Annotated[
+        str | None, Query(alias="type", description="retain, refresh_mental_model, export, import")
+    ] = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
     offset: Offset = 0,
     exclude_parents: bool = False,
@@ -105,13 +114,13 @@ def list_operations(
         if status in (None, operation.status.value) and kind in (None, operation.kind)
     ]
     chosen.sort(key=lambda operation: (iso(operation.created_at) or "", operation.id), reverse=True)
-    page = [_item(operation) for operation in chosen[offset : offset + limit]]
+    page = [_item(service, operation) for operation in chosen[offset : offset + limit]]
     return OperationsListResponse(
         bank_id=bank, total=len(chosen), limit=limit, offset=offset, operations=page
     )
 
 
-def _item(operation: Operation) -> OperationResponse:
+def _item(service: Service, operation: Operation) -> OperationResponse:
     return OperationResponse(
         id=operation.id,
         task_type=operation.kind,
@@ -119,12 +128,41 @@ def _item(operation: Operation) -> OperationResponse:
         operation_type=operation.kind,
         items_count=operation.total,
         document_id=operation.document_id,
+        mental_model_id=_mental_model(service, operation),
+        details=_details(operation),
         created_at=iso(operation.created_at) or "",
         updated_at=iso(operation.updated_at),
         status=operation.status.value,
         error_message=operation.error,
+        next_retry_at=iso(operation.next_retry_at),
         progress=_progress(operation),
     )
+
+
+def _mental_model(service: Service, operation: Operation) -> str | None:
+    """The model that a refresh is about: told by its result, or by what is still to be done."""
+    if operation.kind != REFRESH:
+        return None
+    told = (operation.result or {}).get("mental_model_id")
+    for step in () if told else service.engine.jobs.unfinished_steps(operation.bank, operation.id):
+        told = step.get("mental_model_id")
+    return None if told is None else str(told)
+
+
+def _details(operation: Operation) -> dict[str, Any] | None:
+    """How a refresh ended."""
+    if operation.kind != REFRESH or not operation.finished or operation.status is OperationStatus.CANCELLED:
+        return None
+    if operation.result is not None:
+        return {"operation_type": REFRESH, "outcome": operation.result["outcome"]}
+    for outcome, reason in REASONS.items():
+        if (operation.error or "").endswith(reason):
+            return {
+                "operation_type": REFRESH,
+                "outcome": outcome.value,
+                "failure_reason": FAILURE_REASONS[outcome],
+            }
+    return None
 
 
 def _progress(operation: Operation) -> OperationProgress:
@@ -155,8 +193,10 @@ def get_operation(
         updated_at=iso(operation.updated_at),
         completed_at=iso(operation.updated_at) if operation.finished else None,
         error_message=operation.error,
+        next_retry_at=iso(operation.next_retry_at),
         progress=_progress(operation),
         result_metadata=operation.result,
+        details=_details(operation),
         task_payload=_payload(service, bank, operation_id) if include_payload else None,
     )
 

@@ -130,8 +130,11 @@ def reflect(service: Serving, bank: ReadBank, body: ReflectRequest) -> ReflectRe
     query = f"{body.query}\n{body.context}" if body.context else body.query
     options = _options(engine, bank, body)
     fields = _fillable(body.response_schema) if body.response_schema is not None else None
-    reflection = reflect_with(engine, bank, query, options)
-    based_on = ReflectBasedOn(memories=[_fact(recollection) for recollection in reflection.based_on])
+    reflection = reflect_with(engine, bank, query, options, body.apply_all_directives)
+    based_on = ReflectBasedOn(
+        memories=[_fact(recollection) for recollection in reflection.based_on],
+        directives=[fields_of(directive, ("id", "name", "content")) for directive in reflection.directives],
+    )
     return ReflectResponse(
         text=reflection.text,
         based_on=based_on if body.include.facts is not None else None,

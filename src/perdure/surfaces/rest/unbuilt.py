@@ -12,21 +12,6 @@ router = APIRouter(include_in_schema=False, dependencies=[Depends(identify)])
 
 _BANK = "/v1/default/banks/{bank_id}"
 PATHS: tuple[tuple[str, str], ...] = (
-    ("GET POST", "/mental-models"),
-    ("GET PATCH DELETE", "/mental-models/{mental_model_id}"),
-    ("GET", "/mental-models/{mental_model_id}/history"),
-    ("POST", "/mental-models/{mental_model_id}/refresh"),
-    ("POST", "/mental-models/{mental_model_id}/dry-run-refresh"),
-    ("POST", "/mental-models/{mental_model_id}/clear"),
-    ("GET", "/knowledge-base/tree"),
-    ("POST", "/knowledge-base/folders"),
-    ("POST", "/knowledge-base/pages"),
-    ("GET", "/knowledge-base/export"),
-    ("GET", "/knowledge-base/search"),
-    ("GET", "/knowledge-base/pages/{page_id}"),
-    ("PATCH DELETE", "/knowledge-base/nodes/{node_id}"),
-    ("GET POST", "/directives"),
-    ("GET PATCH DELETE", "/directives/{directive_id}"),
     ("GET POST", "/webhooks"),
     ("PATCH DELETE", "/webhooks/{webhook_id}"),
     ("GET", "/webhooks/{webhook_id}/deliveries"),

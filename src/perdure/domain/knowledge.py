@@ -1,0 +1,81 @@
+"""The knowledge base: folders and pages; a page shows a mental model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from perdure.domain.item import check_text
+from perdure.domain.mental_model import MentalModel
+from perdure.errors import InvalidInput
+
+PAGE_TYPE = "knowledge-page"
+"""The type of a page that no tag `type:...` gives another one."""
+TYPE_TAG = "type:"
+PAGE_TOKENS = 4096
+
+
+class NodeKind(StrEnum):
+    """What a node of the knowledge base is."""
+
+    FOLDER = "folder"
+    PAGE = "page"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnowledgeNode:
+    """A folder, or a page with its model; without a parent it stands at the root."""
+
+    id: str
+    bank: str
+    kind: NodeKind
+    name: str
+    parent_id: str | None = None
+    model: MentalModel | None = None
+    is_stale: bool | None = None
+    """Of pages in a tree."""
+    children: tuple[KnowledgeNode, ...] = ()
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        check_text("name", self.name)
+        if not self.name.strip():
+            raise InvalidInput("name", "non-empty text", self.name)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The page's tags that say no type, sorted."""
+        tags = () if self.model is None else self.model.tags
+        return tuple(sorted(tag for tag in tags if not tag.startswith(TYPE_TAG)))
+
+    @property
+    def page_type(self) -> str:
+        """What kind of page it is."""
+        tags = () if self.model is None else self.model.tags
+        types = sorted(tag.removeprefix(TYPE_TAG) for tag in tags if tag.startswith(TYPE_TAG))
+        return next(filter(None, types), PAGE_TYPE)
+
+    @property
+    def timestamp(self) -> datetime | None:
+        """When the page was last refreshed, or the folder changed."""
+        if self.model is None:
+            return self.updated_at or self.created_at
+        return self.model.last_refreshed_at or self.model.created_at
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeMatch:
+    """A page that a search returned."""
+
+    node: KnowledgeNode
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeFile:
+    """A file of the knowledge base as Markdown."""
+
+    path: str
+    content: str

@@ -1,0 +1,351 @@
+"""A mental model: a standing question of the user, and the document that answers it from memory."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from difflib import unified_diff
+from enum import StrEnum
+from typing import TypeVar
+
+from perdure.domain.cron import Cron
+from perdure.domain.fact import FactType
+from perdure.domain.filter import TagsMatch, read_strings, read_tags, read_types
+from perdure.domain.item import check_tags, check_text
+from perdure.errors import InvalidInput
+
+PLACEHOLDER = "Generating content..."
+"""The content until the first refresh."""
+MIN_TOKENS, MAX_TOKENS, DEFAULT_TOKENS = 256, 8192, 2048
+MAX_HISTORY = 50
+MAX_COUNT = 1_000_000_000
+"""Seconds of an interval, or tokens: more than anybody means, and no date overflows."""
+_Name = TypeVar("_Name", bound=StrEnum)
+_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
+
+
+class RefreshMode(StrEnum):
+    """How a refresh writes the document."""
+
+    FULL = "full"
+    """Anew, from everything in scope."""
+    DELTA = "delta"
+    """Sentence by sentence: what no longer holds goes, what is new comes, the rest stays as it is."""
+
+
+class RefreshOutcome(StrEnum):
+    """What a refresh did with the document."""
+
+    WRITTEN = "content_written"
+    UNCHANGED = "content_unchanged"
+    NO_NEW_FACTS = "content_preserved_no_new_facts"
+    EMPTY = "refresh_failed_empty_candidate"
+    DELTA_FAILED = "refresh_failed_delta_not_applied"
+    STRUCTURED_FAILED = "refresh_failed_structured_output"
+
+    @property
+    def failed(self) -> bool:
+        """Whether content and watermark stay as they were."""
+        return self in (RefreshOutcome.EMPTY, RefreshOutcome.DELTA_FAILED, RefreshOutcome.STRUCTURED_FAILED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefreshTrigger:
+    """When a model is refreshed by itself, how, and from which facts."""
+
+    mode: RefreshMode = RefreshMode.FULL
+    refresh_after_consolidation: bool = False
+    refresh_cron: str | None = None
+    """Five fields, in UTC; beside `refresh_after_consolidation` it is refused."""
+    min_refresh_interval_seconds: int | None = None
+    """Between two refreshes that nobody asked for; None takes the bank's."""
+    fact_types: tuple[FactType, ...] | None = None
+    exclude_mental_models: bool = False
+    exclude_mental_model_ids: tuple[str, ...] | None = None
+    tags_match: TagsMatch | None = None
+    """None is `all_strict` for a model with tags and `any` for one without."""
+    tag_groups: tuple[Mapping[str, object], ...] | None = None
+    """Take the place of the model's own tags."""
+    include_chunks: bool | None = None
+    recall_max_tokens: int | None = None
+    recall_chunks_max_tokens: int | None = None
+    response_schema: Mapping[str, object] | None = None
+    keep_trace: bool = False
+
+    def __post_init__(self) -> None:
+        _set(self, "mode", _name(RefreshMode, self.mode, "trigger.mode"))
+        for name in ("refresh_after_consolidation", "exclude_mental_models", "keep_trace"):
+            if not isinstance(getattr(self, name), bool):
+                raise InvalidInput(f"trigger.{name}", "true or false", getattr(self, name))
+        if self.refresh_cron is not None:
+            cron = self.refresh_cron.strip() if isinstance(self.refresh_cron, str) else self.refresh_cron
+            _set(self, "refresh_cron", cron or None)
+        if self.refresh_cron is not None:
+            Cron.read(self.refresh_cron, "trigger.refresh_cron")
+            if self.refresh_after_consolidation:
+                raise InvalidInput(
+                    "trigger.refresh_cron", "a schedule or refresh_after_consolidation, not both"
+                )
+        for name in ("min_refresh_interval_seconds", "recall_max_tokens", "recall_chunks_max_tokens"):
+            _check_count(getattr(self, name), f"trigger.{name}")
+        if self.fact_types is not None:
+            types = read_types(self.fact_types)
+            if not types:
+                raise InvalidInput("trigger.fact_types", "at least one type, or none at all", self.fact_types)
+            _set(self, "fact_types", tuple(dict.fromkeys(map(FactType, self.fact_types))))
+        if self.tags_match is not None:
+            _set(self, "tags_match", _name(TagsMatch, self.tags_match, "trigger.tags_match"))
+        if self.tag_groups is not None:
+            read_tags(None, TagsMatch.ANY, self.tag_groups)
+            _set(self, "tag_groups", tuple(self.tag_groups))
+        if self.exclude_mental_model_ids is not None:
+            ids = read_strings(self.exclude_mental_model_ids, "trigger.exclude_mental_model_ids")
+            _set(self, "exclude_mental_model_ids", ids)
+        if self.response_schema is not None and not isinstance(self.response_schema, Mapping):
+            raise InvalidInput("trigger.response_schema", "a JSON Schema of an object", self.response_schema)
+        for name in ("tag_groups", "exclude_mental_model_ids", "response_schema"):
+            _check_storable(getattr(self, name), f"trigger.{name}")
+
+    @staticmethod
+    def read(value: RefreshTrigger | Mapping[str, object] | None) -> RefreshTrigger:
+        """A trigger from an object of its fields; what is left out, or None where None says nothing, is the default."""
+        if value is None:
+            return RefreshTrigger()
+        if isinstance(value, RefreshTrigger):
+            return value
+        names = {one.name for one in fields(RefreshTrigger)}
+        unknown = next((name for name in value if name not in names), None)
+        if unknown is not None:
+            raise InvalidInput(f"trigger.{unknown[:80]}", "one of " + ", ".join(sorted(names)))
+        return RefreshTrigger(**{name: part for name, part in value.items() if part is not None})  # type: ignore[arg-type]
+
+    def merged(self, changes: Mapping[str, object]) -> RefreshTrigger:
+        """With other values of some fields; setting one of the two kinds of automatic refresh clears the other."""
+        merged = {one.name: getattr(self, one.name) for one in fields(self)} | dict(changes)
+        cron = changes.get("refresh_cron")
+        if isinstance(cron, str) and cron.strip() and "refresh_after_consolidation" not in changes:
+            merged["refresh_after_consolidation"] = False
+        if changes.get("refresh_after_consolidation") and "refresh_cron" not in changes:
+            merged["refresh_cron"] = None
+        return RefreshTrigger.read(merged)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSentence:
+    """A sentence of a document and the facts it rests on; the first is what it states."""
+
+    text: str
+    fact_ids: tuple[str, ...]
+    ended: bool = False
+    """Whether it tells of something as over; the second fact is then what ended it, if one did."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSection:
+    """Sentences about one thing; without a heading where the document has only one section."""
+
+    heading: str
+    sentences: tuple[ModelSentence, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenFacts:
+    """How far through its scope a document is written: the watermark, which never passes what was seen."""
+
+    newest: tuple[str, ...] = ()
+    """Ids of the facts in scope that were recorded last, newest first."""
+    total: int = 0
+    """How many facts the scope had, closed ones included."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MentalModel:
+    """A standing question with the document that answers it; every sentence rests on facts."""
+
+    id: str
+    bank: str
+    name: str
+    source_query: str
+    tags: frozenset[str] = frozenset()
+    max_tokens: int = DEFAULT_TOKENS
+    trigger: RefreshTrigger = field(default_factory=RefreshTrigger)
+    sections: tuple[ModelSection, ...] = ()
+    generated: bool = False
+    """Whether it was ever written or cleared; before, its content is the placeholder."""
+    seen: SeenFacts = field(default_factory=SeenFacts)
+    retracted: bool = False
+    """Whether sentences went with forgotten facts since the last refresh."""
+    last_query: str | None = None
+    """The question as the last refresh asked it; None when the next one has to be full."""
+    last_refreshed_at: datetime | None = None
+    last_full_refreshed_at: datetime | None = None
+    last_refresh_failed_at: datetime | None = None
+    last_memory_seen_at: datetime | None = None
+    cron_ticked_at: datetime | None = None
+    """The last moment of the schedule that was attended to, with a refresh or without."""
+    refresh_skipped: str | None = None
+    """Why the last refresh wrote nothing although it should have."""
+    structured_output: Mapping[str, object] | None = None
+    structured_fact_ids: tuple[str, ...] = ()
+    trace: Mapping[str, object] | None = None
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.id, str) or not _ID.fullmatch(self.id):
+            raise InvalidInput("id", "lower case letters, digits and hyphens, at most 128", self.id)
+        for name in ("name", "source_query"):
+            check_text(name, getattr(self, name))
+            if not getattr(self, name).strip():
+                raise InvalidInput(name, "non-empty text", getattr(self, name))
+        check_tags(self.tags)
+        _set(self, "tags", frozenset(self.tags))
+        size = self.max_tokens
+        if isinstance(size, bool) or not isinstance(size, int) or not MIN_TOKENS <= size <= MAX_TOKENS:
+            raise InvalidInput("max_tokens", f"an integer from {MIN_TOKENS} to {MAX_TOKENS}", size)
+
+    @property
+    def content(self) -> str:
+        """The document as Markdown."""
+        return render_sections(self.sections) if self.generated else PLACEHOLDER
+
+    @property
+    def cited_fact_ids(self) -> tuple[str, ...]:
+        """The facts that the document rests on, in its order."""
+        return cited_ids(self.sections)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MentalModelVersion:
+    """What a document said until it was written anew."""
+
+    content: str
+    fact_ids: tuple[str, ...]
+    changed_at: datetime
+    trace: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MentalModelMatch:
+    """A model that a search returned; the score is the sum of reciprocal ranks, as a share of the highest possible."""
+
+    model: MentalModel
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeltaOperations:
+    """What a delta refresh does to the sentences of a document."""
+
+    applied: tuple[Mapping[str, object], ...] = ()
+    skipped: tuple[Mapping[str, object], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retraction:
+    """Facts that a document cites and that no longer hold; their sentences are taken out."""
+
+    fact_ids: tuple[str, ...]
+    fact_texts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefreshPreview:
+    """All that a refresh would do, or did."""
+
+    model: MentalModel
+    """As it stood before."""
+    requested_mode: RefreshMode
+    effective_mode: RefreshMode
+    mode_fallback_reason: str | None = None
+    outcome: RefreshOutcome
+    candidate: tuple[ModelSection, ...] = ()
+    """What the facts that were read would make by themselves."""
+    sections: tuple[ModelSection, ...] = ()
+    """What the document would be."""
+    seen: SeenFacts = field(default_factory=SeenFacts)
+    newest_seen_at: datetime | None = None
+    snapshot_at: datetime
+    read_after: datetime | None = None
+    """Of a delta: only what was recorded after the watermark that stood here was read."""
+    retrieved: Mapping[str, int] = field(default_factory=dict)
+    used: Mapping[str, int] = field(default_factory=dict)
+    operations: DeltaOperations | None = None
+    retraction: Retraction | None = None
+    structured_output: Mapping[str, object] | None = None
+    structured_fact_ids: tuple[str, ...] = ()
+    duration_ms: int = 0
+    recall_ms: int = 0
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def would_persist(self) -> bool:
+        """Whether the content changes."""
+        return self.outcome is RefreshOutcome.WRITTEN
+
+    @property
+    def current_content(self) -> str:
+        """The document as it stands."""
+        return self.model.content
+
+    @property
+    def candidate_content(self) -> str:
+        """The document from the facts that were read alone."""
+        return render_sections(self.candidate)
+
+    @property
+    def preview_content(self) -> str:
+        """The document as the refresh leaves it."""
+        return render_sections(self.sections) if self.would_persist else self.model.content
+
+    @property
+    def diff(self) -> str:
+        """Unified diff from the document as it stands to the document as the refresh leaves it."""
+        before, after = self.current_content.splitlines(), self.preview_content.splitlines()
+        return "\n".join(unified_diff(before, after, "current", "preview", lineterm=""))
+
+
+def render_sections(sections: Sequence[ModelSection]) -> str:
+    """Markdown: a heading per section, a list item per sentence."""
+    parts = []
+    for section in sections:
+        lines = [f"- {sentence.text}" for sentence in section.sentences]
+        parts.append("\n".join([f"## {section.heading}", "", *lines] if section.heading else lines))
+    return "\n\n".join(parts)
+
+
+def cited_ids(sections: Sequence[ModelSection]) -> tuple[str, ...]:
+    """The facts that sentences rest on, each once, in their order."""
+    return tuple(
+        dict.fromkeys(
+            fact_id for section in sections for sentence in section.sentences for fact_id in sentence.fact_ids
+        )
+    )
+
+
+def _check_storable(value: object, name: str) -> None:
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(name, "JSON without lone surrogates, NaN and infinities") from error
+
+
+def _check_count(value: object, name: str) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_COUNT:
+        raise InvalidInput(name, f"a number from 0 to {MAX_COUNT}", value)
+
+
+def _name(names: type[_Name], value: object, field_name: str) -> _Name:
+    try:
+        return names(str(value))
+    except ValueError as error:
+        raise InvalidInput(field_name, "one of " + ", ".join(names), value) from error
+
+
+def _set(target: object, name: str, value: object) -> None:
+    object.__setattr__(target, name, value)

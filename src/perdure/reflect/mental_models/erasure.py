@@ -1,0 +1,88 @@
+"""What goes from mental models when facts are forgotten."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+from perdure.domain.fact import Fact
+from perdure.domain.record import Record
+from perdure.forget.scrub import Wordings, scrub, wordings_of
+from perdure.ports.store import Transaction
+from perdure.reflect.mental_models.compose import without_facts
+from perdure.reflect.mental_models.record import (
+    HISTORY,
+    MENTAL_MODEL,
+    VECTOR,
+    plain_sections,
+    put_entries,
+    put_model,
+    read_model,
+    read_sections,
+)
+
+
+def scrub_mental_models(tx: Transaction, erased: Mapping[str, Fact]) -> bool:
+    """Take the sentences that rest on erased facts out of models and their history, in the transaction that erases.
+
+    A touched model is stale until it is refreshed; its vector, trace and structured output go. Erased wordings that
+    its owner wrote into its name or question are taken out as well. Returns whether there was anything.
+    """
+    gone = frozenset(erased)
+    texts = (
+        text for fact in erased.values() for text in (fact.text, fact.source_text, fact.original_text or "")
+    )
+    wordings = wordings_of(texts)
+    touched = [record.id for record in tx.records(MENTAL_MODEL) if _scrub_model(tx, record, gone, wordings)]
+    remembered = [record.id for record in tx.records(HISTORY) if _scrub_history(tx, record, gone)]
+    tx.delete_records(VECTOR, touched)
+    return bool(touched or remembered)
+
+
+def _scrub_model(tx: Transaction, record: Record, gone: frozenset[str], wordings: Wordings) -> bool:
+    model = read_model(record)
+    sections = without_facts(model.sections, gone)
+    cited = sections != model.sections
+    structured = bool(gone.intersection(model.structured_fact_ids))
+    traced = _names(model.trace, gone)
+    scrubbed = replace(
+        model,
+        name=scrub(model.name, wordings),
+        source_query=scrub(model.source_query, wordings),
+        last_query=None if model.last_query is None else scrub(model.last_query, wordings),
+        sections=sections,
+        retracted=model.retracted or cited,
+        seen=replace(model.seen, newest=tuple(one for one in model.seen.newest if one not in gone)),
+        structured_output=None if structured else model.structured_output,
+        structured_fact_ids=() if structured else model.structured_fact_ids,
+        trace=None if cited or traced else model.trace,
+    )
+    if scrubbed == model:
+        return False
+    put_model(tx, scrubbed)
+    return True
+
+
+def _scrub_history(tx: Transaction, record: Record, gone: frozenset[str]) -> bool:
+    body: Mapping[str, Any] = record.body
+    entries = [_scrub_entry(entry, gone) for entry in body["entries"]]
+    if entries == body["entries"]:
+        return False
+    put_entries(tx, record.bank, record.id, entries)
+    return True
+
+
+def _scrub_entry(entry: Mapping[str, Any], gone: frozenset[str]) -> Mapping[str, Any]:
+    sections = read_sections(entry["sections"])
+    kept = without_facts(sections, gone)
+    if kept == sections and not _names(entry["trace"], gone):
+        return entry
+    return {**entry, "sections": plain_sections(kept), "trace": None}
+
+
+def _names(trace: Mapping[str, object] | None, gone: Collection[str]) -> bool:
+    """Whether a trace tells of one of the facts."""
+    written = "" if trace is None else json.dumps(trace)
+    return any(fact_id in written for fact_id in gone)

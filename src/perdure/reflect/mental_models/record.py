@@ -1,0 +1,238 @@
+"""How mental models are stored: one record each, one more for its history and one for its vector.
+
+kind                   id        body
+mental_model           <model>   settings, the sections with the facts of each sentence, the watermark
+mental_model_history   <model>   what it said before, newest first, at most 50 entries
+mental_model_vector    <model>   the vector of the document, with the name of its model and a digest of the text
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from perdure.domain.mental_model import (
+    MAX_HISTORY,
+    PLACEHOLDER,
+    MentalModel,
+    MentalModelVersion,
+    ModelSection,
+    ModelSentence,
+    RefreshTrigger,
+    SeenFacts,
+    cited_ids,
+    render_sections,
+)
+from perdure.domain.record import Record
+from perdure.errors import NotFound
+from perdure.ports.embedder import Embedder, Vector
+from perdure.ports.store import Rows, Transaction
+from perdure.retain.identity import digest
+
+MENTAL_MODEL = "mental_model"
+HISTORY = "mental_model_history"
+VECTOR = "mental_model_vector"
+
+_MOMENTS = (
+    "last_refreshed_at", "last_full_refreshed_at", "last_refresh_failed_at", "last_memory_seen_at", "cron_ticked_at",
+)  # fmt: skip
+_PLAIN = (
+    "name", "source_query", "max_tokens", "generated", "retracted", "last_query", "refresh_skipped",
+    "structured_output", "trace",
+)  # fmt: skip
+
+
+def read_model(record: Record) -> MentalModel:
+    """A model from its record."""
+    body: Mapping[str, Any] = record.body
+    moments: dict[str, Any] = {name: _moment(body[name]) for name in _MOMENTS}
+    return MentalModel(
+        id=record.id,
+        bank=record.bank,
+        created_at=record.created_at,
+        updated_at=record.updated_at,
+        tags=frozenset(body["tags"]),
+        trigger=RefreshTrigger.read(body["trigger"]),
+        sections=read_sections(body["sections"]),
+        seen=SeenFacts(newest=tuple(body["seen"]["newest"]), total=body["seen"]["total"]),
+        structured_fact_ids=tuple(body["structured_fact_ids"]),
+        **{name: body[name] for name in _PLAIN},
+        **moments,
+    )
+
+
+def put_model(tx: Transaction, model: MentalModel) -> None:
+    """Insert or replace a model."""
+    body = {
+        **{name: getattr(model, name) for name in _PLAIN},
+        **{name: _iso(getattr(model, name)) for name in _MOMENTS},
+        "tags": sorted(model.tags),
+        "trigger": plain_trigger(model.trigger),
+        "sections": plain_sections(model.sections),
+        "seen": {"newest": list(model.seen.newest), "total": model.seen.total},
+        "structured_fact_ids": list(model.structured_fact_ids),
+    }
+    tx.put_records(
+        [
+            Record(
+                kind=MENTAL_MODEL,
+                id=model.id,
+                bank=model.bank,
+                body=body,
+                created_at=model.created_at,
+                updated_at=model.updated_at,
+            )
+        ]
+    )
+
+
+def delete_models(tx: Transaction, ids: Sequence[str]) -> None:
+    """Delete models with their history and vectors."""
+    for kind in (MENTAL_MODEL, HISTORY, VECTOR):
+        tx.delete_records(kind, ids)
+
+
+def every_model(rows: Rows) -> list[MentalModel]:
+    """All models of a bank: newest refresh first, ties by id."""
+    models = sorted(map(read_model, rows.records(MENTAL_MODEL)), key=lambda model: model.id)
+    return sorted(models, key=_refreshed, reverse=True)
+
+
+def _refreshed(model: MentalModel) -> float:
+    moment = model.last_refreshed_at or model.created_at
+    return 0.0 if moment is None else moment.timestamp()
+
+
+def find_model(rows: Rows, model_id: str) -> MentalModel:
+    """The model of an id."""
+    for record in rows.records(MENTAL_MODEL, [model_id]):
+        return read_model(record)
+    raise NotFound("mental model", model_id)
+
+
+# History
+
+
+def read_history(rows: Rows, model_id: str) -> list[MentalModelVersion]:
+    """What a model said before, newest first."""
+    return [version for record in rows.records(HISTORY, [model_id]) for version in read_versions(record)]
+
+
+def read_versions(record: Record) -> list[MentalModelVersion]:
+    """The entries of a history, newest first."""
+    body: Mapping[str, Any] = record.body
+    return [_version(entry) for entry in body["entries"]]
+
+
+def add_version(tx: Transaction, model: MentalModel, changed_at: datetime) -> None:
+    """Keep what the model says before it is written anew."""
+    entry = {
+        "changed_at": changed_at.isoformat(),
+        "generated": model.generated,
+        "sections": plain_sections(model.sections),
+        "trace": model.trace,
+    }
+    put_entries(tx, model.bank, model.id, [entry, *_entries(tx, model.id)][:MAX_HISTORY])
+
+
+def put_entries(tx: Transaction, bank: str, model_id: str, entries: Sequence[Mapping[str, object]]) -> None:
+    """Replace a model's history."""
+    tx.put_records([Record(kind=HISTORY, id=model_id, bank=bank, body={"entries": list(entries)})])
+
+
+def _entries(rows: Rows, model_id: str) -> list[Mapping[str, Any]]:
+    records = rows.records(HISTORY, [model_id])
+    body: Mapping[str, Any] = records[0].body if records else {"entries": []}
+    return list(body["entries"])
+
+
+def _version(entry: Mapping[str, Any]) -> MentalModelVersion:
+    sections = read_sections(entry["sections"])
+    return MentalModelVersion(
+        content=render_sections(sections) if entry["generated"] else PLACEHOLDER,
+        fact_ids=cited_ids(sections),
+        changed_at=datetime.fromisoformat(entry["changed_at"]),
+        trace=entry["trace"],
+    )
+
+
+# Vectors
+
+
+def searched_text(model: MentalModel) -> str:
+    """What a search looks at of a model: its name, its question and, once there is one, its document."""
+    content = render_sections(model.sections)
+    return "\n".join(part for part in (model.name, model.source_query, content) if part)
+
+
+def put_vector(tx: Transaction, model: MentalModel, embedder: Embedder, vector: Vector) -> None:
+    """Keep the vector of a model's text."""
+    packed = base64.b64encode(np.asarray(vector, dtype="<f4").tobytes()).decode("ascii")
+    body = {"model": embedder.model.name, "digest": digest(searched_text(model)), "vector": packed}
+    tx.put_records([Record(kind=VECTOR, id=model.id, bank=model.bank, body=body)])
+
+
+def read_vectors(rows: Rows, models: Sequence[MentalModel], embedder: Embedder) -> dict[str, Vector]:
+    """Model id -> its vector, where it was made by this embedder of the text as it is."""
+    digests = {model.id: digest(searched_text(model)) for model in models}
+    vectors: dict[str, Vector] = {}
+    for record in rows.records(VECTOR, [model.id for model in models]):
+        body: Mapping[str, Any] = record.body
+        if body["model"] == embedder.model.name and body["digest"] == digests[record.id]:
+            vectors[record.id] = np.frombuffer(base64.b64decode(body["vector"]), dtype="<f4").astype(
+                np.float32
+            )
+    return vectors
+
+
+# Parts
+
+
+def plain_trigger(trigger: RefreshTrigger) -> dict[str, object]:
+    """A trigger as JSON, every field."""
+    plain: dict[str, object] = {}
+    for one in fields(trigger):
+        value = getattr(trigger, one.name)
+        plain[one.name] = list(value) if isinstance(value, tuple) else value
+    return plain
+
+
+def plain_sections(sections: Sequence[ModelSection]) -> list[dict[str, object]]:
+    """Sections as JSON."""
+    return [
+        {
+            "heading": section.heading,
+            "sentences": [
+                {"text": sentence.text, "fact_ids": list(sentence.fact_ids), "ended": sentence.ended}
+                for sentence in section.sentences
+            ],
+        }
+        for section in sections
+    ]
+
+
+def read_sections(sections: Sequence[Mapping[str, Any]]) -> tuple[ModelSection, ...]:
+    """Sections from JSON."""
+    return tuple(
+        ModelSection(
+            section["heading"],
+            tuple(
+                ModelSentence(sentence["text"], tuple(sentence["fact_ids"]), sentence["ended"])
+                for sentence in section["sentences"]
+            ),
+        )
+        for section in sections
+    )
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)

@@ -1,0 +1,35 @@
+"""Who calls: the key and the bank that an endpoint lets them have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from perdure.domain.bank import check_bank_id
+from perdure.errors import InvalidInput, Unauthorised
+from perdure.surfaces import access
+from perdure.surfaces.keys import Scope
+from perdure.surfaces.mcp.tools import DEFAULT_BANK
+
+
+@dataclass(frozen=True, slots=True)
+class Caller(access.Caller):
+    """A caller of a tool; over stdio there is no key."""
+
+    bank: str | None = None
+    """The bank that the endpoint stands for; None lets the tool's argument choose."""
+
+    def choose(self, asked: str | None, scope: Scope) -> str:
+        """The bank to work on; raises unless the caller may use it so."""
+        if self.bank is not None and asked not in (None, self.bank):
+            raise InvalidInput("bank", f"{self.bank!r}, the bank of this endpoint", asked)
+        chosen = asked if self.bank is None else self.bank
+        bank = check_bank_id(self._only_bank() if chosen is None else chosen)
+        if not self.may(scope, bank):
+            raise Unauthorised(f"the key has no {scope.value} access to this bank")
+        return bank
+
+    def _only_bank(self) -> str:
+        """A key for a single bank need not name it."""
+        if self.key is not None and len(self.key.banks) == 1 and not self.key.opens(DEFAULT_BANK):
+            return self.key.banks[0]
+        return DEFAULT_BANK
