@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from perdure.domain.filter import Filter, TagAnd, TagExpression, TagLeaf, TagNot, TagOr, TagsMatch
     from perdure.domain.item import Item, PassedOver, RetainResult, Superseded, UpdateMode
     from perdure.domain.operation import Operation, OperationStatus
+    from perdure.domain.opinion import ConfidenceRates, EvidenceLabel, Opinion, OpinionEvidence, Polarity
     from perdure.domain.recall import (
         Budget,
         Candidate,
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from perdure.recall.options import Hints, Include, MinScores, Situation
     from perdure.recall.recipe import Blend, ChannelSpec, Recipe, View, ViewSpec
     from perdure.recipes import RECIPES, find_recipe
+    from perdure.reflect.opinions.forming import OpinionReport
     from perdure.reflect.pipeline import Reflection
     from perdure.retain.request import Content
     from perdure.settings import Settings
@@ -79,6 +81,7 @@ _EXPORTS = {
     "perdure.domain.filter": "Filter TagAnd TagExpression TagLeaf TagNot TagOr TagsMatch",
     "perdure.domain.item": "Item PassedOver RetainResult Superseded UpdateMode",
     "perdure.domain.operation": "Operation OperationStatus",
+    "perdure.domain.opinion": "ConfidenceRates EvidenceLabel Opinion OpinionEvidence Polarity",
     "perdure.domain.recall": "Budget Candidate ChannelRank Degraded Evidence Hit Query RecallResult Recollection StageTime Stance",
     "perdure.domain.record": "Record",
     "perdure.domain.time": "AsOf Window",
@@ -97,6 +100,7 @@ _EXPORTS = {
     "perdure.recall.options": "Hints Include MinScores Situation",
     "perdure.recall.recipe": "Blend ChannelSpec Recipe View ViewSpec",
     "perdure.recipes": "RECIPES find_recipe",
+    "perdure.reflect.opinions.forming": "OpinionReport",
     "perdure.reflect.pipeline": "Reflection",
     "perdure.retain.request": "Content",
     "perdure.settings": "Settings",
@@ -105,12 +109,13 @@ _HOME_OF = {name: module for module, names in _EXPORTS.items() for name in names
 
 __all__ = [
     "RECIPES", "AsOf", "AsyncPerdure", "Bank", "BankStats", "Blend", "Budget", "Busy", "Candidate", "Cause",
-    "ChannelRank", "ChannelSpec", "Chunk", "Clock", "Conflict", "Content", "DeadlineExceeded", "Degraded",
-    "Disposition", "Document", "Embedder", "EmbeddingModel", "Entity", "Evidence", "ExtractedFact",
+    "ChannelRank", "ChannelSpec", "Chunk", "Clock", "ConfidenceRates", "Conflict", "Content", "DeadlineExceeded", "Degraded",
+    "Disposition", "Document", "Embedder", "EmbeddingModel", "Entity", "Evidence", "EvidenceLabel", "ExtractedFact",
     "Extractor", "Fact", "FactFields", "FactPage", "FactType", "Filter", "Forgotten", "Hints", "Hit",
     "Include", "InvalidInput", "Item", "ItemFields", "LateInteraction", "Link", "LinkKind", "Matrix",
     "Mention", "MinScores", "ModelError", "ModelMismatch", "ModelMissing", "ModelTampered", "NotFound",
-    "Notes", "Operation", "OperationStatus", "Order", "PassedOver", "Perdure", "PerdureError", "ProviderError", "Query",
+    "Notes", "Operation", "OperationStatus", "Opinion", "OpinionEvidence", "OpinionReport", "Order",
+    "PassedOver", "Perdure", "PerdureError", "Polarity", "ProviderError", "Query",
     "RecallOptions", "RecallResult", "Recipe", "Recollection", "Record", "Reflection", "Reranker",
     "RetainResult", "Sentence", "SettingOptions", "Settings", "Situation", "StageTime", "Stance", "Store",
     "StoreCorrupt", "StoreError", "StoreFull", "StoreLocked", "StoreReadOnly", "StoreTooNew", "Superseded",

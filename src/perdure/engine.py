@@ -14,9 +14,10 @@ from typing import Self, Unpack
 from perdure.compose import Components, OwnComponents, compose, present
 from perdure.domain.bank import Bank, Disposition, check_bank_id
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
-from perdure.domain.filter import Filter
+from perdure.domain.filter import Filter, read_as_of
 from perdure.domain.item import RetainResult, UpdateMode
 from perdure.domain.operation import Operation
+from perdure.domain.opinion import Opinion, read_rates
 from perdure.domain.recall import Budget, RecallResult
 from perdure.domain.record import Record
 from perdure.domain.time import AsOf, Window
@@ -52,6 +53,9 @@ from perdure.recall.question import entities_named
 from perdure.recall.recipe import Recipe, trim_recipe
 from perdure.recall.request import RecallRequest, read_budget, read_where
 from perdure.recipes import find_recipe
+from perdure.reflect.erasure import scrub_thoughts
+from perdure.reflect.opinions.forming import OpinionReport, assess_facts
+from perdure.reflect.opinions.listing import list_opinions, one_opinion
 from perdure.reflect.pipeline import Reflection, reflect
 from perdure.retain.pipeline import retain
 from perdure.retain.request import Content, read_request
@@ -263,6 +267,8 @@ class Perdure:
         settings: Mapping[str, object] | None = None,
     ) -> Bank:
         """Create a bank, or change the given fields of an existing one."""
+        if settings is not None:
+            read_rates(settings)
         with self._store.transaction(check_bank_id(bank)) as tx:
             current = tx.bank() or Bank(id=bank, name=bank)
             changed = replace(
@@ -433,7 +439,7 @@ class Perdure:
         are cleared in the background; the next open, or another call, resumes that.
         """
         target = Target(fact_id=fact_id, document_id=document_id, entity_id=entity_id, everything=everything)
-        forgotten = forget(self._store, check_bank_id(bank), target, also=scrub)
+        forgotten = forget(self._store, check_bank_id(bank), target, also=scrub, thoughts=scrub_thoughts)
         self._embed_again(bank, forgotten.unembedded)
         if forgotten.traces is Traces.PENDING:
             self._clear_traces_later()
@@ -505,6 +511,32 @@ class Perdure:
             return
         with self._store.transaction(check_bank_id(bank)) as tx:
             tx.delete_records(kind, [record_id])
+
+    # Opinions
+
+    def opinions(
+        self,
+        bank: str,
+        subject: str | None = None,
+        min_confidence: float = 0.0,
+        as_of: AsOf | datetime | None = None,
+    ) -> list[Opinion]:
+        """What the bank believes, surest first; of one subject (a name, or an entity's id), or as of a moment."""
+        where = Filter(as_of=read_as_of(as_of)).at(self.clock())
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return list_opinions(reading, where, subject=subject, min_confidence=min_confidence)
+
+    def opinion(self, bank: str, opinion_id: str, as_of: AsOf | datetime | None = None) -> Opinion:
+        """One opinion with its evidence and the curve of its confidence; NotFound when it is not held."""
+        where = Filter(as_of=read_as_of(as_of)).at(self.clock())
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return one_opinion(reading, where, opinion_id)
+
+    def form_opinions(self, bank: str) -> OpinionReport:
+        """Assess every fact of the bank: form opinions, and add evidence to those there are. Doing it again adds nothing."""
+        everything = Filter(include_closed=True, include_expired=True)
+        facts = list(self.iter_facts(bank, where=everything))
+        return assess_facts(self._components.reflect, check_bank_id(bank), facts, self.clock())
 
     def _recipe(self, recipe: str | Recipe | None) -> Recipe:
         return find_recipe(recipe or self.settings.recipe, self._components.recipes)

@@ -25,7 +25,7 @@ RATE_SETTINGS = {"alpha": "opinion_alpha", "delta": "opinion_delta", "gamma": "o
 _LOWERED = frozenset({"The", "A", "An", "It", "This", "That", "These", "Those", "There"})
 
 
-class Label(StrEnum):
+class EvidenceLabel(StrEnum):
     """What a fact says of a belief."""
 
     SUPPORTING = "supporting"
@@ -71,7 +71,7 @@ class OpinionEvidence:
 
     opinion_id: str
     fact_id: str
-    label: Label
+    label: EvidenceLabel
     strength: float
     """The confidence that the fact's own words give the belief; of the row that begins a belief it is c0."""
     at: datetime
@@ -92,14 +92,14 @@ def contradicted(c: float, gamma: float) -> float:
     return c * gamma
 
 
-def moved(c: float, label: Label, rates: ConfidenceRates) -> float:
+def moved(c: float, label: EvidenceLabel, rates: ConfidenceRates) -> float:
     """The confidence after one row of evidence."""
     match label:
-        case Label.SUPPORTING:
+        case EvidenceLabel.SUPPORTING:
             return supported(c, rates.alpha)
-        case Label.WEAK:
+        case EvidenceLabel.WEAK:
             return weakened(c, rates.delta)
-        case Label.CONTRADICTING:
+        case EvidenceLabel.CONTRADICTING:
             return contradicted(c, rates.gamma)
 
 
@@ -108,7 +108,7 @@ def beginning(evidence: Sequence[OpinionEvidence]) -> OpinionEvidence | None:
 
     None when the evidence makes no belief. More evidence never unmakes one.
     """
-    supports = [row for row in evidence if row.label is Label.SUPPORTING]
+    supports = [row for row in evidence if row.label is EvidenceLabel.SUPPORTING]
     alone = next((row for row in supports if row.strength >= STANDS_ALONE), None)
     if alone is not None:
         return alone

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from perdure.domain.fact import Fact
+from perdure.domain.fact import Fact, FactType
 
 OPENING = "<recalled_memory>"
 CLOSING = "</recalled_memory>"
@@ -22,8 +22,8 @@ def fenced(lines: Iterable[str]) -> str:
 
 
 def cited_line(citation: int, fact: Fact, warnings: Iterable[str] = ()) -> str:
-    """`[n] fact [date] (relation; validity; source) ⚠ warning`."""
-    details = "; ".join(filter(None, (_relation(fact), _validity(fact), _source(fact))))
+    """`[n] fact [date] (confidence; relation; validity; source) ⚠ warning`."""
+    details = "; ".join(filter(None, (_belief(fact), _relation(fact), _validity(fact), _source(fact))))
     behind = f" ({details})" if details else ""
     text = with_date(unfenced(fact.text), fact)
     return f"[{citation}] {text}{behind}" + "".join(f" ⚠ {unfenced(w)}" for w in warnings)
@@ -78,6 +78,12 @@ def one_line(text: str) -> str:
 def iso_day(moment: datetime | None) -> str:
     """2024-03-02, or nothing."""
     return f"{moment:%Y-%m-%d}" if moment is not None else ""
+
+
+def _belief(fact: Fact) -> str:
+    if fact.type is not FactType.OPINION or fact.confidence is None:
+        return ""
+    return f"opinion, confidence {fact.confidence:.2f}"
 
 
 def _relation(fact: Fact) -> str:

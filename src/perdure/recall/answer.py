@@ -11,6 +11,7 @@ from perdure.domain.recall import Candidate, Evidence, Query, RecallResult, Reco
 from perdure.domain.rendering import ending, shortened
 from perdure.recall.budget import BudgetCut, fit_chunks
 from perdure.recall.components import RecallRun
+from perdure.recall.doubtful import judge_doubts
 from perdure.text.relation_table import is_single_valued
 
 STRONG_AT = 0.9933
@@ -27,6 +28,7 @@ def answer(run: RecallRun, query: Query, cut: BudgetCut) -> RecallResult:
     over = {fact.id for fact in facts if is_over(fact, run.where)}
     successors = _successors(run, [fact for fact in facts if fact.id in over])
     warnings = conflicts([fact for fact in facts if fact.id not in over])
+    judge_doubts(run, [candidate for candidate, _ in cut.taken])
     recollections = tuple(
         Recollection(
             fact=fact,
@@ -36,7 +38,8 @@ def answer(run: RecallRun, query: Query, cut: BudgetCut) -> RecallResult:
             evidence=level,
             candidate=candidate if explain else None,
             replaced_by=successors.get(fact.id),
-            notes=_notes(fact, over, successors, warnings),
+            notes=_notes(fact, over, successors, warnings, candidate.doubt or None),
+            doubt=candidate.doubt or None,
         )
         for citation, (fact, (candidate, tokens), level) in enumerate(
             zip(facts, cut.taken, levels, strict=True), start=1
@@ -75,11 +78,16 @@ def _successors(run: RecallRun, facts: Sequence[Fact]) -> dict[str, Fact]:
 
 
 def _notes(
-    fact: Fact, over: Collection[str], successors: Mapping[str, Fact], warnings: Mapping[str, str]
+    fact: Fact,
+    over: Collection[str],
+    successors: Mapping[str, Fact],
+    warnings: Mapping[str, str],
+    doubt: str | None,
 ) -> tuple[str, ...]:
     if fact.id in over:
         return (ending(fact, successors.get(fact.id)),)
-    return (warnings[fact.id],) if fact.id in warnings else ()
+    doubts = (f"doubtful: {doubt}",) if doubt is not None else ()
+    return (*doubts, warnings[fact.id]) if fact.id in warnings else doubts
 
 
 def _chunks(run: RecallRun, facts: Sequence[Fact]) -> tuple[Chunk, ...]:

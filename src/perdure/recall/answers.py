@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log
 
 from perdure.domain.fact import Fact
-from perdure.domain.ranking import sigmoid
 from perdure.domain.recall import Candidate
+from perdure.recall.score import multiply_odds
 from perdure.text.asked_slot import AskedSlot
 from perdure.text.assertion import speaks_of_change, speaks_of_end
 from perdure.text.kin import PERSONS
@@ -22,7 +21,6 @@ from perdure.text.slot_table import slots
 from perdure.text.supposition import is_asked, is_supposed
 from perdure.text.terms import plain_words
 
-ALMOST_CERTAIN = 1.0 - 1e-12
 LEAST_LOGIT = -3.0
 """Of the cross-encoder, for a statement that only its words make an answer."""
 FIRST_PLACES = 8
@@ -69,23 +67,17 @@ def prefer_answers(
         if slot.states(fact.subject, fact.relation):
             candidate.answers = True
         elif is_asked(fact.text) or is_supposed(fact.text):
-            _multiply_odds(candidate, "asserted", preference.supposed)
+            multiply_odds(candidate, "asserted", preference.supposed)
         elif (
             fact.relation in slot.relations
             and _is_name(fact.subject)
             and (is_stated or _is_name(slot.subject))
         ):
-            _multiply_odds(candidate, "slot", preference.of_another)
+            multiply_odds(candidate, "slot", preference.of_another)
         elif tells(fact, slot) or tells_of_change(fact, slot, values):
             candidate.answers = True
-            _multiply_odds(candidate, "slot", preference.named if slot.is_open else preference.told)
+            multiply_odds(candidate, "slot", preference.named if slot.is_open else preference.told)
     return sorted(pool, key=lambda candidate: (-candidate.score, candidate.fact_id))
-
-
-def _multiply_odds(candidate: Candidate, name: str, factor: float) -> None:
-    score = min(max(candidate.score, 1.0 - ALMOST_CERTAIN), ALMOST_CERTAIN)
-    candidate.boosts[name] = factor
-    candidate.score = sigmoid(log(score) - log(1.0 - score) + log(factor))
 
 
 def _is_name(subject: str | None) -> bool:

@@ -19,7 +19,7 @@ from perdure.domain.fact import Entity, Fact
 from perdure.domain.filter import Filter, is_current
 from perdure.domain.opinion import (
     ConfidenceRates,
-    Label,
+    EvidenceLabel,
     Opinion,
     OpinionEvidence,
     Polarity,
@@ -126,7 +126,7 @@ def read_evidence(record: Record) -> list[OpinionEvidence]:
         OpinionEvidence(
             opinion_id=record.id,
             fact_id=str(row["fact"]),
-            label=Label(row["label"]),
+            label=EvidenceLabel(row["label"]),
             strength=float(row["strength"]),
             at=datetime.fromisoformat(row["at"]),
         )

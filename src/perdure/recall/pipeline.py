@@ -11,6 +11,7 @@ from perdure.recall.answers import prefer_answers
 from perdure.recall.budget import fit
 from perdure.recall.components import RecallComponents, RecallRun
 from perdure.recall.diversify import diversify
+from perdure.recall.doubtful import lower_doubtful
 from perdure.recall.question import parse_question
 from perdure.recall.request import RecallRequest
 from perdure.recall.rerank import rerank
@@ -47,6 +48,7 @@ def recall(components: RecallComponents, request: RecallRequest) -> RecallResult
             )
             pool = above_floors(recipe.scoring(pool, context), request.min_scores)
             run.read_facts(pool[:SLOT_DEPTH])
+            pool = lower_doubtful(run, pool, recipe.doubt, SLOT_DEPTH)
             pool = prefer_answers(pool, question.slot, recipe.answers, SLOT_DEPTH)
             pool = order_slots(pool, question.query, question.slot)
         with trace.stage("diversify"):

@@ -36,6 +36,7 @@ DEFAULT = Recipe(
         cover=3.0,
     ),
     answers=AnswerPreference(told=60.0, named=8.0, of_another=0.1, supposed=0.05),
+    doubt=0.5,
     scoring=BoostScoring(on_odds=True),
 )
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from perdure.domain.fact import Fact
-from perdure.domain.opinion import Label, Polarity
+from perdure.domain.opinion import EvidenceLabel, Polarity
 from perdure.recall.beliefs import BeliefKind, StoredOpinion
 from perdure.reflect.opinions.attitudes import Attitude, asserted, is_denied, is_hedged, is_reported
 from perdure.text.names import normal_name
@@ -61,7 +61,7 @@ def position_of(stated: Attitude | StoredOpinion) -> Position:
     )
 
 
-def claimed_label(fact: Fact, belief: StoredOpinion) -> Label | None:
+def claimed_label(fact: Fact, belief: StoredOpinion) -> EvidenceLabel | None:
     """What the sentences of a fact say of a belief of the agent, the last that says anything; None for other opinions."""
     if belief.kind is not BeliefKind.BELIEF:
         return None
@@ -105,10 +105,13 @@ def is_same(one: Position, other: Position) -> bool:
 
 def are_rivals(one: Position, other: Position) -> bool:
     """Whether only one of two beliefs can be held: each contradicts the other."""
-    return label_of(one, other) is Label.CONTRADICTING and label_of(other, one) is Label.CONTRADICTING
+    return (
+        label_of(one, other) is EvidenceLabel.CONTRADICTING
+        and label_of(other, one) is EvidenceLabel.CONTRADICTING
+    )
 
 
-def label_of(statement: Position, belief: Position) -> Label | None:
+def label_of(statement: Position, belief: Position) -> EvidenceLabel | None:
     """What the statement says of the belief; None when it says nothing of it."""
     if belief.kind is BeliefKind.BELIEF:
         if statement.kind is not BeliefKind.BELIEF or not _covers(statement, belief):
@@ -119,21 +122,21 @@ def label_of(statement: Position, belief: Position) -> Label | None:
     if statement.topic == belief.topic:
         return _by_polarity(statement, belief)
     if _is_other_value(statement, belief):
-        return Label.WEAK if statement.hedged else Label.CONTRADICTING
+        return EvidenceLabel.WEAK if statement.hedged else EvidenceLabel.CONTRADICTING
     same = statement.polarity is belief.polarity
     if statement.topic > belief.topic:
         if same:
-            return None if statement.hedged else Label.SUPPORTING
-        return Label.WEAK
+            return None if statement.hedged else EvidenceLabel.SUPPORTING
+        return EvidenceLabel.WEAK
     if statement.topic < belief.topic and not same:
-        return Label.WEAK if statement.hedged else Label.CONTRADICTING
+        return EvidenceLabel.WEAK if statement.hedged else EvidenceLabel.CONTRADICTING
     return None
 
 
-def _by_polarity(statement: Position, belief: Position) -> Label:
+def _by_polarity(statement: Position, belief: Position) -> EvidenceLabel:
     if statement.hedged:
-        return Label.WEAK
-    return Label.SUPPORTING if statement.polarity is belief.polarity else Label.CONTRADICTING
+        return EvidenceLabel.WEAK
+    return EvidenceLabel.SUPPORTING if statement.polarity is belief.polarity else EvidenceLabel.CONTRADICTING
 
 
 def _is_other_value(statement: Position, belief: Position) -> bool:

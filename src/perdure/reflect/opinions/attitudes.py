@@ -36,14 +36,18 @@ _REPORTED = re.compile(
     r"will|plans?|planned|going to|hopes?|wants?|if|unless|imagine|suppose|supposedly|allegedly|maybe|perhaps)\b",
     re.IGNORECASE,
 )
-_NEGATION = (
-    r"(?:does not|doesn['’]t|do not|don['’]t|is not|isn['’]t|are not|aren['’]t|no longer|not|never|can['’]?not)"
-)
+_NEGATION = r"(?:does not|doesn['’]t|do not|don['’]t|is not|isn['’]t|are not|aren['’]t|no longer|not|never|can['’]?not)"
 _ADVERB = (
     r"(?:really|truly|also|still|always|absolutely|just|particularly|especially|generally|usually|often|totally|"
     r"definitely|certainly|very much|simply|genuinely|actually|now|mostly|all)"
 )
 _HEDGE = r"(?:sometimes|occasionally|kind of|kinda|sort of|somewhat|rarely|seldom|now and then|at times|hardly ever|once in a while)"
+_LEAD = re.compile(
+    r"^(?:(?:Honestly|Actually|Personally|Lately|Recently|Now|Nowadays|These days|Also|And|But|So|Well|Still|Frankly|In general"
+    r"|Generally|Usually|Overall|To be honest|As always|For what it's worth),? )+(?=[^\W\d_a-z]|the )"
+)
+_COMMA = re.compile(r"[,;] (?:and |but |so |since |because )?")
+_CONDITION = re.compile(r"(?:when|whenever|if|unless|while|before|after|as long as|in case)\b", re.IGNORECASE)
 _SUBJECT = r"(?P<subject>(?:The|the) [a-z]+|[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){0,4}?)"
 _BEFORE_VERB = rf"(?P<before>(?: (?:{_NEGATION}|{_ADVERB}|{_HEDGE}))*)"
 _LIKING = re.compile(
@@ -64,7 +68,7 @@ _NEGATIVE_VERBS = ("hate", "dislike", "loathe", "despise", "can", "used")
 _STRONG_VERBS = ("love", "adore", "hate", "loathe", "despise", "can", "is")
 _OVER = re.compile(r"\s(?:over|rather than|instead of|more than|better than|to)\s", re.IGNORECASE)
 _REST_ENDS = re.compile(
-    r"[,;:!?()—–]|\.(?=\s|$)|\s-\s|\s(?:because|but|when|whenever|since|although|though|so that|so|which|who|while|except|and (?:he|she|they|it|we|I|does|is|has|would)|as)\s",
+    r"[,;:!?()—–]|\.(?=\s|$)|\s-\s|\s(?:because|but|since|although|though|so that|so|which|who|and (?:he|she|they|it|we|I|does|is|has|would)|as)\s",
     re.IGNORECASE,
 )
 _TRAILING = re.compile(
@@ -142,10 +146,29 @@ def _read(sentence: str, fact: Fact) -> Attitude | None:
         return _agent_belief(sentence, fact)
     if fact.is_planned:
         return None
-    attitude = _favourite(sentence) or _liking(sentence)
-    if attitude is None or not fact.speaker or normal_name(attitude.subject) == normal_name(fact.speaker):
+    names = _names_in(fact)
+    read = (_favourite(part) or _liking(part) for part in _parts(sentence))
+    attitude = next((one for one in read if one is not None and normal_name(one.subject) in names), None)
+    if attitude is None:
+        return None
+    if not fact.speaker or normal_name(attitude.subject) == normal_name(fact.speaker):
         return attitude
     return replace(attitude, strength=_bounded(attitude.strength + HEARSAY))
+
+
+def _parts(sentence: str) -> Iterator[str]:
+    """The sentence, and what of it follows a comma, unless the part before says on what condition."""
+    yield _LEAD.sub("", sentence)
+    before, *parts = _COMMA.split(sentence)
+    for part in parts:
+        if not _CONDITION.match(before):
+            yield _LEAD.sub("", part)
+        before = part
+
+
+def _names_in(fact: Fact) -> set[str]:
+    """Whom a fact speaks of: its entities, its subject and who says it."""
+    return {normal_name(name) for name in (*fact.entities, fact.subject or "", fact.speaker)} - {""}
 
 
 def _favourite(sentence: str) -> Attitude | None:
@@ -247,9 +270,7 @@ def _agent_belief(sentence: str, fact: Fact) -> Attitude | None:
     if match is None or _ADVICE.search(match["clause"]) or _REPORTED.search(match["clause"]):
         return None
     clause = match["clause"].strip()
-    subject = min(
-        (name for name in fact.entities if name and name in clause), key=clause.index, default=None
-    )
+    subject = min((name for name in fact.entities if name and name in clause), key=clause.index, default=None)
     if subject is None:
         return None
     held = _DENIED.search(match["how"] or "") is None

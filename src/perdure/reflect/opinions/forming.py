@@ -6,13 +6,14 @@ fact came first. A liking that was stated once is kept without a fact of its own
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from perdure.domain.fact import Fact, FactType
-from perdure.domain.opinion import Label, OpinionEvidence
-from perdure.ports.store import Features, NewFact, Transaction
+from perdure.domain.opinion import EvidenceLabel, OpinionEvidence
+from perdure.ports.store import Features, KeyedEntity, NewFact, Transaction
 from perdure.recall.beliefs import (
     BeliefKind,
     StoredOpinion,
@@ -102,9 +103,7 @@ class _Forming:
         self._components = components
         self._tx, self._bank, self._now = tx, bank, now
         logs = logs_of(tx)
-        self._beliefs = {
-            one.id: _Belief(one, logs.get(one.id, [])) for one in stored_opinions(tx).values()
-        }
+        self._beliefs = {one.id: _Belief(one, logs.get(one.id, [])) for one in stored_opinions(tx).values()}
         self._subjects: dict[str, str] = {}
 
     def assess(self, facts: Sequence[Fact]) -> OpinionReport:
@@ -192,7 +191,7 @@ class _Forming:
 
     def _read(
         self, belief: _Belief, fact: Fact, attitudes: Sequence[Attitude]
-    ) -> tuple[Label, float, Attitude | None] | None:
+    ) -> tuple[EvidenceLabel, float, Attitude | None] | None:
         """(label, strength, the attitude that states the same) of a fact for a belief; of several sentences the last counts."""
         position, subject = belief.position, belief.stored.subject
         own = [attitude for attitude in attitudes if self._key(attitude.subject) == self._key(subject)]
@@ -262,13 +261,21 @@ class _Forming:
                 now=self._now,
                 model=embedder.model if embedder is not None else None,
                 facts=new,
+                entities=self._mentioned([one.fact for one in new]),
                 updates=updates,
                 features=features,
                 records=records,
             ),
         )
 
+    def _mentioned(self, facts: Sequence[Fact]) -> list[KeyedEntity]:
+        """The subjects of new opinions, mentioned once more by each."""
+        added = Counter(entity_id for fact in facts for entity_id in fact.entity_ids)
+        return [
+            replace(one, entity=replace(one.entity, mentions=one.entity.mentions + added[one.entity.id]))
+            for one in self._tx.entities(ids=list(added))
+        ]
+
     def _features(self, fact: Fact) -> Features:
         retain = self._components.retain
         return opinion_features(fact, retain.embedder, retain.late)
-

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from perdure.domain.fact import Fact, FactType
-from perdure.domain.opinion import STANDS_ALONE, Label, OpinionEvidence, beginning
+from perdure.domain.opinion import STANDS_ALONE, EvidenceLabel, OpinionEvidence, beginning
 from perdure.ports.embedder import Embedder, LateInteraction
 from perdure.ports.store import Features, Rows
 from perdure.recall.beliefs import StoredOpinion, in_time_order, subject_entities
@@ -55,7 +55,9 @@ def opinion_fact(
     ordered = in_time_order(log, facts)
     first = beginning(ordered)
     supports = [
-        facts[row.fact_id] for row in ordered if row.label is Label.SUPPORTING and row.fact_id in facts
+        facts[row.fact_id]
+        for row in ordered
+        if row.label is EvidenceLabel.SUPPORTING and row.fact_id in facts
     ]
     if first is None or not supports:
         return None
