@@ -17,6 +17,7 @@ from perdure.text.names import normal_name
 from perdure.text.sentence import folded
 from perdure.text.supposition import is_asked, is_supposed
 from perdure.text.terms import index_terms
+from perdure.text.voice import voice_of
 from perdure.text.wordlist import word_set
 
 STATED = 0.85
@@ -136,9 +137,19 @@ def asserted(fact: Fact) -> Iterator[str]:
     for sentence in map(folded, _SPLIT.split(fact.text.strip())):
         spoken = _SPEAKER.match(sentence)
         is_told = spoken is not None and spoken["name"].casefold() == fact.speaker.casefold() != ""
-        body = sentence[spoken.end() :] if spoken is not None and is_told else sentence
+        body = _named(sentence[spoken.end() :], fact) if spoken is not None and is_told else sentence
         if body and not (body.endswith("?") or _QUOTED.search(body) or is_supposed(body)):
             yield body
+
+
+def _named(body: str, fact: Fact) -> str:
+    """What somebody says in the first person, with their name."""
+    voice = voice_of(fact.speaker)
+    if voice is None or fact.type is FactType.EXPERIENCE:
+        return body
+    if body.startswith("I "):
+        return f"{voice.at_start} {body[2:]}"
+    return f"{voice.at_start}'s {body[3:]}" if body.startswith("My ") else body
 
 
 def _read(sentence: str, fact: Fact) -> Attitude | None:

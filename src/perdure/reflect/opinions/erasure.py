@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from perdure.domain.fact import Fact
-from perdure.domain.opinion import EvidenceLabel, OpinionEvidence
+from perdure.domain.opinion import OpinionEvidence
 from perdure.ports.store import Transaction
 from perdure.recall.beliefs import (
     EVIDENCE,
@@ -73,12 +73,10 @@ def _worded_anew(
     position = position_of(stored)
     worded: StoredOpinion | None = None
     for row in in_time_order(log, facts):
-        if row.label is not EvidenceLabel.SUPPORTING:
-            continue
         for attitude in attitudes_of(facts[row.fact_id]):
-            if attitude.hedged or not is_same(position_of(attitude), position):
+            if not is_same(position_of(attitude), position):
                 continue
-            if worded is None or is_stronger(attitude, worded):
+            if worded is None or (not attitude.hedged and is_stronger(attitude, worded)):
                 worded = worded_by(attitude, stored)
     return worded
 

@@ -1,7 +1,8 @@
 """Forming: facts become opinions and evidence for those there are.
 
 Every fact is compared with the beliefs on its subject, whatever their order: which rows a log has does not depend on which
-fact came first. A liking that was stated once is kept without a fact of its own until a second one makes a belief of it.
+fact came first. A liking that was stated once, or with a hedge, is kept without a fact of its own until another one makes a
+belief of it.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from perdure.domain.fact import Fact, FactType
+from perdure.domain.fact import Entity, Fact, FactType
 from perdure.domain.opinion import EvidenceLabel, OpinionEvidence
-from perdure.ports.store import Features, KeyedEntity, NewFact, Transaction
+from perdure.ports.store import FactsWhere, Features, KeyedEntity, NewFact, Transaction
 from perdure.recall.beliefs import (
     BeliefKind,
     StoredOpinion,
@@ -41,6 +42,8 @@ from perdure.text.names import normal_name
 
 MAX_ASSESSED = 20
 """Opinions on a subject that a fact is assessed against, the newest first."""
+MAX_LOOKED_THROUGH = 500
+"""Earlier facts on a subject that are compared with a new belief of the agent, the newest ones."""
 FACTS_AT_ONCE = 64
 """Facts per transaction, so that other writers get their turn."""
 
@@ -104,7 +107,7 @@ class _Forming:
         self._tx, self._bank, self._now = tx, bank, now
         logs = logs_of(tx)
         self._beliefs = {one.id: _Belief(one, logs.get(one.id, [])) for one in stored_opinions(tx).values()}
-        self._subjects: dict[str, str] = {}
+        self._entities: dict[str, Entity | None] = {}
 
     def assess(self, facts: Sequence[Fact]) -> OpinionReport:
         # The caller's facts may be older than the transaction; those that went meanwhile are left out.
@@ -126,7 +129,7 @@ class _Forming:
     def _assess(self, fact: Fact) -> None:
         attitudes = attitudes_of(fact)
         for attitude in attitudes:
-            if not attitude.hedged and self._same(attitude, fact) is None:
+            if self._same(attitude, fact) is None:
                 self._form(attitude, fact)
         for belief in self._on_subjects_of(fact, attitudes):
             self._add(belief, fact, attitudes)
@@ -164,9 +167,26 @@ class _Forming:
                 belief.stored = replace(belief.stored, rivals=(*belief.stored.rivals, other.stored.id))
                 other.stored = replace(other.stored, rivals=(*other.stored.rivals, opinion_id))
                 other.is_changed = True
-        earlier = {row.fact_id for other in related for row in other.log}
-        for known in self._tx.facts(sorted(earlier)):
+        for known in self._known_of(belief, related):
             self._add(belief, known, attitudes_of(known))
+
+    def _known_of(self, belief: _Belief, related: Sequence[_Belief]) -> list[Fact]:
+        """Earlier facts that may say something of a new belief: the evidence of beliefs on the same subject.
+
+        Whatever states a liking is in the log of that liking. What was claimed of a subject before the agent had a belief on
+        it is in none: the newest facts that mention the subject are looked through.
+        """
+        earlier = {row.fact_id for other in related for row in other.log}
+        facts = self._tx.facts(sorted(earlier))
+        entity = self._entity(belief.stored.subject)
+        if belief.stored.kind is not BeliefKind.BELIEF or entity is None:
+            return facts
+        mentioning = [
+            fact
+            for fact in self._tx.find_facts(FactsWhere(entity_ids=[entity.id]))
+            if fact.tags == belief.stored.tags and fact.id not in earlier and self._is_evidence(fact)
+        ]
+        return [*facts, *mentioning[-MAX_LOOKED_THROUGH:]]
 
     def _add(self, belief: _Belief, fact: Fact, attitudes: Sequence[Attitude]) -> None:
         """Log what the fact says of the belief; the wording follows the strongest statement of it."""
@@ -186,7 +206,7 @@ class _Forming:
             )
         )
         belief.is_changed = True
-        if attitude is not None and is_stronger(attitude, belief.stored):
+        if attitude is not None and not attitude.hedged and is_stronger(attitude, belief.stored):
             belief.stored = worded_by(attitude, belief.stored)
 
     def _read(
@@ -228,10 +248,13 @@ class _Forming:
 
     def _key(self, name: str) -> str:
         """What tells a subject from others: the entity that bears the name, or the name itself."""
-        if name not in self._subjects:
-            entity = subject_entities(self._tx, [name]).get(normal_name(name))
-            self._subjects[name] = entity.id if entity is not None else normal_name(name)
-        return self._subjects[name]
+        entity = self._entity(name)
+        return entity.id if entity is not None else normal_name(name)
+
+    def _entity(self, name: str) -> Entity | None:
+        if name not in self._entities:
+            self._entities[name] = subject_entities(self._tx, [name]).get(normal_name(name))
+        return self._entities[name]
 
     def _write(self, beliefs: Sequence[_Belief]) -> None:
         evidence = {row.fact_id for belief in beliefs for row in belief.log}
