@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -18,14 +18,18 @@ from perdure.errors import Conflict, InvalidInput
 from perdure.history import CLOSINGS, read_closings
 from perdure.manage.fields import field_types, from_plain, plain_fields
 from perdure.ports.store import Features, KeyedEntity, NewFact, Order, Proof, Reading, Selection, Store
+from perdure.recall.beliefs import EVIDENCE, OPINION, read_evidence, read_opinion
 
 FORMAT = "perdure-bank"
-VERSION = 3
+VERSION = 4
 """Older ones can be read. Version 1 kept both passages in one text, and a reason why a fact is wrong among its flags.
-Up to version 2 a fact that another superseded was retired, whether it had been true or not.
+Up to version 2 a fact that another superseded was retired, whether it had been true or not. Up to version 3 there were no
+thoughts.
 """
 PAGE = 500
-PARTS = ("document", "unfinished", "chunk", "entity", "closings", "fact", "link", "proof")
+PARTS = ("document", "unfinished", "chunk", "entity", "closings", "thought", "fact", "link", "proof")
+THOUGHTS: Mapping[str, Callable[[Record], object]] = {OPINION: read_opinion, EVIDENCE: read_evidence}
+"""Kinds of records that thinking keeps beside facts, and what reads each."""
 _BREAKS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 """Characters that JSON allows in text and at which many readers would end the line."""
 _SINCE_VERSION_1 = frozenset({"passage_in_context", "invalidated_at", "invalid_reason", "end_recorded_at"})
@@ -35,7 +39,7 @@ T = TypeVar("T")
 
 
 def export_bank(store: Store, bank: str, now: datetime) -> Iterator[str]:
-    """One JSON object per line: the bank first, then documents, chunks, entities, and facts with links and proofs.
+    """One JSON object per line: the bank first, then documents, chunks, entities, thoughts, and facts with links and proofs.
 
     A document whose facts a model could not make yet is named as unfinished, so that they are made there later.
     """
@@ -47,6 +51,7 @@ def export_bank(store: Store, bank: str, now: datetime) -> Iterator[str]:
         unfinished = reading.records(UNFINISHED_DOCUMENT)
         entities = reading.entities()
         closings = reading.records(CLOSINGS)
+        thoughts = [record for kind in THOUGHTS for record in reading.records(kind)]
     yield _line("bank", {**plain_fields(stored), "format": FORMAT, "version": VERSION})
     for document in documents:
         yield _line("document", plain_fields(document))
@@ -61,6 +66,8 @@ def export_bank(store: Store, bank: str, now: datetime) -> Iterator[str]:
         yield _line("entity", {**plain_fields(keyed.entity), "keys": list(keyed.keys)})
     for record in closings:
         yield _line("closings", {"id": record.id, **record.body})
+    for record in thoughts:
+        yield _line("thought", {"thought": record.kind, "id": record.id, **record.body})
     exported: set[str] = set()
     for page in _pages(store, bank, now):
         with store.reading(bank) as reading:
@@ -139,7 +146,7 @@ def import_bank(store: Store, bank: str, lines: Iterable[str]) -> int:
         tx.insert_facts(list(parts.facts.values()))
         tx.put_links(parts.links)
         tx.add_proofs(parts.proofs)
-        tx.put_records([*parts.unfinished, *parts.closings])
+        tx.put_records([*parts.unfinished, *parts.closings, *parts.thoughts])
     return len(parts.facts)
 
 
@@ -160,6 +167,7 @@ class _Parts:
     documents: list[Document] = field(default_factory=list)
     unfinished: list[Record] = field(default_factory=list)
     closings: list[Record] = field(default_factory=list)
+    thoughts: list[Record] = field(default_factory=list)
     chunks: list[Chunk] = field(default_factory=list)
     entities: list[KeyedEntity] = field(default_factory=list)
     facts: dict[str, NewFact] = field(default_factory=dict)
@@ -183,6 +191,8 @@ class _Parts:
                 self.entities.append(_whole(KeyedEntity, {"keys": body["keys"]}, entity=entity))
             case "closings":
                 self.closings.append(read_closings(str(body["id"]), bank, body["closings"]))
+            case "thought":
+                self._add_thought(str(body["thought"]), str(body["id"]), _without(body, "thought", "id"))
             case "fact":
                 self._add_fact(_without(body, "features"), body["features"])
             case "link":
@@ -195,6 +205,13 @@ class _Parts:
         for fact_id, new in self.facts.items():
             if new.fact.superseded_by is not None and new.fact.superseded_by not in self.facts:
                 self.facts[fact_id] = replace(new, fact=replace(new.fact, superseded_by=None))
+
+    def _add_thought(self, kind: str, thought_id: str, body: dict[str, object]) -> None:
+        record = Record(kind=kind, id=thought_id, bank=self.bank.id, body=body)
+        if kind not in THOUGHTS:
+            raise ValueError(f"no thought is of the kind {kind!r}")
+        THOUGHTS[kind](record)
+        self.thoughts.append(record)
 
     def _add_fact(self, body: dict[str, object], features: object) -> None:
         if not isinstance(features, dict):

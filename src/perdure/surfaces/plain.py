@@ -69,6 +69,7 @@ def _result(recollection: Recollection) -> dict[str, Any]:
         evidence=recollection.evidence.value,
         replaced_by=recollection.replaced_by.id if recollection.replaced_by is not None else None,
         notes=list(recollection.notes),
+        doubt=recollection.doubt,
         explain=plain_candidate(recollection.candidate) if recollection.candidate is not None else None,
     )
     return dict(fact)

@@ -23,6 +23,7 @@ from perdure.surfaces.rest import (
     health,
     memories,
     operations,
+    opinions,
     recall,
     reflect,
     retain,
@@ -37,7 +38,7 @@ from perdure.surfaces.workers import Workers
 
 ROUTERS = (
     recall, reflect, retain, health, banks, config, unbuilt, memories, entities, documents, operations, stats,
-    transfer,
+    transfer, opinions,
 )  # fmt: skip
 """In the order in which a request is compared with them."""
 GRACE_SECONDS = 30
