@@ -31,6 +31,7 @@ MAX_TOPIC_WORDS = 8
 
 _SPLIT = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“])")
 _SPEAKER = re.compile(r"^(?P<name>[^\":]{1,40}?)(?: said)?: (?=\S)")
+_OWN_WORDS = re.compile(r"^(?P<name>[^\":]{1,40}?) said: \"(?P<body>[^\"]*)\"(?P<rest>.*)$", re.DOTALL)
 _QUOTED = re.compile(r"[\"“”«»]|(?<!\w)['‘][^'’]+['’](?!\w)")
 _REPORTED = re.compile(
     r"\b(?:says?|said|claims?|claimed|told|heard|hears|thinks?|believes?|reckons|guesses|wonders?|whether|pretends?|"
@@ -134,12 +135,32 @@ def asserted(fact: Fact) -> Iterator[str]:
     """The sentences that a fact asserts: no questions, suppositions, or quotations."""
     if INSTRUCTION in fact.flags or is_asked(fact.text):
         return
-    for sentence in map(folded, _SPLIT.split(fact.text.strip())):
-        spoken = _SPEAKER.match(sentence)
-        is_told = spoken is not None and spoken["name"].casefold() == fact.speaker.casefold() != ""
-        body = _named(sentence[spoken.end() :], fact) if spoken is not None and is_told else sentence
-        if body and not (body.endswith("?") or _QUOTED.search(body) or is_supposed(body)):
-            yield body
+    for text, in_first_person in _voices(fact):
+        for sentence in map(folded, _SPLIT.split(text.strip())):
+            spoken = _SPEAKER.match(sentence)
+            is_told = spoken is not None and _is_speaker(spoken["name"], fact)
+            body = sentence[spoken.end() :] if spoken is not None and is_told else sentence
+            if is_told or in_first_person:
+                body = _named(body, fact)
+            if body and not (body.endswith("?") or _QUOTED.search(body) or is_supposed(body)):
+                yield body
+
+
+def _voices(fact: Fact) -> Iterator[tuple[str, bool]]:
+    """The parts of a fact's text, and whether the speaker says "I" in it.
+
+    Words that the speaker did not quote are the speaker's own, though the fact has them in quotation marks.
+    """
+    whole = _OWN_WORDS.match(fact.text)
+    if whole is None or not _is_speaker(whole["name"], fact) or _QUOTED.search(fact.source_text or '"'):
+        yield fact.text, False
+        return
+    yield whole["body"], True
+    yield whole["rest"], False
+
+
+def _is_speaker(name: str, fact: Fact) -> bool:
+    return normal_name(name) == normal_name(fact.speaker) != ""
 
 
 def _named(body: str, fact: Fact) -> str:

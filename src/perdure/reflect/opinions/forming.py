@@ -16,6 +16,8 @@ from perdure.domain.fact import Entity, Fact, FactType
 from perdure.domain.opinion import EvidenceLabel, OpinionEvidence
 from perdure.ports.store import FactsWhere, Features, KeyedEntity, NewFact, Transaction
 from perdure.recall.beliefs import (
+    EVIDENCE,
+    OPINION,
     BeliefKind,
     StoredOpinion,
     evidence_record,
@@ -107,6 +109,8 @@ class _Forming:
         self._tx, self._bank, self._now = tx, bank, now
         logs = logs_of(tx)
         self._beliefs = {one.id: _Belief(one, logs.get(one.id, [])) for one in stored_opinions(tx).values()}
+        self._joined: list[str] = []
+        """Opinions that others took in."""
         self._entities: dict[str, Entity | None] = {}
 
     def assess(self, facts: Sequence[Fact]) -> OpinionReport:
@@ -129,17 +133,36 @@ class _Forming:
     def _assess(self, fact: Fact) -> None:
         attitudes = attitudes_of(fact)
         for attitude in attitudes:
-            if self._same(attitude, fact) is None:
+            same = self._same(attitude, fact)
+            if not same:
                 self._form(attitude, fact)
+            for other in same[1:]:
+                self._join(same[0], other)
         for belief in self._on_subjects_of(fact, attitudes):
             self._add(belief, fact, attitudes)
 
-    def _same(self, attitude: Attitude, fact: Fact) -> _Belief | None:
+    def _same(self, attitude: Attitude, fact: Fact) -> list[_Belief]:
         position = position_of(attitude)
-        for belief in self._about(attitude.subject, fact.tags):
-            if is_same(position, belief.position):
-                return belief
-        return None
+        about = self._about(attitude.subject, fact.tags)
+        return [belief for belief in about if is_same(position, belief.position)]
+
+    def _join(self, belief: _Belief, other: _Belief) -> None:
+        """Make two opinions one, whose subjects turned out to be the same."""
+        known = belief.fact_ids
+        belief.log += [
+            replace(row, opinion_id=belief.stored.id) for row in other.log if row.fact_id not in known
+        ]
+        belief.is_changed = True
+        del self._beliefs[other.stored.id]
+        self._joined.append(other.stored.id)
+        for rival in (belief, *self._beliefs.values()):
+            rivals = [belief.stored.id if one == other.stored.id else one for one in rival.stored.rivals]
+            if rival is belief:
+                rivals += other.stored.rivals
+            left = tuple(one for one in dict.fromkeys(rivals) if one != rival.stored.id)
+            if left != rival.stored.rivals:
+                rival.stored = replace(rival.stored, rivals=left)
+                rival.is_changed = True
 
     def _form(self, attitude: Attitude, fact: Fact) -> None:
         """A new opinion, with what is known already of the same matter as its evidence."""
@@ -274,6 +297,10 @@ class _Forming:
             updates.append(fact)
             if fact.text != before.text:
                 features[fact.id] = self._features(fact)
+        if self._joined:
+            self._tx.delete_records(OPINION, self._joined)
+            self._tx.delete_records(EVIDENCE, self._joined)
+            self._tx.delete_facts(self._joined)
         embedder = self._components.retain.embedder
         records = [opinion_record(belief.stored) for belief in beliefs]
         records += [evidence_record(self._bank, belief.stored.id, belief.log) for belief in beliefs]
