@@ -67,7 +67,7 @@ def export_bank(store: Store, bank: str, now: datetime) -> Iterator[str]:
     for record in closings:
         yield _line("closings", {"id": record.id, **record.body})
     for record in thoughts:
-        yield _line("thought", {"thought": record.kind, "id": record.id, **record.body})
+        yield _line("thought", {"thought": record.kind, "id": record.id, "body": dict(record.body)})
     exported: set[str] = set()
     for page in _pages(store, bank, now):
         with store.reading(bank) as reading:
@@ -192,7 +192,7 @@ class _Parts:
             case "closings":
                 self.closings.append(read_closings(str(body["id"]), bank, body["closings"]))
             case "thought":
-                self._add_thought(str(body["thought"]), str(body["id"]), _without(body, "thought", "id"))
+                self._add_thought(str(body["thought"]), str(body["id"]), body["body"])
             case "fact":
                 self._add_fact(_without(body, "features"), body["features"])
             case "link":
@@ -206,7 +206,9 @@ class _Parts:
             if new.fact.superseded_by is not None and new.fact.superseded_by not in self.facts:
                 self.facts[fact_id] = replace(new, fact=replace(new.fact, superseded_by=None))
 
-    def _add_thought(self, kind: str, thought_id: str, body: dict[str, object]) -> None:
+    def _add_thought(self, kind: str, thought_id: str, body: object) -> None:
+        if not isinstance(body, dict):
+            raise TypeError("body")
         record = Record(kind=kind, id=thought_id, bank=self.bank.id, body=body)
         if kind not in THOUGHTS:
             raise ValueError(f"no thought is of the kind {kind!r}")
