@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         SeenFacts,
     )
     from perdure.domain.operation import Operation, OperationStatus
+    from perdure.domain.opinion import ConfidenceRates, EvidenceLabel, Opinion, OpinionEvidence, Polarity
     from perdure.domain.prompt import Prompt, Timeline
     from perdure.domain.recall import (
         Budget,
@@ -95,6 +96,7 @@ if TYPE_CHECKING:
     from perdure.recall.options import Hints, Include, MinScores, Situation
     from perdure.recall.recipe import Blend, ChannelSpec, Recipe, View, ViewSpec
     from perdure.recipes import RECIPES, find_recipe
+    from perdure.reflect.opinions.forming import OpinionReport
     from perdure.reflect.pipeline import Reflection
     from perdure.retain.request import Content
     from perdure.settings import Settings
@@ -112,6 +114,7 @@ _EXPORTS = {
     "perdure.domain.knowledge": "KnowledgeFile KnowledgeMatch KnowledgeNode NodeKind",
     "perdure.domain.mental_model": "DeltaOperations MentalModel MentalModelMatch MentalModelVersion ModelSection ModelSentence RefreshMode RefreshOutcome RefreshPreview RefreshTrigger Retraction SeenFacts",
     "perdure.domain.operation": "Operation OperationStatus",
+    "perdure.domain.opinion": "ConfidenceRates EvidenceLabel Opinion OpinionEvidence Polarity",
     "perdure.domain.prompt": "Prompt Timeline",
     "perdure.domain.recall": "Budget Candidate ChannelRank Degraded Evidence Hit Precision Query RecallResult Recollection StageTime Stance",
     "perdure.domain.record": "Record",
@@ -132,6 +135,7 @@ _EXPORTS = {
     "perdure.recall.options": "Hints Include MinScores Situation",
     "perdure.recall.recipe": "Blend ChannelSpec Recipe View ViewSpec",
     "perdure.recipes": "RECIPES find_recipe",
+    "perdure.reflect.opinions.forming": "OpinionReport",
     "perdure.reflect.pipeline": "Reflection",
     "perdure.retain.request": "Content",
     "perdure.settings": "Settings",
@@ -153,6 +157,7 @@ __all__ = [
     "ChannelSpec",
     "Chunk",
     "Clock",
+    "ConfidenceRates",
     "Conflict",
     "Content",
     "Cron",
@@ -167,6 +172,7 @@ __all__ = [
     "EmbeddingModel",
     "Entity",
     "Evidence",
+    "EvidenceLabel",
     "ExtractedFact",
     "Extractor",
     "Fact",
@@ -207,10 +213,14 @@ __all__ = [
     "Notes",
     "Operation",
     "OperationStatus",
+    "Opinion",
+    "OpinionEvidence",
+    "OpinionReport",
     "Order",
     "PassedOver",
     "Perdure",
     "PerdureError",
+    "Polarity",
     "Precision",
     "Prompt",
     "ProviderError",

@@ -29,6 +29,7 @@ from perdure.domain.mental_model import (
     RefreshTrigger,
 )
 from perdure.domain.operation import Operation
+from perdure.domain.opinion import Opinion
 from perdure.domain.recall import Budget, Precision, RecallResult
 from perdure.domain.record import Record
 from perdure.domain.time import AsOf, Window
@@ -54,6 +55,7 @@ from perdure.ports.store import BankStats, FactPage, Order, Store
 from perdure.ports.tokens import Tokens
 from perdure.recall.options import Hints, Include, MinScores
 from perdure.recall.recipe import Recipe
+from perdure.reflect.opinions.forming import OpinionReport
 from perdure.reflect.pipeline import Reflection
 from perdure.retain.request import Content
 from perdure.settings import Settings
@@ -702,6 +704,26 @@ class AsyncPerdure:
     async def export_knowledge(self, bank: str) -> list[KnowledgeFile]:
         """The knowledge base as Markdown files: an index, the pages, and what each said before."""
         return await self._run(partial(self.engine.export_knowledge, bank))
+
+    # Opinions
+
+    async def opinions(
+        self,
+        bank: str,
+        subject: str | None = None,
+        min_confidence: float = 0.0,
+        as_of: AsOf | datetime | None = None,
+    ) -> list[Opinion]:
+        """What the bank believes, surest first; of one subject (a name, or an entity's id), or as of a moment."""
+        return await self._run(partial(self.engine.opinions, bank, subject, min_confidence, as_of))
+
+    async def opinion(self, bank: str, opinion_id: str, as_of: AsOf | datetime | None = None) -> Opinion:
+        """One opinion with its evidence and the curve of its confidence; NotFound when it is not held."""
+        return await self._run(partial(self.engine.opinion, bank, opinion_id, as_of))
+
+    async def form_opinions(self, bank: str) -> OpinionReport:
+        """Assess every fact of the bank: form opinions, and add evidence to those there are. Doing it again adds nothing."""
+        return await self._run(partial(self.engine.form_opinions, bank))
 
     async def _run(self, work: Callable[[], T]) -> T:
         if self._closed:

@@ -15,7 +15,7 @@ from perdure.compose import Components, OwnComponents, compose, present
 from perdure.domain.bank import Bank, Disposition, check_bank_id
 from perdure.domain.directive import Directive
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
-from perdure.domain.filter import Filter, TagsMatch, read_tags
+from perdure.domain.filter import Filter, TagsMatch, read_as_of, read_tags
 from perdure.domain.item import RetainResult, UpdateMode
 from perdure.domain.knowledge import PAGE_TOKENS, KnowledgeFile, KnowledgeMatch, KnowledgeNode
 from perdure.domain.mental_model import (
@@ -28,6 +28,7 @@ from perdure.domain.mental_model import (
     RefreshTrigger,
 )
 from perdure.domain.operation import Operation
+from perdure.domain.opinion import Opinion, read_rates
 from perdure.domain.recall import Budget, Precision, RecallResult
 from perdure.domain.record import Record
 from perdure.domain.time import AsOf, Window
@@ -80,6 +81,7 @@ from perdure.reflect.directives import (
     list_directives,
     update_directive,
 )
+from perdure.reflect.erasure import scrub_thoughts
 from perdure.reflect.knowledge import (
     create_folder,
     create_page,
@@ -94,7 +96,6 @@ from perdure.reflect.knowledge import (
     update_node,
 )
 from perdure.reflect.mental_models.due import due_by_schedule
-from perdure.reflect.mental_models.erasure import scrub_mental_models
 from perdure.reflect.mental_models.manage import (
     clear_model,
     delete_model,
@@ -107,6 +108,8 @@ from perdure.reflect.mental_models.record import MENTAL_MODEL, every_model, find
 from perdure.reflect.mental_models.refresh import preview_refresh
 from perdure.reflect.mental_models.scope import is_stale
 from perdure.reflect.mental_models.search import match_mental_models
+from perdure.reflect.opinions.forming import OpinionReport, assess_facts
+from perdure.reflect.opinions.listing import list_opinions, one_opinion
 from perdure.reflect.pipeline import Reflection, reflect
 from perdure.retain.pipeline import retain
 from perdure.retain.request import Content, read_request
@@ -334,6 +337,8 @@ class Perdure:
         settings: Mapping[str, object] | None = None,
     ) -> Bank:
         """Create a bank, or change the given fields of an existing one."""
+        if settings is not None:
+            read_rates(settings)
         with self._store.transaction(check_bank_id(bank)) as tx:
             current = tx.bank() or Bank(id=bank, name=bank)
             changed = replace(
@@ -504,7 +509,7 @@ class Perdure:
         are cleared in the background; the next open, or another call, resumes that.
         """
         target = Target(fact_id=fact_id, document_id=document_id, entity_id=entity_id, everything=everything)
-        forgotten = forget(self._store, check_bank_id(bank), target, also=scrub, thoughts=scrub_mental_models)
+        forgotten = forget(self._store, check_bank_id(bank), target, also=scrub, thoughts=scrub_thoughts)
         self._embed_again(bank, forgotten.unembedded)
         if forgotten.traces is Traces.PENDING:
             self._clear_traces_later()
@@ -810,6 +815,32 @@ class Perdure:
         """The knowledge base as Markdown files: an index, the pages, and what each said before."""
         with self._store.reading(check_bank_id(bank)) as reading:
             return export_pages(reading, self.clock())
+
+    # Opinions
+
+    def opinions(
+        self,
+        bank: str,
+        subject: str | None = None,
+        min_confidence: float = 0.0,
+        as_of: AsOf | datetime | None = None,
+    ) -> list[Opinion]:
+        """What the bank believes, surest first; of one subject (a name, or an entity's id), or as of a moment."""
+        where = Filter(as_of=read_as_of(as_of)).at(self.clock())
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return list_opinions(reading, where, subject=subject, min_confidence=min_confidence)
+
+    def opinion(self, bank: str, opinion_id: str, as_of: AsOf | datetime | None = None) -> Opinion:
+        """One opinion with its evidence and the curve of its confidence; NotFound when it is not held."""
+        where = Filter(as_of=read_as_of(as_of)).at(self.clock())
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return one_opinion(reading, where, opinion_id)
+
+    def form_opinions(self, bank: str) -> OpinionReport:
+        """Assess every fact of the bank: form opinions, and add evidence to those there are. Doing it again adds nothing."""
+        everything = Filter(include_closed=True, include_expired=True)
+        facts = list(self.iter_facts(bank, where=everything))
+        return assess_facts(self._components.reflect, check_bank_id(bank), facts, self.clock())
 
     def _recipe(self, recipe: str | Recipe | None) -> Recipe:
         return find_recipe(recipe or self.settings.recipe, self._components.recipes)

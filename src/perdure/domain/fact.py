@@ -164,6 +164,7 @@ class Fact:
     emotion: float = 0.0
     emotion_tags: tuple[str, ...] = ()
     confidence: float | None = None
+    """How surely a taste or belief is put in a statement; how sure the bank is, in an opinion that recall returns."""
     expires_at: datetime | None = None
     language: str = "en"
     original_text: str | None = None

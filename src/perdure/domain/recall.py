@@ -137,6 +137,8 @@ class Candidate:
     """0..1: the sigmoid of the strength, or a score made from the rank."""
     boosts: dict[str, float] = field(default_factory=dict)
     score: float = 0.0
+    doubt: str | None = None
+    """Why it is doubtful, where what it rests on is over or was wrong; "" when it is not, None when nobody looked."""
     cut: str | None = None
     """Why it was left out, None when it was returned."""
 
@@ -161,7 +163,9 @@ class Recollection:
     replaced_by: Fact | None = None
     """What ended the fact, when it is over."""
     notes: tuple[str, ...] = ()
-    """Until when it held and what came then; conflicts with other results."""
+    """Until when it held and what came then; doubts; conflicts with other results."""
+    doubt: str | None = None
+    """Why it is doubtful: what it rests on, and what became of that."""
 
     @property
     def text(self) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 
-from perdure.domain.fact import Fact
+from perdure.domain.fact import Fact, FactType
 
 OPENING = "<recalled_memory>"
 CLOSING = "</recalled_memory>"
@@ -23,11 +23,11 @@ def fenced(lines: Iterable[str]) -> str:
 def cited_line(
     citation: int, fact: Fact, notes: Iterable[str] = (), *, with_id: bool = False, with_details: bool = True
 ) -> str:
-    """`[n] fact [date] (id; relation; validity; source) ⚠ note`."""
+    """`[n] fact [date] (id; confidence; relation; validity; source) ⚠ note`."""
     notes = tuple(notes)
     text = with_date(unfenced(fact.text), fact)
     details = [_relation(fact), _validity(fact, notes), _source(fact, text)] if with_details else []
-    marks = "; ".join(filter(None, (f"id {fact.id}" if with_id else "", *details)))
+    marks = "; ".join(filter(None, (f"id {fact.id}" if with_id else "", _belief(fact), *details)))
     behind = f" ({marks})" if marks else ""
     return f"[{citation}] {text}{behind}" + "".join(f" ⚠ {unfenced(note)}" for note in notes)
 
@@ -81,6 +81,12 @@ def one_line(text: str) -> str:
 def iso_day(moment: datetime | None) -> str:
     """2024-03-02, or nothing."""
     return f"{moment:%Y-%m-%d}" if moment is not None else ""
+
+
+def _belief(fact: Fact) -> str:
+    if fact.type is not FactType.OPINION or fact.confidence is None:
+        return ""
+    return f"opinion, confidence {fact.confidence:.2f}"
 
 
 def _relation(fact: Fact) -> str:

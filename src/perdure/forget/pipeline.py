@@ -29,6 +29,13 @@ from perdure.history import release_from_erased
 from perdure.ports.store import FactsWhere, Store, Traces, Transaction
 from perdure.text.own_words import features_alone
 
+ScrubThoughts = Callable[[Transaction, Mapping[str, Fact]], frozenset[str]]
+"""Takes facts that are about to be deleted out of what rests on them; returns the facts that lost their vectors by that."""
+
+
+def _no_thoughts(tx: Transaction, erased: Mapping[str, Fact]) -> frozenset[str]:
+    return frozenset()
+
 
 def forget(
     store: Store,
@@ -36,7 +43,7 @@ def forget(
     target: Target,
     *,
     also: Callable[[Transaction, frozenset[str]], bool] | None = None,
-    thoughts: Callable[[Transaction, Mapping[str, Fact]], bool] | None = None,
+    thoughts: ScrubThoughts = _no_thoughts,
 ) -> Forgotten:
     """Erase for good, with everything that holds the erased content, in one transaction.
 
@@ -48,7 +55,7 @@ def forget(
 
     `also` is called within the transaction with the ids of the erased documents (none when a fact or an entity goes), to
     scrub records that other parts keep; it says whether it scrubbed any, so that a document that only stands there exists.
-    `thoughts` is called there with the erased facts by id, to take them out of what was thought from them.
+    `thoughts` is called with the facts before they are deleted, and with those that are still synthesised from them after that.
     When the target went before, traces that are still pending are cleared.
     """
     bank_facts = 0
@@ -60,12 +67,10 @@ def forget(
             erased = _Erased(tx.bank() is not None, bank_facts)
             tx.delete_bank()
         else:
-            erased = _erase(tx, target)
+            erased = _erase(tx, target, thoughts)
             forget_speakers(store, tx, bank, erased.speakers)
             if also is not None and (erased.existed or erased.documents) and also(tx, erased.documents):
                 erased = replace(erased, existed=True)
-            if thoughts is not None and erased.fact_rows:
-                thoughts(tx, erased.fact_rows)
         if erased.existed:
             tx.erased_content()
             if not target.everything:
@@ -86,16 +91,14 @@ class _Erased:
     unembedded: frozenset[str] = frozenset()
     speakers: Mapping[str, int] = field(default_factory=dict)
     """Who said the erased facts, and how many each."""
-    fact_rows: Mapping[str, Fact] = field(default_factory=dict)
-    """The erased facts by id."""
 
 
-def _erase(tx: Transaction, target: Target) -> _Erased:
+def _erase(tx: Transaction, target: Target, thoughts: ScrubThoughts) -> _Erased:
     if target.document_id is not None:
-        return _erase_document(tx, target.document_id)
+        return _erase_document(tx, target.document_id, thoughts)
     if target.entity_id is not None:
         return _erase_entity(tx, target.entity_id)
-    return _erase_facts(tx, tx.facts([target.fact_id or ""]))
+    return _erase_facts(tx, tx.facts([target.fact_id or ""]), thoughts)
 
 
 def _erase_entity(tx: Transaction, entity_id: str) -> _Erased:
@@ -106,7 +109,7 @@ def _erase_entity(tx: Transaction, entity_id: str) -> _Erased:
     return _Erased(existed)
 
 
-def _erase_document(tx: Transaction, document_id: str) -> _Erased:
+def _erase_document(tx: Transaction, document_id: str, thoughts: ScrubThoughts) -> _Erased:
     """Facts that another document proves move there; the others are erased."""
     documents, chunks = tx.documents([document_id]), tx.chunks(document_id=document_id)
     housed = tx.find_facts(FactsWhere(document_ids=[document_id]))
@@ -131,14 +134,9 @@ def _erase_document(tx: Transaction, document_id: str) -> _Erased:
     tx.delete_documents([document_id])
     tx.delete_chunks([chunk.id for chunk in chunks])
     tx.delete_records(UNFINISHED_DOCUMENT, [document_id])
-    erased = _erase_facts(tx, homeless)
+    erased = _erase_facts(tx, homeless, thoughts)
     return _Erased(
-        True,
-        erased.facts,
-        frozenset({document_id}),
-        erased.unembedded | unembedded,
-        erased.speakers,
-        erased.fact_rows,
+        True, erased.facts, frozenset({document_id}), erased.unembedded | unembedded, erased.speakers
     )
 
 
@@ -160,23 +158,25 @@ def _stand_alone(tx: Transaction, facts: Sequence[Fact], titles: Wordings) -> fr
     return frozenset(unembedded)
 
 
-def _erase_facts(tx: Transaction, facts: Sequence[Fact]) -> _Erased:
+def _erase_facts(tx: Transaction, facts: Sequence[Fact], thoughts: ScrubThoughts) -> _Erased:
     """Erase facts, all that was synthesised from them, and what quotes them."""
     erased = {fact.id: fact for fact in facts}
     derived = list(facts)
+    reworded: set[str] = set()
     while derived:
+        reworded |= thoughts(tx, {fact.id: fact for fact in derived})
         synthesised = tx.find_facts(FactsWhere(source_fact_ids=[fact.id for fact in derived]))
         derived = [fact for fact in synthesised if fact.id not in erased]
         erased |= {fact.id: fact for fact in derived}
     if not erased:
         return _Erased(existed=False)
     words = erased_words(list(erased.values()), tx.features(list(erased)))
-    unembedded = _scrub_around(tx, erased, words)
+    unembedded = (_scrub_around(tx, erased, words) | reworded) - erased.keys()
     forget_names(tx, erased, words.wordings)
     release_from_erased(tx, erased)
     tx.delete_facts(list(erased))
     speakers = Counter(fact.speaker for fact in erased.values() if fact.speaker)
-    return _Erased(True, len(erased), unembedded=unembedded, speakers=speakers, fact_rows=erased)
+    return _Erased(True, len(erased), unembedded=unembedded, speakers=speakers)
 
 
 def _scrub_around(tx: Transaction, erased: dict[str, Fact], words: ErasedWords) -> frozenset[str]:

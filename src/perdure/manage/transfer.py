@@ -18,18 +18,22 @@ from perdure.errors import Conflict, InvalidInput
 from perdure.history import CLOSINGS, read_closings
 from perdure.manage.fields import field_types, from_plain, plain_fields
 from perdure.ports.store import Features, KeyedEntity, NewFact, Order, Proof, Reading, Selection, Store
+from perdure.recall.beliefs import EVIDENCE, OPINION, read_evidence, read_opinion
 from perdure.reflect.directives import DIRECTIVE, read_directive
 from perdure.reflect.knowledge import KNOWLEDGE_NODE, read_node
 from perdure.reflect.mental_models.record import HISTORY, MENTAL_MODEL, read_model, read_versions
 
 FORMAT = "perdure-bank"
-VERSION = 3
+VERSION = 4
 """Older ones can be read. Version 1 kept both passages in one text, and a reason why a fact is wrong among its flags.
-Up to version 2 a fact that another superseded was retired, whether it had been true or not.
+Up to version 2 a fact that another superseded was retired, whether it had been true or not. Up to version 3 there were no
+thoughts.
 """
 PAGE = 500
 PARTS = ("document", "unfinished", "chunk", "entity", "closings", "fact", "link", "proof", "record")
 KEPT_RECORDS: Mapping[str, Callable[[Record], object]] = {
+    OPINION: read_opinion,
+    EVIDENCE: read_evidence,
     DIRECTIVE: read_directive,
     MENTAL_MODEL: read_model,
     HISTORY: read_versions,

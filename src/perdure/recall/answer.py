@@ -12,6 +12,7 @@ from perdure.domain.recall import Query, RecallResult, Recollection
 from perdure.domain.rendering import ending
 from perdure.recall.budget import BudgetCut, fit_chunks
 from perdure.recall.components import RecallRun
+from perdure.recall.doubtful import judge_doubts
 from perdure.recall.judge import JudgedPool
 from perdure.recall.standing import conflicts, is_over
 
@@ -25,6 +26,7 @@ def answer(run: RecallRun, query: Query, judged: JudgedPool, cut: BudgetCut) -> 
     over = {fact.id for fact in facts if is_over(fact, run.where)}
     successors = _successors(run, [fact for fact in facts if fact.id in over])
     warnings = conflicts([fact for fact in facts if fact.id not in over])
+    judge_doubts(run, [candidate for candidate, _ in cut.taken])
     recollections = tuple(
         Recollection(
             fact=fact,
@@ -35,7 +37,8 @@ def answer(run: RecallRun, query: Query, judged: JudgedPool, cut: BudgetCut) -> 
             evidence=judged.level(candidate),
             candidate=candidate if explain else None,
             replaced_by=successors.get(fact.id),
-            notes=_notes(fact, over, successors, warnings),
+            notes=_notes(fact, over, successors, warnings, candidate.doubt or None),
+            doubt=candidate.doubt or None,
         )
         for citation, (fact, (candidate, tokens)) in enumerate(zip(facts, cut.taken, strict=True), start=1)
     )
@@ -67,11 +70,16 @@ def _successors(run: RecallRun, facts: Sequence[Fact]) -> dict[str, Fact]:
 
 
 def _notes(
-    fact: Fact, over: Collection[str], successors: Mapping[str, Fact], warnings: Mapping[str, str]
+    fact: Fact,
+    over: Collection[str],
+    successors: Mapping[str, Fact],
+    warnings: Mapping[str, str],
+    doubt: str | None,
 ) -> tuple[str, ...]:
     if fact.id in over:
         return (ending(fact, successors.get(fact.id)),)
-    return (warnings[fact.id],) if fact.id in warnings else ()
+    doubts = (f"doubtful: {doubt}",) if doubt is not None else ()
+    return (*doubts, warnings[fact.id]) if fact.id in warnings else doubts
 
 
 def _chunks(run: RecallRun, facts: Sequence[Fact]) -> tuple[Chunk, ...]:

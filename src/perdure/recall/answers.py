@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import exp, inf, log
+from math import exp, inf
 
 from perdure.domain.fact import Fact
-from perdure.domain.ranking import sigmoid
 from perdure.domain.recall import Candidate, Query, Stance
+from perdure.recall.score import multiply_odds
 from perdure.text.answer_kind import AnswerKind, asked_kind, may_hold
 from perdure.text.asked_slot import AskedSlot
 from perdure.text.assertion import speaks_of_change, speaks_of_end, speaks_of_new_value
@@ -24,7 +24,6 @@ from perdure.text.supposition import is_asked, is_supposed
 from perdure.text.terms import plain_words
 from perdure.text.wordlist import word_set
 
-ALMOST_CERTAIN = 1.0 - 1e-12
 HOPELESS = 5.0
 """How far below the best statement of the subject one may stand for the cross-encoder that only its words make an answer."""
 CLOSE, CLOSE_LOGIT = 2.0, 2.0
@@ -113,41 +112,41 @@ def prefer_answers(
         if candidate.own_logit is not None and candidate.logits:
             excess = max(candidate.logits) - max(candidate.own_logit, max(candidate.logits) - AROUND)
             if excess > 0.0:
-                _multiply_odds(candidate, "around", exp(-0.7 * excess))
+                multiply_odds(candidate, "around", exp(-0.7 * excess))
         if begins_after(fact, query):
-            _multiply_odds(candidate, "late", preference.too_late)
+            multiply_odds(candidate, "late", preference.too_late)
             candidate.answers = slot.states(fact.subject, fact.relation) or (
                 tells(fact, slot) and not is_supposed(fact.text)
             )
         elif slot.states(fact.subject, fact.relation):
             candidate.answers = True
             if states_value(fact, slot):
-                _multiply_odds(candidate, "slot", preference.stated)
+                multiply_odds(candidate, "slot", preference.stated)
         elif candidate.states_slot:
             # It took the place of a value of the slot, whatever it was read as.
             candidate.answers = True
-            _multiply_odds(candidate, "slot", preference.told)
+            multiply_odds(candidate, "slot", preference.told)
         elif is_asked(fact.text) or is_supposed(fact.text):
-            _multiply_odds(candidate, "asserted", preference.supposed)
+            multiply_odds(candidate, "asserted", preference.supposed)
         elif (
             fact.relation in slot.relations
             and _is_name(fact.subject)
             and (any(one.states_slot for one in head) or _is_name(slot.subject))
         ):
-            _multiply_odds(candidate, "slot", preference.of_another)
+            multiply_odds(candidate, "slot", preference.of_another)
         elif tells_of_change(fact, slot, values, is_near=own_logit(candidate) >= nearest):
             candidate.answers = True
-            _multiply_odds(candidate, "slot", preference.named if slot.is_open else preference.told)
+            multiply_odds(candidate, "slot", preference.named if slot.is_open else preference.told)
         elif holds_kind(fact, kind, slot) and tells(fact, slot):
             candidate.answers = own_logit(candidate) >= nearest if was_read else place < FIRST_PLACES
             if candidate.answers or not candidate.logits:
-                _multiply_odds(candidate, "slot", preference.named if slot.is_open else preference.told)
+                multiply_odds(candidate, "slot", preference.named if slot.is_open else preference.told)
         else:
             candidate.answers = was_read and answers_as_well(candidate, slot, query, best, stated)
             if not candidate.answers and not holds_kind(fact, kind, slot):
-                _multiply_odds(candidate, "value", preference.no_value)
+                multiply_odds(candidate, "value", preference.no_value)
             elif not candidate.answers and speaks_of_another(fact, slot):
-                _multiply_odds(candidate, "slot", preference.elsewhere)
+                multiply_odds(candidate, "slot", preference.elsewhere)
     return sorted(pool, key=lambda candidate: (-candidate.score, candidate.fact_id))
 
 
@@ -255,12 +254,6 @@ def values_of(head: Sequence[Candidate], slot: AskedSlot, query: Query) -> list[
     asked = {*plain_words(query.content), *plain_words(slot.subject), *plain_words(best.fact.speaker or "")}
     named = [frozenset(plain_words(name)) for name in (*best.fact.entities, best.fact.object or "")]
     return [*stated, *(words for words in named if words and not words & asked)]
-
-
-def _multiply_odds(candidate: Candidate, name: str, factor: float) -> None:
-    score = min(max(candidate.score, 1.0 - ALMOST_CERTAIN), ALMOST_CERTAIN)
-    candidate.boosts[name] = factor
-    candidate.score = sigmoid(log(score) - log(1.0 - score) + log(factor))
 
 
 def _is_name(subject: str | None) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
+from perdure.domain.fact import FactType
 from perdure.domain.filter import Filter
 from perdure.domain.ranking import ranking_fields
 from perdure.domain.recall import Candidate
@@ -16,6 +17,7 @@ from perdure.ports.notes import NOTE_PREFIX, Notes
 from perdure.ports.reranker import Reranker
 from perdure.ports.store import Reading, Store
 from perdure.ports.tokens import Tokens
+from perdure.recall.beliefs import as_recalled
 from perdure.recall.budget import BudgetPlan
 from perdure.recall.request import RecallRequest
 from perdure.recall.track import RecallTracker
@@ -75,11 +77,22 @@ class RecallRun:
         return present
 
     def read_facts(self, candidates: Sequence[Candidate]) -> None:
-        """Read the facts of candidates that lack theirs; those that were erased meanwhile stay without."""
+        """Read the facts of candidates that lack theirs; those that were erased meanwhile stay without.
+
+        So do opinions that are not held at the moment asked for; the others say how sure they are then.
+        """
         ids = [candidate.fact_id for candidate in candidates if candidate.fact is None]
         if not ids:
             return
         facts = {fact.id: fact for fact in self.reading.facts(ids)}
+        opinions = {fact.id: fact for fact in facts.values() if fact.type is FactType.OPINION}
+        if opinions:
+            recalled = as_recalled(self.reading, self.where, opinions)
+            facts = {
+                fact_id: recalled.get(fact_id, fact)
+                for fact_id, fact in facts.items()
+                if fact_id not in opinions or fact_id in recalled
+            }
         note_ids = [fact_id for fact_id in ids if fact_id.startswith(NOTE_PREFIX)]
         if note_ids and self.components.notes is not None:
             facts |= {note.id: note for note in self.components.notes.read(self.request.bank, note_ids)}

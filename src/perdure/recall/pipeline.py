@@ -11,6 +11,7 @@ from perdure.recall.answers import prefer_answers
 from perdure.recall.budget import fit
 from perdure.recall.components import RecallComponents, RecallRun
 from perdure.recall.diversify import diversify
+from perdure.recall.doubtful import lower_doubtful
 from perdure.recall.judge import admit_window, judge_pool
 from perdure.recall.question import ParsedQuestion, parse_question
 from perdure.recall.request import RecallRequest
@@ -77,5 +78,6 @@ def _search_and_rank(run: RecallRun, question: ParsedQuestion) -> list[Candidate
         )
         pool = above_floors(recipe.scoring(pool, context), request.min_scores)
         run.read_facts(pool[:SLOT_DEPTH])
+        pool = lower_doubtful(run, pool, recipe.doubt, SLOT_DEPTH)
         pool = prefer_answers(pool, question.query, question.slot, recipe.answers, SLOT_DEPTH)
         return order_slots(pool, question.query, question.slot, run.where.as_of.valid)

@@ -95,12 +95,16 @@ class Recipe:
     limit: int | None = None
     answers: AnswerPreference | None = None
     """How far statements of what is asked for go before others; None leaves the scores alone."""
+    doubt: float = 1.0
+    """Factor on the odds of what rests on something that is over or was wrong."""
 
     def __post_init__(self) -> None:
         if not self.channels:
             raise InvalidInput("recipe.channels", "at least one channel", self.channels)
         if self.diversity is not None and not 0.0 <= self.diversity <= 1.0:
             raise InvalidInput("recipe.diversity", "a number from 0 to 1", self.diversity)
+        if not 0.0 < self.doubt <= 1.0:
+            raise InvalidInput("recipe.doubt", "a number above 0 and at most 1", self.doubt)
 
 
 def channel_specs(*names: str) -> tuple[ChannelSpec, ...]:

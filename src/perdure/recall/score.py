@@ -88,6 +88,16 @@ def boosted_odds(strength: float, factor: float) -> float:
     return sigmoid(strength + log(factor))
 
 
+ALMOST_CERTAIN = 1.0 - 1e-12
+
+
+def multiply_odds(candidate: Candidate, name: str, factor: float) -> None:
+    """Multiply the odds of the candidate's score by a factor, which `explain` shows under the name. Perdure's own."""
+    score = min(max(candidate.score, 1.0 - ALMOST_CERTAIN), ALMOST_CERTAIN)
+    candidate.boosts[name] = factor
+    candidate.score = boosted_odds(log(score) - log(1.0 - score), factor)
+
+
 def recency(dated: datetime | None, now: datetime) -> float:
     """clamp(1 - days / 365, 0.1, 1); undated is neutral, the future counts as today."""
     if dated is None:

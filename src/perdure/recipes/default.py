@@ -45,6 +45,7 @@ DEFAULT = Recipe(
         supposed=0.05,
         too_late=0.001,
     ),
+    doubt=0.5,
     scoring=BoostScoring(on_odds=True),
 )
 

@@ -73,6 +73,7 @@ def _result(recollection: Recollection) -> dict[str, Any]:
         relevance=recollection.relevance,
         replaced_by=recollection.replaced_by.id if recollection.replaced_by is not None else None,
         notes=list(recollection.notes),
+        doubt=recollection.doubt,
         explain=plain_candidate(recollection.candidate) if recollection.candidate is not None else None,
     )
     return dict(fact)

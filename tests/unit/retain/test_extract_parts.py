@@ -36,19 +36,21 @@ def test_content_is_no_small_talk(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "kind"),
+    ("text", "is_attitude"),
     [
-        ("I moved to Lisbon.", FactType.WORLD),
-        ("I love painting.", FactType.OPINION),
-        ("I think Porto is nicer.", FactType.OPINION),
-        ("My favourite colour is teal.", FactType.OPINION),
-        ("The server runs on port 80.", FactType.WORLD),
+        ("I moved to Lisbon.", False),
+        ("I love painting.", True),
+        ("I think Porto is nicer.", True),
+        ("My favourite colour is teal.", True),
+        ("The server runs on port 80.", False),
     ],
 )
-def test_types(text: str, kind: FactType) -> None:
-    found = kind_of(text, is_agent=False)
-    assert found.type is kind
-    assert (found.confidence is not None) == (kind is FactType.OPINION)
+def test_what_people_like_or_believe_is_a_fact_about_them_with_a_confidence(
+    text: str, is_attitude: bool
+) -> None:
+    kind = kind_of(text, is_agent=False)
+    assert kind.type is FactType.WORLD
+    assert (kind.confidence is not None) == is_attitude
 
 
 def test_hedging_lowers_confidence_and_certainty_raises_it() -> None:
@@ -61,9 +63,9 @@ def test_hedging_lowers_confidence_and_certainty_raises_it() -> None:
     assert hedged < plain_belief < sure
 
 
-def test_the_agents_words_are_experience_and_questions_no_opinion() -> None:
+def test_the_agents_words_are_experience_and_questions_state_no_taste() -> None:
     assert kind_of("I think so.", is_agent=True).type is FactType.EXPERIENCE
-    assert kind_of("Do I like it?", is_agent=False, is_question=True).type is FactType.WORLD
+    assert kind_of("Do I like it?", is_agent=False, is_question=True).confidence is None
 
 
 def test_mentions_by_rule() -> None:

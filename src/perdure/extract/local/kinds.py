@@ -1,4 +1,4 @@
-"""What kind of statement a text is: type of fact, how sure an opinion is, and whether it is an order to the agent."""
+"""What kind of statement a text is: type of fact, how surely a taste or belief is put, and whether it is an order to the agent."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _JUDGEMENT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A type with the confidence of an opinion, None for the others."""
+    """A type, and how surely somebody puts a taste or belief; None for other statements."""
 
     type: FactType
     confidence: float | None = None
@@ -51,17 +51,19 @@ _EXPERIENCE = Kind(FactType.EXPERIENCE)
 
 
 def kind_of(source: str, *, is_agent: bool, is_question: bool = False) -> Kind:
-    """The type of what was said, from the original wording."""
+    """The type of what was said, from the original wording.
+
+    What people like or believe is a fact about them; opinions are the bank's own, and are formed from such facts.
+    """
     if is_agent:
         return _EXPERIENCE
     if is_question:
         return _WORLD
     plain = source.replace("’", "'")
-    confidence = _opinion_confidence(plain)
-    return _WORLD if confidence is None else Kind(FactType.OPINION, confidence)
+    return Kind(FactType.WORLD, _stated_confidence(plain))
 
 
-def _opinion_confidence(text: str) -> float | None:
+def _stated_confidence(text: str) -> float | None:
     if _TASTE.search(text):
         start = 0.85
     elif _BELIEF.search(text):

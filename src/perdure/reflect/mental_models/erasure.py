@@ -24,11 +24,11 @@ from perdure.reflect.mental_models.record import (
 )
 
 
-def scrub_mental_models(tx: Transaction, erased: Mapping[str, Fact]) -> bool:
+def scrub_mental_models(tx: Transaction, erased: Mapping[str, Fact]) -> frozenset[str]:
     """Take the sentences that rest on erased facts out of models and their history, in the transaction that erases.
 
     A touched model is stale until it is refreshed; its vector, trace and structured output go. Erased wordings that
-    its owner wrote into its name or question are taken out as well. Returns whether there was anything.
+    its owner wrote into its name or question are taken out as well. No fact loses its vectors by that.
     """
     gone = frozenset(erased)
     texts = (
@@ -36,9 +36,10 @@ def scrub_mental_models(tx: Transaction, erased: Mapping[str, Fact]) -> bool:
     )
     wordings = wordings_of(texts)
     touched = [record.id for record in tx.records(MENTAL_MODEL) if _scrub_model(tx, record, gone, wordings)]
-    remembered = [record.id for record in tx.records(HISTORY) if _scrub_history(tx, record, gone)]
+    for record in tx.records(HISTORY):
+        _scrub_history(tx, record, gone)
     tx.delete_records(VECTOR, touched)
-    return bool(touched or remembered)
+    return frozenset()
 
 
 def _scrub_model(tx: Transaction, record: Record, gone: frozenset[str], wordings: Wordings) -> bool:
@@ -65,13 +66,11 @@ def _scrub_model(tx: Transaction, record: Record, gone: frozenset[str], wordings
     return True
 
 
-def _scrub_history(tx: Transaction, record: Record, gone: frozenset[str]) -> bool:
+def _scrub_history(tx: Transaction, record: Record, gone: frozenset[str]) -> None:
     body: Mapping[str, Any] = record.body
     entries = [_scrub_entry(entry, gone) for entry in body["entries"]]
-    if entries == body["entries"]:
-        return False
-    put_entries(tx, record.bank, record.id, entries)
-    return True
+    if entries != body["entries"]:
+        put_entries(tx, record.bank, record.id, entries)
 
 
 def _scrub_entry(entry: Mapping[str, Any], gone: frozenset[str]) -> Mapping[str, Any]:

@@ -64,7 +64,12 @@ def provenance(fact: Fact) -> Text:
     """The dim line below a fact: type, date, source, and whether it still holds."""
     line = Text(style="dim")
     line.append(fact.type.value, style=TYPE_STYLE[fact.type.value])
-    for part in (happened(fact), source(fact), f"×{fact.proof_count}" if fact.proof_count > 1 else ""):
+    sure = (
+        f"confidence {fact.confidence:.2f}"
+        if fact.type.value == "opinion" and fact.confidence is not None
+        else ""
+    )
+    for part in (sure, happened(fact), source(fact), f"×{fact.proof_count}" if fact.proof_count > 1 else ""):
         if part:
             line.append(f" · {part}")
     if fact.retired_at is not None:

@@ -65,6 +65,8 @@ ENTRIES = (
     Entry(INSIDE, "entities", "facts:entities", "People, places and things, most mentioned first"),
     Entry(INSIDE, "timeline", "facts:timeline", "Facts in the order in which they happened"),
     Entry(INSIDE, "history", "facts:history", "Every value that a subject's relation ever had"),
+    Entry(INSIDE, "opinions", "opinions:opinions", "What the bank believes, surest first"),
+    Entry(INSIDE, "opinion", "opinions:opinion", "One opinion, its evidence and its curve"),
     Entry(INSIDE, "stats", "banks:stats", "Counts of what a bank holds"),
     Entry(INSIDE, "operations", "operations:operations", "Background work: list, wait, cancel, retry"),
     Entry(SERVE, "serve", "serve:serve", "Serve REST and MCP over HTTP"),

@@ -32,7 +32,7 @@ class Memory(BaseModel):
     document_id: str | None = None
     entities: list[str] = []
     planned: bool = Field(False, description="Whether it was still ahead when it was said")
-    notes: list[str] = Field([], description="Until when it held and what came then; conflicts")
+    notes: list[str] = Field([], description="Until when it held and what came then; doubts; conflicts")
 
 
 class RetainOutput(BaseModel):

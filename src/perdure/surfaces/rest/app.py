@@ -28,6 +28,7 @@ from perdure.surfaces.rest import (
     memories,
     mental_models,
     operations,
+    opinions,
     recall,
     reflect,
     retain,
@@ -43,7 +44,7 @@ from perdure.surfaces.workers import Workers
 
 ROUTERS = (
     recall, reflect, retain, health, banks, config, unbuilt, memories, entities, documents, operations, stats,
-    transfer, directives, mental_models, knowledge_base, templates,
+    transfer, directives, mental_models, knowledge_base, templates, opinions,
 )  # fmt: skip
 """In the order in which a request is compared with them."""
 GRACE_SECONDS = 30

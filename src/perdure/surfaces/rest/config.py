@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from perdure.domain.bank import Bank, Disposition
 from perdure.domain.mental_model import MAX_COUNT
+from perdure.domain.opinion import ConfidenceRates
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput
 from perdure.surfaces.arguments import find_bank
@@ -57,6 +58,9 @@ class Acting(BaseModel):
     enable_graph_retrieval: bool = True
     enable_reranking: bool = True
     mental_model_min_refresh_interval_seconds: int = Field(0, ge=0, le=MAX_COUNT)
+    opinion_alpha: float = Field(ConfidenceRates().alpha, ge=0, le=1)
+    opinion_delta: float = Field(ConfidenceRates().delta, ge=0, le=1)
+    opinion_gamma: float = Field(ConfidenceRates().gamma, ge=0, le=1)
 
 
 class Profile(BaseModel):

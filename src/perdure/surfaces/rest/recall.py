@@ -172,6 +172,7 @@ class RecallResultBody(BaseModel):
     confidence: float | None = None
     proof_count: int | None = None
     notes: list[str] | None = None
+    doubt: str | None = Field(None, description="Why it is doubtful: what it rests on is over or was wrong")
     explain: dict[str, Any] | None = None
 
 
@@ -320,6 +321,8 @@ def _result(recollection: Recollection, explain: bool) -> Json:
         body["replaced_by"] = recollection.replaced_by.id
     if recollection.notes:
         body["notes"] = list(recollection.notes)
+    if recollection.doubt is not None:
+        body["doubt"] = recollection.doubt
     if explain and candidate is not None:
         told = plain_candidate(candidate)
         body["explain"] = {**{name: told[name] for name in _EXPLAINED}, "tokens": recollection.tokens}

@@ -1,0 +1,135 @@
+"""Opinions and doubts on a database file: with a real tagger, across processes, in archives, over REST."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from perdure import Filter, InvalidInput, Perdure
+from perdure.models.spacy_tagger import find_pipeline
+from tests.integration.rest_checked import BANKS, Checked
+from tests.integration.rest_server import open_quick, running
+
+START = datetime(2026, 1, 1, 12, tzinfo=UTC)
+SAID = ("I prefer morning meetings.", "I hate morning meetings.")
+ASK = """
+import sys
+from perdure import Perdure
+with Perdure.open(sys.argv[1], embedder="hashing", reranker="none", tagger="rules") as memory:
+    print(*memory.opinions("b"), sep="\\n")
+    print(*(one.doubt for one in memory.recall("b", "commute") if one.doubt), sep="\\n")
+"""
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Perdure]:
+    with open_quick(tmp_path) as engine:
+        yield engine
+
+
+def say(engine: Perdure, *texts: str) -> list[str]:
+    ids: list[str] = []
+    for number, text in enumerate(texts):
+        message = {"role": "user", "speaker": "Ann", "content": text}
+        ids += engine.retain("b", [message], timestamp=START + timedelta(days=number)).fact_ids
+    engine.form_opinions("b")
+    return ids
+
+
+def asked_elsewhere(folder: Path) -> str:
+    command = [sys.executable, "-c", ASK, str(folder / "memory.db")]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
+
+
+def test_another_process_sees_at_once_what_became_of_the_evidence(engine: Perdure, tmp_path: Path) -> None:
+    _, against = say(engine, *SAID)
+    assert "with reservations (c = 0.42)" in asked_elsewhere(tmp_path)
+    engine.invalidate_fact("b", against)
+    assert "Ann prefers morning meetings (c = 0.85)" in asked_elsewhere(tmp_path)
+    engine.forget("b", everything=True)
+    assert "Ann" not in asked_elsewhere(tmp_path)
+
+
+def test_no_word_of_a_forgotten_opinion_is_left_in_the_files(engine: Perdure, tmp_path: Path) -> None:
+    (fact_id,) = say(engine, "I prefer xylophonic quince jam.")
+    assert [one.statement for one in engine.opinions("b")] == ["Ann prefers xylophonic quince jam"]
+    engine.forget("b", fact_id=fact_id)
+    engine.close()
+    for file in tmp_path.iterdir():
+        assert b"xylophonic" not in file.read_bytes(), file.name
+
+
+def test_an_export_takes_opinions_along_with_their_logs(engine: Perdure) -> None:
+    say(engine, *SAID)
+    lines = list(engine.export_bank("b"))
+    engine.import_bank("copy", lines)
+    assert list(map(str, engine.opinions("copy"))) == list(map(str, engine.opinions("b")))
+    assert engine.form_opinions("copy").changed == ()
+    broken = [line.replace('"thought":"opinion"', '"thought":"whim"') for line in lines]
+    with pytest.raises(InvalidInput, match="whim"):
+        engine.import_bank("other", broken)
+
+
+def test_retaining_a_document_anew_takes_back_what_it_no_longer_states(engine: Perdure) -> None:
+    def retain(text: str) -> None:
+        message = {"role": "user", "speaker": "Ann", "content": text}
+        engine.retain("b", [message], document_id="d", timestamp=START)
+        engine.form_opinions("b")
+
+    retain("I prefer green tea.")
+    retain("I prefer loud music.")
+    assert [one.statement for one in engine.opinions("b")] == ["Ann prefers loud music"]
+
+
+@pytest.mark.skipif(find_pipeline() is None, reason="needs perdure[nlp]")
+def test_the_commute_rests_on_where_somebody_lives(tmp_path: Path) -> None:
+    with open_quick(tmp_path, tagger="spacy") as engine:
+        say(engine, "I live in Lisbon, so my commute takes 20 minutes.")
+        message = {"role": "user", "speaker": "Ann", "content": "I moved to Porto."}
+        engine.retain("b", [message], timestamp=START + timedelta(days=9))
+        doubts = {one.text: one.doubt for one in engine.recall("b", "How long is Ann's commute?")}
+        reason = "rests on “Ann lives in Lisbon”, which ended 2026-01-10"
+        assert doubts["Ann's commute takes 20 minutes."] == reason
+        assert doubts["Ann moved to Porto."] is None
+    assert reason in asked_elsewhere(tmp_path)
+
+
+def test_opinions_over_rest(engine: Perdure) -> None:
+    say(engine, *SAID, "I prefer green tea.")
+    with running(engine) as url, Checked(base_url=url) as client:
+        path = f"{BANKS}/b/opinions"
+        page = client.get(path, params={"subject": "ann"}).json()
+        assert (page["total"], [one["statement"] for one in page["items"]]) == (
+            2,
+            ["Ann prefers green tea", "Ann prefers morning meetings"],
+        )
+        assert client.get(path, params={"min_confidence": 0.5}).json()["total"] == 1
+        assert client.get(path, params={"min_confidence": 5}).status_code == 422
+        assert client.get(path, params={"as_of": "2026-01-01T13:00:00Z"}).json()["total"] == 1
+        opinion = client.get(f"{path}/{page['items'][1]['id']}").json()
+        assert opinion["text"] == "Ann prefers morning meetings, with reservations"
+        assert [(row["label"], row["counts"]) for row in opinion["evidence"]] == [
+            ("supporting", True),
+            ("contradicting", True),
+        ]
+        assert [round(point["confidence"], 3) for point in opinion["curve"]] == [0.85, 0.425]
+        assert client.get(f"{path}/nothing").status_code == 404
+        config = client.patch(f"{BANKS}/b/config", json={"updates": {"opinion_gamma": 0.9}})
+        assert config.json()["config"]["opinion_gamma"] == 0.9
+        assert client.get(f"{path}/{opinion['id']}").json()["confidence"] == pytest.approx(0.765)
+        recalled = client.post(
+            f"{BANKS}/b/memories/recall", json={"query": "morning meetings", "types": ["opinion"]}
+        ).json()["results"]
+        assert [(one["type"], round(one["confidence"], 3)) for one in recalled][:1] == [("opinion", 0.765)]
+
+
+def test_facts_that_are_listed_keep_what_was_said(engine: Perdure) -> None:
+    say(engine, *SAID)
+    stated = engine.facts("b", types=["opinion"], where=Filter()).facts
+    assert {fact.text for fact in stated} == {"Ann prefers morning meetings"}
+    assert {fact.confidence for fact in stated} == {None}

@@ -1,0 +1,277 @@
+"""Random histories of what is said, ended, corrected, withdrawn and forgotten: opinions follow from what is left."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from perdure import AsOf, Entity, Fact, FactType, Filter, InvalidInput, Opinion, Perdure
+from perdure.domain.record import Record
+from perdure.ports.store import NewFact
+from perdure.recall.beliefs import EVIDENCE, OPINION
+from perdure.retain.commit import Closure, FactChanges, commit
+from perdure.retain.entities import keyed
+from perdure.retain.features import features_of_edited
+from perdure.testing.memory_store import MemoryStore
+
+BANK = "b"
+START = datetime(2024, 1, 1, tzinfo=UTC)
+ALPHA, DELTA, GAMMA = 0.2, 0.1, 0.5
+VERBS = ("prefers", "likes", "loves", "hates", "does not like", "sometimes likes", "no longer prefers")
+TOPICS = ("morning meetings", "afternoon meetings", "hiking", "hiking in the Alps")
+OWN_WORDS = {
+    "unsure",
+    "whether",
+    "with",
+    "reservations",
+    "likes",
+    "dislikes",
+    "prefers",
+    "prefer",
+    "like",
+    "does",
+    "not",
+}
+"""Words of an opinion that need not be in any fact."""
+
+
+def words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.casefold()))
+
+
+class OpinionMachine(RuleBasedStateMachine):
+    """The log and the facts that are left are the model: every confidence must be their fold, at every moment."""
+
+    @initialize()
+    def start(self) -> None:
+        self.time = START
+        self.count = 0
+        self.forgotten: set[str] = set()
+        """Words that only forgotten facts had."""
+        self.folder = tempfile.TemporaryDirectory()
+        clock = lambda: self.time  # noqa: E731
+        plain: dict[str, Any] = {
+            "embedder": "none",
+            "reranker": "none",
+            "extractor": "verbatim",
+            "clock": clock,
+        }
+        self.engines = [
+            Perdure.open(store=MemoryStore(clock=clock), **plain),
+            Perdure.open(Path(self.folder.name) / "memory.db", **plain),
+        ]
+        for engine in self.engines:
+            engine.configure_bank(BANK)
+
+    def facts(self) -> list[Fact]:
+        """What was said, as it is stored."""
+        everything = Filter(include_closed=True, include_expired=True)
+        stored = list(self.engines[0].iter_facts(BANK, where=everything))
+        return [fact for fact in stored if fact.type is FactType.WORLD]
+
+    @rule(
+        data=st.data(),
+        verb=st.sampled_from(VERBS),
+        topic=st.sampled_from(TOPICS),
+        days=st.integers(0, 20),
+        closes=st.booleans(),
+        corrects=st.booleans(),
+        tells_place=st.booleans(),
+    )
+    def say(
+        self,
+        data: st.DataObject,
+        verb: str,
+        topic: str,
+        days: int,
+        closes: bool,
+        corrects: bool,
+        tells_place: bool,
+    ) -> None:
+        """A new fact with a word of its own, in its topic or beside it, that may end or correct another one."""
+        self.time += timedelta(minutes=1)
+        self.count += 1
+        secret = f"zq{self.count}x"
+        text = f"Ann {verb} {topic}" + (f" near {secret}." if tells_place else f", because of {secret}.")
+        fact = Fact(
+            id=f"f{self.count}", bank=BANK, text=text, speaker="Ann", entities=("Ann",), entity_ids=("ann",),
+            mentioned_at=START + timedelta(days=days), recorded_at=self.time,
+        )  # fmt: skip
+        old = data.draw(st.sampled_from(self.facts())).id if closes and self.facts() else None
+        closure = Closure(
+            fact_id=old or "", retired_at=self.time if corrects else None,
+            valid_to=None if corrects else START + timedelta(days=days), superseded_by=fact.id,
+        )  # fmt: skip
+        changes = FactChanges(
+            bank=BANK, now=self.time, facts=[NewFact(fact, features_of_edited(fact, None, None))],
+            entities=[keyed(Entity(id="ann", bank=BANK, name="Ann", mentions=self.count))],
+            closures=[closure] if old else [],
+        )  # fmt: skip
+        for engine in self.engines:
+            commit(engine._store, changes)
+
+    @rule()
+    def think(self) -> None:
+        self.time += timedelta(minutes=1)
+        for engine in self.engines:
+            engine.form_opinions(BANK)
+            again = engine.form_opinions(BANK)
+            assert (again.formed, again.changed) == ((), ())
+
+    @precondition(lambda self: self.facts())
+    @rule(data=st.data())
+    def declare_wrong(self, data: st.DataObject) -> None:
+        self.time += timedelta(minutes=1)
+        fact = data.draw(st.sampled_from(self.facts()))
+        for engine in self.engines:
+            engine.invalidate_fact(BANK, fact.id)
+
+    @precondition(lambda self: self.facts())
+    @rule(data=st.data())
+    def restore(self, data: st.DataObject) -> None:
+        self.time += timedelta(minutes=1)
+        fact = data.draw(st.sampled_from(self.facts()))
+        for engine in self.engines:
+            try:
+                engine.restore_fact(BANK, fact.id)
+            except InvalidInput:
+                assert fact.superseded_by is not None
+
+    @precondition(lambda self: self.facts())
+    @rule(data=st.data())
+    def forget(self, data: st.DataObject) -> None:
+        self.time += timedelta(minutes=1)
+        fact = data.draw(st.sampled_from(self.facts()))
+        for engine in self.engines:
+            engine.forget(BANK, fact_id=fact.id)
+        self.forgotten |= {word for word in words(fact.text) if word.startswith("zq")}
+
+    @invariant()
+    def confidences_are_the_fold_of_what_counts_at_every_moment(self) -> None:
+        early, late = START + timedelta(days=5, hours=1), START + timedelta(days=12, hours=1)
+        before = self.time - timedelta(minutes=2)
+        facts = {fact.id: fact for fact in self.facts()}
+        for engine in self.engines:
+            for as_of in (
+                AsOf(),
+                AsOf(valid=early),
+                AsOf(valid=late),
+                AsOf(known=before),
+                AsOf(valid=late, known=before),
+            ):
+                told = {opinion.id: opinion for opinion in engine.opinions(BANK, as_of=as_of)}
+                expected = believed(engine, facts, as_of, self.time)
+                assert {one: opinion.confidence for one, opinion in told.items()} == pytest.approx(expected)
+                for opinion in told.values():
+                    assert opinion.curve()[-1][1] == opinion.confidence
+
+    @invariant()
+    def no_opinion_has_a_word_of_a_forgotten_fact(self) -> None:
+        surviving = {fact.id: fact for fact in self.facts()}
+        for engine in self.engines:
+            kept = [*engine.records(OPINION, bank=BANK), *engine.records(EVIDENCE, bank=BANK)]
+            held = str([record.body for record in kept])
+            everything = Filter(include_closed=True, include_expired=True)
+            opinions = engine.facts(BANK, types=["opinion"], where=everything, limit=1000).facts
+            with engine._store.reading(BANK) as reading:
+                features = reading.features([fact.id for fact in opinions])
+            told = held + str([fact.text for fact in opinions]) + str(features)
+            assert not [word for word in self.forgotten if word in told]
+            for fact in opinions:
+                supports = {word for one in fact.source_fact_ids for word in words(surviving[one].text)}
+                assert words(fact.text) <= supports | OWN_WORDS
+            for record in engine.records(EVIDENCE, bank=BANK):
+                assert {row["fact"] for row in rows_of(record)} <= surviving.keys()
+
+    @invariant()
+    def stores_agree(self) -> None:
+        first, second = (sorted(map(str, engine.opinions(BANK))) for engine in self.engines)
+        assert first == second
+
+    def teardown(self) -> None:
+        for engine in getattr(self, "engines", ()):
+            engine.close()
+        if hasattr(self, "folder"):
+            self.folder.cleanup()
+
+
+def rows_of(record: Record) -> list[dict[str, Any]]:
+    rows = record.body["rows"]
+    assert isinstance(rows, list)
+    return rows
+
+
+def is_believed(fact: Fact, said_at: datetime, as_of: AsOf, now: datetime) -> bool:
+    """Said and recorded by then, not taken back by then, and not over then as far as was known."""
+    valid, known = as_of.valid or now, as_of.known or now
+    ended = fact.valid_to is not None and fact.valid_to <= valid
+    end_known = fact.end_recorded_at is None or fact.end_recorded_at <= known
+    return (
+        (as_of.valid is None or said_at <= valid)
+        and (fact.recorded_at or now) <= known
+        and (fact.retired_at is None or fact.retired_at > known)
+        and not (ended and end_known)
+    )
+
+
+def folded(rows: list[tuple[datetime, str, float]]) -> float | None:
+    """The formulas, written out once more."""
+    supporting = [row for row in rows if row[1] == "supporting"]
+    starts = [row for row in supporting if row[2] >= 0.6] or (supporting if len(supporting) > 1 else [])
+    if not starts:
+        return None
+    c = starts[0][2]
+    for row in rows:
+        if row is starts[0]:
+            continue
+        if row[1] == "supporting":
+            c = c + ALPHA * (1 - c)
+        elif row[1] == "weak":
+            c = c - DELTA * c
+        else:
+            c = c * GAMMA
+    return c
+
+
+def believed(engine: Perdure, facts: dict[str, Fact], as_of: AsOf, now: datetime) -> dict[str, float]:
+    """Opinion id -> confidence, of those that are held: surer than every rival, or as sure and older."""
+    standing: dict[str, tuple[float, float, str]] = {}
+    for record in engine.records(EVIDENCE, bank=BANK):
+        counting = [
+            (datetime.fromisoformat(row["at"]), facts[row["fact"]], row)
+            for row in rows_of(record)
+            if is_believed(facts[row["fact"]], datetime.fromisoformat(row["at"]), as_of, now)
+        ]
+        counting.sort(key=lambda one: (one[0], one[1].recorded_at, one[1].id))
+        c = folded([(at, row["label"], row["strength"]) for at, _, row in counting])
+        if c is not None:
+            standing[record.id] = (round(c, 9), -counting[0][0].timestamp(), record.id)
+    held: dict[str, float] = {}
+    for record in engine.records(OPINION, bank=BANK):
+        rivals = record.body["rivals"]
+        assert isinstance(rivals, list)
+        if record.id in standing and all(standing[record.id] > standing[r] for r in rivals if r in standing):
+            held[record.id] = standing[record.id][0]
+    return held
+
+
+def test_an_opinion_is_printed_with_its_confidence() -> None:
+    with Perdure.open(store=MemoryStore(), embedder="none", reranker="none", extractor="verbatim") as engine:
+        engine.retain(BANK, "I prefer tea.", speaker="Ann")
+        engine.form_opinions(BANK)
+        opinions: list[Opinion] = engine.opinions(BANK)
+        assert list(map(str, opinions)) == ["Ann prefers tea (c = 0.85)"]
+
+
+TestOpinions = OpinionMachine.TestCase
+TestOpinions.settings = settings(
+    max_examples=20, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
+)

@@ -1,0 +1,234 @@
+"""Opinions form from facts, move with evidence, and follow what becomes of the facts."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from perdure import AsOf, AsyncPerdure, EvidenceLabel, FactType, InvalidInput, NotFound
+from perdure.domain.record import Record
+from perdure.reflect.opinions.forming import assess_facts
+from tests.unit.reflect.thinking import BANK, Thinking, day
+
+
+@pytest.fixture
+def bank() -> Thinking:
+    return Thinking()
+
+
+def test_a_stated_preference_is_an_opinion_at_once(bank: Thinking) -> None:
+    bank.say(1, "I prefer morning meetings.")
+    assert bank.opinions() == ["Ann prefers morning meetings (c = 0.85)"]
+
+
+def test_a_liking_has_to_be_repeated(bank: Thinking) -> None:
+    bank.say(1, "I love hiking.")
+    assert bank.opinions() == []
+    bank.say(2, "I really enjoy hiking in the Alps.")
+    assert bank.opinions() == ["Ann likes hiking (c = 0.64)"]
+
+
+def test_the_same_fact_counts_once_however_often_it_is_said_or_assessed(bank: Thinking) -> None:
+    bank.say(1, "I love hiking.")
+    bank.say(2, "I love hiking.")
+    assert bank.opinions() == []
+    bank.say(3, "I prefer tea.")
+    facts = list(bank.engine.iter_facts(BANK))
+    components = bank.engine._components.reflect
+    assert assess_facts(components, BANK, facts * 2, day(4)).changed == ()
+    assert [len(opinion.evidence) for opinion in bank.engine.opinions(BANK)] == [1]
+
+
+def test_the_agents_belief_moves_with_what_others_say_of_the_same(bank: Thinking) -> None:
+    bank.say(1, "I think that Python is easier to learn than Rust.", "assistant")
+    bank.say(2, "Python is easier to learn than Rust.", "Bob")
+    assert bank.opinions() == ["Python is easier to learn than Rust (c = 0.72)"]
+    bank.say(3, "Python is not easier to learn than Rust.", "Bea")
+    assert bank.opinions() == ["Python is easier to learn than Rust, with reservations (c = 0.36)"]
+
+
+def test_what_was_said_before_the_belief_counts_too(bank: Thinking) -> None:
+    bank.say(1, "Python is easier to learn than Rust.", "Bob")
+    bank.say(2, "I think that Python is easier to learn than Rust.", "assistant")
+    assert bank.opinions() == ["Python is easier to learn than Rust (c = 0.72)"]
+
+
+def test_beliefs_of_people_are_facts_about_them(bank: Thinking) -> None:
+    (fact_id,) = bank.say(1, "I think that Python is easier to learn than Rust.", "Bob")
+    assert bank.engine.fact(BANK, fact_id).type is FactType.WORLD
+    assert bank.opinions() == []
+
+
+def test_contradictions_tone_it_down_until_the_opposite_is_surer(bank: Thinking) -> None:
+    bank.say(1, "I prefer loud music.")
+    bank.say(2, "I hate loud music.")
+    assert bank.opinions() == ["Ann prefers loud music, with reservations (c = 0.42)"]
+    bank.say(3, "I can't stand loud music, it hurts.")
+    assert bank.opinions() == ["Ann dislikes loud music, with reservations (c = 0.42)"]
+    assert bank.opinions(day(2)) == ["Ann prefers loud music, with reservations (c = 0.42)"]
+
+
+def test_a_superseded_preference_leaves_the_fold_and_is_there_as_of_then(bank: Thinking) -> None:
+    bank.say(1, "I prefer morning meetings.")
+    bank.say(30, "I prefer afternoon meetings now.")
+    assert bank.opinions() == ["Ann prefers afternoon meetings (c = 0.85)"]
+    assert bank.opinions(day(10)) == ["Ann prefers morning meetings (c = 0.85)"]
+
+
+def test_what_is_declared_wrong_leaves_and_what_is_restored_counts_again(bank: Thinking) -> None:
+    bank.say(1, "I prefer tea.")
+    (against,) = bank.say(2, "I hate tea.")
+    assert bank.only().confidence == pytest.approx(0.425)
+    bank.engine.invalidate_fact(BANK, against)
+    assert bank.only().confidence == 0.85
+    assert [row.fact_id for row in bank.only().left_out] == [against]
+    bank.engine.restore_fact(BANK, against)
+    assert bank.only().confidence == pytest.approx(0.425)
+
+
+def test_both_axes_of_time_can_be_asked(bank: Thinking) -> None:
+    bank.say(1, "I prefer tea.")
+    (against,) = bank.say(5, "I hate tea.")
+    bank.now = day(9)
+    bank.engine.invalidate_fact(BANK, against)
+    assert bank.opinions() == ["Ann prefers tea (c = 0.85)"]
+    assert bank.opinions(AsOf(known=day(6))) == ["Ann prefers tea, with reservations (c = 0.42)"]
+    assert bank.opinions(AsOf(known=day(2))) == ["Ann prefers tea (c = 0.85)"]
+    assert bank.opinions(AsOf(valid=day(0))) == []
+
+
+def test_an_older_statement_that_is_learned_later_takes_its_place_in_time(bank: Thinking) -> None:
+    bank.say(10, "I prefer tea.")
+    bank.engine.retain(BANK, [{"role": "user", "speaker": "Ann", "content": "I hate tea."}], timestamp=day(3))
+    bank.engine.form_opinions(BANK)
+    assert [row.label for row in bank.only().evidence] == [
+        EvidenceLabel.CONTRADICTING,
+        EvidenceLabel.SUPPORTING,
+    ]
+    assert [at for at, _ in bank.only().curve()] == [day(10)]
+
+
+def test_an_opinion_has_its_evidence_and_curve(bank: Thinking) -> None:
+    ids = [
+        bank.say(n, text)[0]
+        for n, text in enumerate(["I prefer tea.", "I sometimes like tea.", "I love tea!"])
+    ]
+    opinion = bank.engine.opinion(BANK, bank.only().id)
+    assert [row.fact_id for row in opinion.evidence] == ids
+    assert [round(c, 3) for _, c in opinion.curve()] == [0.85, 0.765, 0.812]
+    assert (opinion.c0, opinion.subject, opinion.formed_at) == (0.85, "Ann", day(0))
+
+
+def test_a_banks_rates_act_at_once(bank: Thinking) -> None:
+    bank.say(1, "I prefer tea.")
+    bank.say(2, "I hate tea.")
+    bank.engine.configure_bank(BANK, settings={"opinion_gamma": 0.9})
+    assert bank.only().confidence == pytest.approx(0.765)
+    with pytest.raises(InvalidInput, match="opinion_gamma"):
+        bank.engine.configure_bank(BANK, settings={"opinion_gamma": 9})
+
+
+def test_a_preference_words_what_likings_had_made(bank: Thinking) -> None:
+    bank.say(1, "I love tea.")
+    bank.say(2, "I enjoy tea.")
+    bank.say(3, "I prefer tea.")
+    assert bank.only().statement == "Ann prefers tea"
+    assert bank.engine.fact(BANK, bank.only().id).text == "Ann prefers tea"
+
+
+def test_opinions_of_a_subject_by_name_alias_and_id(bank: Thinking) -> None:
+    bank.say(1, "I prefer tea.")
+    bank.say(1, "I prefer coffee.", "Bob")
+    (ann,) = bank.engine.entities(BANK, name="Ann")
+    for subject in ("Ann", "ann", ann.id):
+        assert [one.statement for one in bank.engine.opinions(BANK, subject)] == ["Ann prefers tea"]
+    assert bank.engine.opinions(BANK, "Zoe") == []
+
+
+def test_least_confidence_is_a_share(bank: Thinking) -> None:
+    bank.say(1, "I prefer tea.")
+    assert bank.engine.opinions(BANK, min_confidence=0.9) == []
+    with pytest.raises(InvalidInput, match="min_confidence"):
+        bank.engine.opinions(BANK, min_confidence=3)
+
+
+def test_facts_of_other_tags_neither_form_nor_move_an_opinion(bank: Thinking) -> None:
+    bank.say(1, "I prefer tea.", tags=["private"])
+    bank.say(2, "I hate tea.")
+    opinion = bank.only()
+    assert (opinion.confidence, len(opinion.evidence)) == (0.85, 1)
+    assert bank.engine.fact(BANK, opinion.id).tags == {"private"}
+
+
+def test_an_opinion_that_is_declared_wrong_is_held_no_longer(bank: Thinking) -> None:
+    bank.say(1, "I prefer tea.")
+    opinion_id = bank.only().id
+    bank.engine.invalidate_fact(BANK, opinion_id)
+    bank.say(2, "I love tea.")
+    assert bank.opinions() == []
+    with pytest.raises(NotFound, match="opinion"):
+        bank.engine.opinion(BANK, opinion_id)
+
+
+def test_merged_entities_share_their_opinions(bank: Thinking) -> None:
+    bank.say(1, "I love tea.", "Ann")
+    bank.say(2, "I enjoy tea.", "Annika")
+    (ann,), (annika,) = bank.engine.entities(BANK, name="Ann"), bank.engine.entities(BANK, name="Annika")
+    if ann.id != annika.id:
+        bank.engine.merge_entities(BANK, ann.id, annika.id)
+    bank.say(3, "I adore tea!", "Ann")
+    assert [one.entity_id for one in bank.engine.opinions(BANK)] == [ann.id]
+
+
+def test_recall_returns_opinions_with_their_confidence_and_wording_of_the_moment(bank: Thinking) -> None:
+    bank.say(1, "I prefer tea.")
+    bank.say(5, "I hate tea.")
+    for as_of, text, confidence in (
+        (None, "Ann prefers tea, with reservations", 0.425),
+        (day(3), "Ann prefers tea", 0.85),
+    ):
+        (one,) = bank.engine.recall(BANK, "What does Ann think of tea?", types=["opinion"], as_of=as_of)
+        assert (one.text, one.fact.type, one.fact.confidence) == (
+            text,
+            FactType.OPINION,
+            pytest.approx(confidence),
+        )
+    assert not bank.engine.recall(BANK, "tea", types=["opinion"], as_of=day(0)).recollections
+
+
+def test_a_prompt_tells_how_sure_an_opinion_is(bank: Thinking) -> None:
+    bank.say(1, "I prefer tea.")
+    assert "Ann prefers tea (opinion, confidence 0.85)" in bank.engine.prompt(BANK, "tea", types=["opinion"])
+
+
+def test_opinions_are_found_by_meaning_like_any_fact() -> None:
+    bank = Thinking(embedder="hashing")
+    bank.say(1, "I prefer green tea.")
+    with bank.engine._store.reading(BANK) as reading:
+        features = reading.features([bank.only().id])[bank.only().id]
+    assert set(features.vectors) == {"fact", "context"}
+    assert features.dedupe_key == "", "what somebody says never becomes a proof of an opinion"
+
+
+def test_an_opinion_is_as_secret_as_its_most_secret_support(bank: Thinking) -> None:
+    bank.say(1, "I prefer tea.", classification=2)
+    assert bank.engine.fact(BANK, bank.only().id).classification == 2
+
+
+def test_a_record_that_is_broken_is_not_taken_for_an_opinion(bank: Thinking) -> None:
+    bank.engine.save_record(Record(kind="opinion", id="x", bank=BANK, body={"subject": "Ann"}))
+    with pytest.raises(KeyError):
+        bank.engine.opinions(BANK)
+
+
+def test_the_asynchronous_engine_has_the_same_verbs(bank: Thinking) -> None:
+    bank.say(1, "I prefer tea.")
+
+    async def ask() -> list[str]:
+        memory = AsyncPerdure(bank.engine)
+        (one,) = await memory.opinions(BANK, "Ann")
+        assert (await memory.form_opinions(BANK)).formed == ()
+        return [str(one), str(await memory.opinion(BANK, one.id))]
+
+    assert asyncio.run(ask()) == ["Ann prefers tea (c = 0.85)"] * 2
