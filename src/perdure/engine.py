@@ -16,7 +16,10 @@ from perdure.domain.bank import Bank, Disposition, check_bank_id
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter
 from perdure.domain.item import RetainResult, UpdateMode
+from perdure.domain.note import Note, check_note_name
+from perdure.domain.observation import Observation, Scope, read_scope_rule
 from perdure.domain.operation import Operation
+from perdure.domain.question import Question
 from perdure.domain.recall import Budget, RecallResult
 from perdure.domain.record import Record
 from perdure.domain.time import AsOf, Window
@@ -24,6 +27,8 @@ from perdure.errors import InvalidInput, ModelError, NotFound, StoreError
 from perdure.forget.pipeline import forget
 from perdure.forget.target import LAST_ERASURE, Forgotten, Target
 from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job
+from perdure.jobs.consolidate_job import CONSOLIDATION, ConsolidateJob
+from perdure.jobs.debounce import Debouncer
 from perdure.jobs.records import scrub
 from perdure.jobs.retain_job import RetainJob
 from perdure.jobs.runner import JobRunner
@@ -52,7 +57,18 @@ from perdure.recall.question import entities_named
 from perdure.recall.recipe import Recipe, trim_recipe
 from perdure.recall.request import RecallRequest, read_budget, read_where
 from perdure.recipes import find_recipe
+from perdure.reflect.consolidate import ConsolidationStatus, consolidation_status, recover
+from perdure.reflect.notes.write import NOTE_PENDING, drop_notes, find_note, list_notes, repair_notes
+from perdure.reflect.observations.read import (
+    delete_observations,
+    find_observation,
+    list_observations,
+    observation_scopes,
+    observation_versions,
+)
 from perdure.reflect.pipeline import Reflection, reflect
+from perdure.reflect.questions import answer_question, list_questions
+from perdure.reflect.scrubbers import scrub_records
 from perdure.retain.pipeline import retain
 from perdure.retain.request import Content, read_request
 from perdure.settings import Settings, read_settings
@@ -61,6 +77,8 @@ log = logging.getLogger(__name__)
 
 PAGE = 1_000
 """Facts per page of `iter_facts`."""
+AUTO_CONSOLIDATION = 30.0
+"""Seconds after the last retain when a bank's own setting asks for consolidation and the memory's gives no time."""
 
 
 class Perdure:
@@ -70,10 +88,13 @@ class Perdure:
         self._components = components
         self._store = components.store
         self._retain_job = RetainJob(
-            lambda request, within: retain(components.retain, request, within=within)
+            lambda request, within: self._retained(retain(components.retain, request, within=within))
         )
         self._clear_traces_job = clear_traces_job(components.store)
-        self._jobs = JobRunner(components.store, components.clock, (self._retain_job, self._clear_traces_job))
+        self._consolidate_job = ConsolidateJob(components.reflect)
+        kinds = (self._retain_job, self._clear_traces_job, self._consolidate_job)
+        self._jobs = JobRunner(components.store, components.clock, kinds)
+        self._auto_consolidation = Debouncer(AUTO_CONSOLIDATION, self.consolidate)
         self._closed = False
 
     @classmethod
@@ -112,6 +133,8 @@ class Perdure:
         engine._jobs.resume()
         if engine._store.traces() is Traces.PENDING:
             engine._clear_traces_later()
+        for bank in engine._store.banks_with_records(NOTE_PENDING):
+            repair_notes(engine._components.reflect, bank)
         return engine
 
     def __enter__(self) -> Self:
@@ -125,6 +148,7 @@ class Perdure:
     def close(self) -> None:
         """Finish the background step at hand, leave the rest to the next open, and release files and memory."""
         self._closed = True
+        self._auto_consolidation.close()
         self._jobs.close()
         self._components.tracker.close()
         self._components.executor.shutdown(wait=False, cancel_futures=True)
@@ -159,7 +183,9 @@ class Perdure:
 
         `fields` are those of `Item`, for everything in `content` that does not say otherwise itself.
         """
-        return retain(self._components.retain, read_request(bank, content, update_mode, fields))
+        return self._retained(
+            retain(self._components.retain, read_request(bank, content, update_mode, fields))
+        )
 
     def retain_later(
         self,
@@ -433,7 +459,10 @@ class Perdure:
         are cleared in the background; the next open, or another call, resumes that.
         """
         target = Target(fact_id=fact_id, document_id=document_id, entity_id=entity_id, everything=everything)
-        forgotten = forget(self._store, check_bank_id(bank), target, also=scrub)
+        if everything:
+            drop_notes(self._components.reflect, check_bank_id(bank))
+        forgotten = forget(self._store, check_bank_id(bank), target, also=scrub, thoughts=scrub_records)
+        repair_notes(self._components.reflect, bank)
         self._embed_again(bank, forgotten.unembedded)
         if forgotten.traces is Traces.PENDING:
             self._clear_traces_later()
@@ -506,6 +535,86 @@ class Perdure:
         with self._store.transaction(check_bank_id(bank)) as tx:
             tx.delete_records(kind, [record_id])
 
+    # Consolidation, observations, notes and questions
+
+    def consolidate(
+        self, bank: str, *, observation_scopes: Sequence[Sequence[str]] | None = None
+    ) -> Operation:
+        """Form observations, questions and notes of what is new, in the background; a run that is under way is returned.
+
+        With `observation_scopes` (lists of tags) only facts that carry all tags of one of them are looked at, new or not.
+        """
+        check_bank_id(bank)
+        scopes = None if observation_scopes is None else _read_scopes(observation_scopes)
+        if scopes is None:
+            for operation in self._jobs.list(bank):
+                if operation.kind == CONSOLIDATION and not operation.finished:
+                    return operation
+        return self._jobs.submit(bank, self._consolidate_job.plan(scopes))
+
+    def consolidation(self, bank: str) -> ConsolidationStatus:
+        """What the next consolidation will look at, what was set aside, and when the last one ended."""
+        return consolidation_status(self._store, check_bank_id(bank), self.clock())
+
+    def recover_consolidation(self, bank: str) -> int:
+        """Have the facts that consolidation set aside looked at again by the next one; returns how many."""
+        return recover(self._store, check_bank_id(bank))
+
+    def observations(
+        self, bank: str, *, name: str | None = None, tags: Sequence[str] | None = None, stale: bool = False
+    ) -> list[Observation]:
+        """The profiles in force, newest first: all, of the entity or topic of that name, of exactly these tags.
+
+        With `stale` also those of which a source has changed since, which recall leaves out.
+        """
+        return list_observations(
+            self._store, check_bank_id(bank), self.clock(), name=name, tags=tags, stale=stale
+        )
+
+    def observation(self, bank: str, observation_id: str) -> Observation:
+        """One observation with its clauses and their sources, in force or not."""
+        return find_observation(self._store, check_bank_id(bank), observation_id, self.clock())
+
+    def observation_versions(self, bank: str, observation_id: str) -> list[Observation]:
+        """Every version of the profile that an observation is one of, oldest first."""
+        return observation_versions(self._store, check_bank_id(bank), observation_id, self.clock())
+
+    def observation_scopes(self, bank: str) -> list[tuple[Scope, int]]:
+        """The tags that observations carry together and how many carry them, most first."""
+        return observation_scopes(self._store, check_bank_id(bank), self.clock())
+
+    def delete_observations(self, bank: str, *, fact_id: str | None = None) -> int:
+        """Delete all observations with their versions, or those that rest on a fact; the next consolidation makes them anew."""
+        return delete_observations(self._store, check_bank_id(bank), fact_id)
+
+    def notes(self, bank: str, period: str | None = None) -> list[str]:
+        """Names of the notes that were made from the bank's memory: all, or the daily, weekly or quarterly ones."""
+        return list_notes(self._components.reflect, check_bank_id(bank), period)
+
+    def note(self, bank: str, name: str) -> Note:
+        """A note (`daily/2026-11-16`), without lines whose facts are gone."""
+        note = find_note(self._components.reflect, check_bank_id(bank), check_note_name(name))
+        if note is None:
+            raise NotFound("note", name)
+        return note
+
+    def questions(self, bank: str, *, answered: bool = False) -> list[Question]:
+        """Conflicts that nothing decides, oldest first; with `answered` those that were answered too."""
+        return list_questions(self._store, check_bank_id(bank), self.clock(), answered=answered)
+
+    def answer(self, bank: str, question_id: str, answer: str) -> Question:
+        """Decide a question: by the id of one of its facts or by a value, which takes the others back, or by `both`."""
+        return answer_question(self._components.reflect, check_bank_id(bank), question_id, answer)
+
+    def _retained(self, result: RetainResult) -> RetainResult:
+        """Consolidate the bank a while after the last retain, where its own setting or the memory's asks for that."""
+        banks = self._store.banks([result.bank])
+        own = banks[0].settings.get("enable_auto_consolidation") if banks else False
+        after = self.settings.consolidate_after
+        if own is True or (own is None and after is not None):
+            self._auto_consolidation.touch(result.bank, after)
+        return result
+
     def _recipe(self, recipe: str | Recipe | None) -> Recipe:
         return find_recipe(recipe or self.settings.recipe, self._components.recipes)
 
@@ -529,3 +638,10 @@ class Perdure:
             if self._closed:
                 raise StoreError(f"{self.settings.database}: the store is closed") from error
             raise
+
+
+def _read_scopes(scopes: Sequence[Sequence[str]]) -> tuple[Scope, ...]:
+    rule = read_scope_rule(scopes)
+    if isinstance(rule, str):
+        raise InvalidInput("observation_scopes", "lists of tags", scopes)
+    return rule

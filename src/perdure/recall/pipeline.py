@@ -11,6 +11,8 @@ from perdure.recall.answers import prefer_answers
 from perdure.recall.budget import fit
 from perdure.recall.components import RecallComponents, RecallRun
 from perdure.recall.diversify import diversify
+from perdure.recall.freshness import drop_stale
+from perdure.recall.observations import observations_beside, ranked_types
 from perdure.recall.question import parse_question
 from perdure.recall.request import RecallRequest
 from perdure.recall.rerank import rerank
@@ -32,11 +34,12 @@ def recall(components: RecallComponents, request: RecallRequest) -> RecallResult
         )
         with trace.stage("understand"):
             question = parse_question(run)
-            run = replace(run, where=question.where)
+            run = replace(run, where=ranked_types(question.where))
         with trace.stage("search"):
             hits = search(run, question)
         with trace.stage("fuse"):
             pool = run.read_ranking_fields(recipe.fusion(hits, components.pool or recipe.pool))
+            pool = drop_stale(run, pool)
         with trace.stage("rerank"):
             pool = rerank(run, question.query, pool)
         with trace.stage("score"):
@@ -61,6 +64,8 @@ def recall(components: RecallComponents, request: RecallRequest) -> RecallResult
                 limit=run.limit,
             )
         result = answer(run, question.query, cut)
+        beside = observations_beside(run, question, len(result) + 1)
+        result = replace(result, observations=beside)
     if request.track and components.tracker is not None:
         components.tracker.track(request.bank, result, components.clock())
     return result

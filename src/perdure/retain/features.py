@@ -106,7 +106,21 @@ def _context_vectors(
 
 def features_of_edited(fact: Fact, embedder: Embedder | None, late: LateInteraction | None) -> Features:
     """The features of a fact whose text a person changed; it stands without neighbours."""
-    text = index_text(fact)
-    vectors, tokens = embed_texts([text.own], embedder, late)
-    views = {} if vectors is None else {"fact": vectors[0], "context": vectors[0]}
-    return replace(_features_without_models(fact, text, dedupe_key(fact)), vectors=views, tokens=tokens[0])
+    (features,) = features_of_synthesised([fact], embedder, late)
+    return replace(features, dedupe_key=dedupe_key(fact))
+
+
+def features_of_synthesised(
+    facts: Sequence[Fact], embedder: Embedder | None, late: LateInteraction | None
+) -> list[Features]:
+    """The features of facts that stand without neighbours and are never merged with others."""
+    texts = [index_text(fact) for fact in facts]
+    vectors, tokens = embed_texts([text.own for text in texts], embedder, late)
+    return [
+        replace(
+            _features_without_models(fact, text, ""),
+            vectors={} if vectors is None else {"fact": vectors[row], "context": vectors[row]},
+            tokens=tokens[row],
+        )
+        for row, (fact, text) in enumerate(zip(facts, texts, strict=True))
+    ]
