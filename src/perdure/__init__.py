@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, Link, LinkKind, Tier, TurnSpan
     from perdure.domain.filter import Filter, TagAnd, TagExpression, TagLeaf, TagNot, TagOr, TagsMatch
     from perdure.domain.item import Item, PassedOver, RetainResult, Superseded, UpdateMode
+    from perdure.domain.note import Note, NoteLine
+    from perdure.domain.observation import Clause, Observation, Scope, ScopeRule, Subject
     from perdure.domain.operation import Operation, OperationStatus
+    from perdure.domain.question import Question, QuestionOption
     from perdure.domain.recall import (
         Budget,
         Candidate,
@@ -58,7 +61,7 @@ if TYPE_CHECKING:
     from perdure.ports.clock import Clock
     from perdure.ports.embedder import Embedder, LateInteraction, Matrix, Vector
     from perdure.ports.extractor import Cause, ExtractedFact, Extractor, Triple, Turn
-    from perdure.ports.notes import Notes
+    from perdure.ports.notes import Notes, WritableNotes
     from perdure.ports.reranker import Reranker
     from perdure.ports.store import BankStats, FactPage, Order, Store, Traces
     from perdure.ports.tagger import Mention, Sentence, Tagger, Token
@@ -66,6 +69,7 @@ if TYPE_CHECKING:
     from perdure.recall.options import Hints, Include, MinScores, Situation
     from perdure.recall.recipe import Blend, ChannelSpec, Recipe, View, ViewSpec
     from perdure.recipes import RECIPES, find_recipe
+    from perdure.reflect.consolidate import ConsolidationStatus
     from perdure.reflect.pipeline import Reflection
     from perdure.retain.request import Content
     from perdure.settings import Settings
@@ -78,7 +82,10 @@ _EXPORTS = {
     "perdure.domain.fact": "Chunk Document Entity Fact FactType Link LinkKind Tier TurnSpan",
     "perdure.domain.filter": "Filter TagAnd TagExpression TagLeaf TagNot TagOr TagsMatch",
     "perdure.domain.item": "Item PassedOver RetainResult Superseded UpdateMode",
+    "perdure.domain.note": "Note NoteLine",
+    "perdure.domain.observation": "Clause Observation Scope ScopeRule Subject",
     "perdure.domain.operation": "Operation OperationStatus",
+    "perdure.domain.question": "Question QuestionOption",
     "perdure.domain.recall": "Budget Candidate ChannelRank Degraded Evidence Hit Query RecallResult Recollection StageTime Stance",
     "perdure.domain.record": "Record",
     "perdure.domain.time": "AsOf Window",
@@ -89,7 +96,7 @@ _EXPORTS = {
     "perdure.ports.clock": "Clock",
     "perdure.ports.embedder": "Embedder LateInteraction Matrix Vector",
     "perdure.ports.extractor": "Cause ExtractedFact Extractor Triple Turn",
-    "perdure.ports.notes": "Notes",
+    "perdure.ports.notes": "Notes WritableNotes",
     "perdure.ports.reranker": "Reranker",
     "perdure.ports.store": "BankStats FactPage Order Store Traces",
     "perdure.ports.tagger": "Mention Sentence Tagger Token",
@@ -97,6 +104,7 @@ _EXPORTS = {
     "perdure.recall.options": "Hints Include MinScores Situation",
     "perdure.recall.recipe": "Blend ChannelSpec Recipe View ViewSpec",
     "perdure.recipes": "RECIPES find_recipe",
+    "perdure.reflect.consolidate": "ConsolidationStatus",
     "perdure.reflect.pipeline": "Reflection",
     "perdure.retain.request": "Content",
     "perdure.settings": "Settings",
@@ -104,19 +112,21 @@ _EXPORTS = {
 _HOME_OF = {name: module for module, names in _EXPORTS.items() for name in names.split()}
 
 __all__ = [
-    "RECIPES", "AsOf", "AsyncPerdure", "Bank", "BankStats", "Blend", "Budget", "Busy", "Candidate", "Cause",
-    "ChannelRank", "ChannelSpec", "Chunk", "Clock", "Conflict", "Content", "DeadlineExceeded", "Degraded",
-    "Disposition", "Document", "Embedder", "EmbeddingModel", "Entity", "Evidence", "ExtractedFact",
-    "Extractor", "Fact", "FactFields", "FactPage", "FactType", "Filter", "Forgotten", "Hints", "Hit",
-    "Include", "InvalidInput", "Item", "ItemFields", "LateInteraction", "Link", "LinkKind", "Matrix",
-    "Mention", "MinScores", "ModelError", "ModelMismatch", "ModelMissing", "ModelTampered", "NotFound",
-    "Notes", "Operation", "OperationStatus", "Order", "PassedOver", "Perdure", "PerdureError", "ProviderError", "Query",
-    "RecallOptions", "RecallResult", "Recipe", "Recollection", "Record", "Reflection", "Reranker",
-    "RetainResult", "Sentence", "SettingOptions", "Settings", "Situation", "StageTime", "Stance", "Store",
-    "StoreCorrupt", "StoreError", "StoreFull", "StoreLocked", "StoreReadOnly", "StoreTooNew", "Superseded",
+    "RECIPES", "AsOf", "AsyncPerdure", "Bank", "BankStats", "Blend", "Budget", "Busy", "Candidate",
+    "Cause", "ChannelRank", "ChannelSpec", "Chunk", "Clause", "Clock", "Conflict", "ConsolidationStatus",
+    "Content", "DeadlineExceeded", "Degraded", "Disposition", "Document", "Embedder", "EmbeddingModel",
+    "Entity", "Evidence", "ExtractedFact", "Extractor", "Fact", "FactFields", "FactPage", "FactType",
+    "Filter", "Forgotten", "Hints", "Hit", "Include", "InvalidInput", "Item", "ItemFields",
+    "LateInteraction", "Link", "LinkKind", "Matrix", "Mention", "MinScores", "ModelError",
+    "ModelMismatch", "ModelMissing", "ModelTampered", "NotFound", "Note", "NoteLine", "Notes",
+    "Observation", "Operation", "OperationStatus", "Order", "PassedOver", "Perdure", "PerdureError",
+    "ProviderError", "Query", "Question", "QuestionOption", "RecallOptions", "RecallResult", "Recipe",
+    "Recollection", "Record", "Reflection", "Reranker", "RetainResult", "Scope", "ScopeRule", "Sentence",
+    "SettingOptions", "Settings", "Situation", "StageTime", "Stance", "Store", "StoreCorrupt",
+    "StoreError", "StoreFull", "StoreLocked", "StoreReadOnly", "StoreTooNew", "Subject", "Superseded",
     "TagAnd", "TagExpression", "TagLeaf", "TagNot", "TagOr", "Tagger", "TagsMatch", "Tier", "Token",
-    "Tokens", "Traces", "Triple", "Turn", "TurnSpan", "Unauthorised", "Unavailable", "UpdateMode", "Vector",
-    "View", "ViewSpec", "Window", "__version__", "find_recipe",
+    "Tokens", "Traces", "Triple", "Turn", "TurnSpan", "Unauthorised", "Unavailable", "UpdateMode",
+    "Vector", "View", "ViewSpec", "Window", "WritableNotes", "__version__", "find_recipe",
 ]  # fmt: skip
 
 
