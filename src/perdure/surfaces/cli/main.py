@@ -42,7 +42,8 @@ class Entry:
         return TyperCommand(name=self.name, help=self.summary)
 
 
-START, MEMORY, INSIDE, SERVE, CARE = "Start here", "Memory", "Look inside", "Serve", "Take care"
+START, MEMORY, INSIDE = "Start here", "Memory", "Look inside"
+THINK, SERVE, CARE = "Think", "Serve", "Take care"
 ENTRIES = (
     Entry(START, "demo", "demo:demo", "See retain and recall at work on a short conversation"),
     Entry(MEMORY, "retain", "retain:retain", "Remember text, files, folders or chat exports"),
@@ -57,6 +58,12 @@ ENTRIES = (
     Entry(INSIDE, "history", "facts:history", "Every value that a subject's relation ever had"),
     Entry(INSIDE, "stats", "banks:stats", "Counts of what a bank holds"),
     Entry(INSIDE, "operations", "operations:operations", "Background work: list, wait, cancel, retry"),
+    Entry(
+        THINK, "consolidate", "thinking:consolidate", "Form observations, questions and notes of what is new"
+    ),
+    Entry(THINK, "observations", "thinking:observations", "Profiles of people, things and topics"),
+    Entry(THINK, "notes", "thinking:notes", "List notes, or show one"),
+    Entry(THINK, "questions", "thinking:questions", "Conflicts that only you can decide"),
     Entry(SERVE, "serve", "serve:serve", "Serve REST and MCP over HTTP"),
     Entry(SERVE, "mcp", "serve:mcp", "Serve MCP, over stdio unless --http is given"),
     Entry(SERVE, "keys", "keys:app", "Create, list and revoke API keys"),

@@ -17,6 +17,7 @@ from perdure.surfaces.process import closing_on_sigterm, short_collections
 from perdure.surfaces.rest import (
     banks,
     config,
+    consolidation,
     documents,
     entities,
     errors,
@@ -36,8 +37,8 @@ from perdure.surfaces.rest.spool import Spool
 from perdure.surfaces.workers import Workers
 
 ROUTERS = (
-    recall, reflect, retain, health, banks, config, unbuilt, memories, entities, documents, operations, stats,
-    transfer,
+    recall, reflect, retain, health, banks, config, unbuilt, consolidation, memories, entities, documents, operations,
+    stats, transfer,
 )  # fmt: skip
 """In the order in which a request is compared with them."""
 GRACE_SECONDS = 30

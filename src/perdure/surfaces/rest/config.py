@@ -25,8 +25,7 @@ STORED_ONLY = frozenset(
     audit_log_enabled consolidation_llm_batch_size consolidation_llm_parallelism
     consolidation_max_memories_per_round consolidation_source_facts_max_tokens
     consolidation_source_facts_max_tokens_per_observation consolidation_strategies
-    consolidation_use_decision_model default_observation_scopes enable_auto_consolidation
-    enable_observations entities_allow_free_form entity_labels knowledge_page_default_trigger
+    consolidation_use_decision_model entities_allow_free_form entity_labels knowledge_page_default_trigger
     llm_gemini_safety_settings llm_output_language max_observations_per_scope mcp_enabled_tools
     memory_defense mental_model_delta_use_decision_model mental_model_min_refresh_interval_seconds
     mental_model_refresh_use_decision_model observation_scope_limits observations_mission
@@ -56,6 +55,13 @@ class Acting(BaseModel):
     enable_temporal_retrieval: bool = True
     enable_graph_retrieval: bool = True
     enable_reranking: bool = True
+    enable_observations: bool = True
+    enable_auto_consolidation: bool | None = None
+    default_observation_scopes: (
+        Literal["per_tag", "combined", "all_combinations", "shared"] | list[list[str]] | None
+    ) = None
+    observation_min_facts: int = Field(3, ge=1)
+    observation_max_tokens: int = Field(200, ge=16)
 
 
 class Profile(BaseModel):
