@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from perdure.domain.fact import Fact
-from perdure.domain.observation import CONSOLIDATION_RECORD, PENDING_RECORD, SYNTHESISED
+from perdure.domain.observation import CONSOLIDATION_RECORD, PENDING_RECORD, is_synthesised
 from perdure.domain.record import Record
 from perdure.ports.store import FactsWhere, Transaction
 
@@ -68,7 +68,7 @@ def is_corrected(tx: Transaction, fact: Fact) -> bool:
 
 def mark_changed(tx: Transaction, facts: Iterable[Fact]) -> None:
     """Have the next consolidation look again at what rests on these stored facts; nothing in a bank that never had one."""
-    changed = [fact for fact in facts if fact.type not in SYNTHESISED]
+    changed = [fact for fact in facts if not is_synthesised(fact)]
     if changed and tx.records(CONSOLIDATION_RECORD, [CONSOLIDATION_RECORD]):
         tx.put_records([Record(kind=PENDING_RECORD, id=fact.id, bank=fact.bank) for fact in changed])
 

@@ -28,8 +28,6 @@ PENDING_RECORD = "consolidation_pending"
 """Kind of the records that name facts to be consolidated again; the id is the fact's."""
 FAILED_RECORD = "consolidation_failed"
 """Kind of the records that name facts which consolidation set aside."""
-SYNTHESISED = frozenset({FactType.OBSERVATION, FactType.OPINION})
-"""What thinking makes of facts; it is no source of observations itself."""
 SCOPE_RULES = ("combined", "per_tag", "all_combinations", "shared")
 MOST_COMBINED_TAGS = 6
 """`all_combinations` of more tags than this are those of the first ones by name: their number doubles with each tag."""
@@ -80,6 +78,11 @@ class Observation:
     superseded_by: str | None = None
     stale: bool = False
     """Whether a source has changed since: recall does not return it."""
+
+
+def is_synthesised(fact: Fact) -> bool:
+    """Whether thinking made it of other facts, so that it is no source of observations itself."""
+    return fact.type is FactType.OBSERVATION or (fact.type is FactType.OPINION and bool(fact.source_fact_ids))
 
 
 def read_scope_rule(value: object, name: str = "observation_scopes") -> ScopeRule:

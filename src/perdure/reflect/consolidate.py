@@ -17,15 +17,15 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
-from perdure.domain.fact import Fact
+from perdure.domain.fact import Fact, FactType
 from perdure.domain.filter import Filter, TagLeaf, TagOr, TagsMatch
 from perdure.domain.observation import (
     CONSOLIDATION_RECORD,
     FAILED_RECORD,
     PENDING_RECORD,
-    SYNTHESISED,
     Scope,
     Subject,
+    is_synthesised,
     read_subject,
 )
 from perdure.domain.record import Record
@@ -190,7 +190,7 @@ def _facts_step(run: ConsolidationRun, state: _State) -> _State:
         marked = marked[:PENDING_PER_STEP]
         facts, following = _next_facts(reading, run.scopes, state, now)
         changed = reading.facts(marked)
-    sources = {fact.id: fact for fact in (*changed, *facts) if fact.type not in SYNTHESISED}
+    sources = {fact.id: fact for fact in (*changed, *facts) if not is_synthesised(fact)}
     parts, failed = split_poison(list(sources.values()), lambda some: _look_at(run, some, rules, now))
     seen = _Seen()
     for part in parts:
@@ -362,19 +362,23 @@ def _plan(
     now: datetime,
     failed: dict[str, Fact],
 ) -> PlannedProfile:
-    """The profile of a subject, without the facts on which composing fails."""
+    """The profile of a subject, without the facts on which composing fails; without any where it fails only on some together."""
     facts = subject_facts(run.components, run.bank, subject, rules, now)
 
-    def work(some: Sequence[Fact]) -> PlannedProfile:
-        return plan_profile(run.components, run.bank, subject, some, options)
+    def attempt(some: Sequence[Fact], least: int) -> PlannedProfile:
+        own = replace(options, min_facts=least)
+        return plan_profile(run.components, run.bank, subject, some, own)
 
-    if not facts:
-        return work([])
-    plans, poisoned = split_poison(facts, work)
-    failed |= {fact.id: fact for fact in poisoned}
-    if len(plans) == 1 and not poisoned:
+    plans, poisoned = split_poison([facts], lambda batch: attempt(batch[0], options.min_facts))
+    if plans:
         return plans[0]
-    return work([fact for fact in facts if fact.id not in failed])
+    if poisoned:
+        _, alone = split_poison(facts, lambda some: attempt(some, 1))
+        failed |= {fact.id: fact for fact in alone or facts}
+        rest = [fact for fact in facts if fact.id not in failed]
+        plans, poisoned = split_poison([rest], lambda batch: attempt(batch[0], options.min_facts))
+        failed |= {fact.id: fact for fact in rest} if poisoned else {}
+    return plans[0] if plans else attempt([], options.min_facts)
 
 
 # Models and notes
@@ -421,7 +425,7 @@ def _past_own_facts(reading: Reading, state: _State, now: datetime) -> _State:
     """The state with the watermark behind the thoughts that the run wrote, as far as nothing else came between."""
     while True:
         facts, following = _next_facts(reading, None, state, now)
-        if not facts or any(fact.type not in SYNTHESISED for fact in facts):
+        if not facts or any(not is_synthesised(fact) for fact in facts):
             return state
         state = following
 
@@ -445,7 +449,7 @@ def consolidation_status(store: Store, bank: str, now: datetime) -> Consolidatio
         marked = {record.id for record in reading.records(PENDING_RECORD)}
         if not state.seen:
             by_type = reading.stats().facts_by_type
-            pending = sum(count for kind, count in by_type.items() if kind not in SYNTHESISED)
+            pending = sum(count for kind, count in by_type.items() if kind != FactType.OBSERVATION)
         else:
             pending = len(marked | _unseen(reading, state, now))
     last_at = None if state.at is None else datetime.fromisoformat(state.at)
@@ -454,7 +458,7 @@ def consolidation_status(store: Store, bank: str, now: datetime) -> Consolidatio
 
 def _unseen(reading: Reading, state: _State, now: datetime) -> set[str]:
     """Ids of the facts behind the watermark."""
-    return {fact.id for fact in _newer(reading, state, now) if fact.type not in SYNTHESISED}
+    return {fact.id for fact in _newer(reading, state, now) if not is_synthesised(fact)}
 
 
 def _newer(reading: Reading, state: _State, now: datetime) -> Iterator[Fact]:

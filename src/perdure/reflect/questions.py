@@ -13,7 +13,7 @@ from datetime import datetime
 
 from perdure.domain.fact import INSTRUCTION, PLANNED, Fact, FactType
 from perdure.domain.filter import Filter, is_current
-from perdure.domain.observation import SYNTHESISED
+from perdure.domain.observation import is_synthesised
 from perdure.domain.question import BOTH, QUESTION_RECORD, Question, QuestionOption
 from perdure.domain.record import Record
 from perdure.domain.rendering import one_line
@@ -65,7 +65,7 @@ def undecided(facts: Sequence[Fact]) -> list[Fact]:
 
 def _may_conflict(fact: Fact) -> bool:
     return (
-        fact.type not in SYNTHESISED
+        not is_synthesised(fact)
         and is_single_valued(fact.relation or "")
         and not {INSTRUCTION, PLANNED}.intersection(fact.flags)
     )

@@ -28,7 +28,7 @@ READ = 500
 """Facts of a note's time that are looked at, the latest."""
 MOST_LINES = {"daily": 40, "weekly": 30, "quarterly": 40}
 """Lines of a section."""
-_TYPES = frozenset({FactType.WORLD, FactType.EXPERIENCE})
+_TYPES = frozenset(FactType) - {FactType.OBSERVATION}
 
 
 def notes_of(facts: Iterable[Fact]) -> set[str]:

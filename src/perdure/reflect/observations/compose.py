@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from perdure.domain.fact import INSTRUCTION, Fact
-from perdure.domain.observation import SYNTHESISED, Clause
+from perdure.domain.observation import Clause, is_synthesised
 from perdure.domain.rendering import one_line, with_date
 from perdure.ports.embedder import Matrix, Vector
 from perdure.reflect.observations.wording import relation_clause
@@ -25,7 +25,7 @@ from perdure.text.names import normal_name
 from perdure.text.relation_table import is_single_valued
 from perdure.text.terms import plain_words
 
-TRADE = 0.6
+TRADE = 0.5
 """The lambda of maximal marginal relevance: centrality against likeness to what was chosen."""
 MOST_RELATIONS = 12
 MOST_VALUES = 6
@@ -57,7 +57,7 @@ class Profile:
 
 def is_source(fact: Fact) -> bool:
     """Whether a profile may rest on a fact: a statement, no order to the agent and nothing that was synthesised."""
-    return fact.type not in SYNTHESISED and INSTRUCTION not in fact.flags
+    return not is_synthesised(fact) and INSTRUCTION not in fact.flags
 
 
 def compose(
@@ -99,7 +99,7 @@ def _relation_clauses(names: Sequence[str], facts: Sequence[Fact]) -> list[Claus
     own = {normal_name(name) for name in names}
     stated: defaultdict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
-        if fact.subject and fact.relation and fact.object and normal_name(fact.subject) in own:
+        if fact.subject and fact.relation and normal_name(fact.subject) in own and _says_value(fact):
             stated[fact.relation].append(fact)
     clauses = []
     for relation, same in stated.items():
@@ -117,6 +117,11 @@ def _relation_clauses(names: Sequence[str], facts: Sequence[Fact]) -> list[Claus
         clauses.append((_place(same[-1]), _clause(text, behind)))
     clauses.sort(key=lambda pair: pair[0], reverse=True)
     return [clause for _, clause in clauses[:MOST_RELATIONS]]
+
+
+def _says_value(fact: Fact) -> bool:
+    """Whether the value is in the fact's own words, which a person may have changed since it was read."""
+    return bool(fact.object) and normal_name(fact.object or "") in normal_name(fact.text)
 
 
 def _clause(text: str, facts: Sequence[Fact]) -> Clause:

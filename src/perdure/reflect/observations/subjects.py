@@ -28,7 +28,7 @@ ENTITY, TOPIC = "entity", "topic"
 WINDOW = 200
 """Facts of a subject that a profile is made from, the newest: its cost does not grow with the bank."""
 MIN_FACTS, MAX_TOKENS = 3, 200
-_SOURCES = frozenset({FactType.WORLD, FactType.EXPERIENCE})
+_SOURCES = frozenset(FactType) - {FactType.OBSERVATION}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
