@@ -25,7 +25,7 @@ from perdure.reflect.observations.compose import is_source
 from perdure.retain.identity import digest
 
 ENTITY, TOPIC = "entity", "topic"
-WINDOW = 200
+WINDOW = 120
 """Facts of a subject that a profile is made from, the newest: its cost does not grow with the bank."""
 MIN_FACTS, MAX_TOKENS = 3, 200
 _SOURCES = frozenset(FactType) - {FactType.OBSERVATION}
