@@ -61,7 +61,7 @@ def live(path: Path, folder: Path, life: float, now: datetime) -> None:
 
 
 def shape(path: Path, folder: Path, now: datetime) -> dict[str, Any]:
-    """What consolidation made, without ids and times of writing."""
+    """What consolidation made, without ids and times of writing; a note that was written before a kill is not counted."""
     with open_memory(SqliteStore.open(path), folder, now) as memory:
         observations = memory.observations(BANK)
         versions = Counter(
@@ -76,7 +76,7 @@ def shape(path: Path, folder: Path, now: datetime) -> dict[str, Any]:
             "told": sorted(record.id for record in memory.records(NOTE_RECORD, bank=BANK)),
             "left": left,
             "pending": memory.consolidation(BANK).pending,
-            "result": memory.operation(BANK, "second").result,
+            "result": {**(memory.operation(BANK, "second").result or {}), "notes": None},
         }
 
 

@@ -32,18 +32,26 @@ def ranked_types(where: Filter) -> Filter:
 
 def observations_beside(run: RecallRun, question: ParsedQuestion, first: int) -> tuple[Recollection, ...]:
     """The observations nearest to the question that hold, by reciprocal rank of meaning and words; cited from `first` on."""
-    include = run.request.include
-    if not include.observations or run.request.where.types is not None:
+    if not run.request.include.observations or run.request.where.types is not None:
         return ()
+    try:
+        return _nearest(run, question, first)
+    except Exception as error:  # noqa: BLE001 - like a channel: what fails costs its own part only
+        run.trace.failed("observations", f"{type(error).__name__}: {error}")
+        return ()
+
+
+def _nearest(run: RecallRun, question: ParsedQuestion, first: int) -> tuple[Recollection, ...]:
     profiles = replace(run.where, types=frozenset({FactType.OBSERVATION}), include_ended=False)
     run = replace(run, where=profiles)
     hits = {}
-    if question.vector is not None:
+    dead = {part.part for part in run.trace.degraded}
+    if question.vector is not None and "semantic" not in dead:
         hits["semantic"] = run.reading.search(SemanticProbe(question.vector), profiles, CONSIDERED)
-    if question.query.terms:
+    if question.query.terms and "keyword" not in dead:
         hits["keyword"] = run.reading.search(KeywordProbe(question.query.terms), profiles, CONSIDERED)
     pool = run.read_ranking_fields(fuse_by_reciprocal_rank(hits, CONSIDERED))
-    return _within(run, drop_stale(run, pool), include.max_observation_tokens, first)
+    return _within(run, drop_stale(run, pool), run.request.include.max_observation_tokens, first)
 
 
 def _within(

@@ -63,9 +63,8 @@ def recall(components: RecallComponents, request: RecallRequest) -> RecallResult
                 considered=2 * run.budget,
                 limit=run.limit,
             )
-        result = answer(run, question.query, cut)
-        beside = observations_beside(run, question, len(result) + 1)
-        result = replace(result, observations=beside)
+        beside = observations_beside(run, question, len(cut.taken) + 1)
+        result = replace(answer(run, question.query, cut), observations=beside)
     if request.track and components.tracker is not None:
         components.tracker.track(request.bank, result, components.clock())
     return result

@@ -410,7 +410,6 @@ def _notes_step(run: ConsolidationRun, state: _State) -> _State:
     with components.store.reading(bank) as reading:
         following = _past_own_facts(reading, state, now) if over and run.scopes is None else state
     with components.store.transaction(bank) as tx:
-        tx.delete_records(NOTE_PENDING, due[:NOTES_PER_STEP])
         if over:
             following = replace(following, phase=IDLE, operation="", at=now.isoformat())
         _put_state(tx, bank, following)
