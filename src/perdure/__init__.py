@@ -32,9 +32,12 @@ if TYPE_CHECKING:
         Retraction,
         SeenFacts,
     )
+    from perdure.domain.note import Note, NoteLine
+    from perdure.domain.observation import Clause, Observation, Scope, ScopeRule, Subject
     from perdure.domain.operation import Operation, OperationStatus
     from perdure.domain.opinion import ConfidenceRates, EvidenceLabel, Opinion, OpinionEvidence, Polarity
     from perdure.domain.prompt import Prompt, Timeline
+    from perdure.domain.question import Question, QuestionOption
     from perdure.domain.recall import (
         Budget,
         Candidate,
@@ -88,7 +91,7 @@ if TYPE_CHECKING:
     from perdure.ports.clock import Clock
     from perdure.ports.embedder import Embedder, LateInteraction, Matrix, Vector
     from perdure.ports.extractor import Cause, ExtractedFact, Extractor, Triple, Turn
-    from perdure.ports.notes import Notes
+    from perdure.ports.notes import Notes, WritableNotes
     from perdure.ports.reranker import Reranker
     from perdure.ports.store import BankStats, FactPage, Order, Store, Traces
     from perdure.ports.tagger import Mention, Sentence, Tagger, Token
@@ -96,6 +99,7 @@ if TYPE_CHECKING:
     from perdure.recall.options import Hints, Include, MinScores, Situation
     from perdure.recall.recipe import Blend, ChannelSpec, Recipe, View, ViewSpec
     from perdure.recipes import RECIPES, find_recipe
+    from perdure.reflect.consolidate import ConsolidationStatus
     from perdure.reflect.opinions.forming import OpinionReport
     from perdure.reflect.pipeline import Reflection
     from perdure.retain.request import Content
@@ -113,9 +117,12 @@ _EXPORTS = {
     "perdure.domain.item": "Item PassedOver RetainResult Superseded UpdateMode",
     "perdure.domain.knowledge": "KnowledgeFile KnowledgeMatch KnowledgeNode NodeKind",
     "perdure.domain.mental_model": "DeltaOperations MentalModel MentalModelMatch MentalModelVersion ModelSection ModelSentence RefreshMode RefreshOutcome RefreshPreview RefreshTrigger Retraction SeenFacts",
+    "perdure.domain.note": "Note NoteLine",
+    "perdure.domain.observation": "Clause Observation Scope ScopeRule Subject",
     "perdure.domain.operation": "Operation OperationStatus",
     "perdure.domain.opinion": "ConfidenceRates EvidenceLabel Opinion OpinionEvidence Polarity",
     "perdure.domain.prompt": "Prompt Timeline",
+    "perdure.domain.question": "Question QuestionOption",
     "perdure.domain.recall": "Budget Candidate ChannelRank Degraded Evidence Hit Precision Query RecallResult Recollection StageTime Stance",
     "perdure.domain.record": "Record",
     "perdure.domain.signals": "FactSignals QuestionSignals",
@@ -127,7 +134,7 @@ _EXPORTS = {
     "perdure.ports.clock": "Clock",
     "perdure.ports.embedder": "Embedder LateInteraction Matrix Vector",
     "perdure.ports.extractor": "Cause ExtractedFact Extractor Triple Turn",
-    "perdure.ports.notes": "Notes",
+    "perdure.ports.notes": "Notes WritableNotes",
     "perdure.ports.reranker": "Reranker",
     "perdure.ports.store": "BankStats FactPage Order Store Traces",
     "perdure.ports.tagger": "Mention Sentence Tagger Token",
@@ -135,6 +142,7 @@ _EXPORTS = {
     "perdure.recall.options": "Hints Include MinScores Situation",
     "perdure.recall.recipe": "Blend ChannelSpec Recipe View ViewSpec",
     "perdure.recipes": "RECIPES find_recipe",
+    "perdure.reflect.consolidate": "ConsolidationStatus",
     "perdure.reflect.opinions.forming": "OpinionReport",
     "perdure.reflect.pipeline": "Reflection",
     "perdure.retain.request": "Content",
@@ -156,9 +164,11 @@ __all__ = [
     "ChannelRank",
     "ChannelSpec",
     "Chunk",
+    "Clause",
     "Clock",
     "ConfidenceRates",
     "Conflict",
+    "ConsolidationStatus",
     "Content",
     "Cron",
     "DeadlineExceeded",
@@ -210,7 +220,10 @@ __all__ = [
     "ModelTampered",
     "NodeKind",
     "NotFound",
+    "Note",
+    "NoteLine",
     "Notes",
+    "Observation",
     "Operation",
     "OperationStatus",
     "Opinion",
@@ -225,6 +238,8 @@ __all__ = [
     "Prompt",
     "ProviderError",
     "Query",
+    "Question",
+    "QuestionOption",
     "QuestionSignals",
     "RecallOptions",
     "RecallResult",
@@ -240,6 +255,8 @@ __all__ = [
     "Reranker",
     "RetainResult",
     "Retraction",
+    "Scope",
+    "ScopeRule",
     "SeenFacts",
     "Sentence",
     "SettingOptions",
@@ -254,6 +271,7 @@ __all__ = [
     "StoreLocked",
     "StoreReadOnly",
     "StoreTooNew",
+    "Subject",
     "Superseded",
     "TagAnd",
     "TagExpression",
@@ -277,6 +295,7 @@ __all__ = [
     "View",
     "ViewSpec",
     "Window",
+    "WritableNotes",
     "__version__",
     "find_recipe",
 ]  # fmt: skip

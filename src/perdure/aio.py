@@ -28,8 +28,11 @@ from perdure.domain.mental_model import (
     RefreshPreview,
     RefreshTrigger,
 )
+from perdure.domain.note import Note
+from perdure.domain.observation import Observation, Scope
 from perdure.domain.operation import Operation
 from perdure.domain.opinion import Opinion
+from perdure.domain.question import Question
 from perdure.domain.recall import Budget, Precision, RecallResult
 from perdure.domain.record import Record
 from perdure.domain.time import AsOf, Window
@@ -55,6 +58,7 @@ from perdure.ports.store import BankStats, FactPage, Order, Store
 from perdure.ports.tokens import Tokens
 from perdure.recall.options import Hints, Include, MinScores
 from perdure.recall.recipe import Recipe
+from perdure.reflect.consolidate import ConsolidationStatus
 from perdure.reflect.opinions.forming import OpinionReport
 from perdure.reflect.pipeline import Reflection
 from perdure.retain.request import Content
@@ -724,6 +728,66 @@ class AsyncPerdure:
     async def form_opinions(self, bank: str) -> OpinionReport:
         """Assess every fact of the bank: form opinions, and add evidence to those there are. Doing it again adds nothing."""
         return await self._run(partial(self.engine.form_opinions, bank))
+
+    # Consolidation, observations, notes and questions
+
+    async def consolidate(
+        self, bank: str, *, observation_scopes: Sequence[Sequence[str]] | None = None
+    ) -> Operation:
+        """Form observations, questions and notes of what is new, in the background; a run that is under way is returned.
+
+        With `observation_scopes` (lists of tags) only facts that carry all tags of one of them are looked at, new or not.
+        """
+        return await self._run(partial(self.engine.consolidate, bank, observation_scopes=observation_scopes))
+
+    async def consolidation(self, bank: str) -> ConsolidationStatus:
+        """What the next consolidation will look at, what was set aside, and when the last one ended."""
+        return await self._run(partial(self.engine.consolidation, bank))
+
+    async def recover_consolidation(self, bank: str) -> int:
+        """Have the facts that consolidation set aside looked at again by the next one; returns how many."""
+        return await self._run(partial(self.engine.recover_consolidation, bank))
+
+    async def observations(
+        self, bank: str, *, name: str | None = None, tags: Sequence[str] | None = None, stale: bool = False
+    ) -> list[Observation]:
+        """The profiles in force, newest first: all, of the entity or topic of that name, of exactly these tags.
+
+        With `stale` also those of which a source has changed since, which recall leaves out.
+        """
+        return await self._run(partial(self.engine.observations, bank, name=name, tags=tags, stale=stale))
+
+    async def observation(self, bank: str, observation_id: str) -> Observation:
+        """One observation with its clauses and their sources, in force or not."""
+        return await self._run(partial(self.engine.observation, bank, observation_id))
+
+    async def observation_versions(self, bank: str, observation_id: str) -> list[Observation]:
+        """Every version of the profile that an observation is one of, oldest first."""
+        return await self._run(partial(self.engine.observation_versions, bank, observation_id))
+
+    async def observation_scopes(self, bank: str) -> list[tuple[Scope, int]]:
+        """The tags that observations carry together and how many carry them, most first."""
+        return await self._run(partial(self.engine.observation_scopes, bank))
+
+    async def delete_observations(self, bank: str, *, fact_id: str | None = None) -> int:
+        """Delete all observations with their versions, or those that rest on a fact; the next consolidation makes them anew."""
+        return await self._run(partial(self.engine.delete_observations, bank, fact_id=fact_id))
+
+    async def notes(self, bank: str, period: str | None = None) -> list[str]:
+        """Names of the notes that were made from the bank's memory: all, or the daily, weekly or quarterly ones."""
+        return await self._run(partial(self.engine.notes, bank, period))
+
+    async def note(self, bank: str, name: str) -> Note:
+        """A note (`daily/2026-11-16`), without lines whose facts are gone."""
+        return await self._run(partial(self.engine.note, bank, name))
+
+    async def questions(self, bank: str, *, answered: bool = False) -> list[Question]:
+        """Conflicts that nothing decides, oldest first; with `answered` those that were answered too."""
+        return await self._run(partial(self.engine.questions, bank, answered=answered))
+
+    async def answer(self, bank: str, question_id: str, answer: str) -> Question:
+        """Decide a question: by the id of one of its facts or by a value, which takes the others back, or by `both`."""
+        return await self._run(partial(self.engine.answer, bank, question_id, answer))
 
     async def _run(self, work: Callable[[], T]) -> T:
         if self._closed:

@@ -27,8 +27,11 @@ from perdure.domain.mental_model import (
     RefreshPreview,
     RefreshTrigger,
 )
+from perdure.domain.note import Note, check_note_name
+from perdure.domain.observation import Observation, Scope, read_scope_rule
 from perdure.domain.operation import Operation
 from perdure.domain.opinion import Opinion, read_rates
+from perdure.domain.question import Question
 from perdure.domain.recall import Budget, Precision, RecallResult
 from perdure.domain.record import Record
 from perdure.domain.time import AsOf, Window
@@ -36,6 +39,8 @@ from perdure.errors import InvalidInput, ModelError, NotFound, StoreError
 from perdure.forget.pipeline import forget
 from perdure.forget.target import LAST_ERASURE, Forgotten, Target
 from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job
+from perdure.jobs.consolidate_job import CONSOLIDATION, ConsolidateJob
+from perdure.jobs.debounce import Debouncer
 from perdure.jobs.records import scrub
 from perdure.jobs.refresh_job import refresh_job, submit_refresh
 from perdure.jobs.retain_job import RetainJob
@@ -73,6 +78,8 @@ from perdure.recall.question import entities_named
 from perdure.recall.recipe import Recipe, trim_recipe
 from perdure.recall.request import RecallRequest, read_budget, read_precision, read_where
 from perdure.recipes import find_recipe
+from perdure.reflect.components import ReflectComponents
+from perdure.reflect.consolidate import ConsolidationStatus, consolidation_status, recover
 from perdure.reflect.directives import (
     create_directive,
     delete_directive,
@@ -81,7 +88,7 @@ from perdure.reflect.directives import (
     list_directives,
     update_directive,
 )
-from perdure.reflect.erasure import scrub_thoughts
+from perdure.reflect.erasure import scrub_records, scrub_thoughts
 from perdure.reflect.knowledge import (
     create_folder,
     create_page,
@@ -95,7 +102,7 @@ from perdure.reflect.knowledge import (
     tree,
     update_node,
 )
-from perdure.reflect.mental_models.due import due_by_schedule
+from perdure.reflect.mental_models.due import due_by_schedule, refresh_due_models
 from perdure.reflect.mental_models.manage import (
     clear_model,
     delete_model,
@@ -108,9 +115,18 @@ from perdure.reflect.mental_models.record import MENTAL_MODEL, every_model, find
 from perdure.reflect.mental_models.refresh import preview_refresh
 from perdure.reflect.mental_models.scope import is_stale
 from perdure.reflect.mental_models.search import match_mental_models
+from perdure.reflect.notes.write import NOTE_PENDING, drop_notes, find_note, list_notes, repair_notes
+from perdure.reflect.observations.read import (
+    delete_observations,
+    find_observation,
+    list_observations,
+    observation_scopes,
+    observation_versions,
+)
 from perdure.reflect.opinions.forming import OpinionReport, assess_facts
 from perdure.reflect.opinions.listing import list_opinions, one_opinion
 from perdure.reflect.pipeline import Reflection, reflect
+from perdure.reflect.questions import answer_question, list_questions
 from perdure.retain.pipeline import retain
 from perdure.retain.request import Content, read_request
 from perdure.settings import Settings, read_settings
@@ -119,6 +135,8 @@ log = logging.getLogger(__name__)
 
 PAGE = 1_000
 """Facts per page of `iter_facts`."""
+AUTO_CONSOLIDATION = 30.0
+"""Seconds after the last retain when a bank's own setting asks for consolidation and the memory's gives no time."""
 
 
 class Perdure:
@@ -128,12 +146,16 @@ class Perdure:
         self._components = components
         self._store = components.store
         self._retain_job = RetainJob(
-            lambda request, within: retain(components.retain, request, within=within)
+            lambda request, within: self._retained(retain(components.retain, request, within=within))
         )
         self._clear_traces_job = clear_traces_job(components.store)
         self._refresh_job = refresh_job(components.reflect)
-        kinds = (self._retain_job, self._clear_traces_job, self._refresh_job)
+        self._consolidate_job = ConsolidateJob(
+            components.reflect, model_stages=(self._refresh_touched_models,)
+        )
+        kinds = (self._retain_job, self._clear_traces_job, self._refresh_job, self._consolidate_job)
         self._jobs = JobRunner(components.store, components.clock, kinds)
+        self._auto_consolidation = Debouncer(AUTO_CONSOLIDATION, self.consolidate)
         self._closed = False
 
     @classmethod
@@ -172,6 +194,8 @@ class Perdure:
         engine._jobs.resume()
         if engine._store.traces() is Traces.PENDING:
             engine._clear_traces_later()
+        for bank in engine._store.banks_with_records(NOTE_PENDING):
+            repair_notes(engine._components.reflect, bank)
         return engine
 
     def __enter__(self) -> Self:
@@ -185,6 +209,7 @@ class Perdure:
     def close(self) -> None:
         """Finish the background step at hand, leave the rest to the next open, and release files and memory."""
         self._closed = True
+        self._auto_consolidation.close()
         self._jobs.close()
         self._components.tracker.close()
         self._components.executor.shutdown(wait=False, cancel_futures=True)
@@ -219,7 +244,9 @@ class Perdure:
 
         `fields` are those of `Item`, for everything in `content` that does not say otherwise itself.
         """
-        return retain(self._components.retain, read_request(bank, content, update_mode, fields))
+        return self._retained(
+            retain(self._components.retain, read_request(bank, content, update_mode, fields))
+        )
 
     def retain_later(
         self,
@@ -509,7 +536,17 @@ class Perdure:
         are cleared in the background; the next open, or another call, resumes that.
         """
         target = Target(fact_id=fact_id, document_id=document_id, entity_id=entity_id, everything=everything)
-        forgotten = forget(self._store, check_bank_id(bank), target, also=scrub, thoughts=scrub_thoughts)
+        if everything:
+            drop_notes(self._components.reflect, check_bank_id(bank))
+        forgotten = forget(
+            self._store,
+            check_bank_id(bank),
+            target,
+            also=scrub,
+            thoughts=scrub_thoughts,
+            records=scrub_records,
+        )
+        repair_notes(self._components.reflect, bank)
         self._embed_again(bank, forgotten.unembedded)
         if forgotten.traces is Traces.PENDING:
             self._clear_traces_later()
@@ -842,6 +879,94 @@ class Perdure:
         facts = list(self.iter_facts(bank, where=everything))
         return assess_facts(self._components.reflect, check_bank_id(bank), facts, self.clock())
 
+    # Consolidation, observations, notes and questions
+
+    def consolidate(
+        self, bank: str, *, observation_scopes: Sequence[Sequence[str]] | None = None
+    ) -> Operation:
+        """Form observations, questions and notes of what is new, in the background; a run that is under way is returned.
+
+        With `observation_scopes` (lists of tags) only facts that carry all tags of one of them are looked at, new or not.
+        """
+        check_bank_id(bank)
+        scopes = None if observation_scopes is None else _read_scopes(observation_scopes)
+        if scopes is None:
+            for operation in self._jobs.list(bank):
+                if operation.kind == CONSOLIDATION and not operation.finished:
+                    return operation
+        return self._jobs.submit(bank, self._consolidate_job.plan(scopes))
+
+    def consolidation(self, bank: str) -> ConsolidationStatus:
+        """What the next consolidation will look at, what was set aside, and when the last one ended."""
+        return consolidation_status(self._store, check_bank_id(bank), self.clock())
+
+    def recover_consolidation(self, bank: str) -> int:
+        """Have the facts that consolidation set aside looked at again by the next one; returns how many."""
+        return recover(self._store, check_bank_id(bank))
+
+    def observations(
+        self, bank: str, *, name: str | None = None, tags: Sequence[str] | None = None, stale: bool = False
+    ) -> list[Observation]:
+        """The profiles in force, newest first: all, of the entity or topic of that name, of exactly these tags.
+
+        With `stale` also those of which a source has changed since, which recall leaves out.
+        """
+        return list_observations(
+            self._store, check_bank_id(bank), self.clock(), name=name, tags=tags, stale=stale
+        )
+
+    def observation(self, bank: str, observation_id: str) -> Observation:
+        """One observation with its clauses and their sources, in force or not."""
+        return find_observation(self._store, check_bank_id(bank), observation_id, self.clock())
+
+    def observation_versions(self, bank: str, observation_id: str) -> list[Observation]:
+        """Every version of the profile that an observation is one of, oldest first."""
+        return observation_versions(self._store, check_bank_id(bank), observation_id, self.clock())
+
+    def observation_scopes(self, bank: str) -> list[tuple[Scope, int]]:
+        """The tags that observations carry together and how many carry them, most first."""
+        return observation_scopes(self._store, check_bank_id(bank), self.clock())
+
+    def delete_observations(self, bank: str, *, fact_id: str | None = None) -> int:
+        """Delete all observations with their versions, or those that rest on a fact; the next consolidation makes them anew."""
+        return delete_observations(self._store, check_bank_id(bank), fact_id)
+
+    def notes(self, bank: str, period: str | None = None) -> list[str]:
+        """Names of the notes that were made from the bank's memory: all, or the daily, weekly or quarterly ones."""
+        return list_notes(self._components.reflect, check_bank_id(bank), period)
+
+    def note(self, bank: str, name: str) -> Note:
+        """A note (`daily/2026-11-16`), without lines whose facts are gone."""
+        note = find_note(self._components.reflect, check_bank_id(bank), check_note_name(name))
+        if note is None:
+            raise NotFound("note", name)
+        return note
+
+    def questions(self, bank: str, *, answered: bool = False) -> list[Question]:
+        """Conflicts that nothing decides, oldest first; with `answered` those that were answered too."""
+        return list_questions(self._store, check_bank_id(bank), self.clock(), answered=answered)
+
+    def answer(self, bank: str, question_id: str, answer: str) -> Question:
+        """Decide a question: by the id of one of its facts or by a value, which takes the others back, or by `both`."""
+        return answer_question(self._components.reflect, check_bank_id(bank), question_id, answer)
+
+    def _refresh_touched_models(
+        self, components: ReflectComponents, bank: str, tags: frozenset[str], now: datetime
+    ) -> None:
+        """After consolidation: refresh the mental models that ask for it; those that were refreshed lately wait for their time."""
+        touched = [frozenset({tag} - {""}) for tag in sorted(tags)]
+        for due in refresh_due_models(components, bank, touched, now).parked:
+            submit_refresh(self._jobs, self._refresh_job, bank, due.model.id, not_before=due.not_before)
+
+    def _retained(self, result: RetainResult) -> RetainResult:
+        """Consolidate the bank a while after the last retain, where its own setting or the memory's asks for that."""
+        banks = self._store.banks([result.bank])
+        own = banks[0].settings.get("enable_auto_consolidation") if banks else False
+        after = self.settings.consolidate_after
+        if own is True or (own is None and after is not None):
+            self._auto_consolidation.touch(result.bank, after)
+        return result
+
     def _recipe(self, recipe: str | Recipe | None) -> Recipe:
         return find_recipe(recipe or self.settings.recipe, self._components.recipes)
 
@@ -871,3 +996,10 @@ def _read_mode(mode: RefreshMode | str | None) -> RefreshMode | None:
     if mode is not None and mode not in set(RefreshMode):
         raise InvalidInput("mode", "full or delta", mode)
     return None if mode is None else RefreshMode(mode)
+
+
+def _read_scopes(scopes: Sequence[Sequence[str]]) -> tuple[Scope, ...]:
+    rule = read_scope_rule(scopes)
+    if isinstance(rule, str):
+        raise InvalidInput("observation_scopes", "lists of tags", scopes)
+    return rule

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from perdure.domain.fact import Fact
+from perdure.domain.observation import CONSOLIDATION_RECORD, PENDING_RECORD, is_synthesised
 from perdure.domain.record import Record
 from perdure.ports.store import FactsWhere, Transaction
 
@@ -63,6 +64,13 @@ def release_from_erased(tx: Transaction, erased: Mapping[str, Fact]) -> None:
 def is_corrected(tx: Transaction, fact: Fact) -> bool:
     """Whether a newer fact took this one back."""
     return _History(tx).is_corrected(fact)
+
+
+def mark_changed(tx: Transaction, facts: Iterable[Fact]) -> None:
+    """Have the next consolidation look again at what rests on these stored facts; nothing in a bank that never had one."""
+    changed = [fact for fact in facts if not is_synthesised(fact)]
+    if changed and tx.records(CONSOLIDATION_RECORD, [CONSOLIDATION_RECORD]):
+        tx.put_records([Record(kind=PENDING_RECORD, id=fact.id, bank=fact.bank) for fact in changed])
 
 
 class _History:
@@ -190,6 +198,7 @@ class _History:
         after = _closed(opened, self._in_force(distinct))
         if after != fact:
             self._tx.update_facts([after])
+            mark_changed(self._tx, [after])
         before = self._closings_of(fact)
         self._list(after, distinct)
         return after != fact or before != distinct

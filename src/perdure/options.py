@@ -42,6 +42,7 @@ class ItemFields(TypedDict, total=False):
     valid_from: datetime | str | None
     valid_to: datetime | str | None
     original_text: str | None
+    observation_scopes: str | Sequence[Sequence[str]] | None
 
 
 class FactFields(TypedDict, total=False):
@@ -168,6 +169,7 @@ class SettingOptions(TypedDict, total=False):
     decay_days: float
     decay_floor: float
     decay_emotion: float
+    consolidate_after: float | None
     host: str
     port: int
     max_concurrent_recalls: int

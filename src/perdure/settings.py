@@ -98,6 +98,13 @@ class Settings(BaseSettings):
     decay_floor: float = Field(0.3, ge=0, le=1, validation_alias=_also("decay_floor", "RECALL_DECAY_FLOOR"))
     decay_emotion: float = Field(0.1, ge=0, validation_alias=_also("decay_emotion", "RECALL_EMOTION_BOOST"))
 
+    # Thinking
+    consolidate_after: float | None = Field(
+        None,
+        ge=0,
+        description="Seconds after the last retain until a bank is consolidated; empty: when asked for",
+    )
+
     # Server
     host: str = "127.0.0.1"
     port: int = Field(8888, ge=0, le=65535)

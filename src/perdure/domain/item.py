@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from perdure.domain.fact import Tier
+from perdure.domain.observation import ScopeRule, read_scope_rule
 from perdure.domain.recall import StageTime
 from perdure.domain.time import aware
 from perdure.errors import InvalidInput
@@ -57,6 +58,8 @@ class Item:
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     original_text: str | None = None
+    observation_scopes: ScopeRule | None = None
+    """How its tags scope the observations that are made of its facts; as the bank says unless given."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.content, str):
@@ -73,6 +76,9 @@ class Item:
         if self.document_id is not None and not self.document_id.strip():
             raise InvalidInput("document_id", "an id that is not blank", self.document_id)
         check_tags(self.tags)
+        if self.observation_scopes is not None:
+            rule = read_scope_rule(self.observation_scopes)
+            object.__setattr__(self, "observation_scopes", rule)
         self._check_validity()
         for name, low, high in (("classification", 0, 3), ("trust", 0, 3), ("credibility", 1, 6)):
             value = getattr(self, name)

@@ -201,6 +201,8 @@ class RecallResult:
     query: Query
     recipe: str
     recollections: tuple[Recollection, ...] = ()
+    observations: tuple[Recollection, ...] = ()
+    """Profiles near to the question, beside the facts and in none's place; empty where the caller named the types."""
     chunks: tuple[Chunk, ...] = ()
     entities: tuple[Entity, ...] = ()
     evidence: Evidence = Evidence.NONE

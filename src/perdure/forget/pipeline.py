@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from perdure.domain.detach import Source, without_entities, without_sources
-from perdure.domain.fact import Fact
+from perdure.domain.fact import Fact, FactType
 from perdure.domain.item import UNFINISHED_DOCUMENT
+from perdure.domain.observation import SCOPES_RECORD
 from perdure.domain.record import Record
 from perdure.forget.names import forget_names
 from perdure.forget.scrub import (
@@ -25,7 +26,7 @@ from perdure.forget.scrub import (
 from perdure.forget.speakers import forget_speakers
 from perdure.forget.target import LAST_ERASURE, Forgotten, Target
 from perdure.forget.vectors import contexts_without
-from perdure.history import release_from_erased
+from perdure.history import mark_changed, release_from_erased
 from perdure.ports.store import FactsWhere, Store, Traces, Transaction
 from perdure.text.own_words import features_alone
 
@@ -44,18 +45,20 @@ def forget(
     *,
     also: Callable[[Transaction, frozenset[str]], bool] | None = None,
     thoughts: ScrubThoughts = _no_thoughts,
+    records: Callable[[Transaction, Mapping[str, Fact]], object] | None = None,
 ) -> Forgotten:
     """Erase for good, with everything that holds the erased content, in one transaction.
 
     With a fact go the facts synthesised from it; its wording in chunks, in its document's title and context, and in what
     facts of the same document quote or are found by; its share in their context vectors; and names of entities that only
     it held. With a document go its chunks and facts; a fact that another document proves too moves there, without what it
-    quoted. What an erased fact had ended or corrected opens again. With an entity go its memberships, no facts. With the bank
-    goes everything.
+    quoted. What an erased fact had ended or corrected opens again. With an entity go its memberships and the observations
+    of it, no facts that anybody stated. With the bank goes everything.
 
     `also` is called within the transaction with the ids of the erased documents (none when a fact or an entity goes), to
     scrub records that other parts keep; it says whether it scrubbed any, so that a document that only stands there exists.
-    `thoughts` is called with the facts before they are deleted, and with those that are still synthesised from them after that.
+    `thoughts` is called with the facts before they are deleted, and with those that are still synthesised from them after that;
+    `records` with all of them when they are deleted, to scrub what was thought on them.
     When the target went before, traces that are still pending are cleared.
     """
     bank_facts = 0
@@ -69,6 +72,8 @@ def forget(
         else:
             erased = _erase(tx, target, thoughts)
             forget_speakers(store, tx, bank, erased.speakers)
+            if records is not None and erased.gone:
+                records(tx, erased.gone)
             if also is not None and (erased.existed or erased.documents) and also(tx, erased.documents):
                 erased = replace(erased, existed=True)
         if erased.existed:
@@ -91,22 +96,28 @@ class _Erased:
     unembedded: frozenset[str] = frozenset()
     speakers: Mapping[str, int] = field(default_factory=dict)
     """Who said the erased facts, and how many each."""
+    gone: Mapping[str, Fact] = field(default_factory=dict)
+    """The erased facts, those synthesised from others included."""
 
 
 def _erase(tx: Transaction, target: Target, thoughts: ScrubThoughts) -> _Erased:
     if target.document_id is not None:
         return _erase_document(tx, target.document_id, thoughts)
     if target.entity_id is not None:
-        return _erase_entity(tx, target.entity_id)
+        return _erase_entity(tx, target.entity_id, thoughts)
     return _erase_facts(tx, tx.facts([target.fact_id or ""]), thoughts)
 
 
-def _erase_entity(tx: Transaction, entity_id: str) -> _Erased:
+def _erase_entity(tx: Transaction, entity_id: str, thoughts: ScrubThoughts) -> _Erased:
     members = tx.find_facts(FactsWhere(entity_ids=[entity_id]))
     existed = bool(members or tx.entities(ids=[entity_id]))
-    tx.update_facts([without_entities(fact, [entity_id]) for fact in members])
+    profiles = [fact for fact in members if fact.type is FactType.OBSERVATION]
+    erased = _erase_facts(tx, profiles, thoughts)
+    staying = [without_entities(fact, [entity_id]) for fact in members if fact.id not in erased.gone]
+    tx.update_facts(staying)
+    mark_changed(tx, staying)
     tx.delete_entities([entity_id])
-    return _Erased(existed)
+    return replace(erased, existed=existed)
 
 
 def _erase_document(tx: Transaction, document_id: str, thoughts: ScrubThoughts) -> _Erased:
@@ -134,9 +145,13 @@ def _erase_document(tx: Transaction, document_id: str, thoughts: ScrubThoughts) 
     tx.delete_documents([document_id])
     tx.delete_chunks([chunk.id for chunk in chunks])
     tx.delete_records(UNFINISHED_DOCUMENT, [document_id])
+    tx.delete_records(SCOPES_RECORD, [document_id])
     erased = _erase_facts(tx, homeless, thoughts)
-    return _Erased(
-        True, erased.facts, frozenset({document_id}), erased.unembedded | unembedded, erased.speakers
+    return replace(
+        erased,
+        existed=True,
+        documents=frozenset({document_id}),
+        unembedded=erased.unembedded | unembedded,
     )
 
 
@@ -176,7 +191,7 @@ def _erase_facts(tx: Transaction, facts: Sequence[Fact], thoughts: ScrubThoughts
     release_from_erased(tx, erased)
     tx.delete_facts(list(erased))
     speakers = Counter(fact.speaker for fact in erased.values() if fact.speaker)
-    return _Erased(True, len(erased), unembedded=unembedded, speakers=speakers)
+    return _Erased(True, len(erased), unembedded=unembedded, speakers=speakers, gone=erased)
 
 
 def _scrub_around(tx: Transaction, erased: dict[str, Fact], words: ErasedWords) -> frozenset[str]:

@@ -36,7 +36,10 @@ class Step:
     record: Callable[[Step, Records, Mapping[str, object]], None] = field(repr=False)
     progress: Callable[[], float] | None = None
     """Set by the kind in a long step: tells from 0 to 1 how far it is. Called from other threads."""
+    check: Callable[[Step, Records], object] | None = field(default=None, repr=False)
     committed: bool = False
+    unfinished: bool = False
+    """Set by the kind before it commits when the step has more to do: it is then taken again, in the bank's next turn."""
 
     def commit(self, tx: Records, result: Mapping[str, object]) -> None:
         """Record in the transaction that does the step that it is done. Raises when it must not be done (any more).
@@ -45,6 +48,11 @@ class Step:
         """
         self.record(self, tx, result)
         self.committed = True
+
+    def require(self, tx: Records) -> None:
+        """Raise within a transaction when the step is no longer this process's to do."""
+        if self.check is not None:
+            self.check(self, tx)
 
 
 class JobKind(Protocol):

@@ -108,6 +108,8 @@ def encode_item(item: Item) -> dict[str, object]:
             value = value.isoformat()
         elif isinstance(value, frozenset):
             value = sorted(value)
+        elif name == "observation_scopes":
+            value = value if isinstance(value, str) else [list(scope) for scope in value]
         elif isinstance(value, tuple):
             value = [{"text": text, "type": kind} for text, kind in value]
         elif isinstance(value, Mapping):

@@ -360,6 +360,7 @@ class JobRunner:
             body=planned.body,
             count=planned.count,
             record=self._record_step,
+            check=self._check_running,
         )
 
     # Steps
@@ -372,9 +373,23 @@ class JobRunner:
             raise StepRevoked(step.id)
         return stored
 
+    def _check_running(self, step: Step, tx: Records) -> None:
+        self._check_step(tx, step)
+
     def _record_step(self, step: Step, tx: Records, result: Mapping[str, object]) -> None:
-        """Record in the transaction of a step that it is done."""
+        """Record in the transaction of a step that it is done, or a part of it."""
         stored = self._check_step(tx, step)
+        if step.unfinished:
+            operation = replace(
+                stored.operation,
+                result=_merged(stored.operation.result or {}, result),
+                updated_at=self._clock(),
+            )
+            partial = _with_partial(replace(stored, operation=operation), step)
+            finished = stored.operation.finished
+            put_operation(tx, replace(stored, operation=operation) if finished else partial)
+            take_lease(tx, step.bank, self._owner, self._clock(), self._lease)
+            return
         operation, reached = stored.operation, stored.next_step + 1
         if reached == stored.steps:
             status = OperationStatus.COMPLETED

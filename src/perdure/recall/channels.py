@@ -23,6 +23,7 @@ from perdure.ports.probe import (
 from perdure.ports.store import Reading, Selection
 from perdure.recall.budget import HOPS
 from perdure.recall.components import RecallRun
+from perdure.recall.freshness import admitted_notes
 from perdure.recall.question import ParsedQuestion
 from perdure.text.signature import signature as text_signature
 
@@ -182,7 +183,8 @@ def notes(context: ChannelContext) -> list[Hit]:
     if run.components.notes is None:
         return []
     paragraphs = run.components.notes.find(run.request.bank, query.words, query.window)
-    admitted = [fact for fact in paragraphs if admits(run.where, fact)]
+    where = replace(run.where, types=run.request.where.types)
+    admitted = admitted_notes(run.reading, paragraphs, where)
     return [Hit(fact.id, NOTE_SCORE) for fact in admitted[: context.limit]]
 
 

@@ -19,9 +19,13 @@ class Include:
     max_chunk_tokens: int = 8192
     entities: bool = False
     """The entities that the facts mention."""
+    observations: bool = True
+    """Observations near to the question, within `max_observation_tokens` of their own; see `RecallResult.observations`."""
+    max_observation_tokens: int = 400
 
     def __post_init__(self) -> None:
         check_integer(self.max_chunk_tokens, "max_chunk_tokens", 0)
+        check_integer(self.max_observation_tokens, "max_observation_tokens", 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,9 @@ from perdure.recall.budget import fit
 from perdure.recall.components import RecallComponents, RecallRun
 from perdure.recall.diversify import diversify
 from perdure.recall.doubtful import lower_doubtful
+from perdure.recall.freshness import drop_stale
 from perdure.recall.judge import admit_window, judge_pool
+from perdure.recall.observations import observations_beside, ranked_types
 from perdure.recall.question import ParsedQuestion, parse_question
 from perdure.recall.request import RecallRequest
 from perdure.recall.rerank import rerank
@@ -35,7 +37,7 @@ def recall(components: RecallComponents, request: RecallRequest) -> RecallResult
         )
         with trace.stage("understand"):
             question = parse_question(run)
-            run = replace(run, where=question.where)
+            run = replace(run, where=ranked_types(question.where))
         if question.query.only_time:
             with trace.stage("window"):
                 pool = window_facts(run, question.query)
@@ -55,7 +57,8 @@ def recall(components: RecallComponents, request: RecallRequest) -> RecallResult
                 considered=2 * run.budget,
                 limit=run.limit,
             )
-        result = answer(run, question.query, judged, cut)
+        beside = observations_beside(run, question, len(cut.taken) + 1)
+        result = replace(answer(run, question.query, judged, cut), observations=beside)
     if request.track and components.tracker is not None:
         components.tracker.track(request.bank, result, components.clock())
     return result
@@ -68,6 +71,7 @@ def _search_and_rank(run: RecallRun, question: ParsedQuestion) -> list[Candidate
         hits = search(run, question)
     with trace.stage("fuse"):
         pool = run.read_ranking_fields(recipe.fusion(hits, run.components.pool or recipe.pool))
+        pool = drop_stale(run, pool)
     with trace.stage("rerank"):
         pool = rerank(run, question.query, pool, question.slot)
     with trace.stage("score"):

@@ -1,7 +1,7 @@
 """Erasure of thoughts: no thought holds a word of a forgotten fact.
 
-Called within the transaction of every forget, before the facts are deleted. Each kind of thought has a scrubber of its own:
-what rests on erased facts only goes, what rests on others too is made anew from those.
+Called within the transaction of every forget: `scrub_thoughts` before the facts are deleted, since what rests on others too is
+made anew from those, and `scrub_records` after it, for what is kept beside. Each kind of thought has a scrubber of its own.
 """
 
 from __future__ import annotations
@@ -11,17 +11,28 @@ from collections.abc import Callable, Mapping
 from perdure.domain.fact import Fact
 from perdure.ports.store import Transaction
 from perdure.reflect.mental_models.erasure import scrub_mental_models
+from perdure.reflect.notes.write import scrub_notes
+from perdure.reflect.observations.erasure import scrub_observations
 from perdure.reflect.opinions.erasure import scrub_opinions
+from perdure.reflect.questions import scrub_questions
 
-Scrubber = Callable[[Transaction, Mapping[str, Fact]], frozenset[str]]
-"""Takes facts that are about to be deleted out of the thoughts of one kind; returns the facts whose vectors went."""
-
-SCRUBBERS: tuple[Scrubber, ...] = (scrub_opinions, scrub_mental_models)
+RECORD_SCRUBBERS: tuple[Callable[[Transaction, Mapping[str, Fact]], object], ...] = (
+    scrub_observations,
+    scrub_questions,
+    scrub_notes,
+    scrub_mental_models,
+)
 
 
 def scrub_thoughts(tx: Transaction, erased: Mapping[str, Fact]) -> frozenset[str]:
-    """Take facts that are about to be deleted out of all thoughts; returns the facts that should be embedded anew.
+    """Take facts that are about to be deleted out of what rests on others too; returns the facts to embed anew.
 
     Facts that still name an erased one as their source afterwards are deleted with it, and come here next.
     """
-    return frozenset(fact_id for scrubber in SCRUBBERS for fact_id in scrubber(tx, erased))
+    return scrub_opinions(tx, erased)
+
+
+def scrub_records(tx: Transaction, erased: Mapping[str, Fact]) -> None:
+    """Take deleted facts, and those that were synthesised from them, out of the records of all thoughts."""
+    for scrubber in RECORD_SCRUBBERS:
+        scrubber(tx, erased)

@@ -14,9 +14,10 @@ from datetime import UTC, datetime
 from perdure.domain.bank import EmbeddingModel
 from perdure.domain.detach import without_entities, without_sources
 from perdure.domain.fact import Chunk, Document, Fact, Link
+from perdure.domain.observation import fingerprint
 from perdure.domain.record import Record
 from perdure.errors import InvalidInput, ModelMismatch
-from perdure.history import Closing, close_facts, settle_closings
+from perdure.history import Closing, close_facts, mark_changed, settle_closings
 from perdure.ports.store import (
     FactsWhere,
     Features,
@@ -187,6 +188,7 @@ def _remove_entities(tx: Transaction, entity_ids: Sequence[str]) -> None:
     if entity_ids:
         members = tx.find_facts(FactsWhere(entity_ids=entity_ids))
         tx.update_facts([without_entities(fact, entity_ids) for fact in members])
+        mark_changed(tx, members)
         tx.delete_entities(entity_ids)
 
 
@@ -227,7 +229,10 @@ def _update_facts(tx: Transaction, changes: FactChanges) -> list[str]:
         if fact.id in before
     }
     tx.update_facts(list(after.values()))
-    return [fact_id for fact_id, fact in after.items() if _belief(fact) != _belief(before[fact_id])]
+    rethought = [fact_id for fact_id, fact in after.items() if _belief(fact) != _belief(before[fact_id])]
+    reworded = [fact for fact_id, fact in after.items() if fingerprint(fact) != fingerprint(before[fact_id])]
+    mark_changed(tx, [*reworded, *(after[fact_id] for fact_id in rethought)])
+    return rethought
 
 
 def _belief(fact: Fact) -> tuple[bool, bool, bool]:
@@ -319,6 +324,7 @@ def _close(tx: Transaction, changes: FactChanges, merged: Mapping[str, str]) -> 
             )
     retired = [_retired(fact, dropped[fact.id]) for fact in tx.facts(list(dropped)) if not fact.retired_at]
     tx.update_facts(retired)
+    mark_changed(tx, retired)
     closed = close_facts(tx, closings) if closings else ()
     settle_closings(tx, [fact.id for fact in retired])
     return (*closed, *(fact.id for fact in retired))

@@ -106,7 +106,29 @@ def _context_vectors(
 
 def features_of_edited(fact: Fact, embedder: Embedder | None, late: LateInteraction | None) -> Features:
     """The features of a fact whose text a person changed; it stands without neighbours."""
-    text = index_text(fact)
-    vectors, tokens = embed_texts([text.own], embedder, late)
-    views = {} if vectors is None else {"fact": vectors[0], "context": vectors[0]}
-    return replace(_features_without_models(fact, text, dedupe_key(fact)), vectors=views, tokens=tokens[0])
+    (features,) = _standing_alone([fact], [index_text(fact)], embedder, late)
+    return replace(features, dedupe_key=dedupe_key(fact))
+
+
+def features_of_synthesised(
+    facts: Sequence[Fact], embedder: Embedder | None, late: LateInteraction | None
+) -> list[Features]:
+    """The features of facts that were made of others: their words as they stand, without neighbours, never merged.
+
+    Dates in their words were said at different times, so that none can be resolved here.
+    """
+    return _standing_alone(facts, [IndexText(own=fact.text) for fact in facts], embedder, late)
+
+
+def _standing_alone(
+    facts: Sequence[Fact], texts: Sequence[IndexText], embedder: Embedder | None, late: LateInteraction | None
+) -> list[Features]:
+    vectors, tokens = embed_texts([text.own for text in texts], embedder, late)
+    return [
+        replace(
+            _features_without_models(fact, text, ""),
+            vectors={} if vectors is None else {"fact": vectors[row], "context": vectors[row]},
+            tokens=tokens[row],
+        )
+        for row, (fact, text) in enumerate(zip(facts, texts, strict=True))
+    ]

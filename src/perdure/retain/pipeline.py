@@ -9,6 +9,7 @@ from datetime import datetime
 
 from perdure.domain.fact import Fact
 from perdure.domain.item import UNFINISHED_DOCUMENT, RetainResult, Superseded
+from perdure.domain.observation import SCOPES_RECORD
 from perdure.domain.record import Record
 from perdure.domain.trace import Trace
 from perdure.errors import ModelError
@@ -129,10 +130,24 @@ def _changes(
             Proof(drawn.merged[draft.fact.id], draft.fact.document_id, draft.fact.chunk_id, now)
             for draft in drawn.duplicates
         ],
-        records=speakers,
+        records=[*speakers, *_scope_records(bank, plans)],
         removed_records=[(UNFINISHED_DOCUMENT, plan.document.id) for plan in plans if plan.unfinished],
     )
     return changes, drawn.merged
+
+
+def _scope_records(bank: str, plans: Sequence[Plan]) -> list[Record]:
+    """How the documents' facts are scoped, where the items say so; the last one that does counts."""
+    rules = {
+        plan.document.id: item.observation_scopes
+        for plan in plans
+        for item in plan.items
+        if item.observation_scopes is not None
+    }
+    return [
+        Record(kind=SCOPES_RECORD, id=document_id, bank=bank, body={"scopes": rule})
+        for document_id, rule in rules.items()
+    ]
 
 
 def _draw(

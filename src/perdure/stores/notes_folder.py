@@ -1,9 +1,14 @@
-"""Consolidation notes in a folder: BANK/{daily,weekly,quarterly}/DATE.md, one observation per paragraph."""
+"""Consolidation notes in a folder: BANK/{daily,weekly,quarterly}/DATE.md, one observation per paragraph.
+
+Of notes that were made from memory (`perdure.domain.note`) each line is an observation, with the facts that it names.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from pathlib import Path
@@ -11,6 +16,7 @@ from urllib.parse import quote
 
 from perdure.domain.bank import check_bank_id
 from perdure.domain.fact import Fact, FactType
+from perdure.domain.note import check_note_name, is_made_note, read_note_lines
 from perdure.domain.time import Window
 from perdure.ports.notes import NOTE_PREFIX
 
@@ -45,18 +51,74 @@ class NotesFolder:
         by_id = {paragraph.id: paragraph for paragraph in self._paragraphs(bank)}
         return [by_id[fact_id] for fact_id in ids if fact_id in by_id]
 
+    def note_text(self, bank: str, name: str) -> str | None:
+        """The text of a note, None when there is none of that name."""
+        return _read(self._path(bank, name))
+
+    def write_note(self, bank: str, name: str, text: str) -> bool:
+        """Write a note beside its place and move it there, so that no reader sees half of it."""
+        path = self._path(bank, name)
+        before = _read(path)
+        if before is not None and not is_made_note(before):
+            return False
+        if before != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part = path.with_suffix(f".{os.getpid()}.part")
+            part.write_text(text, encoding="utf-8")
+            os.replace(part, path)
+        return True
+
+    def delete_note(self, bank: str, name: str) -> None:
+        """Delete a note that was made from memory; its text is overwritten first."""
+        path = self._path(bank, name)
+        before = _read(path)
+        if before is not None and is_made_note(before):
+            with suppress(FileNotFoundError):
+                path.write_text(" " * len(before.encode()), encoding="utf-8")
+                path.unlink()
+
+    def made_notes(self, bank: str) -> list[str]:
+        """Names of the notes that were made from memory."""
+        return [
+            f"{period}/{path.stem}" for period, path in self._files(bank) if is_made_note(_read(path) or "")
+        ]
+
+    def _path(self, bank: str, name: str) -> Path:
+        return self._home(bank) / f"{check_note_name(name)}.md"
+
+    def _home(self, bank: str) -> Path:
+        folder = quote(check_bank_id(bank), safe="")
+        return self._folder / (folder if folder.strip(".") else folder.replace(".", "%2E"))
+
+    def _files(self, bank: str) -> Iterator[tuple[str, Path]]:
+        for period in PERIODS:
+            for path in sorted((self._home(bank) / period).glob("*.md")):
+                yield period, path
+
     def _paragraphs(self, bank: str) -> Iterator[Fact]:
-        home = self._folder / quote(check_bank_id(bank), safe="")
-        for period, days in PERIODS.items():
-            for path in sorted((home / period).glob("*.md")):
-                start = _start_of(path.stem)
-                for text in _PARAGRAPHS.split(path.read_text(encoding="utf-8", errors="replace")):
-                    body = text.strip()
-                    if body and not (_HEADING.match(body) and "\n" not in body):
-                        yield _observation(bank, f"{period}/{path.name}", body, start, days)
+        for period, path in self._files(bank):
+            text, source = _read(path) or "", f"{period}/{path.name}"
+            start, days = _start_of(path.stem), PERIODS[period]
+            if is_made_note(text):
+                for line in read_note_lines(text):
+                    yield _observation(bank, source, line.text, start, days, line.fact_ids)
+                continue
+            for part in _PARAGRAPHS.split(text):
+                body = part.strip()
+                if body and not (_HEADING.match(body) and "\n" not in body):
+                    yield _observation(bank, source, body, start, days)
 
 
-def _observation(bank: str, source: str, text: str, start: datetime | None, days: int) -> Fact:
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return None
+
+
+def _observation(
+    bank: str, source: str, text: str, start: datetime | None, days: int, facts: Sequence[str] = ()
+) -> Fact:
     digest = blake2b(f"{bank}\x1f{source}\x1f{text}".encode(), digest_size=12).hexdigest()
     end = start + timedelta(days=days) if start is not None else None
     return Fact(
@@ -67,6 +129,7 @@ def _observation(bank: str, source: str, text: str, start: datetime | None, days
         context=source,
         occurred_start=start,
         occurred_end=end,
+        source_fact_ids=tuple(facts),
     )
 
 

@@ -24,11 +24,11 @@ from perdure.reflect.mental_models.record import (
 )
 
 
-def scrub_mental_models(tx: Transaction, erased: Mapping[str, Fact]) -> frozenset[str]:
+def scrub_mental_models(tx: Transaction, erased: Mapping[str, Fact]) -> None:
     """Take the sentences that rest on erased facts out of models and their history, in the transaction that erases.
 
     A touched model is stale until it is refreshed; its vector, trace and structured output go. Erased wordings that
-    its owner wrote into its name or question are taken out as well. No fact loses its vectors by that.
+    its owner wrote into its name or question are taken out as well.
     """
     gone = frozenset(erased)
     texts = (
@@ -39,7 +39,6 @@ def scrub_mental_models(tx: Transaction, erased: Mapping[str, Fact]) -> frozense
     for record in tx.records(HISTORY):
         _scrub_history(tx, record, gone)
     tx.delete_records(VECTOR, touched)
-    return frozenset()
 
 
 def _scrub_model(tx: Transaction, record: Record, gone: frozenset[str], wordings: Wordings) -> bool:

@@ -42,8 +42,8 @@ class Entry:
         return TyperCommand(name=self.name, help=self.summary)
 
 
-START, MEMORY, THINKING, INSIDE, SERVE, CARE = (
-    "Start here", "Memory", "Thinking", "Look inside", "Serve", "Take care",
+START, MEMORY, THINK, INSIDE, SERVE, CARE = (
+    "Start here", "Memory", "Think", "Look inside", "Serve", "Take care",
 )  # fmt: skip
 ENTRIES = (
     Entry(START, "demo", "demo:demo", "See retain and recall at work on a short conversation"),
@@ -53,13 +53,13 @@ ENTRIES = (
     Entry(MEMORY, "reflect", "recall:reflect", "An answer that cites the facts it rests on"),
     Entry(MEMORY, "forget", "forget:forget", "Erase a fact, document, entity or bank for good"),
     Entry(
-        THINKING,
+        THINK,
         "mental-models",
         "mental_models:app",
         "Standing questions and the documents that answer them",
     ),
-    Entry(THINKING, "knowledge", "knowledge:app", "Folders and pages over mental models"),
-    Entry(THINKING, "directives", "directives:app", "Rules of a bank for every reflect"),
+    Entry(THINK, "knowledge", "knowledge:app", "Folders and pages over mental models"),
+    Entry(THINK, "directives", "directives:app", "Rules of a bank for every reflect"),
     Entry(INSIDE, "banks", "banks:banks", "List banks, show one, or set its name and mission"),
     Entry(INSIDE, "facts", "facts:facts", "List facts, or show one in full"),
     Entry(INSIDE, "entities", "facts:entities", "People, places and things, most mentioned first"),
@@ -69,6 +69,12 @@ ENTRIES = (
     Entry(INSIDE, "opinion", "opinions:opinion", "One opinion, its evidence and its curve"),
     Entry(INSIDE, "stats", "banks:stats", "Counts of what a bank holds"),
     Entry(INSIDE, "operations", "operations:operations", "Background work: list, wait, cancel, retry"),
+    Entry(
+        THINK, "consolidate", "thinking:consolidate", "Form observations, questions and notes of what is new"
+    ),
+    Entry(THINK, "observations", "thinking:observations", "Profiles of people, things and topics"),
+    Entry(THINK, "notes", "thinking:notes", "List notes, or show one"),
+    Entry(THINK, "questions", "thinking:questions", "Conflicts that only you can decide"),
     Entry(SERVE, "serve", "serve:serve", "Serve REST and MCP over HTTP"),
     Entry(SERVE, "mcp", "serve:mcp", "Serve MCP, over stdio unless --http is given"),
     Entry(SERVE, "keys", "keys:app", "Create, list and revoke API keys"),

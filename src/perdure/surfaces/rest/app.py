@@ -19,6 +19,7 @@ from perdure.surfaces.process import closing_on_sigterm, short_collections
 from perdure.surfaces.rest import (
     banks,
     config,
+    consolidation,
     directives,
     documents,
     entities,
@@ -43,8 +44,8 @@ from perdure.surfaces.rest.spool import Spool
 from perdure.surfaces.workers import Workers
 
 ROUTERS = (
-    recall, reflect, retain, health, banks, config, unbuilt, memories, entities, documents, operations, stats,
-    transfer, directives, mental_models, knowledge_base, templates, opinions,
+    recall, reflect, retain, health, banks, config, unbuilt, consolidation, memories, entities, documents, operations,
+    stats, transfer, directives, mental_models, knowledge_base, templates, opinions,
 )  # fmt: skip
 """In the order in which a request is compared with them."""
 GRACE_SECONDS = 30
@@ -103,7 +104,7 @@ async def attend_schedules(service: Service) -> None:
             await service.workers.run(service.engine.refresh_due_mental_models)
         except PerdureError as error:
             log.warning("schedules of mental models are looked at again later: %s", error)
-        except Exception:  # noqa: BLE001 - the edge of the task: told, and schedules are attended to on
+        except Exception:
             log.exception("schedules of mental models are looked at again later")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -26,8 +26,7 @@ STORED_ONLY = frozenset(
     audit_log_enabled consolidation_llm_batch_size consolidation_llm_parallelism
     consolidation_max_memories_per_round consolidation_source_facts_max_tokens
     consolidation_source_facts_max_tokens_per_observation consolidation_strategies
-    consolidation_use_decision_model default_observation_scopes enable_auto_consolidation
-    enable_observations entities_allow_free_form entity_labels knowledge_page_default_trigger
+    consolidation_use_decision_model entities_allow_free_form entity_labels knowledge_page_default_trigger
     llm_gemini_safety_settings llm_output_language max_observations_per_scope mcp_enabled_tools
     memory_defense mental_model_delta_use_decision_model
     mental_model_refresh_use_decision_model observation_scope_limits observations_mission
@@ -61,6 +60,13 @@ class Acting(BaseModel):
     opinion_alpha: float = Field(ConfidenceRates().alpha, ge=0, le=1)
     opinion_delta: float = Field(ConfidenceRates().delta, ge=0, le=1)
     opinion_gamma: float = Field(ConfidenceRates().gamma, ge=0, le=1)
+    enable_observations: bool = True
+    enable_auto_consolidation: bool | None = None
+    default_observation_scopes: (
+        Literal["per_tag", "combined", "all_combinations", "shared"] | list[list[str]] | None
+    ) = None
+    observation_min_facts: int = Field(3, ge=1)
+    observation_max_tokens: int = Field(200, ge=16)
 
 
 class Profile(BaseModel):

@@ -14,6 +14,8 @@ from pydantic import BaseModel
 from perdure.domain.fact import Chunk, Document
 from perdure.domain.filter import TagLeaf
 from perdure.domain.filter import TagsMatch as Match
+from perdure.domain.observation import SCOPES_RECORD, read_scope_rule
+from perdure.engine import Perdure
 from perdure.errors import InvalidInput, NotFound
 from perdure.surfaces.arguments import find_document, read_filter
 from perdure.surfaces.keys import Scope
@@ -188,7 +190,16 @@ def get_document(service: Serving, bank: ReadBank, document_id: str) -> Document
         original_text="\n".join(chunk.text for chunk in chunks),
         memory_unit_count=counts.total(),
         nodes_by_fact_type=dict(counts),
+        observation_scopes=_scope_rule(service.engine, bank, document_id),
     )
+
+
+def _scope_rule(engine: Perdure, bank: str, document_id: str) -> str | list[list[str]] | None:
+    """How the document's facts are scoped, where its retain said so."""
+    for record in engine.records(SCOPES_RECORD, bank=bank, ids=[document_id]):
+        rule = read_scope_rule(record.body["scopes"])
+        return rule if isinstance(rule, str) else [list(scope) for scope in rule]
+    return None
 
 
 @router.patch(_DOCUMENT, operation_id="update_document")

@@ -139,6 +139,8 @@ def get_entity(service: Serving, bank: ReadBank, entity_id: str) -> EntityDetail
     entities = engine.entities(bank, [entity_id])
     if not entities:
         raise NotFound("entity", entity_id)
-    about = engine.facts(bank, types=["observation"], entity_id=entity_id, limit=OBSERVATIONS).facts
-    observations = [EntityObservation(text=fact.text, mentioned_at=iso(fact.mentioned_at)) for fact in about]
+    name = entities[0].name
+    about = [one for one in engine.observations(bank, name=name) if one.subject.key == entity_id]
+    facts = engine.facts_by_id(bank, [one.id for one in about[:OBSERVATIONS]])
+    observations = [EntityObservation(text=fact.text, mentioned_at=iso(fact.mentioned_at)) for fact in facts]
     return EntityDetailResponse(**_item(entities[0]).model_dump(), observations=observations)

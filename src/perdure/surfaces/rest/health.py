@@ -28,7 +28,7 @@ class LivenessResponse(BaseModel):
 class FeaturesInfo(BaseModel):
     """What is switched on."""
 
-    observations: bool = False
+    observations: bool = True
     mcp: bool = False
     worker: bool = True
     bank_config_api: bool = True

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 from fastapi import Query
 from pydantic import BaseModel, Field
 
-from perdure.domain.fact import Fact
+from perdure.domain.fact import Fact, FactType
+from perdure.engine import Perdure
 from perdure.errors import InvalidInput, NotFound
 from perdure.surfaces.arguments import find_bank, read_filter, read_utc
 from perdure.surfaces.rest.bodies import (
@@ -117,6 +119,16 @@ class ListMemoryUnitsResponse(Page[MemoryUnit]):
     """A page of facts."""
 
 
+class ObservationChange(BaseModel):
+    """What a new version of an observation replaced, and what it rests on."""
+
+    previous_text: str
+    previous_tags: list[str]
+    changed_at: str | None = None
+    new_source_memory_ids: list[str]
+    source_facts: list[dict[str, Any]]
+
+
 class UpdateMemoryRequest(Body):
     """Changes to a fact; an empty text clears a field that may be empty."""
 
@@ -156,7 +168,9 @@ def list_memories(
 ) -> ListMemoryUnitsResponse:
     """A page of facts, newest recorded first."""
     if consolidation_state is not None:
-        raise InvalidInput("consolidation_state", "nothing, as consolidation is not built yet")
+        raise InvalidInput(
+            "consolidation_state", "nothing: how many facts wait or failed is among the statistics"
+        )
     listing = Listing(
         types=(fact_type,) if fact_type else (),
         text=q or "",
@@ -217,6 +231,8 @@ def update_memory(
     """Change a fact, declare it wrong, or take that back; a changed text makes a new fact and closes this one."""
     engine = service.engine
     fact = engine.fact(bank, memory_id)
+    if fact.type is FactType.OBSERVATION:
+        raise InvalidInput("memory_id", "a fact that was stated: observations follow from those", memory_id)
     changes = _changes(body)
     if not changes and body.entities is None and body.state is None:
         raise InvalidInput("body", "at least one field to change")
@@ -243,13 +259,48 @@ def _changes(body: UpdateMemoryRequest) -> dict[str, Any]:
 
 
 @router.get("/memories/{memory_id}/history", operation_id="get_observation_history")
-def get_history(service: Serving, bank: ReadBank, memory_id: str) -> list[MemoryDetail]:
-    """Every value that the fact's subject and relation ever had, oldest first; else the fact itself."""
+def get_history(
+    service: Serving, bank: ReadBank, memory_id: str
+) -> list[MemoryDetail] | list[ObservationChange]:
+    """Of an observation its earlier versions; of other facts every value that subject and relation ever had; oldest first."""
     fact = service.engine.fact(bank, memory_id)
+    if fact.type is FactType.OBSERVATION:
+        return _observation_changes(service.engine, bank, fact)
     versions = [fact]
     if fact.subject and fact.relation:
         versions = service.engine.history(bank, fact.subject, fact.relation) or versions
     return [_detail(version) for version in versions]
+
+
+def _observation_changes(engine: Perdure, bank: str, fact: Fact) -> list[ObservationChange]:
+    """What each version after the first changed; none for an observation that consolidation did not make."""
+    try:
+        versions = engine.observation_versions(bank, fact.id)
+    except NotFound:
+        return []
+    changes = []
+    for before, after in pairwise(versions):
+        new = [source for source in after.source_fact_ids if source not in before.source_fact_ids]
+        sources = engine.facts_by_id(bank, after.source_fact_ids)
+        changes.append(
+            ObservationChange(
+                previous_text=before.text,
+                previous_tags=sorted(before.tags),
+                changed_at=iso(after.recorded_at),
+                new_source_memory_ids=new,
+                source_facts=[
+                    {
+                        "id": source.id,
+                        "text": source.text,
+                        "type": source.type.value,
+                        "context": source.context,
+                        "is_new": source.id in new,
+                    }
+                    for source in sources
+                ],
+            )
+        )
+    return changes
 
 
 @router.delete("/memories", operation_id="clear_bank_memories")

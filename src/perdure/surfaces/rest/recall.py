@@ -228,7 +228,7 @@ def recall(service: Serving, bank: ReadBank, body: RecallRequest) -> Json:
     engine = service.engine
     config = acting(engine, bank)
     result = recall_with(engine, bank, body.query, _options(engine, config, body))
-    recalled = list(result.recollections)
+    recalled = [*result.recollections, *result.observations]
     prefers = body.prefer_observations
     if config.recall_prefer_observations if prefers is None else prefers:
         recalled = _without_sources(recalled)
@@ -382,7 +382,8 @@ def _entities(engine: Perdure, result: RecallResult, options: EntityIncludeOptio
         entity.id: {"entity_id": entity.id, "canonical_name": entity.name, "observations": []}
         for entity in result.entities
     }
-    for fact in (r.fact for r in result.recollections if r.fact.type is FactType.OBSERVATION):
+    shown = (*result.recollections, *result.observations)
+    for fact in (r.fact for r in shown if r.fact.type is FactType.OBSERVATION):
         cost = engine.count_tokens(fact.text)
         for entity_id in fact.entity_ids:
             if entity_id in states and cost <= left:

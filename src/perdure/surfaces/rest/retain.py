@@ -40,7 +40,7 @@ IdempotencyKey = Annotated[
 _TIMES = ("timestamp", "expires_at", "valid_from", "valid_to")
 _SAME_NAME = (
     "context", "metadata", "document_id", "speaker", "role", "title", "topic", "tier", "classification", "trust",
-    "credibility",
+    "credibility", "observation_scopes",
 )  # fmt: skip
 TIMELESS = "unset"
 KIND = "idempotency"
@@ -253,8 +253,6 @@ def _item(item: MemoryItem, index: int, more_tags: Iterable[str]) -> dict[str, A
 def _warnings(items: Sequence[MemoryItem]) -> list[str]:
     """What was asked for and has no effect here."""
     warnings = []
-    if any(item.observation_scopes is not None for item in items):
-        warnings.append("observation_scopes has no effect: consolidation is not built yet")
     if any(item.strategy is not None for item in items):
         warnings.append("strategy has no effect: there is one way of extraction")
     if any(item.entities and not item.resolve_entities for item in items):

@@ -103,6 +103,7 @@ def get_stats(
     operations = Counter(operation.status.value for operation in engine.operations(bank))
     newest = engine.facts(bank, where=Filter(include_closed=True, include_expired=True), limit=1).facts
     breakdown = _links_by_type(engine, bank, stats)
+    consolidation = engine.consolidation(bank)
     return BankStatsResponse(
         bank_id=bank,
         total_nodes=stats.current_facts,
@@ -116,7 +117,10 @@ def get_stats(
         failed_operations=operations[OperationStatus.FAILED],
         operations_by_status=dict(operations),
         last_memory_write_at=iso(newest[0].recorded_at) if newest else None,
-        total_observations=stats.facts_by_type.get("observation", 0),
+        last_consolidated_at=iso(consolidation.last_at),
+        pending_consolidation=consolidation.pending,
+        failed_consolidation=len(consolidation.failed),
+        total_observations=sum(count for _, count in engine.observation_scopes(bank)),
         total_entities=stats.entities,
         total_chunks=stats.chunks,
         closed_nodes=stats.facts - stats.current_facts,

@@ -1,0 +1,135 @@
+"""Do observations earn their place? Labelled questions, asked of banks before and after consolidation.
+
+    python -m bench.observations DATA.json --banks 4 --every 3 --recipe fast
+
+"facts" is what is ranked, before and after: it must not get worse. "spread" are the questions with two or more items of
+evidence: the share of it that is reached within a number of tokens, by facts alone and by facts in what the observations
+beside them leave of the same tokens, where an observation reaches the items of its sources.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import mean
+
+from perdure.domain.recall import RecallResult, Recollection
+from perdure.domain.time import parse_instant
+from perdure.engine import Perdure
+from perdure.evaluation.data import LabelledBank, LabelledQuery, load_banks
+from perdure.evaluation.run import ITEM_KEY, retain_banks
+from perdure.settings import read_settings
+
+BUDGETS = (400, 800, 1600)
+DEPTHS = (5, 10)
+
+
+def items_of(recollections: Sequence[Recollection]) -> list[str]:
+    """The items that facts came from, in order."""
+    return [item for one in recollections if (item := one.fact.metadata.get(ITEM_KEY))]
+
+
+def within(recollections: Sequence[Recollection], tokens: int) -> list[Recollection]:
+    """The first ones that fit."""
+    taken: list[Recollection] = []
+    for one in recollections:
+        tokens -= one.tokens
+        if tokens < 0:
+            break
+        taken.append(one)
+    return taken
+
+
+def reached(items: Sequence[str], evidence: frozenset[str]) -> float:
+    """The share of the evidence among the items."""
+    return len(evidence.intersection(items)) / len(evidence)
+
+
+class Figures:
+    """Means over questions, by name."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, list[float]] = {}
+
+    def add(self, name: str, value: float) -> None:
+        self._values.setdefault(name, []).append(value)
+
+    def rows(self) -> list[tuple[str, float, int]]:
+        return [(name, mean(values), len(values)) for name, values in self._values.items()]
+
+
+def ask(engine: Perdure, bank: str, query: LabelledQuery) -> RecallResult:
+    asked_at = parse_instant(query.date, "date")
+    return engine.recall(bank, query.text, track=False, asked_at=asked_at, max_tokens=8192)
+
+
+def measure(engine: Perdure, bank: str, query: LabelledQuery, label: str, figures: Figures) -> None:
+    """Ask one question and add what it reached."""
+    result, evidence = ask(engine, bank, query), frozenset(query.evidence)
+    if not evidence:
+        return
+    items = list(dict.fromkeys(items_of(result.recollections)))
+    for depth in DEPTHS:
+        figures.add(f"facts@{depth} {label}", reached(items[:depth], evidence))
+    figures.add(f"milliseconds {label}", sum(t.milliseconds for t in result.timings if t.stage == "total"))
+    if len(evidence) < 2:
+        return
+    beside = sum(one.tokens for one in result.observations)
+    ids = [source for one in result.observations for source in one.fact.source_fact_ids]
+    sources = [fact.metadata.get(ITEM_KEY, "") for fact in engine.facts_by_id(bank, ids)]
+    for budget in BUDGETS:
+        alone = items_of(within(result.recollections, budget))
+        figures.add(f"spread {budget} tokens {label}, facts", reached(alone, evidence))
+        if result.observations:
+            rest = items_of(within(result.recollections, budget - beside))
+            figures.add(
+                f"spread {budget} tokens {label}, with observations", reached([*rest, *sources], evidence)
+            )
+            figures.add(
+                f"spread {budget} + {round(beside, -2)} tokens {label}", reached([*alone, *sources], evidence)
+            )
+
+
+def run(banks: Sequence[LabelledBank], database: Path, every: int, recipe: str) -> Figures:
+    """All figures, before and after."""
+    figures = Figures()
+    settings = read_settings(None, {"recipe": recipe})
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "consolidated.db"
+        with Perdure.open(database, settings=settings) as engine:
+            retain_banks(engine, banks, lambda *_: None)
+            for bank in banks:
+                for query in bank.queries[::every]:
+                    measure(engine, bank.id, query, "before", figures)
+        shutil.copy(database, copy)
+        with Perdure.open(copy, settings=settings) as engine:
+            for bank in banks:
+                operation = engine.consolidate(bank.id)
+                done = engine.operation(bank.id, operation.id, wait=3600)
+                print(bank.id, done.status.value, done.result)
+            for bank in banks:
+                for query in bank.queries[::every]:
+                    measure(engine, bank.id, query, "after", figures)
+    return figures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--banks", type=int, default=4)
+    parser.add_argument("--every", type=int, default=3)
+    parser.add_argument("--recipe", default="fast")
+    parser.add_argument("--database", type=Path, default=Path("observations.db"))
+    options = parser.parse_args()
+    banks = load_banks(options.data)[: options.banks]
+    for name, value, count in run(banks, options.database, options.every, options.recipe).rows():
+        print(f"{name:60} {value:8.3f}  ({count})")
+
+
+if __name__ == "__main__":
+    main()

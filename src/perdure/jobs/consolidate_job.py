@@ -1,0 +1,68 @@
+"""Consolidation in the background: one step that is taken again until the run is over, a transaction per turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from perdure.domain.observation import Scope
+from perdure.jobs.kind import JobPlan, SingleStepJob, Step
+from perdure.ports.store import Transaction
+from perdure.reflect.components import ReflectComponents
+from perdure.reflect.consolidate import (
+    FACT_STAGES,
+    ConsolidationRun,
+    FactStage,
+    ModelStage,
+    consolidate_step,
+)
+
+CONSOLIDATION = "consolidation"
+PERCENT = 100
+
+
+class ConsolidateJob:
+    """Runs of consolidation; what a run did so far is in records of the bank, so that it survives the process."""
+
+    name = CONSOLIDATION
+
+    def __init__(
+        self,
+        components: ReflectComponents,
+        *,
+        fact_stages: tuple[FactStage, ...] = FACT_STAGES,
+        model_stages: tuple[ModelStage, ...] = (),
+    ) -> None:
+        self._components = components
+        self._fact_stages, self._model_stages = fact_stages, model_stages
+
+    def plan(self, scopes: Sequence[Scope] | None = None) -> JobPlan:
+        """A run over all that is new, or over the facts that carry all tags of one of the scopes."""
+        body = {"scopes": None if scopes is None else [list(scope) for scope in scopes]}
+        return SingleStepJob(self.name, lambda _: {}).plan(body, total=PERCENT)
+
+    def run_step(self, step: Step) -> Mapping[str, object]:
+        """Do a part of the run; the bank takes the next one in its next turn."""
+        body: Mapping[str, Any] = step.body
+        told: dict[str, object] = {}
+
+        def commit(tx: Transaction, result: Mapping[str, object], progress: float) -> None:
+            told.update(result)
+            step.unfinished = progress < 1.0
+            step.progress = lambda: progress
+            step.commit(tx, result)
+
+        scopes = body["scopes"]
+        consolidate_step(
+            ConsolidationRun(
+                components=self._components,
+                bank=step.bank,
+                operation_id=step.operation_id,
+                commit=commit,
+                guard=step.require,
+                scopes=None if scopes is None else tuple(tuple(scope) for scope in scopes),
+                fact_stages=self._fact_stages,
+                model_stages=self._model_stages,
+            )
+        )
+        return told

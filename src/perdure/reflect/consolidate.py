@@ -1,0 +1,478 @@
+"""Consolidation, in small steps: opinions on new facts -> observations of what they touch -> mental models -> notes.
+
+A step is one transaction (a note is two), and the state of a run is in records, so that a run which a crash cut off goes on
+where it was, and nothing is done twice. What is new is told by a watermark in the order of recording, what changed by marks
+that changes leave (`history.mark_changed`): the cost of a run follows what is new and not what is stored.
+
+    facts ──► subjects ──► models ──► notes ──► idle
+    new since the      profiles that     what rests    files of the
+    watermark, marked  they touch, each  on the        days, weeks and
+    as changed         once per run      touched tags  quarters touched
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, TypeVar
+
+from perdure.domain.fact import Fact, FactType
+from perdure.domain.filter import Filter, TagLeaf, TagOr, TagsMatch
+from perdure.domain.observation import (
+    CONSOLIDATION_RECORD,
+    FAILED_RECORD,
+    PENDING_RECORD,
+    Scope,
+    Subject,
+    is_synthesised,
+    read_subject,
+)
+from perdure.domain.record import Record
+from perdure.errors import InvalidInput, PerdureError
+from perdure.ports.store import Order, Reading, Rows, Selection, Store, Transaction
+from perdure.reflect.components import ReflectComponents
+from perdure.reflect.notes.compose import notes_of
+from perdure.reflect.notes.write import NOTE_PENDING, put_pending, writable_notes, write_note
+from perdure.reflect.observations.erasure import BATCH_RECORD, WORK_RECORD
+from perdure.reflect.observations.subjects import (
+    ObservationOptions,
+    ScopeRules,
+    read_options,
+    read_rules,
+    subject_record,
+    touched_subjects,
+)
+from perdure.reflect.observations.write import (
+    PlannedProfile,
+    Written,
+    embed_profiles,
+    plan_profile,
+    subject_facts,
+    write_profile,
+)
+from perdure.reflect.opinions.forming import assess_facts
+from perdure.reflect.questions import find_conflicts, put_questions
+
+FACTS_PER_STEP = 200
+PENDING_PER_STEP = 1000
+SUBJECTS_PER_STEP = 16
+NOTES_PER_STEP = 5
+ANCHORS = 64
+"""Ids of facts seen last that the watermark keeps: it is found again while one of them is stored."""
+FACTS, SUBJECTS, MODELS, NOTES, IDLE = "facts", "subjects", "models", "notes", "idle"
+_SHARES = {
+    FACTS: (0.0, 0.3),
+    SUBJECTS: (0.3, 0.85),
+    MODELS: (0.85, 0.87),
+    NOTES: (0.87, 1.0),
+    IDLE: (1.0, 1.0),
+}
+"""Which part of a run's progress each phase is."""
+T = TypeVar("T")
+R = TypeVar("R")
+
+FactStage = Callable[[ReflectComponents, str, Sequence[Fact], datetime], object]
+"""Looks at new facts, in transactions of its own; looking at the same fact again changes nothing."""
+ModelStage = Callable[[ReflectComponents, str, frozenset[str], datetime], object]
+"""Refreshes what rests on facts of the touched tags; "" among them stands for facts without any."""
+FACT_STAGES: tuple[FactStage, ...] = (assess_facts,)
+
+Commit = Callable[[Transaction, Mapping[str, object], float], None]
+"""Records a step in its transaction, with its result and how far the run is then: 1 when it is over.
+
+Raises when the step must not be done.
+"""
+Guard = Callable[[Transaction], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsolidationStatus:
+    """How far a bank is consolidated."""
+
+    pending: int = 0
+    """Facts that the next run will look at."""
+    failed: tuple[str, ...] = ()
+    """Facts that were set aside."""
+    last_at: datetime | None = None
+    """When a run last came to its end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsolidationRun:
+    """What a step works with."""
+
+    components: ReflectComponents
+    bank: str
+    operation_id: str
+    commit: Commit
+    guard: Guard
+    scopes: tuple[Scope, ...] | None = None
+    """Only facts that carry all tags of one of these; all that is new when None."""
+    fact_stages: tuple[FactStage, ...] = ()
+    model_stages: tuple[ModelStage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _State:
+    """The record of a bank's consolidation."""
+
+    operation: str = ""
+    phase: str = IDLE
+    position: int = 0
+    """Facts before the watermark, in the order of recording."""
+    seen: tuple[str, ...] = ()
+    """The last of them."""
+    offset: int = 0
+    """Facts that a run over scopes has looked at."""
+    batch: int = 0
+    batches: int = 0
+    tags: tuple[str, ...] = ()
+    at: str | None = None
+
+    @property
+    def progress(self) -> float:
+        """From 0 to 1, as far as the phase tells."""
+        start, end = _SHARES[self.phase]
+        share = self.batch / self.batches if self.phase == SUBJECTS and self.batches else 0.0
+        return start + (end - start) * share
+
+
+def _read_state(rows: Rows) -> _State:
+    for record in rows.records(CONSOLIDATION_RECORD, [CONSOLIDATION_RECORD]):
+        body: Any = record.body
+        return _State(**{**body, "seen": tuple(body["seen"]), "tags": tuple(body["tags"])})
+    return _State()
+
+
+def _put_state(tx: Transaction, bank: str, state: _State) -> None:
+    names = ("operation", "phase", "position", "seen", "offset", "batch", "batches", "tags", "at")
+    body = {name: getattr(state, name) for name in names}
+    body |= {"seen": list(state.seen), "tags": list(state.tags)}
+    tx.put_records([Record(kind=CONSOLIDATION_RECORD, id=CONSOLIDATION_RECORD, bank=bank, body=body)])
+
+
+def consolidate_step(run: ConsolidationRun) -> None:
+    """Do the next step of a run."""
+    with run.components.store.reading(run.bank) as reading:
+        state = _read_state(reading)
+    if state.operation != run.operation_id:
+        state = replace(state, operation=run.operation_id, phase=FACTS, offset=0)
+    _PHASES[state.phase](run, state)
+
+
+# Facts
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What new facts lead to."""
+
+    subjects: set[Subject] = field(default_factory=set)
+    conflicts: list[list[Fact]] = field(default_factory=list)
+    notes: set[str] = field(default_factory=set)
+    tags: set[str] = field(default_factory=set)
+
+    def add(self, other: _Seen) -> None:
+        self.subjects |= other.subjects
+        self.conflicts += other.conflicts
+        self.notes |= other.notes
+        self.tags |= other.tags
+
+
+def _facts_step(run: ConsolidationRun, state: _State) -> _State:
+    """Look at the next facts: what they touch is noted, the watermark goes on."""
+    components, bank, now = run.components, run.bank, run.components.clock()
+    with components.store.reading(bank) as reading:
+        options = read_options(reading.bank())
+        rules = read_rules(reading, options)
+        marked = [] if run.scopes is not None else [record.id for record in reading.records(PENDING_RECORD)]
+        marked = marked[:PENDING_PER_STEP]
+        facts, following = _next_facts(reading, run.scopes, state, now)
+        changed = reading.facts(marked)
+    sources = {fact.id: fact for fact in (*changed, *facts) if not is_synthesised(fact)}
+    parts, failed = split_poison(list(sources.values()), lambda some: _look_at(run, some, rules, now))
+    seen = _Seen()
+    for part in parts:
+        seen.add(part)
+    following = replace(following, tags=tuple(sorted({*following.tags, *seen.tags})))
+    with components.store.transaction(bank) as tx:
+        tx.put_records([subject_record(WORK_RECORD, bank, subject) for subject in seen.subjects])
+        if writable_notes(components) is not None:
+            put_pending(tx, bank, seen.notes)
+        asked = put_questions(tx, bank, seen.conflicts, now)
+        tx.delete_records(PENDING_RECORD, marked)
+        _set_aside(tx, bank, failed)
+        if not facts and not marked:
+            following = _batch_subjects(tx, bank, following)
+        _put_state(tx, bank, following)
+        told = {"facts": len(sources), "questions": asked, "failed": len(failed)}
+        run.commit(tx, told, following.progress)
+    return following
+
+
+def _look_at(run: ConsolidationRun, facts: Sequence[Fact], rules: ScopeRules, now: datetime) -> _Seen:
+    for stage in run.fact_stages:
+        stage(run.components, run.bank, facts, now)
+    with run.components.store.reading(run.bank) as reading:
+        return _Seen(
+            subjects=touched_subjects(reading, facts, rules),
+            conflicts=find_conflicts(reading, facts, now),
+            notes=notes_of(facts),
+            tags={tag for fact in facts for tag in fact.tags or ("",)},
+        )
+
+
+def _next_facts(
+    reading: Reading, scopes: Sequence[Scope] | None, state: _State, now: datetime
+) -> tuple[Sequence[Fact], _State]:
+    """The next facts in the order of recording, of some scopes or behind the watermark, and the state after them."""
+    everything = Filter(include_closed=True, include_expired=True).at(now)
+    if scopes is not None:
+        tags = TagOr(tuple(TagLeaf(frozenset(scope), TagsMatch.ALL_STRICT) for scope in scopes))
+        where = replace(everything, tags=(tags,))
+        page = _page(reading, where, state.offset, FACTS_PER_STEP)
+        return page, replace(state, offset=state.offset + len(page))
+    position = state.position
+    page = _page(reading, everything, max(position - 1, 0), FACTS_PER_STEP + bool(position))
+    if position and (not page or page[0].id != state.seen[-1]):
+        position = _find_watermark(reading, everything, state.seen)
+        page = _page(reading, everything, max(position - 1, 0), FACTS_PER_STEP + bool(position))
+    facts = page[bool(position) :]
+    last = (*state.seen, *(fact.id for fact in facts))[-ANCHORS:]
+    return facts, replace(state, position=position + len(facts), seen=last)
+
+
+def _page(reading: Reading, where: Filter, offset: int, limit: int) -> Sequence[Fact]:
+    return reading.browse(
+        Selection(where=where, order=Order.OLDEST_RECORDED, offset=offset, limit=limit)
+    ).facts
+
+
+def _find_watermark(reading: Reading, everything: Filter, seen: Sequence[str]) -> int:
+    """How many facts lie before the watermark, after some were erased; 0 when nothing of it is left."""
+    anchors, offset = frozenset(seen), 0
+    while True:
+        selection = Selection(
+            where=everything, order=Order.NEWEST_RECORDED, offset=offset, limit=FACTS_PER_STEP
+        )
+        page = reading.browse(selection)
+        for place, fact in enumerate(page.facts):
+            if fact.id in anchors:
+                return page.total - offset - place
+        offset += len(page.facts)
+        if not page.facts:
+            return 0
+
+
+def split_poison(items: Sequence[T], work: Callable[[Sequence[T]], R]) -> tuple[list[R], list[T]]:
+    """The results of the work on all items, in as few parts as it takes, and the items on which it fails even alone.
+
+    A batch that fails is halved. Errors that are no item's fault (the store, a model) are raised.
+    """
+    if not items:
+        return [], []
+    try:
+        return [work(items)], []
+    except Exception as error:
+        if isinstance(error, PerdureError) and not isinstance(error, InvalidInput):
+            raise
+        if len(items) == 1:
+            return [], list(items)
+    middle = len(items) // 2
+    first, failed = split_poison(items[:middle], work)
+    second, also_failed = split_poison(items[middle:], work)
+    return [*first, *second], [*failed, *also_failed]
+
+
+def _set_aside(tx: Transaction, bank: str, facts: Iterable[Fact]) -> None:
+    tx.put_records([Record(kind=FAILED_RECORD, id=fact.id, bank=bank) for fact in facts])
+
+
+def _batch_subjects(tx: Transaction, bank: str, state: _State) -> _State:
+    """All facts are seen: the subjects that they touch are put into batches, each subject once."""
+    waiting = tx.records(WORK_RECORD)
+    left = tx.records(BATCH_RECORD)
+    subjects = {read_subject(record): None for record in waiting}
+    subjects |= {subject: None for record in left for subject in read_batch(record)}
+    tx.delete_records(WORK_RECORD, [record.id for record in waiting])
+    tx.delete_records(BATCH_RECORD, [record.id for record in left])
+    listed = list(subjects)
+    batches = [
+        listed[start : start + SUBJECTS_PER_STEP] for start in range(0, len(listed), SUBJECTS_PER_STEP)
+    ]
+    tx.put_records([batch_record(bank, number, batch) for number, batch in enumerate(batches)])
+    return replace(state, phase=SUBJECTS if batches else MODELS, batch=0, batches=len(batches))
+
+
+def batch_record(bank: str, number: int, subjects: Iterable[Subject]) -> Record:
+    """A batch of subjects."""
+    listed = [{"subject": {"kind": s.kind, "key": s.key, "scope": list(s.scope)}} for s in subjects]
+    return Record(kind=BATCH_RECORD, id=f"{number:08d}", bank=bank, body={"subjects": listed})
+
+
+def read_batch(record: Record) -> list[Subject]:
+    """The subjects of a batch."""
+    listed: Any = record.body["subjects"]
+    return [read_subject(replace(record, body=one)) for one in listed]
+
+
+# Subjects
+
+
+def _subjects_step(run: ConsolidationRun, state: _State) -> _State:
+    """Bring the profiles of a batch of subjects up to date."""
+    components, bank, now = run.components, run.bank, run.components.clock()
+    number = f"{state.batch:08d}"
+    with components.store.reading(bank) as reading:
+        options = read_options(reading.bank())
+        rules = read_rules(reading, options)
+        subjects = [
+            subject for record in reading.records(BATCH_RECORD, [number]) for subject in read_batch(record)
+        ]
+    failed: dict[str, Fact] = {}
+    planned = [_plan(run, subject, options, rules, now, failed) for subject in subjects]
+    new = embed_profiles(components, bank, planned, now)
+    written = Written()
+    with components.store.transaction(bank) as tx:
+        for plan in planned:
+            if not write_profile(tx, components, bank, plan, new.get(plan.subject), now, written):
+                tx.put_records([subject_record(WORK_RECORD, bank, plan.subject)])
+        _set_aside(tx, bank, failed.values())
+        tx.delete_records(BATCH_RECORD, [number])
+        following = replace(state, batch=state.batch + 1)
+        if following.batch >= state.batches:
+            following = _batch_subjects(tx, bank, following)
+        _put_state(tx, bank, following)
+        told = {
+            "observations_created": written.created,
+            "observations_updated": written.updated,
+            "observations_closed": written.closed,
+            "failed": len(failed),
+        }
+        run.commit(tx, told, following.progress)
+    return following
+
+
+def _plan(
+    run: ConsolidationRun,
+    subject: Subject,
+    options: ObservationOptions,
+    rules: ScopeRules,
+    now: datetime,
+    failed: dict[str, Fact],
+) -> PlannedProfile:
+    """The profile of a subject, without the facts on which composing fails; without any where it fails only on some together."""
+    facts = subject_facts(run.components, run.bank, subject, rules, now)
+
+    def attempt(some: Sequence[Fact], least: int) -> PlannedProfile:
+        own = replace(options, min_facts=least)
+        return plan_profile(run.components, run.bank, subject, some, own)
+
+    plans, poisoned = split_poison([facts], lambda batch: attempt(batch[0], options.min_facts))
+    if plans:
+        return plans[0]
+    if poisoned:
+        _, alone = split_poison(facts, lambda some: attempt(some, 1))
+        failed |= {fact.id: fact for fact in alone or facts}
+        rest = [fact for fact in facts if fact.id not in failed]
+        plans, poisoned = split_poison([rest], lambda batch: attempt(batch[0], options.min_facts))
+        failed |= {fact.id: fact for fact in rest} if poisoned else {}
+    return plans[0] if plans else attempt([], options.min_facts)
+
+
+# Models and notes
+
+
+def _models_step(run: ConsolidationRun, state: _State) -> _State:
+    components, bank = run.components, run.bank
+    if state.tags:
+        for stage in run.model_stages:
+            stage(components, bank, frozenset(state.tags), components.clock())
+    following = replace(state, phase=NOTES, tags=())
+    with components.store.transaction(bank) as tx:
+        _put_state(tx, bank, following)
+        run.commit(tx, {}, following.progress)
+    return following
+
+
+def _notes_step(run: ConsolidationRun, state: _State) -> _State:
+    """Write the notes that are due, a few at a time; then the run is over."""
+    components, bank, now = run.components, run.bank, run.components.clock()
+    notes = writable_notes(components)
+    with components.store.reading(bank) as reading:
+        due = [record.id for record in reading.records(NOTE_PENDING)] if notes is not None else []
+    written = 0
+    if notes is not None:
+        for name in due[:NOTES_PER_STEP]:
+            written += write_note(components, notes, bank, name, now, run.guard)
+    over = len(due) <= NOTES_PER_STEP
+    with components.store.reading(bank) as reading:
+        following = _past_own_facts(reading, state, now) if over and run.scopes is None else state
+    with components.store.transaction(bank) as tx:
+        if over:
+            following = replace(following, phase=IDLE, operation="", at=now.isoformat())
+        _put_state(tx, bank, following)
+        told: dict[str, object] = {"notes": written}
+        if over:
+            told["failed_fact_ids"] = [record.id for record in tx.records(FAILED_RECORD)]
+        run.commit(tx, told, following.progress)
+    return following
+
+
+def _past_own_facts(reading: Reading, state: _State, now: datetime) -> _State:
+    """The state with the watermark behind the thoughts that the run wrote, as far as nothing else came between."""
+    while True:
+        facts, following = _next_facts(reading, None, state, now)
+        if not facts or any(not is_synthesised(fact) for fact in facts):
+            return state
+        state = following
+
+
+_PHASES: Mapping[str, Callable[[ConsolidationRun, _State], _State]] = {
+    FACTS: _facts_step,
+    SUBJECTS: _subjects_step,
+    MODELS: _models_step,
+    NOTES: _notes_step,
+}
+
+
+# What is pending
+
+
+def consolidation_status(store: Store, bank: str, now: datetime) -> ConsolidationStatus:
+    """How many facts wait, which were set aside, and when a run last ended."""
+    with store.reading(bank) as reading:
+        state = _read_state(reading)
+        failed = tuple(record.id for record in reading.records(FAILED_RECORD))
+        marked = {record.id for record in reading.records(PENDING_RECORD)}
+        if not state.seen:
+            by_type = reading.stats().facts_by_type
+            pending = sum(count for kind, count in by_type.items() if kind != FactType.OBSERVATION)
+        else:
+            pending = len(marked | _unseen(reading, state, now))
+    last_at = None if state.at is None else datetime.fromisoformat(state.at)
+    return ConsolidationStatus(pending=pending, failed=failed, last_at=last_at)
+
+
+def _unseen(reading: Reading, state: _State, now: datetime) -> set[str]:
+    """Ids of the facts behind the watermark."""
+    return {fact.id for fact in _newer(reading, state, now) if not is_synthesised(fact)}
+
+
+def _newer(reading: Reading, state: _State, now: datetime) -> Iterator[Fact]:
+    while True:
+        facts, state = _next_facts(reading, None, state, now)
+        if not facts:
+            return
+        yield from facts
+
+
+def recover(store: Store, bank: str) -> int:
+    """Have the facts that were set aside consolidated again; returns how many."""
+    with store.transaction(bank) as tx:
+        failed = [record.id for record in tx.records(FAILED_RECORD)]
+        tx.delete_records(FAILED_RECORD, failed)
+        stored = tx.facts(failed)
+        tx.put_records([Record(kind=PENDING_RECORD, id=fact.id, bank=bank) for fact in stored])
+    return len(stored)

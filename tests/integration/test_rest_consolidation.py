@@ -1,0 +1,141 @@
+"""Consolidation, observations, notes and questions over REST, as Hindsight's clients ask for them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from perdure import Perdure
+from perdure.surfaces.rest.app import create_app
+
+BANK = "/v1/default/banks/b"
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    with (
+        Perdure.open(
+            tmp_path / "m.db",
+            embedder="hashing",
+            reranker="none",
+            tagger="rules",
+            notes_folder=tmp_path / "notes",
+        ) as engine,
+        TestClient(create_app(engine), base_url="http://127.0.0.1") as opened,
+    ):
+        yield opened
+
+
+def ok(response: Any, status: int = 200) -> Any:
+    assert response.status_code == status, response.text
+    return response.json()
+
+
+def fill(client: TestClient, **fields: Any) -> None:
+    texts = ("I live in Berlin.", "I work at Ford.", "I have a dog named Rex.")
+    items = [{"content": text, "speaker": "Ann", **fields} for text in texts]
+    ok(client.post(f"{BANK}/memories", json={"items": items}))
+
+
+def consolidate(client: TestClient, body: Any = None) -> dict[str, Any]:
+    begun = ok(client.post(f"{BANK}/consolidate", json=body))
+    for _ in range(300):
+        operation = ok(client.get(f"{BANK}/operations/{begun['operation_id']}"))
+        if operation["status"] in ("completed", "failed"):
+            assert operation["status"] == "completed", operation
+            return {**begun, **operation}
+        time.sleep(0.05)
+    raise AssertionError("it did not end")
+
+
+def test_a_run_forms_observations_which_entities_lists_and_recall_show(client: TestClient) -> None:
+    fill(client)
+    assert ok(client.get(f"{BANK}/stats"))["pending_consolidation"] == 3
+    run = consolidate(client)
+    assert run["operation_type"] == "consolidation"
+    stats = ok(client.get(f"{BANK}/stats"))
+    assert (stats["pending_consolidation"], stats["failed_consolidation"]) == (0, 0)
+    assert stats["total_observations"] >= 1
+    assert stats["last_consolidated_at"]
+    (one,) = ok(client.get(f"{BANK}/observations", params={"name": "Ann"}))["items"]
+    assert "lives in Berlin" in one["text"]
+    assert all(clause["fact_ids"] for clause in one["clauses"])
+    detail = ok(client.get(f"{BANK}/entities/{one['key']}"))
+    assert [shown["text"] for shown in detail["observations"]] == [one["text"]]
+    asked = {"query": "Where does Ann live?", "types": ["observation"], "include": {"source_facts": {}}}
+    recalled = ok(client.post(f"{BANK}/memories/recall", json=asked))
+    assert one["id"] in {result["id"] for result in recalled["results"]}
+    assert set(recalled["source_facts"]) >= set(one["source_fact_ids"])
+    beside = ok(client.post(f"{BANK}/memories/recall", json={"query": "Where does Ann live?"}))["results"]
+    assert [result["type"] for result in beside].index("observation") > 0
+
+
+def test_observation_history_has_what_each_version_replaced(client: TestClient) -> None:
+    fill(client)
+    consolidate(client)
+    (old,) = ok(client.get(f"{BANK}/observations", params={"name": "Ann"}))["items"]
+    assert ok(client.get(f"{BANK}/memories/{old['id']}/history")) == []
+    ok(client.post(f"{BANK}/memories", json={"items": [{"content": "I drive a Volvo.", "speaker": "Ann"}]}))
+    consolidate(client)
+    (new,) = ok(client.get(f"{BANK}/observations", params={"name": "Ann"}))["items"]
+    (change,) = ok(client.get(f"{BANK}/memories/{new['id']}/history"))
+    assert change["previous_text"] == old["text"]
+    assert [source["is_new"] for source in change["source_facts"]].count(True) == 1
+
+
+def test_observations_are_not_curated(client: TestClient) -> None:
+    fill(client)
+    consolidate(client)
+    (one,) = ok(client.get(f"{BANK}/observations", params={"name": "Ann"}))["items"]
+    refused = client.patch(f"{BANK}/memories/{one['id']}", json={"text": "Ann: nothing."})
+    assert refused.status_code in (400, 422)
+
+
+def test_scopes_are_counted_and_rules_of_a_retain_are_kept(client: TestClient) -> None:
+    fill(client, tags=["a"], observation_scopes="shared", document_id="d")
+    consolidate(client)
+    assert ok(client.get(f"{BANK}/observations/scopes"))["scopes"][0]["tags"] == []
+    assert ok(client.get(f"{BANK}/documents/d"))["observation_scopes"] == "shared"
+
+
+def test_deleting_observations_makes_their_sources_pending(client: TestClient) -> None:
+    fill(client)
+    consolidate(client)
+    (one,) = ok(client.get(f"{BANK}/observations", params={"name": "Ann"}))["items"]
+    source = one["source_fact_ids"][0]
+    assert ok(client.delete(f"{BANK}/memories/{source}/observations"))["deleted_count"] >= 1
+    assert ok(client.delete(f"{BANK}/memories/{source}/observations"))["deleted_count"] == 0
+    assert ok(client.get(f"{BANK}/stats"))["pending_consolidation"] == 3
+    consolidate(client)
+    assert ok(client.delete(f"{BANK}/observations"))["deleted_count"] >= 1
+    assert ok(client.get(f"{BANK}/observations"))["items"] == []
+    assert ok(client.post(f"{BANK}/consolidation/recover"))["retried_count"] == 0
+
+
+def test_notes_are_listed_and_shown(client: TestClient) -> None:
+    fill(client, timestamp="2026-11-16T09:00:00Z")
+    consolidate(client)
+    names = ok(client.get(f"{BANK}/notes", params={"period": "daily"}))["notes"]
+    assert names == ["daily/2026-11-16"]
+    note = ok(client.get(f"{BANK}/notes/daily/2026-11-16"))
+    assert {line["text"] for line in note["sections"]["What happened"]} >= {"Ann lives in Berlin."}
+    assert client.get(f"{BANK}/notes/daily/2001-01-01").status_code == 404
+    assert client.get(f"{BANK}/notes/yearly/2001").status_code == 422
+
+
+def test_questions_of_an_unknown_bank_are_none_and_unknown_ones_not_found(client: TestClient) -> None:
+    assert ok(client.get(f"{BANK}/questions"))["questions"] == []
+    fill(client)
+    assert client.post(f"{BANK}/questions/nothing/answer", json={"answer": "both"}).status_code == 404
+
+
+def test_a_run_over_scopes_takes_lists_of_tags(client: TestClient) -> None:
+    fill(client, tags=["a"])
+    run = consolidate(client, {"observation_scopes": [["other"]]})
+    assert run["result_metadata"]["facts"] == 0
+    assert client.post(f"{BANK}/consolidate", json={"observation_scopes": "a"}).status_code == 422

@@ -1,0 +1,200 @@
+"""Composing a profile: clauses, sources, bounds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perdure.domain.fact import INSTRUCTION, Fact, FactType
+from perdure.domain.filter import Filter
+from perdure.domain.observation import fingerprint, is_fresh, read_scope_rule, scopes_of
+from perdure.domain.time import AsOf
+from perdure.errors import InvalidInput
+from perdure.ports.embedder import Vector
+from perdure.reflect.consolidate import split_poison
+from perdure.reflect.observations.compose import Profile, compose, is_source
+from perdure.reflect.observations.wording import listed, relation_clause
+
+NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
+
+
+def fact(number: int, text: str = "", **fields: Any) -> Fact:
+    moment = NOW + timedelta(minutes=number)
+    return Fact(
+        id=f"f{number:03d}", bank="b", text=text or f"Ann did thing {number}.",
+        **{"mentioned_at": moment, "recorded_at": moment, **fields},
+    )  # fmt: skip
+
+
+def profile(
+    facts: list[Fact], *, max_tokens: int = 200, vectors: dict[str, Vector] | None = None
+) -> Profile | None:
+    return compose(
+        "Ann", ("Ann",), facts, vectors or {}, count=lambda text: len(text.split()), max_tokens=max_tokens
+    )
+
+
+LIKES = [
+    fact(n, f"Ann likes {thing}.", subject="Ann", relation="likes", object=thing)
+    for n, thing in enumerate(("tea", "jazz", "rain"))
+]
+
+
+def test_values_of_one_relation_are_one_clause_with_all_their_facts() -> None:
+    made = profile(LIKES)
+    assert made is not None
+    assert made.clauses[0].text == "likes rain, jazz and tea"
+    assert set(made.clauses[0].fact_ids) == {"f000", "f001", "f002"}
+    assert made.text.startswith("Ann: likes rain, jazz and tea.")
+
+
+def test_proofs_of_a_clause_count_every_statement() -> None:
+    made = profile([replace(LIKES[0], proof_count=4), *LIKES[1:]])
+    assert made is not None
+    assert made.clauses[0].proofs == 6
+
+
+def test_two_values_of_a_single_valued_relation_are_no_part_of_a_profile() -> None:
+    homes = [
+        fact(n, f"Ann lives in {city}.", subject="Ann", relation="lives_in", object=city)
+        for n, city in enumerate(("Lisbon", "Porto"), start=10)
+    ]
+    made = profile([*LIKES, *homes])
+    assert made is not None
+    assert not any("lives in" in clause.text and len(clause.fact_ids) > 1 for clause in made.clauses)
+
+
+@pytest.mark.parametrize(
+    ("relation", "objects", "clause"),
+    [
+        ("lives_in", ["Lisbon"], "lives in Lisbon"),
+        ("favourite_colour", ["green"], "favourite colour: green"),
+        ("allergic_to", ["nuts", "milk"], "allergic to nuts and milk"),
+        ("partner", ["Tom"], "partner: Tom"),
+    ],
+)
+def test_a_relation_reads_as_a_clause(relation: str, objects: list[str], clause: str) -> None:
+    assert relation_clause(relation, objects) == clause
+
+
+def test_lists_are_joined_by_commas_and_one_and() -> None:
+    assert [listed(values) for values in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == [
+        "", "a", "a and b", "a, b and c",
+    ]  # fmt: skip
+
+
+def test_sentences_that_are_alike_stand_for_each_other_once() -> None:
+    facts = [fact(n) for n in range(6)]
+    near, far = np.array([1.0, 0.0], np.float32), np.array([0.6, 0.8], np.float32)
+    vectors = {one.id: near for one in facts[:5]} | {facts[5].id: far}
+    made = profile(facts, vectors=vectors, max_tokens=14)
+    assert made is not None
+    assert facts[5].id in made.source_ids
+
+
+def test_orders_to_the_agent_and_thoughts_are_no_sources() -> None:
+    assert is_source(fact(1))
+    assert not is_source(fact(1, flags=(INSTRUCTION,)))
+    assert not is_source(fact(1, type=FactType.OBSERVATION))
+    assert not is_source(fact(1, type=FactType.OPINION, source_fact_ids=("f002",)))
+    assert is_source(fact(1, type=FactType.OPINION))
+
+
+def test_questions_and_quotations_are_no_sentences() -> None:
+    made = profile([*LIKES, fact(7, 'Ann asked Bob: "Where do you live?"'), fact(8, "What does Ann drink?")])
+    assert made is not None
+    assert {"f007", "f008"}.isdisjoint(made.source_ids)
+
+
+def test_what_would_rest_on_one_fact_is_no_profile() -> None:
+    assert profile([fact(1)]) is None
+
+
+@given(st.integers(1, 60), st.integers(3, 60))
+def test_a_profile_keeps_within_its_tokens_and_names_its_sources(count: int, tokens: int) -> None:
+    made = profile([*LIKES, *(fact(n) for n in range(10, 10 + count))], max_tokens=tokens)
+    if made is not None:
+        assert len(made.text.split()) <= tokens
+        assert all(clause.fact_ids for clause in made.clauses)
+        assert all(clause.text in made.text for clause in made.clauses)
+
+
+@given(st.randoms(use_true_random=False))
+def test_the_order_in_which_facts_come_makes_no_difference(random: Any) -> None:
+    facts = [*LIKES, *(fact(n) for n in range(10, 20))]
+    shuffled = list(facts)
+    random.shuffle(shuffled)
+    assert profile(shuffled) == profile(facts)
+
+
+def observed(sources: list[Fact]) -> tuple[Fact, dict[str, str]]:
+    made = fact(90, "Ann: x.", type=FactType.OBSERVATION, source_fact_ids=tuple(one.id for one in sources))
+    return made, {one.id: fingerprint(one) for one in sources}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"retired_at": NOW + timedelta(hours=1)},
+        {"valid_to": NOW + timedelta(minutes=30), "end_recorded_at": NOW + timedelta(hours=1)},
+        {"expires_at": NOW + timedelta(hours=1)},
+        {"text": "Ann likes coffee."},
+        {"tags": frozenset({"private"})},
+        {"classification": 3},
+        {"entity_ids": ("other",)},
+    ],
+)
+def test_an_observation_is_stale_when_a_source_is_not_as_it_was(change: dict[str, Any]) -> None:
+    made, prints = observed(LIKES)
+    sources = {one.id: one for one in LIKES}
+    where = Filter(include_ended=True).at(NOW + timedelta(days=1))
+    assert is_fresh(made, prints, sources, where)
+    sources["f001"] = replace(sources["f001"], **change)
+    assert not is_fresh(made, prints, sources, where)
+
+
+def test_an_observation_is_stale_when_a_source_is_gone() -> None:
+    made, prints = observed(LIKES)
+    assert not is_fresh(made, prints, {one.id: one for one in LIKES[1:]}, Filter().at(NOW))
+
+
+def test_an_observation_holds_at_a_time_before_its_source_ended() -> None:
+    made, prints = observed(LIKES)
+    end = NOW + timedelta(days=10)
+    sources = {one.id: replace(one, valid_to=end, end_recorded_at=end) for one in LIKES}
+    later = NOW + timedelta(days=20)
+    assert not is_fresh(made, prints, sources, Filter().at(later))
+    assert is_fresh(made, prints, sources, Filter(as_of=AsOf(valid=NOW + timedelta(days=5))).at(later))
+
+
+def test_scopes_follow_the_rule() -> None:
+    assert scopes_of({"b", "a"}) == (("a", "b"),)
+    assert scopes_of((), "per_tag") == ((),)
+    assert scopes_of({"b", "a"}, "per_tag") == (("a",), ("b",))
+    assert scopes_of({"b", "a"}, "shared") == ((),)
+    assert set(scopes_of({"b", "a"}, "all_combinations")) == {("a",), ("b",), ("a", "b")}
+    assert scopes_of({"x"}, read_scope_rule([["team", "a"], []])) == (("a", "team"), ())
+
+
+@pytest.mark.parametrize("rule", ["everything", 3, [], ["a"], [[1]], [[" "]], None])
+def test_what_is_no_rule_is_refused(rule: object) -> None:
+    with pytest.raises(InvalidInput, match="observation_scopes"):
+        read_scope_rule(rule)
+
+
+@given(st.lists(st.integers(0, 30), unique=True), st.sets(st.integers(0, 30)))
+def test_only_what_fails_alone_is_set_aside(items: list[int], poison: set[int]) -> None:
+    def work(some: Any) -> list[int]:
+        if poison.intersection(some):
+            raise ValueError("poison")
+        return list(some)
+
+    parts, failed = split_poison(items, work)
+    assert failed == [item for item in items if item in poison]
+    assert [item for part in parts for item in part] == [item for item in items if item not in poison]
