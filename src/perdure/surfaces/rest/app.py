@@ -102,7 +102,7 @@ async def attend_schedules(service: Service) -> None:
             await service.workers.run(service.engine.refresh_due_mental_models)
         except PerdureError as error:
             log.warning("schedules of mental models are looked at again later: %s", error)
-        except Exception:  # noqa: BLE001 - the edge of the task: told, and schedules are attended to on
+        except Exception:
             log.exception("schedules of mental models are looked at again later")
 
 
