@@ -141,6 +141,7 @@ def fact_features(signals: QuestionSignals, place: int) -> dict[str, float]:
         "states": float(fact.states),
         "answers": float(fact.answers),
         "slot": float(signals.slot),
+        "beside_slot": float(signals.slot and not (fact.states or fact.answers)),
         "window": 10.0 * (fact.window - 1.0) if fact.window is not None else 0.0,
         "asserts": float(fact.asserts),
         "stale": float(fact.stale),
