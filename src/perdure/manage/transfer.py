@@ -18,7 +18,7 @@ from perdure.errors import Conflict, InvalidInput
 from perdure.history import CLOSINGS, read_closings
 from perdure.manage.fields import field_types, from_plain, plain_fields
 from perdure.ports.store import Features, KeyedEntity, NewFact, Order, Proof, Reading, Selection, Store
-from perdure.recall.beliefs import EVIDENCE, OPINION, read_evidence, read_opinion
+from perdure.recall.beliefs import EVIDENCE, OPINION, evidence_record, read_evidence, read_opinion
 
 FORMAT = "perdure-bank"
 VERSION = 4
@@ -201,10 +201,14 @@ class _Parts:
                 self.proofs.append(_whole(Proof, body))
 
     def drop_dangling(self) -> None:
-        """Leave out that a fact was superseded by one that the export does not have."""
+        """Leave out what names a fact that the export does not have: as what superseded another, or as evidence."""
         for fact_id, new in self.facts.items():
             if new.fact.superseded_by is not None and new.fact.superseded_by not in self.facts:
                 self.facts[fact_id] = replace(new, fact=replace(new.fact, superseded_by=None))
+        for place, record in enumerate(self.thoughts):
+            if record.kind == EVIDENCE:
+                log = [row for row in read_evidence(record) if row.fact_id in self.facts]
+                self.thoughts[place] = evidence_record(self.bank.id, record.id, log)
 
     def _add_thought(self, kind: str, thought_id: str, body: object) -> None:
         if not isinstance(body, dict):
