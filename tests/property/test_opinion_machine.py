@@ -188,6 +188,9 @@ class OpinionMachine(RuleBasedStateMachine):
             for fact in opinions:
                 supports = {word for one in fact.source_fact_ids for word in words(surviving[one].text)}
                 assert words(fact.text) <= supports | OWN_WORDS
+            assert {fact.id for fact in opinions} <= {
+                record.id for record in engine.records(OPINION, bank=BANK)
+            }
             for record in engine.records(EVIDENCE, bank=BANK):
                 assert {row["fact"] for row in rows_of(record)} <= surviving.keys()
 

@@ -18,7 +18,7 @@ from perdure.errors import Conflict, InvalidInput
 from perdure.history import CLOSINGS, read_closings
 from perdure.manage.fields import field_types, from_plain, plain_fields
 from perdure.ports.store import Features, KeyedEntity, NewFact, Order, Proof, Reading, Selection, Store
-from perdure.recall.beliefs import EVIDENCE, OPINION, read_evidence, read_opinion
+from perdure.recall.beliefs import EVIDENCE, OPINION, evidence_record, read_evidence, read_opinion
 from perdure.reflect.directives import DIRECTIVE, read_directive
 from perdure.reflect.knowledge import KNOWLEDGE_NODE, read_node
 from perdure.reflect.mental_models.record import HISTORY, MENTAL_MODEL, read_model, read_versions
@@ -217,10 +217,14 @@ class _Parts:
                 self.records.append(record)
 
     def drop_dangling(self) -> None:
-        """Leave out that a fact was superseded by one that the export does not have."""
+        """Leave out what names a fact that the export does not have: as what superseded another, or as evidence."""
         for fact_id, new in self.facts.items():
             if new.fact.superseded_by is not None and new.fact.superseded_by not in self.facts:
                 self.facts[fact_id] = replace(new, fact=replace(new.fact, superseded_by=None))
+        for place, record in enumerate(self.records):
+            if record.kind == EVIDENCE:
+                log = [row for row in read_evidence(record) if row.fact_id in self.facts]
+                self.records[place] = evidence_record(self.bank.id, record.id, log)
 
     def _add_fact(self, body: dict[str, object], features: object) -> None:
         if not isinstance(features, dict):

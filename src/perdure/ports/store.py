@@ -22,7 +22,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from perdure.domain.bank import Bank, EmbeddingModel
-from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
+from perdure.domain.fact import Chunk, Document, Entity, Fact, Link, LinkKind
 from perdure.domain.filter import Filter
 from perdure.domain.ranking import RankingFields
 from perdure.domain.recall import Hit
@@ -195,8 +195,8 @@ class Rows(Protocol):
     ) -> list[KeyedEntity]:
         """All entities, most mentioned first (ties by id); those of `ids` in that order; or those that hold one of `keys`."""
 
-    def links(self, ids: Sequence[str]) -> list[Link]:
-        """The links that start or end at one of `ids`, by source, target and kind."""
+    def links(self, ids: Sequence[str], kind: LinkKind | None = None) -> list[Link]:
+        """The links, or those of a kind, that start or end at one of `ids`, by source, target and kind."""
 
     def proofs(self, ids: Sequence[str]) -> dict[str, list[Proof]]:
         """Fact id -> what stated the fact again after its first source, oldest first."""

@@ -86,8 +86,8 @@ class _Grounds:
         """Fact id -> the facts that it rests on."""
         grounds: defaultdict[str, list[str]] = defaultdict(list)
         ids = {fact.id for fact in facts}
-        for link in self._rows.links(sorted(ids)) if ids else ():
-            if link.kind is LinkKind.CAUSAL and link.target in ids and link.weight >= LEAST_CAUSAL:
+        for link in self._rows.links(sorted(ids), LinkKind.CAUSAL) if ids else ():
+            if link.target in ids and link.weight >= LEAST_CAUSAL:
                 grounds[link.target].append(link.source)
         for fact in facts:
             grounds[fact.id] += [source for source in fact.source_fact_ids if source != fact.id]

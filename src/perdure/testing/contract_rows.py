@@ -404,6 +404,7 @@ class RowsContract:
         put(store, links=first)
         with store.reading(BANK) as reading:
             assert_same_links([first[0], first[1]], reading.links(["a"]))
+            assert_same_links([first[1]], reading.links(["a", "c"], LinkKind.CAUSAL))
         put(store, links=[Link("a", "b", LinkKind.SEMANTIC, 0.2)])
         with store.reading(BANK) as reading:
             expected = [Link("a", "b", LinkKind.SEMANTIC, 0.2), first[1], first[2]]

@@ -104,9 +104,10 @@ class MemoryRows:
         ranked = sorted(entities.values(), key=lambda keyed: (-keyed.entity.mentions, keyed.entity.id))
         return [keyed for keyed in ranked if keys is None or set(keys) & set(keyed.keys)]
 
-    def links(self, ids: Sequence[str]) -> list[Link]:
+    def links(self, ids: Sequence[str], kind: LinkKind | None = None) -> list[Link]:
         links, asked = self._state.links, set(ids)
-        return [links[key] for key in sorted(links) if key[0] in asked or key[1] in asked]
+        touching = (links[key] for key in sorted(links) if key[0] in asked or key[1] in asked)
+        return [link for link in touching if kind in (None, link.kind)]
 
     def proofs(self, ids: Sequence[str]) -> dict[str, list[Proof]]:
         proofs = self._state.proofs

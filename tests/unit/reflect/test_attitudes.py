@@ -47,6 +47,7 @@ def attitude(text: str, *, agent: bool = False) -> Attitude:
         ("Ann: I prefer short answers.", "Ann prefers short answers", "positive"),
         ("Ann prefers the tram when it rains.", "Ann prefers the tram when it rains", "positive"),
         ('Ann said: "Yes. I loathe opera."', "Ann dislikes opera", "negative"),
+        ("That's why Ann loves being around friends.", "Ann likes being around friends", "positive"),
         ("Please be brief, Ann prefers short answers.", "Ann prefers short answers", "positive"),
     ],
 )
@@ -67,6 +68,7 @@ def test_likings_and_preferences(text: str, statement: str, polarity: str) -> No
         "Ann's sister thinks Ann likes opera.",
         "Ann loved the concert.",
         "Ann likes it.",
+        "Ann loves how it looks.",
         "Ann and Bob love camping.",
         "When it rains, Ann prefers trams.",
         "Maybe Ann likes tea.",

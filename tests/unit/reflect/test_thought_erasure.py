@@ -65,6 +65,17 @@ def test_the_log_of_an_opinion_that_is_left_with_too_little_waits_for_more() -> 
     assert bank.opinions() == ["Ann likes tea (c = 0.60)"]
 
 
+def test_an_opinion_that_only_a_hedged_statement_worded_goes_with_it() -> None:
+    bank = Thinking()
+    (hedged,) = bank.say(1, "I sometimes like hiking.")
+    bank.say(2, "I love hiking in the Alps.")
+    bank.say(3, "I enjoy hiking near Porto.")
+    assert bank.opinions() == ["Ann likes hiking (c = 0.60)"]
+    assert bank.engine.forget(BANK, fact_id=hedged).facts == 2
+    assert bank.opinions() == []
+    assert bank.engine.facts(BANK, types=["opinion"]).total == 0
+
+
 def test_with_a_document_go_the_opinions_that_only_it_states() -> None:
     bank = Thinking()
     bank.say(1, "I prefer quince jam.", document_id="d")

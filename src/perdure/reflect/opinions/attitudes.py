@@ -46,7 +46,7 @@ _ADVERB = (
 _HEDGE = r"(?:sometimes|occasionally|kind of|kinda|sort of|somewhat|rarely|seldom|now and then|at times|hardly ever|once in a while)"
 _LEAD = re.compile(
     r"^(?:(?:Honestly|Actually|Personally|Lately|Recently|Now|Nowadays|These days|Also|And|But|So|Well|Still|Frankly|In general"
-    r"|Generally|Usually|Overall|To be honest|As always|For what it's worth),? )+(?=[^\W\d_a-z]|the )"
+    r"|Generally|Usually|You know|You know that|That's why|This is why|Overall|To be honest|As always|For what it's worth),? )+(?=[^\W\d_a-z]|the )"
 )
 _COMMA = re.compile(r"[,;] (?:and |but |so |since |because )?")
 _CONDITION = re.compile(r"(?:when|whenever|if|unless|while|before|after|as long as|in case)\b", re.IGNORECASE)
@@ -84,7 +84,7 @@ _LATE_HEDGE = re.compile(
 _ANY_MORE = re.compile(r"\b(?:any ?more|any longer)\b", re.IGNORECASE)
 _EMPTY_TOPICS = word_set(
     "it this that these those them him her you your me us how what when where why everything something anything nothing one ones "
-    "seeing being getting having here there all"
+    "here there"
 )
 
 _NOUNS_IN_ING = word_set("morning evening spring string king ring wing sibling ceiling wedding pudding")

@@ -51,13 +51,18 @@ def scrub_opinions(tx: Transaction, erased: Mapping[str, Fact]) -> frozenset[str
         fact.id: fact for fact in tx.facts(sorted({row.fact_id for log in touched.values() for row in log}))
     }
     left: dict[str, _Left] = {}
-    for opinion_id, log in touched.items():
+    for opinion_id, rows in touched.items():
+        log = [row for row in rows if row.fact_id in facts]
         worded = _worded_anew(stored[opinion_id], log, facts)
         if worded is None or opinion_id in erased:
             gone.append(opinion_id)
         else:
             left[opinion_id] = _Left(worded, log)
     _delete(tx, stored, left, gone)
+    # What nothing states any longer is synthesised from what is erased, and deleted with it.
+    tx.update_facts(
+        [replace(fact, source_fact_ids=tuple(erased)) for fact in tx.facts(gone) if fact.id not in erased]
+    )
     tx.put_records([opinion_record(one.stored) for one in left.values()])
     tx.put_records([evidence_record(one.stored.bank, one.stored.id, one.log) for one in left.values()])
     return _put_facts(tx, left, facts)

@@ -192,11 +192,16 @@ class BankRows(ABC):
             return list(_in_order(ids, entities).values())
         return sorted(entities.values(), key=lambda keyed: (-keyed.entity.mentions, keyed.entity.id))
 
-    def links(self, ids: Sequence[str]) -> list[Link]:
+    def links(self, ids: Sequence[str], kind: LinkKind | None = None) -> list[Link]:
         numbers = self.numbers_of(ids).values()
-        rows = {row for end in ("source", "target") for row in self._where(_LINK, f"link.{end}", numbers)}
+        query, of_kind = (_LINK, ()) if kind is None else (f"{_LINK} AND link.kind = ?", (kind.value,))
+        rows = {
+            row
+            for end in ("source", "target")
+            for row in self._where(query, f"link.{end}", numbers, *of_kind)
+        }
         return [
-            Link(source, target, _LINK_KINDS[kind], weight) for source, target, kind, weight in sorted(rows)
+            Link(source, target, _LINK_KINDS[name], weight) for source, target, name, weight in sorted(rows)
         ]
 
     def earlier_links(self, numbers: Sequence[int]) -> dict[int, list[LinkEnd]]:
