@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from math import exp, inf, log
 
 from perdure.domain.fact import Fact
@@ -169,10 +170,12 @@ def answers_as_well(
 
 
 def _is_later(fact: Fact, other: Fact | None) -> bool:
-    begun, earlier = (
-        one and (one.valid_from or one.mentioned_at or one.recorded_at) for one in (fact, other)
-    )
+    begun, earlier = _begun(fact), _begun(other) if other is not None else None
     return begun is not None and earlier is not None and begun > earlier
+
+
+def _begun(fact: Fact) -> datetime | None:
+    return fact.valid_from or fact.mentioned_at or fact.recorded_at
 
 
 def speaks_of_another(fact: Fact, slot: AskedSlot) -> bool:
