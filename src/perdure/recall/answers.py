@@ -145,7 +145,9 @@ def prefer_answers(
                 _multiply_odds(candidate, "slot", preference.named if slot.is_open else preference.told)
         else:
             candidate.answers = was_read and answers_as_well(candidate, slot, query, best, stated)
-            if not candidate.answers and not holds_kind(fact, kind, slot):
+            if slot.one and own_logit(candidate) >= max(best, SURE_LOGIT) and _is_of_subject(fact, slot):
+                _multiply_odds(candidate, "slot", preference.named if slot.is_open else preference.told)
+            elif not candidate.answers and not holds_kind(fact, kind, slot):
                 _multiply_odds(candidate, "value", preference.no_value)
             elif not candidate.answers and speaks_of_another(fact, slot):
                 _multiply_odds(candidate, "slot", preference.elsewhere)
