@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from math import exp, inf
 
 from perdure.domain.fact import Fact
@@ -143,7 +144,9 @@ def prefer_answers(
                 multiply_odds(candidate, "slot", preference.named if slot.is_open else preference.told)
         else:
             candidate.answers = was_read and answers_as_well(candidate, slot, query, best, stated)
-            if not candidate.answers and not holds_kind(fact, kind, slot):
+            if slot.one and own_logit(candidate) >= max(best, SURE_LOGIT) and _is_of_subject(fact, slot):
+                multiply_odds(candidate, "slot", preference.named if slot.is_open else preference.told)
+            elif not candidate.answers and not holds_kind(fact, kind, slot):
                 multiply_odds(candidate, "value", preference.no_value)
             elif not candidate.answers and speaks_of_another(fact, slot):
                 multiply_odds(candidate, "slot", preference.elsewhere)
@@ -168,9 +171,12 @@ def answers_as_well(
 
 
 def _is_later(fact: Fact, other: Fact | None) -> bool:
-    begun = fact.valid_from or fact.mentioned_at or fact.recorded_at
-    earlier = None if other is None else other.valid_from or other.mentioned_at or other.recorded_at
+    begun, earlier = _begun(fact), _begun(other) if other is not None else None
     return begun is not None and earlier is not None and begun > earlier
+
+
+def _begun(fact: Fact) -> datetime | None:
+    return fact.valid_from or fact.mentioned_at or fact.recorded_at
 
 
 def speaks_of_another(fact: Fact, slot: AskedSlot) -> bool:
