@@ -1,47 +1,29 @@
-"""Reflect without a language model: an extractive answer in which every sentence is a cited fact."""
+"""Reflect without a language model: what was recalled, read for an answer and said in cited sentences."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from perdure.domain.recall import RecallResult
+from perdure.ports.tagger import Tagger
+from perdure.reflect.answer import Linked, compose
+from perdure.reflect.asked import read_asked
+from perdure.reflect.attribution import names_in
+from perdure.reflect.directive_rules import Rules
+from perdure.reflect.disposition import Leaning
+from perdure.reflect.passages import read_passages
+from perdure.reflect.reflection import Reflection
 
-from perdure.domain.fact import FactType
-from perdure.domain.recall import Evidence, RecallResult, Recollection
-
-MAX_SENTENCES = 5
-NO_ANSWER = "Memory holds no answer to this."
-_ORDER = {FactType.OBSERVATION: 0}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reflection:
-    """An answer and the facts it rests on; citations [n] count from 1 in `based_on`."""
-
-    text: str
-    based_on: tuple[Recollection, ...]
-    evidence: Evidence
-    recalled: RecallResult
-
-    def __str__(self) -> str:
-        return self.text
+__all__ = ["Reflection", "reflect"]
 
 
-def reflect(recalled: RecallResult) -> Reflection:
-    """The best supported facts as cited sentences, observations first; or that memory holds no answer."""
-    supported = [r for r in recalled.recollections if r.evidence is not Evidence.NONE]
-    strong = [r for r in supported if r.evidence is Evidence.STRONG]
-    chosen = (strong or supported[:1])[:MAX_SENTENCES]
-    if not chosen:
-        return Reflection(text=NO_ANSWER, based_on=(), evidence=Evidence.NONE, recalled=recalled)
-    ordered = sorted(chosen, key=lambda r: (_ORDER.get(r.fact.type, 1), r.citation))
-    sentences = [f"{_sentence(r.fact.text)} [{number}]" for number, r in enumerate(ordered, start=1)]
-    return Reflection(
-        text=" ".join(sentences),
-        based_on=tuple(ordered),
-        evidence=Evidence.STRONG if strong else Evidence.WEAK,
-        recalled=recalled,
-    )
-
-
-def _sentence(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if flat.endswith((".", "!", "?", "…", '"', "。")) else flat + "."
+def reflect(
+    recalled: RecallResult,
+    *,
+    tagger: Tagger | None = None,
+    rules: Rules = Rules(),
+    leaning: Leaning = Leaning(),
+    linked: Linked | None = None,
+) -> Reflection:
+    """The answer that one recall gives: a short one where a reader finds it, and the facts it rests on."""
+    asked = read_asked(recalled.query, names_in(recalled), tagger)
+    passages = read_passages(recalled.recollections, asked, tagger)
+    return compose(asked, recalled, passages, rules=rules, leaning=leaning, linked=linked)
