@@ -38,11 +38,17 @@ def _stands(gold: str, answer: str, sentences: list[str]) -> bool:
         return re.search(rf"\b{said['word']}\b", answer, re.IGNORECASE) is not None
     texts = [set(words_of(text)) for text in (answer, *sentences)]
     items = [words for part in _ITEM.split(gold) if (words := words_of(part))]
-    stand = [any(sum(w in text for w in words) / len(words) >= THRESH for text in texts) for words in items]
+    stand = [any(_share(words, text) >= THRESH for text in texts) for words in items]
     return bool(items) and sum(stand) / len(stand) >= THRESH
 
 
-THRESH = 0.75
+THRESH = 0.6
+
+
+def _share(words: list[str], text: set[str]) -> float:
+    if any(w.isdigit() and w not in text for w in words):
+        return 0.0
+    return sum(w in text for w in words) / len(words)
 
 
 def token_f1(gold: object, answer: str) -> float:

@@ -27,6 +27,8 @@ from perdure.reflect.reflection import NO_ANSWER, Reflection, ReflectionSentence
 
 MAX_SENTENCES = 5
 MAX_LISTED = 10
+import os
+LEAST_SCORE = float(os.environ.get('LS','0.25'))
 """Sentences of an answer that is gathered from several facts."""
 _ENDS = (".", "!", "?", "…", '"', "。", "”")
 
@@ -100,7 +102,7 @@ def _usable(
     if other is not None:
         notes.append(str(other))
         return []
-    usable = [one for one in passages if one.is_supported and one.about is not About.OTHER]
+    usable = [one for one in passages if one.is_supported and one.asserts and one.about is not About.OTHER]
     if asked.persons and len(usable) < sum(one.is_supported for one in passages):
         notes.append(f"facts about others than {', '.join(asked.persons)} were left out")
     if rules.only_strong:
@@ -123,7 +125,7 @@ def _sentences(
 ) -> list[_Said]:
     first = list(reading.passages) if reading is not None else []
     strong = [one for one in usable if one.recollection.evidence is Evidence.STRONG]
-    rest = strong or ([] if first else list(usable[:1]))
+    rest = [*strong, *(one for one in usable if one.recollection.score >= LEAST_SCORE)] or ([] if first else list(usable[:1]))
     most = MAX_LISTED if asked.kind in (AskedKind.LIST, AskedKind.HOW_MANY) else MAX_SENTENCES
     chosen = list(dict.fromkeys([*first, *rest]))[:most]
     if reading is None:

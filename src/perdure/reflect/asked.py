@@ -100,13 +100,13 @@ _AUXILIARY = re.compile(
 )
 _NEGATIVE = re.compile(r"\b(?:not|never|no longer|no)\b|n't\b", re.IGNORECASE)
 _LIST = re.compile(
-    r"^(?:name|list|tell \w+ all|give \w+ all)\b|\ball (?:of )?(?:the|my|his|her|their|\w+'s)\b|^(?:what|which)(?: different| other| kinds? of| types? of| sorts? of| are(?: the| some(?: of)?)?| \w+)* "
-    r"(?P<noun>\w{3,}(?<!ss)(?<!us)(?<!is)s|people|children|countries|cities|activities|hobbies)\b",
+    r"^(?:name|list|tell \w+ all|give \w+ all)\b|\ball (?:of )?(?:the|my|his|her|their|\w+'s)\b|^what are\b|^which of\b"
+    r"|^what (?:has|have) (?:\w+ ){1,4}?(?:\w+ed|done|bought|made|read|seen|written|won|taken|been|eaten|drawn|built|grown|given|met|tried)\b",
     re.IGNORECASE,
 )
-_BOTH = re.compile(
-    r"\b(?:both|have in common|share|shared)\b|\bdo \w+ and \w+ |\bhave \w+ and \w+ ", re.IGNORECASE
-)
+_PLURAL = re.compile(r"(?:(?<!s)(?<!u)(?<!i)s|people|children|media|men|women)$")
+_SINGULAR = word_set("news series lens class business process address christmas texas always does has was is this")
+_BOTH = re.compile(r"\b(?:both|have in common)\b|\bdo \w+ and \w+ (?:both )?(?:share|like|enjoy|own|play)\b", re.IGNORECASE)
 _OPTIONS = re.compile(
     r"(?:,|:|-|–|\b(?:first|earlier|later|older|younger|more|better|rather|prefer|between|either|is|are|was|were|a|an|the|in|on|at|to|of|have|has|own|use|like|drink|eat|be))\s+"
     r"(?P<one>[^,?:]{2,60}?)(?P<more>(?:, [^,?]{2,60}?)*),? or (?P<other>[^?]{2,60}?)\s*\?*$",
@@ -202,13 +202,16 @@ def _kind_of(text: str) -> tuple[AskedKind, str]:
     ):
         if pattern.search(text):
             return kind, ""
-    return (AskedKind.LIST if _LIST.search(text) or _BOTH.search(text) else AskedKind.WHAT), ""
+    focus = _focus(text, AskedKind.WHAT).split()[-1:]
+    is_plural = bool(focus) and focus[0] not in _SINGULAR and _PLURAL.search(focus[0]) is not None
+    is_list = is_plural or _LIST.search(text) or _BOTH.search(text)
+    return (AskedKind.LIST if is_list else AskedKind.WHAT), ""
 
 
 def _options(text: str) -> tuple[str, ...]:
     """What the question leaves to choose from ("tea or coffee"), without articles."""
     match = _OPTIONS.search(text)
-    if match is None:
+    if match is None or (_AUXILIARY.match(text) is None and not re.search(r"[,:]", text[: match.start("one")])):
         return ()
     parts = [match["one"], *match["more"].split(","), match["other"]]
     bare = [re.sub(r"^(?:the|an?|to|in|on|at|her|his|my|their)\s+", "", part.strip(), flags=re.IGNORECASE) for part in parts]

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from perdure.domain.item import USER_ROLES
-from perdure.domain.recall import Evidence, RecallResult
+from perdure.domain.recall import RecallResult
 from perdure.recall.asker import THE_USER
 from perdure.reflect.asked import Asked
 from perdure.reflect.passages import About, Passage
-from perdure.reflect.readers.reading import coverage
 
-MARGIN = 1.5
+MARGIN = 0.5
 """By how much what is told of another must outweigh what is told of the person, for the answer to be refused."""
+_MOST = 8.0
+_COST = {About.MENTIONED: 2.0, About.UNCLEAR: 2.0}
 
 
 def names_in(recalled: RecallResult) -> tuple[str, ...]:
@@ -38,16 +39,15 @@ def misattributed(asked: Asked, passages: Sequence[Passage]) -> Misattribution |
     """Whether the best answer is of another person than the one asked about; None for questions about nobody or several."""
     if len(asked.persons) != 1:
         return None
-    told = [passage for passage in passages if passage.is_supported]
-    own = max((weight(asked, one) for one in told if one.about is not About.OTHER), default=None)
+    told = [passage for passage in passages if passage.is_supported and passage.asserts]
+    own = max((weight(one) for one in told if one.about is not About.OTHER), default=None)
     others = [one for one in told if one.about is About.OTHER and one.fact.speaker]
-    best = max(others, key=lambda one: weight(asked, one), default=None)
-    if best is None or (own is not None and weight(asked, best) < own + MARGIN):
+    best = max(others, key=lambda one: weight(one), default=None)
+    if best is None or (own is not None and weight(best) < own + MARGIN):
         return None
     return Misattribution(asked.persons[0], best.fact.speaker)
 
 
-def weight(asked: Asked, passage: Passage) -> float:
-    """How much a passage weighs as an answer: its score's logit and the question's telling words in it."""
-    best = max((coverage(asked, sentence) for sentence in passage.sentences), default=0.0)
-    return min(passage.strength, 8.0) + 3.0 * best + (1.0 if passage.recollection.evidence is Evidence.STRONG else 0.0)
+def weight(passage: Passage) -> float:
+    """How much a passage weighs as an answer: the logit of its score, less where it only names the person, or nobody."""
+    return min(passage.strength, _MOST) - _COST.get(passage.about, 0.0)

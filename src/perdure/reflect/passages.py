@@ -25,6 +25,7 @@ _FRAME = re.compile(
 _ASKED_FRAME = re.compile(
     r"(?P<speaker>[A-ZÀ-ÖØ-Þ][^\"“:.!?]{0,40}?) asked(?: [^\":]{1,40})?: [\"“].*?[\"”](?=\s|$)", re.DOTALL
 )
+_ATTACHMENT = re.compile(r"^[^.:!?]{1,40} (?:shares|shared|sends|sent) an? (?:photo|picture|image|video|file|link)\b", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _FIRST_PERSON = frozenset({"i", "we", "my", "our", "me", "us", "mine", "myself", "ourselves", "i'm", "i've"})
 _SECOND_PERSON = frozenset({"you", "your", "yours", "yourself"})
@@ -57,9 +58,13 @@ class PassageSentence:
     is_quote: bool = False
     """Whether "I" in it means the fact's speaker."""
     is_question: bool = False
+    is_attachment: bool = False
+    """Whether it only describes what was sent along."""
     question: str = ""
     """What it answers, where a question came before it."""
     terms: frozenset[str] = frozenset()
+    """Stems of its words and of those of the question before it."""
+    own_terms: frozenset[str] = frozenset()
 
     def piece(self, first: int, last: int) -> str:
         """The words from one token to another, as written."""
@@ -83,6 +88,11 @@ class Passage:
     def strength(self) -> float:
         """The logit of the recollection's score."""
         return logit(self.recollection.score)
+
+    @property
+    def asserts(self) -> bool:
+        """Whether it says anything, rather than only asking."""
+        return not all(sentence.is_question for sentence in self.sentences)
 
     @property
     def is_supported(self) -> bool:
@@ -137,8 +147,10 @@ def _with_segment(sentence: PassageSentence, segment: _Segment) -> PassageSenten
         start=sentence.start,
         is_quote=segment.is_quote,
         is_question=segment.is_question or sentence.text.rstrip(" \"'”’").endswith("?"),
+        is_attachment=_ATTACHMENT.match(sentence.text) is not None,
         question=segment.question,
         terms=frozenset(index_terms(f"{segment.question} {sentence.text}")),
+        own_terms=frozenset(index_terms(sentence.text)),
     )
 
 

@@ -18,11 +18,12 @@ from perdure.reflect.readers.reading import (
     places,
     without_determiner,
 )
-from perdure.reflect.readers.what import best_phrases
+from perdure.reflect.readers.what import best_phrases, is_answer, titles_in
 from perdure.text.terms import index_terms
 
 MAX_ITEMS = 12
 MAX_FACTS = 10
+_LEAST_COVERAGE = 0.34
 _DEPTH = 6.0
 """How far below the best sentence one still adds to the list."""
 _SUCH_AS = re.compile(r"\b(?:such as|like|including|e\.g\.|for example)\s+(?P<items>[^.;!?]{3,120})", re.IGNORECASE)
@@ -75,7 +76,13 @@ def _items(asked: Asked, place: Place) -> Iterator[str]:
         if len(parts) > 1:
             yield from (part for part in parts if 0 < len(part.split()) <= 6 and is_new(part, asked))
             return
+    titles = titles_in(asked, sentence)
+    if titles:
+        yield from titles
+        return
     for head in best_phrases(asked, place):
+        if place.coverage < _LEAST_COVERAGE and not is_answer(asked, sentence.tokens, head):
+            continue
         for index in conjuncts(sentence.tokens, head):
             phrase = without_determiner(noun_phrase(sentence, index))
             if not is_vague(phrase) and is_new(phrase, asked):

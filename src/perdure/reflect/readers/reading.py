@@ -46,7 +46,9 @@ class Place:
 
 
 _ABOUT = {About.OWN: 0.0, About.MENTIONED: -0.7, About.UNCLEAR: -0.8, About.OTHER: -6.0}
-_COVERAGE_WORTH = 5.0
+_COVERAGE_WORTH = 3.5
+_NEW_WORTH = 0.3
+_MOST_NEW = 5
 _SUPPOSED_COST = 0.8
 _QUESTION_COST = 5.0
 _GREETING = re.compile(
@@ -54,6 +56,8 @@ _GREETING = re.compile(
     re.IGNORECASE,
 )
 _GREETING_COST = 3.0
+_ATTACHMENT_COST = 4.0
+_ATTACHMENT_ASKED = re.compile(r"\b(?:photo|picture|image|pic|photograph|video|share|shared|show|showed)\b", re.IGNORECASE)
 
 
 def coverage(asked: Asked, sentence: PassageSentence) -> float:
@@ -64,14 +68,18 @@ def coverage(asked: Asked, sentence: PassageSentence) -> float:
 def places(asked: Asked, passages: Sequence[Passage]) -> list[Place]:
     """All sentences, best first: by the passage's score, the question's words in them, and of whom they speak."""
     ranked: list[Place] = []
+    wants_attachment = _ATTACHMENT_ASKED.search(asked.text) is not None
     for passage in passages:
         if not passage.is_supported:
             continue
         for sentence in passage.sentences:
             covered = coverage(asked, sentence)
             score = min(passage.strength, 8.0) + _COVERAGE_WORTH * covered + _ABOUT[passage.about]
+            score += _NEW_WORTH * min(len(sentence.own_terms - asked.terms), _MOST_NEW)
             score -= _QUESTION_COST if sentence.is_question else 0.0
             score -= _GREETING_COST if _GREETING.match(sentence.text) else 0.0
+            if sentence.is_attachment and not wants_attachment:
+                score -= _ATTACHMENT_COST
             score -= _SUPPOSED_COST if is_supposed(sentence.text) else 0.0
             ranked.append(Place(passage, sentence, score, covered))
     return sorted(ranked, key=lambda place: -place.score)
@@ -96,13 +104,15 @@ def subtree(tokens: Sequence[Token], head: int, leave: frozenset[str] = frozense
 
 
 _TAIL = frozenset({"relcl", "advcl", "cc", "conj", "punct", "parataxis", "ccomp", "dep", "appos"})
-_INSIDE = frozenset({"det", "amod", "compound", "nummod", "poss", "nmod", "quantmod", "case", "advmod"})
+_JOINED = frozenset({"cc", "conj", "punct", "appos"})
 
 
-def noun_phrase(sentence: PassageSentence, head: int, *, with_tail: bool = True) -> str:
-    """The phrase of a noun: what stands before it, and with its tail the prepositions behind it."""
+def noun_phrase(
+    sentence: PassageSentence, head: int, *, with_tail: bool = True, with_others: bool = False
+) -> str:
+    """The phrase of a noun: what stands before it, the prepositions behind it, and with others what "and" joins to it."""
     tokens = sentence.tokens
-    members = subtree(tokens, head, _TAIL)
+    members = subtree(tokens, head, _TAIL - _JOINED if with_others else _TAIL)
     members = _unbroken(members, head)
     if not with_tail:
         members = [index for index in members if index <= head or tokens[index].dep == "case"]

@@ -31,18 +31,26 @@ _COMPLEMENTS = ("xcomp", "ccomp", "acomp")
 _WORKS = word_set(
     "book books movie movies film films song songs show shows series game games novel album poem play piece title"
 )
-_QUOTED = re.compile(r"[\"“']([^\"“”']{2,60})[\"”'](?!\w)")
+_QUOTED = re.compile(r"[\"“]([^\"“”]{2,60})[\"”]|(?<!\w)'([^']{2,60})'(?!\w)")
 _CALLED = re.compile(r"\b(?:called|named|titled|entitled|known as)\s+[\"“]?(?P<name>[^\"”.,;!?]{2,60})", re.IGNORECASE)
 _DID_WHAT = re.compile(r"^what (?:do|does|did|is|are|was|were|has|have|had|will|would) .*\b(?:do|doing|done)\b", re.IGNORECASE)
+_NAME_ASKED = re.compile(r"\bnames? (?:of|is|was)\b|\b(?:called|named)\b|'s names?\b", re.IGNORECASE)
 _CLAUSE_TAIL = frozenset({"punct", "cc", "conj", "advcl", "parataxis", "mark"})
 _NEAR = 3.0
 
 
 def read_what(asked: Asked, passages: Sequence[Passage]) -> Reading | None:
-    """The best phrase of the best sentences."""
-    for place in places(asked, passages)[:TRIED]:
-        if place.sentence.is_question or place.passage.about is About.OTHER:
-            continue
+    """The best phrase of the best sentences; for a book, a film or a name, the first title."""
+    ranked = [
+        place
+        for place in places(asked, passages)[:TRIED]
+        if not place.sentence.is_question and place.passage.about is not About.OTHER
+    ]
+    for place in ranked:
+        title = _title(asked, place.sentence)
+        if title:
+            return Reading(answer=title, passages=(place.passage,), reader="what")
+    for place in ranked:
         answer = phrase_of(asked, place)
         if answer:
             return Reading(answer=answer, passages=(place.passage,), reader="what")
@@ -52,19 +60,29 @@ def read_what(asked: Asked, passages: Sequence[Passage]) -> Reading | None:
 def phrase_of(asked: Asked, place: Place) -> str:
     """The phrase of a sentence that answers, empty when it has none."""
     sentence = place.sentence
-    title = _title(asked, sentence)
-    if title:
-        return title
     if _DID_WHAT.match(asked.text):
         done = predicate(asked, sentence)
         if done:
             return done
     for head in best_phrases(asked, place):
-        phrase = noun_phrase(sentence, head)
+        phrase = noun_phrase(sentence, head, with_others=True)
         if is_vague(phrase) or not is_new(phrase, asked):
             continue
-        return shorten(without_determiner(phrase))
+        if is_answer(asked, sentence.tokens, head):
+            return shorten(without_determiner(phrase))
+        return predicate(asked, sentence) or shorten(without_determiner(phrase))
     return predicate(asked, sentence)
+
+
+def is_answer(asked: Asked, tokens: Sequence[Token], head: int) -> bool:
+    """Whether a noun hangs on a word of the question, or is the noun asked for with a word of its own before it."""
+    token = tokens[head]
+    governor = tokens[token.head]
+    if token.dep == "pobj":
+        governor = tokens[governor.head]
+    if head != token.head and (same_verb(governor, asked.verb) or set(index_terms(governor.text)) & asked.telling):
+        return True
+    return bool(asked.focus) and bool(set(index_terms(token.text)) & set(index_terms(asked.focus)))
 
 
 def _title(asked: Asked, sentence: PassageSentence) -> str:
@@ -74,14 +92,25 @@ def _title(asked: Asked, sentence: PassageSentence) -> str:
         name = _capitalised(called["name"]) or clean(called["name"])
         if is_new(name, asked):
             return shorten(name, 8)
-    if asked.focus and asked.focus.split()[-1] in _WORKS:
-        for quote in _QUOTED.finditer(sentence.text):
-            if is_new(quote[1], asked):
-                return clean(quote[1])
+    if _NAME_ASKED.search(asked.text):
         for mention in sentence.mentions:
-            if mention.type in ("work", "product") and is_new(mention.text, asked):
+            if mention.type != "url" and is_new(mention.text, asked) and not _is_speaker(mention.text, sentence):
                 return clean(mention.text)
-    return ""
+    return next(iter(titles_in(asked, sentence)), "")
+
+
+def titles_in(asked: Asked, sentence: PassageSentence) -> list[str]:
+    """The titles of works in a sentence, where the question asks for a book, a film, a song and the like."""
+    if not asked.focus or asked.focus.split()[-1] not in _WORKS:
+        return []
+    quoted = [clean(quote[1] or quote[2]) for quote in _QUOTED.finditer(sentence.text)]
+    named = [clean(mention.text) for mention in sentence.mentions if mention.type in ("work", "product")]
+    return [title for title in dict.fromkeys([*quoted, *named]) if is_new(title, asked)]
+
+
+def _is_speaker(name: str, sentence: PassageSentence) -> bool:
+    """Whether a name begins the sentence as the one who acts in it."""
+    return sentence.text.startswith(name)
 
 
 def _capitalised(text: str) -> str:
@@ -154,4 +183,6 @@ def predicate(asked: Asked, sentence: PassageSentence) -> str:
             break
         run.append(index)
     phrase = shorten(without_determiner(clean(sentence.piece(run[0], run[-1]))))
+    if len(run) == 1 and tokens[run[0]].pos not in ("NOUN", "PROPN", "ADJ"):
+        return ""
     return phrase if phrase and is_new(phrase, asked) and not is_vague(phrase) else ""

@@ -49,7 +49,7 @@ def _places(asked: Asked, place: Place) -> Iterator[tuple[float, str]]:
     for mention in sentence.mentions:
         if mention.type == "place" and is_new(mention.text, asked):
             before = sentence.text[: mention.start - sentence.start].rstrip().lower()
-            worth = 2.0 if re.search(r"\b(?:in|at|to|near|from|into|visit\w*)(?: the)?$", before) else 1.2
+            worth = 3.0 if re.search(r"\b(?:in|at|to|near|from|into|visit\w*)(?: the)?$", before) else 2.2
             worth += 1.0 if origin and re.search(r"\bfrom(?: the)?$", before) else 0.0
             yield worth, clean(mention.text)
     for index, token in enumerate(sentence.tokens):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from perdure.ports.tagger import Token
 from perdure.reflect.asked import Asked
 from perdure.reflect.passages import Passage
 from perdure.reflect.readers.reading import (
@@ -52,7 +53,7 @@ def _persons(asked: Asked, place: Place) -> Iterator[tuple[float, str]]:
     for mention in names:
         if set(index_terms(mention.text)) <= asked.terms or not normal_name(mention.text):
             continue
-        worth = 1.0
+        worth = 1.8
         for token in sentence.tokens:
             if mention.start <= token.start < mention.end:
                 worth += _role_worth(asked, sentence.tokens, token.head, token.dep, wanted_case)
@@ -76,13 +77,10 @@ def _joined(place: Place, index: int) -> str:
 
 
 def _role_worth(
-    asked: Asked, tokens: Sequence[object], head: int, dep: str, preposition: str
+    asked: Asked, tokens: Sequence[Token], head: int, dep: str, preposition: str
 ) -> float:
     """How well a person's place in the sentence fits what is asked of the person."""
-    from perdure.ports.tagger import Token
-
     governor = tokens[head]
-    assert isinstance(governor, Token)
     if preposition:
         return 1.5 if dep == "pobj" and governor.text.lower() == preposition else 0.0
     if dep in ("nsubj", "agent", "pobj") and same_verb(governor, asked.verb):

@@ -11,7 +11,7 @@ from perdure.reflect.readers.reading import TRIED, Reading, clean, is_new, place
 from perdure.reflect.readers.what import phrase_of, predicate
 
 _REASON = re.compile(
-    r"\b(?:because(?: of)?|'cause|since (?!\d)|due to|thanks to|so that|in order to|as it|after (?=\w+ing\b)|inspired by|motivated by)\s+(?P<clause>[^.;!?]{3,140})",
+    r"(?<!\w)(?:because(?: of)?|'cause|since (?!\d)|due to|thanks to|so that|in order to|as it|after (?=\w+ing\b)|inspired by|motivated by)\s+(?P<clause>[^.;!?]{3,140})",
     re.IGNORECASE,
 )
 _PURPOSE = re.compile(r"\bto (?P<clause>[a-z]+ [^.;!?,]{3,120})")
