@@ -66,7 +66,16 @@ if TYPE_CHECKING:
     from perdure.recall.options import Hints, Include, MinScores, Situation
     from perdure.recall.recipe import Blend, ChannelSpec, Recipe, View, ViewSpec
     from perdure.recipes import RECIPES, find_recipe
-    from perdure.reflect.pipeline import Reflection
+    from perdure.reflect.directive_rules import DirectiveText
+    from perdure.reflect.reflection import (
+        DirectiveUse,
+        MentalModelText,
+        Reflection,
+        ReflectionSentence,
+        ReflectionStep,
+        ReflectionTrace,
+        ReflectionUsage,
+    )
     from perdure.retain.request import Content
     from perdure.settings import Settings
 
@@ -97,7 +106,8 @@ _EXPORTS = {
     "perdure.recall.options": "Hints Include MinScores Situation",
     "perdure.recall.recipe": "Blend ChannelSpec Recipe View ViewSpec",
     "perdure.recipes": "RECIPES find_recipe",
-    "perdure.reflect.pipeline": "Reflection",
+    "perdure.reflect.directive_rules": "DirectiveText",
+    "perdure.reflect.reflection": "DirectiveUse MentalModelText Reflection ReflectionSentence ReflectionStep ReflectionTrace ReflectionUsage",
     "perdure.retain.request": "Content",
     "perdure.settings": "Settings",
 }
@@ -105,13 +115,14 @@ _HOME_OF = {name: module for module, names in _EXPORTS.items() for name in names
 
 __all__ = [
     "RECIPES", "AsOf", "AsyncPerdure", "Bank", "BankStats", "Blend", "Budget", "Busy", "Candidate", "Cause",
-    "ChannelRank", "ChannelSpec", "Chunk", "Clock", "Conflict", "Content", "DeadlineExceeded", "Degraded",
-    "Disposition", "Document", "Embedder", "EmbeddingModel", "Entity", "Evidence", "ExtractedFact",
+    "ChannelRank", "ChannelSpec", "Chunk", "Clock", "Conflict", "Content", "DeadlineExceeded", "Degraded", "DirectiveText",
+    "DirectiveUse", "Disposition", "Document", "Embedder", "EmbeddingModel", "Entity", "Evidence", "ExtractedFact",
     "Extractor", "Fact", "FactFields", "FactPage", "FactType", "Filter", "Forgotten", "Hints", "Hit",
     "Include", "InvalidInput", "Item", "ItemFields", "LateInteraction", "Link", "LinkKind", "Matrix",
-    "Mention", "MinScores", "ModelError", "ModelMismatch", "ModelMissing", "ModelTampered", "NotFound",
+    "MentalModelText", "Mention", "MinScores", "ModelError", "ModelMismatch", "ModelMissing", "ModelTampered", "NotFound",
     "Notes", "Operation", "OperationStatus", "Order", "PassedOver", "Perdure", "PerdureError", "ProviderError", "Query",
-    "RecallOptions", "RecallResult", "Recipe", "Recollection", "Record", "Reflection", "Reranker",
+    "RecallOptions", "RecallResult", "Recipe", "Recollection", "Record", "Reflection",
+    "ReflectionSentence", "ReflectionStep", "ReflectionTrace", "ReflectionUsage", "Reranker",
     "RetainResult", "Sentence", "SettingOptions", "Settings", "Situation", "StageTime", "Stance", "Store",
     "StoreCorrupt", "StoreError", "StoreFull", "StoreLocked", "StoreReadOnly", "StoreTooNew", "Superseded",
     "TagAnd", "TagExpression", "TagLeaf", "TagNot", "TagOr", "Tagger", "TagsMatch", "Tier", "Token",

@@ -35,7 +35,8 @@ from perdure.ports.store import BankStats, FactPage, Order, Store
 from perdure.ports.tokens import Tokens
 from perdure.recall.options import Hints, Include, MinScores
 from perdure.recall.recipe import Recipe
-from perdure.reflect.pipeline import Reflection
+from perdure.reflect.directive_rules import DirectiveText
+from perdure.reflect.reflection import Reflection
 from perdure.retain.request import Content
 from perdure.settings import Settings
 
@@ -217,9 +218,26 @@ class AsyncPerdure:
         """A recall as a fenced text with citations, ready for a prompt."""
         return await self._run(partial(self.engine.prompt, bank, query, **options))
 
-    async def reflect(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> Reflection:
-        """An answer in which every sentence cites the facts it rests on, or says that memory holds none."""
-        return await self._run(partial(self.engine.reflect, bank, query, **options))
+    async def reflect(
+        self,
+        bank: str,
+        query: str,
+        *,
+        directives: Sequence[str | DirectiveText] = (),
+        disposition: Disposition | None = None,
+        response_schema: Mapping[str, object] | None = None,
+        **options: Unpack[RecallOptions],
+    ) -> Reflection:
+        """An answer whose every sentence names the facts it rests on, or that memory holds none; no language model is asked.
+
+        `disposition` stands in for the bank's own; `response_schema` is the JSON Schema of an object to fill.
+        """
+        return await self._run(
+            partial(
+                self.engine.reflect, bank, query, directives=directives, disposition=disposition,
+                response_schema=response_schema, **options,
+            )
+        )  # fmt: skip
 
     async def trimmed_recipe(
         self, name: str | Recipe | None = None, *, without: Sequence[str] = (), rerank: bool = True

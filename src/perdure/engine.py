@@ -52,7 +52,9 @@ from perdure.recall.question import entities_named
 from perdure.recall.recipe import Recipe, trim_recipe
 from perdure.recall.request import RecallRequest, read_budget, read_where
 from perdure.recipes import find_recipe
-from perdure.reflect.pipeline import Reflection, reflect
+from perdure.reflect.directive_rules import DirectiveText
+from perdure.reflect.pipeline import ReflectRequest, reflect_in_tiers
+from perdure.reflect.reflection import Reflection
 from perdure.retain.pipeline import retain
 from perdure.retain.request import Content, read_request
 from perdure.settings import Settings, read_settings
@@ -202,23 +204,11 @@ class Perdure:
 
         `asker` is whom "I" and "my" mean, the bank's user unless given.
         """
-        request = RecallRequest(
-            bank=bank,
-            query=query,
-            recipe=self._recipe(recipe),
-            where=read_where(where, types=types, tags=tags, as_of=as_of),
-            include=include or Include(),
-            hints=hints or Hints(),
-            min_scores=min_scores or MinScores(),
-            budget=read_budget(budget),
-            max_tokens=max_tokens,
-            limit=limit,
-            explain=explain,
-            track=track,
-            asked_at=asked_at,
-            channel_timeout=channel_timeout,
-            asker=asker,
-        )
+        request = self._recall_request(
+            bank, query, budget=budget, max_tokens=max_tokens, types=types, tags=tags, as_of=as_of, limit=limit,
+            recipe=recipe, explain=explain, where=where, include=include, hints=hints, min_scores=min_scores,
+            asked_at=asked_at, track=track, channel_timeout=channel_timeout, asker=asker,
+        )  # fmt: skip
         with self._while_open():
             return recall(self._components.recall, request)
 
@@ -226,9 +216,28 @@ class Perdure:
         """A recall as a fenced text with citations, ready for a prompt."""
         return self.recall(bank, query, **options).to_prompt()
 
-    def reflect(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> Reflection:
-        """An answer in which every sentence cites the facts it rests on, or says that memory holds none."""
-        return reflect(self.recall(bank, query, **options))
+    def reflect(
+        self,
+        bank: str,
+        query: str,
+        *,
+        directives: Sequence[str | DirectiveText] = (),
+        disposition: Disposition | None = None,
+        response_schema: Mapping[str, object] | None = None,
+        **options: Unpack[RecallOptions],
+    ) -> Reflection:
+        """An answer whose every sentence names the facts it rests on, or that memory holds none; no language model is asked.
+
+        `disposition` stands in for the bank's own; `response_schema` is the JSON Schema of an object to fill.
+        """
+        request = ReflectRequest(
+            recall=self._recall_request(bank, query, **options),
+            directives=directives,
+            disposition=disposition,
+            response_schema=response_schema,
+        )
+        with self._while_open():
+            return reflect_in_tiers(self._components.reflect, request)
 
     def trimmed_recipe(
         self, name: str | Recipe | None = None, *, without: Sequence[str] = (), rerank: bool = True
@@ -505,6 +514,30 @@ class Perdure:
             return
         with self._store.transaction(check_bank_id(bank)) as tx:
             tx.delete_records(kind, [record_id])
+
+    def _recall_request(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> RecallRequest:
+        return RecallRequest(
+            bank=bank,
+            query=query,
+            recipe=self._recipe(options.get("recipe")),
+            where=read_where(
+                options.get("where"),
+                types=options.get("types"),
+                tags=options.get("tags"),
+                as_of=options.get("as_of"),
+            ),
+            include=options.get("include") or Include(),
+            hints=options.get("hints") or Hints(),
+            min_scores=options.get("min_scores") or MinScores(),
+            budget=read_budget(options.get("budget", Budget.MID)),
+            max_tokens=options.get("max_tokens", 4096),
+            limit=options.get("limit"),
+            explain=options.get("explain", False),
+            track=options.get("track", True),
+            asked_at=options.get("asked_at"),
+            channel_timeout=options.get("channel_timeout"),
+            asker=options.get("asker"),
+        )
 
     def _recipe(self, recipe: str | Recipe | None) -> Recipe:
         return find_recipe(recipe or self.settings.recipe, self._components.recipes)

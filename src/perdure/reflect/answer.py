@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from perdure.domain.fact import Fact, FactType
 from perdure.domain.recall import Evidence, RecallResult, Recollection
@@ -13,7 +14,6 @@ from perdure.reflect.attribution import misattributed
 from perdure.reflect.directive_rules import Rules
 from perdure.reflect.disposition import (
     HEDGE,
-    LEAST_LEAN,
     MAX_SHORTFALL,
     Leaning,
     feelings,
@@ -21,15 +21,25 @@ from perdure.reflect.disposition import (
     shortfall,
 )
 from perdure.reflect.passages import About, Passage
-from perdure.reflect.readers import Reading, read_answer
+from perdure.reflect.readers import read_answer
+from perdure.reflect.readers.reading import Reading
 from perdure.reflect.readers.when import day_in_words, stated_time, window_in_words
-from perdure.reflect.reflection import NO_ANSWER, Reflection, ReflectionSentence, ReflectionTrace
+from perdure.reflect.reflection import (
+    NO_ANSWER,
+    MentalModelText,
+    Reflection,
+    ReflectionSentence,
+    ReflectionTrace,
+)
+from perdure.text.terms import index_terms
 
 MAX_SENTENCES = 5
 MAX_LISTED = 10
-import os
-LEAST_SCORE = float(os.environ.get('LS','0.25'))
+
+LEAST_SCORE = 0.25
+"""A weakly supported fact below it is not said beside others."""
 """Sentences of an answer that is gathered from several facts."""
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _ENDS = (".", "!", "?", "…", '"', "。", "”")
 
 Linked = Callable[[Sequence[str], int], Sequence[Fact]]
@@ -111,7 +121,9 @@ def _usable(
         usable = [one for one in usable if not rules.forbids(one.fact.text)]
     believed = [one for one in usable if shortfall(one.recollection, leaning) <= MAX_SHORTFALL]
     if len(believed) < len(usable):
-        effects.append(f"skepticism: {len(usable) - len(believed)} facts with too little support were left out")
+        effects.append(
+            f"skepticism: {len(usable) - len(believed)} facts with too little support were left out"
+        )
     return believed
 
 
@@ -125,7 +137,9 @@ def _sentences(
 ) -> list[_Said]:
     first = list(reading.passages) if reading is not None else []
     strong = [one for one in usable if one.recollection.evidence is Evidence.STRONG]
-    rest = [*strong, *(one for one in usable if one.recollection.score >= LEAST_SCORE)] or ([] if first else list(usable[:1]))
+    rest = [*strong, *(one for one in usable if one.recollection.score >= LEAST_SCORE)] or (
+        [] if first else list(usable[:1])
+    )
     most = MAX_LISTED if asked.kind in (AskedKind.LIST, AskedKind.HOW_MANY) else MAX_SENTENCES
     chosen = list(dict.fromkeys([*first, *rest]))[:most]
     if reading is None:
@@ -213,6 +227,7 @@ def _reflection(
     return Reflection(
         text=_framed(" ".join([*opening, *cited]), rules),
         answer=answer,
+        values=reading.values if reading is not None else (),
         sentences=tuple(
             ReflectionSentence(
                 text=one.text, fact_ids=tuple(source.fact.id for source in one.sources), evidence=one.evidence
@@ -224,6 +239,35 @@ def _reflection(
         evidence=Evidence.STRONG if any(one.evidence is Evidence.STRONG for one in said) else Evidence.WEAK,
         recalled=recalled,
         trace=trace,
+    )
+
+
+def compose_from_model(
+    query: str, model: MentalModelText, recalled: RecallResult, rules: Rules
+) -> Reflection:
+    """The sentences of a mental model that hold most of the question's words, in their order; all where none does."""
+    terms = set(index_terms(query))
+    sentences = [
+        part for part in _SENTENCE_END.split(one_line(model.content)) if part and not rules.forbids(part)
+    ]
+    most = rules.max_sentences or MAX_SENTENCES
+    best = sorted(
+        range(len(sentences)), key=lambda place: (-len(terms & set(index_terms(sentences[place]))), place)
+    )[:most]
+    said = [sentences[place] for place in sorted(best)]
+    text = " ".join([*said, f"[{model.name}]"]) if said else NO_ANSWER
+    return Reflection(
+        text=_framed(text, rules),
+        sentences=tuple(
+            ReflectionSentence(
+                text=part, fact_ids=model.fact_ids, model_ids=(model.id,), evidence=model.evidence
+            )
+            for part in said
+        ),
+        mental_models=(model,) if said else (),
+        evidence=model.evidence if said else Evidence.NONE,
+        recalled=recalled,
+        trace=ReflectionTrace(directives=rules.uses),
     )
 
 

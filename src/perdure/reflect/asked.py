@@ -105,8 +105,12 @@ _LIST = re.compile(
     re.IGNORECASE,
 )
 _PLURAL = re.compile(r"(?:(?<!s)(?<!u)(?<!i)s|people|children|media|men|women)$")
-_SINGULAR = word_set("news series lens class business process address christmas texas always does has was is this")
-_BOTH = re.compile(r"\b(?:both|have in common)\b|\bdo \w+ and \w+ (?:both )?(?:share|like|enjoy|own|play)\b", re.IGNORECASE)
+_SINGULAR = word_set(
+    "news series lens class business process address christmas texas always does has was is this"
+)
+_BOTH = re.compile(
+    r"\b(?:both|have in common)\b|\bdo \w+ and \w+ (?:both )?(?:share|like|enjoy|own|play)\b", re.IGNORECASE
+)
 _OPTIONS = re.compile(
     r"(?:,|:|-|–|\b(?:first|earlier|later|older|younger|more|better|rather|prefer|between|either|is|are|was|were|a|an|the|in|on|at|to|of|have|has|own|use|like|drink|eat|be))\s+"
     r"(?P<one>[^,?:]{2,60}?)(?P<more>(?:, [^,?]{2,60}?)*),? or (?P<other>[^?]{2,60}?)\s*\?*$",
@@ -128,7 +132,9 @@ _NO_FOCUS = word_set(
 )
 _DO = re.compile(r"^(?:do|be|have|will|would|can|could|should|might|may|must|get)$")
 _FIRST = re.compile(r"\b(?:first|earliest|originally|initially)\b", re.IGNORECASE)
-_LAST = re.compile(r"\b(?:last|latest|most recent(?:ly)?|newest)\b(?! (?:year|week|month|night|\w+day))", re.IGNORECASE)
+_LAST = re.compile(
+    r"\b(?:last|latest|most recent(?:ly)?|newest)\b(?! (?:year|week|month|night|\w+day))", re.IGNORECASE
+)
 _KIND_WORDS = frozenset(
     index_terms(
         "when where who what which how long many much kind type name date day month year time ago last first mention mentioned"
@@ -179,7 +185,9 @@ def named_persons(text: str, names: Sequence[str]) -> tuple[str, ...]:
         for name in names
         if name.strip()
     }
-    return tuple(sorted((name for name, place in places.items() if place >= 0), key=lambda name: places[name]))
+    return tuple(
+        sorted((name for name, place in places.items() if place >= 0), key=lambda name: places[name])
+    )
 
 
 def _kind_of(text: str) -> tuple[AskedKind, str]:
@@ -211,10 +219,15 @@ def _kind_of(text: str) -> tuple[AskedKind, str]:
 def _options(text: str) -> tuple[str, ...]:
     """What the question leaves to choose from ("tea or coffee"), without articles."""
     match = _OPTIONS.search(text)
-    if match is None or (_AUXILIARY.match(text) is None and not re.search(r"[,:]", text[: match.start("one")])):
+    if match is None or (
+        _AUXILIARY.match(text) is None and not re.search(r"[,:]", text[: match.start("one")])
+    ):
         return ()
     parts = [match["one"], *match["more"].split(","), match["other"]]
-    bare = [re.sub(r"^(?:the|an?|to|in|on|at|her|his|my|their)\s+", "", part.strip(), flags=re.IGNORECASE) for part in parts]
+    bare = [
+        re.sub(r"^(?:the|an?|to|in|on|at|her|his|my|their)\s+", "", part.strip(), flags=re.IGNORECASE)
+        for part in parts
+    ]
     return tuple(part for part in bare if part)
 
 
@@ -229,12 +242,16 @@ def _focus(text: str, kind: AskedKind) -> str:
 def _main_verb(text: str, tagger: Tagger | None) -> tuple[str, bool]:
     """Lemma of the question's main verb and whether it is a form of "be"; read from the parse where there is one."""
     tokens = question_tokens(text, tagger)
-    root = next((token for index, token in enumerate(tokens) if token.head == index and token.dep == "ROOT"), None)
+    root = next(
+        (token for index, token in enumerate(tokens) if token.head == index and token.dep == "ROOT"), None
+    )
     if root is None:
         words = re.findall(r"[a-z']+", text.lower())
         after = next((i for i, word in enumerate(words) if word in ("do", "does", "did")), None)
         if after is None:
-            return "", bool(re.match(r"(?:what|who|where|which|how)(?:'s| is| are| was| were)\b", text.lower()))
+            return "", bool(
+                re.match(r"(?:what|who|where|which|how)(?:'s| is| are| was| were)\b", text.lower())
+            )
         verbs = [lemma_of(word) for word in words[after + 2 :]]
         return next((verb for verb in verbs if verb), ""), False
     lemma = root.lemma.lower()

@@ -53,25 +53,37 @@ _SENTENCES = re.compile(
     re.IGNORECASE,
 )
 _BRIEF = re.compile(
-    r"\b(?:be (?:brief|concise|short)|keep (?:it|answers?) (?:brief|short|concise)|answer (?:briefly|concisely))\b", re.IGNORECASE
+    r"\b(?:be (?:brief|concise|short)|keep (?:it|answers?) (?:brief|short|concise)|answer (?:briefly|concisely))\b",
+    re.IGNORECASE,
 )
 _NEVER = re.compile(
     r"\b(?:never|do not|don't|must not|avoid)\s+(?:ever\s+)?(?:mention(?:ing)?|say(?:ing)?|reveal(?:ing)?|disclos(?:e|ing)|nam(?:e|ing)|bring(?:ing)? up|talk(?:ing)? about|speak(?:ing)? (?:of|about))\s+"
     r"(?:the (?:word|name|topic)s?\s+)?(?P<what>[^.;!\n]{2,120})",
     re.IGNORECASE,
 )
-_EXCEPTION = re.compile(r"\b(?:unless|except|if|when|until|to (?:anyone|others|strangers|users?)|without)\b", re.IGNORECASE)
+_EXCEPTION = re.compile(
+    r"\b(?:unless|except|if|when|until|to (?:anyone|others|strangers|users?)|without)\b", re.IGNORECASE
+)
 _DATES = re.compile(
     r"\b(?:always|must)\b[^.]{0,30}\b(?:cite|give|include|mention|state|add|show)\b[^.]{0,20}\b(?:the )?dates?\b|\b(?:cite|include|add|show) (?:the )?dates?\b",
     re.IGNORECASE,
 )
-_QUOTE = re.compile(r"\b(?:always )?(?:quote|use) (?:the )?(?:verbatim|exact words|original words|sources? verbatim)\b|\bquote verbatim\b|\balways quote\b", re.IGNORECASE)
+_QUOTE = re.compile(
+    r"\b(?:always )?(?:quote|use) (?:the )?(?:verbatim|exact words|original words|sources? verbatim)\b|\bquote verbatim\b|\balways quote\b",
+    re.IGNORECASE,
+)
 _STRONG = re.compile(
     r"\b(?:only answer (?:if|when|where) (?:you are |you're )?(?:sure|certain)|never guess|do not guess|don't guess|only (?:use|state|rely on) (?:strong|certain|well[- ]supported))\b",
     re.IGNORECASE,
 )
-_OPENING = re.compile(r"\b(?:begin|start|open) (?:every|each|all|your|the) (?:answer|reply|response)s? with [\"“'‘](?P<words>[^\"”'’]{1,120})[\"”'’]", re.IGNORECASE)
-_CLOSING = re.compile(r"\b(?:end|close|finish) (?:every|each|all|your|the) (?:answer|reply|response)s? with [\"“'‘](?P<words>[^\"”'’]{1,120})[\"”'’]", re.IGNORECASE)
+_OPENING = re.compile(
+    r"\b(?:begin|start|open) (?:every|each|all|your|the) (?:answer|reply|response)s? with [\"“'‘](?P<words>[^\"”'’]{1,120})[\"”'’]",
+    re.IGNORECASE,
+)
+_CLOSING = re.compile(
+    r"\b(?:end|close|finish) (?:every|each|all|your|the) (?:answer|reply|response)s? with [\"“'‘](?P<words>[^\"”'’]{1,120})[\"”'’]",
+    re.IGNORECASE,
+)
 _JOINT = re.compile(r",\s*(?:or|and|nor)?\s*|\s+(?:or|nor|and)\s+")
 
 
@@ -131,5 +143,8 @@ def _never(content: str) -> tuple[str, ...]:
     match = _NEVER.search(content)
     if match is None or _EXCEPTION.search(match["what"]):
         return ()
-    words = (re.sub(r"^(?:the|a|an|my|any)\s+", "", part.strip(" \"“”'‘’"), flags=re.IGNORECASE) for part in _JOINT.split(match["what"]))
+    words = (
+        re.sub(r"^(?:the|a|an|my|any)\s+", "", part.strip(" \"“”'‘’"), flags=re.IGNORECASE)
+        for part in _JOINT.split(match["what"])
+    )
     return tuple(word for word in words if len(word) > 1)

@@ -25,7 +25,10 @@ _FRAME = re.compile(
 _ASKED_FRAME = re.compile(
     r"(?P<speaker>[A-ZÀ-ÖØ-Þ][^\"“:.!?]{0,40}?) asked(?: [^\":]{1,40})?: [\"“].*?[\"”](?=\s|$)", re.DOTALL
 )
-_ATTACHMENT = re.compile(r"^[^.:!?]{1,40} (?:shares|shared|sends|sent) an? (?:photo|picture|image|video|file|link)\b", re.IGNORECASE)
+_ATTACHMENT = re.compile(
+    r"^[^.:!?]{1,40} (?:shares|shared|sends|sent) an? (?:photo|picture|image|video|file|link)\b",
+    re.IGNORECASE,
+)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _FIRST_PERSON = frozenset({"i", "we", "my", "our", "me", "us", "mine", "myself", "ourselves", "i'm", "i've"})
 _SECOND_PERSON = frozenset({"you", "your", "yours", "yourself"})
@@ -178,12 +181,11 @@ def _segments(text: str) -> Iterator[_Segment]:
         yield _Segment(text[place:].strip())
 
 
-def _tagged(
-    texts: Sequence[str], tagger: Tagger | None, names: Sequence[str]
-) -> list[list[PassageSentence]]:
+def _tagged(texts: Sequence[str], tagger: Tagger | None, names: Sequence[str]) -> list[list[PassageSentence]]:
     if tagger is None:
         return [
-            [PassageSentence(text=part) for part in _SENTENCE_END.split(text) if part.strip()] for text in texts
+            [PassageSentence(text=part) for part in _SENTENCE_END.split(text) if part.strip()]
+            for text in texts
         ]
     return [
         [
@@ -247,9 +249,13 @@ def _other_subject(passage: Passage, person: str) -> bool:
             low = token.text.lower()
             if sentence.is_quote and low in _SECOND_PERSON:
                 return True
-            if token.pos == "PROPN" and [low] != first and any(
-                mention.type == "person" and mention.start <= token.start < mention.end
-                for mention in sentence.mentions
+            if (
+                token.pos == "PROPN"
+                and [low] != first
+                and any(
+                    mention.type == "person" and mention.start <= token.start < mention.end
+                    for mention in sentence.mentions
+                )
             ):
                 return True
     return False
@@ -266,7 +272,8 @@ def _is_subject(passage: Passage, first: str) -> bool:
             continue
         for token in sentence.tokens:
             if normal_name(token.text) == first and (
-                token.dep in _SUBJECTS or (token.dep == "conj" and sentence.tokens[token.head].dep in _SUBJECTS)
+                token.dep in _SUBJECTS
+                or (token.dep == "conj" and sentence.tokens[token.head].dep in _SUBJECTS)
             ):
                 return True
     return False

@@ -17,6 +17,8 @@ class ReflectionSentence:
     text: str
     fact_ids: tuple[str, ...]
     evidence: Evidence
+    model_ids: tuple[str, ...] = ()
+    """The mental models it rests on."""
 
     def __str__(self) -> str:
         return self.text
@@ -30,6 +32,7 @@ class ReflectionStep:
     """`search_mental_models`, `search_observations` or `recall`."""
     query: str
     fact_ids: tuple[str, ...] = ()
+    model_ids: tuple[str, ...] = ()
     evidence: Evidence = Evidence.NONE
     milliseconds: float = 0.0
     recalled: RecallResult | None = None
@@ -80,11 +83,14 @@ class ReflectionUsage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MentalModelText:
-    """A mental model that an answer rests on."""
+    """A mental model that bears on a question."""
 
     id: str
     name: str
     content: str
+    evidence: Evidence = Evidence.WEAK
+    fact_ids: tuple[str, ...] = ()
+    """The facts it was made from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +100,8 @@ class Reflection:
     text: str
     answer: str | None = None
     """The answer in a few words; None where only sentences answer, or nothing does."""
+    values: tuple[str, ...] = ()
+    """The parts of an answer that is a list."""
     sentences: tuple[ReflectionSentence, ...] = ()
     based_on: tuple[Recollection, ...] = ()
     mental_models: tuple[MentalModelText, ...] = ()

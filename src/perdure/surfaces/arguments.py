@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # a command's help loads none of these
     from perdure.options import RecallOptions as EngineOptions
     from perdure.recall.options import MinScores, Situation
     from perdure.recall.recipe import Recipe
-    from perdure.reflect.pipeline import Reflection
+    from perdure.reflect.reflection import Reflection
 
 _DATE_ONLY = len("2025-01-31")
 _DAY = timedelta(days=1)
@@ -76,9 +76,19 @@ def recall_with(engine: Perdure, bank: str, query: str, options: RecallOptions) 
     return engine.recall(bank, query, **_engine_options(options))
 
 
-def reflect_with(engine: Perdure, bank: str, query: str, options: RecallOptions) -> Reflection:
+def reflect_with(
+    engine: Perdure,
+    bank: str,
+    query: str,
+    options: RecallOptions,
+    *,
+    directives: Sequence[str] = (),
+    response_schema: Mapping[str, object] | None = None,
+) -> Reflection:
     """An answer that cites the facts it rests on."""
-    return engine.reflect(bank, query, **_engine_options(options))
+    return engine.reflect(
+        bank, query, directives=directives, response_schema=response_schema, **_engine_options(options)
+    )
 
 
 def _engine_options(options: RecallOptions) -> EngineOptions:

@@ -12,7 +12,9 @@ from perdure.reflect.readers.reading import Place, Reading, places
 from perdure.reflect.readers.yes_no import is_denied
 from perdure.text.terms import index_terms
 
-_ORDER = re.compile(r"\b(?:first|earlier|before|older|last|later|latest|after|most recent(?:ly)?|younger)\b", re.IGNORECASE)
+_ORDER = re.compile(
+    r"\b(?:first|earlier|before|older|last|later|latest|after|most recent(?:ly)?|younger)\b", re.IGNORECASE
+)
 _LATER = re.compile(r"\b(?:last|later|latest|after|most recent(?:ly)?|younger)\b", re.IGNORECASE)
 
 
@@ -36,7 +38,9 @@ def read_choice(asked: Asked, passages: Sequence[Passage]) -> Reading | None:
 
 def _best(ranked: Sequence[Place], own: frozenset[str]) -> Place | None:
     """The best sentence that speaks of an option and does not deny it."""
-    return next((place for place in ranked if own & place.sentence.terms and not is_denied(place.sentence.text)), None)
+    return next(
+        (place for place in ranked if own & place.sentence.terms and not is_denied(place.sentence.text)), None
+    )
 
 
 def _shared(own: frozenset[str], place: Place) -> float:
@@ -59,5 +63,9 @@ def _by_time(asked: Asked, best: dict[str, Place | None]) -> Reading | None:
     _, option, _ = ordered[-1 if is_later else 0]
     sources = tuple(dict.fromkeys(passage for _, _, passage in ordered))
     return Reading(
-        answer=option, passages=sources, reader="which of these", is_derived=True, note="by the times of the facts"
+        answer=option,
+        passages=sources,
+        reader="which of these",
+        is_derived=True,
+        note="by the times of the facts",
     )

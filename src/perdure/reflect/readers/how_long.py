@@ -24,7 +24,10 @@ _SINCE = re.compile(
     r"|\w+ (?:grade|school)|childhood)\b",
     re.IGNORECASE,
 )
-_PERIOD = re.compile(r"\b(?:all (?:day|night|week|summer|winter|year)|the whole (?:day|night|week|weekend|summer|year)|whole life)\b", re.IGNORECASE)
+_PERIOD = re.compile(
+    r"\b(?:all (?:day|night|week|summer|winter|year)|the whole (?:day|night|week|weekend|summer|year)|whole life)\b",
+    re.IGNORECASE,
+)
 _LEAST_COVERAGE = 0.25
 
 

@@ -20,19 +20,33 @@ WORDS = {
 _NAMES = {number: word for word, number in WORDS.items() if word not in ("once", "twice", "thrice", "dozen")}
 _ORDINALS = {
     word: number
-    for number, word in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth".split(), start=1)
+    for number, word in enumerate(
+        "first second third fourth fifth sixth seventh eighth ninth tenth".split(), start=1
+    )
 }
-_NUMBER = r"(?:\d[\d,]*(?:\.\d+)?|a dozen|(?:twenty|thirty|forty|fifty)(?:-\w+)?|" + "|".join(
-    word for word in WORDS if word not in ("once", "twice", "thrice", "dozen", "hundred", "zero")
-) + r"|several|a few|a couple(?: of)?|both|many)"
-_MONEY = re.compile(r"[$€£]\s?\d[\d,]*(?:\.\d+)?(?:\s?(?:k|million|billion))?|\b\d[\d,]*(?:\.\d+)? (?:dollars|euros|pounds|bucks)\b", re.IGNORECASE)
-_TIMES = re.compile(r"\b(?:once|twice|thrice|(?:\w+|\d+) times)\b(?: an? (?:day|week|month|year))?", re.IGNORECASE)
+_NUMBER = (
+    r"(?:\d[\d,]*(?:\.\d+)?|a dozen|(?:twenty|thirty|forty|fifty)(?:-\w+)?|"
+    + "|".join(word for word in WORDS if word not in ("once", "twice", "thrice", "dozen", "hundred", "zero"))
+    + r"|several|a few|a couple(?: of)?|both|many)"
+)
+_MONEY = re.compile(
+    r"[$€£]\s?\d[\d,]*(?:\.\d+)?(?:\s?(?:k|million|billion))?|\b\d[\d,]*(?:\.\d+)? (?:dollars|euros|pounds|bucks)\b",
+    re.IGNORECASE,
+)
+_TIMES = re.compile(
+    r"\b(?:once|twice|thrice|(?:\w+|\d+) times)\b(?: an? (?:day|week|month|year))?", re.IGNORECASE
+)
 _OFTEN = re.compile(
     r"\b(?:every (?:other )?\w+|once|twice|(?:\w+ )?times an? \w+|daily|weekly|monthly|yearly|(?:once|twice|\w+ times) (?:a|an|per) \w+)\b(?: an? (?:day|week|month|year))?",
     re.IGNORECASE,
 )
-_THING = re.compile(r"\bhow (?:many|much)(?: of)?(?: the| my| his| her| their| different| more)* (?P<noun>[\w-]+(?: [\w-]+){0,2}?) (?:do|does|did|is|are|was|were|has|have|had|will|would|can|in|on|from|that|for|and|at)\b", re.IGNORECASE)
-_OLD = re.compile(r"\b(\d{1,3})[ -]years?[ -]old\b|\b(?:turned|turning|is|age[d]?) (\d{1,3})\b", re.IGNORECASE)
+_THING = re.compile(
+    r"\bhow (?:many|much)(?: of)?(?: the| my| his| her| their| different| more)* (?P<noun>[\w-]+(?: [\w-]+){0,2}?) (?:do|does|did|is|are|was|were|has|have|had|will|would|can|in|on|from|that|for|and|at)\b",
+    re.IGNORECASE,
+)
+_OLD = re.compile(
+    r"\b(\d{1,3})[ -]years?[ -]old\b|\b(?:turned|turning|is|age[d]?) (\d{1,3})\b", re.IGNORECASE
+)
 _FULL = re.compile(r"\b(?:(?:[$€£]\s?)?\d[\d,]*(?:\.\d+)?)(?: (?:percent|%|[a-z]+))?", re.IGNORECASE)
 LEAST_TO_COUNT = 2
 
@@ -77,7 +91,9 @@ def _stated(asked: Asked, place: Place, thing: str) -> str:
     if not stems:
         number = _FULL.search(text)
         return number[0] if number is not None else ""
-    for match in re.finditer(rf"\b(?P<number>{_NUMBER}) (?P<rest>(?:[\w'-]+ ){{0,3}}?[\w'-]+)", text, re.IGNORECASE):
+    for match in re.finditer(
+        rf"\b(?P<number>{_NUMBER}) (?P<rest>(?:[\w'-]+ ){{0,3}}?[\w'-]+)", text, re.IGNORECASE
+    ):
         if stems & set(index_terms(match["rest"])):
             return match["number"]
     return ""
@@ -88,9 +104,17 @@ def _ordinal(ranked: Sequence[Place], thing: str) -> Reading | None:
     stems = set(index_terms(thing.split()[-1] if thing else ""))
     highest: tuple[int, Place] | None = None
     for place in ranked:
-        for match in re.finditer(rf"\b(?P<nth>{'|'.join(_ORDINALS)})(?P<rest>(?: [\w'-]+){{1,3}})", place.sentence.text, re.IGNORECASE):
+        for match in re.finditer(
+            rf"\b(?P<nth>{'|'.join(_ORDINALS)})(?P<rest>(?: [\w'-]+){{1,3}})",
+            place.sentence.text,
+            re.IGNORECASE,
+        ):
             number = _ORDINALS[match["nth"].lower()]
-            if stems & set(index_terms(match["rest"])) and number > 1 and (highest is None or number > highest[0]):
+            if (
+                stems & set(index_terms(match["rest"]))
+                and number > 1
+                and (highest is None or number > highest[0])
+            ):
                 highest = number, place
     if highest is None:
         return None

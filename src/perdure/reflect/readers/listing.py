@@ -26,7 +26,9 @@ MAX_FACTS = 10
 _LEAST_COVERAGE = 0.34
 _DEPTH = 6.0
 """How far below the best sentence one still adds to the list."""
-_SUCH_AS = re.compile(r"\b(?:such as|like|including|e\.g\.|for example)\s+(?P<items>[^.;!?]{3,120})", re.IGNORECASE)
+_SUCH_AS = re.compile(
+    r"\b(?:such as|like|including|e\.g\.|for example)\s+(?P<items>[^.;!?]{3,120})", re.IGNORECASE
+)
 _JOINT = re.compile(r",\s*(?:and|or)\s+|,\s*|\s+(?:and|or|&)\s+")
 
 
@@ -38,7 +40,8 @@ def read_list(asked: Asked, passages: Sequence[Passage]) -> Reading | None:
     sources = tuple(dict.fromkeys(passage for _, passage in items))
     answer = ", ".join(item for item, _ in items)
     note = f"gathered from {len(sources)} facts" if len(sources) > 1 else ""
-    return Reading(answer=answer, passages=sources, reader="list of all", note=note)
+    values = tuple(item for item, _ in items)
+    return Reading(answer=answer, values=values, passages=sources, reader="list of all", note=note)
 
 
 def read_items(asked: Asked, passages: Sequence[Passage]) -> list[tuple[str, Passage]]:

@@ -26,6 +26,8 @@ class Reading:
     answer: str
     passages: tuple[Passage, ...]
     reader: str
+    values: tuple[str, ...] = ()
+    """The parts of a list."""
     is_derived: bool = False
     """Whether it was worked out (counted, subtracted) rather than read as it stands."""
     note: str = ""
@@ -57,7 +59,9 @@ _GREETING = re.compile(
 )
 _GREETING_COST = 3.0
 _ATTACHMENT_COST = 4.0
-_ATTACHMENT_ASKED = re.compile(r"\b(?:photo|picture|image|pic|photograph|video|share|shared|show|showed)\b", re.IGNORECASE)
+_ATTACHMENT_ASKED = re.compile(
+    r"\b(?:photo|picture|image|pic|photograph|video|share|shared|show|showed)\b", re.IGNORECASE
+)
 
 
 def coverage(asked: Asked, sentence: PassageSentence) -> float:
@@ -134,7 +138,11 @@ def conjuncts(tokens: Sequence[Token], head: int) -> list[int]:
     """A token and those joined to it by "and" and commas."""
     joined = [head]
     for index in joined:
-        joined += [child for child in children(tokens, index) if tokens[child].dep in ("conj", "appos") and tokens[child].pos == tokens[head].pos]
+        joined += [
+            child
+            for child in children(tokens, index)
+            if tokens[child].dep in ("conj", "appos") and tokens[child].pos == tokens[head].pos
+        ]
     return joined
 
 
@@ -177,7 +185,9 @@ _VAGUE = word_set(
 def is_vague(phrase: str) -> bool:
     """Whether a phrase names nothing by itself ("it", "a lot", "some things")."""
     words = without_determiner(phrase).lower().split()
-    return not words or all(word in _VAGUE or word in ("of", "a", "the", "great", "good", "new") for word in words)
+    return not words or all(
+        word in _VAGUE or word in ("of", "a", "the", "great", "good", "new") for word in words
+    )
 
 
 def same_verb(token: Token, verb: str) -> bool:

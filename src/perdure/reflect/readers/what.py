@@ -32,8 +32,12 @@ _WORKS = word_set(
     "book books movie movies film films song songs show shows series game games novel album poem play piece title"
 )
 _QUOTED = re.compile(r"[\"“]([^\"“”]{2,60})[\"”]|(?<!\w)'([^']{2,60})'(?!\w)")
-_CALLED = re.compile(r"\b(?:called|named|titled|entitled|known as)\s+[\"“]?(?P<name>[^\"”.,;!?]{2,60})", re.IGNORECASE)
-_DID_WHAT = re.compile(r"^what (?:do|does|did|is|are|was|were|has|have|had|will|would) .*\b(?:do|doing|done)\b", re.IGNORECASE)
+_CALLED = re.compile(
+    r"\b(?:called|named|titled|entitled|known as)\s+[\"“]?(?P<name>[^\"”.,;!?]{2,60})", re.IGNORECASE
+)
+_DID_WHAT = re.compile(
+    r"^what (?:do|does|did|is|are|was|were|has|have|had|will|would) .*\b(?:do|doing|done)\b", re.IGNORECASE
+)
 _NAME_ASKED = re.compile(r"\bnames? (?:of|is|was)\b|\b(?:called|named)\b|'s names?\b", re.IGNORECASE)
 _CLAUSE_TAIL = frozenset({"punct", "cc", "conj", "advcl", "parataxis", "mark"})
 _NEAR = 3.0
@@ -80,7 +84,9 @@ def is_answer(asked: Asked, tokens: Sequence[Token], head: int) -> bool:
     governor = tokens[token.head]
     if token.dep == "pobj":
         governor = tokens[governor.head]
-    if head != token.head and (same_verb(governor, asked.verb) or set(index_terms(governor.text)) & asked.telling):
+    if head != token.head and (
+        same_verb(governor, asked.verb) or set(index_terms(governor.text)) & asked.telling
+    ):
         return True
     return bool(asked.focus) and bool(set(index_terms(token.text)) & set(index_terms(asked.focus)))
 
@@ -88,20 +94,28 @@ def is_answer(asked: Asked, tokens: Sequence[Token], head: int) -> bool:
 def _title(asked: Asked, sentence: PassageSentence) -> str:
     """A name or a title behind the noun that is asked for."""
     called = _CALLED.search(sentence.text)
-    if called is not None and ("name" in asked.text.lower() or "called" in asked.text.lower() or asked.focus.split()[-1:] and asked.focus.split()[-1] in _WORKS):
+    if called is not None and (_NAME_ASKED.search(asked.text) or _is_work(asked.focus)):
         name = _capitalised(called["name"]) or clean(called["name"])
         if is_new(name, asked):
             return shorten(name, 8)
     if _NAME_ASKED.search(asked.text):
         for mention in sentence.mentions:
-            if mention.type != "url" and is_new(mention.text, asked) and not _is_speaker(mention.text, sentence):
+            if (
+                mention.type != "url"
+                and is_new(mention.text, asked)
+                and not _is_speaker(mention.text, sentence)
+            ):
                 return clean(mention.text)
     return next(iter(titles_in(asked, sentence)), "")
 
 
+def _is_work(focus: str) -> bool:
+    return focus.rpartition(" ")[2] in _WORKS
+
+
 def titles_in(asked: Asked, sentence: PassageSentence) -> list[str]:
     """The titles of works in a sentence, where the question asks for a book, a film, a song and the like."""
-    if not asked.focus or asked.focus.split()[-1] not in _WORKS:
+    if not _is_work(asked.focus):
         return []
     quoted = [clean(quote[1] or quote[2]) for quote in _QUOTED.finditer(sentence.text)]
     named = [clean(mention.text) for mention in sentence.mentions if mention.type in ("work", "product")]
@@ -114,7 +128,10 @@ def _is_speaker(name: str, sentence: PassageSentence) -> bool:
 
 
 def _capitalised(text: str) -> str:
-    match = re.match(r"(?:[A-Z0-9][\w'’&:-]*|of|the|and|in|to|a|for)(?: (?:[A-Z0-9][\w'’&:-]*|of|the|and|in|to|a|for))*", text.strip())
+    match = re.match(
+        r"(?:[A-Z0-9][\w'’&:-]*|of|the|and|in|to|a|for)(?: (?:[A-Z0-9][\w'’&:-]*|of|the|and|in|to|a|for))*",
+        text.strip(),
+    )
     words = match[0].split() if match is not None else []
     while words and words[-1].islower():
         words.pop()
@@ -127,7 +144,8 @@ def best_phrases(asked: Asked, place: Place) -> Iterator[int]:
     scored = [
         (_worth(asked, tokens, index), -index)
         for index, token in enumerate(tokens)
-        if token.pos in ("NOUN", "PROPN", "NUM") and token.dep not in ("compound", "poss", "nummod", "npadvmod", "amod")
+        if token.pos in ("NOUN", "PROPN", "NUM")
+        and token.dep not in ("compound", "poss", "nummod", "npadvmod", "amod")
     ]
     for worth, index in sorted(scored, reverse=True):
         if worth > 0.0:
@@ -139,12 +157,19 @@ def _worth(asked: Asked, tokens: Sequence[Token], index: int) -> float:
     token = tokens[index]
     own = set(index_terms(token.text))
     governor = tokens[token.head]
-    worth = {"dobj": 2.0, "attr": 1.8, "oprd": 1.8, "appos": 1.5, "conj": 1.0, "pobj": 1.0, "ROOT": 0.8}.get(token.dep, 0.3)
+    worth = {"dobj": 2.0, "attr": 1.8, "oprd": 1.8, "appos": 1.5, "conj": 1.0, "pobj": 1.0, "ROOT": 0.8}.get(
+        token.dep, 0.3
+    )
     if own & asked.terms:
         worth -= 2.5
-        if asked.focus and own & set(index_terms(asked.focus)) and any(
-            tokens[child].dep in ("amod", "compound", "nummod", "nmod") and not set(index_terms(tokens[child].text)) & asked.terms
-            for child in children(tokens, index)
+        if (
+            asked.focus
+            and own & set(index_terms(asked.focus))
+            and any(
+                tokens[child].dep in ("amod", "compound", "nummod", "nmod")
+                and not set(index_terms(tokens[child].text)) & asked.terms
+                for child in children(tokens, index)
+            )
         ):
             worth += 4.0
     near = governor
@@ -170,7 +195,11 @@ def predicate(asked: Asked, sentence: PassageSentence) -> str:
         if token.pos == "VERB" and asked.verb and same_verb(token, asked.verb):
             root = index
             break
-    members = [index for index in subtree(tokens, root, _CLAUSE_TAIL | {"nsubj", "nsubjpass", "aux", "intj", "npadvmod"}) if index >= root]
+    members = [
+        index
+        for index in subtree(tokens, root, _CLAUSE_TAIL | {"nsubj", "nsubjpass", "aux", "intj", "npadvmod"})
+        if index >= root
+    ]
     if not members:
         return ""
     if tokens[root].lemma == "be" or (same_verb(tokens[root], asked.verb) and len(members) > 1):

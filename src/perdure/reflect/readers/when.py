@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from perdure.dates import describe_window, read_dates
+from perdure.dates import describe_window
 from perdure.domain.fact import Fact
 from perdure.domain.time import Window
 from perdure.reflect.asked import Asked
@@ -85,12 +85,10 @@ def window_in_words(window: Window) -> str:
 def time_in_words(asked: Asked, place: Place) -> str:
     """The stored time as it is asked for: a year, a month, or as exact as it is known."""
     fact = place.passage.fact
-    window = stated_time(fact)
-    if window is None or (window.start is None and window.end is None):
+    window = stated_time(fact) or Window()
+    start, end = window.start or window.end, window.end or window.start
+    if start is None or end is None:
         raise ValueError("time_in_words: a fact with a sure time is needed")
-    start = window.start or window.end
-    end = window.end or window.start
-    assert start is not None and end is not None
     if asked.unit.endswith(" ago") or asked.text.lower().startswith("how long ago"):
         ago = _AGO.search(place.sentence.text)
         return ago[0] if ago is not None else distance(asked, start)
@@ -122,15 +120,18 @@ def distance(asked: Asked, moment: datetime) -> str:
     return f"{number} {unit}{'' if number == 1 else 's'} ago"
 
 
-_DAYS_OF = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1.0, "week": 7.0, "month": 30.44, "year": 365.25, "decade": 3652.5}
+_DAYS_OF = {
+    "minute": 1 / 1440,
+    "hour": 1 / 24,
+    "day": 1.0,
+    "week": 7.0,
+    "month": 30.44,
+    "year": 365.25,
+    "decade": 3652.5,
+}
 
 
 def _unit_for(days: float) -> str:
-    return next((unit for unit, length in (("year", 700.0), ("month", 60.0), ("week", 20.0)) if days >= length), "day")
-
-
-def spoken_dates(sentence: str, said_at: datetime | None) -> tuple[str, ...]:
-    """The date expressions in a sentence, as worded."""
-    if said_at is None:
-        return ()
-    return tuple(span.text for span in read_dates(sentence, said_at) if span.window is not None)
+    return next(
+        (unit for unit, length in (("year", 700.0), ("month", 60.0), ("week", 20.0)) if days >= length), "day"
+    )

@@ -24,7 +24,9 @@ from perdure.text.names import normal_name
 from perdure.text.terms import index_terms
 from perdure.text.wordlist import word_set
 
-_PREPOSITION = re.compile(r"\b(with|to|from|for|by|about|of|behind)\s*\?*$|^(with|to|from|for|by|about) who", re.IGNORECASE)
+_PREPOSITION = re.compile(
+    r"\b(with|to|from|for|by|about|of|behind)\s*\?*$|^(with|to|from|for|by|about) who", re.IGNORECASE
+)
 _GROUPS = word_set(
     "family friend friends team teammates group colleagues coworkers people neighbors neighbours students kids children crew band "
     "community folks man woman guy girl boy lady person clients customers crowd parents siblings fans players actor singer author"
@@ -72,13 +74,13 @@ def _persons(asked: Asked, place: Place) -> Iterator[tuple[float, str]]:
 
 
 def _joined(place: Place, index: int) -> str:
-    phrases = [noun_phrase(place.sentence, one, with_tail=False) for one in conjuncts(place.sentence.tokens, index)]
+    phrases = [
+        noun_phrase(place.sentence, one, with_tail=False) for one in conjuncts(place.sentence.tokens, index)
+    ]
     return " and ".join(dict.fromkeys(phrases))
 
 
-def _role_worth(
-    asked: Asked, tokens: Sequence[Token], head: int, dep: str, preposition: str
-) -> float:
+def _role_worth(asked: Asked, tokens: Sequence[Token], head: int, dep: str, preposition: str) -> float:
     """How well a person's place in the sentence fits what is asked of the person."""
     governor = tokens[head]
     if preposition:

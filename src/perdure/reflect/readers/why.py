@@ -21,7 +21,10 @@ _FELT = re.compile(
     r"(?P<clause>(?:(?:so|really|very|pretty|super|a bit|incredibly|quite|such an?|truly|just|absolutely) )*[a-z-]+(?:,? and [a-z-]+)?)",
     re.IGNORECASE,
 )
-_FEELING = re.compile(r"^how (?:do|does|did|is|was|are|were|has|have)\b.*\b(?:feel|felt|feeling|describe|react|reaction|doing|like|going)\b|\bfeel\b", re.IGNORECASE)
+_FEELING = re.compile(
+    r"^how (?:do|does|did|is|was|are|were|has|have)\b.*\b(?:feel|felt|feeling|describe|react|reaction|doing|like|going)\b|\bfeel\b",
+    re.IGNORECASE,
+)
 _SO = re.compile(r"^(?:so |really |very |pretty |just |truly |absolutely |super )+", re.IGNORECASE)
 _LEAST_COVERAGE = 0.3
 
@@ -34,7 +37,9 @@ def read_why(asked: Asked, passages: Sequence[Passage]) -> Reading | None:
             match = pattern.search(text)
             if match is not None and covered >= _LEAST_COVERAGE and is_new(match["clause"], asked):
                 prefix = "to " if pattern is _PURPOSE else ""
-                return Reading(answer=prefix + shorten(clean(match["clause"])), passages=(passage,), reader="why")
+                return Reading(
+                    answer=prefix + shorten(clean(match["clause"])), passages=(passage,), reader="why"
+                )
     return None
 
 

@@ -13,8 +13,14 @@ _DENIAL = re.compile(
     r"\b(?:not|never|no longer|neither|nor|without|hardly|barely|stopped|quit|gave up|refus\w+|hates?|dislikes?|can't stand|none|nobody|nothing)\b|n't\b",
     re.IGNORECASE,
 )
-_NOT_DENIAL = re.compile(r"\b(?:not only|can't wait|couldn't be (?:more|happier)|not to mention|why not|no doubt|can't believe|never (?:gets|get|fails?))\b", re.IGNORECASE)
-_REPLY = re.compile(r"^(?P<no>no|nope|nah|not really|not yet|not at all)\b|^(?P<yes>yes|yeah|yep|yup|sure|definitely|absolutely|totally|of course|exactly|indeed)\b", re.IGNORECASE)
+_NOT_DENIAL = re.compile(
+    r"\b(?:not only|can't wait|couldn't be (?:more|happier)|not to mention|why not|no doubt|can't believe|never (?:gets|get|fails?))\b",
+    re.IGNORECASE,
+)
+_REPLY = re.compile(
+    r"^(?P<no>no|nope|nah|not really|not yet|not at all)\b|^(?P<yes>yes|yeah|yep|yup|sure|definitely|absolutely|totally|of course|exactly|indeed)\b",
+    re.IGNORECASE,
+)
 _WOULD = re.compile(r"^(?:would|could|might|is it likely)\b", re.IGNORECASE)
 LEAST_COVERAGE = 0.6
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from perdure.domain.fact import Fact
 from perdure.domain.recall import Candidate, RecallResult, Recollection, StageTime, Stance
-from perdure.reflect.pipeline import Reflection
+from perdure.reflect.reflection import Reflection
 from perdure.surfaces.cli.draw import EVIDENCE_STYLE, day, plural, provenance, span, statement, table
 from perdure.surfaces.plain import total_milliseconds
 

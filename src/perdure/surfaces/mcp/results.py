@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from perdure.domain.fact import Fact
     from perdure.domain.item import RetainResult
     from perdure.domain.recall import RecallResult, Recollection
-    from perdure.reflect.pipeline import Reflection
+    from perdure.reflect.reflection import Reflection
 
 
 class Memory(BaseModel):

@@ -12,7 +12,7 @@ from perdure.domain.item import check_text
 from perdure.domain.recall import Recollection
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput
-from perdure.reflect.pipeline import Reflection
+from perdure.reflect.reflection import Reflection
 from perdure.surfaces.arguments import RecallOptions, recall_with, reflect_with
 from perdure.surfaces.plain import total_milliseconds
 from perdure.surfaces.rest.bodies import (
