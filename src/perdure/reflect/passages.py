@@ -12,6 +12,7 @@ from perdure.domain.fact import Fact
 from perdure.domain.recall import Evidence, Recollection
 from perdure.ports.tagger import Mention, Tagger, Token
 from perdure.reflect.asked import Asked
+from perdure.text.clauses import is_verb_form, lemma_of
 from perdure.text.names import normal_name
 from perdure.text.terms import index_terms
 
@@ -152,9 +153,18 @@ def _with_segment(sentence: PassageSentence, segment: _Segment) -> PassageSenten
         is_question=segment.is_question or sentence.text.rstrip(" \"'”’").endswith("?"),
         is_attachment=_ATTACHMENT.match(sentence.text) is not None,
         question=segment.question,
-        terms=frozenset(index_terms(f"{segment.question} {sentence.text}")),
+        terms=frozenset(index_terms(f"{segment.question} {sentence.text} {_verbs(sentence)}")),
         own_terms=frozenset(index_terms(sentence.text)),
     )
+
+
+def _verbs(sentence: PassageSentence) -> str:
+    """The base forms of its verbs: "bought" is found by "buy"."""
+    if sentence.tokens:
+        verbs = [token.lemma for token in sentence.tokens if token.pos == "VERB"]
+    else:
+        verbs = [lemma_of(word) for word in re.findall(r"[a-z]+", sentence.text.lower()) if is_verb_form(word)]
+    return " ".join(verbs)
 
 
 def _segments(text: str) -> Iterator[_Segment]:

@@ -29,6 +29,7 @@ _DEPTH = 6.0
 _SUCH_AS = re.compile(
     r"\b(?:such as|like|including|e\.g\.|for example)\s+(?P<items>[^.;!?]{3,120})", re.IGNORECASE
 )
+_CIRCUMSTANCE = re.compile(r"\s+(?:on|at|in|during|since|every|last|this)\s.*$", re.IGNORECASE)
 _JOINT = re.compile(r",\s*(?:and|or)\s+|,\s*|\s+(?:and|or|&)\s+")
 
 
@@ -87,7 +88,7 @@ def _items(asked: Asked, place: Place) -> Iterator[str]:
         if place.coverage < _LEAST_COVERAGE and not is_answer(asked, sentence.tokens, head):
             continue
         for index in conjuncts(sentence.tokens, head):
-            phrase = without_determiner(noun_phrase(sentence, index))
+            phrase = _CIRCUMSTANCE.sub("", without_determiner(noun_phrase(sentence, index)))
             if not is_vague(phrase) and is_new(phrase, asked):
                 yield phrase
         return

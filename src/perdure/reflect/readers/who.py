@@ -27,6 +27,9 @@ from perdure.text.wordlist import word_set
 _PREPOSITION = re.compile(
     r"\b(with|to|from|for|by|about|of|behind)\s*\?*$|^(with|to|from|for|by|about) who", re.IGNORECASE
 )
+_WORTH = {"person": 1.8, "concept": 1.0}
+"""By the type of a mention: the tagger does not know every name for one of a person."""
+_ROLES = ("nsubj", "nsubjpass", "pobj", "dobj", "appos", "conj", "attr", "agent", "dative")
 _GROUPS = word_set(
     "family friend friends team teammates group colleagues coworkers people neighbors neighbours students kids children crew band "
     "community folks man woman guy girl boy lady person clients customers crowd parents siblings fans players actor singer author"
@@ -51,15 +54,22 @@ def _persons(asked: Asked, place: Place) -> Iterator[tuple[float, str]]:
     sentence = place.sentence
     preposition = _PREPOSITION.search(asked.text)
     wanted_case = (preposition[1] or preposition[2] or "").lower() if preposition else ""
-    names = [mention for mention in sentence.mentions if mention.type == "person"]
+    names = [mention for mention in sentence.mentions if mention.type in _WORTH]
     for mention in names:
         if set(index_terms(mention.text)) <= asked.terms or not normal_name(mention.text):
             continue
-        worth = 1.8
+        worth = _WORTH[mention.type]
         for token in sentence.tokens:
             if mention.start <= token.start < mention.end:
-                worth += _role_worth(asked, sentence.tokens, token.head, token.dep, wanted_case)
+                worth += _role_worth(asked, sentence.tokens, token, wanted_case)
         yield worth, clean(mention.text)
+    typed = sentence.mentions
+    for index, token in enumerate(sentence.tokens):
+        if token.pos != "PROPN" or token.dep not in _ROLES or set(index_terms(token.text)) <= asked.terms:
+            continue
+        if not any(mention.start <= token.start < mention.end for mention in typed):
+            worth = _WORTH["concept"] + _role_worth(asked, sentence.tokens, token, wanted_case)
+            yield worth, noun_phrase(sentence, index, with_tail=False)
     for index, token in enumerate(sentence.tokens):
         if token.pos != "NOUN" or token.text.lower() not in PERSONS | _GROUPS:
             continue
@@ -68,7 +78,7 @@ def _persons(asked: Asked, place: Place) -> Iterator[tuple[float, str]]:
         phrase = _joined(place, index)
         if set(index_terms(phrase)) <= asked.terms or is_vague(phrase):
             continue
-        yield 0.3 + _role_worth(asked, sentence.tokens, token.head, token.dep, wanted_case), phrase
+        yield 0.3 + _role_worth(asked, sentence.tokens, token, wanted_case), phrase
     if place.sentence.is_quote and not asked.persons and re.search(r"\b(?:I|we)\b", sentence.text):
         yield 0.5, place.passage.fact.speaker or ""
 
@@ -80,11 +90,12 @@ def _joined(place: Place, index: int) -> str:
     return " and ".join(dict.fromkeys(phrases))
 
 
-def _role_worth(asked: Asked, tokens: Sequence[Token], head: int, dep: str, preposition: str) -> float:
-    """How well a person's place in the sentence fits what is asked of the person."""
-    governor = tokens[head]
+def _role_worth(asked: Asked, tokens: Sequence[Token], token: Token, preposition: str) -> float:
+    """How well a person's place in the sentence fits what is asked of the person; a name behind "cousin" has the cousin's."""
+    own = tokens[token.head] if token.dep in ("appos", "compound") else token
+    governor = tokens[own.head]
     if preposition:
-        return 1.5 if dep == "pobj" and governor.text.lower() == preposition else 0.0
-    if dep in ("nsubj", "agent", "pobj") and same_verb(governor, asked.verb):
+        return 1.5 if own.dep == "pobj" and governor.text.lower() == preposition else 0.0
+    if own.dep in ("nsubj", "agent", "pobj") and same_verb(governor, asked.verb):
         return 1.5
-    return 0.5 if dep in ("nsubj", "dobj", "attr") else 0.0
+    return 0.5 if own.dep in ("nsubj", "dobj", "attr") else 0.0

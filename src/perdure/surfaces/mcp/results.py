@@ -57,7 +57,9 @@ class ReflectOutput(BaseModel):
 
     bank: str
     text: str
+    answer: str | None = Field(None, description="The answer in a few words, where memory gives one")
     evidence: str
+    notes: list[str] = Field([], description="What was left out and why; how a value was worked out")
     based_on: list[Memory]
 
 
@@ -103,7 +105,9 @@ def reflected(bank: str, answer: Reflection) -> ReflectOutput:
     return ReflectOutput(
         bank=bank,
         text=answer.text,
+        answer=answer.answer,
         evidence=answer.evidence.value,
+        notes=list(answer.trace.notes),
         based_on=[_memory(recollection, n) for n, recollection in enumerate(answer.based_on, start=1)],
     )
 

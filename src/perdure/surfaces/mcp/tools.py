@@ -116,11 +116,21 @@ class Tools:
         return _both("\n".join([result.to_prompt(), *ids]), recalled(chosen, result))
 
     def reflect(
-        self, query: Question, max_tokens: Tokens = MAX_TOKENS, bank: BankName = None
+        self,
+        query: Question,
+        max_tokens: Tokens = MAX_TOKENS,
+        as_of: Annotated[str | None, Field(description="What was true at this ISO 8601 time")] = None,
+        tags: TagList = None,
+        asker: Annotated[str | None, Field(description="Whom I and my mean; the user unless given")] = None,
+        bank: BankName = None,
     ) -> Annotated[CallToolResult, ReflectOutput]:
-        """Answer a question from memory alone; every sentence cites its fact, or it says that memory holds none."""
+        """Answer a question from memory alone, shortly; every sentence cites its fact, or it says that memory holds none."""
         chosen = bank or DEFAULT_BANK
-        output = reflected(chosen, reflect_with(self._engine, chosen, query, {"max_tokens": max_tokens}))
+        options: RecallOptions = {
+            "max_tokens": max_tokens, "tags": tags, "tags_match": "any_strict",
+            "as_of": AsOf(valid=read_moment(as_of, "as_of")), "asker": asker,
+        }  # fmt: skip
+        output = reflected(chosen, reflect_with(self._engine, chosen, query, options))
         sources = [f"[{m.citation}] {m.id}{f', {m.date}' if m.date else ''}" for m in output.based_on]
         return _both("\n".join([output.text, *sources]), output)
 
