@@ -163,7 +163,9 @@ def _verbs(sentence: PassageSentence) -> str:
     if sentence.tokens:
         verbs = [token.lemma for token in sentence.tokens if token.pos == "VERB"]
     else:
-        verbs = [lemma_of(word) for word in re.findall(r"[a-z]+", sentence.text.lower()) if is_verb_form(word)]
+        verbs = [
+            lemma_of(word) for word in re.findall(r"[a-z]+", sentence.text.lower()) if is_verb_form(word)
+        ]
     return " ".join(verbs)
 
 

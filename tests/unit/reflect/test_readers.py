@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from tests.unit.reflect.reflect_kit import TAGGER, answered, day, fact
 
 from perdure.domain.fact import PLANNED, UNSURE_DATE
 from perdure.reflect.reflection import NO_ANSWER
+from tests.unit.reflect.reflect_kit import TAGGER, answered, day, fact
 
 needs_parser = pytest.mark.skipif(not TAGGER.has_parser, reason="without a parser no phrases are read")
 
@@ -181,7 +181,9 @@ def test_which_came_first_is_decided_by_the_facts_times() -> None:
 
 
 def test_the_latest_value_is_the_stored_object() -> None:
-    statement = fact("Hanna has moved, she now lives in Turku.", subject="Hanna", relation="lives_in", object="Turku")
+    statement = fact(
+        "Hanna has moved, she now lives in Turku.", subject="Hanna", relation="lives_in", object="Turku"
+    )
     assert answered("Where does Hanna live?", statement).answer == "Turku"
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.reflect.reflect_kit import TAGGER, answered, fact, recalled
 
 from perdure.reflect.asked import read_asked
 from perdure.reflect.attribution import names_in
 from perdure.reflect.passages import About, read_passages
+from tests.unit.reflect.reflect_kit import TAGGER, answered, fact, recalled
 
 needs_parser = pytest.mark.skipif(not TAGGER.has_parser, reason="subjects are read from a parse")
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.reflect.reflect_kit import TAGGER, fact, recalled
 
 from perdure.domain.recall import Evidence
 from perdure.errors import InvalidInput
 from perdure.reflect.directive_rules import read_directives
 from perdure.reflect.pipeline import reflect
 from perdure.reflect.reflection import NO_ANSWER, Reflection
+from tests.unit.reflect.reflect_kit import TAGGER, fact, recalled
 
 FACTS = (
     fact("Tove planted tulips.", 1, source_text="I planted tulips"),

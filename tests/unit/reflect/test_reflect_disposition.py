@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.unit.reflect.reflect_kit import TAGGER, fact, recalled
 
 from perdure.domain.bank import Disposition
 from perdure.domain.fact import Fact
@@ -13,6 +12,7 @@ from perdure.domain.recall import Evidence
 from perdure.reflect.disposition import HEDGE, leaning_of
 from perdure.reflect.pipeline import reflect
 from perdure.reflect.reflection import Reflection
+from tests.unit.reflect.reflect_kit import TAGGER, fact, recalled
 
 QUESTION = "What did Nils bake?"
 LOAF = fact(
@@ -63,7 +63,9 @@ def test_little_literalism_adds_what_follows_over_links() -> None:
 
 
 def test_literalism_leaves_out_a_count_that_nobody_said() -> None:
-    facts = [fact(f"Nils baked a {kind} loaf.", n) for n, kind in enumerate(("rye", "corn", "spelt"), start=1)]
+    facts = [
+        fact(f"Nils baked a {kind} loaf.", n) for n, kind in enumerate(("rye", "corn", "spelt"), start=1)
+    ]
     result = recalled("How many loaves did Nils bake?", facts)
     literal = reflect(result, tagger=TAGGER, leaning=leaning_of(Disposition(literalism=5, bias_strength=1.0)))
     assert literal.answer is None

@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from tests.unit.reflect.reflect_kit import TAGGER, fact, recalled
 
 from perdure.errors import InvalidInput
 from perdure.reflect.pipeline import reflect
 from perdure.reflect.reflection import Reflection
 from perdure.reflect.schema import fill_schema, question_of, read_number, read_schema
+from tests.unit.reflect.reflect_kit import TAGGER, fact, recalled
 
 HUT = fact(
     "Aino bought a red hut for $900.", 1, speaker="Aino",
@@ -35,7 +35,11 @@ def test_a_value_has_the_type_of_its_property() -> None:
             "price": {"type": "number", "description": "How much did what Aino did buy cost?"},
             "when": {"type": "string", "format": "date", "description": "When did Aino buy the hut?"},
             "bought": {"type": "boolean", "description": "Did Aino buy a hut?"},
-            "colour": {"type": "string", "enum": ["blue", "red"], "description": "Which colour did Aino buy?"},
+            "colour": {
+                "type": "string",
+                "enum": ["blue", "red"],
+                "description": "Which colour did Aino buy?",
+            },
         }
     )
     assert output == {"price": 900, "when": "2026-05-03", "bought": True, "colour": "red"}

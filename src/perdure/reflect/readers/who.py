@@ -29,6 +29,8 @@ _PREPOSITION = re.compile(
 )
 _WORTH = {"person": 1.8, "concept": 1.0}
 """By the type of a mention: the tagger does not know every name for one of a person."""
+_FITTING = 1.5
+"""From here on the place in the sentence makes a person of any name."""
 _ROLES = ("nsubj", "nsubjpass", "pobj", "dobj", "appos", "conj", "attr", "agent", "dative")
 _GROUPS = word_set(
     "family friend friends team teammates group colleagues coworkers people neighbors neighbours students kids children crew band "
@@ -55,14 +57,16 @@ def _persons(asked: Asked, place: Place) -> Iterator[tuple[float, str]]:
     preposition = _PREPOSITION.search(asked.text)
     wanted_case = (preposition[1] or preposition[2] or "").lower() if preposition else ""
     names = [mention for mention in sentence.mentions if mention.type in _WORTH]
-    for mention in names:
+    for mention in sentence.mentions:
         if set(index_terms(mention.text)) <= asked.terms or not normal_name(mention.text):
             continue
-        worth = _WORTH[mention.type]
-        for token in sentence.tokens:
-            if mention.start <= token.start < mention.end:
-                worth += _role_worth(asked, sentence.tokens, token, wanted_case)
-        yield worth, clean(mention.text)
+        worth = sum(
+            _role_worth(asked, sentence.tokens, token, wanted_case)
+            for token in sentence.tokens
+            if mention.start <= token.start < mention.end
+        )
+        if mention in names or worth >= _FITTING:
+            yield worth + _WORTH.get(mention.type, 0.6), clean(mention.text)
     typed = sentence.mentions
     for index, token in enumerate(sentence.tokens):
         if token.pos != "PROPN" or token.dep not in _ROLES or set(index_terms(token.text)) <= asked.terms:
@@ -95,7 +99,7 @@ def _role_worth(asked: Asked, tokens: Sequence[Token], token: Token, preposition
     own = tokens[token.head] if token.dep in ("appos", "compound") else token
     governor = tokens[own.head]
     if preposition:
-        return 1.5 if own.dep == "pobj" and governor.text.lower() == preposition else 0.0
+        return _FITTING if own.dep == "pobj" and governor.text.lower() == preposition else 0.0
     if own.dep in ("nsubj", "agent", "pobj") and same_verb(governor, asked.verb):
-        return 1.5
+        return _FITTING
     return 0.5 if own.dep in ("nsubj", "dobj", "attr") else 0.0
