@@ -100,8 +100,17 @@ if TYPE_CHECKING:
     from perdure.recall.recipe import Blend, ChannelSpec, Recipe, View, ViewSpec
     from perdure.recipes import RECIPES, find_recipe
     from perdure.reflect.consolidate import ConsolidationStatus
+    from perdure.reflect.directive_rules import DirectiveText
     from perdure.reflect.opinions.forming import OpinionReport
-    from perdure.reflect.pipeline import Reflection
+    from perdure.reflect.reflection import (
+        DirectiveUse,
+        MentalModelText,
+        Reflection,
+        ReflectionSentence,
+        ReflectionStep,
+        ReflectionTrace,
+        ReflectionUsage,
+    )
     from perdure.retain.request import Content
     from perdure.settings import Settings
 
@@ -143,8 +152,9 @@ _EXPORTS = {
     "perdure.recall.recipe": "Blend ChannelSpec Recipe View ViewSpec",
     "perdure.recipes": "RECIPES find_recipe",
     "perdure.reflect.consolidate": "ConsolidationStatus",
+    "perdure.reflect.directive_rules": "DirectiveText",
     "perdure.reflect.opinions.forming": "OpinionReport",
-    "perdure.reflect.pipeline": "Reflection",
+    "perdure.reflect.reflection": "DirectiveUse MentalModelText Reflection ReflectionSentence ReflectionStep ReflectionTrace ReflectionUsage",
     "perdure.retain.request": "Content",
     "perdure.settings": "Settings",
 }
@@ -176,6 +186,8 @@ __all__ = [
     "DeltaOperations",
     "Directive",
     "DirectiveFields",
+    "DirectiveText",
+    "DirectiveUse",
     "Disposition",
     "Document",
     "Embedder",
@@ -209,6 +221,7 @@ __all__ = [
     "MentalModel",
     "MentalModelFields",
     "MentalModelMatch",
+    "MentalModelText",
     "MentalModelVersion",
     "Mention",
     "MinScores",
@@ -247,6 +260,10 @@ __all__ = [
     "Recollection",
     "Record",
     "Reflection",
+    "ReflectionSentence",
+    "ReflectionStep",
+    "ReflectionTrace",
+    "ReflectionUsage",
     "RefreshFailed",
     "RefreshMode",
     "RefreshOutcome",

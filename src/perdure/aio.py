@@ -59,8 +59,9 @@ from perdure.ports.tokens import Tokens
 from perdure.recall.options import Hints, Include, MinScores
 from perdure.recall.recipe import Recipe
 from perdure.reflect.consolidate import ConsolidationStatus
+from perdure.reflect.directive_rules import DirectiveText
 from perdure.reflect.opinions.forming import OpinionReport
-from perdure.reflect.pipeline import Reflection
+from perdure.reflect.reflection import Reflection
 from perdure.retain.request import Content
 from perdure.settings import Settings
 
@@ -245,12 +246,31 @@ class AsyncPerdure:
         return await self._run(partial(self.engine.prompt, bank, query, **options))
 
     async def reflect(
-        self, bank: str, query: str, *, apply_all_directives: bool = False, **options: Unpack[RecallOptions]
+        self,
+        bank: str,
+        query: str,
+        *,
+        directives: Sequence[str | DirectiveText] = (),
+        apply_all_directives: bool = False,
+        disposition: Disposition | None = None,
+        response_schema: Mapping[str, object] | None = None,
+        mental_models: bool = True,
+        exclude_mental_model_ids: Sequence[str] = (),
+        **options: Unpack[RecallOptions],
     ) -> Reflection:
-        """An answer in which every sentence cites the facts it rests on, or says that memory holds none."""
+        """An answer whose every sentence names the facts it rests on, or that memory holds none; no language model is asked.
+
+        It follows the bank's active directives: those without tags and those that the question's tags match, or all; and
+        those that are given. `disposition` stands in for the bank's own; `response_schema` is the JSON Schema of an object
+        to fill. Without `mental_models`, or for those that are excluded, facts answer.
+        """
         return await self._run(
-            partial(self.engine.reflect, bank, query, apply_all_directives=apply_all_directives, **options)
-        )
+            partial(
+                self.engine.reflect, bank, query, directives=directives, apply_all_directives=apply_all_directives,
+                disposition=disposition, response_schema=response_schema, mental_models=mental_models,
+                exclude_mental_model_ids=exclude_mental_model_ids, **options,
+            )
+        )  # fmt: skip
 
     async def trimmed_recipe(
         self, name: str | Recipe | None = None, *, without: Sequence[str] = (), rerank: bool = True

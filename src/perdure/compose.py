@@ -16,6 +16,7 @@ from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
 from perdure.ports.statements import StatementClassifier
 from perdure.ports.store import Store
+from perdure.ports.tagger import Tagger
 from perdure.ports.tokens import Tokens
 from perdure.recall.budget import BudgetPlan
 from perdure.recall.components import RecallComponents
@@ -109,6 +110,7 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
             retain=retain,
             recall=recall,
             recipe=find_recipe(settings.recipe, recipes),
+            tagger=make_tagger(settings),
         ),
         tracker=tracker,
         recipes=recipes,
@@ -204,18 +206,24 @@ def make_statement_classifier(settings: Settings) -> StatementClassifier | None:
     return UseStatementClassifier(embedder) if embedder.is_installed else None
 
 
+def make_tagger(settings: Settings) -> Tagger:
+    """The tagger that the setting names; `auto` takes the best one that is installed."""
+    from perdure.models.spacy_tagger import choose_tagger
+
+    return choose_tagger(settings.tagger)
+
+
 def make_extractor(settings: Settings) -> Extractor:
-    """The extractor that the setting names, with the best tagger that is installed."""
+    """The extractor that the setting names, with the tagger that the other one names."""
     if settings.extractor == "verbatim":
         from perdure.extract.verbatim import VerbatimExtractor
 
         return VerbatimExtractor()
     from perdure.extract.local import LocalExtractor
     from perdure.models.rule_tagger import RuleTagger
-    from perdure.models.spacy_tagger import choose_tagger
 
     # The agent's own turns are long and say little about people: rules are enough for them.
-    return LocalExtractor(choose_tagger(settings.tagger), light=RuleTagger())
+    return LocalExtractor(make_tagger(settings), light=RuleTagger())
 
 
 def make_tokens(settings: Settings) -> Tokens:

@@ -80,6 +80,7 @@ from perdure.recall.request import RecallRequest, read_budget, read_precision, r
 from perdure.recipes import find_recipe
 from perdure.reflect.components import ReflectComponents
 from perdure.reflect.consolidate import ConsolidationStatus, consolidation_status, recover
+from perdure.reflect.directive_rules import DirectiveText
 from perdure.reflect.directives import (
     create_directive,
     delete_directive,
@@ -115,6 +116,7 @@ from perdure.reflect.mental_models.record import MENTAL_MODEL, every_model, find
 from perdure.reflect.mental_models.refresh import preview_refresh
 from perdure.reflect.mental_models.scope import is_stale
 from perdure.reflect.mental_models.search import match_mental_models
+from perdure.reflect.mental_models.tier import model_texts
 from perdure.reflect.notes.write import NOTE_PENDING, drop_notes, find_note, list_notes, repair_notes
 from perdure.reflect.observations.read import (
     delete_observations,
@@ -125,8 +127,9 @@ from perdure.reflect.observations.read import (
 )
 from perdure.reflect.opinions.forming import OpinionReport, assess_facts
 from perdure.reflect.opinions.listing import list_opinions, one_opinion
-from perdure.reflect.pipeline import Reflection, reflect
+from perdure.reflect.pipeline import ReflectRequest, reflect_in_tiers
 from perdure.reflect.questions import answer_question, list_questions
+from perdure.reflect.reflection import MentalModelText, Reflection
 from perdure.retain.pipeline import retain
 from perdure.retain.request import Content, read_request
 from perdure.settings import Settings, read_settings
@@ -290,24 +293,12 @@ class Perdure:
 
         `asker` is whom "I" and "my" mean, the bank's user unless given. `precision="inject"` returns only what probably helps, or nothing.
         """
-        request = RecallRequest(
-            bank=bank,
-            query=query,
-            recipe=self._recipe(recipe),
-            where=read_where(where, types=types, tags=tags, as_of=as_of),
-            include=include or Include(),
-            hints=hints or Hints(),
-            min_scores=min_scores or MinScores(),
-            budget=read_budget(budget),
-            max_tokens=max_tokens,
-            limit=limit,
-            explain=explain,
-            track=track,
-            asked_at=asked_at,
-            channel_timeout=channel_timeout,
-            asker=asker,
-            precision=read_precision(precision),
-        )
+        request = self._recall_request(
+            bank, query, budget=budget, max_tokens=max_tokens, types=types, tags=tags, as_of=as_of, limit=limit,
+            recipe=recipe, explain=explain, where=where, include=include, hints=hints, min_scores=min_scores,
+            asked_at=asked_at, track=track, channel_timeout=channel_timeout, asker=asker,
+            precision=precision,
+        )  # fmt: skip
         with self._while_open():
             return recall(self._components.recall, request)
 
@@ -320,16 +311,40 @@ class Perdure:
         return self.recall(bank, query, **options).to_prompt()
 
     def reflect(
-        self, bank: str, query: str, *, apply_all_directives: bool = False, **options: Unpack[RecallOptions]
+        self,
+        bank: str,
+        query: str,
+        *,
+        directives: Sequence[str | DirectiveText] = (),
+        apply_all_directives: bool = False,
+        disposition: Disposition | None = None,
+        response_schema: Mapping[str, object] | None = None,
+        mental_models: bool = True,
+        exclude_mental_model_ids: Sequence[str] = (),
+        **options: Unpack[RecallOptions],
     ) -> Reflection:
-        """An answer in which every sentence cites the facts it rests on, or says that memory holds none.
+        """An answer whose every sentence names the facts it rests on, or that memory holds none; no language model is asked.
 
-        It is given the bank's active directives: those without tags and those that the question's tags match, or all.
+        It follows the bank's active directives: those without tags and those that the question's tags match, or all; and
+        those that are given. `disposition` stands in for the bank's own; `response_schema` is the JSON Schema of an object
+        to fill. Without `mental_models`, or for those that are excluded, facts answer.
         """
         scope = read_where(options.get("where"), tags=options.get("tags")).tags
         with self._store.reading(check_bank_id(bank)) as reading:
-            directives = directives_within(reading, scope, apply_all_directives)
-        return reflect(self.recall(bank, query, **options), directives)
+            stored = directives_within(reading, scope, apply_all_directives)
+        request = ReflectRequest(
+            recall=self._recall_request(bank, query, **options),
+            directives=[*stored, *directives],
+            disposition=disposition,
+            response_schema=response_schema,
+        )
+        components = self._components.reflect
+
+        def search_models(bank: str, query: str) -> list[MentalModelText]:
+            return model_texts(components, bank, query, scope, exclude_mental_model_ids)
+
+        with self._while_open():
+            return reflect_in_tiers(components, request, search_models if mental_models else None)
 
     def trimmed_recipe(
         self, name: str | Recipe | None = None, *, without: Sequence[str] = (), rerank: bool = True
@@ -966,6 +981,31 @@ class Perdure:
         if own is True or (own is None and after is not None):
             self._auto_consolidation.touch(result.bank, after)
         return result
+
+    def _recall_request(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> RecallRequest:
+        return RecallRequest(
+            bank=bank,
+            query=query,
+            recipe=self._recipe(options.get("recipe")),
+            where=read_where(
+                options.get("where"),
+                types=options.get("types"),
+                tags=options.get("tags"),
+                as_of=options.get("as_of"),
+            ),
+            include=options.get("include") or Include(),
+            hints=options.get("hints") or Hints(),
+            min_scores=options.get("min_scores") or MinScores(),
+            budget=read_budget(options.get("budget", Budget.MID)),
+            max_tokens=options.get("max_tokens", 4096),
+            limit=options.get("limit"),
+            explain=options.get("explain", False),
+            track=options.get("track", True),
+            asked_at=options.get("asked_at"),
+            channel_timeout=options.get("channel_timeout"),
+            asker=options.get("asker"),
+            precision=read_precision(options.get("precision", Precision.SEARCH)),
+        )
 
     def _recipe(self, recipe: str | Recipe | None) -> Recipe:
         return find_recipe(recipe or self.settings.recipe, self._components.recipes)

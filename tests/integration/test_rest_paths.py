@@ -173,9 +173,27 @@ def test_reflect_cites_facts(client: Checked, bank: str) -> None:
         "structured_output"
     ]
     assert "Rex" in filled["name"]
-    assert filled["reasons"]
-    number = {"type": "object", "properties": {"age": {"type": "number"}}, "required": ["age"]}
-    assert client.post(f"{bank}/reflect", json={**asked, "response_schema": number}).status_code == 422
+    assert filled.keys() == {"name", "reasons"}
+    assert "Rex" in answer["answer"]
+    assert answer["sentences"][0]["fact_ids"] == [answer["based_on"]["memories"][0]["id"]]
+    assert set(answer["usage"].values()) == {0}
+    bare = client.post(f"{bank}/reflect", json={"query": "Who is Rex?"}).json()
+    assert bare.get("based_on") is None
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"response_schema": {"type": "object", "properties": {"age": {"type": "money"}}}},
+        {"response_schema": {"type": "object", "properties": {}}},
+        {"fact_types": []},
+        {"tags": ["a"], "tag_groups": [{"tags": ["a"]}]},
+    ],
+)
+def test_a_reflect_that_asks_for_what_cannot_be_is_refused(
+    client: Checked, bank: str, wrong: dict[str, Any]
+) -> None:
+    assert client.post(f"{bank}/reflect", json={"query": "Who is Rex?", **wrong}).status_code == 422
 
 
 def test_listing_and_reading_memories(client: Checked, bank: str) -> None:

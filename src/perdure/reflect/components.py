@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from perdure.ports.clock import Clock
 from perdure.ports.store import Store
+from perdure.ports.tagger import Tagger
 from perdure.recall.components import RecallComponents
 from perdure.recall.recipe import Recipe
 from perdure.retain.components import RetainComponents
@@ -21,3 +22,5 @@ class ReflectComponents:
     recall: RecallComponents
     recipe: Recipe
     """The recipe of every recall that thinking makes by itself."""
+    tagger: Tagger | None = None
+    """Reads sentences for short answers; without a parser fewer are found."""

@@ -1,58 +1,186 @@
-"""Reflect without a language model: an extractive answer in which every sentence is a cited fact."""
+"""Reflect without a language model: tiers are read in order, a typed reader gives the short answer, cited facts its sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from perdure.domain.directive import Directive
-from perdure.domain.fact import FactType
-from perdure.domain.recall import Evidence, RecallResult, Recollection
+from perdure.domain.bank import Disposition
+from perdure.domain.fact import Fact, FactType, LinkKind
+from perdure.domain.filter import Filter, admits
+from perdure.domain.recall import Budget, Evidence, Query, RecallResult
+from perdure.ports.store import Selection
+from perdure.ports.tagger import Tagger
+from perdure.recall.pipeline import recall
+from perdure.recall.request import RecallRequest
+from perdure.reflect.answer import Linked, compose, compose_from_model
+from perdure.reflect.asked import read_asked
+from perdure.reflect.attribution import names_in
+from perdure.reflect.components import ReflectComponents
+from perdure.reflect.directive_rules import DirectiveText, Rules, read_directives
+from perdure.reflect.disposition import Leaning, leaning_of
+from perdure.reflect.passages import read_passages
+from perdure.reflect.reflection import MentalModelText, Reflection, ReflectionStep
+from perdure.reflect.schema import fill_schema, read_schema
 
-MAX_SENTENCES = 5
-NO_ANSWER = "Memory holds no answer to this."
-_ORDER = {FactType.OBSERVATION: 0}
+ModelSearch = Callable[[str, str], Sequence[MentalModelText]]
+"""(bank, question) -> the mental models that bear on it, best first, each with its evidence."""
+READ_FACTS = 25
+"""Facts of a recall that readers read."""
+_WEIGHT_OF_LINKS = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reflection:
-    """An answer and the facts it rests on; citations [n] count from 1 in `based_on`."""
+class ReflectRequest:
+    """A question to be answered from memory."""
 
-    text: str
-    based_on: tuple[Recollection, ...]
-    evidence: Evidence
-    recalled: RecallResult
-    directives: tuple[Directive, ...] = ()
-    """The rules that were in force."""
-
-    def __str__(self) -> str:
-        return self.text
+    recall: RecallRequest
+    """The recall of the last tier."""
+    directives: Sequence[str | DirectiveText] = ()
+    disposition: Disposition | None = None
+    """The bank's own unless given."""
+    response_schema: Mapping[str, object] | None = None
 
 
-def reflect(recalled: RecallResult, directives: Sequence[Directive] = ()) -> Reflection:
-    """The best supported facts as cited sentences, observations first; or that memory holds no answer.
+def reflect(
+    recalled: RecallResult,
+    *,
+    tagger: Tagger | None = None,
+    rules: Rules = Rules(),
+    leaning: Leaning = Leaning(),
+    linked: Linked | None = None,
+) -> Reflection:
+    """The answer that one recall gives: a short one where a reader finds it, and the facts it rests on."""
+    asked = read_asked(recalled.query, names_in(recalled), tagger)
+    passages = read_passages(recalled.recollections[:READ_FACTS], asked, tagger)
+    return compose(asked, recalled, passages, rules=rules, leaning=leaning, linked=linked)
 
-    Directives are named in the answer; without a language model nothing follows them.
-    """
-    in_force = tuple(directives)
-    supported = [r for r in recalled.recollections if r.evidence is not Evidence.NONE]
-    strong = [r for r in supported if r.evidence is Evidence.STRONG]
-    chosen = (strong or supported[:1])[:MAX_SENTENCES]
-    if not chosen:
-        return Reflection(
-            text=NO_ANSWER, based_on=(), evidence=Evidence.NONE, recalled=recalled, directives=in_force
-        )
-    ordered = sorted(chosen, key=lambda r: (_ORDER.get(r.fact.type, 1), r.citation))
-    sentences = [f"{_sentence(r.fact.text)} [{number}]" for number, r in enumerate(ordered, start=1)]
-    return Reflection(
-        text=" ".join(sentences),
-        based_on=tuple(ordered),
-        evidence=Evidence.STRONG if strong else Evidence.WEAK,
-        recalled=recalled,
-        directives=in_force,
+
+def reflect_in_tiers(
+    components: ReflectComponents, request: ReflectRequest, search_models: ModelSearch | None = None
+) -> Reflection:
+    """Mental models, observations, facts: a tier that answers with strong evidence ends it, except at budget high."""
+    fields = read_schema(request.response_schema) if request.response_schema is not None else None
+    rules = read_directives(request.directives)
+    leaning = leaning_of(request.disposition or _disposition(components, request.recall.bank))
+    run = _Run(components, rules, leaning)
+    reflection = run.through_tiers(request.recall, search_models)
+    if fields is None:
+        return reflection
+    untracked = replace(request.recall, track=False)
+    filled = fill_schema(
+        fields, reflection, lambda question: run.on_facts(replace(untracked, query=question))
     )
+    return replace(reflection, structured=filled)
 
 
-def _sentence(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if flat.endswith((".", "!", "?", "…", '"', "。")) else flat + "."
+@dataclass(frozen=True, slots=True)
+class _Run:
+    components: ReflectComponents
+    rules: Rules
+    leaning: Leaning
+
+    def through_tiers(self, request: RecallRequest, search_models: ModelSearch | None) -> Reflection:
+        steps: list[ReflectionStep] = []
+        may_leave = request.budget is not Budget.HIGH
+        if search_models is not None:
+            model = self._search_models(request, search_models, steps)
+            if model is not None and may_leave:
+                return _with_steps(self._from_model(request, model), steps)
+        if self._has_observations(request):
+            where = replace(request.where, types=frozenset({FactType.OBSERVATION}))
+            recalled = self._recall(replace(request, where=where), "search_observations", steps)
+            if recalled.evidence is Evidence.STRONG and may_leave:
+                reflection = self._reflect(recalled, request)
+                if reflection.answer is not None:
+                    return _with_steps(reflection, steps)
+        return _with_steps(self._reflect(self._recall(request, "recall", steps), request), steps)
+
+    def on_facts(self, request: RecallRequest) -> Reflection:
+        """The answer of the facts alone."""
+        return self._reflect(recall(self.components.recall, request), request)
+
+    def _reflect(self, recalled: RecallResult, request: RecallRequest) -> Reflection:
+        return reflect(
+            recalled,
+            tagger=self.components.tagger,
+            rules=self.rules,
+            leaning=self.leaning,
+            linked=lambda ids, most: self._follow(request, ids, most),
+        )
+
+    def _search_models(
+        self, request: RecallRequest, search: ModelSearch, steps: list[ReflectionStep]
+    ) -> MentalModelText | None:
+        """The first model with strong evidence."""
+        started = time.perf_counter()
+        models = search(request.bank, request.query)
+        steps.append(
+            ReflectionStep(
+                tool="search_mental_models",
+                query=request.query,
+                model_ids=tuple(model.id for model in models),
+                evidence=next((model.evidence for model in models), Evidence.NONE),
+                milliseconds=_since(started),
+            )
+        )
+        return next((model for model in models if model.evidence is Evidence.STRONG), None)
+
+    def _from_model(self, request: RecallRequest, model: MentalModelText) -> Reflection:
+        asked_at = request.asked_at or self.components.clock()
+        query = Query(text=request.query, content=request.query, asked_at=asked_at)
+        nothing = RecallResult(query=query, recipe=request.recipe.name)
+        return compose_from_model(request.query, model, nothing, self.rules)
+
+    def _recall(self, request: RecallRequest, tool: str, steps: list[ReflectionStep]) -> RecallResult:
+        started = time.perf_counter()
+        recalled = recall(self.components.recall, request)
+        steps.append(
+            ReflectionStep(
+                tool=tool,
+                query=request.query,
+                fact_ids=tuple(one.fact.id for one in recalled.recollections),
+                evidence=recalled.evidence,
+                milliseconds=_since(started),
+                recalled=recalled,
+            )
+        )
+        return recalled
+
+    def _has_observations(self, request: RecallRequest) -> bool:
+        types = request.where.types
+        if types is not None and FactType.OBSERVATION not in types:
+            return False
+        where = Filter(types=frozenset({FactType.OBSERVATION})).at(self.components.clock())
+        with self.components.store.reading(request.bank) as reading:
+            return bool(reading.browse(Selection(where=where, limit=1)).facts)
+
+    def _follow(self, request: RecallRequest, fact_ids: Sequence[str], most: int) -> list[Fact]:
+        """Facts that the recall's filter admits and that causes, effects or near meaning join to these; strongest first."""
+        cited = set(fact_ids)
+        where = request.where.at(self.components.clock())
+        with self.components.store.reading(request.bank) as reading:
+            links = [link for link in reading.links(list(fact_ids)) if link.kind is not LinkKind.TEMPORAL]
+            links.sort(key=lambda link: (link.kind is not LinkKind.CAUSAL, -link.weight))
+            ids = [
+                end
+                for link in links
+                if link.weight >= _WEIGHT_OF_LINKS
+                for end in (link.target, link.source)
+                if end not in cited
+            ]
+            facts = reading.facts(list(dict.fromkeys(ids)))
+            return [fact for fact in facts if admits(where, fact)][:most]
+
+
+def _with_steps(reflection: Reflection, steps: Sequence[ReflectionStep]) -> Reflection:
+    return replace(reflection, trace=replace(reflection.trace, steps=tuple(steps)))
+
+
+def _since(started: float) -> float:
+    return (time.perf_counter() - started) * 1000.0
+
+
+def _disposition(components: ReflectComponents, bank: str) -> Disposition:
+    return next((one.disposition for one in components.store.banks([bank])), Disposition())

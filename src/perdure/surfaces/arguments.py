@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # a command's help loads none of these
     from perdure.options import RecallOptions as EngineOptions
     from perdure.recall.options import MinScores, Situation
     from perdure.recall.recipe import Recipe
-    from perdure.reflect.pipeline import Reflection
+    from perdure.reflect.reflection import Reflection
 
 _DATE_ONLY = len("2025-01-31")
 _DAY = timedelta(days=1)
@@ -78,10 +78,28 @@ def recall_with(engine: Perdure, bank: str, query: str, options: RecallOptions) 
 
 
 def reflect_with(
-    engine: Perdure, bank: str, query: str, options: RecallOptions, apply_all_directives: bool = False
+    engine: Perdure,
+    bank: str,
+    query: str,
+    options: RecallOptions,
+    *,
+    directives: Sequence[str] = (),
+    apply_all_directives: bool = False,
+    response_schema: Mapping[str, object] | None = None,
+    mental_models: bool = True,
+    exclude_mental_model_ids: Sequence[str] = (),
 ) -> Reflection:
     """An answer that cites the facts it rests on."""
-    return engine.reflect(bank, query, apply_all_directives=apply_all_directives, **_engine_options(options))
+    return engine.reflect(
+        bank,
+        query,
+        directives=directives,
+        apply_all_directives=apply_all_directives,
+        response_schema=response_schema,
+        mental_models=mental_models,
+        exclude_mental_model_ids=exclude_mental_model_ids,
+        **_engine_options(options),
+    )
 
 
 def _engine_options(options: RecallOptions) -> EngineOptions:

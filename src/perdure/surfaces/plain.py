@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from perdure.domain.recall import Candidate, RecallResult, Recollection
+    from perdure.reflect.reflection import Reflection
 
 _PLAIN = frozenset({str, int, float, bool})
 
@@ -77,6 +78,32 @@ def _result(recollection: Recollection) -> dict[str, Any]:
         explain=plain_candidate(recollection.candidate) if recollection.candidate is not None else None,
     )
     return dict(fact)
+
+
+def plain_reflection(reflection: Reflection) -> dict[str, Any]:
+    """A reflection as JSON: the answer, its sentences, what they rest on, and how it came about."""
+    trace = reflection.trace
+    return {
+        "text": reflection.text,
+        "answer": reflection.answer,
+        "evidence": reflection.evidence.value,
+        "sentences": plain(reflection.sentences),
+        "based_on": [
+            {"citation": number, "id": one.fact.id, "text": one.fact.text, "score": one.score}
+            for number, one in enumerate(reflection.based_on, start=1)
+        ],
+        "trace": {
+            "kind": trace.kind,
+            "reader": trace.reader,
+            "steps": [
+                {"tool": step.tool, "facts": len(step.fact_ids), "evidence": step.evidence.value}
+                for step in trace.steps
+            ],
+            "directives": plain(trace.directives),
+            "disposition": list(trace.disposition),
+            "notes": list(trace.notes),
+        },
+    }
 
 
 def plain_candidate(candidate: Candidate) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from perdure.domain.fact import Fact
 from perdure.domain.recall import Candidate, RecallResult, Recollection, StageTime, Stance
-from perdure.reflect.pipeline import Reflection
+from perdure.reflect.reflection import Reflection, ReflectionTrace
 from perdure.surfaces.cli.draw import EVIDENCE_STYLE, day, plural, provenance, span, statement, table
 from perdure.surfaces.plain import total_milliseconds
 
@@ -261,12 +261,35 @@ def stage_bar(timings: Sequence[StageTime], width: int = BAR) -> Text:
     return bar + legend
 
 
-def draw_reflection(console: Console, answer: Reflection) -> None:
-    """The answer, how well it is supported, and each source."""
-    console.print(Text(answer.text))
+def draw_reflection(console: Console, answer: Reflection, *, explain: bool = False) -> None:
+    """The short answer, each sentence with its citation, how well it is supported, and each source."""
+    if answer.answer is not None:
+        console.print(Text(answer.answer, style="bold"))
+    numbers = {one.fact.id: number for number, one in enumerate(answer.based_on, start=1)}
+    for sentence in answer.sentences:
+        cited = "".join(f" [{numbers[fact_id]}]" for fact_id in sentence.fact_ids if fact_id in numbers)
+        console.print(Text(sentence.text) + Text(cited, style="dim"))
+    if not answer.sentences:
+        console.print(Text(answer.text))
     console.print(Text(f"evidence {answer.evidence.value}", style=EVIDENCE_STYLE[answer.evidence]))
-    for cited, recollection in enumerate(answer.based_on, start=1):
-        line = Text(f"[{cited}] ", style="dim") + provenance(recollection.fact)
+    for number, recollection in enumerate(answer.based_on, start=1):
+        line = Text(f"[{number}] ", style="dim") + provenance(recollection.fact)
         console.print(Padding(line, (0, 0, 0, 2)))
     for part in answer.recalled.degraded:
         console.print(Text(f"without {part.part}: {part.reason}", style="yellow"))
+    if explain:
+        draw_thinking(console, answer.trace)
+
+
+def draw_thinking(console: Console, trace: ReflectionTrace) -> None:
+    """How an answer came about, a line each."""
+    lines = [f"asked for: {trace.kind or 'what a mental model tells'}"]
+    lines += [f"read by: {trace.reader}"] if trace.reader else []
+    lines += [
+        f"{step.tool}: {len(step.fact_ids) or len(step.model_ids)} read, evidence {step.evidence.value}, "
+        f"{milliseconds(step.milliseconds)}"
+        for step in trace.steps
+    ]
+    lines += [*trace.disposition, *map(str, trace.directives), *trace.notes]
+    for line in lines:
+        console.print(Text(line, style="dim"))

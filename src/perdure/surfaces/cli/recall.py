@@ -28,7 +28,7 @@ from perdure.surfaces.cli.session import (
     reading,
     window,
 )
-from perdure.surfaces.plain import plain_recall
+from perdure.surfaces.plain import plain_recall, plain_reflection
 
 Question = Annotated[str, typer.Argument(metavar="QUESTION", help="The question; - reads standard input")]
 PrecisionName = Annotated[
@@ -174,18 +174,20 @@ def context(
 def reflect(
     query: Question,
     bank: BankName = DEFAULT_BANK,
+    explain: Annotated[
+        bool, typer.Option("--explain", "-x", help="Show tiers, reader, disposition, directives")
+    ] = False,
     *,
     options: RecallOptions,
+    directive: Annotated[
+        list[str] | None, typer.Option(metavar="RULE", help="Rule for the answer; repeatable")
+    ] = None,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """An answer in which every sentence cites the facts it rests on, or that memory holds none."""
+    """A short answer and sentences that cite the facts they rest on, or that memory holds none."""
     with reading(database, bank) as engine:
-        answer = reflect_with(engine, bank, read_text(query), options)
-    based_on = [
-        {"citation": number, "id": r.fact.id, "text": r.fact.text, "score": r.score}
-        for number, r in enumerate(answer.based_on, start=1)
-    ]
-    value = {"bank": bank, "text": answer.text, "evidence": answer.evidence, "based_on": based_on}
-    tell(as_json, value, lambda shown: draw_reflection(shown, answer))
+        answer = reflect_with(engine, bank, read_text(query), options, directives=directive or ())
+    value = {"bank": bank, **plain_reflection(answer)}
+    tell(as_json, value, lambda shown: draw_reflection(shown, answer, explain=explain))
     _leave(answer.based_on)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from perdure.domain.item import RetainResult
     from perdure.domain.prompt import CountTokens, Prompt
     from perdure.domain.recall import RecallResult, Recollection
-    from perdure.reflect.pipeline import Reflection
+    from perdure.reflect.reflection import Reflection
 
 NOTHING_HELD = "Memory holds nothing on this."
 NOTHING_FITS = "Nothing on this fits max_tokens."
@@ -66,7 +66,9 @@ class ReflectOutput(BaseModel):
 
     bank: str
     text: str
+    answer: str | None = Field(None, description="The answer in a few words, where memory gives one")
     evidence: str
+    notes: list[str] = Field([], description="What was left out and why; how a value was worked out")
     based_on: list[Memory]
 
 
@@ -137,7 +139,9 @@ def reflected(bank: str, answer: Reflection) -> ReflectOutput:
     return ReflectOutput(
         bank=bank,
         text=answer.text,
+        answer=answer.answer,
         evidence=answer.evidence.value,
+        notes=list(answer.trace.notes),
         based_on=[_memory(recollection, n) for n, recollection in enumerate(answer.based_on, start=1)],
     )
 

@@ -130,11 +130,20 @@ class Tools:
         return _both(prompt.text or emptiness(result), recalled(chosen, result, prompt))
 
     def reflect(
-        self, query: Question, max_tokens: Tokens = MAX_TOKENS, asker: Asker = None, bank: BankName = None
+        self,
+        query: Question,
+        max_tokens: Tokens = MAX_TOKENS,
+        as_of: Annotated[str | None, Field(description="What was true at this ISO 8601 time")] = None,
+        tags: TagList = None,
+        asker: Asker = None,
+        bank: BankName = None,
     ) -> Annotated[CallToolResult, ReflectOutput]:
-        """Answer a question from memory alone; every sentence cites its fact, or it says that memory holds none."""
+        """Answer a question from memory alone, shortly; every sentence cites its fact, or it says that memory holds none."""
         chosen = bank or DEFAULT_BANK
-        options: RecallOptions = {"max_tokens": max_tokens, "asker": asker}
+        options: RecallOptions = {
+            "max_tokens": max_tokens, "tags": tags, "tags_match": "any_strict",
+            "as_of": AsOf(valid=read_moment(as_of, "as_of")), "asker": asker,
+        }  # fmt: skip
         output = reflected(chosen, reflect_with(self._engine, chosen, query, options))
         return _both(with_sources(output, self._engine.count_tokens, max_tokens), output)
 

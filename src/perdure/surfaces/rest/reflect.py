@@ -1,20 +1,17 @@
-"""Reflect: extractive, cited, also in the form of a JSON Schema."""
+"""Reflect: a short answer and cited sentences, also in the form of a JSON Schema."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from perdure.domain.item import check_text
 from perdure.domain.recall import Recollection
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput
-from perdure.reflect.pipeline import Reflection
-from perdure.surfaces.arguments import RecallOptions, recall_with, reflect_with
-from perdure.surfaces.plain import total_milliseconds
+from perdure.reflect.reflection import Reflection, ReflectionStep
+from perdure.surfaces.arguments import RecallOptions, read_utc, reflect_with
 from perdure.surfaces.rest.bodies import (
     MOST_TOKENS,
     AsOfBody,
@@ -32,8 +29,6 @@ from perdure.surfaces.rest.recall import recipe_of
 from perdure.surfaces.rest.service import ReadBank, Resource, Serving, StrictClients, on_recall_worker
 
 router = Resource("Memory", "/v1/default/banks/{bank_id}", [StrictClients])
-MOST_IN_A_LIST = 5
-_STRING = "string"
 
 
 class ToolCallsIncludeOptions(Body):
@@ -68,6 +63,7 @@ class ReflectRequest(Body):
     recipe: str | None = Field(None, description="Perdure: as in recall")
     as_of: datetime | AsOfBody | None = Field(None, description="Perdure: as in recall")
     asker: str | None = Field(None, description="Perdure: as in recall")
+    query_timestamp: datetime | None = Field(None, description="Perdure: as in recall")
 
 
 class ReflectFact(BaseModel):
@@ -84,6 +80,14 @@ class ReflectFact(BaseModel):
     chunk_id: str | None = None
     tags: list[str] | None = None
     metadata: dict[str, str] | None = None
+
+
+class ReflectSentence(BaseModel):
+    """A sentence of the answer and the facts it rests on."""
+
+    text: str
+    fact_ids: list[str]
+    evidence: str
 
 
 class ReflectBasedOn(BaseModel):
@@ -109,12 +113,18 @@ class ReflectTrace(BaseModel):
 
     tool_calls: list[ReflectToolCall] = []
     llm_calls: list[dict[str, Any]] = []
+    kind: str = Field("", description="Perdure: what kind of answer was asked for")
+    reader: str = Field("", description="Perdure: which reader gave the short answer")
+    disposition: list[str] = Field([], description="Perdure: what the bank's traits changed")
+    notes: list[str] = Field([], description="Perdure: what was left out, and how a value was worked out")
 
 
 class ReflectResponse(BaseModel):
     """A cited answer."""
 
     text: str
+    answer: str | None = Field(None, description="Perdure: the answer in a few words")
+    sentences: list[ReflectSentence] = Field([], description="Perdure: what the text is made of")
     based_on: ReflectBasedOn | None = None
     structured_output: dict[str, Any] | None = None
     usage: TokenUsage | None = None
@@ -129,18 +139,31 @@ def reflect(service: Serving, bank: ReadBank, body: ReflectRequest) -> ReflectRe
     engine = service.engine
     query = f"{body.query}\n{body.context}" if body.context else body.query
     options = _options(engine, bank, body)
-    fields = _fillable(body.response_schema) if body.response_schema is not None else None
-    reflection = reflect_with(engine, bank, query, options, body.apply_all_directives)
-    based_on = ReflectBasedOn(
-        memories=[_fact(recollection) for recollection in reflection.based_on],
-        directives=[fields_of(directive, ("id", "name", "content")) for directive in reflection.directives],
+    reflection = reflect_with(
+        engine,
+        bank,
+        query,
+        options,
+        apply_all_directives=body.apply_all_directives,
+        response_schema=body.response_schema,
+        mental_models=not body.exclude_mental_models,
+        exclude_mental_model_ids=body.exclude_mental_model_ids or (),
     )
     return ReflectResponse(
         text=reflection.text,
-        based_on=based_on if body.include.facts is not None else None,
-        structured_output=_filled(engine, bank, query, options, fields) if fields is not None else None,
-        usage=TokenUsage(),
-        trace=_trace(query, options, reflection, body.include.tool_calls),
+        answer=reflection.answer,
+        sentences=[
+            ReflectSentence(text=one.text, fact_ids=list(one.fact_ids), evidence=one.evidence.value)
+            for one in reflection.sentences
+        ],
+        based_on=_based_on(reflection) if body.include.facts is not None else None,
+        structured_output=dict(reflection.structured) if reflection.structured is not None else None,
+        usage=TokenUsage(
+            input_tokens=reflection.usage.input_tokens,
+            output_tokens=reflection.usage.output_tokens,
+            total_tokens=reflection.usage.total_tokens,
+        ),
+        trace=_trace(options, reflection, body.include.tool_calls),
         evidence=reflection.evidence.value,
     )
 
@@ -148,6 +171,8 @@ def reflect(service: Serving, bank: ReadBank, body: ReflectRequest) -> ReflectRe
 def _options(engine: Perdure, bank: str, body: ReflectRequest) -> RecallOptions:
     if body.tags and body.tag_groups:
         raise InvalidInput("tag_groups", "tags or tag_groups, not both")
+    if body.fact_types is not None and not body.fact_types:
+        raise InvalidInput("fact_types", "at least one type, or none of the field")
     return {
         "budget": body.budget,
         "max_tokens": body.max_tokens,
@@ -157,6 +182,7 @@ def _options(engine: Perdure, bank: str, body: ReflectRequest) -> RecallOptions:
         "tag_groups": tag_groups(body.tag_groups),
         "as_of": as_of(body.as_of),
         "asker": body.asker,
+        "query_timestamp": read_utc(body.query_timestamp, "query_timestamp"),
         "recipe": recipe_of(engine, acting(engine, bank), body.recipe),
     }
 
@@ -169,79 +195,51 @@ def _fact(recollection: Recollection) -> ReflectFact:
     )
 
 
+def _based_on(reflection: Reflection) -> ReflectBasedOn:
+    return ReflectBasedOn(
+        memories=[_fact(recollection) for recollection in reflection.based_on],
+        mental_models=[
+            {"id": model.id, "text": f"{model.name}: {model.content}"} for model in reflection.mental_models
+        ],
+        directives=[
+            {"id": use.id, "name": use.name, "content": use.content} for use in reflection.trace.directives
+        ],
+    )
+
+
 def _trace(
-    query: str, options: RecallOptions, reflection: Reflection, asked: ToolCallsIncludeOptions | None
+    options: RecallOptions, reflection: Reflection, asked: ToolCallsIncludeOptions | None
 ) -> ReflectTrace | None:
     if asked is None:
         return None
-    recalled = reflection.recalled
-    memories = (
-        [_fact(r).model_dump(exclude_none=True) for r in recalled.recollections] if asked.output else []
+    trace = reflection.trace
+    calls = [
+        ReflectToolCall(
+            tool=step.tool,
+            input={
+                "query": step.query,
+                "budget": options["budget"],
+                "max_tokens": options["max_tokens"],
+                "types": options["types"],
+                "tags": options["tags"],
+            },
+            output=_output(step) if asked.output else None,
+            duration_ms=round(step.milliseconds),
+            iteration=number,
+        )
+        for number, step in enumerate(trace.steps, start=1)
+    ]
+    return ReflectTrace(
+        tool_calls=calls,
+        kind=trace.kind,
+        reader=trace.reader,
+        disposition=list(trace.disposition),
+        notes=list(trace.notes),
     )
-    call = ReflectToolCall(
-        tool="recall",
-        input={
-            "query": query,
-            "budget": options["budget"],
-            "max_tokens": options["max_tokens"],
-            "types": options["types"],
-            "tags": options["tags"],
-        },
-        output={"memories": memories} if asked.output else None,
-        duration_ms=round(total_milliseconds(recalled)),
-        iteration=1,
-    )
-    return ReflectTrace(tool_calls=[call])
 
 
-def _fillable(schema: Mapping[str, Any]) -> dict[str, bool]:
-    """The schema's text fields -> whether they are lists; other fields need a language model."""
-    properties = schema.get("properties")
-    if not isinstance(properties, Mapping) or not properties:
-        raise InvalidInput("response_schema", "an object schema with properties")
-    required = schema.get("required") or []
-    valid = isinstance(required, list) and all(
-        isinstance(name, str) and name in properties for name in required
-    )
-    if not valid:
-        raise InvalidInput("response_schema.required", "a list of names that properties has", required)
-    fields: dict[str, bool] = {}
-    for name, field in properties.items():
-        check_text("response_schema.properties", name)
-        kind = _kind(field)
-        if kind is not None:
-            fields[str(name)] = kind == "array"
-        elif name in required:
-            raise InvalidInput(
-                f"response_schema.{str(name)[:80]}",
-                "a string or a list of strings; others need a language model",
-            )
-    return fields
-
-
-def _kind(schema: object) -> str | None:
-    """`string` or `array` for what facts can fill, None for anything else."""
-    if not isinstance(schema, Mapping) or "enum" in schema or "const" in schema:
-        return None
-    options = schema.get("anyOf")
-    if isinstance(options, list):
-        return next((kind for option in options if (kind := _kind(option)) is not None), None)
-    if schema.get("type") == _STRING and "pattern" not in schema and "format" not in schema:
-        return _STRING
-    items = schema.get("items")
-    if schema.get("type") == "array" and isinstance(items, Mapping) and _kind(items) == _STRING:
-        return "array"
-    return None
-
-
-def _filled(
-    engine: Perdure, bank: str, query: str, options: RecallOptions, fields: Mapping[str, bool]
-) -> dict[str, Any]:
-    """Each field holds the facts that answer the question with the field's name added; no text is made up."""
-    output: dict[str, Any] = {}
-    asked: RecallOptions = {**options, "limit": MOST_IN_A_LIST, "track": False}
-    for name, is_list in fields.items():
-        result = recall_with(engine, bank, f"{query}\n{name.replace('_', ' ')}", asked)
-        texts = [recollection.fact.text for recollection in result.recollections]
-        output[name] = texts if is_list else next(iter(texts), "")
-    return output
+def _output(step: ReflectionStep) -> dict[str, Any]:
+    if step.recalled is None:
+        return {"mental_models": list(step.model_ids)}
+    recollections = step.recalled.recollections
+    return {"memories": [_fact(one).model_dump(exclude_none=True) for one in recollections]}

@@ -1,0 +1,123 @@
+"""A reflection: an answer, the sentences it is made of, what they rest on, and how it came about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from perdure.domain.recall import Evidence, RecallResult, Recollection
+
+NO_ANSWER = "Memory holds no answer to this."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReflectionSentence:
+    """One sentence of an answer and the facts it rests on."""
+
+    text: str
+    fact_ids: tuple[str, ...]
+    evidence: Evidence
+    model_ids: tuple[str, ...] = ()
+    """The mental models it rests on."""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReflectionStep:
+    """A tier that was read: what was asked of it and what it gave."""
+
+    tool: str
+    """`search_mental_models`, `search_observations` or `recall`."""
+    query: str
+    fact_ids: tuple[str, ...] = ()
+    model_ids: tuple[str, ...] = ()
+    evidence: Evidence = Evidence.NONE
+    milliseconds: float = 0.0
+    recalled: RecallResult | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectiveUse:
+    """A directive that was in force, and what came of it."""
+
+    id: str
+    name: str
+    content: str
+    applied: str = ""
+    """What a program could do of it; empty: not applied without a model."""
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.applied or 'not applied without a model'}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReflectionTrace:
+    """How an answer came about."""
+
+    kind: str = ""
+    """What kind of question was read."""
+    reader: str = ""
+    """Which reader gave the short answer; empty when none did."""
+    steps: tuple[ReflectionStep, ...] = ()
+    directives: tuple[DirectiveUse, ...] = ()
+    disposition: tuple[str, ...] = ()
+    """What each trait changed."""
+    notes: tuple[str, ...] = ()
+    """Why something was left out or refused, and how a value was worked out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReflectionUsage:
+    """Tokens that a language model read and wrote; zeros where none was asked."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    @property
+    def total_tokens(self) -> int:
+        """Both together."""
+        return self.input_tokens + self.output_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MentalModelText:
+    """A mental model that bears on a question."""
+
+    id: str
+    name: str
+    content: str
+    evidence: Evidence = Evidence.WEAK
+    fact_ids: tuple[str, ...] = ()
+    """The facts it was made from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reflection:
+    """An answer and the facts it rests on; citations [n] count from 1 in `based_on`."""
+
+    text: str
+    answer: str | None = None
+    """The answer in a few words; None where only sentences answer, or nothing does."""
+    values: tuple[str, ...] = ()
+    """The parts of an answer that is a list."""
+    sentences: tuple[ReflectionSentence, ...] = ()
+    based_on: tuple[Recollection, ...] = ()
+    mental_models: tuple[MentalModelText, ...] = ()
+    opinions: tuple[Recollection, ...] = ()
+    """What the bank itself believes on this."""
+    structured: Mapping[str, object] | None = None
+    """The object that `response_schema` asks for; None without one, or when memory fills none of it."""
+    evidence: Evidence = Evidence.NONE
+    trace: ReflectionTrace = field(default_factory=ReflectionTrace)
+    usage: ReflectionUsage = field(default_factory=ReflectionUsage)
+    recalled: RecallResult
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether memory holds no answer."""
+        return not self.sentences
