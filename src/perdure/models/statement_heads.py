@@ -186,4 +186,5 @@ class UseStatementClassifier:
             slots=self.heads.slot.probabilities(vector, bins),
             aspects=self.heads.aspect.probabilities(vector, bins),
             subjects=self.heads.subject.probabilities(vector, bins),
+            vector=vector,
         )

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from perdure.domain.fact import CORRECTION, INSTRUCTION, PLANNED, Fact, FactType
+from perdure.domain.fact import INSTRUCTION, PLANNED, Fact, FactType
 from perdure.ports.embedder import Vector
 from perdure.ports.statements import (
     BEGINS,
@@ -19,39 +19,25 @@ from perdure.ports.statements import (
     ENDS,
     HOLDS,
     NO_SLOT,
-    OTHER,
-    SELF,
-    WE,
     StatementClassifier,
     StatementReading,
 )
 from perdure.retain.judged_changes import Judged, is_slot
+from perdure.retain.replacement import pair_features, replacement_probability
 from perdure.retain.slot_match import same_value
-from perdure.text.assertion import is_plain_statement, speaks_of_change
-from perdure.text.given_names import is_given_name
-from perdure.text.names import normal_name
+from perdure.retain.statement_words import Wording, other_of_kind, wording_of
+from perdure.text.assertion import takes_effect
 from perdure.text.voice import voice_of
 from perdure.text.wordings import LANGUAGES
 
 LONGEST_STATEMENT = 200
 """Characters of a sentence that is read."""
-STATE_AT = 0.4
-"""Probabilities from which an older sentence, from which no value was drawn, says what is so of a slot."""
 NO_SLOT_BELOW = 0.7
 """Probability of stating nothing from which a sentence is left alone."""
-HOLDS_BELOW = 0.5
-"""Below it, a statement that may as well have begun as it holds counts as begun."""
-STANDS_OUT_BY = 1.5
+STANDS_OUT_BY = 1.1
 """How many times likelier the best candidate is than the next one with another value."""
 NEAREST = 8
 """Candidates that are read, those with the nearest vectors first."""
-_OF_THINGS = frozenset(
-    "tool appointment owner money favourite secret doctor count status place_of_thing plan_name preference hobby language pet "
-    "allergy medication bank device health".split()
-)
-"""Slots of which somebody has several, told apart by the thing's noun."""
-_WORDED = frozenset("marital age role diet commute study religion children work_hours allergy health".split())
-"""Slots whose values are words as often as names or numbers."""
 _ADDS = re.compile(
     r"""\b(?:also|another|second|third|too|as\s+well|besides|in\s+addition|alongside|both|auch|noch\s+ein\w*|zus[äa]tzlich|außerdem|zweite\w*|weitere\w*|beide\w*
     |también|además|otr[oa]s?|segund[oa]|amb[oa]s|aussi|en\s+plus|un[e]?\s+autre|deuxi[èe]me|second[e]?|également|les\s+deux)\b""",
@@ -72,64 +58,12 @@ _FIRST_PERSON = re.compile(
     r"|je|j['’]\w+|mon|ma|mes|moi|nous|notre|nos)\b",
     re.IGNORECASE,
 )
-_VOCATIVE = re.compile(
-    r"(?:\A|(?<=[.!?]\s)|\b(?:hey|hi|hello|thanks|thank\s+you|wow|yep|yeah|yes|no|oh|sure|sorry|danke|gracias|merci)\b[,\s]*|,\s*)"
-    r"(?-i:[A-Z]\w+)(?=\s*[,!]|\s*[.?]\s*\Z)",
-    re.IGNORECASE,
-)
-"""A name by which somebody is addressed."""
-_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_NUMBER = re.compile(r"\d[\d.,:/-]*\d|\d")
-_NAME = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w'’&+-]+")
-_COMMON_WORDS = frozenset(
-    """that this these those with from have been were they them their there here what when which your yours mine ours just
-    about after before again still back into onto over only really very much more most some such than then now never
-    ever always actually finally officially okay yeah well today yesterday tomorrow week month year years months weeks
-    last next since until because though although will would could should might must does done doing being gets getting
-    going went gone come came make made take took taken time thing things stuff people someone something anything nothing
-    everything call called name named said says tell told think know like love want need good great nice little same
-    longer anymore instead used using first days nowadays switched changed moved started stopped left
-    dass dies diese dieser dieses haben hatte hatten habe sein seit sind wird wurde werden wurden nicht noch mehr schon jetzt
-    heute gestern eine einen einem einer mein meine meinen meinem meiner unser unsere unserem unseren sich auch aber oder wenn
-    dann doch jahr jahre woche monat heißt ganz immer wieder neue neuen neuer neues statt über
-    para pero como este esta estos estas desde hasta porque cuando donde tengo tiene tenemos hace años ahora antes
-    después siempre nunca nuevo nueva mucho muy todo toda sobre entre también hoy ayer semana llama llamo
-    avec pour dans mais plus depuis parce quand comme cette notre votre leur elle nous vous ils sont suis était avons avez
-    maintenant avant après toujours jamais nouveau nouvelle très tout toute aussi hier semaine mois année ans fait faire
-    """.split()
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """How sure the readings must be."""
-
-    agrees: float
-    """Probability that two statements are of one slot."""
-    changes: float
-    """Probability that the later one begins, ends or corrects a value."""
-    real: float
-    """Probability that what it says is so."""
-    subject: float
-    """Probability that both speak of the same kind of subject."""
-
-
-VALUE_NAMED = Bar(agrees=0.03, changes=0.5, real=0.7, subject=0.3)
-"""The later statement names the older value."""
-NOUN_SHARED = Bar(agrees=0.1, changes=0.6, real=0.75, subject=0.4)
-"""Both have a noun in common."""
-NOTHING_SHARED = Bar(agrees=0.2, changes=0.6, real=0.75, subject=0.75)
-OF_DRAWN_VALUE = {
-    VALUE_NAMED: Bar(agrees=0.01, changes=0.5, real=0.6, subject=0.25),
-    NOUN_SHARED: Bar(agrees=0.05, changes=0.5, real=0.7, subject=0.35),
-    NOTHING_SHARED: Bar(agrees=0.12, changes=0.5, real=0.7, subject=0.7),
-}
-"""The bars where a value of a slot was drawn from the older sentence, which then surely states one."""
-SLOT_SURE = Bar(agrees=0.5, changes=0.5, real=0.6, subject=0.6)
-"""The readings leave no doubt that both are of one slot; a value that simply holds now counts as a change."""
-WORDED_OTHERWISE = Bar(agrees=0.03, changes=0.7, real=0.8, subject=0.3)
-"""Some word makes it doubtful that the statement is a plain one."""
-LOWEST = Bar(agrees=0.05, changes=0.0, real=0.6, subject=0.3)
+CLOSES_AT = 0.7
+"""Probability of taking the other's place from which a statement does."""
+CLOSES_DRAWN_AT = 0.6
+"""The same where a value was drawn from the older sentence, which then surely states one."""
+REAL_AT = 0.5
+"""Probability of saying what is so from which a sentence is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +73,14 @@ class _Statement:
     text: str
     facts: tuple[Fact, ...]
     reading: StatementReading
+    wording: Wording
+
+
+def _statement(text: str, facts: tuple[Fact, ...], reading: StatementReading) -> _Statement:
+    voice = voice_of(facts[0].speaker)
+    objects = [fact.object for fact in facts if fact.object]
+    name = voice.name if voice is not None else ""
+    return _Statement(text, facts, reading, wording_of(text, facts[0].language, name, objects))
 
 
 def telling_change(facts: Sequence[Fact], classifier: StatementClassifier) -> list[Fact]:
@@ -146,7 +88,7 @@ def telling_change(facts: Sequence[Fact], classifier: StatementClassifier) -> li
     sentences = _by_sentence(facts)
     readings = classifier.classify(list(sentences))
     statements = [
-        _Statement(text, own, reading)
+        _statement(text, own, reading)
         for (text, own), reading in zip(sentences.items(), readings, strict=True)
     ]
     return [_teller(statement) for statement in statements if _tells_change(statement)]
@@ -163,9 +105,9 @@ def learned_changes(
     nearest = _nearest(fact, earlier, vectors)
     text = fact.source_text or fact.text
     reading, *readings = classifier.classify([text, *nearest])
-    statement = _Statement(text, (fact,), reading)
+    statement = _statement(text, (fact,), reading)
     candidates = [
-        _Statement(other, earlier[other], reading) for other, reading in zip(nearest, readings, strict=True)
+        _statement(other, earlier[other], reading) for other, reading in zip(nearest, readings, strict=True)
     ]
     ended = _best(statement, candidates)
     if ended is not None:
@@ -205,19 +147,13 @@ def _by_sentence(facts: Sequence[Fact]) -> dict[str, tuple[Fact, ...]]:
 
 
 def _tells_change(statement: _Statement) -> bool:
-    """Whether a sentence says for sure that a value became another one, or is over."""
+    """Whether a sentence may say that a value became another one, or is over."""
     aspects = statement.reading.aspects
     real = aspects[BEGINS] + aspects[ENDS] + aspects[CORRECTS] + aspects[HOLDS]
     slot = max(statement.reading.slots, key=statement.reading.slots.__getitem__)
     is_none = statement.reading.slots[NO_SLOT] >= NO_SLOT_BELOW
-    planned = any(PLANNED in fact.flags for fact in statement.facts)
-    if not _is_plain(statement) and real < WORDED_OTHERWISE.real:
-        return False
-    return real >= LOWEST.real and not is_none and (not planned or slot == "appointment")
-
-
-def _is_plain(statement: _Statement) -> bool:
-    return statement.facts[0].language in LANGUAGES or is_plain_statement(statement.text)
+    planned = any(PLANNED in fact.flags for fact in statement.facts) and not takes_effect(statement.text)
+    return real >= REAL_AT and not is_none and (not planned or slot == "appointment")
 
 
 def _is_before(other: Fact, fact: Fact) -> bool:
@@ -229,34 +165,24 @@ def _is_before(other: Fact, fact: Fact) -> bool:
 
 
 def _nearest(fact: Fact, sentences: Mapping[str, Sequence[Fact]], vectors: Mapping[str, Vector]) -> list[str]:
-    """The sentences that gave a value or share a noun, those whose facts have the nearest vectors first."""
+    """The sentences of the speaker that may state something, those whose facts have the nearest vectors first."""
     own = vectors.get(fact.id)
-    words = content_words(fact.source_text or fact.text)
 
     def nearness(text: str) -> float:
         near = [vectors[other.id] for other in sentences[text] if other.id in vectors]
         return max((float(own @ vector) for vector in near), default=-1.0) if own is not None else 0.0
 
     readable = [
-        text
-        for text, facts in sentences.items()
-        if len(text) <= LONGEST_STATEMENT
-        and not _is_of_addressee(text)
-        and (any(map(_is_value, facts)) or words & content_words(text))
+        text for text in sentences if len(text) <= LONGEST_STATEMENT and not _is_of_addressee(text)
     ]
     return sorted(readable, key=nearness, reverse=True)[:NEAREST]
-
-
-def agreement(first: StatementReading, second: StatementReading) -> float:
-    """The probability that two sentences state the same slot."""
-    return sum(first.slots[slot] * second.slots[slot] for slot in first.slots if slot != NO_SLOT)
 
 
 def _best(statement: _Statement, candidates: Sequence[_Statement]) -> _Statement | None:
     """The one candidate that the statement ends, if it stands out."""
     passing = sorted(
         (
-            (agreement(statement.reading, other.reading), number)
+            (probability(statement, other), number)
             for number, other in enumerate(candidates)
             if may_end(statement, other)
         ),
@@ -272,74 +198,16 @@ def _best(statement: _Statement, candidates: Sequence[_Statement]) -> _Statement
 
 def may_end(statement: _Statement, other: _Statement) -> bool:
     """Whether readings and words say that the statement ends the other."""
-    if not _is_state(other):
+    if _says_same(statement, other) or other_of_kind(statement.text, other.text):
         return False
-    bar = _bar(statement, other)
-    if not _is_plain(statement) and (
-        bar is NOTHING_SHARED or not _reaches(statement, other, WORDED_OTHERWISE)
-    ):
-        return False
-    own = OF_DRAWN_VALUE[bar] if _has_drawn_value(other) else bar
-    if own is bar and statement.reading.slots[NO_SLOT] >= max(statement.reading.slots.values()):
-        return False
-    if not any(_reaches(statement, other, one) for one in (own, SLOT_SURE)):
-        return False
-    aspects = statement.reading.aspects
-    if aspects[ENDS] > aspects[BEGINS] + aspects[CORRECTS]:
-        return bar is VALUE_NAMED or (bar is NOUN_SHARED and not values_in(other))
-    if _says_same(statement, other):
-        return False
-    if bar is NOTHING_SHARED and _shared_slot(statement, other) in _OF_THINGS:
-        return False
-    return _has_other_value(statement, other)
+    return probability(statement, other) >= (CLOSES_DRAWN_AT if _has_drawn_value(other) else CLOSES_AT)
 
 
-def _reaches(statement: _Statement, other: _Statement, bar: Bar) -> bool:
-    aspects = statement.reading.aspects
-    changes = aspects[BEGINS] + aspects[ENDS] + aspects[CORRECTS]
-    real = changes + aspects[HOLDS]
-    is_corrected = any(CORRECTION in fact.flags for fact in statement.facts)
-    if is_corrected or (
-        bar is SLOT_SURE and (aspects[HOLDS] < HOLDS_BELOW or speaks_of_change(statement.text))
-    ):
-        changes = real
-    return (
-        changes >= bar.changes
-        and real >= bar.real
-        and agreement(statement.reading, other.reading) >= bar.agrees
-        and _same_subject(statement, other, bar.subject)
+def probability(statement: _Statement, other: _Statement) -> float:
+    """How likely the statement takes the other's place."""
+    return replacement_probability(
+        pair_features(statement.reading, statement.wording, other.reading, other.wording)
     )
-
-
-def _bar(statement: _Statement, other: _Statement) -> Bar:
-    spoken = set(normal_name(statement.text).split())
-    if spoken & (value_words(other)):
-        return VALUE_NAMED
-    return NOUN_SHARED if content_words(statement.text) & content_words(other.text) else NOTHING_SHARED
-
-
-def value_words(statement: _Statement) -> set[str]:
-    """Words of the values that a sentence gives."""
-    objects = " ".join(fact.object for fact in statement.facts if fact.object)
-    words = normal_name(f"{objects} {' '.join(values_in(statement))}").split()
-    return {word for word in words if (len(word) > 2 or word[:1].isdigit()) and word not in _COMMON_WORDS}
-
-
-def _has_other_value(statement: _Statement, other: _Statement) -> bool:
-    """Whether the later sentence gives a value of its own, of the older one's form."""
-    if _shared_slot(statement, other) in _WORDED:
-        return True
-    if any(fact.object for fact in statement.facts) and any(fact.object for fact in other.facts):
-        return True
-    return bool(values_in(statement) - values_in(other)) and bool(values_in(other))
-
-
-def _is_state(other: _Statement) -> bool:
-    """Whether the older sentence says what is so: a value was drawn from it, or it reads as one."""
-    if _has_drawn_value(other):
-        return True
-    aspects = other.reading.aspects
-    return aspects[HOLDS] + aspects[CORRECTS] >= STATE_AT and max(other.reading.slots.values()) >= STATE_AT
 
 
 def _has_drawn_value(statement: _Statement) -> bool:
@@ -348,23 +216,6 @@ def _has_drawn_value(statement: _Statement) -> bool:
 
 def _is_value(fact: Fact) -> bool:
     return bool(fact.object and fact.relation and is_slot(fact.relation))
-
-
-def _shared_slot(first: _Statement, second: _Statement) -> str:
-    """The slot that both sentences most likely state."""
-    slots = {
-        slot: p * second.reading.slots[slot] for slot, p in first.reading.slots.items() if slot != NO_SLOT
-    }
-    return max(slots, key=slots.__getitem__)
-
-
-def _same_subject(first: _Statement, second: _Statement, at: float) -> bool:
-    left, right = first.reading.subjects, second.reading.subjects
-    own = (left[SELF] + left[WE]) * (right[SELF] + right[WE])
-    shared = bool(content_words(first.text) & content_words(second.text))
-    not_other = (1 - left[OTHER]) * (1 - right[OTHER])
-    kind = left[OTHER] * right[OTHER] + not_other - own
-    return own + (kind if shared else 0.0) >= at
 
 
 def _says_same(first: _Statement, second: _Statement) -> bool:
@@ -377,32 +228,8 @@ def _says_same(first: _Statement, second: _Statement) -> bool:
     ]
     if objects:
         return any(same_value(left, right) for left, right in objects)
-    left, right = values_in(first), values_in(second)
+    left, right = first.wording.values, second.wording.values
     return bool(left) and left <= right
-
-
-def values_in(statement: _Statement) -> set[str]:
-    """Names and numbers of a sentence, but for the speaker's."""
-    voice = voice_of(statement.facts[0].speaker)
-    own = set(normal_name(voice.name).split()) if voice is not None else set()
-    text = _VOCATIVE.sub(" ", statement.text).strip()
-    names = {
-        normal_name(match[0])
-        for match in _NAME.finditer(text)
-        if _is_inside(text, match.start()) or is_given_name(match[0])
-    }
-    return ({name for name in names if name not in _COMMON_WORDS} | set(_NUMBER.findall(text))) - own - {""}
-
-
-def _is_inside(text: str, start: int) -> bool:
-    """Whether a word stands where only names are capitals."""
-    return text[:start].rstrip()[-1:] not in ("", ".", "!", "?", ":")
-
-
-def content_words(text: str) -> set[str]:
-    """Beginnings of the words that carry meaning."""
-    words = (word.casefold() for word in _WORD.findall(text))
-    return {word[:6].rstrip("s") for word in words if len(word) > 3 and word not in _COMMON_WORDS}
 
 
 def _teller(statement: _Statement) -> Fact:

@@ -64,3 +64,15 @@ def is_plain_statement(text: str) -> bool:
 def speaks_of_change(text: str) -> bool:
     """Whether a sentence has a word that goes with something becoming different."""
     return _CHANGE.search(text) is not None
+
+
+_TAKES_EFFECT = re.compile(
+    r"\b(?:as\s+of|(?:starting|effective|from)\s+(?:today|tonight|now|here|this\s+(?:morning|week|month|year|term))|ab\s+(?:heute|sofort|jetzt)|a\s+partir\s+de\s+(?:hoy|ahora)"
+    r"|à\s+partir\s+d(?:e\s+maintenant|['’]aujourd['’]hui))\b",
+    re.IGNORECASE,
+)
+
+
+def takes_effect(text: str) -> bool:
+    """Whether a sentence gives the day from which something is so, rather than one on which it will happen."""
+    return _TAKES_EFFECT.search(text) is not None
