@@ -51,7 +51,7 @@ def made_pairs(sentences: Sequence[LabelledSentence], rows: Rows, folds: int) ->
     older = [
         number
         for number, one in enumerate(sentences)
-        if one.aspect in ("holds", "begins", "none") and one.subject in OWN
+        if one.aspect in ("holds", "begins", "none")
     ]
     for number, new in enumerate(sentences):
         of_language = [other for other in older if sentences[other].language == new.language and other != number]
@@ -62,10 +62,13 @@ def made_pairs(sentences: Sequence[LabelledSentence], rows: Rows, folds: int) ->
                 sentences[other].slot == new.slot != NO_SLOT
                 and new.aspect in CHANGES
                 and new.subject in OWN
+                and sentences[other].subject in OWN
             )
+            if "thing" in (new.subject, sentences[other].subject) and sentences[other].slot == new.slot:
+                continue
             if replaces and new.slot in SLOTS_OF_THINGS:
                 continue
-            if new.aspect == "ends" and sentences[other].slot == new.slot:
+            if new.aspect == "ends" and sentences[other].slot == new.slot and new.subject in OWN:
                 continue
             features = pair_features(readings[number], words[number], readings[other], words[other])
             yield LabelledPair(features, replaces, by_hand=False)

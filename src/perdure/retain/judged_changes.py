@@ -184,15 +184,15 @@ def _is_about(fact: Fact, other: Fact) -> bool:
     own = normal_name(voice.name) if voice is not None else ""
     subject = normal_name(other.subject or "")
     if not subject:
-        return is_of_another(text) == is_of_another(other.source_text or other.text)
+        return _is_of_another(text) == _is_of_another(other.source_text or other.text)
     if subject == own:
-        return not is_of_another(text)
+        return not _is_of_another(text)
     words = set(subject.split())
     return bool(words) and words <= set(normal_name(f"{fact.text} {text}").split())
 
 
 @lru_cache(maxsize=4096)
-def is_of_another(text: str) -> bool:
+def _is_of_another(text: str) -> bool:
     """Whether the sentence is about somebody else than the speaker: kin, or somebody by name."""
     nouns = [clause.noun for clause in clauses(expand(text)) if clause.noun is not None]
     return any(

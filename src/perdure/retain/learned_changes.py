@@ -23,12 +23,19 @@ from perdure.ports.statements import (
     StatementReading,
 )
 from perdure.retain.judged_changes import Judged, is_slot
-from perdure.retain.replacement import pair_features, replacement_probability
+from perdure.retain.replacement import (
+    SLOTS_OF_PEOPLE,
+    pair_features,
+    replacement_probability,
+    shared_slot,
+)
 from perdure.retain.slot_match import same_value
-from perdure.retain.statement_words import Wording, other_of_kind, wording_of
+from perdure.retain.statement_words import Wording, kin_subject, other_of_kind, wording_of
 from perdure.text.assertion import takes_effect
+from perdure.text.sentence import is_readable
 from perdure.text.voice import voice_of
-from perdure.text.wordings import LANGUAGES
+from perdure.text.wording_sentence import is_said_as_fact
+from perdure.text.wordings import LANGUAGES, wordings
 
 LONGEST_STATEMENT = 200
 """Characters of a sentence that is read."""
@@ -125,8 +132,12 @@ def may_tell_change(fact: Fact) -> bool:
         and not text.rstrip().endswith("?")
         and _ADDS.search(text) is None
         and not _is_of_addressee(text)
-        and not (fact.language in LANGUAGES and _denies(text))
+        and not (fact.language in LANGUAGES and (_denies(text) or not _is_said_as_fact(text, fact.language)))
     )
+
+
+def _is_said_as_fact(text: str, language: str) -> bool:
+    return is_readable(text) and is_said_as_fact(text, wordings(language))
 
 
 def _denies(text: str) -> bool:
@@ -200,7 +211,19 @@ def may_end(statement: _Statement, other: _Statement) -> bool:
     """Whether readings and words say that the statement ends the other."""
     if _says_same(statement, other) or other_of_kind(statement.text, other.text):
         return False
+    if _of_other_kin(statement, other):
+        return False
     return probability(statement, other) >= (CLOSES_DRAWN_AT if _has_drawn_value(other) else CLOSES_AT)
+
+
+def _of_other_kin(statement: _Statement, other: _Statement) -> bool:
+    """Whether one speaks of somebody's kin or friend and the other does not name them; values may be such people."""
+    kin, older = kin_subject(statement.text), kin_subject(other.text)
+    if kin == older or shared_slot(statement.reading, other.reading) in SLOTS_OF_PEOPLE:
+        return False
+    return (bool(kin) and kin not in other.wording.words) or (
+        bool(older) and not (other.wording.words - {older}) & statement.wording.value_words
+    )
 
 
 def probability(statement: _Statement, other: _Statement) -> float:

@@ -23,9 +23,8 @@ from perdure.ports.statements import (
     WE,
     StatementReading,
 )
-from perdure.retain.judged_changes import is_of_another
 from perdure.retain.statement_words import Wording
-from perdure.text.assertion import is_plain_statement, speaks_of_change, speaks_of_end
+from perdure.text.assertion import is_for_a_while, is_plain_statement, speaks_of_change, speaks_of_end
 from perdure.text.wordings import LANGUAGES
 
 WEIGHTS = "replacement.toml"
@@ -88,6 +87,7 @@ def pair_features(
         "of_other": new.subjects[OTHER],
         "older_of_other": old.subjects[OTHER],
         "both_of_other": new.subjects[OTHER] * old.subjects[OTHER],
+        "both_of_named": new.subjects[OTHER] * old.subjects[OTHER] * (named or shared),
         "names_value": float(named),
         "names_ended_value": named * aspects[ENDS],
         "ends_unnamed": (not named) * aspects[ENDS],
@@ -99,16 +99,12 @@ def pair_features(
         "of_things": float(of_things),
         "of_same_thing": float(of_things and shared),
         "of_worded_slot": float(slot in WORDED_SLOTS),
-        "subject_differs": float(english and slot not in SLOTS_OF_PEOPLE and _about_other(new_words) != _about_other(old_words)),
         "likeness": float(new.vector @ old.vector),
         "not_plain": float(english and not is_plain_statement(new_words.text)),
+        "for_a_while": float(is_for_a_while(new_words.text)),
         "speaks_of_change": float(english and speaks_of_change(new_words.text)),
         "speaks_of_end": float(english and named and speaks_of_end(new_words.text)),
     }
-
-
-def _about_other(wording: Wording) -> bool:
-    return is_of_another(wording.text)
 
 
 def _has_number(values: frozenset[str]) -> bool:

@@ -19,6 +19,7 @@ _VOCATIVE = re.compile(
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _NUMBER = re.compile(r"\d[\d.,:/-]*\d|\d")
 _NAME = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w'’&+-]+")
+_FULL_NAME = re.compile(r"\b([A-ZÀ-Ö][\w'’-]+)\s+([A-ZÀ-Ö][\w'’-]+?)(?=['’]s\b|\b)")
 _COMMON_WORDS = frozenset(
     """that this these those with from have been were they them their there here what when which your yours mine ours just
     about after before again still back into onto over only really very much more most some such than then now never
@@ -99,10 +100,18 @@ def content_words(text: str) -> set[str]:
 
 def other_of_kind(first: str, second: str) -> bool:
     """Whether two statements name different ones of a kind: "my work phone" and "the home phone"."""
+    if _other_surname(first, second):
+        return True
     left, right = _qualified(first), _qualified(second)
     return any(
         not left[noun] & right[noun] and all(left[noun]) and all(right[noun]) for noun in left.keys() & right.keys()
     )
+
+
+def _other_surname(first: str, second: str) -> bool:
+    """Whether both name somebody in full, by the same first name and another surname."""
+    left, right = (dict(_FULL_NAME.findall(text)) for text in (first, second))
+    return any(left[name] != right[name] for name in left.keys() & right.keys())
 
 
 def _qualified(text: str) -> dict[str, set[str]]:
@@ -128,3 +137,19 @@ _NO_QUALIFIER = _COMMON_WORDS | frozenset(
     no not one this that big little which main own actual right wrong s der die das den dem ein eine mein unser neue el la los las un
     una mi nuestro le les une mon ma notre nouveau nouvelle de du des au""".split()
 ) | {""}
+
+
+_KIN_SUBJECT = re.compile(
+    r"""(?:^|[.!?;:,—–]\s*|\b(?:and|but|so|because|that|und|aber|weil|y|pero|porque|et|mais)\s+)
+    (?:(?:my|our|mein[e]?|unser[e]?|mi|nuestr[oa]|mon|ma|notre|the|die|der|la|le|el)\s+(?:\w+\s+){0,2}?(?P<kin>sister|brother|mother|father|mum|mom|dad|parents|gran|grandma|grandmother|grandpa|grandfather|aunt|uncle|cousin|niece|nephew|son|daughter|friend|mate
+    |neighbou?r|colleague|flatmate|roommate|housemate|ex|dog|cat|in-laws|schwester|bruder|mutter|vater|oma|opa|tante|onkel|cousine|nichte|neffe|sohn|tochter|freund|freundin|nachbar|nachbarin|kollege|kollegin|hund|katze
+    |hermana|hermano|madre|padre|abuela|abuelo|tía|tío|prima|primo|sobrina|sobrino|hijo|hija|amiga|amigo|vecina|vecino|compañera|compañero|perro|gato|sœur|frère|mère|père|tante|oncle|cousin|nièce|neveu|fils|fille|ami|amie|voisin|voisine|collègue|chien|chat)
+    |(?P<bare>gran|granny|grandma|grandpa|mum|mom|dad|oma|opa|papa|mama|maman))\b(?!['’]?s\s+(?:place|house|flat))""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def kin_subject(text: str) -> str:
+    """The word for somebody else of whom a sentence speaks ("my sister moved"); empty where it is nobody such."""
+    match = _KIN_SUBJECT.search(text)
+    return (match["kin"] or match["bare"]).casefold() if match is not None else ""
