@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -16,20 +17,23 @@ from bench.changes.fit import PENALTY, LabelledSentence, Rows, Weights, held_out
 from bench.truth.pairs import Expect, Pair, load_pairs
 from perdure.models.statement_heads import HEADS, VECTOR_SCALE
 from perdure.ports.statements import NO_SLOT, StatementClassifier, StatementReading
-from perdure.retain.replacement import SLOTS_OF_THINGS, pair_features
+from perdure.retain.replacement import SLOTS_OF_THINGS, WEIGHTS, pair_features
 from perdure.retain.statement_words import wording_of
 
+LOG_ODDS = Path(str(files("perdure.retain").joinpath(WEIGHTS)))
 TRUTH = Path(__file__).parent.parent / "truth"
 PAIR_FILES = (TRUTH / "seen" / "pairs.json", TRUTH / "fresh" / "pairs.json")
 """Never the unseen half."""
 SEED = 11
 OLDER_PER_SENTENCE = 6
 """Older statements of the same slot that a sentence is set against; as many of other slots."""
-HAND_SHARE = 0.5
+MADE_PAIRS = 20_000
+"""Made pairs that are fitted on."""
+HAND_SHARE = 0.35
 """Weight of the pairs that were written as such, of all."""
 CHANGES = frozenset({"begins", "corrects", "holds"})
 OWN = frozenset({"self", "we"})
-STEPS = 3000
+STEPS = 1000
 RATE = 0.02
 RIDGE = 2e-3
 
@@ -48,13 +52,11 @@ def made_pairs(sentences: Sequence[LabelledSentence], rows: Rows, folds: int) ->
     readings = _held_out_readings(sentences, rows, folds)
     words = [wording_of(sentence.text, sentence.language) for sentence in sentences]
     rng = np.random.default_rng(SEED)
-    older = [
-        number
-        for number, one in enumerate(sentences)
-        if one.aspect in ("holds", "begins", "none")
-    ]
+    older = [number for number, one in enumerate(sentences) if one.aspect in ("holds", "begins", "none")]
     for number, new in enumerate(sentences):
-        of_language = [other for other in older if sentences[other].language == new.language and other != number]
+        of_language = [
+            other for other in older if sentences[other].language == new.language and other != number
+        ]
         same = [other for other in of_language if sentences[other].slot == new.slot]
         others = [other for other in of_language if sentences[other].slot != new.slot]
         for other in [*_some(same, rng), *_some(others, rng)]:
@@ -83,7 +85,10 @@ def _held_out_readings(
     sentences: Sequence[LabelledSentence], rows: Rows, folds: int
 ) -> list[StatementReading]:
     shares = {
-        name: (sorted(set(labels_of(sentences, name))), held_out(rows, labels_of(sentences, name), penalty, folds))
+        name: (
+            sorted(set(labels_of(sentences, name))),
+            held_out(rows, labels_of(sentences, name), penalty, folds),
+        )
         for name, penalty in PENALTY.items()
     }
 
@@ -100,7 +105,10 @@ def written_pairs(classifier: StatementClassifier) -> Iterator[LabelledPair]:
     """The pairs of bench/truth by one speaker."""
     for path in PAIR_FILES:
         for pair in load_pairs(path):
-            if pair.turns[pair.old].speaker == pair.turns[pair.new].speaker and pair.kind not in ("clock", "low_trust"):
+            if pair.turns[pair.old].speaker == pair.turns[pair.new].speaker and pair.kind not in (
+                "clock",
+                "low_trust",
+            ):
                 yield _written_pair(pair, classifier)
 
 
@@ -116,13 +124,34 @@ def _written_pair(pair: Pair, classifier: StatementClassifier) -> LabelledPair:
     return LabelledPair(features, pair.expect is not Expect.KEPT, by_hand=True)
 
 
+def fit_replacement(
+    sentences: Sequence[LabelledSentence], rows: Rows, classifier: StatementClassifier, folds: int = 4
+) -> dict[str, float]:
+    """The log odds of `pair_features`, fitted on a sample of the made pairs and all written ones."""
+    made = list(made_pairs(sentences, rows, folds))
+    chosen = np.random.default_rng(1).permutation(len(made))[:MADE_PAIRS]
+    return fit_log_odds([*(made[index] for index in chosen), *written_pairs(classifier)])
+
+
+def save_log_odds(log_odds: Mapping[str, float], path: Path) -> None:
+    """Write the log odds as TOML."""
+    lines = (f"{name} = {value:.4f}\n" for name, value in log_odds.items())
+    path.write_text(
+        "# Log odds that a statement takes an older one's place, by feature; fitted by python -m bench.changes --write.\n\n"
+        f"[log_odds]\n{''.join(lines)}",
+        encoding="utf-8",
+    )
+
+
 def fit_log_odds(pairs: Sequence[LabelledPair]) -> dict[str, float]:
     """Logistic regression by Adam on standardised features; the weights are given for the features as they are."""
     names = list(pairs[0].features)
     rows: Weights = np.array([[pair.features[name] for name in names] for pair in pairs], np.float32)
     labels = np.array([pair.replaces for pair in pairs], np.float32)
     by_hand = np.array([pair.by_hand for pair in pairs])
-    importance = np.where(by_hand, HAND_SHARE / max(by_hand.sum(), 1), (1 - HAND_SHARE) / max((~by_hand).sum(), 1))
+    importance = np.where(
+        by_hand, HAND_SHARE / max(by_hand.sum(), 1), (1 - HAND_SHARE) / max((~by_hand).sum(), 1)
+    )
     center, spread = rows.mean(axis=0), rows.std(axis=0) + 1e-6
     standard = np.hstack([(rows - center) / spread, np.ones((len(rows), 1), np.float32)])
     weights = np.zeros(standard.shape[1])

@@ -25,6 +25,8 @@ from perdure.ports.statements import (
 from perdure.retain.judged_changes import Judged, is_slot
 from perdure.retain.replacement import (
     SLOTS_OF_PEOPLE,
+    WORDED_SLOTS,
+    agreement,
     pair_features,
     replacement_probability,
     shared_slot,
@@ -65,10 +67,14 @@ _FIRST_PERSON = re.compile(
     r"|je|j['’]\w+|mon|ma|mes|moi|nous|notre|nos)\b",
     re.IGNORECASE,
 )
-CLOSES_AT = 0.7
+CLOSES_AT = 0.8
 """Probability of taking the other's place from which a statement does."""
-CLOSES_DRAWN_AT = 0.6
+CLOSES_DRAWN_AT = 0.7
 """The same where a value was drawn from the older sentence, which then surely states one."""
+STATE_AT = 0.4
+"""Probabilities from which an older sentence, from which no value was drawn, says what is so of a slot."""
+AGREES_DRAWN_AT, AGREES_AT, SURELY_AGREES_AT = 0.03, 0.12, 0.3
+"""Probability that two statements are of one slot: where the older gave a value, where it did not, where they share no word."""
 REAL_AT = 0.5
 """Probability of saying what is so from which a sentence is looked at."""
 
@@ -183,9 +189,7 @@ def _nearest(fact: Fact, sentences: Mapping[str, Sequence[Fact]], vectors: Mappi
         near = [vectors[other.id] for other in sentences[text] if other.id in vectors]
         return max((float(own @ vector) for vector in near), default=-1.0) if own is not None else 0.0
 
-    readable = [
-        text for text in sentences if len(text) <= LONGEST_STATEMENT and not _is_of_addressee(text)
-    ]
+    readable = [text for text in sentences if len(text) <= LONGEST_STATEMENT and not _is_of_addressee(text)]
     return sorted(readable, key=nearness, reverse=True)[:NEAREST]
 
 
@@ -211,9 +215,44 @@ def may_end(statement: _Statement, other: _Statement) -> bool:
     """Whether readings and words say that the statement ends the other."""
     if _says_same(statement, other) or other_of_kind(statement.text, other.text):
         return False
-    if _of_other_kin(statement, other):
+    if _of_other_kin(statement, other) or not _is_state(other) or not _is_one_slot(statement, other):
+        return False
+    if not _has_values(statement, other):
         return False
     return probability(statement, other) >= (CLOSES_DRAWN_AT if _has_drawn_value(other) else CLOSES_AT)
+
+
+def _is_state(other: _Statement) -> bool:
+    """Whether the older sentence says what is so: a value was drawn from it, or it reads as one."""
+    if _has_drawn_value(other):
+        return True
+    aspects, slots = other.reading.aspects, other.reading.slots
+    sure = max(share for slot, share in slots.items() if slot != NO_SLOT)
+    return aspects[HOLDS] + aspects[BEGINS] + aspects[CORRECTS] >= STATE_AT and sure >= STATE_AT
+
+
+def _is_one_slot(statement: _Statement, other: _Statement) -> bool:
+    """Whether the readings agree on a slot: surely where the two share no word and no value was drawn."""
+    agreed = agreement(statement.reading, other.reading)
+    if statement.wording.words & other.wording.value_words:
+        return agreed >= (AGREES_DRAWN_AT if _has_drawn_value(other) else AGREES_AT)
+    if statement.reading.slots[NO_SLOT] >= max(statement.reading.slots.values()):
+        return False
+    shares_noun = bool(statement.wording.nouns & other.wording.nouns)
+    if _has_drawn_value(other):
+        return agreed >= (AGREES_DRAWN_AT if shares_noun else AGREES_AT)
+    return agreed >= (AGREES_AT if shares_noun else SURELY_AGREES_AT)
+
+
+def _has_values(statement: _Statement, other: _Statement) -> bool:
+    """Whether both may give a value: a name, a number, a drawn one, or a word where the slot's values are words."""
+    if (
+        shared_slot(statement.reading, other.reading) in WORDED_SLOTS
+        or statement.wording.words & other.wording.value_words
+    ):
+        return True
+    fresh = statement.wording.values - other.wording.values or any(fact.object for fact in statement.facts)
+    return bool(fresh) and bool(other.wording.value_words)
 
 
 def _of_other_kin(statement: _Statement, other: _Statement) -> bool:

@@ -104,7 +104,8 @@ def other_of_kind(first: str, second: str) -> bool:
         return True
     left, right = _qualified(first), _qualified(second)
     return any(
-        not left[noun] & right[noun] and all(left[noun]) and all(right[noun]) for noun in left.keys() & right.keys()
+        not left[noun] & right[noun] and all(left[noun]) and all(right[noun])
+        for noun in left.keys() & right.keys()
     )
 
 
@@ -132,11 +133,15 @@ _KIND_NOUNS = frozenset(
     teléfono número cuenta contraseña plazo cita numéro adresse compte délai""".split()
 )
 """Nouns of things that are told apart by the word before them."""
-_NO_QUALIFIER = _COMMON_WORDS | frozenset(
-    """ the a an my our your his her its their new old current is was are be it's i've got get in on at to of for and or but so as by
+_NO_QUALIFIER = (
+    _COMMON_WORDS
+    | frozenset(
+        """ the a an my our your his her its their new old current is was are be it's i've got get in on at to of for and or but so as by
     no not one this that big little which main own actual right wrong s der die das den dem ein eine mein unser neue el la los las un
     una mi nuestro le les une mon ma notre nouveau nouvelle de du des au""".split()
-) | {""}
+    )
+    | {""}
+)
 
 
 _KIN_SUBJECT = re.compile(

@@ -304,9 +304,7 @@ def _may_close(later: Fact, earlier: Fact) -> bool:
 def _is_still_ahead(fact: Fact) -> bool:
     """Whether a statement only says what is planned; the date of something may be ahead, and "as of Monday" is so."""
     return (
-        PLANNED in fact.flags
-        and not _is_about_time(fact)
-        and not takes_effect(fact.source_text or fact.text)
+        PLANNED in fact.flags and not _is_about_time(fact) and not takes_effect(fact.source_text or fact.text)
     )
 
 
