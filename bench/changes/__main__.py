@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import argparse
 
-from bench.changes.fit import cross_validate, features, fit_heads, load_sentences
-from bench.changes.pairs import LOG_ODDS, fit_replacement, save_log_odds
-from perdure.models.statement_heads import WEIGHTS, UseStatementClassifier, save_heads
-from perdure.models.use_embedder import UseEmbedder
+from bench.changes.fit import cross_validate, fit_heads, load_sentences
+from perdure.models.statement_heads import WEIGHTS, save_heads
 
 
 def main() -> None:
@@ -28,9 +26,6 @@ def main() -> None:
             print(line, flush=True)
     if chosen.write:
         save_heads(fit_heads(sentences))
-        embedder = UseEmbedder()
-        log_odds = fit_replacement(sentences, features(sentences, embedder), UseStatementClassifier(embedder))
-        save_log_odds(log_odds, LOG_ODDS)
         print(f"{WEIGHTS.name}: {WEIGHTS.stat().st_size / 1000:.0f} kB")
 
 

@@ -186,5 +186,4 @@ class UseStatementClassifier:
             slots=self.heads.slot.probabilities(vector, bins),
             aspects=self.heads.aspect.probabilities(vector, bins),
             subjects=self.heads.subject.probabilities(vector, bins),
-            vector=vector,
         )

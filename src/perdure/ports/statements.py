@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from perdure.ports.embedder import Vector
-
 NO_SLOT = "none"
 """The slot, and the aspect, of a sentence that states no lasting value."""
 HOLDS, BEGINS, ENDS, CORRECTS = "holds", "begins", "ends", "corrects"
@@ -23,12 +21,11 @@ SELF, WE, OTHER, THING = "self", "we", "other", "thing"
 
 @dataclass(frozen=True, slots=True)
 class StatementReading:
-    """Probabilities of a sentence's slot, aspect and subject, each of which sums to 1, and its unit vector."""
+    """Probabilities of a sentence's slot, aspect and subject; each sums to 1."""
 
     slots: Mapping[str, float]
     aspects: Mapping[str, float]
     subjects: Mapping[str, float]
-    vector: Vector
 
 
 class StatementClassifier(Protocol):

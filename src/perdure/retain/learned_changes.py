@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from perdure.domain.fact import INSTRUCTION, PLANNED, Fact, FactType
+from perdure.domain.fact import CORRECTION, INSTRUCTION, PLANNED, Fact, FactType
 from perdure.ports.embedder import Vector
 from perdure.ports.statements import (
     BEGINS,
@@ -19,21 +19,23 @@ from perdure.ports.statements import (
     ENDS,
     HOLDS,
     NO_SLOT,
+    OTHER,
+    SELF,
+    WE,
     StatementClassifier,
     StatementReading,
 )
 from perdure.retain.judged_changes import Judged, is_slot
-from perdure.retain.replacement import (
-    SLOTS_OF_PEOPLE,
-    WORDED_SLOTS,
-    agreement,
-    pair_features,
-    replacement_probability,
-    shared_slot,
-)
 from perdure.retain.slot_match import same_value
-from perdure.retain.statement_words import Wording, kin_subject, other_of_kind, wording_of
-from perdure.text.assertion import takes_effect
+from perdure.retain.statement_words import (
+    content_words,
+    kin_subject,
+    names_and_numbers,
+    other_of_kind,
+    telling_words,
+)
+from perdure.text.assertion import is_for_a_while, is_plain_statement, speaks_of_change, takes_effect
+from perdure.text.names import normal_name
 from perdure.text.sentence import is_readable
 from perdure.text.voice import voice_of
 from perdure.text.wording_sentence import is_said_as_fact
@@ -41,12 +43,25 @@ from perdure.text.wordings import LANGUAGES, wordings
 
 LONGEST_STATEMENT = 200
 """Characters of a sentence that is read."""
+STATE_AT = 0.4
+"""Probabilities from which an older sentence, from which no value was drawn, says what is so of a slot."""
 NO_SLOT_BELOW = 0.7
 """Probability of stating nothing from which a sentence is left alone."""
-STANDS_OUT_BY = 1.1
+HOLDS_BELOW = 0.5
+"""Below it, a statement that may as well have begun as it holds counts as begun."""
+STANDS_OUT_BY = 1.5
 """How many times likelier the best candidate is than the next one with another value."""
 NEAREST = 8
 """Candidates that are read, those with the nearest vectors first."""
+_OF_THINGS = frozenset(
+    "tool appointment owner money favourite secret doctor count status place_of_thing plan_name preference hobby language pet "
+    "allergy medication bank device health".split()
+)
+"""Slots of which somebody has several, told apart by the thing's noun."""
+_OF_PEOPLE = frozenset("partner boss doctor housemate pet owner children name marital".split())
+"""Slots whose values are often the subject: "Ann runs the team now"."""
+_WORDED = frozenset("marital age role diet commute study religion children work_hours allergy health".split())
+"""Slots whose values are words as often as names or numbers."""
 _ADDS = re.compile(
     r"""\b(?:also|another|second|third|too|as\s+well|besides|in\s+addition|alongside|both|auch|noch\s+ein\w*|zus[äa]tzlich|außerdem|zweite\w*|weitere\w*|beide\w*
     |también|además|otr[oa]s?|segund[oa]|amb[oa]s|aussi|en\s+plus|un[e]?\s+autre|deuxi[èe]me|second[e]?|également|les\s+deux)\b""",
@@ -67,16 +82,38 @@ _FIRST_PERSON = re.compile(
     r"|je|j['’]\w+|mon|ma|mes|moi|nous|notre|nos)\b",
     re.IGNORECASE,
 )
-CLOSES_AT = 0.8
-"""Probability of taking the other's place from which a statement does."""
-CLOSES_DRAWN_AT = 0.7
-"""The same where a value was drawn from the older sentence, which then surely states one."""
-STATE_AT = 0.4
-"""Probabilities from which an older sentence, from which no value was drawn, says what is so of a slot."""
-AGREES_DRAWN_AT, AGREES_AT, SURELY_AGREES_AT = 0.03, 0.12, 0.3
-"""Probability that two statements are of one slot: where the older gave a value, where it did not, where they share no word."""
-REAL_AT = 0.5
-"""Probability of saying what is so from which a sentence is looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """How sure the readings must be."""
+
+    agrees: float
+    """Probability that two statements are of one slot."""
+    changes: float
+    """Probability that the later one begins, ends or corrects a value."""
+    real: float
+    """Probability that what it says is so."""
+    subject: float
+    """Probability that both speak of the same kind of subject."""
+
+
+VALUE_NAMED = Bar(agrees=0.03, changes=0.5, real=0.7, subject=0.3)
+"""The later statement names the older value."""
+NOUN_SHARED = Bar(agrees=0.1, changes=0.6, real=0.75, subject=0.4)
+"""Both have a noun in common."""
+NOTHING_SHARED = Bar(agrees=0.2, changes=0.6, real=0.75, subject=0.75)
+OF_DRAWN_VALUE = {
+    VALUE_NAMED: Bar(agrees=0.01, changes=0.5, real=0.6, subject=0.25),
+    NOUN_SHARED: Bar(agrees=0.05, changes=0.5, real=0.7, subject=0.35),
+    NOTHING_SHARED: Bar(agrees=0.12, changes=0.5, real=0.7, subject=0.7),
+}
+"""The bars where a value of a slot was drawn from the older sentence, which then surely states one."""
+SLOT_SURE = Bar(agrees=0.5, changes=0.5, real=0.6, subject=0.6)
+"""The readings leave no doubt that both are of one slot; a value that simply holds now counts as a change."""
+WORDED_OTHERWISE = Bar(agrees=0.03, changes=0.7, real=0.8, subject=0.3)
+"""Some word makes it doubtful that the statement is a plain one."""
+LOWEST = Bar(agrees=0.05, changes=0.0, real=0.6, subject=0.3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +123,6 @@ class _Statement:
     text: str
     facts: tuple[Fact, ...]
     reading: StatementReading
-    wording: Wording
-
-
-def _statement(text: str, facts: tuple[Fact, ...], reading: StatementReading) -> _Statement:
-    voice = voice_of(facts[0].speaker)
-    objects = [fact.object for fact in facts if fact.object]
-    name = voice.name if voice is not None else ""
-    return _Statement(text, facts, reading, wording_of(text, facts[0].language, name, objects))
 
 
 def telling_change(facts: Sequence[Fact], classifier: StatementClassifier) -> list[Fact]:
@@ -101,7 +130,7 @@ def telling_change(facts: Sequence[Fact], classifier: StatementClassifier) -> li
     sentences = _by_sentence(facts)
     readings = classifier.classify(list(sentences))
     statements = [
-        _statement(text, own, reading)
+        _Statement(text, own, reading)
         for (text, own), reading in zip(sentences.items(), readings, strict=True)
     ]
     return [_teller(statement) for statement in statements if _tells_change(statement)]
@@ -118,9 +147,9 @@ def learned_changes(
     nearest = _nearest(fact, earlier, vectors)
     text = fact.source_text or fact.text
     reading, *readings = classifier.classify([text, *nearest])
-    statement = _statement(text, (fact,), reading)
+    statement = _Statement(text, (fact,), reading)
     candidates = [
-        _statement(other, earlier[other], reading) for other, reading in zip(nearest, readings, strict=True)
+        _Statement(other, earlier[other], reading) for other, reading in zip(nearest, readings, strict=True)
     ]
     ended = _best(statement, candidates)
     if ended is not None:
@@ -138,6 +167,7 @@ def may_tell_change(fact: Fact) -> bool:
         and not text.rstrip().endswith("?")
         and _ADDS.search(text) is None
         and not _is_of_addressee(text)
+        and not is_for_a_while(text)
         and not (fact.language in LANGUAGES and (_denies(text) or not _is_said_as_fact(text, fact.language)))
     )
 
@@ -164,13 +194,19 @@ def _by_sentence(facts: Sequence[Fact]) -> dict[str, tuple[Fact, ...]]:
 
 
 def _tells_change(statement: _Statement) -> bool:
-    """Whether a sentence may say that a value became another one, or is over."""
+    """Whether a sentence says for sure that a value became another one, or is over."""
     aspects = statement.reading.aspects
     real = aspects[BEGINS] + aspects[ENDS] + aspects[CORRECTS] + aspects[HOLDS]
     slot = max(statement.reading.slots, key=statement.reading.slots.__getitem__)
     is_none = statement.reading.slots[NO_SLOT] >= NO_SLOT_BELOW
     planned = any(PLANNED in fact.flags for fact in statement.facts) and not takes_effect(statement.text)
-    return real >= REAL_AT and not is_none and (not planned or slot == "appointment")
+    if not _is_plain(statement) and real < WORDED_OTHERWISE.real:
+        return False
+    return real >= LOWEST.real and not is_none and (not planned or slot == "appointment")
+
+
+def _is_plain(statement: _Statement) -> bool:
+    return statement.facts[0].language in LANGUAGES or is_plain_statement(statement.text)
 
 
 def _is_before(other: Fact, fact: Fact) -> bool:
@@ -182,22 +218,34 @@ def _is_before(other: Fact, fact: Fact) -> bool:
 
 
 def _nearest(fact: Fact, sentences: Mapping[str, Sequence[Fact]], vectors: Mapping[str, Vector]) -> list[str]:
-    """The sentences of the speaker that may state something, those whose facts have the nearest vectors first."""
+    """The sentences that gave a value or share a noun, those whose facts have the nearest vectors first."""
     own = vectors.get(fact.id)
+    words = content_words(fact.source_text or fact.text)
 
     def nearness(text: str) -> float:
         near = [vectors[other.id] for other in sentences[text] if other.id in vectors]
         return max((float(own @ vector) for vector in near), default=-1.0) if own is not None else 0.0
 
-    readable = [text for text in sentences if len(text) <= LONGEST_STATEMENT and not _is_of_addressee(text)]
+    readable = [
+        text
+        for text, facts in sentences.items()
+        if len(text) <= LONGEST_STATEMENT
+        and not _is_of_addressee(text)
+        and (any(map(_is_value, facts)) or words & content_words(text))
+    ]
     return sorted(readable, key=nearness, reverse=True)[:NEAREST]
+
+
+def agreement(first: StatementReading, second: StatementReading) -> float:
+    """The probability that two sentences state the same slot."""
+    return sum(first.slots[slot] * second.slots[slot] for slot in first.slots if slot != NO_SLOT)
 
 
 def _best(statement: _Statement, candidates: Sequence[_Statement]) -> _Statement | None:
     """The one candidate that the statement ends, if it stands out."""
     passing = sorted(
         (
-            (probability(statement, other), number)
+            (agreement(statement.reading, other.reading), number)
             for number, other in enumerate(candidates)
             if may_end(statement, other)
         ),
@@ -213,63 +261,82 @@ def _best(statement: _Statement, candidates: Sequence[_Statement]) -> _Statement
 
 def may_end(statement: _Statement, other: _Statement) -> bool:
     """Whether readings and words say that the statement ends the other."""
-    if _says_same(statement, other) or other_of_kind(statement.text, other.text):
+    if not _is_state(other) or other_of_kind(statement.text, other.text) or _of_other_kin(statement, other):
         return False
-    if _of_other_kin(statement, other) or not _is_state(other) or not _is_one_slot(statement, other):
+    bar = _bar(statement, other)
+    if not _is_plain(statement) and (
+        bar is NOTHING_SHARED or not _reaches(statement, other, WORDED_OTHERWISE)
+    ):
         return False
-    if not _has_values(statement, other):
+    own = OF_DRAWN_VALUE[bar] if _has_drawn_value(other) else bar
+    if own is bar and statement.reading.slots[NO_SLOT] >= max(statement.reading.slots.values()):
         return False
-    return probability(statement, other) >= (CLOSES_DRAWN_AT if _has_drawn_value(other) else CLOSES_AT)
+    if not any(_reaches(statement, other, one) for one in (own, SLOT_SURE)):
+        return False
+    aspects = statement.reading.aspects
+    if aspects[ENDS] > aspects[BEGINS] + aspects[CORRECTS]:
+        return bar is VALUE_NAMED or (bar is NOUN_SHARED and not values_in(other))
+    if _says_same(statement, other):
+        return False
+    if bar is NOTHING_SHARED and _shared_slot(statement, other) in _OF_THINGS:
+        return False
+    return _has_other_value(statement, other)
+
+
+def _of_other_kin(statement: _Statement, other: _Statement) -> bool:
+    """Whether one speaks of somebody's kin or friend and the other does not name them; values may be such people."""
+    kin, older = kin_subject(statement.text), kin_subject(other.text)
+    if kin == older or _shared_slot(statement, other) in _OF_PEOPLE:
+        return False
+    said = set(normal_name(other.text).split())
+    return (bool(kin) and kin not in said) or (bool(older) and not (said - {older}) & value_words(statement))
+
+
+def _reaches(statement: _Statement, other: _Statement, bar: Bar) -> bool:
+    aspects = statement.reading.aspects
+    changes = aspects[BEGINS] + aspects[ENDS] + aspects[CORRECTS]
+    real = changes + aspects[HOLDS]
+    is_corrected = any(CORRECTION in fact.flags for fact in statement.facts)
+    if is_corrected or (
+        bar is SLOT_SURE and (aspects[HOLDS] < HOLDS_BELOW or speaks_of_change(statement.text))
+    ):
+        changes = real
+    return (
+        changes >= bar.changes
+        and real >= bar.real
+        and agreement(statement.reading, other.reading) >= bar.agrees
+        and _same_subject(statement, other, bar.subject)
+    )
+
+
+def _bar(statement: _Statement, other: _Statement) -> Bar:
+    spoken = set(normal_name(statement.text).split())
+    if spoken & (value_words(other)):
+        return VALUE_NAMED
+    return NOUN_SHARED if content_words(statement.text) & content_words(other.text) else NOTHING_SHARED
+
+
+def value_words(statement: _Statement) -> set[str]:
+    """Words of the values that a sentence gives."""
+    objects = " ".join(fact.object for fact in statement.facts if fact.object)
+    return telling_words(f"{objects} {' '.join(values_in(statement))}")
+
+
+def _has_other_value(statement: _Statement, other: _Statement) -> bool:
+    """Whether the later sentence gives a value of its own, of the older one's form."""
+    if _shared_slot(statement, other) in _WORDED:
+        return True
+    if any(fact.object for fact in statement.facts) and any(fact.object for fact in other.facts):
+        return True
+    return bool(values_in(statement) - values_in(other)) and bool(values_in(other))
 
 
 def _is_state(other: _Statement) -> bool:
     """Whether the older sentence says what is so: a value was drawn from it, or it reads as one."""
     if _has_drawn_value(other):
         return True
-    aspects, slots = other.reading.aspects, other.reading.slots
-    sure = max(share for slot, share in slots.items() if slot != NO_SLOT)
-    return aspects[HOLDS] + aspects[BEGINS] + aspects[CORRECTS] >= STATE_AT and sure >= STATE_AT
-
-
-def _is_one_slot(statement: _Statement, other: _Statement) -> bool:
-    """Whether the readings agree on a slot: surely where the two share no word and no value was drawn."""
-    agreed = agreement(statement.reading, other.reading)
-    if statement.wording.words & other.wording.value_words:
-        return agreed >= (AGREES_DRAWN_AT if _has_drawn_value(other) else AGREES_AT)
-    if statement.reading.slots[NO_SLOT] >= max(statement.reading.slots.values()):
-        return False
-    shares_noun = bool(statement.wording.nouns & other.wording.nouns)
-    if _has_drawn_value(other):
-        return agreed >= (AGREES_DRAWN_AT if shares_noun else AGREES_AT)
-    return agreed >= (AGREES_AT if shares_noun else SURELY_AGREES_AT)
-
-
-def _has_values(statement: _Statement, other: _Statement) -> bool:
-    """Whether both may give a value: a name, a number, a drawn one, or a word where the slot's values are words."""
-    if (
-        shared_slot(statement.reading, other.reading) in WORDED_SLOTS
-        or statement.wording.words & other.wording.value_words
-    ):
-        return True
-    fresh = statement.wording.values - other.wording.values or any(fact.object for fact in statement.facts)
-    return bool(fresh) and bool(other.wording.value_words)
-
-
-def _of_other_kin(statement: _Statement, other: _Statement) -> bool:
-    """Whether one speaks of somebody's kin or friend and the other does not name them; values may be such people."""
-    kin, older = kin_subject(statement.text), kin_subject(other.text)
-    if kin == older or shared_slot(statement.reading, other.reading) in SLOTS_OF_PEOPLE:
-        return False
-    return (bool(kin) and kin not in other.wording.words) or (
-        bool(older) and not (other.wording.words - {older}) & statement.wording.value_words
-    )
-
-
-def probability(statement: _Statement, other: _Statement) -> float:
-    """How likely the statement takes the other's place."""
-    return replacement_probability(
-        pair_features(statement.reading, statement.wording, other.reading, other.wording)
-    )
+    aspects = other.reading.aspects
+    return aspects[HOLDS] + aspects[CORRECTS] >= STATE_AT and max(other.reading.slots.values()) >= STATE_AT
 
 
 def _has_drawn_value(statement: _Statement) -> bool:
@@ -278,6 +345,23 @@ def _has_drawn_value(statement: _Statement) -> bool:
 
 def _is_value(fact: Fact) -> bool:
     return bool(fact.object and fact.relation and is_slot(fact.relation))
+
+
+def _shared_slot(first: _Statement, second: _Statement) -> str:
+    """The slot that both sentences most likely state."""
+    slots = {
+        slot: p * second.reading.slots[slot] for slot, p in first.reading.slots.items() if slot != NO_SLOT
+    }
+    return max(slots, key=slots.__getitem__)
+
+
+def _same_subject(first: _Statement, second: _Statement, at: float) -> bool:
+    left, right = first.reading.subjects, second.reading.subjects
+    own = (left[SELF] + left[WE]) * (right[SELF] + right[WE])
+    shared = bool(content_words(first.text) & content_words(second.text))
+    not_other = (1 - left[OTHER]) * (1 - right[OTHER])
+    kind = left[OTHER] * right[OTHER] + not_other - own
+    return own + (kind if shared else 0.0) >= at
 
 
 def _says_same(first: _Statement, second: _Statement) -> bool:
@@ -290,8 +374,14 @@ def _says_same(first: _Statement, second: _Statement) -> bool:
     ]
     if objects:
         return any(same_value(left, right) for left, right in objects)
-    left, right = first.wording.values, second.wording.values
+    left, right = values_in(first), values_in(second)
     return bool(left) and left <= right
+
+
+def values_in(statement: _Statement) -> set[str]:
+    """Names and numbers of a sentence, but for the speaker's."""
+    voice = voice_of(statement.facts[0].speaker)
+    return names_and_numbers(statement.text, voice.name if voice is not None else "")
 
 
 def _teller(statement: _Statement) -> Fact:

@@ -1,10 +1,8 @@
-"""A statement's words, as far as statements are compared by them: its nouns, names, numbers and drawn values."""
+"""A statement's words, as far as statements are compared by them: its nouns, names and numbers, and of whom it speaks."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import pairwise
 
 from perdure.text.given_names import is_given_name
@@ -39,35 +37,8 @@ _COMMON_WORDS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
-    """A statement's words and values."""
-
-    text: str
-    language: str
-    nouns: frozenset[str]
-    """Beginnings of its words that carry meaning."""
-    words: frozenset[str]
-    values: frozenset[str]
-    """Names and numbers, but for the speaker's."""
-    value_words: frozenset[str]
-    """Words of these, and of the values that were drawn from it."""
-
-
-def wording_of(text: str, language: str, speaker: str = "", objects: Iterable[str] = ()) -> Wording:
-    """The words of a statement by a speaker (a name), from which values were drawn (`objects`)."""
-    values = values_in(text, speaker)
-    return Wording(
-        text=text,
-        language=language,
-        nouns=frozenset(content_words(text)),
-        words=frozenset(normal_name(text).split()),
-        values=frozenset(values),
-        value_words=frozenset(_telling_words(f"{' '.join(objects)} {' '.join(values)}")),
-    )
-
-
-def _telling_words(text: str) -> set[str]:
+def telling_words(text: str) -> set[str]:
+    """Words of a text by which a value is known again."""
     return {
         word
         for word in normal_name(text).split()
@@ -75,7 +46,7 @@ def _telling_words(text: str) -> set[str]:
     }
 
 
-def values_in(text: str, speaker: str = "") -> set[str]:
+def names_and_numbers(text: str, speaker: str = "") -> set[str]:
     """Names and numbers of a sentence, but for the speaker's."""
     own = set(normal_name(speaker).split())
     bare = _VOCATIVE.sub(" ", text).strip()

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-import numpy as np
 import pytest
 
 from perdure.domain.fact import INSTRUCTION, Fact
 from perdure.ports.statements import StatementReading
-from perdure.retain.learned_changes import learned_changes, may_tell_change, telling_change
-from perdure.retain.replacement import agreement
+from perdure.retain.learned_changes import agreement, learned_changes, may_tell_change, telling_change
 
 FIRST = datetime(2025, 3, 1, tzinfo=UTC)
 SLOTS = ("home", "employer", "tool", "none")
@@ -38,8 +36,7 @@ def reading(slot: str, aspect: str, subject: str = "self", sure: float = 0.9) ->
         rest = (1 - sure) / (len(labels) - 1)
         return {label: sure if label == likely else rest for label in labels}
 
-    vector = np.eye(len(SLOTS), dtype=np.float32)[SLOTS.index(slot)]
-    return StatementReading(spread(SLOTS, slot), spread(ASPECTS, aspect), spread(SUBJECTS, subject), vector)
+    return StatementReading(spread(SLOTS, slot), spread(ASPECTS, aspect), spread(SUBJECTS, subject))
 
 
 class PreparedClassifier:
