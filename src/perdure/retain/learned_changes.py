@@ -27,11 +27,19 @@ from perdure.ports.statements import (
 )
 from perdure.retain.judged_changes import Judged, is_slot
 from perdure.retain.slot_match import same_value
-from perdure.text.assertion import is_plain_statement, speaks_of_change
-from perdure.text.given_names import is_given_name
+from perdure.retain.statement_words import (
+    content_words,
+    kin_subject,
+    names_and_numbers,
+    other_of_kind,
+    telling_words,
+)
+from perdure.text.assertion import is_for_a_while, is_plain_statement, speaks_of_change, takes_effect
 from perdure.text.names import normal_name
+from perdure.text.sentence import is_readable
 from perdure.text.voice import voice_of
-from perdure.text.wordings import LANGUAGES
+from perdure.text.wording_sentence import is_said_as_fact
+from perdure.text.wordings import LANGUAGES, wordings
 
 LONGEST_STATEMENT = 200
 """Characters of a sentence that is read."""
@@ -50,6 +58,8 @@ _OF_THINGS = frozenset(
     "allergy medication bank device health".split()
 )
 """Slots of which somebody has several, told apart by the thing's noun."""
+_OF_PEOPLE = frozenset("partner boss doctor housemate pet owner children name marital".split())
+"""Slots whose values are often the subject: "Ann runs the team now"."""
 _WORDED = frozenset("marital age role diet commute study religion children work_hours allergy health".split())
 """Slots whose values are words as often as names or numbers."""
 _ADDS = re.compile(
@@ -71,32 +81,6 @@ _FIRST_PERSON = re.compile(
     r"\b(?:i|i'm|i've|i’m|i’ve|my|me|mine|we|we're|we've|our|us|ich|mein\w*|mir|mich|wir|unser\w*|uns|yo|mi|mis|me|nos|nuestr\w+"
     r"|je|j['’]\w+|mon|ma|mes|moi|nous|notre|nos)\b",
     re.IGNORECASE,
-)
-_VOCATIVE = re.compile(
-    r"(?:\A|(?<=[.!?]\s)|\b(?:hey|hi|hello|thanks|thank\s+you|wow|yep|yeah|yes|no|oh|sure|sorry|danke|gracias|merci)\b[,\s]*|,\s*)"
-    r"(?-i:[A-Z]\w+)(?=\s*[,!]|\s*[.?]\s*\Z)",
-    re.IGNORECASE,
-)
-"""A name by which somebody is addressed."""
-_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_NUMBER = re.compile(r"\d[\d.,:/-]*\d|\d")
-_NAME = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w'’&+-]+")
-_COMMON_WORDS = frozenset(
-    """that this these those with from have been were they them their there here what when which your yours mine ours just
-    about after before again still back into onto over only really very much more most some such than then now never
-    ever always actually finally officially okay yeah well today yesterday tomorrow week month year years months weeks
-    last next since until because though although will would could should might must does done doing being gets getting
-    going went gone come came make made take took taken time thing things stuff people someone something anything nothing
-    everything call called name named said says tell told think know like love want need good great nice little same
-    longer anymore instead used using first days nowadays switched changed moved started stopped left
-    dass dies diese dieser dieses haben hatte hatten habe sein seit sind wird wurde werden wurden nicht noch mehr schon jetzt
-    heute gestern eine einen einem einer mein meine meinen meinem meiner unser unsere unserem unseren sich auch aber oder wenn
-    dann doch jahr jahre woche monat heißt ganz immer wieder neue neuen neuer neues statt über
-    para pero como este esta estos estas desde hasta porque cuando donde tengo tiene tenemos hace años ahora antes
-    después siempre nunca nuevo nueva mucho muy todo toda sobre entre también hoy ayer semana llama llamo
-    avec pour dans mais plus depuis parce quand comme cette notre votre leur elle nous vous ils sont suis était avons avez
-    maintenant avant après toujours jamais nouveau nouvelle très tout toute aussi hier semaine mois année ans fait faire
-    """.split()
 )
 
 
@@ -183,8 +167,13 @@ def may_tell_change(fact: Fact) -> bool:
         and not text.rstrip().endswith("?")
         and _ADDS.search(text) is None
         and not _is_of_addressee(text)
-        and not (fact.language in LANGUAGES and _denies(text))
+        and not is_for_a_while(text)
+        and not (fact.language in LANGUAGES and (_denies(text) or not _is_said_as_fact(text, fact.language)))
     )
+
+
+def _is_said_as_fact(text: str, language: str) -> bool:
+    return is_readable(text) and is_said_as_fact(text, wordings(language))
 
 
 def _denies(text: str) -> bool:
@@ -210,7 +199,7 @@ def _tells_change(statement: _Statement) -> bool:
     real = aspects[BEGINS] + aspects[ENDS] + aspects[CORRECTS] + aspects[HOLDS]
     slot = max(statement.reading.slots, key=statement.reading.slots.__getitem__)
     is_none = statement.reading.slots[NO_SLOT] >= NO_SLOT_BELOW
-    planned = any(PLANNED in fact.flags for fact in statement.facts)
+    planned = any(PLANNED in fact.flags for fact in statement.facts) and not takes_effect(statement.text)
     if not _is_plain(statement) and real < WORDED_OTHERWISE.real:
         return False
     return real >= LOWEST.real and not is_none and (not planned or slot == "appointment")
@@ -272,7 +261,7 @@ def _best(statement: _Statement, candidates: Sequence[_Statement]) -> _Statement
 
 def may_end(statement: _Statement, other: _Statement) -> bool:
     """Whether readings and words say that the statement ends the other."""
-    if not _is_state(other):
+    if not _is_state(other) or other_of_kind(statement.text, other.text) or _of_other_kin(statement, other):
         return False
     bar = _bar(statement, other)
     if not _is_plain(statement) and (
@@ -292,6 +281,15 @@ def may_end(statement: _Statement, other: _Statement) -> bool:
     if bar is NOTHING_SHARED and _shared_slot(statement, other) in _OF_THINGS:
         return False
     return _has_other_value(statement, other)
+
+
+def _of_other_kin(statement: _Statement, other: _Statement) -> bool:
+    """Whether one speaks of somebody's kin or friend and the other does not name them; values may be such people."""
+    kin, older = kin_subject(statement.text), kin_subject(other.text)
+    if kin == older or _shared_slot(statement, other) in _OF_PEOPLE:
+        return False
+    said = set(normal_name(other.text).split())
+    return (bool(kin) and kin not in said) or (bool(older) and not (said - {older}) & value_words(statement))
 
 
 def _reaches(statement: _Statement, other: _Statement, bar: Bar) -> bool:
@@ -321,8 +319,7 @@ def _bar(statement: _Statement, other: _Statement) -> Bar:
 def value_words(statement: _Statement) -> set[str]:
     """Words of the values that a sentence gives."""
     objects = " ".join(fact.object for fact in statement.facts if fact.object)
-    words = normal_name(f"{objects} {' '.join(values_in(statement))}").split()
-    return {word for word in words if (len(word) > 2 or word[:1].isdigit()) and word not in _COMMON_WORDS}
+    return telling_words(f"{objects} {' '.join(values_in(statement))}")
 
 
 def _has_other_value(statement: _Statement, other: _Statement) -> bool:
@@ -384,25 +381,7 @@ def _says_same(first: _Statement, second: _Statement) -> bool:
 def values_in(statement: _Statement) -> set[str]:
     """Names and numbers of a sentence, but for the speaker's."""
     voice = voice_of(statement.facts[0].speaker)
-    own = set(normal_name(voice.name).split()) if voice is not None else set()
-    text = _VOCATIVE.sub(" ", statement.text).strip()
-    names = {
-        normal_name(match[0])
-        for match in _NAME.finditer(text)
-        if _is_inside(text, match.start()) or is_given_name(match[0])
-    }
-    return ({name for name in names if name not in _COMMON_WORDS} | set(_NUMBER.findall(text))) - own - {""}
-
-
-def _is_inside(text: str, start: int) -> bool:
-    """Whether a word stands where only names are capitals."""
-    return text[:start].rstrip()[-1:] not in ("", ".", "!", "?", ":")
-
-
-def content_words(text: str) -> set[str]:
-    """Beginnings of the words that carry meaning."""
-    words = (word.casefold() for word in _WORD.findall(text))
-    return {word[:6].rstrip("s") for word in words if len(word) > 3 and word not in _COMMON_WORDS}
+    return names_and_numbers(statement.text, voice.name if voice is not None else "")
 
 
 def _teller(statement: _Statement) -> Fact:

@@ -28,7 +28,7 @@ from perdure.retain.slot_match import (
     same_subject,
     same_value,
 )
-from perdure.text.assertion import speaks_of_change
+from perdure.text.assertion import speaks_of_change, takes_effect
 from perdure.text.ended_values import ANYBODY, SPEAKER, EndedValue, ended_values
 from perdure.text.names import normal_name
 from perdure.text.relation_table import is_single_valued
@@ -295,10 +295,17 @@ def _replaces(later: Fact, earlier: Fact) -> bool:
 
 def _may_close(later: Fact, earlier: Fact) -> bool:
     """Whether the later statement has the standing to end the earlier one."""
-    if later.trust < earlier.trust or (PLANNED in later.flags and not _is_about_time(later)):
+    if later.trust < earlier.trust or _is_still_ahead(later):
         return False
     subject = normal_name(earlier.subject or "")
     return not (_said_by(earlier, subject) and not _said_by(later, subject))
+
+
+def _is_still_ahead(fact: Fact) -> bool:
+    """Whether a statement only says what is planned; the date of something may be ahead, and "as of Monday" is so."""
+    return (
+        PLANNED in fact.flags and not _is_about_time(fact) and not takes_effect(fact.source_text or fact.text)
+    )
 
 
 def _is_about_time(fact: Fact) -> bool:

@@ -64,3 +64,31 @@ def is_plain_statement(text: str) -> bool:
 def speaks_of_change(text: str) -> bool:
     """Whether a sentence has a word that goes with something becoming different."""
     return _CHANGE.search(text) is not None
+
+
+_TAKES_EFFECT = re.compile(
+    r"\b(?:as\s+of|(?:starting|effective|from)\s+(?:today|tonight|now|here|this\s+(?:morning|week|month|year|term))|ab\s+(?:heute|sofort|jetzt)|a\s+partir\s+de\s+(?:hoy|ahora)"
+    r"|à\s+partir\s+d(?:e\s+maintenant|['’]aujourd['’]hui))\b",
+    re.IGNORECASE,
+)
+
+
+def takes_effect(text: str) -> bool:
+    """Whether a sentence gives the day from which something is so, rather than one on which it will happen."""
+    return _TAKES_EFFECT.search(text) is not None
+
+
+_FOR_A_WHILE = re.compile(
+    r"""\b(?:for\s+(?:the|a|an|\d+|one|two|three|four|five|six|a\s+few|a\s+couple\s+of)\s+(?:\w+\s+)?(?:nights?|days?|weeks?|months?|while|weekend|summer|season|moment)|until|till|this\s+week(?:end)?|just\s+(?:this|for)\s+\w+|for\s+now|meanwhile
+    |in\s+the\s+meantime|temporar\w+|while\s+[^.]{1,40}\b(?:being|away|off|on\s+(?:leave|holiday|vacation)|fixed|repaired)|covering\s+for|fill(?:s|ing|ed)?\s+in\s+for|stand(?:s|ing)?\s+in\s+for|on\s+loan|borrow\w*|lent\s+me|rental|hire\s+car|courtesy\s+car
+    |visit\w*|trip|holidays?|vacation|business\s+trip|conference|hotel|airbnb|staying\s+(?:at|with|in)
+    |für\s+(?:ein|eine|ein\s+paar|zwei|drei|vier|\d+)\s+(?:nächte|tage|wochen|monate|weile|woche)|bis\s+(?:ende|zum|montag|sonntag)|diese\s+woche|vorübergehend|vertr(?:itt|ete|eten)|urlaub|ausnahmsweise
+    |(?:una|unas|dos|tres|cuatro|\d+)\s+(?:noches?|semanas?|días|meses)|hasta\s+el|esta\s+semana|de\s+momento|vacaciones|de\s+visita|por\s+trabajo
+    |pour\s+(?:une|deux|trois|quelques|\d+)\s+(?:nuits?|jours?|semaines?|mois)|jusqu['’]\w+|cette\s+semaine|en\s+attendant|vacances|en\s+visite|remplace\s+\w+\s+pendant)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def is_for_a_while(text: str) -> bool:
+    """Whether a sentence has words of a stay, a loan or a stand-in, in any of the four languages."""
+    return _FOR_A_WHILE.search(text) is not None
