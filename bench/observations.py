@@ -1,10 +1,13 @@
 """Do observations earn their place? Labelled questions, asked of banks before and after consolidation.
 
     python -m bench.observations DATA.json --banks 4 --every 3 --recipe fast
+    python -m bench.observations --made-up
 
 "facts" is what is ranked, before and after: it must not get worse. "spread" are the questions with two or more items of
 evidence: the share of it that is reached within a number of tokens, by facts alone and by facts in what the observations
 beside them leave of the same tokens, where an observation reaches the items of its sources.
+With `--made-up` the questions ask for a person as a whole ("What do you know about Ann?"), who said six things about themself
+between small talk: the share of their values that stands in the text within a number of tokens.
 """
 
 from __future__ import annotations
@@ -116,18 +119,75 @@ def run(banks: Sequence[LabelledBank], database: Path, every: int, recipe: str) 
     return figures
 
 
+PEOPLE = "Ann Bob Cleo Dan Eva Finn".split()
+CITIES = "Lisbon Oslo Turin Graz Lyon Bergen".split()
+FIRMS = "Ford Siemens Bosch Nokia Philips Bayer".split()
+CHATTER = (
+    "I was at the harbour with friends and it rained all day.", "I bought a lamp and it broke on the way home.",
+    "I waited an hour for the train again.", "I talked to the neighbours about the roof.",
+    "I read a long book about bees.", "I painted the kitchen door on Sunday.", "I lost my keys and found them later.",
+    "I helped a friend carry a wardrobe.", "I cooked too much soup for everybody.", "I walked along the river for hours.",
+)  # fmt: skip
+PROFILE_BUDGETS = (80, 120, 240)
+
+
+def stated_values(number: int) -> dict[str, str]:
+    """What somebody says of themself -> the value in it."""
+    city, firm = CITIES[number], FIRMS[number]
+    return {
+        f"I live in {city}.": city, f"I work at {firm}.": firm, "I have a dog named Rex.": "rex",
+        "I drive a Volvo.": "volvo", "I like jazz.": "jazz", "I play the cello.": "cello",
+    }  # fmt: skip
+
+
+def run_made_up(recipe: str) -> Figures:
+    """How much of what somebody said of themself is within reach of a question about them."""
+    figures = Figures()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Perdure.open(Path(folder) / "m.db", settings=read_settings(None, {"recipe": recipe})) as engine,
+    ):
+        for number, person in enumerate(PEOPLE):
+            stated = list(stated_values(number))
+            for place, chat in enumerate(CHATTER):
+                engine.retain("b", chat, speaker=person)
+                if place < len(stated):
+                    engine.retain("b", stated[place], speaker=person)
+        engine.operation("b", engine.consolidate("b").id, wait=600)
+        for number, person in enumerate(PEOPLE):
+            values = stated_values(number).values()
+            result = engine.recall("b", f"What do you know about {person}?", track=False)
+            beside = [one for one in result.observations if person in one.fact.entities][:1]
+            used = sum(one.tokens for one in beside)
+            for budget in PROFILE_BUDGETS:
+                alone = within(result.recollections, budget)
+                mixed = [*beside, *within(result.recollections, budget - used)] if used <= budget else alone
+                for label, shown in (("facts", alone), ("with an observation", mixed)):
+                    text = " ".join(one.text.lower() for one in shown if person in one.text)
+                    share = sum(value.lower() in text for value in values) / len(values)
+                    figures.add(f"profile {budget} tokens, {label}", share)
+    return figures
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("data", type=Path)
+    parser.add_argument("data", type=Path, nargs="?")
+    parser.add_argument("--made-up", action="store_true")
     parser.add_argument("--banks", type=int, default=4)
     parser.add_argument("--every", type=int, default=3)
     parser.add_argument("--recipe", default="fast")
     parser.add_argument("--database", type=Path, default=Path("observations.db"))
     options = parser.parse_args()
-    banks = load_banks(options.data)[: options.banks]
-    for name, value, count in run(banks, options.database, options.every, options.recipe).rows():
+    if options.made_up:
+        figures = run_made_up(options.recipe)
+    elif options.data is not None:
+        banks = load_banks(options.data)[: options.banks]
+        figures = run(banks, options.database, options.every, options.recipe)
+    else:
+        parser.error("DATA.json or --made-up")
+    for name, value, count in figures.rows():
         print(f"{name:60} {value:8.3f}  ({count})")
 
 

@@ -21,7 +21,7 @@ class Include:
     """The entities that the facts mention."""
     observations: bool = True
     """Observations near to the question, within `max_observation_tokens` of their own; see `RecallResult.observations`."""
-    max_observation_tokens: int = 400
+    max_observation_tokens: int = 200
 
     def __post_init__(self) -> None:
         check_integer(self.max_chunk_tokens, "max_chunk_tokens", 0)

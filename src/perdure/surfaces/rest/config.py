@@ -66,7 +66,7 @@ class Acting(BaseModel):
         Literal["per_tag", "combined", "all_combinations", "shared"] | list[list[str]] | None
     ) = None
     observation_min_facts: int = Field(3, ge=1)
-    observation_max_tokens: int = Field(200, ge=16)
+    observation_max_tokens: int = Field(80, ge=16)
 
 
 class Profile(BaseModel):
