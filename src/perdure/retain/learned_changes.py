@@ -231,9 +231,14 @@ def _nearest(fact: Fact, sentences: Mapping[str, Sequence[Fact]], vectors: Mappi
         for text, facts in sentences.items()
         if len(text) <= LONGEST_STATEMENT
         and not _is_of_addressee(text)
-        and (any(map(_is_value, facts)) or words & content_words(text))
+        and (any(map(_is_value, facts)) or words & content_words(text) or _names_something(text))
     ]
     return sorted(readable, key=nearness, reverse=True)[:NEAREST]
+
+
+def _names_something(text: str) -> bool:
+    """Whether a sentence has a name or number that may be a value."""
+    return bool(names_and_numbers(text))
 
 
 def agreement(first: StatementReading, second: StatementReading) -> float:
@@ -267,6 +272,8 @@ def may_end(statement: _Statement, other: _Statement) -> bool:
     if not _is_plain(statement) and (
         bar is NOTHING_SHARED or not _reaches(statement, other, WORDED_OTHERWISE)
     ):
+        return False
+    if bar is NOTHING_SHARED and not _has_drawn_value(other) and not _reaches(statement, other, SLOT_SURE):
         return False
     own = OF_DRAWN_VALUE[bar] if _has_drawn_value(other) else bar
     if own is bar and statement.reading.slots[NO_SLOT] >= max(statement.reading.slots.values()):
