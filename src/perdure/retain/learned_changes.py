@@ -43,7 +43,7 @@ from perdure.text.wordings import LANGUAGES, wordings
 
 LONGEST_STATEMENT = 200
 """Characters of a sentence that is read."""
-STATE_AT = 0.4
+STATE_AT = 0.3
 """Probabilities from which an older sentence, from which no value was drawn, says what is so of a slot."""
 NO_SLOT_BELOW = 0.7
 """Probability of stating nothing from which a sentence is left alone."""
@@ -98,18 +98,18 @@ class Bar:
     """Probability that both speak of the same kind of subject."""
 
 
-VALUE_NAMED = Bar(agrees=0.03, changes=0.5, real=0.7, subject=0.3)
+VALUE_NAMED = Bar(agrees=0.018, changes=0.4, real=0.65, subject=0.3)
 """The later statement names the older value."""
-NOUN_SHARED = Bar(agrees=0.1, changes=0.6, real=0.75, subject=0.4)
+NOUN_SHARED = Bar(agrees=0.06, changes=0.5, real=0.7, subject=0.4)
 """Both have a noun in common."""
-NOTHING_SHARED = Bar(agrees=0.2, changes=0.6, real=0.75, subject=0.75)
+NOTHING_SHARED = Bar(agrees=0.12, changes=0.5, real=0.7, subject=0.75)
 OF_DRAWN_VALUE = {
-    VALUE_NAMED: Bar(agrees=0.01, changes=0.5, real=0.6, subject=0.25),
-    NOUN_SHARED: Bar(agrees=0.05, changes=0.5, real=0.7, subject=0.35),
-    NOTHING_SHARED: Bar(agrees=0.12, changes=0.5, real=0.7, subject=0.7),
+    VALUE_NAMED: Bar(agrees=0.006, changes=0.4, real=0.55, subject=0.25),
+    NOUN_SHARED: Bar(agrees=0.03, changes=0.4, real=0.65, subject=0.35),
+    NOTHING_SHARED: Bar(agrees=0.07, changes=0.4, real=0.65, subject=0.7),
 }
 """The bars where a value of a slot was drawn from the older sentence, which then surely states one."""
-SLOT_SURE = Bar(agrees=0.5, changes=0.5, real=0.6, subject=0.6)
+SLOT_SURE = Bar(agrees=0.35, changes=0.4, real=0.55, subject=0.6)
 """The readings leave no doubt that both are of one slot; a value that simply holds now counts as a change."""
 WORDED_OTHERWISE = Bar(agrees=0.03, changes=0.7, real=0.8, subject=0.3)
 """Some word makes it doubtful that the statement is a plain one."""
