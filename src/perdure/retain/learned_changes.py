@@ -43,7 +43,7 @@ from perdure.text.wordings import LANGUAGES, wordings
 
 LONGEST_STATEMENT = 200
 """Characters of a sentence that is read."""
-STATE_AT = 0.3
+STATE_AT = 0.4
 """Probabilities from which an older sentence, from which no value was drawn, says what is so of a slot."""
 NO_SLOT_BELOW = 0.7
 """Probability of stating nothing from which a sentence is left alone."""
