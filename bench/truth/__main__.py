@@ -1,6 +1,6 @@
 """Does the memory notice that a value changed, and does it tell what is so now from what was?
 
-    python -m bench.truth [--only pairs|dates|conversations] [--half seen|unseen] [--misses N] [--json] [--page]
+    python -m bench.truth [--only pairs|dates|conversations] [--half seen|unseen|fresh] [--misses N] [--json] [--page]
 
 Both halves are shown side by side. Misses are listed for the seen half only: nobody who writes rules may look at the
 other one. README.md beside this file describes the data.
@@ -22,6 +22,8 @@ from bench.truth.report import PartReport, as_json, side_by_side
 
 FOLDER = Path(__file__).parent
 HALVES = ("seen", "unseen")
+FRESH = "fresh"
+"""Later batches of pairs, each run once before anybody looked at its misses; shown only when asked for."""
 PARTS: dict[str, Callable[[Path], PartReport]] = {
     "pairs": run_pairs,
     "dates": run_dates,
@@ -34,7 +36,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", choices=PARTS, help="this part alone")
-    parser.add_argument("--half", choices=HALVES, help="this half alone")
+    parser.add_argument("--half", choices=(*HALVES, FRESH), help="this half alone, or the later batches")
     parser.add_argument("--misses", type=int, default=0, metavar="N", help="list N misses of the seen half")
     parser.add_argument("--json", action="store_true", help="figures as JSON")
     parser.add_argument("--page", action="store_true", help=f"put the figures into {PAGE}")
@@ -52,9 +54,9 @@ def main() -> None:
         tables = side_by_side(reports) or [f"\n{part}: no data"]
         shown += tables
         print("\n".join(tables), flush=True)
-        if chosen.misses and "seen" in reports:
-            misses = reports["seen"].misses
-            print(f"\nMisses in the seen half, {min(chosen.misses, len(misses))} of {len(misses)}:")
+        for half in (name for name in ("seen", FRESH) if chosen.misses and name in reports):
+            misses = reports[half].misses
+            print(f"\nMisses, {half}: {min(chosen.misses, len(misses))} of {len(misses)}:")
             print("\n".join(f"- {miss}" for miss in misses[: chosen.misses]), flush=True)
     if chosen.page:
         write_section("figures", [taken("python -m bench.truth", load), *shown], PAGE)

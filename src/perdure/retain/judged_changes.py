@@ -18,7 +18,9 @@ from perdure.domain.fact import INSTRUCTION, PLANNED, Fact
 from perdure.ports.embedder import Vector
 from perdure.ports.reranker import Reranker
 from perdure.retain.slot_match import mentions_value, place_of, same_value
+from perdure.retain.statement_words import kin_subject
 from perdure.text.assertion import (
+    is_for_a_while,
     is_plain_statement,
     parts_of,
     speaks_of_change,
@@ -147,6 +149,8 @@ def _may_change(fact: Fact) -> bool:
     text = fact.source_text or fact.text
     if not is_readable(text) or UNREAL_SENTENCE.search(expand(text)) or text.rstrip().endswith("?"):
         return False
+    if is_for_a_while(text):
+        return False
     return any(is_plain_statement(part) for part in parts_of(text)) and (
         speaks_of_change(text) or speaks_of_end(text)
     )
@@ -183,6 +187,8 @@ def _is_about(fact: Fact, other: Fact) -> bool:
     voice = voice_of(fact.speaker)
     own = normal_name(voice.name) if voice is not None else ""
     subject = normal_name(other.subject or "")
+    if kin_subject(text) and kin_subject(text) not in normal_name(other.source_text or other.text).split():
+        return False
     if not subject:
         return _is_of_another(text) == _is_of_another(other.source_text or other.text)
     if subject == own:

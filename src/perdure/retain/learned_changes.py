@@ -98,18 +98,18 @@ class Bar:
     """Probability that both speak of the same kind of subject."""
 
 
-VALUE_NAMED = Bar(agrees=0.03, changes=0.5, real=0.7, subject=0.3)
+VALUE_NAMED = Bar(agrees=0.018, changes=0.4, real=0.65, subject=0.3)
 """The later statement names the older value."""
-NOUN_SHARED = Bar(agrees=0.1, changes=0.6, real=0.75, subject=0.4)
+NOUN_SHARED = Bar(agrees=0.06, changes=0.5, real=0.7, subject=0.4)
 """Both have a noun in common."""
-NOTHING_SHARED = Bar(agrees=0.2, changes=0.6, real=0.75, subject=0.75)
+NOTHING_SHARED = Bar(agrees=0.12, changes=0.5, real=0.7, subject=0.75)
 OF_DRAWN_VALUE = {
-    VALUE_NAMED: Bar(agrees=0.01, changes=0.5, real=0.6, subject=0.25),
-    NOUN_SHARED: Bar(agrees=0.05, changes=0.5, real=0.7, subject=0.35),
-    NOTHING_SHARED: Bar(agrees=0.12, changes=0.5, real=0.7, subject=0.7),
+    VALUE_NAMED: Bar(agrees=0.006, changes=0.4, real=0.55, subject=0.25),
+    NOUN_SHARED: Bar(agrees=0.03, changes=0.4, real=0.65, subject=0.35),
+    NOTHING_SHARED: Bar(agrees=0.07, changes=0.4, real=0.65, subject=0.7),
 }
 """The bars where a value of a slot was drawn from the older sentence, which then surely states one."""
-SLOT_SURE = Bar(agrees=0.5, changes=0.5, real=0.6, subject=0.6)
+SLOT_SURE = Bar(agrees=0.35, changes=0.4, real=0.55, subject=0.6)
 """The readings leave no doubt that both are of one slot; a value that simply holds now counts as a change."""
 WORDED_OTHERWISE = Bar(agrees=0.03, changes=0.7, real=0.8, subject=0.3)
 """Some word makes it doubtful that the statement is a plain one."""
@@ -231,9 +231,14 @@ def _nearest(fact: Fact, sentences: Mapping[str, Sequence[Fact]], vectors: Mappi
         for text, facts in sentences.items()
         if len(text) <= LONGEST_STATEMENT
         and not _is_of_addressee(text)
-        and (any(map(_is_value, facts)) or words & content_words(text))
+        and (any(map(_is_value, facts)) or words & content_words(text) or _names_something(text))
     ]
     return sorted(readable, key=nearness, reverse=True)[:NEAREST]
+
+
+def _names_something(text: str) -> bool:
+    """Whether a sentence has a name or number that may be a value."""
+    return bool(names_and_numbers(text))
 
 
 def agreement(first: StatementReading, second: StatementReading) -> float:
@@ -267,6 +272,8 @@ def may_end(statement: _Statement, other: _Statement) -> bool:
     if not _is_plain(statement) and (
         bar is NOTHING_SHARED or not _reaches(statement, other, WORDED_OTHERWISE)
     ):
+        return False
+    if bar is NOTHING_SHARED and not _has_drawn_value(other) and not _reaches(statement, other, SLOT_SURE):
         return False
     own = OF_DRAWN_VALUE[bar] if _has_drawn_value(other) else bar
     if own is bar and statement.reading.slots[NO_SLOT] >= max(statement.reading.slots.values()):

@@ -79,7 +79,7 @@ def takes_effect(text: str) -> bool:
 
 
 _FOR_A_WHILE = re.compile(
-    r"""\b(?:for\s+(?:the|a|an|\d+|one|two|three|four|five|six|a\s+few|a\s+couple\s+of)\s+(?:\w+\s+)?(?:nights?|days?|weeks?|months?|while|weekend|summer|season|moment)|until|till|this\s+week(?:end)?|just\s+(?:this|for)\s+\w+|for\s+now|meanwhile
+    r"""\b(?:for\s+(?:the|a|an|\d+|one|two|three|four|five|six|a\s+few|a\s+couple\s+of)\s+(?:\w+\s+)?(?:nights?|days?|weeks?|months?|while|weekend|summer|season|moment)|until|till|this\s+week(?:end)?|just\s+(?:this|for)\s+\w+|for\s+(?:now|today|tonight)|meanwhile
     |in\s+the\s+meantime|temporar\w+|while\s+[^.]{1,40}\b(?:being|away|off|on\s+(?:leave|holiday|vacation)|fixed|repaired)|covering\s+for|fill(?:s|ing|ed)?\s+in\s+for|stand(?:s|ing)?\s+in\s+for|on\s+loan|borrow\w*|lent\s+me|rental|hire\s+car|courtesy\s+car
     |visit\w*|trip|holidays?|vacation|business\s+trip|conference|hotel|airbnb|staying\s+(?:at|with|in)
     |für\s+(?:ein|eine|ein\s+paar|zwei|drei|vier|\d+)\s+(?:nächte|tage|wochen|monate|weile|woche)|bis\s+(?:ende|zum|montag|sonntag)|diese\s+woche|vorübergehend|vertr(?:itt|ete|eten)|urlaub|ausnahmsweise

@@ -77,9 +77,25 @@ def test_a_new_value_of_the_same_slot_ends_the_older_one() -> None:
     assert ended(fact(NEW, 9), [fact(OLD, **LIVES)], readings) == [OLD]
 
 
-def test_a_sentence_that_shares_nothing_is_ended_only_if_it_gave_a_value() -> None:
-    readings = {OLD: reading("home", "holds"), NEW: reading("home", "begins", "we")}
-    assert ended(fact(NEW, 9), [fact(OLD)], readings) == []
+def test_a_sentence_that_shares_nothing_and_gave_no_value_is_ended_only_if_the_slot_is_sure() -> None:
+    sure = {OLD: reading("home", "holds"), NEW: reading("home", "begins", "we")}
+    doubtful = {OLD: reading("home", "holds", sure=0.5), NEW: reading("home", "begins", "we", sure=0.65)}
+    assert ended(fact(NEW, 9), [fact(OLD)], sure) == [OLD]
+    assert ended(fact(NEW, 9), [fact(OLD)], doubtful) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("My work phone is 030 441 20.", "My home phone is 030 998 13."),
+        ("Alice Moreau lives in Lyon.", "Alice Moreaux lives in Rome."),
+        ("My bed stands in Ghent.", "My sister got a flat in Antwerp."),
+        ("My bed stands in Ghent.", "We are in Antwerp for three weeks."),
+    ],
+)
+def test_another_one_of_the_kind_kin_and_stays_end_nothing(old: str, new: str) -> None:
+    readings = {old: reading("home", "holds"), new: reading("home", "begins")}
+    assert ended(fact(new, 9), [fact(old, **LIVES)], readings) == []
 
 
 @pytest.mark.parametrize(
