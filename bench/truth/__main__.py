@@ -1,6 +1,6 @@
 """Does the memory notice that a value changed, and does it tell what is so now from what was?
 
-    python -m bench.truth [--only pairs|dates|conversations] [--half seen|unseen] [--misses N] [--json] [--page]
+    python -m bench.truth [--only pairs|dates|conversations] [--half seen|unseen|fresh] [--misses N] [--json] [--page]
 
 Both halves are shown side by side. Misses are listed for the seen half only: nobody who writes rules may look at the
 other one. README.md beside this file describes the data.
@@ -22,6 +22,8 @@ from bench.truth.report import PartReport, as_json, side_by_side
 
 FOLDER = Path(__file__).parent
 HALVES = ("seen", "unseen")
+FRESH = "fresh"
+"""Conversations written while rules were; asked for by name only."""
 PARTS: dict[str, Callable[[Path], PartReport]] = {
     "pairs": run_pairs,
     "dates": run_dates,
@@ -34,7 +36,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", choices=PARTS, help="this part alone")
-    parser.add_argument("--half", choices=HALVES, help="this half alone")
+    parser.add_argument("--half", choices=(*HALVES, FRESH), help="this half alone")
     parser.add_argument("--misses", type=int, default=0, metavar="N", help="list N misses of the seen half")
     parser.add_argument("--json", action="store_true", help="figures as JSON")
     parser.add_argument("--page", action="store_true", help=f"put the figures into {PAGE}")

@@ -62,9 +62,10 @@ _SAME_KIN = tuple(
 _SAID = re.compile(r"^(?:Asked (?:by \S+ )?\".*?\", )?(?P<name>.{1,40}?) said: ")
 _SAID_WITHIN = re.compile(r"(?P<stop>[.!?][\"”]? )[^\".!?]{1,40}? said: (?=[\"“])")
 _RELATIVE = re.compile(
-    rf"^(?:[^,:]{{0,20}}: )?(?:[\w-]+|The user)['’]s (?:\w+ )?(?:{'|'.join(sorted(map(re.escape, PERSONS), key=len, reverse=True))})\b",
+    rf"^(?:[^,:]{{0,20}}: )?(?P<owner>[\w-]+|The user)['’]s (?:\w+ )?(?:{'|'.join(sorted(map(re.escape, PERSONS), key=len, reverse=True))})\b",
     re.IGNORECASE,
 )
+_SOMETHING = re.compile(r"[\"“]?An? \w+ (?:has|had|is|was|will)\b")
 _I = re.compile(r"\b(?:I|we)\b", re.IGNORECASE)
 _OWN_VIEW = re.compile(r"\b(?:I|my|me|mine|we|our|us)\b|\bI'", re.IGNORECASE)
 
@@ -326,7 +327,11 @@ def _with_synonyms(words: Iterable[str]) -> set[str]:
 def _is_about_relative(body: str, slot: AskedSlot) -> bool:
     """Whether a statement begins with somebody of the subject's ("Ann's colleague Bea ..."), and the slot is no such person."""
     match = _RELATIVE.match(body)
-    return match is not None and not slot.is_told_by(match[0])
+    if match is None or slot.is_told_by(match[0]):
+        return False
+    # "Ann's mother Bea ..." is about Bea, and about nobody who is not Ann.
+    names = normal_name(slot.subject).split()
+    return bool(names) and normal_name(match["owner"]).split()[-1:] == names[-1:]
 
 
 def is_about(fact: Fact, body: str, slot: AskedSlot) -> bool:
@@ -346,7 +351,7 @@ def is_about(fact: Fact, body: str, slot: AskedSlot) -> bool:
         return True
     if words and words[0] in others and not slot.is_for_person and not _I.search(body):
         return False
-    if normal_name(fact.speaker) != normal_name(slot.subject):
+    if normal_name(fact.speaker) != normal_name(slot.subject) or _SOMETHING.match(body):
         return False
     if _OWN_VIEW.search(body):
         return True
