@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from perdure.domain.recall import Candidate, RecallResult
+from perdure.domain.recall import RecallResult
 from perdure.domain.trace import Trace
 from perdure.recall.answer import answer
 from perdure.recall.answers import prefer_answers
 from perdure.recall.budget import fit
 from perdure.recall.components import RecallComponents, RecallRun
 from perdure.recall.diversify import diversify
-from perdure.recall.question import ParsedQuestion, parse_question
+from perdure.recall.question import parse_question
 from perdure.recall.request import RecallRequest
 from perdure.recall.rerank import rerank
 from perdure.recall.score import ScoringContext, above_floors
@@ -38,10 +38,25 @@ def recall(components: RecallComponents, request: RecallRequest) -> RecallResult
             question = parse_question(run)
             run = replace(run, where=question.where)
         if question.query.only_time:
-            with trace.stage("window"):
+            with trace.stage("search"):
                 pool = window_facts(run, question.query)
         else:
-            pool = _search_and_rank(run, question)
+            with trace.stage("search"):
+                hits = search(run, question)
+            with trace.stage("fuse"):
+                pool = run.read_ranking_fields(recipe.fusion(hits, components.pool or recipe.pool))
+            with trace.stage("rerank"):
+                pool = rerank(run, question.query, pool, question.slot)
+            with trace.stage("score"):
+                if recipe.scoring.reads_facts:
+                    run.read_facts(pool)
+                context = ScoringContext(
+                    query=question.query, situation=request.hints.situation, channels=hits.keys()
+                )
+                pool = above_floors(recipe.scoring(pool, context), request.min_scores)
+                run.read_facts(pool[:SLOT_DEPTH])
+                pool = prefer_answers(pool, question.query, question.slot, recipe.answers, SLOT_DEPTH)
+                pool = order_slots(pool, question.query, question.slot, run.where.as_of.valid)
             with trace.stage("diversify"):
                 pool = diversify(pool, recipe.diversity, run.read_facts)
         with trace.stage("fit"):
@@ -57,24 +72,3 @@ def recall(components: RecallComponents, request: RecallRequest) -> RecallResult
     if request.track and components.tracker is not None:
         components.tracker.track(request.bank, result, components.clock())
     return result
-
-
-def _search_and_rank(run: RecallRun, question: ParsedQuestion) -> list[Candidate]:
-    """What the channels found, best first."""
-    request, recipe, trace = run.request, run.request.recipe, run.trace
-    with trace.stage("search"):
-        hits = search(run, question)
-    with trace.stage("fuse"):
-        pool = run.read_ranking_fields(recipe.fusion(hits, run.components.pool or recipe.pool))
-    with trace.stage("rerank"):
-        pool = rerank(run, question.query, pool, question.slot)
-    with trace.stage("score"):
-        if recipe.scoring.reads_facts:
-            run.read_facts(pool)
-        context = ScoringContext(
-            query=question.query, situation=request.hints.situation, channels=hits.keys()
-        )
-        pool = above_floors(recipe.scoring(pool, context), request.min_scores)
-        run.read_facts(pool[:SLOT_DEPTH])
-        pool = prefer_answers(pool, question.query, question.slot, recipe.answers, SLOT_DEPTH)
-        return order_slots(pool, question.query, question.slot, run.where.as_of.valid)
