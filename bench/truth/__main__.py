@@ -23,7 +23,7 @@ from bench.truth.report import PartReport, as_json, side_by_side
 FOLDER = Path(__file__).parent
 HALVES = ("seen", "unseen")
 FRESH = "fresh"
-"""Later batches of pairs, each run once before anybody looked at its misses; shown only when asked for."""
+"""Later batches of pairs and conversations, each run once before anybody looked at its misses; asked for by name only."""
 PARTS: dict[str, Callable[[Path], PartReport]] = {
     "pairs": run_pairs,
     "dates": run_dates,

@@ -130,3 +130,21 @@ def test_a_relative_gets_the_name_that_memory_has(memory: Perdure) -> None:
     memory.retain("b", [said("My brother Sami lives in Toronto.", "Kim", "user")])
     assert asked(memory, "Where does my brother live?") == "Where does Kim's brother Sami live?"
     assert asked(memory, "Who is my brother?") == "Who is Kim's brother?"
+
+
+def test_of_a_past_time_what_began_later_steps_back(memory: Perdure) -> None:
+    memory.retain("b", [said("I live in Lisbon.", "Kim", "user", day=1)])
+    memory.retain("b", [said("I live in Rome now.", "Kim", "user", day=20)])
+    options: dict[str, Any] = {"asked_at": datetime(2025, 6, 1, tzinfo=UTC)}
+    first = memory.recall("b", "Where did I live on 5 March 2025?", **options).recollections[0]
+    assert "Lisbon" in first.text
+    assert "Rome" in memory.recall("b", "Where do I live?", **options).recollections[0].text
+
+
+def test_a_plain_past_tense_asks_for_the_former_value(memory: Perdure) -> None:
+    memory.retain("b", [said("I work at Fathom.", "Kim", "user", day=1)])
+    memory.retain("b", [said("I work at Kestrel now.", "Kim", "user", day=20)])
+    first = memory.recall("b", "Where did I work?", asked_at=datetime(2025, 6, 1, tzinfo=UTC)).recollections[
+        0
+    ]
+    assert "Fathom" in first.text

@@ -25,6 +25,8 @@ from perdure.text.supposition import is_asked, is_supposed
 from perdure.text.terms import plain_words
 from perdure.text.wordlist import word_set
 
+LEAST_LOGIT = -3.0
+"""Of the cross-encoder, for a statement that only its words make an answer about the present, where the newest counts."""
 HOPELESS = 5.0
 """How far below the best statement of the subject one may stand for the cross-encoder that only its words make an answer."""
 CLOSE, CLOSE_LOGIT = 2.0, 2.0
@@ -59,9 +61,10 @@ _SAME_KIN = tuple(
 _SAID = re.compile(r"^(?:Asked (?:by \S+ )?\".*?\", )?(?P<name>.{1,40}?) said: ")
 _SAID_WITHIN = re.compile(r"(?P<stop>[.!?][\"”]? )[^\".!?]{1,40}? said: (?=[\"“])")
 _RELATIVE = re.compile(
-    rf"^(?:[^,:]{{0,20}}: )?(?:[\w-]+|The user)['’]s (?:\w+ )?(?:{'|'.join(sorted(map(re.escape, PERSONS), key=len, reverse=True))})\b",
+    rf"^(?:[^,:]{{0,20}}: )?(?P<owner>[\w-]+|The user)['’]s (?:\w+ )?(?:{'|'.join(sorted(map(re.escape, PERSONS), key=len, reverse=True))})\b",
     re.IGNORECASE,
 )
+_SOMETHING = re.compile(r"[\"“]?An? \w+ (?:has|had|is|was|will)\b")
 _I = re.compile(r"\b(?:I|we)\b", re.IGNORECASE)
 _OWN_VIEW = re.compile(r"\b(?:I|my|me|mine|we|our|us)\b|\bI'", re.IGNORECASE)
 
@@ -99,7 +102,8 @@ def prefer_answers(
     if slot is None or preference is None:
         return list(pool)
     head = [candidate for candidate in pool[:depth] if candidate.fact is not None]
-    timely = [one for one in head if one.fact is not None and not begins_after(one.fact, query)]
+    timely = _timely(head, slot, query)
+    late = {one.fact_id for one in head} - {one.fact_id for one in timely}
     stated = [one for one in timely if one.fact is not None and states_value(one.fact, slot)]
     kind = asked_kind(query.text, slot.relations[0])
     best = max((own_logit(one) for one in timely if _is_of_subject(one.fact, slot)), default=-inf)
@@ -114,7 +118,7 @@ def prefer_answers(
             excess = max(candidate.logits) - max(candidate.own_logit, max(candidate.logits) - AROUND)
             if excess > 0.0:
                 multiply_odds(candidate, "around", exp(-0.7 * excess))
-        if begins_after(fact, query):
+        if candidate.fact_id in late:
             multiply_odds(candidate, "late", preference.too_late)
             candidate.answers = slot.states(fact.subject, fact.relation) or (
                 tells(fact, slot) and not is_supposed(fact.text)
@@ -123,7 +127,7 @@ def prefer_answers(
             candidate.answers = True
             if states_value(fact, slot):
                 multiply_odds(candidate, "slot", preference.stated)
-        elif candidate.states_slot:
+        elif candidate.states_slot and own_logit(candidate) >= nearest:
             # It took the place of a value of the slot, whatever it was read as.
             candidate.answers = True
             multiply_odds(candidate, "slot", preference.told)
@@ -139,7 +143,8 @@ def prefer_answers(
             candidate.answers = True
             multiply_odds(candidate, "slot", preference.named if slot.is_open else preference.told)
         elif holds_kind(fact, kind, slot) and tells(fact, slot):
-            candidate.answers = own_logit(candidate) >= nearest if was_read else place < FIRST_PLACES
+            least = min(nearest, LEAST_LOGIT) if query.stance is Stance.NOW else nearest
+            candidate.answers = own_logit(candidate) >= least if was_read else place < FIRST_PLACES
             if candidate.answers or not candidate.logits:
                 multiply_odds(candidate, "slot", preference.named if slot.is_open else preference.told)
         else:
@@ -199,12 +204,23 @@ def states_value(fact: Fact, slot: AskedSlot) -> bool:
     return slot.states(fact.subject, fact.relation) and not ended_slots(fact.relation or "")
 
 
+def _timely(head: Sequence[Candidate], slot: AskedSlot, query: Query) -> list[Candidate]:
+    """What did not begin after the asked time; all, when nothing of that answers, since then the time was misread."""
+    if query.stance is not Stance.PAST:
+        return list(head)
+    of_subject = [one for one in head if _is_of_subject(one.fact, slot)]
+    least = max(map(own_logit, of_subject), default=-inf) - HOPELESS
+    early = [one for one in head if one.fact is not None and not begins_after(one.fact, query)]
+    if not any(one in of_subject and own_logit(one) >= least for one in early):
+        return list(head)
+    # Before a change, the statement of the change itself tells what was.
+    return [one for one in head if one in early or (query.before and one.fact and _is_over(one.fact.text))]
+
+
 def begins_after(fact: Fact, query: Query) -> bool:
-    """Whether a statement is of a time after the one that the question asks for; before a change, that of the change itself tells what was."""
+    """Whether a statement is of a time after the one that the question asks for."""
     end = query.window.end if query.window is not None else None
     if query.stance is not Stance.PAST or end is None or end >= query.asked_at:
-        return False
-    if query.before and _is_over(fact.text):
         return False
     begun = fact.valid_from or fact.dated
     return begun is not None and begun >= end and fact.relation not in past_relations()
@@ -304,7 +320,11 @@ def _with_synonyms(words: Iterable[str]) -> set[str]:
 def _is_about_relative(body: str, slot: AskedSlot) -> bool:
     """Whether a statement begins with somebody of the subject's ("Ann's colleague Bea ..."), and the slot is no such person."""
     match = _RELATIVE.match(body)
-    return match is not None and not slot.is_told_by(match[0])
+    if match is None or slot.is_told_by(match[0]):
+        return False
+    # "Ann's mother Bea ..." is about Bea, and about nobody who is not Ann.
+    names = normal_name(slot.subject).split()
+    return bool(names) and normal_name(match["owner"]).split()[-1:] == names[-1:]
 
 
 def is_about(fact: Fact, body: str, slot: AskedSlot) -> bool:
@@ -320,11 +340,11 @@ def is_about(fact: Fact, body: str, slot: AskedSlot) -> bool:
     if slot.is_open and slot.is_subject(fact.speaker) and said & set(slot.relations[0].split("_")):
         return True
     others = {normal_name(name).split()[0] for name in fact.entities if normal_name(name)} - set(names)
-    if words and words[0] in others and not slot.is_for_person and not _I.search(body):
-        return False
     if names and names[-1] in words and not _is_about_relative(body, slot):
         return True
-    if normal_name(fact.speaker) != normal_name(slot.subject):
+    if words and words[0] in others and not slot.is_for_person and not _I.search(body):
+        return False
+    if normal_name(fact.speaker) != normal_name(slot.subject) or _SOMETHING.match(body):
         return False
     if _OWN_VIEW.search(body):
         return True

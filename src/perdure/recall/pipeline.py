@@ -1,10 +1,13 @@
-"""Recall, top to bottom: understand -> search -> fuse -> rerank -> score -> diversify -> judge -> fit -> answer."""
+"""Recall, top to bottom: understand -> search -> fuse -> rerank -> score -> diversify -> judge -> fit -> answer.
+
+A question for a time alone ("What happened last week?") is not searched for: its window is listed.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from perdure.domain.recall import Candidate, RecallResult
+from perdure.domain.recall import RecallResult
 from perdure.domain.trace import Trace
 from perdure.recall.answer import answer
 from perdure.recall.answers import prefer_answers
@@ -15,7 +18,7 @@ from perdure.recall.doubtful import lower_doubtful
 from perdure.recall.freshness import drop_stale
 from perdure.recall.judge import admit_window, judge_pool
 from perdure.recall.observations import observations_beside, ranked_types
-from perdure.recall.question import ParsedQuestion, parse_question
+from perdure.recall.question import parse_question
 from perdure.recall.request import RecallRequest
 from perdure.recall.rerank import rerank
 from perdure.recall.score import ScoringContext, above_floors
@@ -39,11 +42,29 @@ def recall(components: RecallComponents, request: RecallRequest) -> RecallResult
             question = parse_question(run)
             run = replace(run, where=ranked_types(question.where))
         if question.query.only_time:
-            with trace.stage("window"):
+            with trace.stage("search"):
                 pool = window_facts(run, question.query)
+            with trace.stage("judge"):
                 judged = admit_window(run, question.query, pool)
         else:
-            pool = _search_and_rank(run, question)
+            with trace.stage("search"):
+                hits = search(run, question)
+            with trace.stage("fuse"):
+                pool = run.read_ranking_fields(recipe.fusion(hits, components.pool or recipe.pool))
+                pool = drop_stale(run, pool)
+            with trace.stage("rerank"):
+                pool = rerank(run, question.query, pool, question.slot)
+            with trace.stage("score"):
+                if recipe.scoring.reads_facts:
+                    run.read_facts(pool)
+                context = ScoringContext(
+                    query=question.query, situation=request.hints.situation, channels=hits.keys()
+                )
+                pool = above_floors(recipe.scoring(pool, context), request.min_scores)
+                run.read_facts(pool[:SLOT_DEPTH])
+                pool = lower_doubtful(run, pool, recipe.doubt, SLOT_DEPTH)
+                pool = prefer_answers(pool, question.query, question.slot, recipe.answers, SLOT_DEPTH)
+                pool = order_slots(pool, question.query, question.slot, run.where.as_of.valid)
             with trace.stage("diversify"):
                 pool = diversify(pool, recipe.diversity, run.read_facts)
             with trace.stage("judge"):
@@ -62,26 +83,3 @@ def recall(components: RecallComponents, request: RecallRequest) -> RecallResult
     if request.track and components.tracker is not None:
         components.tracker.track(request.bank, result, components.clock())
     return result
-
-
-def _search_and_rank(run: RecallRun, question: ParsedQuestion) -> list[Candidate]:
-    """What the channels found, best first."""
-    request, recipe, trace = run.request, run.request.recipe, run.trace
-    with trace.stage("search"):
-        hits = search(run, question)
-    with trace.stage("fuse"):
-        pool = run.read_ranking_fields(recipe.fusion(hits, run.components.pool or recipe.pool))
-        pool = drop_stale(run, pool)
-    with trace.stage("rerank"):
-        pool = rerank(run, question.query, pool, question.slot)
-    with trace.stage("score"):
-        if recipe.scoring.reads_facts:
-            run.read_facts(pool)
-        context = ScoringContext(
-            query=question.query, situation=request.hints.situation, channels=hits.keys()
-        )
-        pool = above_floors(recipe.scoring(pool, context), request.min_scores)
-        run.read_facts(pool[:SLOT_DEPTH])
-        pool = lower_doubtful(run, pool, recipe.doubt, SLOT_DEPTH)
-        pool = prefer_answers(pool, question.query, question.slot, recipe.answers, SLOT_DEPTH)
-        return order_slots(pool, question.query, question.slot, run.where.as_of.valid)

@@ -10,24 +10,39 @@ from datetime import datetime
 from perdure.domain.fact import Fact, FactType
 from perdure.domain.filter import Filter, admits
 from perdure.domain.mental_model import ModelSection, ModelSentence, render_sections
-from perdure.domain.recall import Evidence, RecallResult
+from perdure.domain.recall import Evidence, Query, RecallResult
 from perdure.domain.rendering import iso_day, one_line, unfenced, with_date
 from perdure.ports.notes import NOTE_PREFIX
 from perdure.ports.tokens import Tokens
+from perdure.text.terms import index_terms
 
 REST = "Further"
 """Heading of what is about nothing that another sentence is about."""
+LEAST_SHARED = 0.5
+"""Of the question's words, which a fact on its subject has at least."""
 _ENDS = (".", "!", "?", "…", '"', "”", "]", ")", "。")
 
 
 def supported_facts(recalled: RecallResult) -> list[Fact]:
-    """The recalled facts that bear on the question: observations first, then best first."""
+    """The recalled facts that bear on the question: observations first, then best first.
+
+    That is what there is evidence for, and what names what the question names or shares most of its words: a document
+    gathers what is known of its subject, where an answer needs the one fact that answers.
+    """
     facts = [
         one.fact
         for one in recalled.recollections
-        if one.evidence is not Evidence.NONE and not one.fact.id.startswith(NOTE_PREFIX)
+        if not one.fact.id.startswith(NOTE_PREFIX)
+        and (one.evidence is not Evidence.NONE or _is_on_subject(one.fact, recalled.query))
     ]
     return sorted(facts, key=lambda fact: fact.type is not FactType.OBSERVATION)
+
+
+def _is_on_subject(fact: Fact, query: Query) -> bool:
+    if not query.entities.keys().isdisjoint(fact.entity_ids):
+        return True
+    shared = query.terms.keys() & index_terms(fact.text).keys()
+    return bool(query.terms) and len(shared) >= LEAST_SHARED * len(query.terms)
 
 
 def sentence_of(fact: Fact, now: datetime) -> ModelSentence:
