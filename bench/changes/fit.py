@@ -128,7 +128,7 @@ def fit(rows: Rows, labels: Sequence[str], penalty: float) -> Head:
         gradient = np.vstack(
             [
                 rows.vectors.T @ error,
-                _sums(weighted, rows.column[by_column], BINS),
+                _sums(weighted.astype(np.float32), rows.column[by_column], BINS),
                 error.sum(axis=0, keepdims=True),
             ]
         )
@@ -155,7 +155,7 @@ def held_out(rows: Rows, labels: Sequence[str], penalty: float, folds: int) -> W
     shares = np.zeros((len(rows), len(set(labels))), np.float32)
     for number in range(folds):
         seen, unseen = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-        head = fit(rows[seen], [labels[index] for index in seen], penalty)
+        head = fit(rows[seen], [labels[int(index)] for index in seen], penalty)
         shares[unseen] = predict(head, rows[unseen])
     return shares
 

@@ -107,7 +107,6 @@ def test_documents_travel_between_banks(client: Checked, bank: str) -> None:
     ("method", "path"),
     [
         ("GET", "/webhooks"),
-        ("POST", "/consolidate"),
         ("GET", "/audit-logs"),
         ("POST", "/documents/x/reprocess"),
         ("POST", "/memories/dry-run-extract"),

@@ -70,7 +70,7 @@ def test_an_export_takes_opinions_along_with_their_logs(engine: Perdure) -> None
     engine.import_bank("copy", lines)
     assert list(map(str, engine.opinions("copy"))) == list(map(str, engine.opinions("b")))
     assert engine.form_opinions("copy").changed == ()
-    broken = [line.replace('"thought":"opinion"', '"thought":"whim"') for line in lines]
+    broken = [line.replace('"record":"opinion"', '"record":"whim"') for line in lines]
     with pytest.raises(InvalidInput, match="whim"):
         engine.import_bank("other", broken)
 

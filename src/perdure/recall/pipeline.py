@@ -43,9 +43,7 @@ def recall(components: RecallComponents, request: RecallRequest) -> RecallResult
             run = replace(run, where=ranked_types(question.where))
         if question.query.only_time:
             with trace.stage("search"):
-                pool = window_facts(run, question.query)
-            with trace.stage("judge"):
-                judged = admit_window(run, question.query, pool)
+                judged = admit_window(run, question.query, window_facts(run, question.query))
         else:
             with trace.stage("search"):
                 hits = search(run, question)

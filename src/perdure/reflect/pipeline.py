@@ -116,6 +116,8 @@ class _Run:
         """The first model with strong evidence."""
         started = time.perf_counter()
         models = search(request.bank, request.query)
+        if not models:
+            return None
         steps.append(
             ReflectionStep(
                 tool="search_mental_models",

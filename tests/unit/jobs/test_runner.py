@@ -342,8 +342,11 @@ def test_resuming_touches_only_banks_with_unfinished_work(notes: Notes, store: M
 def test_nothing_is_started_before_there_is_work_and_nothing_is_left_after_closing(
     store: MemoryStore, notes: Notes
 ) -> None:
+    before = set(threading.enumerate())
+
     def threads() -> list[str]:
-        return [thread.name for thread in threading.enumerate() if thread.name.startswith("perdure-jobs")]
+        new = set(threading.enumerate()) - before
+        return [thread.name for thread in new if thread.name.startswith("perdure-jobs")]
 
     runner = JobRunner(store, Clock(), [notes])
     assert runner.resume() == 0

@@ -38,7 +38,9 @@ def moved() -> Thinking:
 def test_what_follows_from_something_that_ended_is_doubtful(moved: Thinking) -> None:
     one = commute(moved)
     assert one.doubt == "rests on “Ann lives in Lisbon”, which ended 2026-01-31"
-    assert f"⚠ doubtful: {one.doubt}" in moved.engine.prompt(BANK, "How long is Ann's commute?")
+    assert f"⚠ doubtful: {one.doubt}" in moved.engine.prompt(
+        BANK, "How long is Ann's commute?", precision="search"
+    )
     assert one.candidate is not None
     assert one.candidate.boosts["doubt"] == DEFAULT.doubt
 

@@ -199,7 +199,7 @@ def test_recall_returns_opinions_with_their_confidence_and_wording_of_the_moment
 
 def test_a_prompt_tells_how_sure_an_opinion_is(bank: Thinking) -> None:
     bank.say(1, "I prefer tea.")
-    assert "Ann prefers tea (opinion, confidence 0.85)" in bank.engine.prompt(BANK, "tea", types=["opinion"])
+    assert "Ann prefers tea (opinion, confidence 0.85" in bank.engine.prompt(BANK, "tea", types=["opinion"])
 
 
 def test_opinions_are_found_by_meaning_like_any_fact() -> None:

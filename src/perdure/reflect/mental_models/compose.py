@@ -41,8 +41,10 @@ def supported_facts(recalled: RecallResult) -> list[Fact]:
 def _is_on_subject(fact: Fact, query: Query) -> bool:
     if not query.entities.keys().isdisjoint(fact.entity_ids):
         return True
+    if not query.entities and len(query.terms) <= 1:
+        return True  # "What is known?" asks for all of the scope.
     shared = query.terms.keys() & index_terms(fact.text).keys()
-    return bool(query.terms) and len(shared) >= LEAST_SHARED * len(query.terms)
+    return len(shared) >= LEAST_SHARED * len(query.terms)
 
 
 def sentence_of(fact: Fact, now: datetime) -> ModelSentence:
