@@ -282,6 +282,8 @@ def may_end(statement: _Statement, other: _Statement) -> bool:
         return False
     aspects = statement.reading.aspects
     if aspects[ENDS] > aspects[BEGINS] + aspects[CORRECTS]:
+        if _has_drawn_value(other) and not _names_drawn_value(statement, other):
+            return False
         return bar is VALUE_NAMED or (bar is NOUN_SHARED and not values_in(other))
     if _says_same(statement, other):
         return False
@@ -344,6 +346,12 @@ def _is_state(other: _Statement) -> bool:
         return True
     aspects = other.reading.aspects
     return aspects[HOLDS] + aspects[CORRECTS] >= STATE_AT and max(other.reading.slots.values()) >= STATE_AT
+
+
+def _names_drawn_value(statement: _Statement, other: _Statement) -> bool:
+    """Whether the later sentence names a value that was drawn from the older one, and not merely something else in it."""
+    drawn = telling_words(" ".join(fact.object for fact in other.facts if fact.object and _is_value(fact)))
+    return bool(drawn & set(normal_name(statement.text).split()))
 
 
 def _has_drawn_value(statement: _Statement) -> bool:

@@ -363,3 +363,15 @@ def test_verbatim_keeps_each_turn() -> None:
 )
 def test_a_no_that_belongs_to_the_statement_stays(said: str, first: str) -> None:
     assert first in " ".join(texts(("Ann", said)))
+
+
+def test_what_the_agent_only_says_again_is_no_fact() -> None:
+    told = texts(
+        ("Ann", "My phone number changed to 0470 11 22 33."),
+        ("assistant", "Sure, your phone number is now 0470 11 22 33."),
+        ("Ann", "The review is due on May 4th."),
+        ("assistant", "Noted: the review is due on May 5th, after the holiday."),
+    )
+    assert [text for text in told if "I said" in text] == [
+        "I said: Noted: the review is due on May 5th, after the holiday."
+    ]

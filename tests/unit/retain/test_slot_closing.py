@@ -114,3 +114,15 @@ def test_single_values_come_first_and_keep_their_kind() -> None:
     text = "I live in Rome."
     first = find_triples(Unit(text, 0, len(text)), "Ann lives in Rome.", ANN, None)[0]
     assert first == Triple(subject="Ann", relation="lives_in", object="Rome", single_valued=True)
+
+
+def test_a_product_of_a_known_kind_is_no_field_of_study() -> None:
+    assert read("We switched from Redshift to Snowflake last month.") == [
+        ("Ann", "uses_database", "Snowflake")
+    ]
+
+
+def test_a_bare_denial_is_no_value() -> None:
+    eats_fish = Triple(subject="Ann", relation="diet", object="fish")
+    assert read("Well, not shellfish obviously.", eats_fish) == []
+    assert read("Sorry, I meant chicken.", eats_fish) == [("Ann", "diet", "chicken")]

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from perdure.extract.local.units import Unit
+from perdure.text.terms import index_terms
 from perdure.text.wordlist import word_set
 
 _OPENER = re.compile(
@@ -88,24 +89,41 @@ a an the and or but so to of in on at for with from by as is are was were be bee
 i i'm my me we our have has had do does did will would can could should really very just also too more all new now about how what
 """)
 
+_ACKNOWLEDGED = frozenset(
+    index_terms(
+        "sure okay noted got course done updated saved changed recorded remember added understood great thanks now goes"
+    )
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Heard:
     """What the assistant replies to."""
 
     words: frozenset[str] = frozenset()
+    terms: frozenset[str] = frozenset()
+    """Stems of the words that mean something."""
     asks: bool = True
     """Whether it asks for something."""
 
 
 def hear(text: str, is_question: bool) -> Heard:
     """What a turn says to the assistant; `is_question` tells whether one of its sentences is a question."""
-    return Heard(words_of(text), is_question or _REQUEST.search(text) is not None)
+    asks = is_question or _REQUEST.search(text) is not None
+    return Heard(words_of(text), frozenset(index_terms(text)), asks)
 
 
 def is_filler(unit: Unit, to: Heard) -> bool:
     """Whether an assistant's sentence says nothing that was done, found, advised or told."""
-    return _is_frame(unit, to.words) or (not to.asks and _is_remark(unit, to.words))
+    return (
+        _is_frame(unit, to.words) or _is_echo(unit, to.terms) or (not to.asks and _is_remark(unit, to.words))
+    )
+
+
+def _is_echo(unit: Unit, heard: frozenset[str]) -> bool:
+    """Whether it only says again, in other forms of the same words, what was just said to the assistant."""
+    terms = frozenset(index_terms(unit.text)) - _ACKNOWLEDGED
+    return unit.kind == "prose" and len(terms) > 1 and terms <= heard
 
 
 def _is_remark(unit: Unit, heard: frozenset[str]) -> bool:

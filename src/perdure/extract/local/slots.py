@@ -68,9 +68,16 @@ def slot_triples(
         triples = [_triple(statement) for statement in _of_things(text, cast, unit)]
     if _FOR_A_WHILE.search(text):
         triples = [triple for triple in triples if not triple.single_valued]
-    return list(dict.fromkeys(triples))
+    return list(dict.fromkeys(_of_known_products(triples)))
 
 
+def _of_known_products(triples: Sequence[Triple]) -> list[Triple]:
+    """The triples; what is a product of a known kind is no field of study, team or employer by the same words."""
+    products = {triple.object for triple in triples if triple.relation.startswith(USES)}
+    return [triple for triple in triples if triple.object not in products or triple.relation.startswith(USES)]
+
+
+USES = "uses_"
 _FOR_A_WHILE = re.compile(
     r"(?:^|[.,;:]\s)(?:during|while)\s|\bwhile \w+ (?:is|are)\b|\b(?:just|only) (?:for )?(?:this|these)\b|\bthis (?:week|weekend|month) only\b|\bfor (?:a few|a couple of|lent)\b"
     r"|\bfor the (?:\w+ )?(?:weekend|party|holidays|world cup)\b|\bexchange (?:semester|year|term)\b|\buntil (?:mine|ours|the|my|our)\b|\bon (?:a )?(?:free )?trial\b|\bfor seven days\b",
@@ -136,7 +143,7 @@ def _elliptic(text: str, cast: Cast) -> Iterator[Statement]:
     if match is None or not (match["cue"].strip() or match["after"]):
         return
     value, kind = bare_value(match["value"])
-    if not value:
+    if not value or _DENIAL.match(value):
         return
     for triple in reversed(cast.before):
         if (
@@ -148,6 +155,7 @@ def _elliptic(text: str, cast: Cast) -> Iterator[Statement]:
             return
 
 
+_DENIAL = re.compile(r"(?:not|no|never|nor)\b", re.IGNORECASE)
 _ELLIPSIS = re.compile(
     r"^(?P<cue>\W*(?:(?:sorry|oops|whoops|no|wait|actually|hm+|ah|oh|hang on|hold on|correction|scratch that|strike that|my bad|my mistake|typo|i mean|well|ugh|argh)\b\W*|i just checked[^,.]*\W+|let me correct (?:that|myself)\W+)*"
     r"(?:(?:i meant(?: to (?:say|write|type))?|i mean|make (?:that|it)|it (?:is|was|should be)|that (?:is|should be)|should be|it is actually|the right one is|rather|better)\s)?\s*)(?:actually |really |now |on |at |in )*(?P<value>\S(?:[^,;!?.]|[,.](?=\d))*?)(?P<after>,? (?:sorry|not \S.*|of course|i think|instead|then|please|actually|rather))?(?:[.!]+(?:\s(?-i:[A-Z(]).*)?)?$",
