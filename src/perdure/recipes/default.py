@@ -40,13 +40,19 @@ DEFAULT = Recipe(
         told=60.0,
         named=8.0,
         of_another=0.25,
-        elsewhere=0.4,
+        elsewhere=0.7,
         no_value=0.1,
-        supposed=0.05,
+        supposed=0.3,
         too_late=0.001,
     ),
     doubt=0.5,
     scoring=BoostScoring(on_odds=True),
 )
 
-FAST = replace(DEFAULT, name="fast", cross_pool=0)
+FAST = replace(
+    DEFAULT,
+    name="fast",
+    cross_pool=0,
+    blend=replace(DEFAULT.blend, late=3.0, channels={**DEFAULT.blend.channels, "keyword": 3.0}),
+)
+"""Without the cross-encoder the words and the token vectors weigh more: facts are short, and few words tell them apart."""
