@@ -26,7 +26,9 @@ from perdure.text.terms import plain_words
 STAND_IN = "Kim"
 TURN_SHARE = 0.75
 """Of a fact's late interaction, the share of its whole turn: a question may touch several facts of one turn."""
-TELLING_READ = 4
+READ_ALONE = 6
+"""Candidates that are read without what was said around them, too, where a slot is asked for: each read takes about 8 ms."""
+TELLING_READ = 2
 """Statements that tell the asked slot in their words, read beside those that the recipe chooses."""
 _THE_USER = re.compile(r"\b[Tt]he user\b|^user(?=:)", re.MULTILINE)
 Passages = Mapping[str, Passage]
@@ -135,7 +137,7 @@ def _score_cross(
     views = [[rename(text) for text in seen] for seen in views]
     alone = {
         c.fact_id: rename(passages[c.fact_id].own)
-        for c in _read_alone(in_order, head[: recipe.cross_pool], passages, slot)
+        for c in _read_alone(in_order, head[:READ_ALONE], passages, slot)
     }
     # Facts of one turn share its text, and a fact that nothing was said before is the same in both views.
     texts = list(dict.fromkeys([*(text for seen in views for text in seen), *alone.values()]))
