@@ -35,16 +35,19 @@ def cited_line(
 def with_date(text: str, fact: Fact) -> str:
     """The text, and behind it in brackets when the fact happened; a date that its own words give is not repeated."""
     when = occurrence(fact)
-    marks = [when] if when and when.split()[0] not in text else []
+    marks = [when] if when and when.removeprefix("until ").split()[0] not in text else []
     marks += ["planned"] if fact.is_planned and when else []
     return f"{text} [{', '.join(marks)}]" if marks else text
 
 
 def occurrence(fact: Fact) -> str:
-    """When a fact surely happened: 2026-04-16, 2026-04-16 19:25, or 2026-04-01 to 2026-04-30; nothing when undated."""
-    start, end = fact.occurred_start or fact.occurred_end, fact.occurred_end or fact.occurred_start
-    if start is None or end is None or fact.has_unsure_date:
+    """When a fact surely happened: 2026-04-16, 2026-04-16 19:25, 2026-04-01 to 2026-04-30, or until 2026-04-30; nothing when undated."""
+    if fact.has_unsure_date:
         return ""
+    start, end = fact.occurred_start, fact.occurred_end
+    if start is None:
+        return "" if end is None else f"until {iso_day(end - _MOMENT)}"
+    end = end or start
     if end - start > _DAY:
         return f"{iso_day(start)} to {iso_day(end - _MOMENT)}"
     is_clock_time = _MOMENT < end - start <= _HOUR

@@ -281,12 +281,36 @@ def _chains(
 
 
 def _chain(facts: Sequence[Fact], fresh: set[str], now: datetime) -> Iterator[Closure]:
-    """Each statement that a later one contradicts, closed by the first that does."""
-    ordered = sorted(facts, key=lambda fact: (_since(fact), fact.id in fresh, fact.ordinal, fact.id))
+    """Each statement that a later one contradicts, closed by the first that does.
+
+    What somebody said without a date was so when it was said. Who says later that it had changed before that means the
+    change ("I live in Oslo", then "I moved to Lisbon last week").
+    """
+    since = {fact.id: _since(fact) for fact in facts}
+    for fact in facts:
+        undated = [
+            other
+            for other in facts
+            if other.valid_from in (None, other.mentioned_at)
+            and other.speaker == fact.speaker
+            and _is_said_before(other, fact, fresh)
+        ]
+        since[fact.id] = max([since[fact.id], *(since[other.id] for other in undated)])
+    ordered = sorted(facts, key=lambda fact: (since[fact.id], fact.id in fresh, fact.ordinal, fact.id))
     for index, fact in enumerate(ordered):
         later = next((other for other in ordered[index + 1 :] if _replaces(other, fact)), None)
         if later is not None and (later.id in fresh or fact.id in fresh):
             yield _close(fact, later, now)
+
+
+def _is_said_before(other: Fact, fact: Fact, fresh: set[str]) -> bool:
+    """Whether the other was said earlier, or at the same time and is stored already."""
+    if other.mentioned_at is None or fact.mentioned_at is None:
+        return False
+    stored_first = other.id not in fresh and fact.id in fresh
+    return other.mentioned_at < fact.mentioned_at or (
+        other.mentioned_at == fact.mentioned_at and stored_first
+    )
 
 
 def _replaces(later: Fact, earlier: Fact) -> bool:

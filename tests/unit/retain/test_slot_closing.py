@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
 import pytest
 
+from perdure import Perdure
 from perdure.extract.local.relations import find_triples
 from perdure.extract.local.slots import slot_triples
 from perdure.extract.local.units import Unit
@@ -126,3 +130,15 @@ def test_a_bare_denial_is_no_value() -> None:
     eats_fish = Triple(subject="Ann", relation="diet", object="fish")
     assert read("Well, not shellfish obviously.", eats_fish) == []
     assert read("Sorry, I meant chicken.", eats_fish) == [("Ann", "diet", "chicken")]
+
+
+def test_who_says_later_that_it_changed_before_means_the_change(tmp_path: Path) -> None:
+    with Perdure.open(
+        tmp_path / "m.db", embedder="hashing", reranker="none", tagger="rules", tokens="approximate"
+    ) as memory:
+        said = datetime(2026, 11, 18, 10, tzinfo=UTC)
+        memory.retain("b", "I live in Oslo.", speaker="Ann", timestamp=said)
+        memory.retain(
+            "b", "I moved to Lisbon last week.", speaker="Ann", timestamp=said + timedelta(minutes=5)
+        )
+        assert [fact.object for fact in memory.facts("b").facts] == ["Lisbon"]
