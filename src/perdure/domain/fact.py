@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from perdure.domain.time import Window
@@ -27,6 +27,7 @@ class Tier(StrEnum):
     GENERAL = "general"
 
 
+MOMENT = timedelta(microseconds=1)
 INSTRUCTION = "instruction"
 """Flag: it reads like an order to the agent; kept, marked, and never closes anything."""
 PLANNED = "planned"
@@ -201,6 +202,14 @@ class Fact:
     def dated(self) -> datetime | None:
         """The best single date: when it surely happened, else when it was said."""
         return self.mentioned_at if self.has_unsure_date else self.likely_dated
+
+    @property
+    def shown_date(self) -> datetime | None:
+        """The same to show: where only the end of a time is known ("by January"), its last moment and not the one after it."""
+        open_start = (
+            self.occurred_start is None and self.occurred_end is not None and not self.has_unsure_date
+        )
+        return self.occurred_end - MOMENT if open_start and self.occurred_end is not None else self.dated
 
     @property
     def likely_dated(self) -> datetime | None:

@@ -174,7 +174,7 @@ class Recollection:
 
     def __str__(self) -> str:
         planned = "planned" if self.fact.is_planned else ""
-        marks = ", ".join(filter(None, (iso_day(self.fact.dated), planned, *self.notes)))
+        marks = ", ".join(filter(None, (iso_day(self.fact.shown_date), planned, *self.notes)))
         return f"[{self.citation}] {self.score:.2f}  {one_line(self.text)}{f'  ({marks})' if marks else ''}"
 
 

@@ -127,3 +127,10 @@ def test_a_fact_that_is_over_says_until_when_and_what_came_then() -> None:
     assert shown.endswith("(until 2026-04-02)")
     planned = Recollection(fact=dated(at(4, 16), flags=(PLANNED,)), score=0.5, citation=1)
     assert str(planned).endswith("(2026-04-16, planned)")
+
+
+def test_a_time_without_a_beginning_shows_its_last_day() -> None:
+    fact = Fact(id="f", bank="b", text="Ann moves by January", occurred_end=datetime(2026, 2, 1, tzinfo=UTC))
+    assert fact.shown_date is not None
+    assert f"{fact.shown_date:%Y-%m-%d}" == "2026-01-31"
+    assert cited_line(1, fact) == "[1] Ann moves by January [until 2026-01-31]"

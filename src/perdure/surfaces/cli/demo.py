@@ -160,7 +160,7 @@ def _answer(result: RecallResult) -> Text:
         return Text("memory holds nothing on this", style="yellow")
     best = result.recollections[0].fact
     answer = Text("→ ", style="green") + Text(" ".join(best.text.split()), style="bold green")
-    return answer.append(f"  ({day(best.dated)})" if best.dated else "", style="dim")
+    return answer.append(f"  ({day(best.shown_date)})" if best.shown_date else "", style="dim")
 
 
 def _read(result: RecallResult) -> Text:

@@ -220,7 +220,7 @@ def in_brief(fact: Fact, characters: int = 62) -> Text:
     """A fact in about two narrow lines: its beginning and its date."""
     flat = " ".join(fact.text.split())
     short = flat if len(flat) <= characters else flat[: characters - 1].rstrip() + "…"
-    return Text(short) + Text(f" {day(fact.dated)}" if fact.dated else "", style="dim")
+    return Text(short) + Text(f" {day(fact.shown_date)}" if fact.shown_date else "", style="dim")
 
 
 def rank_cell(rank: int | None) -> Text:

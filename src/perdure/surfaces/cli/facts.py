@@ -178,7 +178,7 @@ def draw_timeline(console: Console, facts: Sequence[Fact]) -> None:
     grid = Table.grid(dates, Column(width=1), Column(ratio=1), padding=(0, 2))
     last = ""
     for fact in facts:
-        when = day(fact.dated)
+        when = day(fact.shown_date)
         mark = Text(_mark(fact), style="cyan")
         grid.add_row("" if when == last else when, mark, statement(fact))
         last = when

@@ -153,7 +153,7 @@ def _memory(recollection: Recollection, citation: int) -> Memory:
         id=fact.id,
         text=fact.text,
         type=fact.type.value,
-        date=f"{fact.dated:%Y-%m-%d}" if fact.dated is not None else None,
+        date=f"{fact.shown_date:%Y-%m-%d}" if fact.shown_date is not None else None,
         score=round(recollection.score, 4),
         evidence=recollection.evidence.value,
         relevance=round(recollection.relevance, 4),
