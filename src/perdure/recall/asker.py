@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from perdure.domain.item import SPEAKER, USER_ROLES
 from perdure.ports.store import Rows
-from perdure.text.third_person import speaks_of_asker
-
-THE_USER = "the user"
-"""How facts name a user without a name."""
+from perdure.text.third_person import THE_USER, speaks_of_asker
 
 
 def asker_of(rows: Rows, question: str, asker: str | None) -> str | None:

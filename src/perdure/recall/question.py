@@ -17,7 +17,7 @@ from perdure.errors import ModelError, ModelMismatch
 from perdure.ports.embedder import Vector
 from perdure.ports.probe import KeywordProbe, SemanticProbe
 from perdure.ports.store import KeyedEntity, Rows
-from perdure.recall.asker import THE_USER, asker_of
+from perdure.recall.asker import asker_of
 from perdure.recall.components import RecallRun
 from perdure.recall.fuse import fuse_by_reciprocal_rank
 from perdure.recall.relatives import named_relative
@@ -27,7 +27,7 @@ from perdure.text.names import entity_keys, normal_name
 from perdure.text.only_time import read_only_time
 from perdure.text.stance import TimeAsked, is_past_tense, read_stance
 from perdure.text.terms import index_terms, plain_words
-from perdure.text.third_person import in_third_person
+from perdure.text.third_person import THE_USER, in_third_person
 
 MAX_NAME_WORDS = 5
 ANCHOR_DEPTH = 20

@@ -12,7 +12,6 @@ from perdure.domain.ranking import sigmoid
 from perdure.domain.recall import Candidate, Query
 from perdure.errors import ModelError
 from perdure.ports.store import Passage
-from perdure.recall.asker import THE_USER
 from perdure.recall.blend import blend_relevance, cheap_strengths
 from perdure.recall.channels import SLOT_SCORE
 from perdure.recall.components import RecallRun
@@ -22,6 +21,7 @@ from perdure.recall.recipe import Blend, View, ViewSpec
 from perdure.text.asked_slot import AskedSlot
 from perdure.text.perspective import asked_roles
 from perdure.text.terms import plain_words
+from perdure.text.third_person import THE_USER
 
 STAND_IN = "Kim"
 TURN_SHARE = 0.75

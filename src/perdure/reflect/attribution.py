@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from perdure.domain.item import USER_ROLES
 from perdure.domain.recall import RecallResult
-from perdure.recall.asker import THE_USER
 from perdure.reflect.asked import Asked
 from perdure.reflect.passages import About, Passage
+from perdure.text.third_person import THE_USER
 
 MARGIN = 0.5
 """By how much what is told of another must outweigh what is told of the person, for the answer to be refused."""

@@ -1,7 +1,7 @@
 """A question in the first person put into the third: "Where do I live?" -> "Where does Kim live?".
 
 Facts are stored in the third person ("Kim lives in Lisbon"), so that is how they are found. English is rewritten; to a
-question in German, Spanish or French the name is added.
+question in German, Spanish or French the name is added, unless the user has none: English words in it mislead the models.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import re
 from perdure.text import verbs
 from perdure.text.wordlist import word_set
 
+THE_USER = "the user"
+"""How facts name a user without a name."""
 _ENGLISH = re.compile(
     r"(?<![\w.])(?:(?:I|we)(?:['’](?:m|ve|d|ll|re))?|my|mine|our|ours|me|us|myself|ourselves)(?![\w])(?!['’]\w)",
     re.IGNORECASE,
@@ -55,7 +57,7 @@ def in_third_person(question: str, name: str) -> str:
         return question
     bare = _TO_ASKER.sub("", question).strip() or question
     if _FOREIGN_WORDS.search(bare) is not None and _OTHER_LANGUAGES.search(bare) is not None:
-        return f"{question.rstrip()} ({name})"
+        return question if name == THE_USER else f"{question.rstrip()} ({name})"
     pieces = _WORD.findall(_COUNTRY.sub(lambda country: country[0].replace("US", "U.S."), bare))
     words = [index for index, piece in enumerate(pieces) if piece[0].isalnum() or piece[0] == "_"]
     for place, index in enumerate(words):
