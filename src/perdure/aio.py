@@ -52,6 +52,7 @@ from perdure.options import (
 from perdure.ports.clock import Clock
 from perdure.ports.embedder import Embedder
 from perdure.ports.extractor import Extractor
+from perdure.ports.llm import Llm
 from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
 from perdure.ports.store import BankStats, FactPage, Order, Store
@@ -93,12 +94,13 @@ class AsyncPerdure:
         extractor: Extractor | str | None = None,
         tokens: Tokens | str | None = None,
         notes: Notes | None = None,
+        llm: Llm | str | None = None,
         **options: Unpack[SettingOptions],
     ) -> Self:
         """Open a database file (created if missing); see `Perdure.open`."""
         opening = partial(
             Perdure.open, database, settings=settings, clock=clock, store=store, embedder=embedder,
-            reranker=reranker, extractor=extractor, tokens=tokens, notes=notes, **options,
+            reranker=reranker, extractor=extractor, tokens=tokens, notes=notes, llm=llm, **options,
         )  # fmt: skip
         return cls(await asyncio.to_thread(opening))
 

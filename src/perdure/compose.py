@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from perdure.domain.recall import Budget
 from perdure.errors import InvalidInput, Unavailable
 from perdure.ports.clock import Clock
 from perdure.ports.embedder import Embedder, LateInteraction
 from perdure.ports.extractor import Extractor
+from perdure.ports.llm import Llm
 from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
 from perdure.ports.statements import StatementClassifier
@@ -27,6 +29,9 @@ from perdure.recipes.abmind import Decay
 from perdure.reflect.components import ReflectComponents
 from perdure.retain.components import RetainComponents
 from perdure.settings import Settings
+
+if TYPE_CHECKING:
+    from perdure.llm.caller import Caller
 
 CHANNEL_THREADS = 16
 
@@ -46,6 +51,7 @@ class OwnComponents:
     extractor: Extractor | None = None
     tokens: Tokens | None = None
     notes: Notes | None = None
+    llm: Llm | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +77,7 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
     tracker = RecallTracker(store)
     executor = ThreadPoolExecutor(max_workers=CHANNEL_THREADS, thread_name_prefix="perdure-channel")
     reranker = own.reranker or make_reranker(settings)
+    llm = make_caller(settings, own.llm)
     recipes = named_recipes(
         Decay(days=settings.decay_days, floor=settings.decay_floor, emotion=settings.decay_emotion)
     )
@@ -82,6 +89,7 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
         late=late,
         reranker=reranker,
         statements=make_statement_classifier(settings),
+        llm=llm,
     )
     recall = RecallComponents(
         store=store,
@@ -111,6 +119,7 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
             recall=recall,
             recipe=find_recipe(settings.recipe, recipes),
             tagger=make_tagger(settings),
+            llm=llm,
         ),
         tracker=tracker,
         recipes=recipes,
@@ -224,6 +233,17 @@ def make_extractor(settings: Settings) -> Extractor:
 
     # The agent's own turns are long and say little about people: rules are enough for them.
     return LocalExtractor(make_tagger(settings), light=RuleTagger())
+
+
+def make_caller(settings: Settings, own: Llm | None = None) -> Caller | None:
+    """What asks language models; None where none is set, and then nothing of it is imported."""
+    if own is None:
+        if settings.llm != "none":
+            raise Unavailable(f"llm {settings.llm}: pass an object to `open`")
+        return None
+    from perdure.llm.caller import Caller, LlmOperation
+
+    return Caller({operation: [own] for operation in LlmOperation})
 
 
 def make_tokens(settings: Settings) -> Tokens:

@@ -68,6 +68,7 @@ from perdure.options import (
 from perdure.ports.clock import Clock
 from perdure.ports.embedder import Embedder
 from perdure.ports.extractor import Extractor
+from perdure.ports.llm import Llm
 from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
 from perdure.ports.store import BankStats, FactPage, Order, Selection, Store, Traces
@@ -174,6 +175,7 @@ class Perdure:
         extractor: Extractor | str | None = None,
         tokens: Tokens | str | None = None,
         notes: Notes | None = None,
+        llm: Llm | str | None = None,
         **options: Unpack[SettingOptions],
     ) -> Self:
         """Open a database file (created if missing).
@@ -183,7 +185,13 @@ class Perdure:
         overrides: dict[str, object] = dict(options)
         if database is not None:
             overrides["database"] = str(database)
-        named = {"embedder": embedder, "reranker": reranker, "extractor": extractor, "tokens": tokens}
+        named = {
+            "embedder": embedder,
+            "reranker": reranker,
+            "extractor": extractor,
+            "tokens": tokens,
+            "llm": llm,
+        }
         overrides.update({name: component for name, component in named.items() if isinstance(component, str)})
         own = OwnComponents(
             store=store,
@@ -192,6 +200,7 @@ class Perdure:
             extractor=None if isinstance(extractor, str) else extractor,
             tokens=None if isinstance(tokens, str) else tokens,
             notes=notes,
+            llm=None if isinstance(llm, str) else llm,
         )
         engine = cls(compose(read_settings(settings, overrides), clock, own))
         engine._jobs.resume()

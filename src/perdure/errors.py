@@ -15,7 +15,13 @@ PerdureError
 ├── ModelError              a model cannot do its work
 │   ├── ModelMissing        no source has the model's files; says what to install or set
 │   ├── ModelTampered       a file's SHA-256 differs from the manifest
-│   └── ProviderError       a remote model provider failed
+│   ├── ProviderError       a remote model provider failed
+│   └── LlmError            a language model gave no usable answer
+│       ├── LlmRefused      the provider refuses the request; it would again
+│       ├── LlmBusy         the provider is busy or out of reach; `retry_after` in seconds where it says so
+│       ├── LlmCut          the answer was cut at its limit of tokens; a smaller request may pass
+│       ├── LlmInvalid      the answer is not what was asked for, also after a repair
+│       └── LlmCapReached   a limit of spending is reached; names it
 ├── DeadlineExceeded        the caller's deadline passed
 ├── Unauthorised            no key, or a key without the needed scope
 ├── Unavailable             an optional part is not installed or not built; says which
@@ -141,6 +147,54 @@ class ProviderError(ModelError):
     """A remote model provider failed."""
 
     code = "provider_error"
+
+
+class LlmError(ModelError):
+    """A language model gave no usable answer."""
+
+    code = "llm_error"
+
+
+class LlmRefused(LlmError):
+    """The provider refuses the request; the same request would be refused again."""
+
+    code = "llm_refused"
+
+    def __init__(self, reason: str, *, status: int | None = None) -> None:
+        self.status = status
+        super().__init__(reason)
+
+
+class LlmBusy(LlmError):
+    """The provider is busy or out of reach."""
+
+    code = "llm_busy"
+
+    def __init__(self, reason: str, *, status: int | None = None, retry_after: float | None = None) -> None:
+        self.status, self.retry_after = status, retry_after
+        super().__init__(reason)
+
+
+class LlmCut(LlmError):
+    """The answer was cut at its limit of tokens; a smaller request may pass."""
+
+    code = "llm_cut"
+
+
+class LlmInvalid(LlmError):
+    """The answer is not what was asked for, also after a repair."""
+
+    code = "llm_invalid"
+
+
+class LlmCapReached(LlmError):
+    """A limit of spending is reached."""
+
+    code = "llm_cap_reached"
+
+    def __init__(self, limit: str, reason: str) -> None:
+        self.limit = limit
+        super().__init__(reason)
 
 
 class DeadlineExceeded(PerdureError, TimeoutError):

@@ -60,6 +60,7 @@ class Settings(BaseSettings):
     rerank_model: str = ""
     rerank_protocol: Literal["cohere", "tei"] = "cohere"
     rerank_key: SecretStr = SecretStr("")
+    llm: str = Field("none", description="Language model, `provider:model`; `none`")
     provider_timeout: float = Field(30.0, gt=0)
 
     # Recall

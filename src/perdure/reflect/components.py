@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from perdure.ports.clock import Clock
 from perdure.ports.store import Store
@@ -10,6 +11,9 @@ from perdure.ports.tagger import Tagger
 from perdure.recall.components import RecallComponents
 from perdure.recall.recipe import Recipe
 from perdure.retain.components import RetainComponents
+
+if TYPE_CHECKING:
+    from perdure.llm.caller import Caller
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,3 +28,5 @@ class ReflectComponents:
     """The recipe of every recall that thinking makes by itself."""
     tagger: Tagger | None = None
     """Reads sentences for short answers; without a parser fewer are found."""
+    llm: Caller | None = None
+    """Asks a language model; None where none is set."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from perdure.ports.clock import Clock
 from perdure.ports.embedder import Embedder, LateInteraction
@@ -10,6 +11,9 @@ from perdure.ports.extractor import Extractor
 from perdure.ports.reranker import Reranker
 from perdure.ports.statements import StatementClassifier
 from perdure.ports.store import Store
+
+if TYPE_CHECKING:
+    from perdure.llm.caller import Caller
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,3 +29,5 @@ class RetainComponents:
     """Judges whether a statement changes a stored value, where its wording does not tell."""
     statements: StatementClassifier | None = None
     """Reads slot and aspect of statements that changed nothing by their wording."""
+    llm: Caller | None = None
+    """Asks a language model; None where none is set."""

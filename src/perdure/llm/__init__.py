@@ -1,0 +1,1 @@
+"""Asking language models: what every call obeys, the prompts, and what calls cost."""

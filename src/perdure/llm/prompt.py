@@ -1,0 +1,48 @@
+"""The prompts: Markdown files beside this module, named by their stem, versioned by a hash of their text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from importlib.resources import files
+
+FOLDER = "prompts"
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt; `{{name}}` in its text is replaced by `fill`."""
+
+    name: str
+    text: str
+
+    @property
+    def version(self) -> str:
+        """Name and hash, stored with what the prompt made."""
+        return f"{self.name}@{blake2b(self.text.encode(), digest_size=4).hexdigest()}"
+
+    def fill(self, **values: str) -> str:
+        """The text with every placeholder replaced; one without a value, or a value without a placeholder, is a KeyError."""
+        text = self.text
+        for name, value in values.items():
+            marker = "{{" + name + "}}"
+            if marker not in self.text:
+                raise KeyError(name)
+            text = text.replace(marker, value)
+        return text
+
+
+@cache
+def load(name: str) -> Prompt:
+    """The prompt of that name."""
+    return Prompt(name, (files("perdure.llm") / FOLDER / f"{name}.md").read_text(encoding="utf-8"))
+
+
+def prompt_names() -> list[str]:
+    """The names of all prompts."""
+    return sorted(
+        entry.name.removesuffix(".md")
+        for entry in (files("perdure.llm") / FOLDER).iterdir()
+        if entry.name.endswith(".md")
+    )
