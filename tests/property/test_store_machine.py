@@ -20,7 +20,8 @@ from perdure.domain.bank import EmbeddingModel
 from perdure.domain.fact import Fact
 from perdure.domain.record import Record
 from perdure.ports.store import Proof, StagedVectors, Store, Traces, Transaction
-from perdure.stores.sqlite.feed import ConnectionRows, pack_facts
+from perdure.stores.sql.feed import pack_facts
+from perdure.stores.sqlite.rows import ConnectionRows
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.agreement import assert_same_memory, assert_same_search
 from perdure.testing.memory_store import MemoryStore

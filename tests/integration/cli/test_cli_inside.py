@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from perdure.domain.fact import Fact
-from perdure.stores.sqlite.queries import BankRows
+from perdure.stores.sql.queries import BankRows
 from perdure.surfaces.cli.main import ENTRIES
 
 TALK = [

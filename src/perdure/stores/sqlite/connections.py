@@ -11,6 +11,7 @@ from pathlib import Path
 
 from perdure.errors import InvalidInput, StoreCorrupt, StoreError, StoreFull, StoreLocked, StoreReadOnly
 from perdure.stores.index.feed import BankState
+from perdure.stores.sql.columns import Values
 from perdure.stores.sqlite.migrate import migrate
 
 _WRITER_CACHE_KB, _READER_CACHE_KB = 16384, 2048
@@ -67,6 +68,10 @@ class Reader:
     def data_version(self) -> int:
         """A number that changes when another connection has committed."""
         return int(self.connection.execute("PRAGMA data_version").fetchone()[0])
+
+    def select(self, query: str, *parameters: object) -> list[Values]:
+        """All rows of a query."""
+        return self.connection.execute(query, parameters).fetchall()
 
     @contextmanager
     def one_state(self) -> Iterator[sqlite3.Connection]:

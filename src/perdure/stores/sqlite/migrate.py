@@ -7,8 +7,9 @@ import sqlite3
 from importlib.resources import files
 
 from perdure.errors import StoreCorrupt, StoreTooNew
-from perdure.stores.sqlite.feed import PACKED_FORMAT, fill_cache
+from perdure.stores.sql.feed import PACKED_FORMAT
 from perdure.stores.sqlite.old_schemas import copy_facts, copy_old_rows, set_facts_aside, set_old_tables_aside
+from perdure.stores.sqlite.rows import fill_cache
 
 APPLICATION_ID = 0x50455244
 """Marks a SQLite file as Perdure's ("PERD")."""

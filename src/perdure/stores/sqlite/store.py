@@ -6,25 +6,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from os import PathLike
-from threading import Lock
 from typing import Literal
 
-from perdure.domain.bank import Bank, EmbeddingModel, check_bank_id
-from perdure.domain.filter import Filter
-from perdure.domain.recall import Hit
+from perdure.domain.bank import Bank, check_bank_id
 from perdure.domain.record import Record
-from perdure.errors import InvalidInput, ModelMismatch
-from perdure.ports.probe import Probe, RelationProbe, SemanticProbe, TemporalProbe
-from perdure.ports.store import FactPage, Reading, Selection, Traces, Transaction
+from perdure.errors import InvalidInput
+from perdure.ports.store import Reading, Traces, Transaction
 from perdure.stores.index.cache import IndexCache
 from perdure.stores.index.feed import BankState, Feed
-from perdure.stores.index.snapshot import Snapshot
-from perdure.stores.sqlite import columns, queries, traces
-from perdure.stores.sqlite.columns import Values, batches, placeholders
+from perdure.stores.sql import columns, queries
+from perdure.stores.sql.columns import Values, batches, placeholders
+from perdure.stores.sql.feed import read_state
+from perdure.stores.sql.reading import BankReading
+from perdure.stores.sql.transaction import upsert
+from perdure.stores.sqlite import traces
 from perdure.stores.sqlite.connections import Connections
-from perdure.stores.sqlite.feed import SqliteFeed, read_state
-from perdure.stores.sqlite.queries import BankRows
-from perdure.stores.sqlite.transaction import SqliteTransaction, upsert
+from perdure.stores.sqlite.rows import SqliteFeed, SqliteRows, SqliteTransaction
 
 _STATES_KEPT = 4096
 """Banks per thread whose state is remembered."""
@@ -61,15 +58,11 @@ class SqliteStore:
 
     def banks(self, ids: Sequence[str] | None = None) -> list[Bank]:
         with self._connections.errors:
-            return queries.banks(self._connections.reader().connection, ids)
+            return queries.banks(self._connections.reader().select, ids)
 
     def banks_with_records(self, kind: str) -> list[str]:
-        query = (
-            "SELECT id FROM bank WHERE EXISTS (SELECT 1 FROM record WHERE record.bank = bank.no AND kind = ?)"
-            " ORDER BY id"
-        )
         with self._connections.errors:
-            return [bank_id for (bank_id,) in self._connections.reader().connection.execute(query, (kind,))]
+            return queries.banks_with_records(self._connections.reader().select, kind)
 
     @contextmanager
     def reading(self, bank: str) -> Iterator[Reading]:
@@ -89,14 +82,14 @@ class SqliteStore:
 
     def shared_records(self, kind: str, ids: Sequence[str] | None = None) -> list[Record]:
         with self._connections.errors:
-            return queries.shared_records(self._connections.reader().connection, kind, ids)
+            return queries.shared_records(self._connections.reader().select, kind, ids)
 
     def put_shared_records(self, records: Sequence[Record]) -> None:
         now = self._clock().isoformat()
         with self._connections.errors, self._connections.writing() as db:
             for record in records:
                 row = dict(zip(columns.RECORD, columns.values(record, columns.RECORD), strict=True))
-                upsert(db, "shared_record", ("kind", "id"), row, now)
+                db.execute(*upsert("shared_record", ("kind", "id"), row, now))
 
     def delete_shared_records(self, kind: str, ids: Sequence[str]) -> None:
         with self._connections.errors, self._connections.writing() as db:
@@ -140,57 +133,21 @@ class SqliteStore:
             return remembered[1]
         if len(reader.states) >= _STATES_KEPT:
             reader.states.clear()
-        state = read_state(reader.connection, bank)
+        state = read_state(reader.select, bank)
         reader.states[bank] = (version, state)
         if state is None:
             self._indexes.drop(bank)
         return state
 
 
-class SqliteReading(BankRows):
+class SqliteReading(SqliteRows, BankReading):
     """The Reading protocol: rows from the calling thread's connection, searches from one snapshot of the index."""
 
     def __init__(
         self, connections: Connections, indexes: IndexCache, bank: str, state: BankState | None
     ) -> None:
-        super().__init__(bank, state.key if state else 0)
         self._connections = connections
-        self._indexes = indexes
-        self._state = state
-        self._lock = Lock()
-        self._snapshot: Snapshot | None = None
-
-    def search(self, probe: Probe, where: Filter, limit: int) -> list[Hit]:
-        if self._state is None or limit < 1:
-            return []
-        self._check_dimensions(probe, self._state)
-        with self._connections.errors:
-            snapshot = self._index()
-            if snapshot is None:
-                return []
-            names = None
-            if isinstance(probe, RelationProbe):
-                with self._feed() as feed:
-                    names = feed.entity_names(list(probe.entities))
-            return snapshot.search(probe, where, limit, names)
-
-    def browse(self, selection: Selection) -> FactPage:
-        with self._connections.errors:
-            snapshot = self._index()
-            if snapshot is None:
-                return FactPage((), 0)
-            among = self.containing(selection.text) if selection.text else None
-            numbers, total = snapshot.listing(selection, among)
-            return FactPage(tuple(self.facts_by_number(numbers).values()), total)
-
-    def _index(self) -> Snapshot | None:
-        """The snapshot of this reading, taken when it is first needed; None when there is no such bank."""
-        if self._state is None:
-            return None
-        with self._lock:
-            if self._snapshot is None:
-                self._snapshot = self._indexes.get(self.bank_id).snapshot(self._state, self._feed)
-            return self._snapshot
+        BankReading.__init__(self, connections.errors, indexes, bank, state)
 
     @contextmanager
     def _feed(self) -> Iterator[Feed]:
@@ -199,10 +156,4 @@ class SqliteReading(BankRows):
 
     def _select(self, query: str, *parameters: object) -> list[Values]:
         with self._connections.errors:
-            return self._connections.reader().connection.execute(query, parameters).fetchall()
-
-    def _check_dimensions(self, probe: Probe, state: BankState) -> None:
-        vector = probe.vector if isinstance(probe, SemanticProbe | TemporalProbe) else None
-        if vector is not None and state.dimensions is not None and len(vector) != state.dimensions:
-            stored = EmbeddingModel(state.model or "", state.dimensions)
-            raise ModelMismatch(self.bank_id, str(stored), f"one of {len(vector)} dimensions")
+            return self._connections.reader().select(query, *parameters)

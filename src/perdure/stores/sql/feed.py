@@ -1,8 +1,8 @@
-"""What a bank's index reads from the file, and the cache of packed facts that makes it quick."""
+"""What a bank's index reads from the database, and the cache of packed facts that makes it quick."""
 
 from __future__ import annotations
 
-import sqlite3
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -11,41 +11,32 @@ from perdure.ports.embedder import Matrix
 from perdure.ports.store import Features
 from perdure.stores.index import packing
 from perdure.stores.index.feed import BankState, Change, FactNos, PackedFact
-from perdure.stores.sqlite.columns import Values, batches, from_float16, strings
-from perdure.stores.sqlite.queries import BankRows
+from perdure.stores.sql.columns import Values, batches, from_float16, strings
+from perdure.stores.sql.queries import BankRows, Select
 
 PACKED_FORMAT = bytes([packing.VERSION])
 """The first byte of a packed fact."""
-_BLOCK = 512
+BLOCK = 512
 """Rows fetched at once: larger blocks start Python's garbage collector again and again."""
+STATE = "SELECT no, version, vectors_version, changes_dropped, model, dimensions FROM bank WHERE id = ?"
 
 
-def read_state(db: sqlite3.Connection, bank_id: str) -> BankState | None:
-    """The state of a bank in the file, None when there is no such bank."""
-    row = db.execute(
-        "SELECT no, version, vectors_version, changes_dropped, model, dimensions FROM bank WHERE id = ?",
-        (bank_id,),
-    ).fetchone()
-    return None if row is None else BankState(*row)
+def read_state(select: Select, bank_id: str) -> BankState | None:
+    """The state of a bank in the database, None when there is no such bank."""
+    rows = select(STATE, bank_id)
+    return BankState(*rows[0]) if rows else None
 
 
-class ConnectionRows(BankRows):
-    """Rows of a bank as one connection sees them."""
+class BankFeed(BankRows):
+    """The Feed protocol; all its reads see one state of the database."""
 
-    def __init__(self, db: sqlite3.Connection, bank_id: str, bank_no: int) -> None:
-        super().__init__(bank_id, bank_no)
-        self._db = db
+    def __init__(self, bank_id: str) -> None:
+        self._state = read_state(self._select, bank_id)
+        super().__init__(bank_id, self._state.key if self._state else 0)
 
-    def _select(self, query: str, *parameters: object) -> list[Values]:
-        return self._db.execute(query, parameters).fetchall()
-
-
-class SqliteFeed(ConnectionRows):
-    """The Feed protocol; the connection is in a transaction."""
-
-    def __init__(self, db: sqlite3.Connection, bank_id: str) -> None:
-        self._state = read_state(db, bank_id)
-        super().__init__(db, bank_id, self._state.key if self._state else 0)
+    @abstractmethod
+    def _stream(self, query: str, *parameters: object) -> Iterator[list[Values]]:
+        """The rows of a query in blocks."""
 
     def state(self) -> BankState | None:
         return self._state
@@ -100,9 +91,7 @@ class SqliteFeed(ConnectionRows):
     def _blocks(self, base: str, numbers: Sequence[int] | None, *before: object) -> Iterator[list[Values]]:
         """Rows of all facts or of these, by rising number."""
         if numbers is None:
-            cursor = self._db.execute(f"{base} ORDER BY fact", (self.bank_no, *before))
-            while rows := cursor.fetchmany(_BLOCK):
-                yield rows
+            yield from self._stream(f"{base} ORDER BY fact", self.bank_no, *before)
         else:
             for batch in batches(sorted(numbers)):
                 if rows := sorted(self._where(base, "fact", batch, *before)):
@@ -120,20 +109,3 @@ def pack_facts(rows: BankRows, numbers: Sequence[int]) -> list[PackedFact]:
         )
         for no, fact in facts.items()
     ]
-
-
-def write_cache(db: sqlite3.Connection, bank_no: int, packed: Sequence[PackedFact]) -> None:
-    """Keep packed facts for the indexes to come."""
-    db.executemany(
-        "INSERT OR REPLACE INTO index_cache (bank, fact, id, body) VALUES (?,?,?,?)",
-        [(bank_no, fact.no, fact.id, fact.body) for fact in packed],
-    )
-
-
-def fill_cache(db: sqlite3.Connection) -> None:
-    """Pack all facts of all banks; the caller holds a transaction."""
-    for bank_no, bank_id in db.execute("SELECT no, id FROM bank").fetchall():
-        rows = ConnectionRows(db, bank_id, bank_no)
-        numbers = [no for (no,) in db.execute("SELECT no FROM fact WHERE bank = ? ORDER BY no", (bank_no,))]
-        for block in batches(numbers):
-            write_cache(db, bank_no, pack_facts(rows, block))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
+from abc import abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,11 +13,12 @@ from perdure.domain.fact import Chunk, Document, Fact, Link
 from perdure.domain.record import Record
 from perdure.errors import Conflict, InvalidInput
 from perdure.ports.store import Features, KeyedEntity, NewFact, Proof, StagedVectors
-from perdure.stores.index.feed import Change, PackedFact
+from perdure.stores.index.feed import BankState, Change, PackedFact
 from perdure.stores.index.packing import pack_fact
-from perdure.stores.sqlite import columns
-from perdure.stores.sqlite.columns import FACT, RECALLS, Values, batches, placeholders
-from perdure.stores.sqlite.feed import ConnectionRows, pack_facts, read_state, write_cache
+from perdure.stores.sql import columns
+from perdure.stores.sql.columns import FACT, RECALLS, Values, batches, placeholders
+from perdure.stores.sql.feed import pack_facts, read_state
+from perdure.stores.sql.queries import BankRows
 
 CHANGES_KEPT = 100_000
 """Rows of `change` per bank; beyond it all are dropped, and indexes that have not seen them load the bank anew."""
@@ -25,40 +26,48 @@ RECALLS_KEPT = 20
 """Times of recall per fact."""
 _FACT_TABLES = ("fact_features", "fact_entity", "fact_tag", "fact_source", "proof", "index_cache")
 """Tables whose key begins with (bank, fact)."""
-_BANK_TABLES = (
+BANK_TABLES = (
     *_FACT_TABLES, "fact", "link", "vector", "staged", "staged_vector", "document", "document_tag", "chunk", "chunk_turn",
     "entity", "entity_key", "record", "change",
 )  # fmt: skip
 _TIMES = ("created_at", "updated_at")
 
 
-def upsert(
-    db: sqlite3.Connection, table: str, key: Sequence[str], row: Mapping[str, object], now: str
-) -> None:
-    """Insert a row, or replace the one with its key.
+def upsert(table: str, key: Sequence[str], row: Mapping[str, object], now: str) -> tuple[str, Values]:
+    """The statement, and its values, that inserts a row or replaces the one with its key.
 
     A time of creation that is not given stays as it was stored; other times that are not given are `now`.
     """
-    values = {name: f"coalesce(:{name}, :now)" if name in _TIMES else f":{name}" for name in row}
-    changes = {name: value for name, value in values.items() if name not in key}
-    changes["created_at"] = "coalesce(:created_at, created_at)"
-    db.execute(
-        f"INSERT INTO {table} ({', '.join(values)}) VALUES ({', '.join(values.values())})"
-        f" ON CONFLICT ({', '.join(key)}) DO UPDATE SET"
-        f" {', '.join(f'{name} = {value}' for name, value in changes.items())}",
-        {**row, "now": now},
+    given = {name: now if value is None and name in _TIMES else value for name, value in row.items()}
+    changes = [f"{name} = excluded.{name}" for name in row if name not in (*key, "created_at")]
+    changes.append(f"created_at = coalesce(?, {table}.created_at)")
+    statement = (
+        f"INSERT INTO {table} ({', '.join(given)}) VALUES ({placeholders(list(given))})"
+        f" ON CONFLICT ({', '.join(key)}) DO UPDATE SET {', '.join(changes)}"
     )
+    return statement, (*given.values(), row["created_at"])
 
 
-class SqliteTransaction(ConnectionRows):
+class BankTransaction(BankRows):
     """The Transaction protocol; `finish` writes what indexes need, before the transaction is committed."""
 
-    def __init__(self, db: sqlite3.Connection, bank_id: str, now: datetime) -> None:
-        state = read_state(db, bank_id)
-        super().__init__(db, bank_id, state.key if state else 0)
+    def __init__(self, bank_id: str, state: BankState | None, now: datetime) -> None:
+        super().__init__(bank_id, state.key if state else 0)
         self._now = now.isoformat()
         self._dimensions = state.dimensions if state else None
         self._begin()
+
+    @abstractmethod
+    def _execute(self, statement: str, *parameters: object) -> None:
+        """Run a statement."""
+
+    @abstractmethod
+    def _execute_many(self, statement: str, rows: Sequence[Values]) -> None:
+        """Run a statement once per row of values."""
+
+    @abstractmethod
+    def _insert_rows(self, table: str, names: Sequence[str], rows: Sequence[Values]) -> None:
+        """Insert rows that are new, by the fastest means that there are."""
 
     def _begin(self) -> None:
         self._touched = False
@@ -72,25 +81,25 @@ class SqliteTransaction(ConnectionRows):
 
     def put_bank(self, bank: Bank) -> None:
         self._check_banks([bank.id])
-        upsert(self._db, "bank", ("id",), columns.bank_row(bank), self._now)
-        state = read_state(self._db, self.bank_id)
+        self._upsert("bank", ("id",), columns.bank_row(bank))
+        state = read_state(self._select, self.bank_id)
         assert state is not None
         self.bank_no = state.key
 
     def set_model(self, model: EmbeddingModel) -> None:
         self._ensure_bank()
-        changed = self._db.execute(
-            "UPDATE bank SET model = ?1, dimensions = ?2 WHERE no = ?3 AND (model IS NOT ?1 OR dimensions IS NOT ?2)",
-            (model.name, model.dimensions, self.bank_no),
-        )
-        self._touched |= changed.rowcount > 0
+        (stored,) = self._of_bank("SELECT model, dimensions FROM bank WHERE no = ?")
+        if stored != (model.name, model.dimensions):
+            statement = "UPDATE bank SET model = ?, dimensions = ? WHERE no = ?"
+            self._execute(statement, model.name, model.dimensions, self.bank_no)
+            self._touched = True
         self._dimensions = model.dimensions
 
     def put_documents(self, documents: Sequence[Document]) -> None:
         self._ensure_bank(document.bank for document in documents)
         for document in documents:
             row = self._row(document, columns.DOCUMENT)
-            upsert(self._db, "document", ("bank", "id"), row, self._now)
+            self._upsert("document", ("bank", "id"), row)
         tags = {document.id: document.tags for document in documents}
         self._delete("document_tag", "document_id", tags)
         rows = [(document_id, tag) for document_id, group in tags.items() for tag in sorted(group)]
@@ -141,6 +150,8 @@ class SqliteTransaction(ConnectionRows):
         numbers = self.numbers_of(fact.id for fact in facts)
         stored = {fact.id: fact for fact in self.facts(list(numbers))}
         assignments = ", ".join(f"{name} = ?" for name in FACT)
+        updated: dict[int, Fact] = {}
+        relisted: dict[int, Fact] = {}
         for fact in facts:
             no, before = numbers.get(fact.id), stored.get(fact.id)
             if no is None or before is None:
@@ -148,20 +159,22 @@ class SqliteTransaction(ConnectionRows):
             after = replace(fact, **{name: getattr(before, name) for name in RECALLS})
             if after == before:
                 continue
-            self._db.execute(
-                f"UPDATE fact SET {assignments} WHERE bank = ? AND no = ?",
-                (*columns.values(after, FACT), self.bank_no, no),
-            )
-            if _lists(after) != _lists(before):
-                for table in ("fact_entity", "fact_tag", "fact_source"):
-                    self._delete(table, "fact", [no])
-                self._insert_lists({no: after})
+            updated[no] = after
+            if no in relisted or _lists(after) != _lists(before):
+                relisted[no] = after
             if no in self._new:
                 self._new[no] = NewFact(after, self._new[no].features)
             else:
                 same_postings = _postings(after) == _postings(before)
                 self._note(no, Change.COLUMNS if same_postings else Change.REPLACED)
             stored[fact.id] = after
+        self._execute_many(
+            f"UPDATE fact SET {assignments} WHERE bank = ? AND no = ?",
+            [(*columns.values(fact, FACT), self.bank_no, no) for no, fact in updated.items()],
+        )
+        for table in ("fact_entity", "fact_tag", "fact_source"):
+            self._delete(table, "fact", relisted)
+        self._insert_lists(relisted)
 
     def put_features(self, features: Mapping[str, Features]) -> None:
         self._check_vectors(features.values())
@@ -215,7 +228,7 @@ class SqliteTransaction(ConnectionRows):
             for link in links
             if link.source in numbers and link.target in numbers and link.source != link.target
         ]
-        self._insert("link", ("source", "target", "kind", "weight"), rows, verb="INSERT OR REPLACE")
+        self._replace("link", ("source", "target", "kind"), ("weight",), rows)
         for no in {max(source, target) for source, target, _, _ in rows} - self._new.keys():
             self._note(no, Change.LINKS)
 
@@ -241,7 +254,7 @@ class SqliteTransaction(ConnectionRows):
         self._ensure_bank(record.bank or self.bank_id for record in records)
         for record in records:
             row = self._row(record, columns.RECORD)
-            upsert(self._db, "record", ("bank", "kind", "id"), row, self._now)
+            self._upsert("record", ("bank", "kind", "id"), row)
 
     def delete_records(self, kind: str, ids: Sequence[str]) -> None:
         self._delete("record", "id", ids, kind=kind)
@@ -270,34 +283,36 @@ class SqliteTransaction(ConnectionRows):
 
     def switch_model(self, model: EmbeddingModel) -> None:
         self._ensure_bank()
-        staged = "WHERE bank = :bank AND model = :model AND dimensions = :dimensions"
-        key = {"bank": self.bank_no, "model": model.name, "dimensions": model.dimensions}
-        self._db.execute("DELETE FROM vector WHERE bank = :bank", key)
-        self._db.execute(
+        staged = "WHERE bank = ? AND model = ? AND dimensions = ?"
+        key = (self.bank_no, model.name, model.dimensions)
+        self._execute("DELETE FROM vector WHERE bank = ?", self.bank_no)
+        self._execute(
             "INSERT INTO vector (bank, view, fact, value)"
             f" SELECT bank, view, fact, value FROM staged_vector {staged} ORDER BY view, fact",
-            key,
+            *key,
         )
-        self._db.execute(
+        self._execute(
             f"UPDATE fact_features SET tokens = (SELECT tokens FROM staged {staged} AND fact = fact_features.fact)"
-            f" WHERE bank = :bank AND fact IN (SELECT fact FROM staged {staged})",
-            key,
+            f" WHERE bank = ? AND fact IN (SELECT fact FROM staged {staged})",
+            *key,
+            self.bank_no,
+            *key,
         )
-        self._db.execute(f"DELETE FROM staged {staged}", key)
-        self._db.execute(f"DELETE FROM staged_vector {staged}", key)
-        self._db.execute("UPDATE bank SET vectors_version = version + 1 WHERE no = :bank", key)
+        self._execute(f"DELETE FROM staged {staged}", *key)
+        self._execute(f"DELETE FROM staged_vector {staged}", *key)
+        self._execute("UPDATE bank SET vectors_version = version + 1 WHERE no = ?", self.bank_no)
         self.set_model(model)
         self._touched = True
 
     def delete_bank(self) -> None:
-        for table in _BANK_TABLES:
-            self._db.execute(f"DELETE FROM {table} WHERE bank = ?", (self.bank_no,))
-        self._db.execute("DELETE FROM bank WHERE no = ?", (self.bank_no,))
+        for table in BANK_TABLES:
+            self._execute(f"DELETE FROM {table} WHERE bank = ?", self.bank_no)
+        self._execute("DELETE FROM bank WHERE no = ?", self.bank_no)
         self.bank_no, self._dimensions = 0, None
         self._begin()
 
     def erased_content(self) -> None:
-        self._db.execute("INSERT INTO erasure (erased_at) VALUES (?)", (self._now,))
+        self._execute("INSERT INTO erasure (erased_at) VALUES (?)", self._now)
 
     def add_recalls(self, recalls: Iterable[tuple[str, datetime]]) -> None:
         """Count recalls of facts; indexes need not know."""
@@ -309,7 +324,7 @@ class SqliteTransaction(ConnectionRows):
             (fact_id, (*columns.strings(times), *moments[fact_id]))
             for fact_id, times in self._where(query, "id", moments)
         ]
-        self._db.executemany(
+        self._execute_many(
             "UPDATE fact SET recall_count = recall_count + ?, last_recalled_at = ?, recall_times = ?"
             " WHERE bank = ? AND id = ?",
             [
@@ -333,7 +348,8 @@ class SqliteTransaction(ConnectionRows):
             PackedFact(no, new.fact.id, pack_fact(new.fact, new.features, links.get(no, ())))
             for no, new in self._new.items()
         ]
-        write_cache(self._db, self.bank_no, [*packed, *pack_facts(self, sorted(self._repack))])
+        self._insert("index_cache", ("fact", "id", "body"), packed)
+        self._replace("index_cache", ("fact",), ("id", "body"), pack_facts(self, sorted(self._repack)))
         ((last, dropped),) = self._of_bank("SELECT last_change, changes_dropped FROM bank WHERE no = ?")
         self._insert(
             "change",
@@ -343,10 +359,12 @@ class SqliteTransaction(ConnectionRows):
         last += len(self._changes)
         if last - dropped > CHANGES_KEPT:
             dropped = last
-            self._db.execute("DELETE FROM change WHERE bank = ?", (self.bank_no,))
-        self._db.execute(
+            self._execute("DELETE FROM change WHERE bank = ?", self.bank_no)
+        self._execute(
             "UPDATE bank SET version = version + 1, last_change = ?, changes_dropped = ? WHERE no = ?",
-            (last, dropped, self.bank_no),
+            last,
+            dropped,
+            self.bank_no,
         )
 
     def _note(self, no: int, change: Change) -> None:
@@ -384,7 +402,7 @@ class SqliteTransaction(ConnectionRows):
 
     def _next_numbers(self, count: int) -> range:
         ((last,),) = self._of_bank("SELECT last_fact FROM bank WHERE no = ?")
-        self._db.execute("UPDATE bank SET last_fact = ? WHERE no = ?", (last + count, self.bank_no))
+        self._execute("UPDATE bank SET last_fact = ? WHERE no = ?", last + count, self.bank_no)
         return range(last + 1, last + count + 1)
 
     def _row(self, item: Document | Record, names: Sequence[str]) -> dict[str, object]:
@@ -420,20 +438,34 @@ class SqliteTransaction(ConnectionRows):
         for table in ("staged", "staged_vector"):
             self._delete(table, "fact", numbers)
 
-    def _insert(self, table: str, names: Sequence[str], rows: Iterable[Values], verb: str = "INSERT") -> None:
-        parameters = [(self.bank_no, *row) for row in rows]
-        if parameters:
-            values = placeholders(parameters[0])
-            statement = f"{verb} INTO {table} (bank, {columns.names(names)}) VALUES ({values})"
-            self._db.executemany(statement, parameters)
+    def _upsert(self, table: str, key: Sequence[str], row: Mapping[str, object]) -> None:
+        statement, parameters = upsert(table, key, row, self._now)
+        self._execute(statement, *parameters)
+
+    def _insert(self, table: str, names: Sequence[str], rows: Iterable[Values]) -> None:
+        """Insert new rows of the bank."""
+        if of_bank := [(self.bank_no, *row) for row in rows]:
+            self._insert_rows(table, ("bank", *names), of_bank)
+
+    def _replace(self, table: str, key: Sequence[str], names: Sequence[str], rows: Sequence[Values]) -> None:
+        """Insert rows of the bank, or replace those with their keys; a row has the values of the key first."""
+        changes = ", ".join(f"{name} = excluded.{name}" for name in names)
+        columns_of_row = ("bank", *key, *names)
+        self._execute_many(
+            f"INSERT INTO {table} ({', '.join(columns_of_row)}) VALUES ({placeholders(columns_of_row)})"
+            f" ON CONFLICT (bank, {', '.join(key)}) DO UPDATE SET {changes}",
+            [(self.bank_no, *row) for row in rows],
+        )
 
     def _delete(self, table: str, column: str, values: Iterable[object], **where: object) -> None:
         """Delete the rows of the bank with one of these values, and with those of `where`."""
         fixed = "".join(f" AND {name} = ?" for name in where)
         for batch in batches(values):
-            self._db.execute(
+            self._execute(
                 f"DELETE FROM {table} WHERE bank = ?{fixed} AND {column} IN ({placeholders(batch)})",
-                (self.bank_no, *where.values(), *batch),
+                self.bank_no,
+                *where.values(),
+                *batch,
             )
 
 

@@ -1,11 +1,13 @@
-"""Reads of one bank's rows, shared by readings, transactions and feeds."""
+"""Reads of one bank's rows, shared by readings, transactions and feeds of every SQL database.
+
+Statements are written once, with `?` for each value, in SQL that SQLite and PostgreSQL both take.
+"""
 
 from __future__ import annotations
 
-import sqlite3
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from perdure.domain.bank import Bank
 from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, Link, LinkKind, TurnSpan
@@ -14,8 +16,8 @@ from perdure.domain.record import Record
 from perdure.ports.embedder import Vector
 from perdure.ports.store import BankStats, FactsWhere, Features, KeyedEntity, Passage, Proof
 from perdure.stores.index.packing import LinkEnd
-from perdure.stores.sqlite import columns
-from perdure.stores.sqlite.columns import T, U, Values, batches, placeholders
+from perdure.stores.sql import columns
+from perdure.stores.sql.columns import T, U, Values, batches, placeholders
 
 _FACT_JOIN = "fact JOIN {0} ON {0}.bank = fact.bank AND {0}.fact = fact.no WHERE fact.bank = ?"
 """Facts with their rows of another table."""
@@ -35,6 +37,8 @@ _LINK_KINDS = {str(kind): kind for kind in LinkKind}
 _FACT_TYPES = {str(kind): kind for kind in FactType}
 _OPEN = "retired_at IS NULL AND end_recorded_at IS NULL"
 """`Fact.is_open`."""
+Select = Callable[..., list[Values]]
+"""Takes a query and its values, returns all rows."""
 
 
 class BankRows(ABC):
@@ -47,6 +51,14 @@ class BankRows(ABC):
     @abstractmethod
     def _select(self, query: str, *parameters: object) -> list[Values]:
         """All rows of a query."""
+
+    @abstractmethod
+    def containing(self, text: str) -> list[int]:
+        """Numbers of the facts whose text contains a text, in any case (`str.casefold`)."""
+
+    @abstractmethod
+    def _bytes_on_disk(self) -> int:
+        """Size of the whole database."""
 
     def _of_bank(self, query: str, *parameters: object) -> list[Values]:
         """Rows of a query whose first parameter is the bank."""
@@ -130,7 +142,7 @@ class BankRows(ABC):
 
     def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
         """What reranking reads of facts; an empty passage stands for the fact's text."""
-        names = "id, iif(passage = '', text, passage), passage_in_context, tokens"
+        names = "id, CASE WHEN passage = '' THEN text ELSE passage END, passage_in_context, tokens"
         rows = self._where(f"SELECT {names} FROM {_FACT_JOIN.format('fact_features')}", "id", ids)
         passages = {
             fact_id: Passage(own, in_context or own, tokens) for fact_id, own, in_context, tokens in rows
@@ -267,62 +279,62 @@ class BankRows(ABC):
             for row in self._where(query, "id", ids, kind)
         )
 
-    def containing(self, text: str) -> list[int]:
-        """Numbers of the facts whose text contains a text, in any case."""
-        query = "SELECT no FROM fact WHERE bank = ? AND instr(casefold(text), ?)"
-        return [no for (no,) in self._of_bank(query, text.casefold())]
-
     def stats(self) -> BankStats:
         """Counts of what the bank holds; by sums of conditions, since GROUP BY would sort all rows first."""
-        types = ", ".join(f"total(type = '{kind}')" for kind in _FACT_TYPES)
-        kinds = ", ".join(f"total(kind = '{kind}')" for kind in _LINK_KINDS)
+        types = ", ".join(f"count(*) FILTER (WHERE type = '{kind}')" for kind in _FACT_TYPES)
+        kinds = ", ".join(f"count(*) FILTER (WHERE kind = '{kind}')" for kind in _LINK_KINDS)
         ((facts, current, *by_type),) = self._of_bank(
-            f"SELECT count(*), total({_OPEN}), {types} FROM fact WHERE bank = ?"
+            f"SELECT count(*), count(*) FILTER (WHERE {_OPEN}), {types} FROM fact WHERE bank = ?"
         )
         (by_kind,) = self._of_bank(f"SELECT {kinds} FROM link WHERE bank = ?")
         documents, chunks, entities = (
             self._of_bank(f"SELECT count(*) FROM {table} WHERE bank = ?")[0][0]
             for table in ("document", "chunk", "entity")
         )
-        ((pages,),), ((page_size,),) = self._select("PRAGMA page_count"), self._select("PRAGMA page_size")
         return BankStats(
             facts=facts,
-            current_facts=int(current),
+            current_facts=current,
             facts_by_type=_counts(_FACT_TYPES, by_type),
             documents=documents,
             chunks=chunks,
             entities=entities,
             links_by_kind=_counts(_LINK_KINDS, by_kind),
             tags=dict(self._of_bank("SELECT tag, count(*) FROM fact_tag WHERE bank = ? GROUP BY tag")),
-            bytes_on_disk=pages * page_size if self.bank_no else None,
+            bytes_on_disk=self._bytes_on_disk() if self.bank_no else None,
         )
 
 
-def banks(db: sqlite3.Connection, ids: Sequence[str] | None) -> list[Bank]:
+def banks(select: Select, ids: Sequence[str] | None) -> list[Bank]:
     """All banks, or those of `ids`, by id."""
-    rows = _rows(db, f"{_BANK} WHERE true", ids)
+    rows = _rows(select, f"{_BANK} WHERE true", ids)
     return sorted(map(columns.read_bank, rows), key=lambda bank: bank.id)
 
 
-def shared_records(db: sqlite3.Connection, kind: str, ids: Sequence[str] | None) -> list[Record]:
+def banks_with_records(select: Select, kind: str) -> list[str]:
+    """Ids of the banks that hold a record of the kind, by id."""
+    query = "SELECT id FROM bank WHERE EXISTS (SELECT 1 FROM record WHERE record.bank = bank.no AND kind = ?)"
+    return sorted(bank_id for (bank_id,) in select(query, kind))
+
+
+def shared_records(select: Select, kind: str, ids: Sequence[str] | None) -> list[Record]:
     """Records that belong to no bank, oldest first."""
-    rows = _rows(db, _SHARED_RECORD, ids, kind)
+    rows = _rows(select, _SHARED_RECORD, ids, kind)
     return columns.oldest_first(Record(**columns.fields(columns.RECORD, row)) for row in rows)
 
 
-def _rows(db: sqlite3.Connection, query: str, ids: Sequence[str] | None, *parameters: object) -> list[Values]:
+def _rows(select: Select, query: str, ids: Sequence[str] | None, *parameters: object) -> list[Values]:
     """Rows of a query, all or those with one of the ids."""
     if ids is None:
-        return db.execute(query, parameters).fetchall()
+        return select(query, *parameters)
     return [
         row
         for batch in batches(ids)
-        for row in db.execute(f"{query} AND id IN ({placeholders(batch)})", (*parameters, *batch))
+        for row in select(f"{query} AND id IN ({placeholders(batch)})", *parameters, *batch)
     ]
 
 
-def _counts(names: Iterable[str], totals: Iterable[float]) -> dict[str, int]:
-    return {name: int(total) for name, total in zip(names, totals, strict=True) if total}
+def _counts(names: Iterable[str], totals: Iterable[int]) -> dict[str, int]:
+    return {name: total for name, total in zip(names, totals, strict=True) if total}
 
 
 def _proofs_by_fact(rows: Iterable[Values]) -> dict[str, list[Proof]]:
