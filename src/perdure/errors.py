@@ -11,6 +11,7 @@ PerdureError
 │   ├── StoreFull           the disk is full
 │   ├── StoreReadOnly       the file or its folder cannot be written
 │   ├── StoreCorrupt        the file is damaged or is not a Perdure file
+│   ├── StoreUnreachable    no primary of the database server answers; try again later
 │   └── StoreTooNew         the file was written by a newer version
 ├── ModelError              a model cannot do its work
 │   ├── ModelMissing        no source has the model's files; says what to install or set
@@ -117,6 +118,12 @@ class StoreCorrupt(StoreError):
     """The file is damaged or is not a Perdure file."""
 
     code = "store_corrupt"
+
+
+class StoreUnreachable(StoreError):
+    """No primary of the database server answers; try again later."""
+
+    code = "store_unreachable"
 
 
 class StoreTooNew(StoreError):

@@ -1,10 +1,10 @@
-"""The SQLite store gives the answers of the in-memory oracle, also where it approximates."""
+"""SQLite and PostgreSQL give the answers of the in-memory oracle, and the same as each other where they approximate."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from random import Random
 
@@ -17,13 +17,16 @@ from perdure.ports.probe import SemanticProbe, TemporalProbe
 from perdure.ports.store import Features, NewFact, Store
 from perdure.retain.commit import FactChanges, commit
 from perdure.stores.index.vectors import EXACT_UP_TO
+from perdure.stores.postgres.store import PostgresStore
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.agreement import assert_same_memory, assert_same_search
 from perdure.testing.making import BANK, CURRENT, day, ids, make_fact, search
 from perdure.testing.memory_store import MemoryStore
+from tests.postgres import new_database
 from tests.sampler import MODEL, START, Sampler
 
 SIZE = 400
+DATABASES = ("sqlite", "postgres")
 
 
 def fill(stores: list[Store], seed: int) -> Sampler:
@@ -44,11 +47,30 @@ def fill(stores: list[Store], seed: int) -> Sampler:
     return sampler
 
 
-@pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, Store, Sampler]]:
+@contextmanager
+def place(database: str, folder: Path) -> Iterator[str]:
+    """Where a new store of the kind is."""
+    if database == "sqlite":
+        yield str(folder / "memory.db")
+    else:
+        with new_database() as url:
+            yield url
+
+
+def open_at(place: str) -> SqliteStore | PostgresStore:
+    kind = PostgresStore if place.startswith("postgresql://") else SqliteStore
+    return kind.open(place, clock=lambda: START)
+
+
+@pytest.fixture(scope="module", params=DATABASES)
+def filled(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Store, Store, Sampler]]:
     oracle = MemoryStore(clock=lambda: START)
-    path = tmp_path_factory.mktemp("congruence") / "memory.db"
-    with closing(SqliteStore.open(path, clock=lambda: START)) as store:
+    with (
+        place(request.param, tmp_path_factory.mktemp("congruence")) as where,
+        closing(open_at(where)) as store,
+    ):
         sampler = fill([oracle, store], seed=5)
         yield oracle, store, sampler
 
@@ -67,12 +89,12 @@ def test_everything_else_agrees(filled: tuple[Store, Store, Sampler]) -> None:
     assert_same_memory(oracle, store, sampler.bank, sampler.filter())
 
 
-def test_an_index_built_from_the_file_answers_as_the_one_that_grew(tmp_path: Path) -> None:
-    path = tmp_path / "memory.db"
+@pytest.mark.parametrize("database", DATABASES)
+def test_an_index_built_from_the_rows_answers_as_the_one_that_grew(database: str, tmp_path: Path) -> None:
     oracle = MemoryStore(clock=lambda: START)
-    with closing(SqliteStore.open(path, clock=lambda: START)) as grown:
+    with place(database, tmp_path) as where, closing(open_at(where)) as grown:
         sampler = fill([oracle, grown], seed=6)
-        with closing(SqliteStore.open(path, clock=lambda: START)) as fresh:
+        with closing(open_at(where)) as fresh:
             for probe in sampler.probes():
                 where = sampler.filter()
                 with fresh.reading(sampler.bank) as one, grown.reading(sampler.bank) as other:
@@ -87,14 +109,15 @@ def clustered(count: int) -> np.ndarray:
     return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
 
 
-@pytest.fixture(scope="module")
-def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, np.ndarray]]:
+@pytest.fixture(scope="module", params=DATABASES)
+def large(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Store, np.ndarray]]:
     """A bank above the size up to which search is exact, so that bits and codes are used."""
     count = EXACT_UP_TO + 2000
     vectors = clustered(count)
     model = EmbeddingModel("wide", vectors.shape[1])
-    path = tmp_path_factory.mktemp("large") / "memory.db"
-    with closing(SqliteStore.open(path)) as store:
+    with place(request.param, tmp_path_factory.mktemp("large")) as where, closing(open_at(where)) as store:
         for start in range(0, count, 5500):
             facts = [
                 NewFact(

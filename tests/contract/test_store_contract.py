@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from perdure.ports.store import Store
+from perdure.stores.postgres.store import PostgresStore
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.contract import StoreContract
 from perdure.testing.memory_store import MemoryStore
+from tests.postgres import new_database
 
 
 class TestMemoryStore(StoreContract):
@@ -35,4 +37,25 @@ class TestSqliteStoreThatForgetsItsIndex(StoreContract):
         with closing(
             SqliteStore.open(tmp_path / "memory.db", synchronous="full", index_memory_mb=0)
         ) as store:
+            yield store
+
+
+class TestPostgresStore(StoreContract):
+    @pytest.fixture
+    def store(self) -> Iterator[Store]:
+        with new_database() as url, closing(PostgresStore.open(url)) as store:
+            yield store
+
+
+class TestPostgresStoreBehindAPooler(StoreContract):
+    """Without prepared statements, with few connections, no memory for indexes, and the state of banks kept for a while."""
+
+    @pytest.fixture
+    def store(self) -> Iterator[Store]:
+        with (
+            new_database() as url,
+            closing(
+                PostgresStore.open(url, connections=2, prepared=False, max_age=60.0, index_memory_mb=0)
+            ) as store,
+        ):
             yield store

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sqlite3
 import tempfile
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
+import psycopg
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -20,11 +21,17 @@ from perdure.domain.bank import EmbeddingModel
 from perdure.domain.fact import Fact
 from perdure.domain.record import Record
 from perdure.ports.store import Proof, StagedVectors, Store, Traces, Transaction
+from perdure.stores.postgres.connections import Db
+from perdure.stores.postgres.rows import TransactionRows
+from perdure.stores.postgres.store import PostgresStore
+from perdure.stores.sql.columns import Values
 from perdure.stores.sql.feed import pack_facts
+from perdure.stores.sql.queries import BankRows
 from perdure.stores.sqlite.rows import ConnectionRows
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.agreement import assert_same_memory, assert_same_search
 from perdure.testing.memory_store import MemoryStore
+from tests.postgres import new_database
 from tests.sampler import DOCUMENTS, ENTITIES, MODEL, Sampler
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -37,13 +44,24 @@ class StoreMachine(RuleBasedStateMachine):
     @initialize(seed=SEEDS)
     def start(self, seed: int) -> None:
         self.time = datetime(2024, 1, 1, tzinfo=UTC)
-        self.folder = tempfile.TemporaryDirectory()
-        self.path = path = Path(self.folder.name) / "memory.db"
+        self.place = ExitStack()
+        self.path = self.new_place()
         self.oracle = MemoryStore(clock=lambda: self.time)
-        self.store = SqliteStore.open(path, clock=lambda: self.time)
-        self.other = SqliteStore.open(path, clock=lambda: self.time)
+        self.store = self.open()
+        self.other = self.open()
         self.sampler = Sampler(Random(seed), bank=BANK)
         self.write(self.furnish)
+
+    def new_place(self) -> str:
+        """Where a new database is, until the machine ends."""
+        return str(Path(self.place.enter_context(tempfile.TemporaryDirectory())) / "memory.db")
+
+    def open(self) -> SqliteStore | PostgresStore:
+        return SqliteStore.open(self.path, clock=lambda: self.time)
+
+    def raw(self) -> sqlite3.Connection | psycopg.Connection[Values]:
+        """A connection that passes the store by."""
+        return sqlite3.connect(self.path)
 
     def furnish(self, tx: Transaction) -> None:
         """What facts refer to."""
@@ -183,8 +201,8 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule()
     def empty_the_index_cache(self) -> None:
-        with closing(sqlite3.connect(self.path)) as raw:
-            raw.execute("DELETE FROM index_cache WHERE fact % 3 = 0")
+        with closing(self.raw()) as raw:
+            raw.execute("DELETE FROM index_cache WHERE mod(fact, 3) = 0")
             raw.commit()
         self.begin_anew()
 
@@ -204,7 +222,7 @@ class StoreMachine(RuleBasedStateMachine):
     def begin_anew(self) -> None:
         """An index that loads all, where others followed step by step."""
         self.store.close()
-        self.store = SqliteStore.open(self.path, clock=lambda: self.time)
+        self.store = self.open()
 
     @invariant()
     def the_second_process_sees_every_commit(self) -> None:
@@ -214,14 +232,17 @@ class StoreMachine(RuleBasedStateMachine):
     @invariant()
     def the_index_cache_repeats_the_rows(self) -> None:
         if hasattr(self, "other"):
-            with closing(sqlite3.connect(self.path)) as raw:
-                check_index_cache(raw)
+            self.check_index_cache()
+
+    def check_index_cache(self) -> None:
+        with closing(sqlite3.connect(self.path)) as raw:
+            check_index_cache(lambda bank_id, no: ConnectionRows(raw, bank_id, no))
 
     def teardown(self) -> None:
         with suppress(AttributeError):
             self.store.close()
             self.other.close()
-            self.folder.cleanup()
+            self.place.close()
 
 
 def records(store: Store) -> list[Record]:
@@ -234,18 +255,41 @@ def count(store: Store) -> int:
         return reading.stats().facts
 
 
-def check_index_cache(raw: sqlite3.Connection) -> None:
+def check_index_cache(rows_of: Callable[[str, int], BankRows]) -> None:
     """Every cached fact is as it would be packed from its rows."""
-    for bank_no, bank_id in raw.execute("SELECT no, id FROM bank").fetchall():
-        query = "SELECT fact, id, body FROM index_cache WHERE bank = ? ORDER BY fact"
-        cached = raw.execute(query, (bank_no,)).fetchall()
-        packed = pack_facts(ConnectionRows(raw, bank_id, bank_no), [no for no, _, _ in cached])
-        assert [tuple(fact) for fact in packed] == cached
+    for bank_no, bank_id in rows_of("", 0)._select("SELECT no, id FROM bank"):
+        rows = rows_of(bank_id, bank_no)
+        cached = rows._of_bank("SELECT fact, id, body FROM index_cache WHERE bank = ? ORDER BY fact")
+        assert [tuple(fact) for fact in pack_facts(rows, [no for no, _, _ in cached])] == cached
+
+
+class PostgresStoreMachine(StoreMachine):
+    """The same steps on PostgreSQL."""
+
+    def new_place(self) -> str:
+        return self.place.enter_context(new_database())
+
+    def open(self) -> PostgresStore:
+        return PostgresStore.open(self.path, clock=lambda: self.time, connections=4)
+
+    def raw(self) -> psycopg.Connection[Values]:
+        return psycopg.connect(self.path, options="-c search_path=perdure")
+
+    def check_index_cache(self) -> None:
+        with closing(self.raw()) as raw:
+            check_index_cache(lambda bank_id, no: RawRows(raw, bank_id, no))
+
+
+class RawRows(TransactionRows):
+    def __init__(self, db: Db, bank_id: str, bank_no: int) -> None:
+        super().__init__(bank_id, bank_no)
+        self._db = db
 
 
 QUICK = settings(
     max_examples=25, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
 )
+FEW = settings(QUICK, max_examples=6)
 LONG = settings(QUICK, max_examples=600, stateful_step_count=60)
 
 
@@ -256,3 +300,12 @@ class TestStoreMachine(StoreMachine.TestCase):
 @pytest.mark.long
 class TestStoreMachineLong(StoreMachine.TestCase):
     settings = LONG
+
+
+class TestPostgresStoreMachine(PostgresStoreMachine.TestCase):
+    settings = FEW
+
+
+@pytest.mark.long
+class TestPostgresStoreMachineLong(PostgresStoreMachine.TestCase):
+    settings = settings(LONG, max_examples=100)

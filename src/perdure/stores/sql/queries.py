@@ -72,8 +72,12 @@ class BankRows(ABC):
             yield from self._of_bank(query, *parameters)
         else:
             for batch in batches(values):
-                condition = f"{query} AND {column} IN ({placeholders(batch)})"
-                yield from self._of_bank(condition, *parameters, *batch)
+                condition, given = self._any(column, batch)
+                yield from self._of_bank(f"{query} AND {condition}", *parameters, *given)
+
+    def _any(self, column: str, values: Sequence[object]) -> tuple[str, Sequence[object]]:
+        """The condition that a column has one of the values, and what it is given."""
+        return f"{column} IN ({placeholders(values)})", values
 
     def bank(self) -> Bank | None:
         rows = self._of_bank(f"{_BANK} WHERE no = ?")

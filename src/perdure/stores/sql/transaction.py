@@ -461,12 +461,9 @@ class BankTransaction(BankRows):
         """Delete the rows of the bank with one of these values, and with those of `where`."""
         fixed = "".join(f" AND {name} = ?" for name in where)
         for batch in batches(values):
-            self._execute(
-                f"DELETE FROM {table} WHERE bank = ?{fixed} AND {column} IN ({placeholders(batch)})",
-                self.bank_no,
-                *where.values(),
-                *batch,
-            )
+            condition, given = self._any(column, batch)
+            statement = f"DELETE FROM {table} WHERE bank = ?{fixed} AND {condition}"
+            self._execute(statement, self.bank_no, *where.values(), *given)
 
 
 def _check_shapes(shapes: Iterable[tuple[int, ...]], dimensions: int | None) -> None:

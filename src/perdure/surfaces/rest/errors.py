@@ -26,6 +26,7 @@ STATUS: tuple[tuple[type[PerdureError], int], ...] = (
     (errors.DeadlineExceeded, 504),
     (errors.Unavailable, 501),
     (errors.StoreLocked, 503),
+    (errors.StoreUnreachable, 503),
     (errors.StoreFull, 507),
     (errors.ProviderError, 502),
 )

@@ -1,0 +1,312 @@
+"""Connections to one PostgreSQL database: a small pool, transactions, errors in Perdure's words.
+
+Every statement runs in a transaction that sets its search path and time-outs for itself (`SET LOCAL`), and no connection
+keeps anything from one transaction to the next: a pooler such as PgBouncer may give each transaction another server process.
+Reads, and the beginnings of writes, are repeated with growing pauses while no primary answers; a write that has begun is not.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import NoReturn, TypeVar
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.pq import TransactionStatus
+
+from perdure.errors import (
+    InvalidInput,
+    StoreCorrupt,
+    StoreError,
+    StoreFull,
+    StoreLocked,
+    StoreReadOnly,
+    StoreUnreachable,
+)
+from perdure.stores.sql.columns import Values
+
+SCHEMA_NAME = "perdure"
+"""The schema of the database that holds all tables."""
+Db = psycopg.Connection[Values]
+T = TypeVar("T")
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
+"""Seconds between attempts to reach a primary; doubled each time."""
+_BEGIN_READING = b"BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_BEGIN_WRITING = b"BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE"
+_LOST = ("08", "57P01", "57P02", "57P03", "53300", "25006")
+"""SQLSTATEs, or classes of them, of a server that goes, starts, is full, or is no primary any more."""
+_ERRORS: dict[str, tuple[type[StoreError], str]] = {
+    "55P03": (StoreLocked, "another transaction holds the lock"),
+    "40P01": (StoreLocked, "two transactions waited for each other"),
+    "40001": (StoreLocked, "another transaction changed the same rows"),
+    "57014": (StoreLocked, "a statement took longer than `database_timeout`"),
+    "53100": (StoreFull, "the server's disk is full; nothing was written"),
+    "42501": (StoreReadOnly, "the role lacks a privilege"),
+    "42P01": (StoreCorrupt, "a table is missing"),
+    "42703": (StoreCorrupt, "a column is missing"),
+    "XX001": (StoreCorrupt, "the server reports damaged data"),
+    "XX002": (StoreCorrupt, "the server reports a damaged index"),
+}
+
+
+@lru_cache(maxsize=1024)
+def translated(statement: str) -> bytes:
+    """A statement with `?` for its values as the driver takes it; none of ours has a per cent sign or a literal `?`."""
+    return statement.replace("?", "%s").encode()
+
+
+def is_lost(error: BaseException | None) -> bool:
+    """Whether the connection, or the server's role as primary, is gone: another attempt may succeed."""
+    if isinstance(error, psycopg.InterfaceError):
+        return True
+    if not isinstance(error, psycopg.Error):
+        return False
+    state = error.sqlstate
+    return isinstance(error, psycopg.OperationalError) if state is None else state.startswith(_LOST)
+
+
+class Address:
+    """Where the database is: what libpq connects with, and what may be shown of it."""
+
+    def __init__(self, url: str, *, connect_timeout: float, timeout: float) -> None:
+        expected = "postgresql://USER:PASSWORD@HOST[,HOST...]/DATABASE, with special characters as %XX"
+        try:
+            given = conninfo_to_dict(url)
+        except psycopg.ProgrammingError:
+            # The driver's message repeats parts of the URL, perhaps of the password.
+            raise InvalidInput("database", expected) from None
+        if not all(port.isdigit() for port in str(given.get("port", "")).split(",") if port):
+            raise InvalidInput("database", expected)
+        self._password = str(given.get("password") or "")
+        parameters: dict[str, str | int] = {
+            "application_name": "perdure",
+            "connect_timeout": max(2, round(connect_timeout)),
+            "target_session_attrs": "read-write",
+            "keepalives_idle": 10,
+            "keepalives_interval": 5,
+            "keepalives_count": 3,
+            "tcp_user_timeout": round(timeout * 1000),
+            **{name: value for name, value in given.items() if value is not None},
+            "client_encoding": "utf8",
+        }
+        self.conninfo = make_conninfo("", **parameters)
+        """What libpq connects with; holds the password."""
+        hosts = str(given.get("host") or given.get("hostaddr") or "")
+        self.shown = f"postgresql://{hosts}/{given.get('dbname') or ''}"
+        """Without user and password."""
+
+    def __repr__(self) -> str:
+        return f"Address({self.shown})"
+
+    def without_password(self, message: object) -> str:
+        """What the driver says, on one line, without the password."""
+        line = " ".join(str(message).split())
+        return line.replace(self._password, "********") if self._password else line
+
+
+class PostgresErrors:
+    """A block that the driver's errors leave as StoreErrors, and text that cannot be stored as InvalidInput."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, UnicodeEncodeError):
+            raise InvalidInput("text", "no lone surrogates", error.object) from error
+        if isinstance(error, psycopg.Error):
+            self._raise(error)
+
+    def _raise(self, error: psycopg.Error) -> NoReturn:
+        state = error.sqlstate
+        where, told = self._address.shown, self._address.without_password(error)
+        if isinstance(error, psycopg.DataError) and "NUL" in told:
+            raise InvalidInput("text", "no NUL characters") from None
+        if state == "54000":
+            raise InvalidInput("text", "ids, tags and names of at most 2,600 bytes") from None
+        if is_lost(error):
+            raise StoreUnreachable(f"{where}: no primary answers ({told})") from None
+        translated_kind, meaning = _ERRORS.get(state or "", (StoreError, "the database failed"))
+        # The driver's error is not chained: its trace may hold the parameters of the connection.
+        raise translated_kind(f"{where}: {meaning} ({told})") from None
+
+
+class Connections:
+    """The connections of a process to one database."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        connections: int = 16,
+        connect_timeout: float = 5.0,
+        timeout: float = 60.0,
+        patience: float = 10.0,
+        busy_timeout_ms: int = 5000,
+        prepared: bool = True,
+    ) -> None:
+        self.address = Address(url, connect_timeout=connect_timeout, timeout=timeout)
+        self.errors = PostgresErrors(self.address)
+        self._prepare_after = 5 if prepared else None
+        self._timeout = timeout
+        self._patience = patience
+        settings = {
+            "search_path": SCHEMA_NAME,
+            "statement_timeout": str(round(timeout * 1000)),
+            "lock_timeout": str(busy_timeout_ms),
+        }
+        self._local = "; ".join(f"SET LOCAL {name} = {value}" for name, value in settings.items()).encode()
+        calls = ", ".join(f"set_config('{name}', '{value}', true)" for name, value in settings.items())
+        self._local_call = f"SELECT {calls}".encode()
+        self._free = threading.BoundedSemaphore(connections)
+        # A thread that writes may read by a second connection: writers never take all of them.
+        self._writers = threading.BoundedSemaphore(max(1, connections // 2))
+        self._idle: list[Db] = []
+        self._lock = threading.Lock()
+        self._closed = False
+        self._process = os.getpid()
+
+    def select(self, query: str, *parameters: object) -> list[Values]:
+        """All rows of a query, in a transaction and a round trip of its own."""
+
+        def read(db: Db) -> list[Values]:
+            cursor = db.cursor(binary=True)
+            with db.pipeline():
+                db.execute(_BEGIN_READING)
+                db.execute(self._local_call)
+                cursor.execute(translated(query), parameters)
+                db.execute(b"COMMIT")
+            return cursor.fetchall()
+
+        def attempt() -> list[Values]:
+            with self._borrowed() as db:
+                return read(db)
+
+        return self._until_reached(attempt)
+
+    @contextmanager
+    def reading(self) -> Iterator[Db]:
+        """A transaction that sees one state of the database."""
+        with self._transaction(_BEGIN_READING) as db:
+            yield db
+
+    @contextmanager
+    def writing(self) -> Iterator[Db]:
+        """A transaction: committed at the end, rolled back on any error."""
+        if not self._writers.acquire(timeout=self._timeout):
+            raise StoreLocked(f"{self.address.shown}: all connections for writing are in use")
+        try:
+            with self._transaction(_BEGIN_WRITING) as db:
+                yield db
+        finally:
+            self._writers.release()
+
+    def close(self) -> None:
+        """Close the connections; those in use are closed when they are given back."""
+        if os.getpid() != self._process:
+            return
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for db in idle:
+            db.close()
+
+    @contextmanager
+    def _transaction(self, begin: bytes) -> Iterator[Db]:
+        db = self._until_reached(lambda: self._begun(begin))
+        try:
+            yield db
+            try:
+                db.execute(b"COMMIT")
+            except psycopg.Error as error:
+                if is_lost(error):
+                    raise StoreUnreachable(
+                        f"{self.address.shown}: the connection was lost at the commit, so whether it was written is not known"
+                    ) from None
+                raise
+        finally:
+            self._give_back(db)
+
+    def _begun(self, begin: bytes) -> Db:
+        db = self._take()
+        try:
+            db.execute(begin + b"; " + self._local)
+        except BaseException:
+            self._give_back(db)
+            raise
+        return db
+
+    def _until_reached(self, attempt: Callable[[], T]) -> T:
+        """The result of an attempt that may be repeated while the server cannot be reached."""
+        deadline = time.monotonic() + self._patience
+        pause = _FIRST_PAUSE
+        while True:
+            try:
+                return attempt()
+            except psycopg.Error as error:
+                if not is_lost(error) or time.monotonic() + pause > deadline:
+                    raise
+            self._drop_idle()
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    @contextmanager
+    def _borrowed(self) -> Iterator[Db]:
+        db = self._take()
+        try:
+            yield db
+        finally:
+            self._give_back(db)
+
+    def _take(self) -> Db:
+        self._check_usable()
+        if not self._free.acquire(timeout=self._timeout):
+            raise StoreLocked(f"{self.address.shown}: all connections are in use")
+        try:
+            with self._lock:
+                if self._idle:
+                    return self._idle.pop()
+            return psycopg.connect(
+                self.address.conninfo, autocommit=True, prepare_threshold=self._prepare_after
+            )
+        except BaseException:
+            self._free.release()
+            raise
+
+    def _give_back(self, db: Db) -> None:
+        """Roll back what is not committed; a connection that cannot do that is closed."""
+        try:
+            if not db.closed and db.info.transaction_status is not TransactionStatus.IDLE:
+                db.execute(b"ROLLBACK")
+        except psycopg.Error:
+            db.close()
+        finally:
+            with self._lock:
+                if self._closed or db.closed:
+                    db.close()
+                else:
+                    self._idle.append(db)
+            self._free.release()
+
+    def _drop_idle(self) -> None:
+        """Close connections that nobody uses: they lead to a server that is gone."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for db in idle:
+            db.close()
+
+    def _check_usable(self) -> None:
+        if self._closed:
+            raise StoreError(f"{self.address.shown}: the store is closed")
+        if os.getpid() != self._process:
+            raise StoreError(
+                f"{self.address.shown}: opened before this process was forked; open it anew after the fork"
+            )
