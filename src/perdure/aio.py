@@ -813,5 +813,5 @@ class AsyncPerdure:
 
     async def _run(self, work: Callable[[], T]) -> T:
         if self._closed:
-            raise StoreError(f"{self.engine.settings.database}: the store is closed")
+            raise StoreError(f"{self.engine.settings.shown_database}: the store is closed")
         return await asyncio.get_running_loop().run_in_executor(self._workers, work)

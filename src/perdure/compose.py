@@ -130,8 +130,12 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
 def open_store(settings: Settings) -> Store:
     """The store that the database setting names."""
     database = settings.database
+    if database.startswith(("postgresql://", "postgres://")):
+        return open_postgres(settings)
     if "://" in database and not database.startswith("sqlite:///"):
-        raise Unavailable(f"database {database.split('://')[0]}: only SQLite files are supported so far")
+        raise Unavailable(
+            f"database {database.split('://')[0]}: only SQLite files and PostgreSQL are supported"
+        )
     path = database.removeprefix("sqlite:///")
     if not path:
         raise InvalidInput("database", "a file path or sqlite:/// URL", database)
@@ -140,6 +144,25 @@ def open_store(settings: Settings) -> Store:
     return SqliteStore.open(
         path,
         synchronous=settings.synchronous,
+        busy_timeout_ms=settings.busy_timeout_ms,
+        index_memory_mb=settings.index_memory_mb,
+    )
+
+
+def open_postgres(settings: Settings) -> Store:
+    """The store on the server that the database setting names."""
+    try:
+        from perdure.stores.postgres.store import PostgresStore
+    except ImportError as error:
+        needed = 'PostgreSQL needs the extra "postgres": pip install "perdure[postgres]"'
+        raise Unavailable(needed) from error
+    return PostgresStore.open(
+        settings.database,
+        connections=settings.database_connections,
+        timeout=settings.database_timeout,
+        patience=settings.database_patience,
+        prepared=settings.database_prepared,
+        max_age=settings.max_age,
         busy_timeout_ms=settings.busy_timeout_ms,
         index_memory_mb=settings.index_memory_mb,
     )

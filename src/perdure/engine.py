@@ -1037,7 +1037,7 @@ class Perdure:
             yield
         except RuntimeError as error:
             if self._closed:
-                raise StoreError(f"{self.settings.database}: the store is closed") from error
+                raise StoreError(f"{self.settings.shown_database}: the store is closed") from error
             raise
 
 

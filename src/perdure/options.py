@@ -138,6 +138,11 @@ class SettingOptions(TypedDict, total=False):
     synchronous: Literal["normal", "full"]
     busy_timeout_ms: int
     index_memory_mb: int
+    consistency: str
+    database_connections: int
+    database_timeout: float
+    database_patience: float
+    database_prepared: bool
     late: bool
     tagger: Literal["auto", "spacy", "rules"]
     models_folder: Path | str | None

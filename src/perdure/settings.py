@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +17,10 @@ from pydantic_settings import (
 )
 
 from perdure.errors import InvalidInput
+
+MASK = "********"
+_PASSWORD = re.compile(r"(://[^/@:?]*:|[?&]password=)(?:(?<=:).*(?=@)|[^&]*)")
+"""Up to the last @, since a password may hold one, or slashes, by mistake."""
 
 
 def _also(name: str, *others: str) -> AliasChoices:
@@ -35,11 +40,26 @@ class Settings(BaseSettings):
     )
 
     # Where memory lives
-    database: str = Field("perdure.db", description="SQLite file: a path, or sqlite:/// before one")
+    database: str = Field(
+        "perdure.db", description="A SQLite file, or postgresql://USER:PASSWORD@HOST/DATABASE"
+    )
     notes_folder: Path | None = Field(None, description="Folder with daily, weekly and quarterly notes")
     synchronous: Literal["normal", "full"] = "normal"
     busy_timeout_ms: int = Field(5000, ge=0)
     index_memory_mb: int = Field(1024, ge=16)
+    consistency: str = Field(
+        "fresh",
+        pattern=r"^(fresh|bounded:\d+(\.\d+)?)$",
+        description="PostgreSQL: `fresh`, or `bounded:SECONDS` that a recall may be behind other processes",
+    )
+    database_connections: int = Field(16, ge=2, description="PostgreSQL: connections per process, at most")
+    database_timeout: float = Field(60.0, ge=1, description="PostgreSQL: seconds for a statement")
+    database_patience: float = Field(
+        10.0, ge=0, description="PostgreSQL: seconds to wait for a primary that is away"
+    )
+    database_prepared: bool = Field(
+        True, description="PostgreSQL: false behind a pooler that prepares nothing"
+    )
 
     # Models
     embedder: str = Field("e5-small-v2", description="Manifest name, `http`, `hashing` or `none`")
@@ -114,6 +134,20 @@ class Settings(BaseSettings):
     request_timeout: float = Field(120.0, gt=0)
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
 
+    @property
+    def shown_database(self) -> str:
+        """The database without its password."""
+        return without_password(self.database)
+
+    @property
+    def max_age(self) -> float:
+        """How many seconds a recall may be behind; 0 for `fresh`."""
+        return float(self.consistency.partition(":")[2] or 0)
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        for name, value in super().__repr_args__():
+            yield name, self.shown_database if name == "database" else value
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -125,6 +159,11 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments win over the environment, the environment over the file."""
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+
+def without_password(url: str) -> str:
+    """A URL with its password masked, wherever it stands; anything else as it is."""
+    return _PASSWORD.sub(lambda match: f"{match[1]}{MASK}", url) if "://" in url else url
 
 
 def setting_origins() -> dict[str, str]:

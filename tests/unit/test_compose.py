@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,11 +47,23 @@ def test_a_memory_on_a_store_of_ones_own_remembers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("database", "error"), [("postgresql://localhost/x", Unavailable), ("sqlite:///", InvalidInput)]
+    ("database", "error"),
+    [
+        ("mysql://localhost/x", Unavailable),
+        ("sqlite:///", InvalidInput),
+        ("postgresql://ann:hush@localhost:hu/sh/x", InvalidInput),
+    ],
 )
 def test_a_database_that_cannot_be_opened_is_refused(database: str, error: type[Exception]) -> None:
-    with pytest.raises(error):
+    with pytest.raises(error) as caught:
         open_store(Settings(database=database))
+    assert "hush" not in str(caught.value)
+
+
+def test_postgresql_without_its_driver_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "perdure.stores.postgres.store", None)
+    with pytest.raises(Unavailable, match=r"perdure\[postgres\]"):
+        open_store(Settings(database="postgresql://localhost/x"))
 
 
 def test_a_misspelt_setting_is_refused_by_name(tmp_path: Path) -> None:

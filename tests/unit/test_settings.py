@@ -50,8 +50,30 @@ def test_keys_are_never_shown() -> None:
     assert "hush" not in repr(Settings(embedding_key="hush"))  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    "database",
+    [
+        "postgresql://ann:hush@host/db",
+        "postgresql://ann:hu/s@hush@host:5432,other/db?sslmode=require",
+        "postgresql://host/db?user=ann&password=hush&sslmode=require",
+    ],
+)
+def test_the_password_of_a_database_is_never_shown(database: str) -> None:
+    settings = Settings(database=database)
+    for shown in (repr(settings), str(settings), settings.shown_database):
+        assert "hush" not in shown
+        assert "host" in shown
+    assert Settings(database="folder/a:b@c.db").shown_database == "folder/a:b@c.db"
+
+
+def test_consistency_is_fresh_or_bounded_by_seconds() -> None:
+    assert (Settings().max_age, Settings(consistency="bounded:2.5").max_age) == (0.0, 2.5)
+    with pytest.raises(InvalidInput, match="consistency"):
+        read_settings(None, {"consistency": "stale"})
+
+
 def test_there_are_few_knobs() -> None:
-    assert len(Settings.model_fields) <= 50
+    assert len(Settings.model_fields) <= 60
 
 
 def test_a_wrong_knob_is_named() -> None:

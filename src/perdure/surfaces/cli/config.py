@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -16,9 +15,7 @@ from perdure.surfaces.cli.draw import table
 from perdure.surfaces.cli.output import USUAL, console, tell
 from perdure.surfaces.cli.session import AsJson, Database, load_settings, settings_in_force, unknown_names
 
-MASK = "********"
 _MARKS = {"used": ("●", "green"), "ok": ("✓", "green"), "absent": ("·", "dim"), "fail": ("✗", "bold red")}
-_PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*@")
 
 
 def config(
@@ -65,9 +62,11 @@ def _in_force(database: str | None) -> list[dict[str, Any]]:
 
 
 def _shown(value: Any) -> Any:
+    from perdure.settings import MASK, without_password
+
     if hasattr(value, "get_secret_value"):
         return MASK if value.get_secret_value() else ""
-    return _PASSWORD.sub(rf"\1:{MASK}@", value) if isinstance(value, str) else value
+    return without_password(value) if isinstance(value, str) else value
 
 
 def draw_settings(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:

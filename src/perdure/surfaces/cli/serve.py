@@ -101,12 +101,12 @@ def _announce(settings: Any, with_mcp: bool, as_json: bool) -> None:
                 "rest": url,
                 "docs": f"{url}/docs",
                 "mcp": f"{url}/mcp" if with_mcp else None,
-                "database": settings.database,
+                "database": settings.shown_database,
             }
         )
         return
     shown = console(stderr=True)
-    shown.print(f"[bold]Perdure[/] serves [cyan]{escape(settings.database)}[/]")
+    shown.print(f"[bold]Perdure[/] serves [cyan]{escape(settings.shown_database)}[/]")
     shown.print(f"  REST  {url}    [dim]pages: {url}/docs[/]")
     shown.print(
         f"  MCP   {url}/mcp" if with_mcp else "  MCP   [dim]not installed: pip install 'perdure\\[mcp]'[/]"

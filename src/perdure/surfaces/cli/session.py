@@ -33,7 +33,9 @@ def filled(param: typer.CallbackParam, value: str | list[str] | None) -> str | l
 
 Database = Annotated[
     str | None,
-    typer.Option("--database", "-d", metavar="FILE", help="Database file [setting database: perdure.db]"),
+    typer.Option(
+        "--database", "-d", metavar="FILE", help="Database file or URL [setting database: perdure.db]"
+    ),
 ]
 BankName = Annotated[str, typer.Option("--bank", "-b", metavar="BANK", help="Memory bank")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON")]
