@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,9 +24,11 @@ from perdure.manage.curation import invalidate_fact, restore_fact
 from perdure.ports.store import Features, NewFact, Order, Selection, Store
 from perdure.retain.commit import Closure, FactChanges, commit
 from perdure.retain.components import RetainComponents
+from perdure.stores.postgres.store import PostgresStore
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.agreement import assert_same_memory
 from perdure.testing.memory_store import MemoryStore
+from tests.postgres import new_database
 
 BANK = "b"
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -47,15 +50,16 @@ class HistoryMachine(RuleBasedStateMachine):
     @initialize()
     def start(self) -> None:
         self.time = START
-        self.folder = tempfile.TemporaryDirectory()
-        self.stores: list[Store] = [
-            MemoryStore(clock=lambda: self.time),
-            SqliteStore.open(Path(self.folder.name) / "memory.db", clock=lambda: self.time),
-        ]
+        self.place = ExitStack()
+        self.stores: list[Store] = [MemoryStore(clock=lambda: self.time), self.open()]
         self.said: dict[str, list[Said]] = {}
         self.withdrawn: set[str] = set()
         self.erased: set[str] = set()
         self.count = 0
+
+    def open(self) -> Store:
+        folder = Path(self.place.enter_context(tempfile.TemporaryDirectory()))
+        return SqliteStore.open(folder / "memory.db", clock=lambda: self.time)
 
     def components(self, store: Store) -> RetainComponents:
         return RetainComponents(store=store, extractor=VerbatimExtractor(), clock=lambda: self.time)
@@ -176,13 +180,25 @@ class HistoryMachine(RuleBasedStateMachine):
     def teardown(self) -> None:
         for store in getattr(self, "stores", ()):
             store.close()
-        if hasattr(self, "folder"):
-            self.folder.cleanup()
+        if hasattr(self, "place"):
+            self.place.close()
 
 
 QUICK = settings(
     max_examples=30, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
 )
+
+
+class PostgresHistoryMachine(HistoryMachine):
+    """The same on PostgreSQL."""
+
+    def open(self) -> Store:
+        url = self.place.enter_context(new_database())
+        return PostgresStore.open(url, clock=lambda: self.time)
+
+
+class TestPostgresHistoryMachine(PostgresHistoryMachine.TestCase):
+    settings = settings(QUICK, max_examples=6)
 
 
 class TestHistoryMachine(HistoryMachine.TestCase):

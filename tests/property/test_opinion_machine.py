@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from perdure.retain.commit import Closure, FactChanges, commit
 from perdure.retain.entities import keyed
 from perdure.retain.features import features_of_edited
 from perdure.testing.memory_store import MemoryStore
+from tests.postgres import new_database
 
 BANK = "b"
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -56,7 +58,7 @@ class OpinionMachine(RuleBasedStateMachine):
         self.count = 0
         self.forgotten: set[str] = set()
         """Words that only forgotten facts had."""
-        self.folder = tempfile.TemporaryDirectory()
+        self.place = ExitStack()
         clock = lambda: self.time  # noqa: E731
         plain: dict[str, Any] = {
             "embedder": "none",
@@ -66,10 +68,14 @@ class OpinionMachine(RuleBasedStateMachine):
         }
         self.engines = [
             Perdure.open(store=MemoryStore(clock=clock), **plain),
-            Perdure.open(Path(self.folder.name) / "memory.db", **plain),
+            Perdure.open(self.new_place(), **plain),
         ]
         for engine in self.engines:
             engine.configure_bank(BANK)
+
+    def new_place(self) -> str:
+        """Where a new database is, until the machine ends."""
+        return str(Path(self.place.enter_context(tempfile.TemporaryDirectory())) / "memory.db")
 
     def facts(self) -> list[Fact]:
         """What was said, as it is stored."""
@@ -202,8 +208,8 @@ class OpinionMachine(RuleBasedStateMachine):
     def teardown(self) -> None:
         for engine in getattr(self, "engines", ()):
             engine.close()
-        if hasattr(self, "folder"):
-            self.folder.cleanup()
+        if hasattr(self, "place"):
+            self.place.close()
 
 
 def rows_of(record: Record) -> list[dict[str, Any]]:
@@ -278,3 +284,14 @@ TestOpinions = OpinionMachine.TestCase
 TestOpinions.settings = settings(
     max_examples=20, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
 )
+
+
+class PostgresOpinionMachine(OpinionMachine):
+    """The same on PostgreSQL."""
+
+    def new_place(self) -> str:
+        return self.place.enter_context(new_database())
+
+
+TestPostgresOpinions = PostgresOpinionMachine.TestCase
+TestPostgresOpinions.settings = settings(TestOpinions.settings, max_examples=3)

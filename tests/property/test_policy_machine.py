@@ -1,8 +1,9 @@
-"""Random commits and erasures: what follows from them is the same on SQLite as on the in-memory oracle."""
+"""Random commits and erasures: what follows from them is the same on SQLite and PostgreSQL as on the in-memory oracle."""
 
 from __future__ import annotations
 
 import tempfile
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,11 +17,13 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from perdure.domain.fact import Fact
 from perdure.forget.pipeline import forget
 from perdure.forget.target import Target
-from perdure.ports.store import FactsWhere, Proof
+from perdure.ports.store import FactsWhere, Proof, Store
 from perdure.retain.commit import Closure, FactChanges, commit
+from perdure.stores.postgres.store import PostgresStore
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.agreement import assert_same_memory, assert_same_search
 from perdure.testing.memory_store import MemoryStore
+from tests.postgres import new_database
 from tests.sampler import DOCUMENTS, ENTITIES, MODEL, Sampler
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -33,11 +36,9 @@ class PolicyMachine(RuleBasedStateMachine):
     @initialize(seed=SEEDS)
     def start(self, seed: int) -> None:
         self.time = datetime(2024, 1, 1, tzinfo=UTC)
-        self.folder = tempfile.TemporaryDirectory()
-        path = Path(self.folder.name) / "memory.db"
+        self.place = ExitStack()
         self.oracle = MemoryStore(clock=lambda: self.time)
-        self.store = SqliteStore.open(path, clock=lambda: self.time)
-        self.other = SqliteStore.open(path, clock=lambda: self.time)
+        self.store, self.other = self.open_two()
         self.sampler = Sampler(Random(seed), bank=BANK)
         self.commit(
             FactChanges(
@@ -47,6 +48,12 @@ class PolicyMachine(RuleBasedStateMachine):
                 entities=self.sampler.entities(),
             )
         )
+
+    def open_two(self) -> tuple[Store, Store]:
+        """Two stores on one new database."""
+        path = Path(self.place.enter_context(tempfile.TemporaryDirectory())) / "memory.db"
+        one, two = (SqliteStore.open(path, clock=lambda: self.time) for _ in range(2))
+        return one, two
 
     def commit(self, changes: FactChanges) -> None:
         self.time += timedelta(seconds=1)
@@ -152,13 +159,26 @@ class PolicyMachine(RuleBasedStateMachine):
         if hasattr(self, "store"):
             self.store.close()
             self.other.close()
-            self.folder.cleanup()
+            self.place.close()
 
 
 QUICK = settings(
     max_examples=20, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
 )
 LONG = settings(QUICK, max_examples=400, stateful_step_count=60)
+
+
+class PostgresPolicyMachine(PolicyMachine):
+    """The same steps on PostgreSQL."""
+
+    def open_two(self) -> tuple[Store, Store]:
+        url = self.place.enter_context(new_database())
+        one, two = (PostgresStore.open(url, clock=lambda: self.time, connections=4) for _ in range(2))
+        return one, two
+
+
+class TestPostgresPolicyMachine(PostgresPolicyMachine.TestCase):
+    settings = settings(QUICK, max_examples=5)
 
 
 class TestPolicyMachine(PolicyMachine.TestCase):
