@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from perdure.aio import AsyncPerdure
+    from perdure.compose import copy_banks
     from perdure.domain.bank import Bank, Disposition, EmbeddingModel
     from perdure.domain.cron import Cron
     from perdure.domain.directive import Directive
@@ -131,11 +132,13 @@ if TYPE_CHECKING:
     )
     from perdure.retain.request import Content
     from perdure.settings import Settings
+    from perdure.stores.sql.copying import BankCopy
 
 __version__ = "0.1.0"
 
 _EXPORTS = {
     "perdure.aio": "AsyncPerdure",
+    "perdure.compose": "copy_banks",
     "perdure.domain.bank": "Bank Disposition EmbeddingModel",
     "perdure.domain.cron": "Cron",
     "perdure.domain.directive": "Directive",
@@ -176,6 +179,7 @@ _EXPORTS = {
     "perdure.reflect.reflection": "DirectiveUse MentalModelText Reflection ReflectionSentence ReflectionStep ReflectionTrace ReflectionUsage",
     "perdure.retain.request": "Content",
     "perdure.settings": "Settings",
+    "perdure.stores.sql.copying": "BankCopy",
 }
 _HOME_OF = {name: module for module, names in _EXPORTS.items() for name in names.split()}
 
@@ -184,6 +188,7 @@ __all__ = [
     "AsOf",
     "AsyncPerdure",
     "Bank",
+    "BankCopy",
     "BankStats",
     "Blend",
     "Budget",
@@ -348,6 +353,7 @@ __all__ = [
     "ViewSpec",
     "Window",
     "WritableNotes",
+    "copy_banks",
     "find_recipe",
 ]  # fmt: skip
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from perdure.domain.bank import check_bank_id
 from perdure.domain.recall import Budget
 from perdure.errors import InvalidInput, Unavailable
+from perdure.jobs.records import JOB
 from perdure.ports.clock import Clock
 from perdure.ports.embedder import Embedder, LateInteraction
 from perdure.ports.extractor import Extractor
@@ -32,6 +35,7 @@ from perdure.settings import Settings
 
 if TYPE_CHECKING:
     from perdure.llm.caller import Caller
+    from perdure.stores.sql.copying import BankCopy, Progress, TableStore
 
 CHANNEL_THREADS = 16
 
@@ -166,6 +170,54 @@ def open_postgres(settings: Settings) -> Store:
         busy_timeout_ms=settings.busy_timeout_ms,
         index_memory_mb=settings.index_memory_mb,
     )
+
+
+def copy_banks(
+    target: str,
+    *,
+    banks: Sequence[str] | None = None,
+    settings: Settings | None = None,
+    progress: Progress = lambda *_: None,
+) -> list[BankCopy]:
+    """Copy banks, or without `banks` all of them and the API keys, from the database of the settings to another one.
+
+    Both may be SQLite files or PostgreSQL. What was interrupted goes on; what arrived is compared by counts and hashes.
+    """
+    from perdure.stores.sql.copying import bank_ids, copy_bank, copy_shared_records
+
+    with _table_stores(settings or Settings(), target) as (source, destination):
+        ids = bank_ids(source) if banks is None else banks
+        copies = [copy_bank(source, destination, check_bank_id(bank), progress) for bank in ids]
+        if banks is None:
+            copy_shared_records(source, destination, lambda kind: not kind.startswith(JOB))
+    return copies
+
+
+def abandon_copies(target: str, banks: Sequence[str], *, settings: Settings | None = None) -> list[str]:
+    """Delete what interrupted copies of these banks left in the target; returns those that had left something."""
+    from perdure.stores.sql.copying import abandon
+
+    with closing(open_store((settings or Settings()).model_copy(update={"database": target}))) as destination:
+        return [bank for bank in banks if abandon(_with_tables(destination), bank)]
+
+
+@contextmanager
+def _table_stores(settings: Settings, target: str) -> Iterator[tuple[TableStore, TableStore]]:
+    there = settings.model_copy(update={"database": target})
+    with closing(open_store(settings)) as source, closing(open_store(there)) as destination:
+        yield _with_tables(source), _with_tables(destination)
+
+
+def _with_tables(store: Store) -> TableStore:
+    """The store, of whose tables copies are made; every store that `open_store` opens has some."""
+    from perdure.stores.sqlite.store import SqliteStore
+
+    if isinstance(store, SqliteStore):
+        return store
+    from perdure.stores.postgres.store import PostgresStore
+
+    assert isinstance(store, PostgresStore)
+    return store
 
 
 # Models are imported when they are chosen: onnxruntime and spaCy take seconds to load.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
@@ -17,6 +16,7 @@ from perdure.stores.postgres.traces import note_erasure
 from perdure.stores.sql.columns import Values, names
 from perdure.stores.sql.feed import STATE, BankFeed
 from perdure.stores.sql.queries import BankRows
+from perdure.stores.sql.schema import parse_tables
 from perdure.stores.sql.transaction import BankTransaction
 
 log = logging.getLogger("perdure.postgres")
@@ -27,8 +27,6 @@ _STREAMED = 2048
 """Rows fetched at once from a cursor of the server."""
 _PROGRESS = 20_000
 """Facts of a cold load after which it says how far it is."""
-_COLUMN = re.compile(r'^  "?(\w+)"? (BIGINT|TEXT|BYTEA|DOUBLE PRECISION)\b', re.MULTILINE)
-_TABLE = re.compile(r"CREATE TABLE (\w+) \((.*?)\n\);", re.DOTALL)
 _DRIVER_TYPES = {"BIGINT": "int8", "TEXT": "text", "BYTEA": "bytea", "DOUBLE PRECISION": "float8"}
 
 
@@ -41,8 +39,8 @@ def schema() -> str:
 def column_types() -> Mapping[str, Mapping[str, str]]:
     """Table -> column -> type, as binary COPY must be told."""
     return {
-        table: {column: _DRIVER_TYPES[kind] for column, kind in _COLUMN.findall(body)}
-        for table, body in _TABLE.findall(schema())
+        table: {column: _DRIVER_TYPES[kind] for column, kind in columns.items()}
+        for table, columns in parse_tables(schema()).items()
     }
 
 
@@ -66,6 +64,26 @@ def stream(db: Db, query: str, *parameters: object) -> Iterator[list[Values]]:
         cursor.execute(translated(query), parameters)
         while rows := cursor.fetchmany(_STREAMED):
             yield rows
+
+
+class PostgresTables:
+    """The Tables protocol of copies."""
+
+    def __init__(self, db: Db) -> None:
+        self._db = db
+
+    def select(self, query: str, *parameters: object) -> list[Values]:
+        return select(self._db, query, *parameters)
+
+    def stream(self, query: str, *parameters: object) -> Iterator[list[Values]]:
+        return stream(self._db, query, *parameters)
+
+    def execute(self, statement: str, *parameters: object) -> None:
+        self._db.execute(translated(statement), parameters)
+
+    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Values]) -> None:
+        if rows:
+            insert_rows(self._db, table, columns, rows)
 
 
 class PostgresRows(BankRows):

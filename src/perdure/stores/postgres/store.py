@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from threading import Lock
@@ -16,9 +16,16 @@ from perdure.stores.index.feed import BankState, Feed
 from perdure.stores.postgres import traces
 from perdure.stores.postgres.connections import Connections, translated
 from perdure.stores.postgres.migrate import migrate
-from perdure.stores.postgres.rows import PostgresFeed, PostgresRows, PostgresTransaction
+from perdure.stores.postgres.rows import (
+    PostgresFeed,
+    PostgresRows,
+    PostgresTables,
+    PostgresTransaction,
+    column_types,
+)
 from perdure.stores.sql import columns, queries
 from perdure.stores.sql.columns import Values
+from perdure.stores.sql.copying import Tables
 from perdure.stores.sql.feed import read_state
 from perdure.stores.sql.reading import BankReading
 from perdure.stores.sql.transaction import upsert
@@ -162,6 +169,15 @@ class PostgresStore:
     def traces_progress(self) -> float:
         with self._connections.errors:
             return traces.progress(self._connections)
+
+    def table_columns(self) -> Mapping[str, Sequence[str]]:
+        return {table: tuple(columns) for table, columns in column_types().items()}
+
+    @contextmanager
+    def tables(self, *, writing: bool) -> Iterator[Tables]:
+        opened = self._connections.writing if writing else self._connections.reading
+        with self._connections.errors, opened() as db:
+            yield PostgresTables(db)
 
     def close(self) -> None:
         self._indexes.clear()

@@ -13,6 +13,38 @@ from perdure.stores.sql.queries import BankRows
 from perdure.stores.sql.transaction import BankTransaction
 
 
+class SqliteTables:
+    """The Tables protocol of copies."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def select(self, query: str, *parameters: object) -> list[Values]:
+        return self._db.execute(query, parameters).fetchall()
+
+    def stream(self, query: str, *parameters: object) -> Iterator[list[Values]]:
+        return stream(self._db, query, *parameters)
+
+    def execute(self, statement: str, *parameters: object) -> None:
+        self._db.execute(statement, parameters)
+
+    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Values]) -> None:
+        insert_rows(self._db, table, columns, rows)
+
+
+def stream(db: sqlite3.Connection, query: str, *parameters: object) -> Iterator[list[Values]]:
+    """The rows of a query in blocks."""
+    cursor = db.execute(query, parameters)
+    while rows := cursor.fetchmany(BLOCK):
+        yield rows
+
+
+def insert_rows(db: sqlite3.Connection, table: str, columns: Sequence[str], rows: Sequence[Values]) -> None:
+    """Insert new rows."""
+    values = placeholders(columns)
+    db.executemany(f"INSERT INTO {table} ({names(columns)}) VALUES ({values})", rows)
+
+
 class SqliteRows(BankRows):
     """What SQLite says in its own words."""
 
@@ -44,9 +76,7 @@ class SqliteFeed(ConnectionRows, BankFeed):
         BankFeed.__init__(self, bank_id)
 
     def _stream(self, query: str, *parameters: object) -> Iterator[list[Values]]:
-        cursor = self._db.execute(query, parameters)
-        while rows := cursor.fetchmany(BLOCK):
-            yield rows
+        return stream(self._db, query, *parameters)
 
 
 class SqliteTransaction(ConnectionRows, BankTransaction):
@@ -63,8 +93,7 @@ class SqliteTransaction(ConnectionRows, BankTransaction):
         self._db.executemany(statement, rows)
 
     def _insert_rows(self, table: str, names_of_row: Sequence[str], rows: Sequence[Values]) -> None:
-        values = placeholders(names_of_row)
-        self._db.executemany(f"INSERT INTO {table} ({names(names_of_row)}) VALUES ({values})", rows)
+        insert_rows(self._db, table, names_of_row, rows)
 
 
 def write_cache(db: sqlite3.Connection, bank_no: int, packed: Sequence[PackedFact]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from os import PathLike
@@ -16,12 +16,15 @@ from perdure.stores.index.cache import IndexCache
 from perdure.stores.index.feed import BankState, Feed
 from perdure.stores.sql import columns, queries
 from perdure.stores.sql.columns import Values, batches, placeholders
+from perdure.stores.sql.copying import Tables
 from perdure.stores.sql.feed import read_state
 from perdure.stores.sql.reading import BankReading
+from perdure.stores.sql.schema import parse_tables
 from perdure.stores.sql.transaction import upsert
 from perdure.stores.sqlite import traces
 from perdure.stores.sqlite.connections import Connections
-from perdure.stores.sqlite.rows import SqliteFeed, SqliteRows, SqliteTransaction
+from perdure.stores.sqlite.migrate import schema
+from perdure.stores.sqlite.rows import SqliteFeed, SqliteRows, SqliteTables, SqliteTransaction
 
 _STATES_KEPT = 4096
 """Banks per thread whose state is remembered."""
@@ -111,6 +114,15 @@ class SqliteStore:
     def traces_progress(self) -> float:
         with self._connections.errors:
             return traces.progress(self._connections)
+
+    def table_columns(self) -> Mapping[str, Sequence[str]]:
+        return {table: tuple(columns) for table, columns in parse_tables(schema()).items()}
+
+    @contextmanager
+    def tables(self, *, writing: bool) -> Iterator[Tables]:
+        opened = self._connections.writing if writing else self._connections.reader().one_state
+        with self._connections.errors, opened() as db:
+            yield SqliteTables(db)
 
     def close(self) -> None:
         self._indexes.clear()

@@ -80,6 +80,7 @@ ENTRIES = (
     Entry(SERVE, "keys", "keys:app", "Create, list and revoke API keys"),
     Entry(CARE, "export", "transfer:export", "Write a bank as JSON lines"),
     Entry(CARE, "import", "transfer:import_", "Read an exported bank under a new id"),
+    Entry(CARE, "database", "database:app", "Copy banks to another database"),
     Entry(CARE, "reembed", "transfer:reembed", "Change a bank over to the configured embedder"),
     Entry(CARE, "doctor", "doctor:doctor", "Check database, models, extras and speed"),
     Entry(CARE, "models", "config:models", "The models Perdure knows and where each was found"),

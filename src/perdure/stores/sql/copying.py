@@ -1,0 +1,333 @@
+"""Copies banks from one SQL database to another, row by row: nothing is read that could be lost on the way.
+
+Rows arrive under a number that no bank has yet, block by block, each block in a transaction of its own; the bank's own row
+comes last and makes all of them visible at once. A copy that was interrupted goes on behind the last row that arrived.
+Then both sides are counted and hashed, table by table, and a table that differs, since the source changed, is copied again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from hashlib import blake2b
+from typing import Protocol
+
+from perdure.errors import Conflict, NotFound, StoreCorrupt, StoreError
+from perdure.stores.sql.columns import Values, names, placeholders
+from perdure.stores.sql.transaction import BANK_TABLES
+
+KEYS: Mapping[str, Sequence[str]] = {
+    "document": ("id",),
+    "document_tag": ("document_id", "tag"),
+    "chunk": ("id",),
+    "chunk_turn": ("chunk_id", "ordinal"),
+    "entity": ("id",),
+    "entity_key": ("key", "entity_id"),
+    "fact": ("no",),
+    "fact_entity": ("fact", "ordinal"),
+    "fact_tag": ("fact", "tag"),
+    "fact_source": ("fact", "ordinal"),
+    "proof": ("fact", "ordinal"),
+    "link": ("source", "target", "kind"),
+    "fact_features": ("fact",),
+    "vector": ("view", "fact"),
+    "staged": ("fact", "model", "dimensions"),
+    "staged_vector": ("fact", "model", "dimensions", "view"),
+    "record": ("kind", "id"),
+    "change": ("no",),
+    "index_cache": ("fact",),
+}
+"""Table -> what tells its rows apart within a bank."""
+INCOMING = "incoming_bank"
+"""Kind of the shared record that says under which number a bank arrives."""
+BLOCK = 2000
+"""Rows per transaction."""
+Progress = Callable[[str, str, int], None]
+"""Told the bank, the table and how many of its rows have arrived."""
+
+
+class Tables(Protocol):
+    """Tables within one transaction, which sees one state of the database."""
+
+    def select(self, query: str, *parameters: object) -> list[Values]:
+        """All rows of a query."""
+
+    def stream(self, query: str, *parameters: object) -> Iterator[list[Values]]:
+        """The rows of a query in blocks."""
+
+    def execute(self, statement: str, *parameters: object) -> None:
+        """Run a statement."""
+
+    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Values]) -> None:
+        """Insert new rows."""
+
+
+class TableStore(Protocol):
+    """A database whose tables can be read and written as they are."""
+
+    def table_columns(self) -> Mapping[str, Sequence[str]]:
+        """Table -> its columns."""
+
+    def tables(self, *, writing: bool) -> AbstractContextManager[Tables]:
+        """A transaction; one that writes is committed at the end and rolled back on any error."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BankCopy:
+    """What became of a bank."""
+
+    bank: str
+    rows: Mapping[str, int]
+    """Table -> rows, the same on both sides."""
+    digest: str
+    """BLAKE2b of all rows in the order of their keys, the same on both sides."""
+    was_there: bool
+    """Whether the target had all of it before."""
+    changed_meanwhile: bool
+    """Whether the source was written to after it was read: copy again when nothing writes."""
+
+    @property
+    def facts(self) -> int:
+        return self.rows["fact"]
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """Count and hash of the rows of a table."""
+
+    rows: int
+    hash: str
+
+
+def bank_ids(store: TableStore) -> list[str]:
+    """Ids of all banks."""
+    with store.tables(writing=False) as tables:
+        return sorted(bank_id for (bank_id,) in tables.select("SELECT id FROM bank"))
+
+
+def copy_bank(
+    source: TableStore, target: TableStore, bank: str, progress: Progress = lambda *_: None
+) -> BankCopy:
+    """Copy a bank under its own id; the source stays as it is.
+
+    Raises NotFound without such a bank, Conflict when the target has another one of that id.
+    """
+    columns = _common_columns(source, target)
+    with source.tables(writing=False) as rows:
+        found = _bank_row(rows, bank, columns["bank"])
+        if found is None:
+            raise NotFound("bank", bank)
+        source_no, described = found
+        with target.tables(writing=False) as there:
+            existing = _bank_row(there, bank, columns["bank"])
+        if existing is not None:
+            digests = _digests(rows, source_no, columns)
+            with target.tables(writing=False) as there:
+                same = existing[1] == described and _digests(there, existing[0], columns) == digests
+            if not same:
+                raise Conflict(f"the target has another bank {bank!r}; erase or rename one of them first")
+        else:
+            digests = _bring_over(rows, source_no, target, bank, columns, progress)
+            _make_visible(target, bank, described, columns["bank"])
+    with source.tables(writing=False) as later:
+        now = _bank_row(later, bank, columns["bank"])
+        changed = now is None or now[1] != described or _records_differ(later, source_no, columns, digests)
+    total = blake2b(digest_size=16)
+    for table in KEYS:
+        total.update(f"{table} {digests[table].hash}\n".encode())
+    return BankCopy(
+        bank=bank,
+        rows={table: digest.rows for table, digest in digests.items()},
+        digest=total.hexdigest(),
+        was_there=existing is not None,
+        changed_meanwhile=changed,
+    )
+
+
+def copy_shared_records(
+    source: TableStore, target: TableStore, wanted: Callable[[str], bool] = lambda kind: True
+) -> int:
+    """Copy what belongs to no bank, of the kinds that are wanted; what the target has stays. Returns how many came."""
+    columns = _common_columns(source, target)["shared_record"]
+    with source.tables(writing=False) as tables:
+        rows = tables.select(f"SELECT {names(columns)} FROM shared_record ORDER BY kind, id")
+    kind, record_id = columns.index("kind"), columns.index("id")
+    with target.tables(writing=True) as tables:
+        present = set(tables.select("SELECT kind, id FROM shared_record"))
+        fresh = [
+            row
+            for row in rows
+            if row[kind] != INCOMING and wanted(row[kind]) and (row[kind], row[record_id]) not in present
+        ]
+        tables.insert("shared_record", columns, fresh)
+    return len(fresh)
+
+
+def abandon(target: TableStore, bank: str) -> bool:
+    """Delete what an interrupted copy of a bank left in the target; False when there is nothing."""
+    with target.tables(writing=True) as tables:
+        number = _incoming(tables, bank)
+        if number is None:
+            return False
+        for table in KEYS:
+            tables.execute(f"DELETE FROM {table} WHERE bank = ?", number)
+        tables.execute("DELETE FROM shared_record WHERE kind = ? AND id = ?", INCOMING, bank)
+    return True
+
+
+def _common_columns(source: TableStore, target: TableStore) -> dict[str, list[str]]:
+    """Table -> columns but the bank's number, which differs."""
+    ours, theirs = source.table_columns(), target.table_columns()
+    for table in (*KEYS, "bank", "shared_record"):
+        if set(ours[table]) != set(theirs[table]):
+            raise StoreError(
+                f"the two databases have different columns in {table}; use one version of Perdure"
+            )
+    assert set(KEYS) == set(BANK_TABLES)
+    return {
+        table: [column for column in ours[table] if column != ("no" if table == "bank" else "bank")]
+        for table in (*KEYS, "bank", "shared_record")
+    }
+
+
+def _bank_row(tables: Tables, bank: str, columns: Sequence[str]) -> tuple[int, Values] | None:
+    """(number, values of the columns) of a bank."""
+    rows = tables.select(f"SELECT no, {names(columns)} FROM bank WHERE id = ?", bank)
+    return (rows[0][0], rows[0][1:]) if rows else None
+
+
+def _bring_over(
+    rows: Tables,
+    source_no: int,
+    target: TableStore,
+    bank: str,
+    columns: Mapping[str, Sequence[str]],
+    progress: Progress,
+) -> dict[str, Digest]:
+    """Copy what the target lacks; returns the digests of what both have then."""
+    number = _allot(target, bank)
+
+    def copy(table: str) -> None:
+        told = partial(progress, bank, table)
+        _copy_table(rows, source_no, target, number, table, columns[table], told)
+
+    for table in KEYS:
+        copy(table)
+    digests = _digests(rows, source_no, columns)
+    differing: list[str] = []
+    for _ in range(2):
+        with target.tables(writing=False) as there:
+            arrived = _digests(there, number, columns)
+        differing = [table for table in KEYS if arrived[table] != digests[table]]
+        if not differing:
+            return digests
+        # An interrupted copy was of an earlier state of the source.
+        for table in differing:
+            with target.tables(writing=True) as there:
+                there.execute(f"DELETE FROM {table} WHERE bank = ?", number)
+            copy(table)
+    raise StoreCorrupt(
+        f"bank {bank!r}: the rows of {', '.join(differing)} arrived otherwise than they were sent"
+    )
+
+
+def _incoming(tables: Tables, bank: str) -> int | None:
+    """The number under which a bank arrives."""
+    rows = tables.select("SELECT body FROM shared_record WHERE kind = ? AND id = ?", INCOMING, bank)
+    return int(json.loads(rows[0][0])["no"]) if rows else None
+
+
+def _allot(target: TableStore, bank: str) -> int:
+    """The number of an interrupted copy, or a new one."""
+    with target.tables(writing=True) as tables:
+        number = _incoming(tables, bank)
+        if number is None:
+            tables.execute(
+                "INSERT INTO bank (id, name, mission, skepticism, literalism, empathy, bias_strength, settings)"
+                " VALUES (?, '', '', 3, 3, 3, 0, '{}')",
+                bank,
+            )
+            ((number,),) = tables.select("SELECT no FROM bank WHERE id = ?", bank)
+            tables.execute("DELETE FROM bank WHERE no = ?", number)
+            now = datetime.now(UTC).isoformat()
+            body = json.dumps({"no": number})
+            row = (INCOMING, bank, body, now, now)
+            tables.insert("shared_record", ("kind", "id", "body", "created_at", "updated_at"), [row])
+    return int(number)
+
+
+def _copy_table(
+    rows: Tables,
+    source_no: int,
+    target: TableStore,
+    number: int,
+    table: str,
+    columns: Sequence[str],
+    progress: Callable[[int], None],
+) -> None:
+    """Copy the rows behind the last one that arrived before."""
+    key = KEYS[table]
+    descending = ", ".join(f"{column} DESC" for column in key)
+    with target.tables(writing=False) as there:
+        last = there.select(
+            f"SELECT {names(key)} FROM {table} WHERE bank = ? ORDER BY {descending} LIMIT 1", number
+        )
+        ((arrived,),) = there.select(f"SELECT count(*) FROM {table} WHERE bank = ?", number)
+    query = f"SELECT {names(columns)} FROM {table} WHERE bank = ?"
+    if last:
+        query += f" AND ({names(key)}) > ({placeholders(key)})"
+    blocks = rows.stream(f"{query} ORDER BY {names(key)}", source_no, *(last[0] if last else ()))
+    for block in _joined(blocks):
+        with target.tables(writing=True) as there:
+            there.insert(table, ("bank", *columns), [(number, *row) for row in block])
+        arrived += len(block)
+        progress(arrived)
+
+
+def _joined(blocks: Iterator[list[Values]]) -> Iterator[list[Values]]:
+    """Blocks of at least BLOCK rows, but for the last."""
+    joined: list[Values] = []
+    for block in blocks:
+        joined += block
+        if len(joined) >= BLOCK:
+            yield joined
+            joined = []
+    if joined:
+        yield joined
+
+
+def _digests(tables: Tables, bank_no: int, columns: Mapping[str, Sequence[str]]) -> dict[str, Digest]:
+    return {table: _digest(tables, bank_no, table, columns[table]) for table in KEYS}
+
+
+def _digest(tables: Tables, bank_no: int, table: str, columns: Sequence[str]) -> Digest:
+    """Count and hash of a bank's rows in a table, the same in every database."""
+    ordered = sorted(columns)
+    total, count = blake2b(digest_size=16), 0
+    query = f"SELECT {names(ordered)} FROM {table} WHERE bank = ? ORDER BY {names(KEYS[table])}"
+    for block in tables.stream(query, bank_no):
+        for row in block:
+            total.update(repr(row).encode())
+        count += len(block)
+    return Digest(count, total.hexdigest())
+
+
+def _records_differ(
+    tables: Tables, bank_no: int, columns: Mapping[str, Sequence[str]], digests: Mapping[str, Digest]
+) -> bool:
+    """Whether records were written, which leave a bank's version as it is."""
+    return _digest(tables, bank_no, "record", columns["record"]) != digests["record"]
+
+
+def _make_visible(target: TableStore, bank: str, described: Values, columns: Sequence[str]) -> None:
+    """Insert the bank's own row and end the copy."""
+    with target.tables(writing=True) as tables:
+        number = _incoming(tables, bank)
+        if number is None or tables.select("SELECT 1 FROM bank WHERE id = ?", bank):
+            raise Conflict(f"bank {bank!r} was made in the target meanwhile")
+        tables.insert("bank", ("no", *columns), [(number, *described)])
+        tables.execute("DELETE FROM shared_record WHERE kind = ? AND id = ?", INCOMING, bank)
