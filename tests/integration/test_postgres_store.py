@@ -1,0 +1,447 @@
+"""What only a server can do to a store: other machines write, it restarts, refuses, is full, or is somebody else's."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from random import Random
+
+import psycopg
+import pytest
+
+from perdure import Perdure, Settings
+from perdure.compose import open_store
+from perdure.domain.fact import Document
+from perdure.domain.record import Record
+from perdure.errors import (
+    InvalidInput,
+    StoreCorrupt,
+    StoreError,
+    StoreLocked,
+    StoreTooNew,
+    StoreUnreachable,
+)
+from perdure.ports.probe import KeywordProbe
+from perdure.ports.store import NewFact, Store, Traces
+from perdure.stores.postgres import rows as postgres_rows
+from perdure.stores.postgres import traces
+from perdure.stores.postgres.connections import Connections
+from perdure.stores.postgres.store import PostgresStore
+from perdure.testing.making import BANK, CURRENT, NOW, browse, ids, make_fact, new, put, search, unit
+from tests.integration.test_store_queries import read_some, write_some
+from tests.postgres import Server, new_database, server
+
+TEA = KeywordProbe({"tea": 1.0})
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    with new_database() as url:
+        yield url
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[PostgresStore]:
+    with closing(PostgresStore.open(url)) as store:
+        yield store
+
+
+def raw(url: str, statement: str) -> None:
+    with closing(psycopg.connect(url, autocommit=True)) as db:
+        db.execute(statement.encode())
+
+
+# Opening
+
+
+def test_processes_that_open_a_new_database_at_once_make_one_schema() -> None:
+    with new_database(empty=True) as url:
+        with ThreadPoolExecutor(4) as threads:
+            stores = list(threads.map(lambda _: PostgresStore.open(url), range(4)))
+        put(stores[0], make_fact("a"))
+        assert [browse(store).total for store in stores] == [1, 1, 1, 1]
+        for store in stores:
+            store.close()
+
+
+@pytest.mark.parametrize(
+    ("statement", "error"),
+    [
+        ("UPDATE perdure.schema_version SET version = 999", StoreTooNew),
+        ("UPDATE perdure.schema_version SET version = 0", StoreCorrupt),
+        ("DROP TABLE perdure.schema_version", StoreCorrupt),
+    ],
+)
+def test_a_schema_that_is_newer_or_not_ours_is_refused_and_left_alone(
+    statement: str, error: type[Exception]
+) -> None:
+    with new_database(empty=True) as url:
+        PostgresStore.open(url).close()
+        raw(url, statement)
+        with pytest.raises(error):
+            PostgresStore.open(url)
+
+
+def test_other_encodings_are_refused() -> None:
+    server().execute("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+    with pytest.raises(StoreError, match="UTF8"):
+        PostgresStore.open(server().url("latin"))
+
+
+def test_a_database_of_the_settings_is_opened_and_remembers(url: str) -> None:
+    with Perdure.open(url, embedder="hashing", reranker="none", tagger="rules") as memory:
+        memory.retain("ann", "I am allergic to walnuts.", speaker="Ann")
+    with Perdure.open(url, embedder="hashing", reranker="none", tagger="rules") as memory:
+        assert "walnuts" in memory.recall("ann", "What is Ann allergic to?").recollections[0].text
+        forgotten = memory.forget("ann", everything=True)
+        assert forgotten.facts == 1
+        assert forgotten.traces is Traces.PENDING
+
+
+# Errors
+
+
+def test_an_address_where_nobody_listens_is_told_without_the_password() -> None:
+    url = "postgresql://ann:hush%40word@/x?host=/nowhere,/neither"
+    with pytest.raises(StoreUnreachable) as caught:
+        PostgresStore.open(url, patience=0.0)
+    assert "hush" not in str(caught.value)
+    assert "no primary answers" in str(caught.value)
+    assert "hush" not in repr(caught.value)
+    assert "hush" not in repr(Connections(url).address)
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql://ann:hu/sh@host/db", "postgresql://h/db?hush=1", "postgresql://h:hush/db"]
+)
+def test_a_wrong_url_is_an_error_that_repeats_nothing_of_it(url: str) -> None:
+    with pytest.raises(InvalidInput, match="postgresql://USER") as caught:
+        open_store(Settings(database=url))
+    assert "hu/sh" not in str(caught.value)
+    assert "hush" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("text", "expected"), [("a\ud800b", "surrogates"), ("a\x00b", "NUL")])
+def test_text_that_cannot_be_stored_is_refused_whole(store: PostgresStore, text: str, expected: str) -> None:
+    for write in (
+        lambda tx: tx.insert_facts([new(make_fact("a", text))]),
+        lambda tx: tx.put_documents([Document(id="d", bank=BANK, title=text)]),
+    ):
+        with pytest.raises(InvalidInput, match=expected), store.transaction(BANK) as tx:
+            write(tx)
+    assert store.banks() == []
+
+
+def test_a_key_that_no_index_takes_is_refused(store: PostgresStore) -> None:
+    long = "".join(map(chr, Random(1).choices(range(0x4E00, 0x9FFF), k=4000)))
+    with pytest.raises(InvalidInput, match="2,600 bytes"), store.transaction(BANK) as tx:
+        tx.put_documents([Document(id=long, bank=BANK)])
+
+
+def test_a_writer_that_waits_too_long_for_a_bank_is_told(url: str) -> None:
+    with (
+        closing(PostgresStore.open(url)) as store,
+        closing(PostgresStore.open(url, busy_timeout_ms=50)) as other,
+    ):
+        put(store, make_fact("a"))
+        with store.transaction(BANK) as tx:
+            tx.put_records([Record(kind="k", id="1")])
+            with pytest.raises(StoreLocked, match="holds the lock"), other.transaction(BANK):
+                pass
+            with other.transaction("another bank") as free:
+                free.put_records([Record(kind="k", id="1")])
+
+
+def test_a_statement_that_takes_too_long_is_ended(url: str) -> None:
+    connections = Connections(url, timeout=0.2)
+    with closing(connections), connections.errors, pytest.raises(psycopg.errors.QueryCanceled):
+        connections.select("SELECT pg_sleep(5)")
+
+
+def test_a_closed_store_says_so(url: str) -> None:
+    store = PostgresStore.open(url)
+    store.close()
+    with pytest.raises(StoreError, match="closed"):
+        store.banks()
+
+
+# Several processes
+
+
+def test_no_number_is_given_twice_and_no_index_misses_a_fact(url: str) -> None:
+    """Writers on stores of their own, into a bank that none of them finds; a reader follows all the while."""
+    writers, each = 6, 8
+    with closing(PostgresStore.open(url)) as reader:
+        stores = [PostgresStore.open(url) for _ in range(writers)]
+        seen: list[int] = []
+        ended = threading.Event()
+
+        def follow() -> None:
+            while not ended.is_set():
+                seen.append(len(search(reader, TEA, CURRENT, 1000)))
+
+        def write(number: int) -> None:
+            for place in range(each):
+                put(stores[number], new(make_fact(f"f{number}-{place}"), words="tea"))
+                assert f"f{number}-{place}" in ids(search(stores[number], TEA, CURRENT, 1000))
+
+        follower = threading.Thread(target=follow)
+        follower.start()
+        with ThreadPoolExecutor(writers) as threads:
+            list(threads.map(write, range(writers)))
+        ended.set()
+        follower.join()
+        assert len(search(reader, TEA, CURRENT, 1000)) == writers * each
+        assert seen == sorted(seen)
+        with reader.tables(writing=False) as tables:
+            numbers = [no for (no,) in tables.select("SELECT no FROM fact ORDER BY no")]
+        assert numbers == list(range(1, writers * each + 1))
+        for store in stores:
+            store.close()
+
+
+def test_two_processes_never_both_take_what_was_free_in_a_bank_that_did_not_exist(url: str) -> None:
+    stores = [PostgresStore.open(url) for _ in range(4)]
+
+    def take(store: Store) -> bool:
+        with store.transaction("new") as tx:
+            if tx.records("lease"):
+                return False
+            time.sleep(0.02)
+            tx.put_records([Record(kind="lease", id="lease")])
+            return True
+
+    with ThreadPoolExecutor(4) as threads:
+        assert sorted(threads.map(take, stores)) == [False, False, False, True]
+    for store in stores:
+        store.close()
+
+
+def test_a_bank_that_is_deleted_and_made_again_is_another_one_everywhere(url: str) -> None:
+    with closing(PostgresStore.open(url)) as store, closing(PostgresStore.open(url)) as other:
+        put(store, new(make_fact("a"), words="tea"))
+        assert ids(search(other, TEA)) == ["a"]
+        with store.transaction(BANK) as tx:
+            tx.delete_bank()
+            tx.insert_facts([make_fact_with_tea("b")])
+        assert ids(search(other, TEA)) == ["b"]
+
+
+def make_fact_with_tea(fact_id: str) -> NewFact:
+    return new(make_fact(fact_id), words="tea")
+
+
+def test_fresh_sees_every_commit_and_bounded_is_behind_for_its_seconds_but_shows_nothing_erased(
+    url: str,
+) -> None:
+    with (
+        closing(PostgresStore.open(url)) as writer,
+        closing(PostgresStore.open(url)) as fresh,
+        closing(PostgresStore.open(url, max_age=1.0)) as bounded,
+    ):
+        put(writer, make_fact_with_tea("a"), make_fact_with_tea("b"))
+        assert ids(search(bounded, TEA)) == ids(search(fresh, TEA)) == ["a", "b"]
+        began = time.monotonic()
+        put(writer, make_fact_with_tea("c"))
+        with writer.transaction(BANK) as tx:
+            tx.delete_facts(["a"])
+        assert ids(search(fresh, TEA)) == ["b", "c"]
+        with bounded.reading(BANK) as reading:
+            hits = reading.search(TEA, CURRENT, 9)
+            if time.monotonic() - began < 0.9:
+                assert ids(hits) == ["a", "b"]
+            assert [fact.id for fact in reading.facts(ids(hits))] == [i for i in ids(hits) if i != "a"]
+        put(bounded, make_fact_with_tea("own"))
+        assert ids(search(bounded, TEA)) == ["b", "c", "own"]
+        put(writer, make_fact_with_tea("d"))
+        time.sleep(1.1)
+        assert ids(search(bounded, TEA)) == ["b", "c", "own", "d"]
+
+
+def test_a_cold_load_says_how_far_it_is(
+    url: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_rows, "_PROGRESS", 500)
+    with closing(PostgresStore.open(url)) as store:
+        put(store, *(make_fact(f"f{number}") for number in range(1100)))
+    with closing(PostgresStore.open(url)) as cold, caplog.at_level(logging.INFO, "perdure.postgres"):
+        assert browse(cold).total == 1100
+    assert [record.getMessage() for record in caplog.records] == [
+        f"bank {BANK}: 500 of 1100 facts loaded into the index",
+        f"bank {BANK}: 1000 of 1100 facts loaded into the index",
+    ]
+
+
+def test_text_is_found_in_any_case_as_python_folds_it(store: PostgresStore) -> None:
+    put(store, make_fact("a", "STRASSE 1"), make_fact("b", "Straße 2"), make_fact("c", "İstanbul"))
+    with store.reading(BANK) as reading:
+        numbers = {text: reading.containing(text) for text in ("straSSE", "ß", "İ", "1", "x")}
+    assert numbers == {"straSSE": [1, 2], "ß": [1, 2], "İ": [3], "1": [1], "x": []}
+
+
+# A server that goes and comes back
+
+
+@pytest.fixture
+def own_server() -> Iterator[Server]:
+    own = Server()
+    own.start()
+    own.execute("CREATE DATABASE memory")
+    yield own
+    own.remove()
+
+
+def test_a_restart_is_bridged_and_a_server_that_stays_away_is_told(own_server: Server) -> None:
+    with closing(PostgresStore.open(own_server.url("memory"), patience=20.0)) as store:
+        put(store, make_fact_with_tea("a"))
+        raw(
+            own_server.url("postgres"),
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'memory'",
+        )
+        assert ids(search(store, TEA)) == ["a"]
+        with pytest.raises(StoreUnreachable), store.transaction(BANK) as tx:
+            tx.insert_facts([make_fact_with_tea("lost")])
+            own_server.stop("fast")
+            tx.put_records([Record(kind="k", id="1")])
+        restart = threading.Timer(1.0, own_server.start)
+        restart.start()
+        assert ids(search(store, TEA)) == ["a"]
+        put(store, make_fact_with_tea("b"))
+        restart.join()
+        assert ids(search(store, TEA)) == ["a", "b"]
+    with closing(PostgresStore.open(own_server.url("memory"), patience=0.3)) as store:
+        own_server.stop("fast")
+        began = time.monotonic()
+        with pytest.raises(StoreUnreachable, match="no primary answers"):
+            store.banks()
+        assert 0.1 < time.monotonic() - began < 10
+        own_server.start()
+        assert ids(search(store, TEA)) == ["a", "b"]
+
+
+def test_a_server_that_only_reads_is_no_primary(own_server: Server) -> None:
+    PostgresStore.open(own_server.url("memory")).close()
+    own_server.execute("ALTER DATABASE memory SET default_transaction_read_only = on")
+    with pytest.raises(StoreUnreachable, match="read-only"):
+        PostgresStore.open(own_server.url("memory"), patience=0.0)
+
+
+# Erasure
+
+
+def test_erased_content_stays_pending_until_tables_and_log_are_written_anew(
+    store: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(store, make_fact("a", "the secret walnut"), make_fact("b"))
+    with store.transaction(BANK) as tx:
+        tx.delete_facts(["a"])
+        tx.erased_content()
+    assert (store.traces(), store.traces_progress()) == (Traces.PENDING, 0.0)
+    monkeypatch.setattr(traces, "SMALL_DATABASE", 0)
+    assert store.clear_traces() is Traces.PENDING, "large tables are left to the administrator"
+    assert store.traces_progress() == 0.0
+    with closing(psycopg.connect(url)) as looker:
+        looker.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        looker.execute("SELECT 1 FROM perdure.fact")
+        monkeypatch.setattr(traces, "SMALL_DATABASE", 1 << 40)
+        put(store, make_fact("c"))
+        with store.transaction(BANK) as tx:
+            tx.delete_facts(["c"])
+            tx.erased_content()
+        assert store.clear_traces() is Traces.PENDING, "somebody still sees what was erased"
+    assert store.clear_traces() is Traces.CLEARED
+    with store.reading(BANK) as reading:
+        assert [fact.id for fact in reading.facts(["a", "b", "c"])] == ["b"]
+
+
+def test_no_byte_of_erased_content_is_left_in_the_servers_files(own_server: Server) -> None:
+    secret = "xylophone-of-quartz"
+
+    def holding() -> list[str]:
+        return sorted(
+            path.name
+            for path in own_server.data.rglob("*")
+            if path.is_file() and path.parent.name != "log" and secret.encode() in path.read_bytes()
+        )
+
+    with closing(PostgresStore.open(own_server.url("memory"))) as store:
+        put(store, make_fact("a", f"the {secret}"), make_fact("b"))
+        own_server.execute("CHECKPOINT")
+        assert holding()
+        with store.transaction(BANK) as tx:
+            tx.delete_facts(["a"])
+            tx.erased_content()
+        assert store.traces() is Traces.PENDING
+        assert holding()
+        assert store.clear_traces() is Traces.CLEARED
+        assert holding() == []
+
+
+def test_recycled_segments_of_the_log_keep_an_erasure_pending(own_server: Server) -> None:
+    own_server.execute("ALTER SYSTEM SET wal_recycle = on")
+    own_server.execute("SELECT pg_reload_conf()")
+    with closing(PostgresStore.open(own_server.url("memory"))) as store:
+        put(store, make_fact("a", "x" * 3_000_000))
+        with store.transaction(BANK) as tx:
+            tx.delete_facts(["a"])
+            tx.erased_content()
+        assert store.clear_traces() is Traces.PENDING
+        assert store.traces_progress() == 0.5
+        for _ in range(60):
+            own_server.execute("CREATE TABLE t AS SELECT 1; DROP TABLE t")
+            own_server.execute("SELECT pg_switch_wal()")
+            if store.clear_traces() is Traces.CLEARED:
+                break
+        assert store.traces() is Traces.CLEARED
+
+
+# Statements
+
+
+def test_every_statement_names_the_bank_and_none_leaves_anything_in_the_session(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What Citus, and a pooler that gives each transaction another connection, ask of statements."""
+    statements: list[str] = []
+
+    def noting(original: Callable[..., object]) -> Callable[..., object]:
+        def call(self: object, query: bytes, *args: object, **options: object) -> object:
+            statements.append(bytes(query).decode())
+            return original(self, query, *args, **options)
+
+        return call
+
+    with closing(PostgresStore.open(url)) as store:
+        put(store, *(new(make_fact(f"f{place}"), vectors={"fact": unit(1)}) for place in range(9)))
+        for name in ("execute", "executemany", "copy"):
+            monkeypatch.setattr(psycopg.Cursor, name, noting(getattr(psycopg.Cursor, name)))
+        with store.reading(BANK) as reading:
+            read_some(reading)
+            reading.search(TEA, CURRENT, 9)
+            reading.stats()
+        with store.transaction(BANK) as tx:
+            read_some(tx)
+            write_some(tx)
+        store.record_recalls(BANK, [("f2", NOW)])
+        monkeypatch.undo()
+    asked = [one for one in statements if re.match("SELECT|UPDATE|DELETE|INSERT|COPY", one)]
+    unnamed = [
+        one
+        for one in asked
+        if not re.search(
+            r"\bbank = %s|\(\"?bank\"?, |FROM bank WHERE (id|no) = %s|UPDATE bank .* WHERE no = %s|INTO bank",
+            one,
+        )
+        and "set_config" not in one
+        and "pg_" not in one
+    ]
+    assert len(asked) > 60
+    assert unnamed == []
+    assert not [
+        one for one in statements if re.search(r"\bSET (?!LOCAL)(?!\w+ = )|LISTEN|PREPARE|CREATE TEMP", one)
+    ]
