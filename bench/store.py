@@ -28,7 +28,7 @@ from perdure.domain.ranking import RankingFields
 from perdure.domain.recall import Hit
 from perdure.domain.time import Window
 from perdure.ports.probe import GraphProbe, KeywordProbe, Probe, SemanticProbe, TemporalProbe
-from perdure.ports.store import NewFact, Reading
+from perdure.ports.store import NewFact, Reading, Store
 from perdure.stores.sqlite.store import SqliteStore
 
 NOW = datetime(2025, 1, 1, tzinfo=UTC)
@@ -42,7 +42,7 @@ SPREADING = 6
 """One in so many of the hits spreads on in the graph."""
 
 
-def fill(store: SqliteStore, world: World, count: int) -> tuple[float, float]:
+def fill(store: Store, world: World, count: int) -> tuple[float, float]:
     """Seconds, and seconds of processor time, to write `count` facts, 1,000 at a time; drawing them is not counted."""
     spent = busy = 0.0
     for start in range(0, count, 1000):
@@ -89,7 +89,7 @@ def summary(times: list[float]) -> dict[str, float]:
 class Questions:
     """The channels' probes, one set per number."""
 
-    def __init__(self, store: SqliteStore, world: World, count: int) -> None:
+    def __init__(self, store: Store, world: World, count: int) -> None:
         self.store = store
         self.depth = DEPTH
         random = np.random.default_rng(11)

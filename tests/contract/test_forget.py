@@ -64,12 +64,14 @@ def test_a_forgotten_fact_is_found_nowhere(any_store: Store) -> None:
         new(make_fact("b", entity_ids=("e",)), words="pear", vectors={"fact": unit(1)}),
         links=[Link("a", "b", LinkKind.CAUSAL, 1.0)],
     )
-    assert forget(any_store, BANK, Target(fact_id="a")) == Forgotten(facts=1)
+    assert forget(any_store, BANK, Target(fact_id="a")) == Forgotten(facts=1, traces=any_store.traces())
     for probe in (SemanticProbe(unit(1)), GraphProbe({"b": 1.0, "a": 1.0})):
         assert ids(search(any_store, probe)) == ["b"]
     for gone in (KeywordProbe({"apple": 1.0}), FuzzyProbe(("apple",))):
         assert search(any_store, gone) == []
-    assert forget(any_store, BANK, Target(fact_id="a")) == Forgotten(facts=0, existed=False)
+    assert forget(any_store, BANK, Target(fact_id="a")) == Forgotten(
+        facts=0, existed=False, traces=any_store.traces()
+    )
 
 
 def test_its_wording_leaves_the_chunk_the_document_and_its_siblings(any_store: Store) -> None:
@@ -260,7 +262,9 @@ def test_a_document_goes_with_chunks_and_facts(any_store: Store) -> None:
     assert (kept[0].source_text, kept[0].context) == ("", "")
     assert forget(any_store, BANK, Target(document_id="d2")).facts == 2
     assert browse(any_store).total == 0
-    assert forget(any_store, BANK, Target(document_id="d2")) == Forgotten(existed=False)
+    assert forget(any_store, BANK, Target(document_id="d2")) == Forgotten(
+        existed=False, traces=any_store.traces()
+    )
 
 
 def test_a_fact_that_outlives_its_document_stands_alone(any_store: Store) -> None:
@@ -292,7 +296,7 @@ def test_an_entity_goes_without_its_facts(any_store: Store) -> None:
         entities=[entity("e1", "E")],
     )
     assert ids(search(any_store, GraphProbe({}, {"e1": 1.0}))) == ["a", "b"]
-    assert forget(any_store, BANK, Target(entity_id="e1")) == Forgotten(facts=0)
+    assert forget(any_store, BANK, Target(entity_id="e1")) == Forgotten(facts=0, traces=any_store.traces())
     assert entities(any_store) == {}
     assert facts(any_store, "a")[0].entities == ("F",)
     assert search(any_store, GraphProbe({}, {"e1": 1.0})) == []

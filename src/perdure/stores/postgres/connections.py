@@ -65,7 +65,7 @@ def is_lost(error: BaseException | None) -> bool:
     """Whether the connection, or the server's role as primary, is gone: another attempt may succeed."""
     if isinstance(error, psycopg.InterfaceError):
         return True
-    if not isinstance(error, psycopg.Error):
+    if not isinstance(error, psycopg.Error) or isinstance(error, psycopg.errors.PipelineAborted):
         return False
     state = error.sqlstate
     return isinstance(error, psycopg.OperationalError) if state is None else state.startswith(_LOST)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
@@ -13,7 +14,7 @@ from zlib import crc32
 from perdure.stores.index.feed import BankState, PackedFact
 from perdure.stores.postgres.connections import Db, translated
 from perdure.stores.postgres.traces import note_erasure
-from perdure.stores.sql.columns import Values, names
+from perdure.stores.sql.columns import Values, names, placeholders
 from perdure.stores.sql.feed import STATE, BankFeed
 from perdure.stores.sql.queries import BankRows
 from perdure.stores.sql.schema import parse_tables
@@ -23,6 +24,8 @@ log = logging.getLogger("perdure.postgres")
 
 ADVISORY_CLASS = 0x50455244
 """The first key of our advisory locks ("PERD")."""
+_COPIED = 64
+"""Rows from which on they are inserted by COPY."""
 _STREAMED = 2048
 """Rows fetched at once from a cursor of the server."""
 _PROGRESS = 20_000
@@ -138,11 +141,29 @@ class PostgresFeed(TransactionRows, BankFeed):
 
 
 class PostgresTransaction(TransactionRows, BankTransaction):
-    """The Transaction protocol; holds the lock of the bank's row, or of its id while there is no such bank."""
+    """The Transaction protocol; holds the lock of the bank's row, or of its id while there is no such bank.
+
+    Statements that return nothing are sent without waiting for the server's answer (`send_ahead`), which comes with the
+    rows of the next one that does; an error of theirs is raised then, or at the end.
+    """
 
     def __init__(self, db: Db, bank_id: str, now: datetime) -> None:
         self._db = db
+        self._pipeline = ExitStack()
         BankTransaction.__init__(self, bank_id, self._locked_state(bank_id), now)
+
+    @contextmanager
+    def send_ahead(self) -> Iterator[None]:
+        """Let statements wait for each other's answers only where they must."""
+        self._pipeline.enter_context(self._db.pipeline())
+        try:
+            yield
+        except BaseException:
+            # What was sent is rolled back: its errors say nothing that this one does not.
+            with suppress(Exception):
+                self._pipeline.close()
+            raise
+        self._pipeline.close()
 
     def _locked_state(self, bank_id: str) -> BankState | None:
         rows = self._select(f"{STATE} FOR UPDATE", bank_id)
@@ -161,7 +182,14 @@ class PostgresTransaction(TransactionRows, BankTransaction):
             self._db.cursor().executemany(translated(statement), rows)
 
     def _insert_rows(self, table: str, names_of_row: Sequence[str], rows: Sequence[Values]) -> None:
+        """COPY waits for what was sent before, so that it pays for many rows."""
+        if len(rows) < _COPIED:
+            values = placeholders(names_of_row)
+            self._execute_many(f"INSERT INTO {table} ({names(names_of_row)}) VALUES ({values})", rows)
+            return
+        self._pipeline.close()
         insert_rows(self._db, table, names_of_row, rows)
+        self._pipeline.enter_context(self._db.pipeline())
 
     def erased_content(self) -> None:
         note_erasure(self._db, self._now)

@@ -190,8 +190,9 @@ class PostgresStore:
             try:
                 with self._connections.writing() as db:
                     transaction = PostgresTransaction(db, bank, self._clock())
-                    yield transaction
-                    transaction.finish()
+                    with transaction.send_ahead():
+                        yield transaction
+                        transaction.finish()
             finally:
                 self._states.forget(bank)
 
