@@ -177,18 +177,14 @@ class Connections:
     def select(self, query: str, *parameters: object) -> list[Values]:
         """All rows of a query, in a transaction and a round trip of its own."""
 
-        def read(db: Db) -> list[Values]:
-            cursor = db.cursor(binary=True)
-            with db.pipeline():
-                db.execute(_BEGIN_READING)
-                db.execute(self._local_call)
-                cursor.execute(translated(query), parameters)
-                db.execute(b"COMMIT")
-            return cursor.fetchall()
-
         def attempt() -> list[Values]:
             with self._borrowed() as db:
-                return read(db)
+                cursor = db.cursor(binary=True)
+                # A pipeline is one transaction, which ends with it.
+                with db.pipeline():
+                    db.execute(self._local_call)
+                    cursor.execute(translated(query), parameters)
+                return cursor.fetchall()
 
         return self._until_reached(attempt)
 
