@@ -105,7 +105,9 @@ class PostgresRows(BankRows):
         ]
 
     def _any(self, column: str, values: Sequence[object]) -> tuple[str, Sequence[object]]:
-        return f"{column} = ANY(?)", [list(values)]
+        """By a join: a prepared `= ANY(...)` may compare every row of the bank with every value."""
+        kind = "int8" if isinstance(values[0], int) else "text"
+        return f"{column} IN (SELECT unnest(?::{kind}[]))", [list(values)]
 
     def _bytes_on_disk(self) -> int:
         ((size,),) = self._select("SELECT pg_database_size(current_database())")
@@ -190,6 +192,28 @@ class PostgresTransaction(TransactionRows, BankTransaction):
         self._pipeline.close()
         insert_rows(self._db, table, names_of_row, rows)
         self._pipeline.enter_context(self._db.pipeline())
+
+    def _replace(
+        self, table: str, key: Sequence[str], names_of_row: Sequence[str], rows: Sequence[Values]
+    ) -> None:
+        """All rows in one statement, a list per column; of rows with one key the last counts."""
+        last = list({row[: len(key)]: row for row in rows}.values())
+        if not last:
+            return
+        columns = (*key, *names_of_row)
+        types = column_types()[table]
+        lists = [
+            list(map(float, values)) if types[column] == "float8" else list(values)
+            for column, values in zip(columns, zip(*last, strict=True), strict=True)
+        ]
+        given = ", ".join(f"?::{types[column]}[]" for column in columns)
+        changes = ", ".join(f"{name} = excluded.{name}" for name in names_of_row)
+        self._execute(
+            f"INSERT INTO {table} (bank, {names(columns)}) SELECT ?::int8, row.* FROM unnest({given}) AS row"
+            f" ON CONFLICT (bank, {names(key)}) DO UPDATE SET {changes}",
+            self.bank_no,
+            *lists,
+        )
 
     def erased_content(self) -> None:
         note_erasure(self._db, self._now)
