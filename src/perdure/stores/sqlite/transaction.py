@@ -15,7 +15,7 @@ from perdure.errors import Conflict, InvalidInput
 from perdure.ports.store import Features, KeyedEntity, NewFact, Proof, StagedVectors
 from perdure.stores.index.feed import Change, PackedFact
 from perdure.stores.index.packing import pack_fact
-from perdure.stores.sqlite import columns
+from perdure.stores.sqlite import checksums, columns
 from perdure.stores.sqlite.columns import FACT, RECALLS, Values, batches, placeholders
 from perdure.stores.sqlite.feed import ConnectionRows, pack_facts, read_state, write_cache
 
@@ -90,6 +90,8 @@ class SqliteTransaction(ConnectionRows):
         self._ensure_bank(document.bank for document in documents)
         for document in documents:
             row = self._row(document, columns.DOCUMENT)
+            stored = tuple(row[name] for name in columns.DOCUMENT)
+            row["checksum"] = checksums.document_checksum(stored, [(tag,) for tag in sorted(document.tags)])
             upsert(self._db, "document", ("bank", "id"), row, self._now)
         tags = {document.id: document.tags for document in documents}
         self._delete("document_tag", "document_id", tags)
@@ -104,15 +106,22 @@ class SqliteTransaction(ConnectionRows):
         self._ensure_bank(chunk.bank for chunk in chunks)
         chunks = list({chunk.id: chunk for chunk in chunks}.values())
         self.delete_chunks([chunk.id for chunk in chunks])
-        self._insert("chunk", columns.CHUNK, [columns.values(chunk, columns.CHUNK) for chunk in chunks])
+        turns = {
+            chunk.id: [
+                (ordinal, *columns.values(turn, columns.TURN)) for ordinal, turn in enumerate(chunk.spans)
+            ]
+            for chunk in chunks
+        }
+        rows = [columns.values(chunk, columns.CHUNK) for chunk in chunks]
+        self._insert(
+            "chunk",
+            (*columns.CHUNK, "checksum"),
+            [(*row, checksums.chunk_checksum(row, turns[row[0]])) for row in rows],
+        )
         self._insert(
             "chunk_turn",
             ("chunk_id", "ordinal", *columns.TURN),
-            [
-                (chunk.id, ordinal, *columns.values(turn, columns.TURN))
-                for chunk in chunks
-                for ordinal, turn in enumerate(chunk.spans)
-            ],
+            [(chunk_id, *turn) for chunk_id, group in turns.items() for turn in group],
         )
 
     def delete_chunks(self, ids: Sequence[str]) -> None:
@@ -128,8 +137,8 @@ class SqliteTransaction(ConnectionRows):
         new = dict(zip(self._next_numbers(len(facts)), facts, strict=True))
         self._insert(
             "fact",
-            ("no", *columns.FACT_ROW),
-            [(no, *columns.values(one.fact, columns.FACT_ROW)) for no, one in new.items()],
+            ("no", *columns.FACT_ROW, "checksum"),
+            [(no, *_checked_row(one.fact)) for no, one in new.items()],
         )
         self._insert_lists({no: one.fact for no, one in new.items()})
         self._insert_features({no: one.features for no, one in new.items()})
@@ -140,7 +149,7 @@ class SqliteTransaction(ConnectionRows):
         self._check_banks(fact.bank for fact in facts)
         numbers = self.numbers_of(fact.id for fact in facts)
         stored = {fact.id: fact for fact in self.facts(list(numbers))}
-        assignments = ", ".join(f"{name} = ?" for name in FACT)
+        assignments = ", ".join(f"{name} = ?" for name in (*FACT, "checksum"))
         for fact in facts:
             no, before = numbers.get(fact.id), stored.get(fact.id)
             if no is None or before is None:
@@ -150,7 +159,7 @@ class SqliteTransaction(ConnectionRows):
                 continue
             self._db.execute(
                 f"UPDATE fact SET {assignments} WHERE bank = ? AND no = ?",
-                (*columns.values(after, FACT), self.bank_no, no),
+                (*_without_recalls(_checked_row(after)), self.bank_no, no),
             )
             if _lists(after) != _lists(before):
                 for table in ("fact_entity", "fact_tag", "fact_source"):
@@ -176,7 +185,10 @@ class SqliteTransaction(ConnectionRows):
                 self._note(no, Change.REPLACED)
 
     def delete_facts(self, ids: Sequence[str]) -> None:
-        numbers = list(self.numbers_of(ids).values())
+        self.delete_numbers(list(self.numbers_of(ids).values()))
+
+    def delete_numbers(self, numbers: Sequence[int]) -> None:
+        """Delete facts by number, also those whose rows cannot be read."""
         linked = {
             max(source, target)
             for end in ("source", "target")
@@ -441,6 +453,19 @@ def _check_shapes(shapes: Iterable[tuple[int, ...]], dimensions: int | None) -> 
     for shape in shapes:
         if shape != (dimensions,):
             raise InvalidInput("vectors", f"{dimensions} dimensions", shape)
+
+
+def _checked_row(fact: Fact) -> Values:
+    """The values of FACT_ROW and their checksum."""
+    row = columns.values(fact, columns.FACT_ROW)
+    tags = [(tag,) for tag in sorted(fact.tags)]
+    sources = list(enumerate(fact.source_fact_ids))
+    return (*row, checksums.fact_checksum(row, columns.mentions(fact), tags, sources))
+
+
+def _without_recalls(row: Values) -> Values:
+    """The values of FACT and the checksum, which does not depend on recalls."""
+    return (*row[: len(FACT)], row[-1])
 
 
 def _lists(fact: Fact) -> tuple[object, ...]:
