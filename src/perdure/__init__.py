@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from perdure.aio import AsyncPerdure
     from perdure.domain.bank import Bank, Disposition, EmbeddingModel
     from perdure.domain.cron import Cron
+    from perdure.domain.damage import Damage, Verification
     from perdure.domain.directive import Directive
     from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, Link, LinkKind, Tier, TurnSpan
     from perdure.domain.filter import Filter, TagAnd, TagExpression, TagLeaf, TagNot, TagOr, TagsMatch
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
         Unavailable,
     )
     from perdure.forget.target import Forgotten
+    from perdure.manage.backup import Backup
     from perdure.options import (
         DirectiveFields,
         FactFields,
@@ -121,6 +123,7 @@ _EXPORTS = {
     "perdure.aio": "AsyncPerdure",
     "perdure.domain.bank": "Bank Disposition EmbeddingModel",
     "perdure.domain.cron": "Cron",
+    "perdure.domain.damage": "Damage Verification",
     "perdure.domain.directive": "Directive",
     "perdure.domain.fact": "Chunk Document Entity Fact FactType Link LinkKind Tier TurnSpan",
     "perdure.domain.filter": "Filter TagAnd TagExpression TagLeaf TagNot TagOr TagsMatch",
@@ -140,6 +143,7 @@ _EXPORTS = {
     "perdure.engine": "Perdure",
     "perdure.errors": "Busy Conflict DamagedRow DeadlineExceeded InvalidInput ModelError ModelMismatch ModelMissing ModelTampered NotFound PerdureError ProviderError RefreshFailed StoreCorrupt StoreError StoreFull StoreLocked StoreReadOnly StoreTooNew Unauthorised Unavailable",
     "perdure.forget.target": "Forgotten",
+    "perdure.manage.backup": "Backup",
     "perdure.options": "DirectiveFields FactFields ItemFields KnowledgeNodeFields MentalModelFields RecallOptions SettingOptions",
     "perdure.ports.clock": "Clock",
     "perdure.ports.embedder": "Embedder LateInteraction Matrix Vector",
@@ -165,6 +169,7 @@ __all__ = [
     "RECIPES",
     "AsOf",
     "AsyncPerdure",
+    "Backup",
     "Bank",
     "BankStats",
     "Blend",
@@ -182,6 +187,7 @@ __all__ = [
     "ConsolidationStatus",
     "Content",
     "Cron",
+    "Damage",
     "DamagedRow",
     "DeadlineExceeded",
     "Degraded",
@@ -311,6 +317,7 @@ __all__ = [
     "Unavailable",
     "UpdateMode",
     "Vector",
+    "Verification",
     "View",
     "ViewSpec",
     "Window",

@@ -164,11 +164,19 @@ class ModelMissing(ModelError):
 
     code = "model_missing"
 
+    @property
+    def public(self) -> str:
+        return "the files of a model are not there; `perdure doctor` says which and what to do"
+
 
 class ModelTampered(ModelError):
     """A model file's SHA-256 differs from the manifest."""
 
     code = "model_tampered"
+
+    @property
+    def public(self) -> str:
+        return "a file of a model is not the one expected; `perdure doctor` says which"
 
 
 class ProviderError(ModelError):
@@ -199,6 +207,13 @@ class Busy(PerdureError):
     """Too much at once; try again later."""
 
     code = "busy"
+
+
+def public_message(error: BaseException) -> str:
+    """What may be said about any error: its own public words, or its kind alone."""
+    if isinstance(error, PerdureError):
+        return error.public
+    return f"unexpected {type(error).__name__}"
 
 
 def _shorten(value: object, limit: int = 80) -> str:

@@ -44,3 +44,13 @@ class Verification:
     def left(self) -> tuple[Damage, ...]:
         """What was not repaired."""
         return tuple(one for one in self.damage if not one.repaired)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoredFile:
+    """A backup that was put in the place of a file."""
+
+    file: str
+    aside: str | None
+    """Where what stood there is now; None where nothing did."""
+    verification: Verification

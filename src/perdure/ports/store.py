@@ -29,6 +29,7 @@ from perdure.domain.ranking import RankingFields
 from perdure.domain.recall import Hit
 from perdure.domain.record import Record
 from perdure.domain.time import Window
+from perdure.errors import DamagedRow
 from perdure.ports.embedder import Vector
 from perdure.ports.probe import Probe
 
@@ -215,6 +216,12 @@ class Rows(Protocol):
 
     def records(self, kind: str, ids: Sequence[str] | None = None) -> list[Record]:
         """The bank's records of a kind, oldest first (ties by id)."""
+
+
+def raise_damaged(rows: Rows) -> None:
+    """Raise DamagedRow where a scope has met damage: for work that must not miss a row."""
+    for damage in rows.damaged():
+        raise DamagedRow(damage.kind, damage.name)
 
 
 class Reading(Rows, Protocol):
