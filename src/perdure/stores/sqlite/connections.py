@@ -77,7 +77,9 @@ class Reader:
         try:
             yield self.connection
         finally:
-            self.connection.execute("COMMIT")
+            # Not COMMIT, which SQLite refuses after it met damage.
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
 
     def __del__(self) -> None:
         self.connection.close()

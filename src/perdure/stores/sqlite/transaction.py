@@ -70,6 +70,15 @@ class SqliteTransaction(ConnectionRows):
         self._repack: set[int] = set()
         """Other facts whose packed form is out of date."""
 
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The writer, in its transaction."""
+        return self._db
+
+    def execute(self, statement: str, *parameters: object) -> None:
+        """A statement for what repairs the file, beside the protocol."""
+        self._db.execute(statement, parameters)
+
     def put_bank(self, bank: Bank) -> None:
         self._check_banks([bank.id])
         upsert(self._db, "bank", ("id",), columns.bank_row(bank), self._now)
