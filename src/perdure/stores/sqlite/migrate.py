@@ -8,6 +8,7 @@ from importlib.resources import files
 
 from perdure.errors import StoreCorrupt, StoreReadOnly, StoreTooNew
 from perdure.stores.sqlite.checksums import write_checksums
+from perdure.stores.sqlite.damage import is_damage
 from perdure.stores.sqlite.feed import PACKED_FORMAT, fill_cache
 from perdure.stores.sqlite.old_schemas import (
     WITHOUT_CHECKSUM,
@@ -82,8 +83,13 @@ def schema() -> str:
 
 def _lacks_cache(connection: sqlite3.Connection) -> bool:
     """Whether there are facts and the index cache was emptied, or filled by a version that packed them otherwise."""
-    (facts,) = connection.execute("SELECT EXISTS (SELECT 1 FROM fact)").fetchone()
-    first = connection.execute("SELECT substr(body, 1, 1) FROM index_cache LIMIT 1").fetchone()
+    try:
+        (facts,) = connection.execute("SELECT EXISTS (SELECT 1 FROM fact)").fetchone()
+        first = connection.execute("SELECT substr(body, 1, 1) FROM index_cache LIMIT 1").fetchone()
+    except sqlite3.Error as error:
+        if is_damage(error):
+            return False  # what cannot be read is packed from rows when it is asked for
+        raise
     return bool(facts) and (first is None or first[0] != PACKED_FORMAT)
 
 

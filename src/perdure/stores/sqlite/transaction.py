@@ -21,6 +21,8 @@ from perdure.stores.sqlite.feed import ConnectionRows, pack_facts, read_state, w
 
 CHANGES_KEPT = 100_000
 """Rows of `change` per bank; beyond it all are dropped, and indexes that have not seen them load the bank anew."""
+_NEW_IN_MEMORY = 5_000
+"""Facts that a transaction keeps in memory until they are packed for the index."""
 RECALLS_KEPT = 20
 """Times of recall per fact."""
 _FACT_TABLES = ("fact_features", "fact_entity", "fact_tag", "fact_source", "proof", "index_cache")
@@ -153,6 +155,8 @@ class SqliteTransaction(ConnectionRows):
         self._insert_features({no: one.features for no, one in new.items()})
         self._new |= new
         self._touched = True
+        if len(self._new) > _NEW_IN_MEMORY:
+            self._pack_new()
 
     def update_facts(self, facts: Sequence[Fact]) -> None:
         self._check_banks(fact.bank for fact in facts)
@@ -349,12 +353,9 @@ class SqliteTransaction(ConnectionRows):
         """Pack what changed, list the changes, and make indexes look at the bank again."""
         if not self._touched:
             return
-        links = self.earlier_links(list(self._new))
-        packed = [
-            PackedFact(no, new.fact.id, pack_fact(new.fact, new.features, links.get(no, ())))
-            for no, new in self._new.items()
-        ]
-        write_cache(self._db, self.bank_no, [*packed, *pack_facts(self, sorted(self._repack))])
+        self._pack_new()
+        for block in batches(sorted(self._repack)):
+            write_cache(self._db, self.bank_no, pack_facts(self, block))
         ((last, dropped),) = self._of_bank("SELECT last_change, changes_dropped FROM bank WHERE no = ?")
         self._insert(
             "change",
@@ -369,6 +370,16 @@ class SqliteTransaction(ConnectionRows):
             "UPDATE bank SET version = version + 1, last_change = ?, changes_dropped = ? WHERE no = ?",
             (last, dropped, self.bank_no),
         )
+
+    def _pack_new(self) -> None:
+        """Pack the new facts; from then on they count as facts that were there before."""
+        links = self.earlier_links(list(self._new))
+        packed = [
+            PackedFact(no, new.fact.id, pack_fact(new.fact, new.features, links.get(no, ())))
+            for no, new in self._new.items()
+        ]
+        write_cache(self._db, self.bank_no, packed)
+        self._new.clear()
 
     def _note(self, no: int, change: Change) -> None:
         """A fact that was there before has changed."""
