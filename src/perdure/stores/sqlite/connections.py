@@ -45,6 +45,8 @@ class SqliteErrors:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, sqlite3.Error):
             raise self._translated(error) from error
+        if isinstance(error, UnicodeDecodeError):
+            raise StoreCorrupt(f"{self._path}: the file is damaged, even the names of its tables") from error
         if isinstance(error, UnicodeEncodeError):
             raise InvalidInput("text", "no lone surrogates", error.object) from error
 

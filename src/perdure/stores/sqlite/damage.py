@@ -26,4 +26,4 @@ def is_damage(error: BaseException) -> bool:
     """Whether an error means that what is stored is damaged, so that other rows may still be read."""
     if isinstance(error, sqlite3.Error):
         return is_undecodable(error) or primary_code(error) in _DAMAGE
-    return isinstance(error, StoreCorrupt)
+    return isinstance(error, StoreCorrupt | UnicodeDecodeError)
