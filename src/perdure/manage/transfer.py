@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+import pickle
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -165,47 +166,53 @@ def import_bank(store: Store, bank: str, lines: Iterable[str]) -> int:
     with _named_by_line(1, "bank"):
         described = {"disposition": head["disposition"], **_without(head, "format", "version")}
         imported = from_plain(Bank, described, id=bank)
-    with TemporaryFile("w+", encoding="utf-8") as rows, TemporaryFile("w+", encoding="utf-8") as ties:
+    with TemporaryFile() as rows, TemporaryFile() as ties:
         facts = _set_aside(imported, bodies, rows, ties)
         with store.transaction(bank) as tx:
             tx.put_bank(imported)
             if imported.model is not None:
                 tx.set_model(imported.model)
             for file in (rows, ties):
-                file.seek(0)
-                _write(tx, _Parts(imported), file, facts)
+                for parts in _read_back(file):
+                    parts.write(tx, facts)
     return len(facts)
 
 
 def _set_aside(
-    bank: Bank, bodies: Iterable[tuple[int, str, dict[str, object]]], rows: IO[str], ties: IO[str]
+    bank: Bank, bodies: Iterable[tuple[int, str, dict[str, object]]], rows: IO[bytes], ties: IO[bytes]
 ) -> frozenset[str]:
-    """Check each line and write it to one file, links and proofs to another, since they need all facts; returns the facts' ids."""
+    """Check each line and keep what it says in a file, links and proofs in another, since they need all facts; returns the facts' ids."""
     facts: set[str] = set()
+    batches = {False: (_Parts(bank), rows), True: (_Parts(bank), ties)}
     for number, kind, body in bodies:
         if kind not in PARTS:
             raise InvalidInput(f"line {number}", "one of " + ", ".join(PARTS), kind)
-        parts = _Parts(bank)
+        is_tie = kind in ("link", "proof")
+        parts, file = batches[is_tie]
         with _named_by_line(number, kind):
-            parts.add(kind, body)
+            added = parts.add(kind, body)
             if kind == "fact":
-                (fact_id,) = parts.facts
-                if fact_id in facts:
-                    raise ValueError(f"fact {fact_id!r} stands on a line before")
-                facts.add(fact_id)
-        file = ties if kind in ("link", "proof") else rows
-        file.write(_line(kind, body) + "\n")
+                if added in facts:
+                    raise ValueError(f"fact {added!r} stands on a line before")
+                facts.add(added)
+        if parts.size >= PAGE:
+            pickle.dump(parts, file)
+            batches[is_tie] = _Parts(bank), file
+    for parts, file in batches.values():
+        pickle.dump(parts, file)
     return frozenset(facts)
 
 
-def _write(tx: Transaction, parts: _Parts, file: IO[str], facts: frozenset[str]) -> None:
-    """Write the lines of a file, a batch at a time."""
-    for number, line in enumerate(file, start=1):
-        _, kind, body = _read(number, line)
-        parts.add(kind, body)
-        if number % PAGE == 0:
-            parts.write(tx, facts)
-    parts.write(tx, facts)
+def _read_back(file: IO[bytes]) -> Iterator[_Parts]:
+    """What this process itself has just set aside."""
+    file.seek(0)
+    while True:
+        try:
+            parts = pickle.load(file)
+        except EOFError:
+            return
+        assert isinstance(parts, _Parts)
+        yield parts
 
 
 def bounded_lines(file: IO[str]) -> Iterator[str]:
@@ -242,7 +249,17 @@ class _Parts:
     proofs: list[Proof] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)
 
-    def add(self, kind: str, body: dict[str, object]) -> None:
+    @property
+    def size(self) -> int:
+        """How many lines it holds."""
+        rows: tuple[Sized, ...] = (
+            self.documents, self.unfinished, self.closings, self.chunks, self.entities, self.facts, self.links,
+            self.proofs, self.records,
+        )  # fmt: skip
+        return sum(map(len, rows))
+
+    def add(self, kind: str, body: dict[str, object]) -> str:
+        """Read a line; returns the id of the fact that it holds, if it holds one."""
         bank = self.bank.id
         match kind:
             case "document":
@@ -260,7 +277,7 @@ class _Parts:
             case "closings":
                 self.closings.append(read_closings(str(body["id"]), bank, body["closings"]))
             case "fact":
-                self._add_fact(_without(body, "features"), body["features"])
+                return self._add_fact(_without(body, "features"), body["features"])
             case "link":
                 self.links.append(_whole(Link, {**_without(body, "link"), "kind": body["link"]}))
             case "proof":
@@ -270,9 +287,10 @@ class _Parts:
                 record = from_plain(Record, named, bank=bank)
                 KEPT_RECORDS[record.kind](record)
                 self.records.append(record)
+        return ""
 
     def write(self, tx: Transaction, facts: Container[str]) -> None:
-        """Write what was added, and begin anew; `facts` are the ids of all facts of the export."""
+        """Write what was added; `facts` are the ids of all facts of the export."""
         self._drop_dangling(facts)
         tx.put_documents(self.documents)
         tx.put_chunks(self.chunks)
@@ -281,11 +299,6 @@ class _Parts:
         tx.put_links(self.links)
         tx.add_proofs(self.proofs)
         tx.put_records([*self.unfinished, *self.closings, *self.records])
-        self.facts.clear()
-        for rows in (
-            self.documents, self.chunks, self.entities, self.links, self.proofs, self.unfinished, self.closings, self.records,
-        ):  # fmt: skip
-            rows.clear()
 
     def _drop_dangling(self, facts: Container[str]) -> None:
         """Leave out what names a fact that the export does not have: as what superseded another, or as evidence."""
@@ -297,7 +310,7 @@ class _Parts:
                 log = [row for row in read_evidence(record) if row.fact_id in facts]
                 self.records[place] = evidence_record(self.bank.id, record.id, log)
 
-    def _add_fact(self, body: dict[str, object], features: object) -> None:
+    def _add_fact(self, body: dict[str, object], features: object) -> str:
         if not isinstance(features, dict):
             raise TypeError("features")
         fact = _whole(Fact, body, bank=self.bank.id)
@@ -305,6 +318,7 @@ class _Parts:
         new = _up_to_date(NewFact(fact if parted else _on_its_axis(fact), _whole(Features, features)))
         _check_vectors(new.features, self.bank.model)
         self.facts[fact.id] = new
+        return fact.id
 
 
 def _check_vectors(features: Features, model: EmbeddingModel | None) -> None:
