@@ -336,3 +336,11 @@ def test_a_bank_cannot_be_named_like_a_step_in_a_path_or_with_hidden_characters(
     engine.retain("Zoë ❤\u200d🔥", "Joiners belong to words and emoji.")
     with pytest.raises(InvalidInput, match="document_id"):
         engine.retain("main", "Something.", document_id="a\x1b[2Jb")
+
+
+def test_an_archive_that_is_refused_leaves_no_bank(engine: Perdure) -> None:
+    with TestClient(create_app(engine, engine.settings), base_url="http://localhost") as client:
+        files = {"file": ("transfer.zip", b"this is no archive")}
+        refused = client.post("/v1/default/banks/fresh/document-transfer", files=files)
+        assert refused.status_code == 422
+    assert "fresh" not in {bank.id for bank in engine.banks()}
