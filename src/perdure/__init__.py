@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from perdure.compose import copy_banks
     from perdure.domain.bank import Bank, Disposition, EmbeddingModel
     from perdure.domain.cron import Cron
+    from perdure.domain.damage import Damage, Verification
     from perdure.domain.directive import Directive
     from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, Link, LinkKind, Tier, TurnSpan
     from perdure.domain.filter import Filter, TagAnd, TagExpression, TagLeaf, TagNot, TagOr, TagsMatch
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from perdure.errors import (
         Busy,
         Conflict,
+        DamagedRow,
         DeadlineExceeded,
         InvalidInput,
         LlmBusy,
@@ -87,6 +89,7 @@ if TYPE_CHECKING:
         Unavailable,
     )
     from perdure.forget.target import Forgotten
+    from perdure.manage.backup import Backup
     from perdure.options import (
         DirectiveFields,
         FactFields,
@@ -141,6 +144,7 @@ _EXPORTS = {
     "perdure.compose": "copy_banks",
     "perdure.domain.bank": "Bank Disposition EmbeddingModel",
     "perdure.domain.cron": "Cron",
+    "perdure.domain.damage": "Damage Verification",
     "perdure.domain.directive": "Directive",
     "perdure.domain.fact": "Chunk Document Entity Fact FactType Link LinkKind Tier TurnSpan",
     "perdure.domain.filter": "Filter TagAnd TagExpression TagLeaf TagNot TagOr TagsMatch",
@@ -158,8 +162,9 @@ _EXPORTS = {
     "perdure.domain.signals": "FactSignals QuestionSignals",
     "perdure.domain.time": "AsOf Window",
     "perdure.engine": "Perdure",
-    "perdure.errors": "Busy Conflict DeadlineExceeded InvalidInput LlmBusy LlmCapReached LlmCut LlmError LlmInvalid LlmRefused ModelError ModelMismatch ModelMissing ModelTampered NotFound PerdureError ProviderError RefreshFailed StoreCorrupt StoreError StoreFull StoreLocked StoreReadOnly StoreTooNew StoreUnreachable Unauthorised Unavailable",
+    "perdure.errors": "Busy Conflict DamagedRow DeadlineExceeded InvalidInput LlmBusy LlmCapReached LlmCut LlmError LlmInvalid LlmRefused ModelError ModelMismatch ModelMissing ModelTampered NotFound PerdureError ProviderError RefreshFailed StoreCorrupt StoreError StoreFull StoreLocked StoreReadOnly StoreTooNew StoreUnreachable Unauthorised Unavailable",
     "perdure.forget.target": "Forgotten",
+    "perdure.manage.backup": "Backup",
     "perdure.options": "DirectiveFields FactFields ItemFields KnowledgeNodeFields MentalModelFields RecallOptions SettingOptions",
     "perdure.ports.clock": "Clock",
     "perdure.ports.embedder": "Embedder LateInteraction Matrix Vector",
@@ -187,6 +192,7 @@ __all__ = [
     "RECIPES",
     "AsOf",
     "AsyncPerdure",
+    "Backup",
     "Bank",
     "BankCopy",
     "BankStats",
@@ -206,6 +212,8 @@ __all__ = [
     "ConsolidationStatus",
     "Content",
     "Cron",
+    "Damage",
+    "DamagedRow",
     "DeadlineExceeded",
     "Degraded",
     "DeltaOperations",
@@ -349,6 +357,7 @@ __all__ = [
     "Unavailable",
     "UpdateMode",
     "Vector",
+    "Verification",
     "View",
     "ViewSpec",
     "Window",

@@ -25,6 +25,7 @@ from perdure.errors import (
     StoreLocked,
     StoreTooNew,
     StoreUnreachable,
+    Unavailable,
 )
 from perdure.ports.probe import KeywordProbe
 from perdure.ports.store import NewFact, Store, Traces
@@ -445,3 +446,18 @@ def test_every_statement_names_the_bank_and_none_leaves_anything_in_the_session(
     assert not [
         one for one in statements if re.search(r"\bSET (?!LOCAL)(?!\w+ = )|LISTEN|PREPARE|CREATE TEMP", one)
     ]
+
+
+# Damage
+
+
+def test_a_row_that_is_not_what_was_written_is_left_out_and_named(store: PostgresStore, url: str) -> None:
+    put(store, make_fact("a"), make_fact("b"))
+    assert store.verify().sound
+    raw(url, "UPDATE perdure.fact SET text = 'another' WHERE id = 'a'")
+    with store.reading(BANK) as reading:
+        assert [fact.id for fact in reading.facts(["a", "b"])] == ["b"]
+        assert [damage.name for damage in reading.damaged()] == ["a"]
+    assert [damage.name for damage in store.verify().left] == ["a"]
+    with pytest.raises(Unavailable):
+        store.verify(repair=True)

@@ -1,4 +1,4 @@
--- Schema 1 of PostgreSQL: the tables of schema 5 of SQLite, with the same names and columns. In every table `bank` is a
+-- Schema 1 of PostgreSQL: the tables of schema 6 of SQLite, with the same names and columns. In every table `bank` is a
 -- bank's number and `fact` a fact's number in that bank. Times are ISO 8601 text with the offset that they were given with,
 -- JSON is text: timestamptz and jsonb would not give back what was written. Keys sort by bytes, whatever the locale.
 
@@ -35,6 +35,7 @@ CREATE TABLE document (
   characters BIGINT NOT NULL,
   created_at TEXT NOT NULL,
   updated_at TEXT NOT NULL,
+  checksum BIGINT NOT NULL,                    -- CRC-32 of its content: stores/sql/checksums.py
   PRIMARY KEY (bank, id)
 );
 
@@ -54,6 +55,7 @@ CREATE TABLE chunk (
   ordinal BIGINT NOT NULL,
   text TEXT NOT NULL,
   content_hash TEXT NOT NULL,
+  checksum BIGINT NOT NULL,                    -- CRC-32 of its content: stores/sql/checksums.py
   PRIMARY KEY (bank, id)
 );
 CREATE INDEX chunk_document ON chunk (bank, document_id, ordinal);
@@ -116,6 +118,7 @@ CREATE TABLE fact (
   recall_count BIGINT NOT NULL,
   last_recalled_at TEXT,
   recall_times TEXT NOT NULL,                  -- JSON list of the last 20 times
+  checksum BIGINT NOT NULL,                    -- CRC-32 of its content: stores/sql/checksums.py
   UNIQUE (bank, no),
   UNIQUE (bank, id)
 );

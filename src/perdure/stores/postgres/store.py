@@ -9,7 +9,9 @@ from datetime import UTC, datetime
 from threading import Lock
 
 from perdure.domain.bank import Bank, check_bank_id
+from perdure.domain.damage import Verification
 from perdure.domain.record import Record
+from perdure.errors import Unavailable
 from perdure.ports.store import Reading, Traces, Transaction
 from perdure.stores.index.cache import IndexCache
 from perdure.stores.index.feed import BankState, Feed
@@ -23,6 +25,7 @@ from perdure.stores.postgres.rows import (
     PostgresTransaction,
     column_types,
 )
+from perdure.stores.postgres.verify import verify
 from perdure.stores.sql import columns, queries
 from perdure.stores.sql.columns import Values
 from perdure.stores.sql.copying import Tables
@@ -169,6 +172,22 @@ class PostgresStore:
     def traces_progress(self) -> float:
         with self._connections.errors:
             return traces.progress(self._connections)
+
+    @property
+    def read_only(self) -> bool:
+        return False
+
+    def verify(self, *, quick: bool = False, repair: bool = False, drop: bool = False) -> Verification:
+        """Nothing is repaired here: a server that damages rows needs its own backups."""
+        if repair or drop:
+            raise Unavailable("verify --repair: PostgreSQL's rows are mended from its own backups")
+        with self._connections.errors:
+            return verify(self._connections, quick=quick)
+
+    def backup(self, file: str) -> None:
+        raise Unavailable(
+            "backup: use pg_dump, or `perdure database copy FILE` for a SQLite file of all banks"
+        )
 
     def table_columns(self) -> Mapping[str, Sequence[str]]:
         return {table: tuple(columns) for table, columns in column_types().items()}

@@ -27,6 +27,12 @@ def read_state(select: Select, bank_id: str) -> BankState | None:
     return BankState(*rows[0]) if rows else None
 
 
+def cached_facts(rows: BankRows, numbers: Sequence[int]) -> dict[int, PackedFact]:
+    """The rows of the index cache, sound or not."""
+    query = "SELECT fact, id, body FROM index_cache WHERE bank = ?"
+    return {fact.no: fact for fact in map(PackedFact._make, rows._where(query, "fact", numbers))}
+
+
 class BankFeed(BankRows):
     """The Feed protocol; all its reads see one state of the database."""
 
@@ -49,11 +55,10 @@ class BankFeed(BankRows):
         return self._packed(sorted(numbers))
 
     def _packed(self, numbers: Sequence[int]) -> Iterator[Sequence[PackedFact]]:
-        """Cached facts; those that the cache lacks, or has in another format, are packed from their rows."""
-        query = "SELECT fact, id, body FROM index_cache WHERE bank = ?"
+        """Cached facts; those that the cache lacks, or has damaged or in another format, are packed from their rows."""
         for block in batches(numbers):
-            cached = map(PackedFact._make, self._where(query, "fact", block))
-            packed = {fact.no: fact for fact in cached if fact.body[:1] == PACKED_FORMAT}
+            cached = cached_facts(self, block).values()
+            packed = {fact.no: fact for fact in cached if packing.is_sound(fact.id, fact.body)}
             if len(packed) < len(block):
                 missing = [no for no in block if no not in packed]
                 packed |= {fact.no: fact for fact in pack_facts(self, missing)}

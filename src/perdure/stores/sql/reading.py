@@ -61,7 +61,9 @@ class BankReading(BankRows):
                 return FactPage((), 0)
             among = self.containing(selection.text) if selection.text else None
             numbers, total = snapshot.listing(selection, among)
-            return FactPage(tuple(self.facts_by_number(numbers).values()), total)
+            facts = self.facts_by_number(numbers)
+            left_out = self.damaged() if len(facts) < len(numbers) else ()
+            return FactPage(tuple(facts.values()), total, left_out)
 
     def _index(self) -> Snapshot | None:
         """The snapshot of this reading, taken when it is first needed; None when there is no such bank."""

@@ -11,6 +11,7 @@ from perdure.stores.sql.columns import Values, batches, names, placeholders
 from perdure.stores.sql.feed import BLOCK, BankFeed, pack_facts, read_state
 from perdure.stores.sql.queries import BankRows
 from perdure.stores.sql.transaction import BankTransaction
+from perdure.stores.sqlite.damage import is_damage
 
 
 class SqliteTables:
@@ -52,6 +53,9 @@ class SqliteRows(BankRows):
         query = "SELECT no FROM fact WHERE bank = ? AND instr(casefold(text), ?)"
         return [no for (no,) in self._of_bank(query, text.casefold())]
 
+    def _is_damage(self, error: Exception) -> bool:
+        return is_damage(error)
+
     def _bytes_on_disk(self) -> int:
         ((pages,),), ((page_size,),) = self._select("PRAGMA page_count"), self._select("PRAGMA page_size")
         return int(pages * page_size)
@@ -85,6 +89,15 @@ class SqliteTransaction(ConnectionRows, BankTransaction):
     def __init__(self, db: sqlite3.Connection, bank_id: str, now: datetime) -> None:
         self._db = db
         BankTransaction.__init__(self, bank_id, read_state(self._select, bank_id), now)
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The writer, in its transaction."""
+        return self._db
+
+    def execute(self, statement: str, *parameters: object) -> None:
+        """A statement for what repairs the file, beside the protocol."""
+        self._db.execute(statement, parameters)
 
     def _execute(self, statement: str, *parameters: object) -> None:
         self._db.execute(statement, parameters)

@@ -9,6 +9,7 @@ from os import PathLike
 from typing import Literal
 
 from perdure.domain.bank import Bank, check_bank_id
+from perdure.domain.damage import Verification
 from perdure.domain.record import Record
 from perdure.errors import InvalidInput
 from perdure.ports.store import Reading, Traces, Transaction
@@ -21,10 +22,11 @@ from perdure.stores.sql.feed import read_state
 from perdure.stores.sql.reading import BankReading
 from perdure.stores.sql.schema import parse_tables
 from perdure.stores.sql.transaction import upsert
-from perdure.stores.sqlite import traces
+from perdure.stores.sqlite import copies, traces
 from perdure.stores.sqlite.connections import Connections
 from perdure.stores.sqlite.migrate import schema
 from perdure.stores.sqlite.rows import SqliteFeed, SqliteRows, SqliteTables, SqliteTransaction
+from perdure.stores.sqlite.verify import verify
 
 _STATES_KEPT = 4096
 """Banks per thread whose state is remembered."""
@@ -48,7 +50,7 @@ class SqliteStore:
         index_memory_mb: int = 1024,
         clock: Callable[[], datetime] | None = None,
     ) -> SqliteStore:
-        """Open a file, creating it when there is none.
+        """Open a file, creating it when there is none; one that cannot be written is opened for reading.
 
         `synchronous="full"` keeps acknowledged writes through a loss of power, not only of the process.
         """
@@ -123,6 +125,18 @@ class SqliteStore:
         opened = self._connections.writing if writing else self._connections.reader().one_state
         with self._connections.errors, opened() as db:
             yield SqliteTables(db)
+
+    @property
+    def read_only(self) -> bool:
+        return self._connections.read_only
+
+    def verify(self, *, quick: bool = False, repair: bool = False, drop: bool = False) -> Verification:
+        with self._connections.errors:
+            return verify(self._connections, quick=quick, repair=repair, drop=drop)
+
+    def backup(self, file: str) -> None:
+        with self._connections.errors:
+            copies.write_copy(self._connections, file)
 
     def close(self) -> None:
         self._indexes.clear()

@@ -128,11 +128,17 @@ def check_database(settings: Settings) -> Iterator[Check]:
     name, place = ("file", str(file)) if file is not None else ("server", settings.shown_database)
     try:
         with Perdure.open(settings=settings) as engine:
+            structure = engine.verify(quick=True)
             banks = engine.banks()
             facts = sum(engine.stats(bank.id).current_facts for bank in banks)
     except PerdureError as error:
-        yield Check("Database", name, FAIL, f"{place}: {error}")
+        yield Check("Database", name, FAIL, f"{place}: {error}", "perdure verify" if file is not None else "")
         return
+    if not structure.sound:
+        told = "\n".join(str(damage) for damage in structure.left[:5])
+        yield Check(
+            "Database", "damage", FAIL, told, "perdure verify, then --repair or perdure restore BACKUP"
+        )
     content = f"{plural(len(banks), 'bank')}, {plural(facts, 'fact')}"
     stored = f"{place}, {size(file.stat().st_size)}" if file is not None else place
     yield Check("Database", name, OK, f"{stored}: {content}")

@@ -87,7 +87,7 @@ def create_server(
                 )  # a misspelt bank is an error, the default one only empty
             return await _call(tool, {**arguments, "bank": chosen})
         except PerdureError as error:
-            raise ToolError(f"{error.code}: {error}") from error
+            raise ToolError(f"{error.code}: {error.public}") from error
 
     async def nothing() -> list[Any]:
         """Some clients ask for prompts whatever the server offers."""
@@ -108,7 +108,7 @@ def create_server(
             return [await workers.run(resources.read_model, engine, present_caller(), str(uri))]
         except PerdureError as error:
             raise McpError(
-                types.ErrorData(code=resources.NOT_THERE, message=f"{error.code}: {error}")
+                types.ErrorData(code=resources.NOT_THERE, message=f"{error.code}: {error.public}")
             ) from error
 
     server.list_tools()(list_tools)  # type: ignore[no-untyped-call]

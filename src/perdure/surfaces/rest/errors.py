@@ -28,6 +28,7 @@ STATUS: tuple[tuple[type[PerdureError], int], ...] = (
     (errors.StoreLocked, 503),
     (errors.StoreUnreachable, 503),
     (errors.StoreFull, 507),
+    (errors.StoreReadOnly, 409),
     (errors.ProviderError, 502),
 )
 CODES: Mapping[int, str] = {
@@ -105,7 +106,7 @@ async def _perdure_error(_: Request, error: Exception) -> JSONResponse:
         detail = [{"loc": ["body", error.field], "msg": str(error), "type": "value_error"}]
     if status >= 500 and not isinstance(error, errors.Unavailable):
         log.error("%s: %s", error.code, error)
-    return plain_error(status, error.code, str(error), detail, headers)
+    return plain_error(status, error.code, error.public, detail, headers)
 
 
 def _status(error: PerdureError) -> int:
