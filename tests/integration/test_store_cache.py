@@ -17,7 +17,7 @@ from perdure.domain.fact import Link, LinkKind
 from perdure.ports.probe import KeywordProbe, Probe, SemanticProbe
 from perdure.ports.store import Features, StagedVectors
 from perdure.stores.index import packing
-from perdure.stores.sqlite import transaction
+from perdure.stores.sql import transaction
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.agreement import assert_same_memory, assert_same_search
 from perdure.testing.making import BANK, EVERYTHING, MODEL, NOW, make_fact, new, put

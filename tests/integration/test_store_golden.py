@@ -16,7 +16,7 @@ import pytest
 from perdure.domain.fact import Chunk, Document, Entity, Fact, TurnSpan
 from perdure.domain.record import Record
 from perdure.ports.store import Features, Proof
-from perdure.stores.sqlite import columns, feed, queries
+from perdure.stores.sql import columns, feed, queries
 from perdure.stores.sqlite.migrate import SCHEMA
 from perdure.stores.sqlite.store import SqliteStore
 from tests.golden import reading

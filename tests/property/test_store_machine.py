@@ -236,7 +236,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     def check_index_cache(self) -> None:
         with closing(sqlite3.connect(self.path)) as raw:
-            check_index_cache(lambda bank_id, no: ConnectionRows(raw, bank_id, no))
+            check_index_cache(raw)
 
     def teardown(self) -> None:
         with suppress(AttributeError):
@@ -255,7 +255,11 @@ def count(store: Store) -> int:
         return reading.stats().facts
 
 
-def check_index_cache(rows_of: Callable[[str, int], BankRows]) -> None:
+def check_index_cache(raw: sqlite3.Connection) -> None:
+    check_cached_facts(lambda bank_id, no: ConnectionRows(raw, bank_id, no))
+
+
+def check_cached_facts(rows_of: Callable[[str, int], BankRows]) -> None:
     """Every cached fact is as it would be packed from its rows."""
     for bank_no, bank_id in rows_of("", 0)._select("SELECT no, id FROM bank"):
         rows = rows_of(bank_id, bank_no)
@@ -277,7 +281,7 @@ class PostgresStoreMachine(StoreMachine):
 
     def check_index_cache(self) -> None:
         with closing(self.raw()) as raw:
-            check_index_cache(lambda bank_id, no: RawRows(raw, bank_id, no))
+            check_cached_facts(lambda bank_id, no: RawRows(raw, bank_id, no))
 
 
 class RawRows(TransactionRows):
