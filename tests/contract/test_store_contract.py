@@ -51,20 +51,21 @@ class TestPostgresStore(StoreContract):
             yield store
 
 
+@pytest.fixture(scope="module")
+def pooler() -> Iterator[str]:
+    assert PGBOUNCER is not None
+    with server().pooler(PGBOUNCER) as folder:
+        yield folder
+
+
 @pytest.mark.skipif(PGBOUNCER is None, reason="needs PgBouncer")
 class TestPostgresStoreBehindPgBouncer(StoreContract):
     """In transaction mode, where each transaction may get another connection of the server."""
 
-    @pytest.fixture(scope="class")
-    def folder(self) -> Iterator[str]:
-        assert PGBOUNCER is not None
-        with server().pooler(PGBOUNCER) as folder:
-            yield folder
-
     @pytest.fixture
-    def store(self, folder: str) -> Iterator[Store]:
+    def store(self, pooler: str) -> Iterator[Store]:
         with new_database() as url:
-            pooled = url.replace(str(server().folder), folder)
+            pooled = url.replace(str(server().folder), pooler)
             with closing(PostgresStore.open(pooled, prepared=False)) as store:
                 yield store
 
