@@ -219,18 +219,11 @@ class PostgresReading(PostgresRows, BankReading):
             return self._connections.select(query, *parameters)
 
     def _fact_rows(self, column: str, values: Iterable[object]) -> list[list[Values]]:
-        """All of them in one round trip."""
-        distinct = list(dict.fromkeys(values))
-        if not distinct:
+        """What belongs to the facts in one round trip."""
+        facts = list(self._where(queries.FACT, column, values))
+        if not facts:
             return [[] for _ in (queries.FACT, *queries.FACT_LISTS)]
-        condition, given = self._any(column, distinct)
-        owners = f"fact IN (SELECT no FROM fact WHERE bank = ? AND {condition})"
-        asked: list[tuple[str, Sequence[object]]] = [
-            (f"{queries.FACT} AND {condition}", (self.bank_no, *given)),
-            *(
-                (f"{query} AND {owners}", (self.bank_no, self.bank_no, *given))
-                for query in queries.FACT_LISTS
-            ),
-        ]
+        condition, given = self._any("fact", [row[0] for row in facts])
+        asked = [(f"{query} AND {condition}", (self.bank_no, *given)) for query in queries.FACT_LISTS]
         with self._connections.errors:
-            return self._connections.select_all(asked)
+            return [facts, *self._connections.select_all(asked)]
