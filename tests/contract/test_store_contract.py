@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,7 +15,9 @@ from perdure.stores.postgres.store import PostgresStore
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.contract import StoreContract
 from perdure.testing.memory_store import MemoryStore
-from tests.postgres import new_database
+from tests.postgres import new_database, server
+
+PGBOUNCER = shutil.which("pgbouncer", path=f"{os.defpath}:/usr/sbin")
 
 
 class TestMemoryStore(StoreContract):
@@ -47,7 +51,26 @@ class TestPostgresStore(StoreContract):
             yield store
 
 
-class TestPostgresStoreBehindAPooler(StoreContract):
+@pytest.fixture(scope="module")
+def pooler() -> Iterator[str]:
+    assert PGBOUNCER is not None
+    with server().pooler(PGBOUNCER) as folder:
+        yield folder
+
+
+@pytest.mark.skipif(PGBOUNCER is None, reason="needs PgBouncer")
+class TestPostgresStoreBehindPgBouncer(StoreContract):
+    """In transaction mode, where each transaction may get another connection of the server."""
+
+    @pytest.fixture
+    def store(self, pooler: str) -> Iterator[Store]:
+        with new_database() as url:
+            pooled = url.replace(str(server().folder), pooler)
+            with closing(PostgresStore.open(pooled, prepared=False)) as store:
+                yield store
+
+
+class TestPostgresStoreWithLittle(StoreContract):
     """Without prepared statements, with few connections, no memory for indexes, and the state of banks kept for a while."""
 
     @pytest.fixture

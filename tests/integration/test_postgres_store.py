@@ -448,6 +448,27 @@ def test_every_statement_names_the_bank_and_none_leaves_anything_in_the_session(
     ]
 
 
+def test_a_standby_that_becomes_primary_goes_on_where_the_old_one_ended(own_server: Server) -> None:
+    with closing(PostgresStore.open(own_server.url("memory"))) as store:
+        put(store, make_fact_with_tea("a"))
+    standby = own_server.standby()
+    both = f"postgresql://postgres@/memory?host={own_server.folder},{standby.folder}"
+    try:
+        with closing(PostgresStore.open(both, patience=30.0)) as store:
+            put(store, make_fact_with_tea("b"))
+            assert ids(search(store, TEA)) == ["a", "b"]
+            own_server.stop("fast")  # waits until the standby has everything
+            promotion = threading.Timer(0.5, standby.run, ("pg_ctl", "-w", "promote"))
+            promotion.start()
+            assert ids(search(store, TEA)) == ["a", "b"]
+            put(store, make_fact_with_tea("c"))
+            promotion.join()
+            assert ids(search(store, TEA)) == ["a", "b", "c"]
+    finally:
+        standby.remove()
+        own_server.start()
+
+
 # Damage
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import NoReturn, TypeVar
@@ -176,15 +176,20 @@ class Connections:
 
     def select(self, query: str, *parameters: object) -> list[Values]:
         """All rows of a query, in a transaction and a round trip of its own."""
+        return self.select_all([(query, parameters)])[0]
 
-        def attempt() -> list[Values]:
+    def select_all(self, queries: Sequence[tuple[str, Sequence[object]]]) -> list[list[Values]]:
+        """The rows of each query with its values, in one transaction and one round trip."""
+
+        def attempt() -> list[list[Values]]:
             with self._borrowed() as db:
-                cursor = db.cursor(binary=True)
+                cursors = [db.cursor(binary=True) for _ in queries]
                 # A pipeline is one transaction, which ends with it.
                 with db.pipeline():
                     db.execute(self._local_call)
-                    cursor.execute(translated(query), parameters)
-                return cursor.fetchall()
+                    for cursor, (query, parameters) in zip(cursors, queries, strict=True):
+                        cursor.execute(translated(query), parameters)
+                return [cursor.fetchall() for cursor in cursors]
 
         return self._until_reached(attempt)
 

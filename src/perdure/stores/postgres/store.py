@@ -41,26 +41,29 @@ class BankStates:
         self._read = read
         self._seconds = seconds
         self._states: dict[str, tuple[float, BankState]] = {}
+        self._written = 0
+        """Grows with every transaction of this process: a state that was read before its end is not kept."""
         self._lock = Lock()
 
     def get(self, bank: str) -> BankState | None:
         """The state of a bank, at most `seconds` old; None when there is no such bank."""
         began = time.monotonic()
         with self._lock:
-            kept = self._states.get(bank)
+            kept, written = self._states.get(bank), self._written
         if kept is not None and began - kept[0] < self._seconds:
             return kept[1]
         state = self._read(bank)
         with self._lock:
-            if state is None or not self._seconds:
+            if state is None:
                 self._states.pop(bank, None)
-            else:
+            elif self._seconds and written == self._written:
                 self._states[bank] = began, state
         return state
 
     def forget(self, bank: str) -> None:
         """Read the state anew: this process has written to the bank."""
         with self._lock:
+            self._written += 1
             self._states.pop(bank, None)
 
 
@@ -233,3 +236,13 @@ class PostgresReading(PostgresRows, BankReading):
     def _select(self, query: str, *parameters: object) -> list[Values]:
         with self._connections.errors:
             return self._connections.select(query, *parameters)
+
+    def _fact_rows(self, column: str, values: Iterable[object]) -> list[list[Values]]:
+        """What belongs to the facts in one round trip."""
+        facts = list(self._where(queries.FACT, column, values))
+        if not facts:
+            return [[] for _ in (queries.FACT, *queries.FACT_LISTS)]
+        condition, given = self._any("fact", [row[0] for row in facts])
+        asked = [(f"{query} AND {condition}", (self.bank_no, *given)) for query in queries.FACT_LISTS]
+        with self._connections.errors:
+            return [facts, *self._connections.select_all(asked)]

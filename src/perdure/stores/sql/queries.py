@@ -25,7 +25,13 @@ from perdure.stores.sql.damage import ALTERED, UNREADABLE
 
 _FACT_JOIN = "fact JOIN {0} ON {0}.bank = fact.bank AND {0}.fact = fact.no WHERE fact.bank = ?"
 """Facts with their rows of another table."""
-_FACT = f"SELECT no, {columns.names(columns.FACT_ROW)}, checksum FROM fact WHERE bank = ?"
+FACT = f"SELECT no, {columns.names(columns.FACT_ROW)}, checksum FROM fact WHERE bank = ?"
+FACT_LISTS = (
+    "SELECT fact, ordinal, entity_id, name FROM fact_entity WHERE bank = ?",
+    "SELECT fact, tag FROM fact_tag WHERE bank = ?",
+    "SELECT fact, ordinal, source_id FROM fact_source WHERE bank = ?",
+)
+"""What a fact mentions, its tags and its sources."""
 _FEATURES = f"SELECT id, no, {columns.names(columns.FEATURES)} FROM {_FACT_JOIN.format('fact_features')}"
 _PROOF = (
     f"SELECT no, proof.ordinal, id, {columns.names(columns.PROOF, 'proof')} FROM {_FACT_JOIN.format('proof')}"
@@ -141,15 +147,9 @@ class BankRows(ABC):
 
     def _facts(self, column: str, values: Iterable[object]) -> dict[int, Fact]:
         """Number -> fact, of the facts with one of the values in a column."""
-        rows = {row[0]: row[1:] for row in self._where(_FACT, column, values)}
-        mentions, tags, sources = (
-            _grouped(sorted(self._where(f"SELECT fact, {names} WHERE bank = ?", "fact", rows)))
-            for names in (
-                "ordinal, entity_id, name FROM fact_entity",
-                "tag FROM fact_tag",
-                "ordinal, source_id FROM fact_source",
-            )
-        )
+        facts, *lists = self._fact_rows(column, values)
+        rows = {row[0]: row[1:] for row in facts}
+        mentions, tags, sources = (_grouped(sorted(group)) for group in lists)
         sound: dict[int, Values] = {}
         for no, row in rows.items():
             if row[-1] == checksums.fact_checksum(row, mentions[no], tags[no], sources[no]):
@@ -182,6 +182,12 @@ class BankRows(ABC):
                 yield tuple(row)
             else:
                 self._note_damage(kind, str(row[0]), ALTERED)
+
+    def _fact_rows(self, column: str, values: Iterable[object]) -> list[list[Values]]:
+        """Rows of FACT, and those of the queries of FACT_LISTS that belong to them."""
+        facts = list(self._where(FACT, column, values))
+        numbers = [row[0] for row in facts]
+        return [facts, *(list(self._where(query, "fact", numbers)) for query in FACT_LISTS)]
 
     def numbers_of(self, ids: Iterable[str]) -> dict[str, int]:
         """Fact id -> number of those facts that exist."""
