@@ -248,6 +248,18 @@ def restore_database(settings: Settings, backup: Path, stamp: str) -> RestoredFi
     return restore_file(path, str(backup), stamp, verify_file)
 
 
+def salvage_database(settings: Settings, target: Path) -> dict[str, int]:
+    """Copy what can still be read of the database to a new file; table that is not whole -> how many of its rows came."""
+    from perdure.stores.sqlite.connections import SqliteErrors
+    from perdure.stores.sqlite.salvage import salvage
+
+    path = settings.database.removeprefix("sqlite:///")
+    if "://" in path or not path:
+        raise Unavailable("salvage: only SQLite files can be salvaged")
+    with SqliteErrors(path):
+        return salvage(path, str(target))
+
+
 def verify_file(path: str) -> Verification:
     """A full check of a file that nobody has open."""
     store = open_file(path)

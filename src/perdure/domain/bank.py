@@ -11,7 +11,7 @@ from unicodedata import category
 from perdure.errors import InvalidInput
 
 _BANK_ID = re.compile(r"[^\x00-\x1f\x7f/\\]{1,128}")
-_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_HIDDEN = frozenset({"Cc", "Cf", "Zl", "Zp"})
 """Unicode categories of characters that cannot be seen or that steer a terminal or the direction of text."""
 _JOINERS = "\u200c\u200d"
 """Hidden characters that words and emoji are written with."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from perdure.errors import NotFound
+from perdure.errors import InvalidInput, NotFound
 from perdure.surfaces.cli import exits
 from perdure.surfaces.cli.draw import plural
 from perdure.surfaces.cli.output import tell
@@ -29,17 +30,38 @@ def verify(
     drop: Annotated[
         bool, typer.Option("--drop", help="Delete damaged rows that nothing can mend; asks first")
     ] = False,
+    salvage: Annotated[
+        Path | None,
+        typer.Option(
+            "--salvage", metavar="FILE", help="Copy what can still be read to a new file, for perdure restore"
+        ),
+    ] = None,
     yes: Yes = False,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
     """Check pages, checksums of facts and documents, index against rows, links against facts."""
-    from perdure.compose import open_store
+    from perdure.compose import open_store, salvage_database, verify_file
 
     settings = load_settings(database)
     file = database_file(settings)
     if file is not None and not file.exists():
         raise NotFound("database", str(file))
+    if salvage is not None:
+        if salvage.exists() or not salvage.parent.is_dir():
+            raise InvalidInput("--salvage", "a new file in a folder that exists", str(salvage))
+        incomplete = salvage_database(settings, salvage)
+        saved = verify_file(str(salvage))
+        value = {
+            "file": salvage,
+            "incomplete": incomplete,
+            "sound": saved.sound,
+            "checked": dict(saved.checked),
+        }
+        lacking = ", ".join(f"{count:,} rows of {table}" for table, count in incomplete.items())
+        told = f"not whole: {lacking}" if lacking else "every table is whole"
+        tell(as_json, value, f"{salvage}: {told}; {saved.checked.get('facts', 0):,} facts")
+        return
     if drop:
         confirm("Delete every damaged row that cannot be mended? A backup may still have it.", yes)
     store = open_store(settings)
