@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from perdure.stores.sqlite.columns import Values
+from perdure.stores.sql.columns import Values
 from perdure.stores.sqlite.damage import is_damage
 from perdure.stores.sqlite.migrate import APPLICATION_ID, SCHEMA, check_readable, schema, split_statements
 
