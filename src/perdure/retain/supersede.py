@@ -47,6 +47,8 @@ CORRECTED_WITHIN = timedelta(days=30)
 """What was said longer ago is not taken back any more: it changed, whatever the words."""
 SAME_BREATH = timedelta(hours=2)
 """Who says otherwise so soon, and speaks of no change, corrects themself."""
+NEWS = timedelta(days=92)
+"""A change as recent as this is told because it is new."""
 _UNATTACHED = frozenset({"single", "divorced", "widowed", "separated"})
 _TOGETHER = frozenset({"lives_with", "reports_to", "owner", "has_pet"})
 """Slots whose value is over when the person goes."""
@@ -284,16 +286,19 @@ def _chain(facts: Sequence[Fact], fresh: set[str], now: datetime) -> Iterator[Cl
     """Each statement that a later one contradicts, closed by the first that does.
 
     What somebody said without a date was so when it was said. Who says later that it had changed before that means the
-    change ("I live in Oslo", then "I moved to Lisbon last week").
+    change ("I live in Oslo", then "I moved to Lisbon last week"); in one breath only where the change is news ("I live in
+    Oslo. I moved to Norway in 2010.").
     """
     since = {fact.id: _since(fact) for fact in facts}
-    for fact in facts:
+    for place, fact in enumerate(facts):
         undated = [
             other
-            for other in facts
+            for other_place, other in enumerate(facts)
             if other.valid_from in (None, other.mentioned_at)
             and other.speaker == fact.speaker
-            and _is_said_before(other, fact, fresh)
+            and (
+                _is_said_before(other, fact, fresh) or (other_place < place and _is_news_beside(fact, other))
+            )
         ]
         since[fact.id] = max([since[fact.id], *(since[other.id] for other in undated)])
     ordered = sorted(facts, key=lambda fact: (since[fact.id], fact.id in fresh, fact.ordinal, fact.id))
@@ -311,6 +316,13 @@ def _is_said_before(other: Fact, fact: Fact, fresh: set[str]) -> bool:
     return other.mentioned_at < fact.mentioned_at or (
         other.mentioned_at == fact.mentioned_at and stored_first
     )
+
+
+def _is_news_beside(fact: Fact, other: Fact) -> bool:
+    """Whether a change was said together with the other, and is so recent that the other must be what was before."""
+    if fact.mentioned_at is None or fact.mentioned_at != other.mentioned_at or fact.valid_from is None:
+        return False
+    return fact.mentioned_at - NEWS < fact.valid_from < fact.mentioned_at
 
 
 def _replaces(later: Fact, earlier: Fact) -> bool:
