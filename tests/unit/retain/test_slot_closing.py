@@ -162,3 +162,11 @@ def test_of_two_values_said_together_news_is_the_later_one(
         said = datetime(2026, 11, 18, 10, tzinfo=UTC)
         memory.retain("b", turns, speaker="Ann", timestamp=said)
         assert [fact.object for fact in memory.facts("b").facts] == [value]
+
+
+def test_a_few_words_that_state_a_value_do_not_end_with_the_sentence_before_them(tmp_path: Path) -> None:
+    with Perdure.open(
+        tmp_path / "m.db", embedder="hashing", reranker="none", tagger="rules", tokens="approximate"
+    ) as memory:
+        memory.retain("b", "I am allergic to nuts. Also allergic to shellfish.", speaker="Ann")
+        assert {fact.object for fact in memory.facts("b").facts} == {"nuts", "shellfish"}
