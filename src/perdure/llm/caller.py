@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from perdure.domain.llm_call import CallStatus, LlmCall
 from perdure.errors import (
@@ -47,6 +47,13 @@ GRACE = 10.0
 def rough_tokens(text: str) -> int:
     """A token per four characters: where no counter is given."""
     return -(-len(text) // 4)
+
+
+class Closeable(Protocol):
+    """What is closed with the caller."""
+
+    def close(self) -> None:
+        """Release connections."""
 
 
 class LlmOperation(StrEnum):
@@ -101,10 +108,11 @@ class Caller:
         count_tokens: Callable[[str], int] = rough_tokens,
         ledger: Ledger | None = None,
         price: Price | None = None,
-        sleep: Callable[[float], None] | None = None,
+        sleep: Callable[[float], object] | None = None,
+        closes: Sequence[Closeable] = (),
     ) -> None:
         self._models, self._rules, self._count = models, rules, count_tokens
-        self._ledger, self._price = ledger, price
+        self._ledger, self._price, self._closes = ledger, price, closes
         self._closing = threading.Event()
         self._sleep = sleep or self._closing.wait
         self._failures = FailureMemory()
@@ -127,14 +135,12 @@ class Caller:
         return self._count(text)
 
     def close(self) -> None:
-        """End waits, write what is left of the ledger, and close models that can be closed."""
+        """End waits, write what is left of the ledger, and close what was passed in to be closed."""
         self._closing.set()
         if self._ledger is not None:
             self._ledger.flush()
-        for model in {id(model): model for chain in self._models.values() for model in chain}.values():
-            close = getattr(model, "close", None)
-            if callable(close):
-                close()
+        for one in self._closes:
+            one.close()
 
     def structured(
         self,
