@@ -210,14 +210,19 @@ class Caller:
         )
         mending = replace(purpose, prompt=prompt.version)
         try:
-            mended = self._send(mending, [sent.model], request, run).reply
-            if mended.finish is Finish.LENGTH:
-                raise ValueError("the mended answer was cut")
-            return expected.read(read_json(mended.text))
+            mended = self._send(mending, [sent.model], request, run)
         except LlmCapReached:
             raise
-        except (ValueError, LlmError) as second:
-            raise LlmInvalid(f"{reply.model}: {error}; mended: {second}") from second
+        except LlmError as second:
+            raise LlmInvalid(f"{reply.model}: {error}; not mended: {second}") from second
+        try:
+            if mended.reply.finish is Finish.LENGTH:
+                raise ValueError("the mended answer was cut")
+            return expected.read(read_json(mended.reply.text))
+        except ValueError as second:
+            failure = LlmInvalid(f"{reply.model}: {error}; mended: {second}")
+            self._failures.add(mended.digest, failure)
+            raise failure from second
 
     # Sending
 
