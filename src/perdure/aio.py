@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -19,6 +19,7 @@ from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter, TagsMatch
 from perdure.domain.item import RetainResult, UpdateMode
 from perdure.domain.knowledge import PAGE_TOKENS, KnowledgeFile, KnowledgeMatch, KnowledgeNode
+from perdure.domain.llm_call import LlmCost
 from perdure.domain.mental_model import (
     DEFAULT_TOKENS,
     MentalModel,
@@ -482,6 +483,12 @@ class AsyncPerdure:
     async def delete_operation(self, bank: str, operation_id: str) -> None:
         """Drop the record of background work that has ended."""
         return await self._run(partial(self.engine.delete_operation, bank, operation_id))
+
+    # Language models
+
+    async def costs(self, bank: str | None = None, since: date | None = None) -> list[LlmCost]:
+        """What calls of language models came to, per day, bank, operation and model, oldest day first; of one bank, from a day on (UTC)."""
+        return await self._run(partial(self.engine.costs, bank, since))
 
     # Records that surfaces keep beside the memory
 

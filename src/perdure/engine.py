@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self, Unpack
@@ -18,6 +18,7 @@ from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter, TagsMatch, read_as_of, read_tags
 from perdure.domain.item import RetainResult, UpdateMode
 from perdure.domain.knowledge import PAGE_TOKENS, KnowledgeFile, KnowledgeMatch, KnowledgeNode
+from perdure.domain.llm_call import LlmCost
 from perdure.domain.mental_model import (
     DEFAULT_TOKENS,
     MentalModel,
@@ -45,6 +46,7 @@ from perdure.jobs.records import scrub
 from perdure.jobs.refresh_job import refresh_job, submit_refresh
 from perdure.jobs.retain_job import RetainJob
 from perdure.jobs.runner import JobRunner
+from perdure.llm.ledger import erase_bank_costs, read_costs
 from perdure.manage.curation import (
     invalidate_fact,
     merge_entities,
@@ -225,6 +227,8 @@ class Perdure:
         self._jobs.close()
         self._components.tracker.close()
         self._components.executor.shutdown(wait=False, cancel_futures=True)
+        if self._components.reflect.llm is not None:
+            self._components.reflect.llm.close()
         self._store.close()
 
     @property
@@ -570,6 +574,8 @@ class Perdure:
             thoughts=scrub_thoughts,
             records=scrub_records,
         )
+        if everything:
+            erase_bank_costs(self._store, bank)
         repair_notes(self._components.reflect, bank)
         self._embed_again(bank, forgotten.unembedded)
         if forgotten.traces is Traces.PENDING:
@@ -617,6 +623,14 @@ class Perdure:
     def delete_operation(self, bank: str, operation_id: str) -> None:
         """Drop the record of background work that has ended."""
         self._jobs.delete(check_bank_id(bank), operation_id)
+
+    # Language models
+
+    def costs(self, bank: str | None = None, since: date | None = None) -> list[LlmCost]:
+        """What calls of language models came to, per day, bank, operation and model, oldest day first; of one bank, from a day on (UTC)."""
+        if isinstance(since, datetime):
+            since = since.astimezone(UTC).date()
+        return read_costs(self._store, None if bank is None else check_bank_id(bank), since)
 
     # Records that surfaces keep beside the memory
 

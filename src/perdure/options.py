@@ -152,6 +152,22 @@ class SettingOptions(TypedDict, total=False):
     rerank_model: str
     rerank_protocol: Literal["cohere", "tei"]
     rerank_key: str
+    llm_retain: str
+    llm_consolidation: str
+    llm_reflect: str
+    llm_fallbacks: str
+    llm_url: str
+    llm_key: str
+    llm_window: int
+    llm_reasoning: Literal["", "off", "minimal", "low", "medium", "high"]
+    llm_timeout: float
+    llm_calls_a_minute: int | None
+    llm_tokens_a_minute: int | None
+    llm_calls_a_day: int | None
+    llm_tokens_a_day: int | None
+    llm_price_a_day: float | None
+    llm_log_texts: bool
+    llm_log_days: int
     provider_timeout: float
     recipe: str
     budget_function: Literal["fixed", "adaptive"]

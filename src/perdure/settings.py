@@ -61,6 +61,28 @@ class Settings(BaseSettings):
     rerank_protocol: Literal["cohere", "tei"] = "cohere"
     rerank_key: SecretStr = SecretStr("")
     llm: str = Field("none", description="Language model, `provider:model`; `none`")
+    llm_retain: str = Field("", description="Another one for retain, or `none`; empty: `llm`")
+    llm_consolidation: str = Field("", description="Another one for consolidation, or `none`; empty: `llm`")
+    llm_reflect: str = Field(
+        "", description="Another one for reflect and mental models, or `none`; empty: `llm`"
+    )
+    llm_fallbacks: str = Field("", description="Models to ask in turn when one fails, between commas")
+    llm_url: str = Field("", description="A server that speaks OpenAI's protocol, or Ollama's URL")
+    llm_key: SecretStr = SecretStr("")
+    llm_window: int = Field(
+        0, ge=0, description="Tokens of a request and its reply; 0: as the model is known"
+    )
+    llm_reasoning: Literal["", "off", "minimal", "low", "medium", "high"] = Field(
+        "", description="How much a model thinks before it answers; empty: as it does by itself"
+    )
+    llm_timeout: float = Field(60.0, gt=0)
+    llm_calls_a_minute: int | None = Field(None, ge=1, description="Per model and process")
+    llm_tokens_a_minute: int | None = Field(None, ge=1, description="Per model and process")
+    llm_calls_a_day: int | None = Field(None, ge=0, description="Per bank and operation")
+    llm_tokens_a_day: int | None = Field(None, ge=0, description="Per bank and operation")
+    llm_price_a_day: float | None = Field(None, ge=0, description="US dollars, per bank and operation")
+    llm_log_texts: bool = Field(False, description="Keep the texts of requests and replies")
+    llm_log_days: int = Field(30, ge=1, description="Days for which single calls are kept; sums stay")
     provider_timeout: float = Field(30.0, gt=0)
 
     # Recall
