@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from perdure.domain.directive import Directive
     from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, Link, LinkKind, Tier, TurnSpan
     from perdure.domain.filter import Filter, TagAnd, TagExpression, TagLeaf, TagNot, TagOr, TagsMatch
-    from perdure.domain.item import Item, PassedOver, RetainResult, Superseded, UpdateMode
+    from perdure.domain.item import FellBack, Item, PassedOver, RetainResult, Superseded, UpdateMode
     from perdure.domain.knowledge import KnowledgeFile, KnowledgeMatch, KnowledgeNode, NodeKind
     from perdure.domain.mental_model import (
         DeltaOperations,
@@ -96,7 +96,18 @@ if TYPE_CHECKING:
     )
     from perdure.ports.clock import Clock
     from perdure.ports.embedder import Embedder, LateInteraction, Matrix, Vector
-    from perdure.ports.extractor import Cause, ExtractedFact, Extractor, Triple, Turn
+    from perdure.ports.extractor import (
+        BankContext,
+        BankExtractor,
+        Cause,
+        ExtractedFact,
+        Extractor,
+        LocalFallback,
+        OfferedFact,
+        Replacement,
+        Triple,
+        Turn,
+    )
     from perdure.ports.llm import (
         ChatMessage,
         Finish,
@@ -140,7 +151,7 @@ _EXPORTS = {
     "perdure.domain.directive": "Directive",
     "perdure.domain.fact": "Chunk Document Entity Fact FactType Link LinkKind Tier TurnSpan",
     "perdure.domain.filter": "Filter TagAnd TagExpression TagLeaf TagNot TagOr TagsMatch",
-    "perdure.domain.item": "Item PassedOver RetainResult Superseded UpdateMode",
+    "perdure.domain.item": "FellBack Item PassedOver RetainResult Superseded UpdateMode",
     "perdure.domain.knowledge": "KnowledgeFile KnowledgeMatch KnowledgeNode NodeKind",
     "perdure.domain.mental_model": "DeltaOperations MentalModel MentalModelMatch MentalModelVersion ModelSection ModelSentence RefreshMode RefreshOutcome RefreshPreview RefreshTrigger Retraction SeenFacts",
     "perdure.domain.note": "Note NoteLine",
@@ -159,7 +170,7 @@ _EXPORTS = {
     "perdure.options": "DirectiveFields FactFields ItemFields KnowledgeNodeFields MentalModelFields RecallOptions SettingOptions",
     "perdure.ports.clock": "Clock",
     "perdure.ports.embedder": "Embedder LateInteraction Matrix Vector",
-    "perdure.ports.extractor": "Cause ExtractedFact Extractor Triple Turn",
+    "perdure.ports.extractor": "BankContext BankExtractor Cause ExtractedFact Extractor LocalFallback OfferedFact Replacement Triple Turn",
     "perdure.ports.llm": "ChatMessage Finish JsonSchema Llm LlmReply LlmRequest TokenUsage Tool ToolCall",
     "perdure.ports.notes": "Notes WritableNotes",
     "perdure.ports.reranker": "Reranker",
@@ -183,6 +194,8 @@ __all__ = [
     "AsOf",
     "AsyncPerdure",
     "Bank",
+    "BankContext",
+    "BankExtractor",
     "BankStats",
     "Blend",
     "Budget",
@@ -221,6 +234,7 @@ __all__ = [
     "FactPage",
     "FactSignals",
     "FactType",
+    "FellBack",
     "Filter",
     "Finish",
     "Forgotten",
@@ -247,6 +261,7 @@ __all__ = [
     "LlmRefused",
     "LlmReply",
     "LlmRequest",
+    "LocalFallback",
     "Matrix",
     "MentalModel",
     "MentalModelFields",
@@ -267,6 +282,7 @@ __all__ = [
     "NoteLine",
     "Notes",
     "Observation",
+    "OfferedFact",
     "Operation",
     "OperationStatus",
     "Opinion",
@@ -299,6 +315,7 @@ __all__ = [
     "RefreshOutcome",
     "RefreshPreview",
     "RefreshTrigger",
+    "Replacement",
     "Reranker",
     "RetainResult",
     "Retraction",

@@ -84,7 +84,7 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
     retain = RetainComponents(
         store=store,
         clock=clock,
-        extractor=own.extractor or make_extractor(settings),
+        extractor=own.extractor or make_extractor(settings, llm),
         embedder=embedder,
         late=late,
         reranker=reranker,
@@ -222,12 +222,25 @@ def make_tagger(settings: Settings) -> Tagger:
     return choose_tagger(settings.tagger)
 
 
-def make_extractor(settings: Settings) -> Extractor:
+def make_extractor(settings: Settings, llm: Caller | None = None) -> Extractor:
     """The extractor that the setting names, with the tagger that the other one names."""
     if settings.extractor == "verbatim":
         from perdure.extract.verbatim import VerbatimExtractor
 
         return VerbatimExtractor()
+    if settings.extractor == "llm" and llm is None:
+        expected = f'a language model in `llm` for the extractor "{settings.extractor}", or "local"'
+        raise InvalidInput("extractor", expected, settings.extractor)
+    local = make_local_extractor(settings)
+    if settings.extractor == "llm" and llm is not None:
+        from perdure.extract.llm import LlmExtractor
+
+        return LlmExtractor(llm, local)
+    return local
+
+
+def make_local_extractor(settings: Settings) -> Extractor:
+    """The extractor that needs no language model."""
     from perdure.extract.local import LocalExtractor
     from perdure.models.rule_tagger import RuleTagger
 

@@ -46,7 +46,7 @@ class Settings(BaseSettings):
     reranker: str = Field("ms-marco-minilm-l-12-v2", description="Manifest name, `http` or `none`")
     late: bool = Field(True, description="Keep token vectors for late interaction")
     tagger: Literal["auto", "spacy", "rules"] = "auto"
-    extractor: Literal["local", "verbatim"] = "local"
+    extractor: Literal["local", "verbatim", "llm"] = "local"
     tokens: Literal["cl100k", "o200k", "approximate"] = "cl100k"
     models_folder: Path | None = Field(None, description="Folder with model files, looked at first")
     allow_download: bool = False

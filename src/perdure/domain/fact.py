@@ -36,6 +36,8 @@ UNSURE_DATE = "unsure_date"
 """Flag: the words leave open which date is meant; the stored one only helps to rank."""
 CORRECTION = "correction"
 """Flag: it takes back something said before ("sorry, I meant"), which never was so."""
+MADE_BY = "made_by:"
+"""Prefix of a flag: the prompt, with its hash, by which a language model worded the fact ("made_by:extract@3f9c2a1b")."""
 
 
 class LinkKind(StrEnum):
@@ -197,6 +199,11 @@ class Fact:
     def has_unsure_date(self) -> bool:
         """Whether its date is a guess, which may rank it and is not to be shown."""
         return UNSURE_DATE in self.flags
+
+    @property
+    def made_by(self) -> str:
+        """Name and hash of the prompt by which a language model worded it; empty for other facts."""
+        return next((flag.removeprefix(MADE_BY) for flag in self.flags if flag.startswith(MADE_BY)), "")
 
     @property
     def dated(self) -> datetime | None:
