@@ -39,6 +39,9 @@ CORRECTION = "correction"
 MADE_BY = "made_by:"
 """Prefix of a flag: the prompt, with its hash, by which a language model worded the fact ("made_by:extract@3f9c2a1b")."""
 
+REWORDED = "reworded"
+"""Reason of a fact's retirement: a language model worded it anew; what it says is still so, in the fact that took its place."""
+
 
 class LinkKind(StrEnum):
     """Why two facts are joined."""
@@ -199,6 +202,11 @@ class Fact:
     def has_unsure_date(self) -> bool:
         """Whether its date is a guess, which may rank it and is not to be shown."""
         return UNSURE_DATE in self.flags
+
+    @property
+    def is_reworded(self) -> bool:
+        """Whether it is retired for its wording alone: `superseded_by` says the same in other words."""
+        return self.invalid_reason == REWORDED and self.superseded_by is not None
 
     @property
     def made_by(self) -> str:

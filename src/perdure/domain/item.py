@@ -23,6 +23,9 @@ SPEAKER = "speaker"
 UNFINISHED_DOCUMENT = "unfinished_document"
 """Kind of the records that name documents whose text is stored, but whose facts a model could not make yet."""
 
+REFINED_DOCUMENT = "refined_document"
+"""Kind of the records that list the chunks of a document whose turns a language model has worded."""
+
 
 class UpdateMode(StrEnum):
     """What happens to a document that is given again."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from itertools import zip_longest
 
@@ -30,21 +30,27 @@ def bank_context(
     now: datetime,
     embedder: Embedder | None,
     fell_back: Callable[[LocalFallback], None],
+    *,
+    without: Collection[str] = (),
 ) -> BankContext:
-    """The context of a retain; facts are searched when an extractor asks for them."""
+    """The context of a retain; facts are searched when an extractor asks for them, none of `without`."""
     stored = reading.bank()
     settings: Mapping[str, object] = stored.settings if stored is not None else {}
     return BankContext(
         bank=bank,
         mission=_text(settings.get(MISSION)) or (stored.mission if stored is not None else ""),
         instructions=_text(settings.get(INSTRUCTIONS)),
-        offered=lambda turns: offered_facts(reading, turns, now, embedder),
+        offered=lambda turns: offered_facts(reading, turns, now, embedder, without),
         fell_back=fell_back,
     )
 
 
 def offered_facts(
-    reading: Reading, turns: Sequence[Turn], now: datetime, embedder: Embedder | None
+    reading: Reading,
+    turns: Sequence[Turn],
+    now: datetime,
+    embedder: Embedder | None,
+    without: Collection[str] = (),
 ) -> list[OfferedFact]:
     """Current facts nearest to what the turns say, in meaning and in words, the best of each turn first."""
     where = Filter(types=STATED).at(now)
@@ -52,9 +58,10 @@ def offered_facts(
     probes: list[Probe] = [KeywordProbe(dict.fromkeys(index_terms(text), 1.0)) for text in texts]
     if embedder is not None:
         probes += [SemanticProbe(vector) for vector in embedder.embed_passages(texts)]
-    ranked = [reading.search(probe, where, PER_TURN) for probe in probes]
+    depth = PER_TURN if not without else 3 * PER_TURN
+    ranked = [reading.search(probe, where, depth) for probe in probes]
     best = [hit for rank in zip_longest(*ranked) for hit in _best_first(rank)]
-    ids = list(dict.fromkeys(hit.fact_id for hit in best))
+    ids = list(dict.fromkeys(hit.fact_id for hit in best if hit.fact_id not in without))
     facts = [fact for fact in reading.facts(ids) if _may_be_replaced(fact)]
     return [
         OfferedFact(id=fact.id, text=fact.text, speaker=fact.speaker, said_at=fact.mentioned_at)

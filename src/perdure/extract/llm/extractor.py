@@ -24,9 +24,19 @@ class LlmExtractor:
     A turn for which the model gives no fact keeps the local extractor's, which passes over small talk alone.
     """
 
-    def __init__(self, caller: Caller, local: Extractor, prompt: Prompt | None = None) -> None:
+    def __init__(
+        self,
+        caller: Caller,
+        local: Extractor,
+        prompt: Prompt | None = None,
+        *,
+        operation: LlmOperation = LlmOperation.RETAIN,
+        characters: int = CHUNK_CHARACTERS,
+        reply_tokens: int = REPLY_TOKENS,
+    ) -> None:
         self._caller, self._local = caller, local
         self._prompt = prompt or load("extract")
+        self._operation, self._characters, self._reply_tokens = operation, characters, reply_tokens
 
     @property
     def name(self) -> str:
@@ -51,14 +61,12 @@ class LlmExtractor:
     ) -> Iterator[Sequence[tuple[int, ExtractedFact]]]:
         """The facts, chunk by chunk."""
         drawn = [DocumentFacts(facts) for facts in self._local.extract_many(documents)]
-        reader = ChunkReader(self._caller, LlmOperation.RETAIN, self._prompt, context, documents, drawn)
-        room = characters_per_call(self._caller, LlmOperation.RETAIN, CHUNK_CHARACTERS)
-        for chunk in chunk_turns(documents, room):
+        window = self._caller.window(self._operation)
+        reply_tokens = min(self._reply_tokens, window // 2)
+        reader = ChunkReader(
+            self._caller, self._operation, self._prompt, context, documents, drawn, reply_tokens
+        )
+        # As many characters of turns as the least window of the chain leaves room for.
+        room = max(LEAST_CHARACTERS, (window - reply_tokens - PROMPT_TOKENS) * CHARACTERS_PER_TOKEN)
+        for chunk in chunk_turns(documents, min(self._characters, room)):
             yield from reader.read(chunk)
-
-
-def characters_per_call(caller: Caller, operation: LlmOperation, most: int) -> int:
-    """As many characters of turns as the least window of the chain leaves room for."""
-    window = caller.window(operation)
-    room = (window - min(REPLY_TOKENS, window // 2) - PROMPT_TOKENS) * CHARACTERS_PER_TOKEN
-    return min(most, max(LEAST_CHARACTERS, room))

@@ -66,9 +66,10 @@ class ChunkReader:
         context: BankContext,
         documents: Documents,
         drawn: Sequence[DocumentFacts],
+        reply_tokens: int,
     ) -> None:
         self._caller, self._operation, self._prompt, self._context = caller, operation, prompt, context
-        self._documents, self._drawn = documents, drawn
+        self._documents, self._drawn, self._reply_tokens = documents, drawn, reply_tokens
         self._expected = expected_facts()
         self._hopeless: LlmError | None = None
 
@@ -118,7 +119,7 @@ class ChunkReader:
         purpose = Purpose(bank=self._context.bank, operation=self._operation, prompt=self._prompt.version)
         messages = write_messages(self._prompt, chunk, self._context)
         try:
-            reply = self._caller.structured(purpose, messages, self._expected)
+            reply = self._caller.structured(purpose, messages, self._expected, max_tokens=self._reply_tokens)
         except LlmError as error:
             if isinstance(error, LlmCapReached) or (
                 isinstance(error, LlmRefused) and error.status in HOPELESS

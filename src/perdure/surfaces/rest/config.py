@@ -145,7 +145,7 @@ def acting(engine: Perdure, bank_id: str) -> Acting:
 
 def inactive(engine: Perdure, bank: Bank) -> list[str]:
     """The bank's settings that have no effect."""
-    acting = OF_EXTRACTION if engine.settings.extractor == "llm" else frozenset()
+    acting = OF_EXTRACTION if engine.settings.extractor in ("llm", "refine") else frozenset()
     return sorted(name for name in bank.settings if name in STORED_ONLY - acting)
 
 
