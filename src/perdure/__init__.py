@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from perdure.domain.directive import Directive
     from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, Link, LinkKind, Tier, TurnSpan
     from perdure.domain.filter import Filter, TagAnd, TagExpression, TagLeaf, TagNot, TagOr, TagsMatch
-    from perdure.domain.item import Item, PassedOver, RetainResult, Superseded, UpdateMode
+    from perdure.domain.item import FellBack, Item, PassedOver, RetainResult, Superseded, UpdateMode
     from perdure.domain.knowledge import KnowledgeFile, KnowledgeMatch, KnowledgeNode, NodeKind
     from perdure.domain.llm_call import CallStatus, LlmCall, LlmCost
     from perdure.domain.mental_model import (
@@ -97,7 +97,18 @@ if TYPE_CHECKING:
     )
     from perdure.ports.clock import Clock
     from perdure.ports.embedder import Embedder, LateInteraction, Matrix, Vector
-    from perdure.ports.extractor import Cause, ExtractedFact, Extractor, Triple, Turn
+    from perdure.ports.extractor import (
+        BankContext,
+        BankExtractor,
+        Cause,
+        ExtractedFact,
+        Extractor,
+        LocalFallback,
+        OfferedFact,
+        Replacement,
+        Triple,
+        Turn,
+    )
     from perdure.ports.llm import (
         ChatMessage,
         Finish,
@@ -141,7 +152,7 @@ _EXPORTS = {
     "perdure.domain.directive": "Directive",
     "perdure.domain.fact": "Chunk Document Entity Fact FactType Link LinkKind Tier TurnSpan",
     "perdure.domain.filter": "Filter TagAnd TagExpression TagLeaf TagNot TagOr TagsMatch",
-    "perdure.domain.item": "Item PassedOver RetainResult Superseded UpdateMode",
+    "perdure.domain.item": "FellBack Item PassedOver RetainResult Superseded UpdateMode",
     "perdure.domain.knowledge": "KnowledgeFile KnowledgeMatch KnowledgeNode NodeKind",
     "perdure.domain.llm_call": "CallStatus LlmCall LlmCost",
     "perdure.domain.mental_model": "DeltaOperations MentalModel MentalModelMatch MentalModelVersion ModelSection ModelSentence RefreshMode RefreshOutcome RefreshPreview RefreshTrigger Retraction SeenFacts",
@@ -161,7 +172,7 @@ _EXPORTS = {
     "perdure.options": "DirectiveFields FactFields ItemFields KnowledgeNodeFields MentalModelFields RecallOptions SettingOptions",
     "perdure.ports.clock": "Clock",
     "perdure.ports.embedder": "Embedder LateInteraction Matrix Vector",
-    "perdure.ports.extractor": "Cause ExtractedFact Extractor Triple Turn",
+    "perdure.ports.extractor": "BankContext BankExtractor Cause ExtractedFact Extractor LocalFallback OfferedFact Replacement Triple Turn",
     "perdure.ports.llm": "ChatMessage Finish JsonSchema Llm LlmReply LlmRequest TokenUsage Tool ToolCall",
     "perdure.ports.notes": "Notes WritableNotes",
     "perdure.ports.reranker": "Reranker",
@@ -185,6 +196,8 @@ __all__ = [
     "AsOf",
     "AsyncPerdure",
     "Bank",
+    "BankContext",
+    "BankExtractor",
     "BankStats",
     "Blend",
     "Budget",
@@ -224,6 +237,7 @@ __all__ = [
     "FactPage",
     "FactSignals",
     "FactType",
+    "FellBack",
     "Filter",
     "Finish",
     "Forgotten",
@@ -252,6 +266,7 @@ __all__ = [
     "LlmRefused",
     "LlmReply",
     "LlmRequest",
+    "LocalFallback",
     "Matrix",
     "MentalModel",
     "MentalModelFields",
@@ -272,6 +287,7 @@ __all__ = [
     "NoteLine",
     "Notes",
     "Observation",
+    "OfferedFact",
     "Operation",
     "OperationStatus",
     "Opinion",
@@ -304,6 +320,7 @@ __all__ = [
     "RefreshOutcome",
     "RefreshPreview",
     "RefreshTrigger",
+    "Replacement",
     "Reranker",
     "RetainResult",
     "Retraction",

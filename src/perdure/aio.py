@@ -760,6 +760,13 @@ class AsyncPerdure:
 
     # Consolidation, observations, notes and questions
 
+    async def refine(self, bank: str) -> Operation:
+        """Have a language model word anew, in the background, what rules drew from text that none has worded yet.
+
+        A run that is under way is returned. InvalidInput where no model is set.
+        """
+        return await self._run(partial(self.engine.refine, bank))
+
     async def consolidate(
         self, bank: str, *, observation_scopes: Sequence[Sequence[str]] | None = None
     ) -> Operation:

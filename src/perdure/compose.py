@@ -71,6 +71,8 @@ class Components:
     tracker: RecallTracker
     recipes: Mapping[str, Recipe]
     executor: ThreadPoolExecutor
+    local: Extractor | None = None
+    """The extractor that refinement compares with; None where no language model is set."""
 
 
 def compose(settings: Settings, clock: Clock = present, own: OwnComponents = OwnComponents()) -> Components:
@@ -86,10 +88,11 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
     recipes = named_recipes(
         Decay(days=settings.decay_days, floor=settings.decay_floor, emotion=settings.decay_emotion)
     )
+    extractor = own.extractor or make_extractor(settings, llm)
     retain = RetainComponents(
         store=store,
         clock=clock,
-        extractor=own.extractor or make_extractor(settings),
+        extractor=extractor,
         embedder=embedder,
         late=late,
         reranker=reranker,
@@ -129,6 +132,11 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
         tracker=tracker,
         recipes=recipes,
         executor=executor,
+        local=None
+        if llm is None
+        else extractor
+        if extractor.name == "local"
+        else make_local_extractor(settings),
     )
 
 
@@ -227,12 +235,25 @@ def make_tagger(settings: Settings) -> Tagger:
     return choose_tagger(settings.tagger)
 
 
-def make_extractor(settings: Settings) -> Extractor:
+def make_extractor(settings: Settings, llm: Caller | None = None) -> Extractor:
     """The extractor that the setting names, with the tagger that the other one names."""
     if settings.extractor == "verbatim":
         from perdure.extract.verbatim import VerbatimExtractor
 
         return VerbatimExtractor()
+    if settings.extractor in ("llm", "refine") and llm is None:
+        expected = f'a language model in `llm` for the extractor "{settings.extractor}", or "local"'
+        raise InvalidInput("extractor", expected, settings.extractor)
+    local = make_local_extractor(settings)
+    if settings.extractor == "llm" and llm is not None:
+        from perdure.extract.llm import LlmExtractor
+
+        return LlmExtractor(llm, local)
+    return local
+
+
+def make_local_extractor(settings: Settings) -> Extractor:
+    """The extractor that needs no language model; with `refine` a model rewrites its facts later."""
     from perdure.extract.local import LocalExtractor
     from perdure.models.rule_tagger import RuleTagger
 
