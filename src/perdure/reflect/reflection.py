@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from perdure.domain.recall import Degraded, Evidence, RecallResult, Recollection
 
 NO_ANSWER = "Memory holds no answer to this."
+MODEL_STEP = "model"
+"""What a step is called that is a call of a language model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,7 @@ from perdure.reflect.loop.tools import (
     tools_for,
 )
 from perdure.reflect.reflection import (
+    MODEL_STEP,
     NO_ANSWER,
     DirectiveUse,
     Reflection,
@@ -200,7 +201,7 @@ class _Loop:
         self._model = reply.model
         self._toolbox.steps.append(
             ReflectionStep(
-                tool="model",
+                tool=MODEL_STEP,
                 query=", ".join(call.name for call in reply.calls) or "text",
                 milliseconds=(time.perf_counter() - started) * 1000.0,
                 input_tokens=reply.usage.input,

@@ -117,6 +117,7 @@ class ReflectTrace(BaseModel):
     reader: str = Field("", description="Perdure: which reader gave the short answer")
     disposition: list[str] = Field([], description="Perdure: what the bank's traits changed")
     notes: list[str] = Field([], description="Perdure: what was left out, and how a value was worked out")
+    degraded: list[str] = Field([], description="Perdure: what should have contributed and could not")
 
 
 class ReflectResponse(BaseModel):
@@ -227,10 +228,23 @@ def _trace(
             duration_ms=round(step.milliseconds),
             iteration=number,
         )
-        for number, step in enumerate(trace.steps, start=1)
+        for number, step in enumerate((one for one in trace.steps if one.tool != MODEL_STEP), start=1)
     ]
     return ReflectTrace(
         tool_calls=calls,
+        llm_calls=[
+            {
+                "scope": "reflect",
+                "model": trace.model,
+                "asked_for": step.query,
+                "input_tokens": step.input_tokens,
+                "output_tokens": step.output_tokens,
+                "duration_ms": round(step.milliseconds),
+            }
+            for step in trace.steps
+            if step.tool == MODEL_STEP
+        ],
+        degraded=[f"{one.part}: {one.reason}" for one in trace.degraded],
         kind=trace.kind,
         reader=trace.reader,
         disposition=list(trace.disposition),
@@ -239,6 +253,8 @@ def _trace(
 
 
 def _output(step: ReflectionStep) -> dict[str, Any]:
+    if step.refused:
+        return {"refused": step.refused}
     if step.recalled is None:
         return {"mental_models": list(step.model_ids)}
     recollections = step.recalled.recollections
