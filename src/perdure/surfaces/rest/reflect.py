@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from perdure.domain.recall import Recollection
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput
-from perdure.reflect.reflection import Reflection, ReflectionStep
+from perdure.reflect.reflection import MODEL_STEP, Reflection, ReflectionStep
 from perdure.surfaces.arguments import RecallOptions, read_utc, reflect_with
 from perdure.surfaces.rest.bodies import (
     MOST_TOKENS,
@@ -26,7 +26,14 @@ from perdure.surfaces.rest.bodies import (
 )
 from perdure.surfaces.rest.config import acting
 from perdure.surfaces.rest.recall import recipe_of
-from perdure.surfaces.rest.service import ReadBank, Resource, Serving, StrictClients, on_recall_worker
+from perdure.surfaces.rest.service import (
+    Departure,
+    ReadBank,
+    Resource,
+    Serving,
+    StrictClients,
+    on_recall_worker,
+)
 
 router = Resource("Memory", "/v1/default/banks/{bank_id}", [StrictClients])
 
@@ -135,7 +142,7 @@ class ReflectResponse(BaseModel):
 
 @router.post("/reflect", operation_id="reflect")
 @on_recall_worker
-def reflect(service: Serving, bank: ReadBank, body: ReflectRequest) -> ReflectResponse:
+def reflect(service: Serving, bank: ReadBank, body: ReflectRequest, has_left: Departure) -> ReflectResponse:
     """An answer whose every sentence cites a fact, or that memory holds none."""
     engine = service.engine
     query = f"{body.query}\n{body.context}" if body.context else body.query
@@ -149,6 +156,7 @@ def reflect(service: Serving, bank: ReadBank, body: ReflectRequest) -> ReflectRe
         response_schema=body.response_schema,
         mental_models=not body.exclude_mental_models,
         exclude_mental_model_ids=body.exclude_mental_model_ids or (),
+        cancelled=has_left,
     )
     return ReflectResponse(
         text=reflection.text,
