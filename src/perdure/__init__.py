@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from perdure.engine import Perdure
     from perdure.errors import (
         Busy,
+        Cancelled,
         Conflict,
         DeadlineExceeded,
         InvalidInput,
@@ -167,7 +168,7 @@ _EXPORTS = {
     "perdure.domain.signals": "FactSignals QuestionSignals",
     "perdure.domain.time": "AsOf Window",
     "perdure.engine": "Perdure",
-    "perdure.errors": "Busy Conflict DeadlineExceeded InvalidInput LlmBusy LlmCapReached LlmCut LlmError LlmInvalid LlmRefused ModelError ModelMismatch ModelMissing ModelTampered NotFound PerdureError ProviderError RefreshFailed StoreCorrupt StoreError StoreFull StoreLocked StoreReadOnly StoreTooNew Unauthorised Unavailable",
+    "perdure.errors": "Busy Cancelled Conflict DeadlineExceeded InvalidInput LlmBusy LlmCapReached LlmCut LlmError LlmInvalid LlmRefused ModelError ModelMismatch ModelMissing ModelTampered NotFound PerdureError ProviderError RefreshFailed StoreCorrupt StoreError StoreFull StoreLocked StoreReadOnly StoreTooNew Unauthorised Unavailable",
     "perdure.forget.target": "Forgotten",
     "perdure.options": "DirectiveFields FactFields ItemFields KnowledgeNodeFields MentalModelFields RecallOptions SettingOptions",
     "perdure.ports.clock": "Clock",
@@ -203,6 +204,7 @@ __all__ = [
     "Budget",
     "Busy",
     "CallStatus",
+    "Cancelled",
     "Candidate",
     "Cause",
     "ChannelRank",

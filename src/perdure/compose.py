@@ -27,7 +27,7 @@ from perdure.recall.recipe import Recipe
 from perdure.recall.track import RecallTracker
 from perdure.recipes import find_recipe, named_recipes
 from perdure.recipes.abmind import Decay
-from perdure.reflect.components import ReflectComponents
+from perdure.reflect.components import LlmThinking, ReflectComponents
 from perdure.retain.components import RetainComponents
 from perdure.settings import Settings
 
@@ -128,6 +128,9 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
             recipe=find_recipe(settings.recipe, recipes),
             tagger=make_tagger(settings),
             llm=llm,
+            thinking=LlmThinking(
+                unsupported=settings.llm_unsupported, reflect_seconds=settings.llm_reflect_seconds
+            ),
         ),
         tracker=tracker,
         recipes=recipes,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -360,13 +360,15 @@ class Perdure:
         response_schema: Mapping[str, object] | None = None,
         mental_models: bool = True,
         exclude_mental_model_ids: Sequence[str] = (),
+        cancelled: Callable[[], bool] | None = None,
         **options: Unpack[RecallOptions],
     ) -> Reflection:
-        """An answer whose every sentence names the facts it rests on, or that memory holds none; no language model is asked.
+        """An answer whose every sentence names the facts it rests on, or that memory holds none.
 
         It follows the bank's active directives: those without tags and those that the question's tags match, or all; and
         those that are given. `disposition` stands in for the bank's own; `response_schema` is the JSON Schema of an object
-        to fill. Without `mental_models`, or for those that are excluded, facts answer.
+        to fill. Without `mental_models`, or for those that are excluded, facts answer. Where a language model is set it
+        answers; `cancelled` is asked between its calls, and Cancelled raised when it says so.
         """
         scope = read_where(options.get("where"), tags=options.get("tags")).tags
         with self._store.reading(check_bank_id(bank)) as reading:
@@ -376,6 +378,7 @@ class Perdure:
             directives=[*stored, *directives],
             disposition=disposition,
             response_schema=response_schema,
+            cancelled=cancelled,
         )
         components = self._components.reflect
 

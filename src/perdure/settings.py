@@ -134,6 +134,13 @@ class Settings(BaseSettings):
         description="Seconds after the last retain until a bank is consolidated; empty: when asked for",
     )
 
+    llm_unsupported: Literal["remove", "mark"] = Field(
+        "remove", description="What becomes of a model's sentence that its sources do not support"
+    )
+    llm_reflect_seconds: float = Field(
+        90.0, gt=0, description="Seconds after which reflect answers without the language model"
+    )
+
     # Server
     host: str = "127.0.0.1"
     port: int = Field(8888, ge=0, le=65535)
