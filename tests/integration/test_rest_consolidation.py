@@ -86,7 +86,11 @@ def test_memories_are_listed_by_what_consolidation_did_with_them(client: TestCli
     fill(client)
     assert (len(listed("pending")), listed("consolidated"), listed("failed")) == (3, set(), set())
     consolidate(client)
-    assert (listed("pending"), len(listed("consolidated")), listed("done")) == (set(), 3, listed("consolidated"))
+    assert (listed("pending"), len(listed("consolidated")), listed("done")) == (
+        set(),
+        3,
+        listed("consolidated"),
+    )
     ok(client.post(f"{BANK}/memories", json={"items": [{"content": "I drive a Volvo.", "speaker": "Ann"}]}))
     assert listed("pending") == {"Ann drives a Volvo."}
     engine = client.app.state.service.engine  # type: ignore[attr-defined]

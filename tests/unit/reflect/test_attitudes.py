@@ -60,6 +60,7 @@ def attitude(text: str, *, agent: bool = False) -> Attitude:
         ("Ann can't get enough of crime novels.", "Ann likes crime novels", "positive"),
         ('Ann said: "We love hiking in our valley."', "Ann likes hiking in their valley", "positive"),
         ('Ann said: "I\'m a fan of silent films."', "Ann likes silent films", "positive"),
+        ("Ann is keen on gardening - Ann would love a greenhouse.", "Ann likes gardening", "positive"),
     ],
 )
 def test_likings_and_preferences(text: str, statement: str, polarity: str) -> None:

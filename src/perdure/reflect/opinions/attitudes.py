@@ -31,7 +31,7 @@ SURE, HEDGED, HEARSAY = 0.1, -0.2, -0.1
 """What words of certainty, of doubt, and being said by somebody else add."""
 MAX_TOPIC_WORDS = 8
 
-_SPLIT = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“])")
+_SPLIT = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“])|\s[-–—]\s(?=[A-Z])")
 _SPEAKER = re.compile(r"^(?P<name>[^\":]{1,40}?)(?: said)?: (?=\S)")
 _OWN_WORDS = re.compile(r"^(?P<name>[^\":]{1,40}?) said: \"(?P<body>[^\"]*)\"(?P<rest>.*)$", re.DOTALL)
 _QUOTED = re.compile(r"[\"“”«»]|(?<!\w)['‘][^'’]+['’](?!\w)")
@@ -324,6 +324,8 @@ def _liking(sentence: str) -> list[Attitude]:
     negative = _is_negative(verb)
     if denied and negative:
         return []
+    over_now = denied and (_ANY_MORE.search(rest) is not None or "no longer" in adverbs)
+    is_strong = over_now or (verb.startswith(_STRONG_VERBS) and not denied)
     compares = bool(over)
     prefers = "prefer" in verb or compares
     subject = _shown(match["subject"])
@@ -336,9 +338,7 @@ def _liking(sentence: str) -> list[Attitude]:
             over=over,
             issue=list(index_terms(one))[-1] if prefers and not compares and not _is_doing(one) else "",
             statement=f"{subject} {_verb(verb, denied, prefers)} {one}{f' to {over}' if over else ''}",
-            strength=STATED
-            if prefers
-            else _strength(one, is_strong=verb.startswith(_STRONG_VERBS) and not denied),
+            strength=STATED if prefers else _strength(one, is_strong=is_strong),
             hedged=re.search(_HEDGE, adverbs) is not None or _LATE_HEDGE.search(rest) is not None,
         )
         for one in topics
