@@ -324,7 +324,8 @@ def main() -> None:
         "",
         f"Made by `python -m bench.week {chosen.data.name} --write`. Each evening at eight, by a clock that is set, the day's turns"
         " are retained and consolidated into a temporary folder; nothing asks a language model. What"
-        " [opinions](opinions.md) and [consolidation](consolidation.md) promise can be seen here at work, and where it fails.",
+        " [opinions](opinions.md) and [consolidation](consolidation.md) promise can be seen here at work, and where it fails."
+        " Nothing here is held out: the rules of opinions were mended with both conversations in sight, and one belief came onto the list of the real one after a run had formed it.",
         "",
         *own_part(*read_week(OWN, None)),
         *real_part(*read_week(chosen.data, chosen.bank), source=name),
