@@ -782,6 +782,10 @@ class AsyncPerdure:
         """What the next consolidation will look at, what was set aside, and when the last one ended."""
         return await self._run(partial(self.engine.consolidation, bank))
 
+    async def pending_fact_ids(self, bank: str) -> frozenset[str]:
+        """Ids of the facts that the next consolidation will look at."""
+        return await self._run(partial(self.engine.pending_fact_ids, bank))
+
     async def recover_consolidation(self, bank: str) -> int:
         """Have the facts that consolidation set aside looked at again by the next one; returns how many."""
         return await self._run(partial(self.engine.recover_consolidation, bank))

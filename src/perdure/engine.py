@@ -83,7 +83,7 @@ from perdure.recall.recipe import Recipe, trim_recipe
 from perdure.recall.request import RecallRequest, read_budget, read_precision, read_where
 from perdure.recipes import find_recipe
 from perdure.reflect.components import ReflectComponents
-from perdure.reflect.consolidate import ConsolidationStatus, consolidation_status, recover
+from perdure.reflect.consolidate import ConsolidationStatus, consolidation_status, pending_fact_ids, recover
 from perdure.reflect.directive_rules import DirectiveText
 from perdure.reflect.directives import (
     create_directive,
@@ -966,6 +966,10 @@ class Perdure:
     def consolidation(self, bank: str) -> ConsolidationStatus:
         """What the next consolidation will look at, what was set aside, and when the last one ended."""
         return consolidation_status(self._store, check_bank_id(bank), self.clock())
+
+    def pending_fact_ids(self, bank: str) -> frozenset[str]:
+        """Ids of the facts that the next consolidation will look at."""
+        return pending_fact_ids(self._store, check_bank_id(bank), self.clock())
 
     def recover_consolidation(self, bank: str) -> int:
         """Have the facts that consolidation set aside looked at again by the next one; returns how many."""

@@ -33,17 +33,24 @@ from perdure.reflect.reflection import (
 )
 from perdure.text.terms import index_terms
 
-MAX_SENTENCES = 5
-MAX_LISTED = 10
-
-LEAST_SCORE = 0.25
-"""A weakly supported fact below it is not said beside others."""
+MAX_SENTENCES = 8
+MAX_LISTED = 15
 """Sentences of an answer that is gathered from several facts."""
+LEAST_SCORE = 0.05
+"""A weakly supported fact below it is not said beside others, unless it is among the nearest."""
+NEAREST = 10
+"""Facts of a recall that are said beside supported ones, though nothing but their place speaks for them; of a list as many as
+it may have."""
+_GATHERED = (AskedKind.LIST, AskedKind.HOW_MANY)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _ENDS = (".", "!", "?", "…", '"', "。", "”")
 
 Linked = Callable[[Sequence[str], int], Sequence[Fact]]
 """(fact ids, how many) -> facts that follow from them over links."""
+
+
+Fits = Callable[[str], bool]
+"""Whether a text is within the tokens that an answer may have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +70,12 @@ def compose(
     rules: Rules = Rules(),
     leaning: Leaning = Leaning(),
     linked: Linked | None = None,
+    fits: Fits = lambda text: True,
 ) -> Reflection:
-    """The short answer that a reader gives and the facts behind it; the best facts where none does; or that memory holds none."""
+    """The short answer that a reader gives and the facts behind it; the best facts where none does; or that memory holds none.
+
+    Of several sentences as many are said as fit, one at least.
+    """
     notes: list[str] = []
     effects: list[str] = []
     usable = _usable(asked, passages, rules, leaning, notes, effects)
@@ -74,7 +85,8 @@ def compose(
         reading = None
     if reading is not None and rules.forbids(reading.answer):
         reading = None
-    said = _sentences(asked, usable, reading, rules, leaning, effects)
+    beside = _beside(asked, passages, usable, rules, leaning)
+    said = _sentences(asked, usable, beside, reading, rules, leaning, effects)
     said += _feelings(said, leaning, effects)
     said += _following(said, leaning, linked, rules, effects)
     if rules.max_sentences is not None:
@@ -91,7 +103,11 @@ def compose(
     if not said:
         text = _refusal(notes)
         return Reflection(text=_framed(text, rules), evidence=Evidence.NONE, recalled=recalled, trace=trace)
-    return _reflection(recalled, reading, said, rules, trace)
+    while True:
+        reflection = _reflection(recalled, reading, said, rules, trace)
+        if len(said) == 1 or fits(reflection.text):
+            return reflection
+        said = said[:-1]
 
 
 def _refusal(notes: Sequence[str]) -> str:
@@ -127,9 +143,26 @@ def _usable(
     return believed
 
 
+def _beside(
+    asked: Asked, passages: Sequence[Passage], usable: Sequence[Passage], rules: Rules, leaning: Leaning
+) -> list[Passage]:
+    """The nearest facts, which may be said where others answer: an answer may be spread over facts of which none has it."""
+    if not usable or rules.only_strong:
+        return []
+    return [
+        one
+        for one in passages[: MAX_LISTED if asked.kind in _GATHERED else NEAREST]
+        if one.asserts
+        and one.about in (About.OWN, About.MENTIONED)
+        and not rules.forbids(one.fact.text)
+        and shortfall(one.recollection, leaning) <= MAX_SHORTFALL
+    ]
+
+
 def _sentences(
     asked: Asked,
     usable: Sequence[Passage],
+    beside: Sequence[Passage],
     reading: Reading | None,
     rules: Rules,
     leaning: Leaning,
@@ -137,10 +170,9 @@ def _sentences(
 ) -> list[_Said]:
     first = list(reading.passages) if reading is not None else []
     strong = [one for one in usable if one.recollection.evidence is Evidence.STRONG]
-    rest = [*strong, *(one for one in usable if one.recollection.score >= LEAST_SCORE)] or (
-        [] if first else list(usable[:1])
-    )
-    most = MAX_LISTED if asked.kind in (AskedKind.LIST, AskedKind.HOW_MANY) else MAX_SENTENCES
+    rest = [*strong, *(one for one in usable if one.recollection.score >= LEAST_SCORE), *beside]
+    rest = rest or ([] if first else list(usable[:1]))
+    most = MAX_LISTED if asked.kind in _GATHERED else MAX_SENTENCES
     chosen = list(dict.fromkeys([*first, *rest]))[:most]
     if reading is None:
         chosen.sort(key=lambda one: (one.fact.type is not FactType.OBSERVATION, one.recollection.citation))
@@ -243,9 +275,13 @@ def _reflection(
 
 
 def compose_from_model(
-    query: str, model: MentalModelText, recalled: RecallResult, rules: Rules
+    query: str,
+    model: MentalModelText,
+    recalled: RecallResult,
+    rules: Rules,
+    fits: Fits = lambda text: True,
 ) -> Reflection:
-    """The sentences of a mental model that hold most of the question's words, in their order; all where none does."""
+    """The sentences of a mental model that hold most of the question's words, in their order; as many as fit, one at least."""
     terms = set(index_terms(query))
     sentences = [
         part for part in _SENTENCE_END.split(one_line(model.content)) if part and not rules.forbids(part)
@@ -254,6 +290,8 @@ def compose_from_model(
     best = sorted(
         range(len(sentences)), key=lambda place: (-len(terms & set(index_terms(sentences[place]))), place)
     )[:most]
+    while len(best) > 1 and not fits(" ".join(sentences[place] for place in best)):
+        best = best[:-1]
     said = [sentences[place] for place in sorted(best)]
     text = " ".join([*said, f"[{model.name}]"]) if said else NO_ANSWER
     return Reflection(

@@ -484,6 +484,13 @@ def consolidation_status(store: Store, bank: str, now: datetime) -> Consolidatio
     return ConsolidationStatus(pending=pending, failed=failed, last_at=last_at)
 
 
+def pending_fact_ids(store: Store, bank: str, now: datetime) -> frozenset[str]:
+    """The facts that the next run will look at."""
+    with store.reading(bank) as reading:
+        marked = {record.id for record in reading.records(PENDING_RECORD)}
+        return frozenset(marked | _unseen(reading, _read_state(reading), now))
+
+
 def _unseen(reading: Reading, state: _State, now: datetime) -> set[str]:
     """Ids of the facts behind the watermark."""
     return {fact.id for fact in _newer(reading, state, now) if not is_synthesised(fact)}

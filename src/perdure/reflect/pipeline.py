@@ -15,7 +15,7 @@ from perdure.ports.store import Selection
 from perdure.ports.tagger import Tagger
 from perdure.recall.pipeline import recall
 from perdure.recall.request import RecallRequest
-from perdure.reflect.answer import Linked, compose, compose_from_model
+from perdure.reflect.answer import Fits, Linked, compose, compose_from_model
 from perdure.reflect.asked import read_asked
 from perdure.reflect.attribution import names_in
 from perdure.reflect.components import ReflectComponents
@@ -56,11 +56,12 @@ def reflect(
     rules: Rules = Rules(),
     leaning: Leaning = Leaning(),
     linked: Linked | None = None,
+    fits: Fits = lambda text: True,
 ) -> Reflection:
     """The answer that one recall gives: a short one where a reader finds it, and the facts it rests on."""
     asked = read_asked(recalled.query, names_in(recalled), tagger)
     passages = read_passages(recalled.recollections[:READ_FACTS], asked, tagger)
-    return compose(asked, recalled, passages, rules=rules, leaning=leaning, linked=linked)
+    return compose(asked, recalled, passages, rules=rules, leaning=leaning, linked=linked, fits=fits)
 
 
 def reflect_in_tiers(
@@ -161,7 +162,12 @@ class _Run:
             rules=self.rules,
             leaning=self.leaning,
             linked=lambda ids, most: self._follow(request, ids, most),
+            fits=self._fits(request),
         )
+
+    def _fits(self, request: RecallRequest) -> Fits:
+        """Whether a text has no more tokens than the question allows."""
+        return lambda text: self.components.recall.tokens.count(text) <= request.max_tokens
 
     def _search_models(
         self, request: RecallRequest, search: ModelSearch, steps: list[ReflectionStep]
@@ -186,7 +192,7 @@ class _Run:
         asked_at = request.asked_at or self.components.clock()
         query = Query(text=request.query, content=request.query, asked_at=asked_at)
         nothing = RecallResult(query=query, recipe=request.recipe.name)
-        return compose_from_model(request.query, model, nothing, self.rules)
+        return compose_from_model(request.query, model, nothing, self.rules, self._fits(request))
 
     def _recall(self, request: RecallRequest, tool: str, steps: list[ReflectionStep]) -> RecallResult:
         started = time.perf_counter()

@@ -20,6 +20,7 @@ from perdure.surfaces.access import ONLY_LOCAL, KeyRing, check_exposure, is_loca
 from perdure.surfaces.mcp.caller import Caller
 from perdure.surfaces.mcp.server import CALLER, create_server
 from perdure.surfaces.process import short_collections
+from perdure.surfaces.schedules import attending_schedules
 from perdure.surfaces.workers import Workers
 
 PATH = "/mcp"
@@ -91,10 +92,13 @@ def mount(app: Starlette, engine: Perdure, host: str, workers: Workers | None = 
 
     @asynccontextmanager
     async def lifespan(served: Starlette) -> AsyncIterator[Mapping[str, Any] | None]:
-        async with around(served) as state, endpoint.running():
+        if workers is not None:
+            async with around(served) as state, endpoint.running():
+                yield state
+            return
+        async with around(served) as state, endpoint.running(), attending_schedules(engine, used):
             yield state
-        if workers is None:
-            used.close()
+        used.close()
 
     app.router.lifespan_context = lifespan  # type: ignore[assignment]
 

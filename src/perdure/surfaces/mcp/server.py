@@ -26,6 +26,7 @@ from perdure.surfaces.mcp import resources
 from perdure.surfaces.mcp.caller import Caller
 from perdure.surfaces.mcp.tools import DEFAULT_BANK, Tools
 from perdure.surfaces.process import short_collections
+from perdure.surfaces.schedules import attending_schedules
 from perdure.surfaces.workers import Workers
 
 NAME = "perdure"
@@ -175,7 +176,7 @@ def run_stdio(engine: Perdure, bank: str | None) -> None:
     server = create_server(engine, workers, bank=bank)
 
     async def serve() -> None:
-        async with stdio_server() as (read, write):
+        async with attending_schedules(engine, workers), stdio_server() as (read, write):
             await server.run(read, write, server.create_initialization_options())
 
     try:

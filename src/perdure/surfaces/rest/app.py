@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -12,7 +11,6 @@ from fastapi import FastAPI
 
 from perdure import __version__
 from perdure.engine import Perdure
-from perdure.errors import PerdureError
 from perdure.settings import Settings
 from perdure.surfaces.access import KeyRing, check_exposure, check_port, is_loopback
 from perdure.surfaces.process import closing_on_sigterm, short_collections
@@ -41,6 +39,7 @@ from perdure.surfaces.rest import (
 from perdure.surfaces.rest.middleware import BodyLimit, Measured, Metrics
 from perdure.surfaces.rest.service import Service
 from perdure.surfaces.rest.spool import Spool
+from perdure.surfaces.schedules import attending_schedules
 from perdure.surfaces.workers import Workers
 
 ROUTERS = (
@@ -49,9 +48,6 @@ ROUTERS = (
 )  # fmt: skip
 """In the order in which a request is compared with them."""
 GRACE_SECONDS = 30
-SCHEDULE_SECONDS = 30.0
-"""Between two looks at the schedules of mental models, whose unit is the minute."""
-log = logging.getLogger("perdure.rest")
 
 
 def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
@@ -74,10 +70,8 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        schedule = asyncio.create_task(attend_schedules(service))
-        yield
-        schedule.cancel()
-        await asyncio.gather(schedule, return_exceptions=True)
+        async with attending_schedules(engine, workers):
+            yield
         workers.close()
         service.spool.close()
 
@@ -94,18 +88,6 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
     for module in ROUTERS:
         app.include_router(module.router)
     return app
-
-
-async def attend_schedules(service: Service) -> None:
-    """Queue the refreshes of mental models whose schedule has come round, for as long as the server runs."""
-    while True:
-        await asyncio.sleep(SCHEDULE_SECONDS)
-        try:
-            await service.workers.run(service.engine.refresh_due_mental_models)
-        except PerdureError as error:
-            log.warning("schedules of mental models are looked at again later: %s", error)
-        except Exception:
-            log.exception("schedules of mental models are looked at again later")
 
 
 def make_server(

@@ -25,7 +25,7 @@ from perdure.surfaces.rest.bodies import (
     iso,
 )
 from perdure.surfaces.rest.config import restore_profile
-from perdure.surfaces.rest.listing import Listing
+from perdure.surfaces.rest.listing import ConsolidationState, Listing
 from perdure.surfaces.rest.service import (
     AdminBank,
     ReadBank,
@@ -154,7 +154,7 @@ def list_memories(
     bank: ReadBank,
     fact_type: Annotated[FactTypeName | None, Query(alias="type")] = None,
     q: Annotated[str | None, Query(description="Part of the text")] = None,
-    consolidation_state: str | None = None,
+    consolidation_state: ConsolidationState | None = None,
     state: State | None = None,
     document_id: str | None = None,
     entity_id: str | None = None,
@@ -167,10 +167,6 @@ def list_memories(
     offset: Offset = 0,
 ) -> ListMemoryUnitsResponse:
     """A page of facts, newest recorded first."""
-    if consolidation_state is not None:
-        raise InvalidInput(
-            "consolidation_state", "nothing: how many facts wait or failed is among the statistics"
-        )
     listing = Listing(
         types=(fact_type,) if fact_type else (),
         text=q or "",
@@ -182,6 +178,7 @@ def list_memories(
         time_field=time_field or ("created_at" if start_date or end_date else None),
         start=read_utc(start_date, "start_date"),
         end=read_utc(end_date, "end_date"),
+        consolidation=consolidation_state,
     )
     facts, total = listing.page(service.engine, bank, offset, limit)
     items = [_unit(fact) for fact in facts]
