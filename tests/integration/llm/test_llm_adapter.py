@@ -292,7 +292,7 @@ def test_keys_are_in_no_error_log_or_repr(opened: Opening, caplog: pytest.LogCap
 
 def test_names_say_which_provider_is_meant() -> None:
     assert split_name("openai:gpt-5-mini", "") == ("openai", "gpt-5-mini")
-    assert split_name("anthropic:claude-sonnet-4-5", "http://x/v1") == ("anthropic", "claude-sonnet-4-5")
+    assert split_name("anthropic:claude-haiku-5-5", "http://x/v1") == ("anthropic", "claude-haiku-5-5")
     assert split_name("ollama:qwen3:4b", "") == ("ollama", "qwen3:4b")
     assert split_name("openai:gpt-5-mini", "http://x/v1") == ("http", "gpt-5-mini")
     assert split_name("qwen2.5:7b", "http://x/v1") == ("http", "qwen2.5:7b")
@@ -305,8 +305,8 @@ def test_names_say_which_provider_is_meant() -> None:
     ("name", "variable"),
     [
         ("openai:gpt-5-mini", "OPENAI_API_KEY"),
-        ("anthropic:claude-sonnet-4-5", "ANTHROPIC_API_KEY"),
-        ("google:gemini-2.5-flash", "GOOGLE_API_KEY"),
+        ("anthropic:claude-haiku-5-5", "ANTHROPIC_API_KEY"),
+        ("google:gemini-3.8-flash", "GOOGLE_API_KEY"),
         ("ollama:qwen3", None),
     ],
 )
@@ -339,7 +339,7 @@ def test_a_url_that_is_none_is_named(url: str) -> None:
 def test_prices_are_of_the_list_where_the_model_is_on_it() -> None:
     million = TokenUsage(1_000_000, 1_000_000)
     assert (list_price("openai:gpt-5-mini", million) or 0) > 0
-    assert (list_price("anthropic:claude-sonnet-4-5", million) or 0) > 0
-    assert (list_price("google:gemini-2.5-flash", million) or 0) > 0
+    assert (list_price("anthropic:claude-haiku-5-5", million) or 0) > 0
+    assert (list_price("google:gemini-3.8-flash", million) or 0) > 0
     assert list_price("http:gpt-5-mini", million) is None
     assert list_price("ollama:qwen3", million) is None

@@ -198,12 +198,12 @@ def test_the_doctor_shows_the_models_and_no_key(cli: Cli, monkeypatch: pytest.Mo
     monkeypatch.setenv("PERDURE_LLM", "small")
     monkeypatch.setenv("PERDURE_LLM_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("PERDURE_LLM_KEY", "hush-hush-hush")
-    monkeypatch.setenv("PERDURE_LLM_REFLECT", "anthropic:claude-sonnet-4-5")
+    monkeypatch.setenv("PERDURE_LLM_REFLECT", "anthropic:claude-haiku-5-5")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "hush-hush-anthropic")
     told = [
         one["detail"] for one in cli("doctor", "--json").json["checks"] if one["name"] == "language model"
     ]
     assert told[0].startswith("http:small at http://127.0.0.1:9/v1")
     assert "retain, refine, consolidate" in told[0]
-    assert told[1].startswith("anthropic:claude-sonnet-4-5")
+    assert told[1].startswith("anthropic:claude-haiku-5-5")
     assert "hush" not in " ".join(told)
