@@ -22,7 +22,7 @@ from perdure.errors import (
     LlmRefused,
     Unavailable,
 )
-from perdure.llm.answer import complete_items, is_truncated, read_json
+from perdure.llm.answer import close_brackets, complete_items, is_truncated, read_json
 from perdure.llm.expected import Expected
 from perdure.llm.failures import FailureMemory, request_digest
 from perdure.llm.ledger import Entry, Estimate, Ledger
@@ -186,11 +186,14 @@ class Caller:
         reply = sent.reply
         if reply.finish is Finish.FILTERED:
             raise LlmRefused(f"{reply.model}: the provider withheld the answer")
-        if reply.finish is Finish.LENGTH or is_truncated(reply.text):
+        if reply.finish is Finish.LENGTH:
             return _cut_reply(reply, expected, run)
         try:
-            value = expected.read(read_json(reply.text))
+            value = expected.read(read_json(close_brackets(reply.text) or reply.text))
         except ValueError as error:
+            # Some servers do not say that they cut an answer.
+            if is_truncated(reply.text) and expected.items and complete_items(reply.text, expected.items):
+                return _cut_reply(reply, expected, run)
             value = self._repair(purpose, sent, expected, error, run)
         return StructuredReply(value=value, usage=run.usage, model=reply.model)
 

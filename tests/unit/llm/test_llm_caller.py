@@ -150,6 +150,17 @@ def test_an_answer_that_ends_in_the_middle_is_cut_whatever_the_provider_says() -
     assert (len(reply.value.facts), reply.cut) == (1, True)
 
 
+def test_brackets_that_a_model_forgot_cost_no_call() -> None:
+    calls = Calls(['{"facts": [{"text": "a"}, {"text": "b"}'])
+    reply = calls.structured()
+    assert ([item.text for item in reply.value.facts], reply.cut, calls.sent()) == (["a", "b"], False, 1)
+
+
+def test_an_answer_that_breaks_off_without_a_complete_item_is_repaired() -> None:
+    calls = Calls(['{"facts": [{"te', GOOD])
+    assert (len(calls.structured().value.facts), calls.sent()) == (2, 2)
+
+
 @pytest.mark.parametrize("text", ['{"facts": [{"te', '{"facts": [{"txt": "a"}, {"te'])
 def test_a_cut_answer_without_a_complete_item_is_cut_and_not_sent_again(text: str) -> None:
     calls = Calls([cut(text), GOOD])
