@@ -13,6 +13,7 @@ import logging
 import re
 import threading
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from concurrent.futures import CancelledError
 from enum import StrEnum
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -162,6 +163,8 @@ class PydanticAiLlm:
             return self._read_error(error, request)
         except TimeoutError:
             return LlmBusy(f"{self.name}: no answer within {request.timeout:g} s")
+        except CancelledError:
+            return LlmBusy(f"{self.name}: closed while it was asked")
 
     def _settings(self, request: LlmRequest, dropped: frozenset[Refusable]) -> ModelSettings:
         settings = ModelSettings(

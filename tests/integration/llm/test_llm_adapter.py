@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -182,6 +183,24 @@ def test_a_server_that_hangs_is_left(opened: Opening) -> None:
     with pytest.raises(LlmBusy, match=r"within 0\.2 s"):
         llm.complete(request(timeout=0.2))
     assert llm.complete(request()).text == "Here."
+
+
+def test_who_waits_for_an_answer_is_told_when_the_model_is_closed(opened: Opening) -> None:
+    arrived = threading.Event()
+
+    def hang(_: object) -> Hang:
+        arrived.set()
+        return Hang()
+
+    llm, _ = opened(hang)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(llm.complete, request(timeout=30.0))
+        assert arrived.wait(10)
+        llm.close()
+        with pytest.raises(LlmBusy, match="closed"):
+            waiting.result(10)
+    with pytest.raises(LlmRefused, match="closed"):
+        llm.complete(request())
 
 
 def test_a_server_that_is_not_there_is_busy() -> None:

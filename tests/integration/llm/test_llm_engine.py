@@ -11,7 +11,16 @@ from typing import Any
 
 import pytest
 
-from perdure import AsyncPerdure, InvalidInput, LlmReply, LlmRequest, Perdure, Settings, TokenUsage
+from perdure import (
+    AsyncPerdure,
+    InvalidInput,
+    LlmReply,
+    LlmRequest,
+    Perdure,
+    Settings,
+    TokenUsage,
+    Unavailable,
+)
 from perdure.compose import llm_names, make_caller
 from perdure.llm.caller import Caller, LlmOperation, Purpose
 from perdure.llm.ledger import read_call
@@ -170,6 +179,12 @@ def test_a_model_that_cannot_be_opened_is_named_at_once(
     for wrong in ("openai:gpt-5-mini", "gpt-5-mini"):
         with pytest.raises(InvalidInput, match="llm"):
             Perdure.open(tmp_path / "m.db", llm=wrong, **LIGHT)
+
+
+def test_a_model_by_name_needs_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(Unavailable, match=r"perdure\[llm\]"):
+        make_caller(Settings(llm="openai:gpt-5-mini", tokens="approximate"))
 
 
 def test_costs_are_listed_on_the_command_line(cli: Cli) -> None:
