@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Generic, Protocol, TypeVar
 
-from perdure.domain.llm_call import CallStatus, LlmCall
+from perdure.domain.llm_call import ERROR, SUCCESS, LlmCall
 from perdure.errors import (
     DeadlineExceeded,
     LlmBusy,
@@ -370,11 +370,11 @@ class Caller:
             bank=entry.bank,
             operation=entry.operation,
             model=entry.model,
-            status=CallStatus.OK if error is None else CallStatus.FAILED,
+            status=SUCCESS if error is None else ERROR,
             input_tokens=usage.input,
             output_tokens=usage.output,
             seconds=seconds,
-            error="" if error is None else f"{getattr(error, 'code', type(error).__name__)}: {error}",
+            error=None if error is None else f"{getattr(error, 'code', type(error).__name__)}: {error}",
             prompt=purpose.prompt,
             # A provider that answers with an error charges nothing; one that was not heard to the end may have.
             price=self._priced(entry.model, usage if answered else TokenUsage()),

@@ -14,6 +14,7 @@ import pytest
 from perdure import (
     AsyncPerdure,
     InvalidInput,
+    LlmCall,
     LlmReply,
     LlmRequest,
     Perdure,
@@ -23,7 +24,6 @@ from perdure import (
 )
 from perdure.compose import llm_names, make_caller
 from perdure.llm.caller import Caller, LlmOperation, Purpose
-from perdure.llm.ledger import read_call
 from perdure.ports.llm import ChatMessage
 from perdure.testing.llm_server import Answer, LlmServer
 from perdure.testing.scripted_llm import ScriptedLlm
@@ -117,11 +117,11 @@ def test_forgetting_a_fact_takes_all_texts_out_of_the_log(tmp_path: Path) -> Non
         kept = memory.retain("ann", "I live in Lisbon.", speaker="Ann")
         ask(memory)
         [before] = memory.records("llm_call", bank="ann")
-        assert "Lisbon" in (read_call(before).request or "")
+        assert "Lisbon" in (LlmCall.from_record(before).request or "")
         memory.forget("ann", fact_id=kept.fact_ids[0])
         [after] = memory.records("llm_call", bank="ann")
         assert "Lisbon" not in repr(after)
-        assert read_call(after).input_tokens == read_call(before).input_tokens
+        assert LlmCall.from_record(after).input_tokens == LlmCall.from_record(before).input_tokens
         assert len(memory.costs("ann")) == 1
     raw = (tmp_path / "memory.db").read_bytes()
     assert b"Where does Ann live?" not in raw
