@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from perdure.domain.directive import Directive
     from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, Link, LinkKind, Tier, TurnSpan
     from perdure.domain.filter import Filter, TagAnd, TagExpression, TagLeaf, TagNot, TagOr, TagsMatch
-    from perdure.domain.item import Item, PassedOver, RetainResult, Superseded, UpdateMode
+    from perdure.domain.item import FellBack, Item, PassedOver, RetainResult, Superseded, UpdateMode
     from perdure.domain.knowledge import KnowledgeFile, KnowledgeMatch, KnowledgeNode, NodeKind
     from perdure.domain.llm_call import LlmCall, LlmCost
     from perdure.domain.mental_model import (
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from perdure.engine import Perdure
     from perdure.errors import (
         Busy,
+        Cancelled,
         Conflict,
         DeadlineExceeded,
         InvalidInput,
@@ -97,7 +98,18 @@ if TYPE_CHECKING:
     )
     from perdure.ports.clock import Clock
     from perdure.ports.embedder import Embedder, LateInteraction, Matrix, Vector
-    from perdure.ports.extractor import Cause, ExtractedFact, Extractor, Triple, Turn
+    from perdure.ports.extractor import (
+        BankContext,
+        BankExtractor,
+        Cause,
+        ExtractedFact,
+        Extractor,
+        LocalFallback,
+        OfferedFact,
+        Replacement,
+        Triple,
+        Turn,
+    )
     from perdure.ports.llm import (
         ChatMessage,
         Finish,
@@ -141,7 +153,7 @@ _EXPORTS = {
     "perdure.domain.directive": "Directive",
     "perdure.domain.fact": "Chunk Document Entity Fact FactType Link LinkKind Tier TurnSpan",
     "perdure.domain.filter": "Filter TagAnd TagExpression TagLeaf TagNot TagOr TagsMatch",
-    "perdure.domain.item": "Item PassedOver RetainResult Superseded UpdateMode",
+    "perdure.domain.item": "FellBack Item PassedOver RetainResult Superseded UpdateMode",
     "perdure.domain.knowledge": "KnowledgeFile KnowledgeMatch KnowledgeNode NodeKind",
     "perdure.domain.llm_call": "LlmCall LlmCost",
     "perdure.domain.mental_model": "DeltaOperations MentalModel MentalModelMatch MentalModelVersion ModelSection ModelSentence RefreshMode RefreshOutcome RefreshPreview RefreshTrigger Retraction SeenFacts",
@@ -156,12 +168,12 @@ _EXPORTS = {
     "perdure.domain.signals": "FactSignals QuestionSignals",
     "perdure.domain.time": "AsOf Window",
     "perdure.engine": "Perdure",
-    "perdure.errors": "Busy Conflict DeadlineExceeded InvalidInput LlmBusy LlmCapReached LlmCut LlmError LlmInvalid LlmRefused ModelError ModelMismatch ModelMissing ModelTampered NotFound PerdureError ProviderError RefreshFailed StoreCorrupt StoreError StoreFull StoreLocked StoreReadOnly StoreTooNew Unauthorised Unavailable",
+    "perdure.errors": "Busy Cancelled Conflict DeadlineExceeded InvalidInput LlmBusy LlmCapReached LlmCut LlmError LlmInvalid LlmRefused ModelError ModelMismatch ModelMissing ModelTampered NotFound PerdureError ProviderError RefreshFailed StoreCorrupt StoreError StoreFull StoreLocked StoreReadOnly StoreTooNew Unauthorised Unavailable",
     "perdure.forget.target": "Forgotten",
     "perdure.options": "DirectiveFields FactFields ItemFields KnowledgeNodeFields MentalModelFields RecallOptions SettingOptions",
     "perdure.ports.clock": "Clock",
     "perdure.ports.embedder": "Embedder LateInteraction Matrix Vector",
-    "perdure.ports.extractor": "Cause ExtractedFact Extractor Triple Turn",
+    "perdure.ports.extractor": "BankContext BankExtractor Cause ExtractedFact Extractor LocalFallback OfferedFact Replacement Triple Turn",
     "perdure.ports.llm": "ChatMessage Finish JsonSchema Llm LlmReply LlmRequest TokenUsage Tool ToolCall",
     "perdure.ports.notes": "Notes WritableNotes",
     "perdure.ports.reranker": "Reranker",
@@ -185,10 +197,13 @@ __all__ = [
     "AsOf",
     "AsyncPerdure",
     "Bank",
+    "BankContext",
+    "BankExtractor",
     "BankStats",
     "Blend",
     "Budget",
     "Busy",
+    "Cancelled",
     "Candidate",
     "Cause",
     "ChannelRank",
@@ -223,6 +238,7 @@ __all__ = [
     "FactPage",
     "FactSignals",
     "FactType",
+    "FellBack",
     "Filter",
     "Finish",
     "Forgotten",
@@ -251,6 +267,7 @@ __all__ = [
     "LlmRefused",
     "LlmReply",
     "LlmRequest",
+    "LocalFallback",
     "Matrix",
     "MentalModel",
     "MentalModelFields",
@@ -271,6 +288,7 @@ __all__ = [
     "NoteLine",
     "Notes",
     "Observation",
+    "OfferedFact",
     "Operation",
     "OperationStatus",
     "Opinion",
@@ -303,6 +321,7 @@ __all__ = [
     "RefreshOutcome",
     "RefreshPreview",
     "RefreshTrigger",
+    "Replacement",
     "Reranker",
     "RetainResult",
     "Retraction",

@@ -259,19 +259,21 @@ class AsyncPerdure:
         response_schema: Mapping[str, object] | None = None,
         mental_models: bool = True,
         exclude_mental_model_ids: Sequence[str] = (),
+        cancelled: Callable[[], bool] | None = None,
         **options: Unpack[RecallOptions],
     ) -> Reflection:
-        """An answer whose every sentence names the facts it rests on, or that memory holds none; no language model is asked.
+        """An answer whose every sentence names the facts it rests on, or that memory holds none.
 
         It follows the bank's active directives: those without tags and those that the question's tags match, or all; and
         those that are given. `disposition` stands in for the bank's own; `response_schema` is the JSON Schema of an object
-        to fill. Without `mental_models`, or for those that are excluded, facts answer.
+        to fill. Without `mental_models`, or for those that are excluded, facts answer. Where a language model is set it
+        answers; `cancelled` is asked between its calls, and Cancelled raised when it says so.
         """
         return await self._run(
             partial(
                 self.engine.reflect, bank, query, directives=directives, apply_all_directives=apply_all_directives,
                 disposition=disposition, response_schema=response_schema, mental_models=mental_models,
-                exclude_mental_model_ids=exclude_mental_model_ids, **options,
+                exclude_mental_model_ids=exclude_mental_model_ids, cancelled=cancelled, **options,
             )
         )  # fmt: skip
 
@@ -759,6 +761,13 @@ class AsyncPerdure:
         return await self._run(partial(self.engine.form_opinions, bank))
 
     # Consolidation, observations, notes and questions
+
+    async def refine(self, bank: str) -> Operation:
+        """Have a language model word anew, in the background, what rules drew from text that none has worded yet.
+
+        A run that is under way is returned. InvalidInput where no model is set.
+        """
+        return await self._run(partial(self.engine.refine, bank))
 
     async def consolidate(
         self, bank: str, *, observation_scopes: Sequence[Sequence[str]] | None = None

@@ -27,7 +27,7 @@ from perdure.recall.recipe import Recipe
 from perdure.recall.track import RecallTracker
 from perdure.recipes import find_recipe, named_recipes
 from perdure.recipes.abmind import Decay
-from perdure.reflect.components import ReflectComponents
+from perdure.reflect.components import LlmThinking, ReflectComponents
 from perdure.retain.components import RetainComponents
 from perdure.settings import Settings
 
@@ -71,6 +71,8 @@ class Components:
     tracker: RecallTracker
     recipes: Mapping[str, Recipe]
     executor: ThreadPoolExecutor
+    local: Extractor | None = None
+    """The extractor that refinement compares with; None where no language model is set."""
 
 
 def compose(settings: Settings, clock: Clock = present, own: OwnComponents = OwnComponents()) -> Components:
@@ -86,10 +88,11 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
     recipes = named_recipes(
         Decay(days=settings.decay_days, floor=settings.decay_floor, emotion=settings.decay_emotion)
     )
+    extractor = own.extractor or make_extractor(settings, llm)
     retain = RetainComponents(
         store=store,
         clock=clock,
-        extractor=own.extractor or make_extractor(settings),
+        extractor=extractor,
         embedder=embedder,
         late=late,
         reranker=reranker,
@@ -125,10 +128,18 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
             recipe=find_recipe(settings.recipe, recipes),
             tagger=make_tagger(settings),
             llm=llm,
+            thinking=LlmThinking(
+                unsupported=settings.llm_unsupported, reflect_seconds=settings.llm_reflect_seconds
+            ),
         ),
         tracker=tracker,
         recipes=recipes,
         executor=executor,
+        local=None
+        if llm is None
+        else extractor
+        if extractor.name == "local"
+        else make_local_extractor(settings),
     )
 
 
@@ -227,12 +238,25 @@ def make_tagger(settings: Settings) -> Tagger:
     return choose_tagger(settings.tagger)
 
 
-def make_extractor(settings: Settings) -> Extractor:
+def make_extractor(settings: Settings, llm: Caller | None = None) -> Extractor:
     """The extractor that the setting names, with the tagger that the other one names."""
     if settings.extractor == "verbatim":
         from perdure.extract.verbatim import VerbatimExtractor
 
         return VerbatimExtractor()
+    if settings.extractor in ("llm", "refine") and llm is None:
+        expected = f'a language model in `llm` for the extractor "{settings.extractor}", or "local"'
+        raise InvalidInput("extractor", expected, settings.extractor)
+    local = make_local_extractor(settings)
+    if settings.extractor == "llm" and llm is not None:
+        from perdure.extract.llm import LlmExtractor
+
+        return LlmExtractor(llm, local)
+    return local
+
+
+def make_local_extractor(settings: Settings) -> Extractor:
+    """The extractor that needs no language model; with `refine` a model rewrites its facts later."""
     from perdure.extract.local import LocalExtractor
     from perdure.models.rule_tagger import RuleTagger
 

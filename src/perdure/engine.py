@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self, Unpack
+from typing import TYPE_CHECKING, Self, Unpack
 
 from perdure.compose import Components, OwnComponents, compose, present
 from perdure.domain.bank import Bank, Disposition, check_bank_id
@@ -42,6 +42,7 @@ from perdure.forget.target import LAST_ERASURE, Forgotten, Target
 from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job
 from perdure.jobs.consolidate_job import CONSOLIDATION, ConsolidateJob
 from perdure.jobs.debounce import Debouncer
+from perdure.jobs.kind import JobKind
 from perdure.jobs.records import scrub
 from perdure.jobs.refresh_job import refresh_job, submit_refresh
 from perdure.jobs.retain_job import RetainJob
@@ -137,6 +138,9 @@ from perdure.retain.pipeline import retain
 from perdure.retain.request import Content, read_request
 from perdure.settings import Settings, read_settings
 
+if TYPE_CHECKING:
+    from perdure.jobs.refine_job import RefineJob
+
 log = logging.getLogger(__name__)
 
 PAGE = 1_000
@@ -159,9 +163,17 @@ class Perdure:
         self._consolidate_job = ConsolidateJob(
             components.reflect, model_stages=(self._refresh_touched_models,)
         )
-        kinds = (self._retain_job, self._clear_traces_job, self._refresh_job, self._consolidate_job)
+        self._refine_job = self._make_refine_job()
+        kinds: list[JobKind] = [
+            self._retain_job,
+            self._clear_traces_job,
+            self._refresh_job,
+            self._consolidate_job,
+        ]
+        kinds += [self._refine_job] if self._refine_job is not None else []
         self._jobs = JobRunner(components.store, components.clock, kinds)
         self._auto_consolidation = Debouncer(AUTO_CONSOLIDATION, self.consolidate)
+        self._auto_refinement = Debouncer(0.0, self.refine)
         self._closed = False
 
     @classmethod
@@ -224,6 +236,7 @@ class Perdure:
         """Finish the background step at hand, leave the rest to the next open, and release files and memory."""
         self._closed = True
         self._auto_consolidation.close()
+        self._auto_refinement.close()
         self._jobs.close()
         self._components.tracker.close()
         self._components.executor.shutdown(wait=False, cancel_futures=True)
@@ -276,6 +289,19 @@ class Perdure:
         """Accept for retaining in the background: durable when this returns, done when the operation says so."""
         request = read_request(bank, content, update_mode, fields)
         return self._jobs.submit(bank, self._retain_job.plan(request, self.clock()), operation_id)
+
+    def refine(self, bank: str) -> Operation:
+        """Have a language model word anew, in the background, what rules drew from text that none has worded yet.
+
+        A run that is under way is returned. InvalidInput where no model is set.
+        """
+        check_bank_id(bank)
+        if self._refine_job is None:
+            raise InvalidInput("llm", "a language model, which refine asks", self.settings.llm)
+        for operation in self._jobs.list(bank):
+            if operation.kind == self._refine_job.name and not operation.finished:
+                return operation
+        return self._jobs.submit(bank, self._refine_job.plan(bank))
 
     # Recall and reflect
 
@@ -334,13 +360,15 @@ class Perdure:
         response_schema: Mapping[str, object] | None = None,
         mental_models: bool = True,
         exclude_mental_model_ids: Sequence[str] = (),
+        cancelled: Callable[[], bool] | None = None,
         **options: Unpack[RecallOptions],
     ) -> Reflection:
-        """An answer whose every sentence names the facts it rests on, or that memory holds none; no language model is asked.
+        """An answer whose every sentence names the facts it rests on, or that memory holds none.
 
         It follows the bank's active directives: those without tags and those that the question's tags match, or all; and
         those that are given. `disposition` stands in for the bank's own; `response_schema` is the JSON Schema of an object
-        to fill. Without `mental_models`, or for those that are excluded, facts answer.
+        to fill. Without `mental_models`, or for those that are excluded, facts answer. Where a language model is set it
+        answers; `cancelled` is asked between its calls, and Cancelled raised when it says so.
         """
         scope = read_where(options.get("where"), tags=options.get("tags")).tags
         with self._store.reading(check_bank_id(bank)) as reading:
@@ -350,6 +378,7 @@ class Perdure:
             directives=[*stored, *directives],
             disposition=disposition,
             response_schema=response_schema,
+            cancelled=cancelled,
         )
         components = self._components.reflect
 
@@ -997,13 +1026,28 @@ class Perdure:
             submit_refresh(self._jobs, self._refresh_job, bank, due.model.id, not_before=due.not_before)
 
     def _retained(self, result: RetainResult) -> RetainResult:
-        """Consolidate the bank a while after the last retain, where its own setting or the memory's asks for that."""
-        banks = self._store.banks([result.bank])
+        """Refine and consolidate the bank a while after the last retain, where settings ask for that."""
+        if self.settings.extractor == "refine" and self.settings.refine_after is not None:
+            self._auto_refinement.touch(result.bank, self.settings.refine_after)
+        self._consolidate_soon(result.bank)
+        return result
+
+    def _consolidate_soon(self, bank: str) -> None:
+        """Consolidate a while after the last change, where the bank's own setting or the memory's asks for that."""
+        banks = self._store.banks([bank])
         own = banks[0].settings.get("enable_auto_consolidation") if banks else False
         after = self.settings.consolidate_after
         if own is True or (own is None and after is not None):
-            self._auto_consolidation.touch(result.bank, after)
-        return result
+            self._auto_consolidation.touch(bank, after)
+
+    def _make_refine_job(self) -> RefineJob | None:
+        """The job that asks a language model; None, and nothing of it imported, where none is set."""
+        local = self._components.local
+        if local is None:
+            return None
+        from perdure.jobs.refine_job import RefineJob
+
+        return RefineJob(self._components.retain, local, self._consolidate_soon)
 
     def _recall_request(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> RecallRequest:
         return RecallRequest(

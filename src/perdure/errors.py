@@ -23,6 +23,7 @@ PerdureError
 │       ├── LlmInvalid      the answer is not what was asked for, also after a repair
 │       └── LlmCapReached   a limit of spending is reached; names it
 ├── DeadlineExceeded        the caller's deadline passed
+├── Cancelled               the caller left
 ├── Unauthorised            no key, or a key without the needed scope
 ├── Unavailable             an optional part is not installed or not built; says which
 └── Busy                    too much at once; try again later
@@ -201,6 +202,12 @@ class DeadlineExceeded(PerdureError, TimeoutError):
     """The caller's deadline passed."""
 
     code = "deadline_exceeded"
+
+
+class Cancelled(PerdureError):
+    """The caller left before the answer was there."""
+
+    code = "cancelled"
 
 
 class Unauthorised(PerdureError):

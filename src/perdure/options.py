@@ -185,6 +185,7 @@ class SettingOptions(TypedDict, total=False):
     decay_days: float
     decay_floor: float
     decay_emotion: float
+    refine_after: float | None
     consolidate_after: float | None
     host: str
     port: int

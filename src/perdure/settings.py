@@ -46,7 +46,7 @@ class Settings(BaseSettings):
     reranker: str = Field("ms-marco-minilm-l-12-v2", description="Manifest name, `http` or `none`")
     late: bool = Field(True, description="Keep token vectors for late interaction")
     tagger: Literal["auto", "spacy", "rules"] = "auto"
-    extractor: Literal["local", "verbatim"] = "local"
+    extractor: Literal["local", "verbatim", "llm", "refine"] = "local"
     tokens: Literal["cl100k", "o200k", "approximate"] = "cl100k"
     models_folder: Path | None = Field(None, description="Folder with model files, looked at first")
     allow_download: bool = False
@@ -121,11 +121,24 @@ class Settings(BaseSettings):
     decay_floor: float = Field(0.3, ge=0, le=1, validation_alias=_also("decay_floor", "RECALL_DECAY_FLOOR"))
     decay_emotion: float = Field(0.1, ge=0, validation_alias=_also("decay_emotion", "RECALL_EMOTION_BOOST"))
 
+    refine_after: float | None = Field(
+        60.0,
+        ge=0,
+        description="Seconds after the last retain until `refine` rewrites facts; empty: when asked for",
+    )
+
     # Thinking
     consolidate_after: float | None = Field(
         None,
         ge=0,
         description="Seconds after the last retain until a bank is consolidated; empty: when asked for",
+    )
+
+    llm_unsupported: Literal["remove", "mark"] = Field(
+        "remove", description="What becomes of a model's sentence that its sources do not support"
+    )
+    llm_reflect_seconds: float = Field(
+        90.0, gt=0, description="Seconds after which reflect answers without the language model"
     )
 
     # Server

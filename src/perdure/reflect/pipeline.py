@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from perdure.domain.bank import Disposition
 from perdure.domain.fact import Fact, FactType, LinkKind
 from perdure.domain.filter import Filter, admits
-from perdure.domain.recall import Budget, Evidence, Query, RecallResult
+from perdure.domain.recall import Budget, Degraded, Evidence, Query, RecallResult
 from perdure.ports.store import Selection
 from perdure.ports.tagger import Tagger
 from perdure.recall.pipeline import recall
@@ -22,7 +23,10 @@ from perdure.reflect.directive_rules import DirectiveText, Rules, read_directive
 from perdure.reflect.disposition import Leaning, leaning_of
 from perdure.reflect.passages import read_passages
 from perdure.reflect.reflection import MentalModelText, Reflection, ReflectionStep
-from perdure.reflect.schema import fill_schema, read_schema
+from perdure.reflect.schema import SchemaField, fill_schema, read_schema
+
+if TYPE_CHECKING:
+    from perdure.reflect.loop.run import Thought
 
 ModelSearch = Callable[[str, str], Sequence[MentalModelText]]
 """(bank, question) -> the mental models that bear on it, best first, each with its evidence."""
@@ -41,6 +45,8 @@ class ReflectRequest:
     disposition: Disposition | None = None
     """The bank's own unless given."""
     response_schema: Mapping[str, object] | None = None
+    cancelled: Callable[[], bool] | None = None
+    """Asked between the calls of a language model; Cancelled is raised when it says so."""
 
 
 def reflect(
@@ -60,12 +66,22 @@ def reflect(
 def reflect_in_tiers(
     components: ReflectComponents, request: ReflectRequest, search_models: ModelSearch | None = None
 ) -> Reflection:
-    """Mental models, observations, facts: a tier that answers with strong evidence ends it, except at budget high."""
+    """Mental models, observations, facts: a tier that answers with strong evidence ends it, except at budget high.
+
+    Where a language model is set for it, the model answers, and this is the answer where it fails.
+    """
     fields = read_schema(request.response_schema) if request.response_schema is not None else None
     rules = read_directives(request.directives)
-    leaning = leaning_of(request.disposition or _disposition(components, request.recall.bank))
-    run = _Run(components, rules, leaning)
-    reflection = run.through_tiers(request.recall, search_models)
+    disposition = request.disposition or _disposition(components, request.recall.bank)
+    run = _Run(components, rules, leaning_of(disposition))
+    thought = _think(components, request, rules, disposition, fields or (), search_models)
+    if thought is not None and thought.reflection is not None:
+        reflection = thought.reflection
+        if not thought.needs_structure:
+            return reflection
+    else:
+        reflection = run.through_tiers(request.recall, search_models)
+        reflection = reflection if thought is None else _without_model(reflection, thought)
     if fields is None:
         return reflection
     untracked = replace(request.recall, track=False)
@@ -73,6 +89,43 @@ def reflect_in_tiers(
         fields, reflection, lambda question: run.on_facts(replace(untracked, query=question))
     )
     return replace(reflection, structured=filled)
+
+
+def _think(
+    components: ReflectComponents,
+    request: ReflectRequest,
+    rules: Rules,
+    disposition: Disposition,
+    fields: Sequence[SchemaField],
+    search_models: ModelSearch | None,
+) -> Thought | None:
+    """What a language model makes of it; None where none is set, and then nothing of the loop is imported."""
+    if components.llm is None:
+        return None
+    from perdure.llm.caller import LlmOperation
+    from perdure.reflect.loop.run import LoopRequest, think
+
+    if not components.llm.serves(LlmOperation.REFLECT):
+        return None
+    loop = LoopRequest(
+        recall=request.recall,
+        rules=rules,
+        disposition=disposition,
+        schema=request.response_schema,
+        fields=fields,
+        cancelled=request.cancelled,
+    )
+    return think(components, components.llm, loop, search_models)
+
+
+def _without_model(reflection: Reflection, thought: Thought) -> Reflection:
+    """A local answer in a model's place: what failed is named, and what it cost is counted."""
+    trace = replace(
+        reflection.trace,
+        steps=(*thought.steps, *reflection.trace.steps),
+        degraded=(*reflection.trace.degraded, Degraded(part="llm", reason=thought.failure)),
+    )
+    return replace(reflection, usage=thought.usage, trace=trace)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from perdure.domain.recall import Evidence, RecallResult, Recollection
+from perdure.domain.recall import Degraded, Evidence, RecallResult, Recollection
 
 NO_ANSWER = "Memory holds no answer to this."
+MODEL_STEP = "model"
+"""What a step is called that is a call of a language model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +21,8 @@ class ReflectionSentence:
     evidence: Evidence
     model_ids: tuple[str, ...] = ()
     """The mental models it rests on."""
+    is_supported: bool = True
+    """False for a language model's sentence that its sources do not support, where such are marked and not left out."""
 
     def __str__(self) -> str:
         return self.text
@@ -29,13 +33,17 @@ class ReflectionStep:
     """A tier that was read: what was asked of it and what it gave."""
 
     tool: str
-    """`search_mental_models`, `search_observations` or `recall`."""
+    """`search_mental_models`, `search_observations`, `recall` or `expand`; `model` for a call of a language model."""
     query: str
     fact_ids: tuple[str, ...] = ()
     model_ids: tuple[str, ...] = ()
     evidence: Evidence = Evidence.NONE
     milliseconds: float = 0.0
     recalled: RecallResult | None = None
+    refused: str = ""
+    """Why a call that a language model asked for was not carried out."""
+    input_tokens: int = 0
+    output_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +74,12 @@ class ReflectionTrace:
     """What each trait changed."""
     notes: tuple[str, ...] = ()
     """Why something was left out or refused, and how a value was worked out."""
+    model: str = ""
+    """The language model that answered; empty where none did."""
+    prompt: str = ""
+    """The version of its prompt."""
+    degraded: tuple[Degraded, ...] = ()
+    """What should have contributed and could not: `llm` where the answer was made without the language model that is set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

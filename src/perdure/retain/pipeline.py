@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from perdure.domain.fact import Fact
-from perdure.domain.item import UNFINISHED_DOCUMENT, RetainResult, Superseded
+from perdure.domain.item import UNFINISHED_DOCUMENT, FellBack, RetainResult, Superseded
 from perdure.domain.observation import SCOPES_RECORD
 from perdure.domain.record import Record
 from perdure.domain.trace import Trace
 from perdure.errors import ModelError
+from perdure.ports.extractor import LocalFallback
 from perdure.ports.store import NewFact, Proof, Reading, Store
 from perdure.retain.build import Draft, build_facts, drawn_identity, drop_duplicates, keep_unchanged
 from perdure.retain.commit import Closure, CommitReceipt, FactChanges, Within, commit
@@ -21,6 +22,7 @@ from perdure.retain.embed import BackgroundEmbedder
 from perdure.retain.entities import resolve_entities
 from perdure.retain.features import make_features
 from perdure.retain.link import causal_links, semantic_links, temporal_links
+from perdure.retain.offer import bank_context
 from perdure.retain.plan import Plan, plan_documents
 from perdure.retain.request import RetainRequest
 from perdure.retain.speakers import new_speakers
@@ -44,10 +46,10 @@ def retain(
     with trace.stage("plan"), store.reading(bank) as reading:
         plans = plan_documents(reading, request, now)
     with _keeping_text(store, bank, plans) if within is None else nullcontext():
-        changes, duplicates = _changes(components, bank, plans, now, trace)
+        prepared = prepare_changes(components, bank, plans, now, trace)
     with trace.stage("write"):
-        receipt = commit(store, changes, within=within)
-    return replace(_result(plans, changes, receipt, duplicates, trace), passed_over=request.passed_over)
+        receipt = commit(store, prepared.changes, within=within)
+    return replace(_result(plans, prepared, receipt, trace), passed_over=request.passed_over)
 
 
 @contextmanager
@@ -85,12 +87,23 @@ class _Drawn:
     """Stored facts that were drawn again from text that moved."""
     gone: list[Fact]
     """Stored facts that no source states any longer."""
+    fell_back: list[LocalFallback]
 
 
-def _changes(
+@dataclass(frozen=True, slots=True)
+class PreparedChanges:
+    """What items change in a bank, not written yet."""
+
+    changes: FactChanges
+    duplicates: dict[str, str]
+    """Ids of new facts that are merged already -> the facts that they prove."""
+    fell_back: tuple[FellBack, ...]
+
+
+def prepare_changes(
     components: RetainComponents, bank: str, plans: Sequence[Plan], now: datetime, trace: Trace
-) -> tuple[FactChanges, dict[str, str]]:
-    """What the items change in the bank, and the ids of new facts that are merged already."""
+) -> PreparedChanges:
+    """What the items change in the bank."""
     with (
         components.store.reading(bank) as reading,
         BackgroundEmbedder(components.embedder, components.late) as embedder,
@@ -106,7 +119,10 @@ def _changes(
             features, changed = make_features(resolved.drafts, embedded, earlier)
     facts = [NewFact(draft.fact, own) for draft, own in zip(resolved.drafts, features, strict=True)]
     with trace.stage("link"), components.store.reading(bank) as reading:
-        closures = find_closures(reading, facts, now, components.reranker, components.statements)
+        proposals = {draft.fact.id: draft.extracted.replaces for draft in resolved.drafts}
+        closures = find_closures(
+            reading, facts, now, components.reranker, components.statements, proposals=proposals
+        )
         links = [
             *causal_links(resolved.drafts),
             *temporal_links(resolved.drafts),
@@ -133,7 +149,18 @@ def _changes(
         records=[*speakers, *_scope_records(bank, plans)],
         removed_records=[(UNFINISHED_DOCUMENT, plan.document.id) for plan in plans if plan.unfinished],
     )
-    return changes, drawn.merged
+    return PreparedChanges(changes, drawn.merged, tuple(_named(plans, one) for one in drawn.fell_back))
+
+
+def _named(plans: Sequence[Plan], fallback: LocalFallback) -> FellBack:
+    plan = plans[fallback.document]
+    return FellBack(
+        document_id=plan.document.id,
+        chunk_ids=tuple(dict.fromkeys(plan.turns[index].chunk_id for index in fallback.turns)),
+        turns=len(fallback.turns),
+        code=fallback.code,
+        reason=fallback.reason,
+    )
 
 
 def _scope_records(bank: str, plans: Sequence[Plan]) -> list[Record]:
@@ -162,7 +189,9 @@ def _draw(
     stored = {drawn_identity(fact) for plan in plans for fact in plan.old_facts}
     drafts: list[Draft] = []
     holders: dict[str, str] = {}
-    for step in build_facts(components.extractor, bank, plans, now):
+    fell_back: list[LocalFallback] = []
+    context = bank_context(reading, bank, now, components.embedder, fell_back.append)
+    for step in build_facts(components.extractor, plans, context, now):
         drafts += step
         holders |= reading.facts_by_dedupe_key([draft.key for draft in step])
         fresh, _ = drop_duplicates(
@@ -172,7 +201,7 @@ def _draw(
     drafts, moved, gone = keep_unchanged(plans, drafts)
     new, merged = drop_duplicates(drafts, holders)
     duplicates = [draft for draft in drafts if draft.fact.id in merged]
-    return _Drawn(new, duplicates, merged, moved, _unproven(reading, plans, gone))
+    return _Drawn(new, duplicates, merged, moved, _unproven(reading, plans, gone), fell_back)
 
 
 def _unproven(reading: Reading, plans: Sequence[Plan], facts: Sequence[Fact]) -> list[Fact]:
@@ -183,12 +212,9 @@ def _unproven(reading: Reading, plans: Sequence[Plan], facts: Sequence[Fact]) ->
 
 
 def _result(
-    plans: Sequence[Plan],
-    changes: FactChanges,
-    receipt: CommitReceipt,
-    duplicates: dict[str, str],
-    trace: Trace,
+    plans: Sequence[Plan], prepared: PreparedChanges, receipt: CommitReceipt, trace: Trace
 ) -> RetainResult:
+    changes = prepared.changes
     closures = [_as_stored(closure, receipt.merged) for closure in changes.closures]
     closures = [closure for closure in closures if closure.fact_id in receipt.closed]
     return RetainResult(
@@ -196,7 +222,7 @@ def _result(
         document_ids=tuple(plan.document.id for plan in plans),
         fact_ids=receipt.inserted,
         unchanged=sum(plan.unchanged for plan in plans) + len(changes.updates),
-        merged={**duplicates, **receipt.merged},
+        merged={**prepared.duplicates, **receipt.merged},
         superseded=tuple(
             Superseded(fact_id=closure.fact_id, superseded_by=closure.superseded_by)
             for closure in closures
@@ -206,6 +232,7 @@ def _result(
         chunks=len(changes.chunks),
         entities=len(changes.entities),
         links=len(changes.links),
+        fell_back=prepared.fell_back,
         timings=trace.timings,
     )
 

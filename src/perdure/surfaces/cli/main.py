@@ -72,6 +72,7 @@ ENTRIES = (
     Entry(
         THINK, "consolidate", "thinking:consolidate", "Form observations, questions and notes of what is new"
     ),
+    Entry(THINK, "refine", "thinking:refine", "Have a language model word stored facts anew"),
     Entry(THINK, "observations", "thinking:observations", "Profiles of people, things and topics"),
     Entry(THINK, "notes", "thinking:notes", "List notes, or show one"),
     Entry(THINK, "questions", "thinking:questions", "Conflicts that only you can decide"),

@@ -45,6 +45,7 @@ class RetainOutput(BaseModel):
     merged: int = Field(description="Facts that were known already and now have more proof")
     superseded: int = Field(description="Older facts that are no longer true")
     passed_over: list[str] = Field([], description="Parts of the content that were not remembered, and why")
+    fell_back: list[str] = Field([], description="What was read without the language model, and why")
 
 
 class RecallOutput(BaseModel):
@@ -99,6 +100,7 @@ def retained(done: RetainResult, facts: list[Fact]) -> RetainOutput:
         merged=len(done.merged),
         superseded=len(done.superseded),
         passed_over=[f"{one.path}: {one.reason}" for one in done.passed_over],
+        fell_back=[f"{one.document_id}, {one.turns} turns: {one.reason}" for one in done.fell_back],
     )
 
 

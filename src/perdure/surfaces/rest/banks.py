@@ -163,7 +163,7 @@ def _change(engine: Perdure, bank: str, body: CreateBankRequest) -> BankProfileR
     mission = next((m for m in (body.reflect_mission, body.mission, body.background) if m is not None), None)
     if mission is not None:
         updates["reflect_mission"] = mission
-    return _profile(apply_updates(engine, bank, updates, name=body.name))
+    return _profile(engine, apply_updates(engine, bank, updates, name=body.name))
 
 
 @router.delete("/banks/{bank_id}", operation_id="delete_bank")
@@ -180,7 +180,7 @@ def delete_bank(service: Serving, bank: AdminBank) -> DeleteResponse:
 @router.get("/banks/{bank_id}/profile", operation_id="get_bank_profile")
 def get_profile(service: Serving, bank: ReadBank) -> BankProfileResponse:
     """Name, mission and disposition."""
-    return _profile(service.engine.bank(bank))
+    return _profile(service.engine, service.engine.bank(bank))
 
 
 @router.put("/banks/{bank_id}/profile", operation_id="update_bank_disposition")
@@ -189,7 +189,7 @@ def update_disposition(
 ) -> BankProfileResponse:
     """Other traits."""
     updates = {f"disposition_{trait}": getattr(body.disposition, trait) for trait in TRAITS}
-    return _profile(apply_updates(service.engine, bank, updates))
+    return _profile(service.engine, apply_updates(service.engine, bank, updates))
 
 
 @router.post("/banks/{bank_id}/background", operation_id="add_bank_background")
@@ -205,14 +205,14 @@ def add_background(service: Serving, bank: WriteBank, body: AddBackgroundRequest
     )
 
 
-def _profile(bank: Bank) -> BankProfileResponse:
+def _profile(engine: Perdure, bank: Bank) -> BankProfileResponse:
     return BankProfileResponse(
         bank_id=bank.id,
         name=bank.name,
         disposition=_traits(bank.disposition),
         mission=bank.mission,
         background=bank.mission,
-        inactive=inactive(bank),
+        inactive=inactive(engine, bank),
     )
 
 

@@ -25,6 +25,7 @@ STATUS: tuple[tuple[type[PerdureError], int], ...] = (
     (errors.Unauthorised, 401),
     (errors.Busy, 429),
     (errors.DeadlineExceeded, 504),
+    (errors.Cancelled, 499),
     (errors.Unavailable, 501),
     (errors.StoreLocked, 503),
     (errors.StoreFull, 507),

@@ -20,6 +20,7 @@ router = Resource("Operations", "/v1/default/banks/{bank_id}/operations")
 FAILURE_REASONS = {
     RefreshOutcome.EMPTY: "empty_candidate",
     RefreshOutcome.STRUCTURED_FAILED: "structured_output_failed",
+    RefreshOutcome.MODEL_FAILED: "language_model_failed",
 }
 OperationStatusName = Literal["pending", "processing", "completed", "failed", "cancelled", "not_found"]
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from perdure.domain.recall import Recollection
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput
-from perdure.reflect.reflection import Reflection, ReflectionStep
+from perdure.reflect.reflection import MODEL_STEP, Reflection, ReflectionStep
 from perdure.surfaces.arguments import RecallOptions, read_utc, reflect_with
 from perdure.surfaces.rest.bodies import (
     MOST_TOKENS,
@@ -26,7 +26,14 @@ from perdure.surfaces.rest.bodies import (
 )
 from perdure.surfaces.rest.config import acting
 from perdure.surfaces.rest.recall import recipe_of
-from perdure.surfaces.rest.service import ReadBank, Resource, Serving, StrictClients, on_recall_worker
+from perdure.surfaces.rest.service import (
+    Departure,
+    ReadBank,
+    Resource,
+    Serving,
+    StrictClients,
+    on_recall_worker,
+)
 
 router = Resource("Memory", "/v1/default/banks/{bank_id}", [StrictClients])
 
@@ -117,6 +124,7 @@ class ReflectTrace(BaseModel):
     reader: str = Field("", description="Perdure: which reader gave the short answer")
     disposition: list[str] = Field([], description="Perdure: what the bank's traits changed")
     notes: list[str] = Field([], description="Perdure: what was left out, and how a value was worked out")
+    degraded: list[str] = Field([], description="Perdure: what should have contributed and could not")
 
 
 class ReflectResponse(BaseModel):
@@ -134,7 +142,7 @@ class ReflectResponse(BaseModel):
 
 @router.post("/reflect", operation_id="reflect")
 @on_recall_worker
-def reflect(service: Serving, bank: ReadBank, body: ReflectRequest) -> ReflectResponse:
+def reflect(service: Serving, bank: ReadBank, body: ReflectRequest, has_left: Departure) -> ReflectResponse:
     """An answer whose every sentence cites a fact, or that memory holds none."""
     engine = service.engine
     query = f"{body.query}\n{body.context}" if body.context else body.query
@@ -148,6 +156,7 @@ def reflect(service: Serving, bank: ReadBank, body: ReflectRequest) -> ReflectRe
         response_schema=body.response_schema,
         mental_models=not body.exclude_mental_models,
         exclude_mental_model_ids=body.exclude_mental_model_ids or (),
+        cancelled=has_left,
     )
     return ReflectResponse(
         text=reflection.text,
@@ -227,10 +236,23 @@ def _trace(
             duration_ms=round(step.milliseconds),
             iteration=number,
         )
-        for number, step in enumerate(trace.steps, start=1)
+        for number, step in enumerate((one for one in trace.steps if one.tool != MODEL_STEP), start=1)
     ]
     return ReflectTrace(
         tool_calls=calls,
+        llm_calls=[
+            {
+                "scope": "reflect",
+                "model": trace.model,
+                "asked_for": step.query,
+                "input_tokens": step.input_tokens,
+                "output_tokens": step.output_tokens,
+                "duration_ms": round(step.milliseconds),
+            }
+            for step in trace.steps
+            if step.tool == MODEL_STEP
+        ],
+        degraded=[f"{one.part}: {one.reason}" for one in trace.degraded],
         kind=trace.kind,
         reader=trace.reader,
         disposition=list(trace.disposition),
@@ -239,6 +261,8 @@ def _trace(
 
 
 def _output(step: ReflectionStep) -> dict[str, Any]:
+    if step.refused:
+        return {"refused": step.refused}
     if step.recalled is None:
         return {"mental_models": list(step.model_ids)}
     recollections = step.recalled.recollections

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import inspect
 import re
+import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -29,6 +31,7 @@ from perdure.surfaces.workers import Workers
 
 _CLIENT = re.compile(r"hindsight-client-\w+/(\d+)\.(\d+)")
 STRICT_SINCE = (0, 10)
+DEPARTURE_SECONDS = 0.5
 Answer = BaseModel | Sequence[BaseModel] | Mapping[str, object] | Response
 Handler = Callable[..., Awaitable[Response]]
 
@@ -69,6 +72,26 @@ async def _service(request: Request) -> Service:
 
 
 Serving = Annotated[Service, Depends(_service)]
+
+
+async def _departure(request: Request) -> AsyncIterator[Callable[[], bool]]:
+    """Looks now and then whether the client is still there, while the request is served."""
+    left = threading.Event()
+
+    async def watch() -> None:
+        while not await request.is_disconnected():
+            await asyncio.sleep(DEPARTURE_SECONDS)
+        left.set()
+
+    watching = asyncio.create_task(watch())
+    try:
+        yield left.is_set
+    finally:
+        watching.cancel()
+
+
+Departure = Annotated[Callable[[], bool], Depends(_departure)]
+"""Whether the client has left: asked by work that is worth ending early."""
 
 
 class Resource(APIRouter):
