@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from perdure.domain.filter import Filter, TagAnd, TagExpression, TagLeaf, TagNot, TagOr, TagsMatch
     from perdure.domain.item import FellBack, Item, PassedOver, RetainResult, Superseded, UpdateMode
     from perdure.domain.knowledge import KnowledgeFile, KnowledgeMatch, KnowledgeNode, NodeKind
-    from perdure.domain.llm_call import CallStatus, LlmCall, LlmCost
+    from perdure.domain.llm_call import LlmCall, LlmCost
     from perdure.domain.mental_model import (
         DeltaOperations,
         MentalModel,
@@ -155,7 +155,7 @@ _EXPORTS = {
     "perdure.domain.filter": "Filter TagAnd TagExpression TagLeaf TagNot TagOr TagsMatch",
     "perdure.domain.item": "FellBack Item PassedOver RetainResult Superseded UpdateMode",
     "perdure.domain.knowledge": "KnowledgeFile KnowledgeMatch KnowledgeNode NodeKind",
-    "perdure.domain.llm_call": "CallStatus LlmCall LlmCost",
+    "perdure.domain.llm_call": "LlmCall LlmCost",
     "perdure.domain.mental_model": "DeltaOperations MentalModel MentalModelMatch MentalModelVersion ModelSection ModelSentence RefreshMode RefreshOutcome RefreshPreview RefreshTrigger Retraction SeenFacts",
     "perdure.domain.note": "Note NoteLine",
     "perdure.domain.observation": "Clause Observation Scope ScopeRule Subject",
@@ -203,7 +203,6 @@ __all__ = [
     "Blend",
     "Budget",
     "Busy",
-    "CallStatus",
     "Cancelled",
     "Candidate",
     "Cause",

@@ -168,6 +168,8 @@ class SettingOptions(TypedDict, total=False):
     llm_price_a_day: float | None
     llm_log_texts: bool
     llm_log_days: int
+    llm_reflect_seconds: float
+    llm_unsupported: Literal["remove", "mark"]
     provider_timeout: float
     recipe: str
     budget_function: Literal["fixed", "adaptive"]

@@ -186,7 +186,7 @@ def test_a_fact_that_another_document_proves_is_left_alone() -> None:
 
 
 def test_turns_on_which_the_model_fails_keep_their_facts_until_a_retry() -> None:
-    answers: list[Step] = [LlmBusy("overloaded")]
+    answers: list[Step] = [LlmBusy("overloaded", retry_after=1_000.0)]
 
     def script(request: LlmRequest) -> Step:
         return answers.pop() if answers else reword(request)

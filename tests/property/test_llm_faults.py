@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from perdure.domain.bank import Bank
+from perdure.domain.llm_call import LlmCall
 from perdure.errors import DeadlineExceeded, LlmBusy, LlmCut, LlmError, LlmRefused
 from perdure.llm.caller import Caller, LlmOperation, Purpose
 from perdure.llm.expected import expect
 from perdure.llm.failures import request_digest
-from perdure.llm.ledger import Ledger, read_call, read_costs
+from perdure.llm.ledger import Ledger, read_costs
 from perdure.llm.limits import CallRules, DayCaps
 from perdure.ports.llm import ChatMessage, Finish, LlmReply, LlmRequest, TokenUsage
 from perdure.testing.memory_store import MemoryStore
@@ -89,7 +90,7 @@ def test_any_sequence_of_faults_is_accounted_for(
             continue
 
     with store.reading("ann") as reading:
-        calls = [read_call(record) for record in reading.records("llm_call")]
+        calls = [LlmCall.from_record(record) for record in reading.records("llm_call")]
     rows = read_costs(store)
     assert len(calls) == sum(len(model.requests) for model in chain) == sum(row.calls for row in rows)
     spent = [call.input_tokens + call.output_tokens for call in calls]

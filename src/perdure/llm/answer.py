@@ -30,6 +30,27 @@ def read_json(text: str) -> object:
     return value
 
 
+def close_brackets(text: str) -> str | None:
+    """An answer with the brackets that it lacks at its end; None where anything else is missing, as after a half-written item."""
+    start = _start(text)
+    body = text[start:].rstrip() if start >= 0 else ""
+    if not body.endswith(("}", "]")):
+        return None
+    missing: list[str] = []
+    quoted = escaped = False
+    for letter in body:
+        if quoted:
+            quoted = escaped or letter != '"'
+            escaped = letter == "\\" and not escaped
+        elif letter == '"':
+            quoted = True
+        elif letter in "{[":
+            missing.append("}" if letter == "{" else "]")
+        elif letter in "}]" and (not missing or missing.pop() != letter):
+            return None
+    return body + "".join(reversed(missing)) if missing and not quoted else None
+
+
 def is_truncated(text: str) -> bool:
     """Whether an answer is the beginning of JSON, and nothing is wrong with it but that its end is missing."""
     start = _start(text)

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Generic, Protocol, TypeVar
 
-from perdure.domain.llm_call import CallStatus, LlmCall
+from perdure.domain.llm_call import ERROR, SUCCESS, LlmCall
 from perdure.errors import (
     DeadlineExceeded,
     LlmBusy,
@@ -22,7 +22,7 @@ from perdure.errors import (
     LlmRefused,
     Unavailable,
 )
-from perdure.llm.answer import complete_items, is_truncated, read_json
+from perdure.llm.answer import close_brackets, complete_items, is_truncated, read_json
 from perdure.llm.expected import Expected
 from perdure.llm.failures import FailureMemory, request_digest
 from perdure.llm.ledger import Entry, Estimate, Ledger
@@ -186,11 +186,14 @@ class Caller:
         reply = sent.reply
         if reply.finish is Finish.FILTERED:
             raise LlmRefused(f"{reply.model}: the provider withheld the answer")
-        if reply.finish is Finish.LENGTH or is_truncated(reply.text):
+        if reply.finish is Finish.LENGTH:
             return _cut_reply(reply, expected, run)
         try:
-            value = expected.read(read_json(reply.text))
+            value = expected.read(read_json(close_brackets(reply.text) or reply.text))
         except ValueError as error:
+            # Some servers do not say that they cut an answer.
+            if is_truncated(reply.text) and expected.items and complete_items(reply.text, expected.items):
+                return _cut_reply(reply, expected, run)
             value = self._repair(purpose, sent, expected, error, run)
         return StructuredReply(value=value, usage=run.usage, model=reply.model)
 
@@ -367,11 +370,11 @@ class Caller:
             bank=entry.bank,
             operation=entry.operation,
             model=entry.model,
-            status=CallStatus.OK if error is None else CallStatus.FAILED,
+            status=SUCCESS if error is None else ERROR,
             input_tokens=usage.input,
             output_tokens=usage.output,
             seconds=seconds,
-            error="" if error is None else f"{getattr(error, 'code', type(error).__name__)}: {error}",
+            error=None if error is None else f"{getattr(error, 'code', type(error).__name__)}: {error}",
             prompt=purpose.prompt,
             # A provider that answers with an error charges nothing; one that was not heard to the end may have.
             price=self._priced(entry.model, usage if answered else TokenUsage()),

@@ -16,12 +16,12 @@ import logging
 import threading
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from perdure.domain.fact import Fact
-from perdure.domain.llm_call import LLM_CALL, CallStatus, LlmCall, LlmCost
+from perdure.domain.llm_call import ERROR, LLM_CALL, LlmCall, LlmCost
 from perdure.domain.record import Record
 from perdure.errors import LlmCapReached, StoreError
 from perdure.llm.limits import DayCaps
@@ -220,7 +220,7 @@ class Ledger:
         with self._store.transaction(bank) as tx:
             if tx.bank() is None:
                 return
-            tx.put_records([call_record(call) for call in calls])
+            tx.put_records([call.to_record() for call in calls])
             self._trim(tx, bank)
         self._waiting = [call for call in self._waiting if call.bank != bank]
 
@@ -230,11 +230,7 @@ class Ledger:
         if self._trimmed.get(bank) == now.date():
             return
         oldest = now - timedelta(days=self._log_days)
-        old = [
-            record.id
-            for record in tx.records(LLM_CALL)
-            if datetime.fromisoformat(str(record.body["at"])) < oldest
-        ]
+        old = [record.id for record in tx.records(LLM_CALL) if LlmCall.from_record(record).at < oldest]
         tx.delete_records(LLM_CALL, old)
         self._trimmed[bank] = now.date()
 
@@ -279,37 +275,17 @@ def scrub_calls(tx: Transaction, erased: Mapping[str, Fact]) -> None:
         return
     scrubbed = []
     for record in tx.records(LLM_CALL):
-        call = read_call(record)
-        bare = replace(call, request=None, response=None, error=call.error.partition(":")[0])
+        call = LlmCall.from_record(record)
+        bare = replace(call, request=None, response=None, error=call.error and call.error.partition(":")[0])
         if bare != call:
-            scrubbed.append(call_record(bare))
+            scrubbed.append(bare.to_record())
     tx.put_records(scrubbed)
-
-
-def call_record(call: LlmCall) -> Record:
-    """A call as a record of its bank."""
-    body = {
-        field.name: getattr(call, field.name) for field in fields(LlmCall) if field.name not in ("id", "bank")
-    }
-    body["at"] = call.at.isoformat()
-    for name in ("request", "response"):
-        if body[name] is None:
-            del body[name]
-    return Record(kind=LLM_CALL, id=call.id, bank=call.bank, body=body, created_at=call.at)
-
-
-def read_call(record: Record) -> LlmCall:
-    """A call from its record."""
-    body: dict[str, Any] = dict(record.body)
-    body["at"] = datetime.fromisoformat(body["at"])
-    body["status"] = CallStatus(body["status"])
-    return LlmCall(id=record.id, bank=record.bank, **body)
 
 
 def _add(sums: dict[str, Any], call: LlmCall) -> None:
     sums["open"].pop(call.id, None)
     sums["calls"] += 1
-    sums["failed"] += call.status is CallStatus.FAILED
+    sums["failed"] += call.status == ERROR
     sums["input"] += call.input_tokens
     sums["output"] += call.output_tokens
     sums["seconds"] += call.seconds

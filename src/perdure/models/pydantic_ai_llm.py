@@ -13,6 +13,7 @@ import logging
 import re
 import threading
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from concurrent.futures import CancelledError
 from enum import StrEnum
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -53,6 +54,7 @@ WINDOWS = {"ollama": 4_096, BY_URL: 8_192}
 OTHER_WINDOW = 32_768
 GRACE = 5.0
 """Seconds beyond its time-out for which an answer is waited for."""
+ROUNDS = 10
 EXCERPT = 300
 SCHEMA_REQUEST = "Answer with one JSON value that satisfies this JSON Schema, and with nothing else:\n"
 _PERMANENT = frozenset({400, 401, 402, 403, 404, 405, 409, 410, 413, 415, 422})
@@ -161,6 +163,8 @@ class PydanticAiLlm:
             return self._read_error(error, request)
         except TimeoutError:
             return LlmBusy(f"{self.name}: no answer within {request.timeout:g} s")
+        except CancelledError:
+            return LlmBusy(f"{self.name}: closed while it was asked")
 
     def _settings(self, request: LlmRequest, dropped: frozenset[Refusable]) -> ModelSettings:
         settings = ModelSettings(
@@ -402,6 +406,7 @@ class _LoopThread:
                 self._loop = asyncio.new_event_loop()
                 self._thread = threading.Thread(target=self._loop.run_forever, name=self._name, daemon=True)
                 self._thread.start()
+                asyncio.run_coroutine_threadsafe(self._model.__aenter__(), self._loop).result(GRACE)
             future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result(timeout)
@@ -426,11 +431,7 @@ class _LoopThread:
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
-        client = getattr(self._model, "client", None)
-        for name in ("close", "aclose"):
-            close = getattr(client, name, None)
-            if close is not None:
-                closing = close()
-                if asyncio.iscoroutine(closing):
-                    await closing
-                return
+        await self._model.__aexit__(None, None, None)
+        # Transports close themselves in the rounds of the loop that follow.
+        for _ in range(ROUNDS):
+            await asyncio.sleep(0)

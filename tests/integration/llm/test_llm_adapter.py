@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -184,6 +185,24 @@ def test_a_server_that_hangs_is_left(opened: Opening) -> None:
     assert llm.complete(request()).text == "Here."
 
 
+def test_who_waits_for_an_answer_is_told_when_the_model_is_closed(opened: Opening) -> None:
+    arrived = threading.Event()
+
+    def hang(_: object) -> Hang:
+        arrived.set()
+        return Hang()
+
+    llm, _ = opened(hang)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(llm.complete, request(timeout=30.0))
+        assert arrived.wait(10)
+        llm.close()
+        with pytest.raises(LlmBusy, match="closed"):
+            waiting.result(10)
+    with pytest.raises(LlmRefused, match="closed"):
+        llm.complete(request())
+
+
 def test_a_server_that_is_not_there_is_busy() -> None:
     with LlmServer([]) as server:
         url = server.url
@@ -292,7 +311,7 @@ def test_keys_are_in_no_error_log_or_repr(opened: Opening, caplog: pytest.LogCap
 
 def test_names_say_which_provider_is_meant() -> None:
     assert split_name("openai:gpt-5-mini", "") == ("openai", "gpt-5-mini")
-    assert split_name("anthropic:claude-sonnet-4-5", "http://x/v1") == ("anthropic", "claude-sonnet-4-5")
+    assert split_name("anthropic:claude-haiku-5-5", "http://x/v1") == ("anthropic", "claude-haiku-5-5")
     assert split_name("ollama:qwen3:4b", "") == ("ollama", "qwen3:4b")
     assert split_name("openai:gpt-5-mini", "http://x/v1") == ("http", "gpt-5-mini")
     assert split_name("qwen2.5:7b", "http://x/v1") == ("http", "qwen2.5:7b")
@@ -305,8 +324,8 @@ def test_names_say_which_provider_is_meant() -> None:
     ("name", "variable"),
     [
         ("openai:gpt-5-mini", "OPENAI_API_KEY"),
-        ("anthropic:claude-sonnet-4-5", "ANTHROPIC_API_KEY"),
-        ("google:gemini-2.5-flash", "GOOGLE_API_KEY"),
+        ("anthropic:claude-haiku-5-5", "ANTHROPIC_API_KEY"),
+        ("google:gemini-3.8-flash", "GOOGLE_API_KEY"),
         ("ollama:qwen3", None),
     ],
 )
@@ -339,7 +358,7 @@ def test_a_url_that_is_none_is_named(url: str) -> None:
 def test_prices_are_of_the_list_where_the_model_is_on_it() -> None:
     million = TokenUsage(1_000_000, 1_000_000)
     assert (list_price("openai:gpt-5-mini", million) or 0) > 0
-    assert (list_price("anthropic:claude-sonnet-4-5", million) or 0) > 0
-    assert (list_price("google:gemini-2.5-flash", million) or 0) > 0
+    assert (list_price("anthropic:claude-haiku-5-5", million) or 0) > 0
+    assert (list_price("google:gemini-3.8-flash", million) or 0) > 0
     assert list_price("http:gpt-5-mini", million) is None
     assert list_price("ollama:qwen3", million) is None

@@ -11,10 +11,19 @@ from typing import Any
 
 import pytest
 
-from perdure import AsyncPerdure, InvalidInput, LlmReply, LlmRequest, Perdure, Settings, TokenUsage
+from perdure import (
+    AsyncPerdure,
+    InvalidInput,
+    LlmCall,
+    LlmReply,
+    LlmRequest,
+    Perdure,
+    Settings,
+    TokenUsage,
+    Unavailable,
+)
 from perdure.compose import llm_names, make_caller
 from perdure.llm.caller import Caller, LlmOperation, Purpose
-from perdure.llm.ledger import read_call
 from perdure.ports.llm import ChatMessage
 from perdure.testing.llm_server import Answer, LlmServer
 from perdure.testing.scripted_llm import ScriptedLlm
@@ -108,11 +117,11 @@ def test_forgetting_a_fact_takes_all_texts_out_of_the_log(tmp_path: Path) -> Non
         kept = memory.retain("ann", "I live in Lisbon.", speaker="Ann")
         ask(memory)
         [before] = memory.records("llm_call", bank="ann")
-        assert "Lisbon" in (read_call(before).request or "")
+        assert "Lisbon" in (LlmCall.from_record(before).request or "")
         memory.forget("ann", fact_id=kept.fact_ids[0])
         [after] = memory.records("llm_call", bank="ann")
         assert "Lisbon" not in repr(after)
-        assert read_call(after).input_tokens == read_call(before).input_tokens
+        assert LlmCall.from_record(after).input_tokens == LlmCall.from_record(before).input_tokens
         assert len(memory.costs("ann")) == 1
     raw = (tmp_path / "memory.db").read_bytes()
     assert b"Where does Ann live?" not in raw
@@ -172,6 +181,12 @@ def test_a_model_that_cannot_be_opened_is_named_at_once(
             Perdure.open(tmp_path / "m.db", llm=wrong, **LIGHT)
 
 
+def test_a_model_by_name_needs_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(Unavailable, match=r"perdure\[llm\]"):
+        make_caller(Settings(llm="openai:gpt-5-mini", tokens="approximate"))
+
+
 def test_costs_are_listed_on_the_command_line(cli: Cli) -> None:
     with Perdure.open(cli.folder / "perdure.db", llm=ScriptedLlm(lambda _: "x"), **LIGHT) as memory:
         ask(memory)
@@ -198,12 +213,12 @@ def test_the_doctor_shows_the_models_and_no_key(cli: Cli, monkeypatch: pytest.Mo
     monkeypatch.setenv("PERDURE_LLM", "small")
     monkeypatch.setenv("PERDURE_LLM_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("PERDURE_LLM_KEY", "hush-hush-hush")
-    monkeypatch.setenv("PERDURE_LLM_REFLECT", "anthropic:claude-sonnet-4-5")
+    monkeypatch.setenv("PERDURE_LLM_REFLECT", "anthropic:claude-haiku-5-5")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "hush-hush-anthropic")
     told = [
         one["detail"] for one in cli("doctor", "--json").json["checks"] if one["name"] == "language model"
     ]
     assert told[0].startswith("http:small at http://127.0.0.1:9/v1")
     assert "retain, refine, consolidate" in told[0]
-    assert told[1].startswith("anthropic:claude-sonnet-4-5")
+    assert told[1].startswith("anthropic:claude-haiku-5-5")
     assert "hush" not in " ".join(told)

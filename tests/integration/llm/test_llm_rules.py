@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from perdure import Bank, Settings
+from perdure import Bank, LlmCall, Settings
 from perdure.compose import make_caller
 from perdure.errors import (
     DeadlineExceeded,
@@ -26,7 +26,7 @@ from perdure.errors import (
 )
 from perdure.llm.caller import Caller, LlmOperation, Purpose
 from perdure.llm.expected import expect
-from perdure.llm.ledger import read_call, read_costs
+from perdure.llm.ledger import read_costs
 from perdure.ports.llm import ChatMessage, TokenUsage
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.llm_server import Answer, CutBody, Failure, Hang, LlmServer, RawBody, Script
@@ -69,7 +69,7 @@ class Wired:
 
     def logged(self) -> list[Any]:
         with self.store.reading("ann") as reading:
-            return [read_call(record) for record in reading.records("llm_call")]
+            return [LlmCall.from_record(record) for record in reading.records("llm_call")]
 
     def close(self) -> None:
         self.caller.close()
@@ -144,7 +144,7 @@ def test_what_may_pass_is_tried_again_and_its_tokens_counted(wired: Wiring, faul
     calls = wired([fault, GOOD])
     reply = calls.structured()
     failed, done = calls.logged()
-    assert (failed.status, done.status) == ("failed", "ok")
+    assert (failed.status, done.status) == ("error", "success")
     assert reply.usage == TokenUsage(60 + failed.input_tokens, 40)
     assert failed.input_tokens > 0
 
@@ -165,7 +165,7 @@ def test_a_server_that_hangs_for_good_ends_at_the_deadline(wired: Wiring) -> Non
     calls = wired(lambda _: Hang(), llm_timeout=0.1)
     with pytest.raises((DeadlineExceeded, LlmBusy)):
         calls.structured(deadline=time.monotonic() + 0.3)
-    assert all(call.status == "failed" for call in calls.logged())
+    assert all(call.status == "error" for call in calls.logged())
     assert len(calls.logged()) == len(calls.server.requests)
 
 

@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 from perdure.domain.bank import Bank
-from perdure.domain.llm_call import CallStatus, LlmCall
+from perdure.domain.llm_call import LlmCall
 from perdure.errors import (
     DeadlineExceeded,
     LlmBusy,
@@ -26,7 +26,7 @@ from perdure.errors import (
 from perdure.llm.caller import Caller, LlmOperation, Purpose
 from perdure.llm.expected import expect
 from perdure.llm.failures import FailureMemory
-from perdure.llm.ledger import Ledger, read_call, read_costs
+from perdure.llm.ledger import Ledger, read_costs
 from perdure.llm.limits import CallRules, DayCaps, MinuteLimiter, back_off
 from perdure.ports.llm import ChatMessage, Finish, LlmReply, LlmRequest, TokenUsage, Tool
 from perdure.testing.memory_store import MemoryStore
@@ -73,7 +73,7 @@ class Calls:
 
     def logged(self) -> list[LlmCall]:
         with self.store.reading("ann") as reading:
-            return [read_call(record) for record in reading.records("llm_call")]
+            return [LlmCall.from_record(record) for record in reading.records("llm_call")]
 
     def sent(self) -> int:
         return sum(len(model.requests) for model in self.models)
@@ -148,6 +148,17 @@ def test_complete_items_of_a_cut_answer_are_kept() -> None:
 def test_an_answer_that_ends_in_the_middle_is_cut_whatever_the_provider_says() -> None:
     reply = Calls(['{"facts": [{"text": "a"}, {"te']).structured()
     assert (len(reply.value.facts), reply.cut) == (1, True)
+
+
+def test_brackets_that_a_model_forgot_cost_no_call() -> None:
+    calls = Calls(['{"facts": [{"text": "a"}, {"text": "b"}'])
+    reply = calls.structured()
+    assert ([item.text for item in reply.value.facts], reply.cut, calls.sent()) == (["a", "b"], False, 1)
+
+
+def test_an_answer_that_breaks_off_without_a_complete_item_is_repaired() -> None:
+    calls = Calls(['{"facts": [{"te', GOOD])
+    assert (len(calls.structured().value.facts), calls.sent()) == (2, 2)
 
 
 @pytest.mark.parametrize("text", ['{"facts": [{"te', '{"facts": [{"txt": "a"}, {"te'])
@@ -427,9 +438,9 @@ def test_every_call_is_logged_without_texts_failed_ones_too() -> None:
     calls = Calls([LlmBusy("busy", status=503), GOOD], price=_a_tenth_of_a_cent_a_token)
     usage = calls.structured().usage
     failed, done = calls.logged()
-    assert (failed.status, failed.error) == (CallStatus.FAILED, "llm_busy: busy")
+    assert (failed.status, failed.error) == ("error", "llm_busy: busy")
     assert (failed.input_tokens > 0, failed.output_tokens, failed.price) == (True, 0, 0.0)
-    assert (done.status, done.operation, done.prompt) == (CallStatus.OK, "retain", "extract@1")
+    assert (done.status, done.operation, done.prompt) == ("success", "retain", "extract@1")
     assert done.price == (done.input_tokens + done.output_tokens) / 1000
     assert usage.total == failed.input_tokens + done.input_tokens + done.output_tokens
     assert {call.request for call in calls.logged()} | {call.response for call in calls.logged()} == {None}

@@ -84,8 +84,8 @@ ENTRIES = (
     Entry(CARE, "reembed", "transfer:reembed", "Change a bank over to the configured embedder"),
     Entry(CARE, "doctor", "doctor:doctor", "Check database, models, extras and speed"),
     Entry(CARE, "models", "config:models", "The models Perdure knows and where each was found"),
-    Entry(CARE, "costs", "llm:costs", "What calls of language models came to, by day and operation"),
-    Entry(CARE, "prompts", "llm:prompts", "The prompts that language models are given, with their versions"),
+    Entry(CARE, "costs", "llm:costs", "What language models cost, by day and operation"),
+    Entry(CARE, "prompts", "llm:prompts", "The prompts that language models are given"),
     Entry(CARE, "config", "config:config", "Effective settings and where each came from"),
     Entry(CARE, "eval", "evaluate:evaluate", "Recall quality and latency on a labelled data file"),
 )

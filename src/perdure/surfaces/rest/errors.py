@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,6 +30,9 @@ STATUS: tuple[tuple[type[PerdureError], int], ...] = (
     (errors.StoreLocked, 503),
     (errors.StoreFull, 507),
     (errors.ProviderError, 502),
+    (errors.LlmCapReached, 429),
+    (errors.LlmBusy, 503),
+    (errors.LlmError, 502),
 )
 CODES: Mapping[int, str] = {
     400: "bad_request",
@@ -96,8 +100,10 @@ async def _perdure_error(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, PerdureError)
     status = _status(error)
     headers = {}
-    if status in (429, 503):
-        headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    # A cap is reached for the day: nothing is gained by asking again soon.
+    if status in (429, 503) and not isinstance(error, errors.LlmCapReached):
+        asked = error.retry_after if isinstance(error, errors.LlmBusy) else None
+        headers["Retry-After"] = str(math.ceil(asked or RETRY_AFTER_SECONDS))
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     detail: Any = None
