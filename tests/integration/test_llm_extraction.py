@@ -60,12 +60,12 @@ def test_facts_are_worded_by_the_model_in_one_call_per_chunk_and_found_at_once()
                 fact(
                     1,
                     "Ann adopted a greyhound called Pixel.",
-                    entities=[{"name": "Pixel", "type": "concept"}],
+                    entities=["concept:Pixel"],
                 ),
                 fact(
                     2,
                     "Ann walks Pixel along the Limmat every morning.",
-                    entities=[{"name": "Limmat", "type": "place"}],
+                    entities=["place:Limmat"],
                 ),
             )
         ]
@@ -101,7 +101,7 @@ def test_a_newer_value_closes_the_older_one_that_was_offered() -> None:
     memory, model = memory_with(
         [
             answer(fact(1, "Ann does her paintings in oil.")),
-            answer(fact(1, "Ann paints in acrylics these days.", replaces=[{"id": "F1", "how": "changed"}])),
+            answer(fact(1, "Ann paints in acrylics these days.", changed=["F1"])),
         ]
     )
     with memory:
@@ -119,7 +119,7 @@ def test_the_later_statement_wins_also_when_the_earlier_one_is_retained_last() -
     memory, _ = memory_with(
         [
             answer(fact(1, "Ann paints in acrylics these days.")),
-            answer(fact(1, "Ann does her paintings in oil.", replaces=[{"id": "F1", "how": "changed"}])),
+            answer(fact(1, "Ann does her paintings in oil.", changed=["F1"])),
         ]
     )
     with memory:
@@ -137,43 +137,42 @@ def replacing(second: Mapping[str, object], **first: object) -> tuple[Perdure, R
     return memory, RetainResult(bank="b")
 
 
-CHANGED = [{"id": "F1", "how": "changed"}]
+CHANGED = ["F1"]
 
 
 def test_what_is_less_trusted_closes_nothing() -> None:
-    memory, _ = replacing({"text": "Ann paints in acrylics.", "replaces": CHANGED}, trust=3)
+    memory, _ = replacing({"text": "Ann paints in acrylics.", "changed": CHANGED}, trust=3)
     with memory:
         assert not tell(memory, "My paintings are in acrylics.", day=20, trust=1).superseded
         assert len(current(memory)) == 2
 
 
 def test_what_others_say_closes_nothing() -> None:
-    memory, _ = replacing({"text": "Ann paints in acrylics.", "replaces": CHANGED})
+    memory, _ = replacing({"text": "Ann paints in acrylics.", "changed": CHANGED})
     with memory:
         assert not tell(memory, "Ann's paintings are in acrylics.", day=20, speaker="Ben").superseded
 
 
 @pytest.mark.parametrize("said", ["If I had time I would paint in acrylics.", "Do I paint in acrylics?"])
 def test_what_is_only_supposed_or_asked_closes_nothing(said: str) -> None:
-    memory, _ = replacing({"text": "Ann paints in acrylics.", "replaces": CHANGED})
+    memory, _ = replacing({"text": "Ann paints in acrylics.", "changed": CHANGED})
     with memory:
         assert not tell(memory, said, day=20).superseded
 
 
 def test_labels_that_were_not_offered_are_refused() -> None:
-    labels = [{"id": label} for label in ("F2", "F99", "F0", "0", "x", "")]
-    memory, _ = replacing({"text": "Ann paints in acrylics.", "replaces": labels})
+    labels = ["F2", "F99", "F0", "0", "x", ""]
+    memory, _ = replacing({"text": "Ann paints in acrylics.", "changed": labels})
     with memory:
         assert not tell(memory, "My paintings are in acrylics.", day=20).superseded
 
 
 def test_a_correction_counts_only_where_the_words_say_so() -> None:
-    corrected = [{"id": "F1", "how": "corrected"}]
     for said, taken_back in (
         ("Sorry, I meant my paintings are in acrylics.", True),
         ("My paintings are in acrylics now.", False),
     ):
-        memory, _ = replacing({"text": "Ann paints in acrylics.", "replaces": corrected})
+        memory, _ = replacing({"text": "Ann paints in acrylics.", "corrected": ["F1"]})
         with memory:
             (closed,) = tell(memory, said, day=5).superseded
             old = memory.fact("b", closed.fact_id)
@@ -223,7 +222,7 @@ def test_a_fact_with_a_name_or_number_that_nobody_said_is_not_stored() -> None:
             answer(
                 fact(1, "Ann pays 760 euros of rent to Acme."),
                 fact(2, "Ann visits her aunt in Toulouse."),
-                fact(3, "Ann's bike is red.", entities=[{"name": "Brompton", "type": "product"}]),
+                fact(3, "Ann's bike is red.", entities=["product:Brompton"]),
             )
         ]
     )
@@ -319,7 +318,7 @@ def test_orders_in_turns_stay_data_and_close_nothing() -> None:
     memory, model = memory_with(
         [
             answer(fact(1, "Ann does her paintings in oil.")),
-            answer(fact(1, "Ann paints in acrylics.", replaces=CHANGED)),
+            answer(fact(1, "Ann paints in acrylics.", changed=CHANGED)),
         ]
     )
     with memory:
@@ -345,7 +344,7 @@ def test_causes_lead_from_the_fact_that_the_model_names() -> None:
     memory, _ = memory_with(
         [
             answer(
-                fact(2, "Ann sleeps badly.", causes=[{"fact": 1, "confidence": 0.8}, {"fact": 7}]),
+                fact(2, "Ann sleeps badly.", causes=[[1, 0.8], [7], []]),
                 fact(1, "Ann's neighbour practises drums at night."),
             )
         ]

@@ -126,7 +126,7 @@ def _fact(
     source = source_of(worded.quote, turn)
     timing = timing_of(worded.when, worded.date, source, turn)
     confirmed = timing.window if timing.sure else None
-    listed = [thing.name for thing in worded.entities]
+    listed = [name for name, _ in worded.named()]
     if unsaid(text, said, listed, confirmed, turn.said_at):
         return None
     is_order = reads_like_instructions(source.text) or reads_like_instructions(text)
@@ -136,9 +136,9 @@ def _fact(
     voices = [voice_of(other.speaker) for other in (*chunk.before, *(turn for _, turn in chunk.turns))]
     names = [(voice.name, "person") for voice in voices if voice is not None and not voice.is_role]
     names += [
-        (thing.name.strip(), thing.type if thing.type in ENTITY_TYPES else "concept")
-        for thing in worded.entities
-        if is_named(thing.name, said)
+        (name, kind if kind in ENTITY_TYPES else "concept")
+        for name, kind in worded.named()
+        if is_named(name, said)
     ]
     return ExtractedFact(
         text=text,
@@ -161,21 +161,21 @@ def _fact(
 
 
 def _causes(worded: WordedFact) -> list[Cause]:
-    """Causes by their index in the answer, each once."""
+    """Causes by their index in the answer."""
     return [
-        Cause(cause=index, confidence=min(max(confidence, 0.0), 1.0))
-        for index, confidence in {one.fact: one.confidence for one in worded.causes}.items()
+        Cause(cause=index, confidence=confidence)
+        for index, confidence in worded.caused_by().items()
         if confidence > 0
     ]
 
 
 def _replacements(worded: WordedFact, chunk: ShownChunk) -> list[Replacement]:
     """What the fact is said to replace; labels that were not offered are refused."""
-    named = {one.id: (chunk.offered_under(one.id), one.how == "corrected") for one in worded.replaces}
+    labels = {**dict.fromkeys(worded.corrected, True), **dict.fromkeys(worded.changed, False)}
     return [
         Replacement(fact_id=offered.id, corrects=corrects)
-        for offered, corrects in named.values()
-        if offered is not None
+        for label, corrects in labels.items()
+        if (offered := chunk.offered_under(label)) is not None
     ]
 
 

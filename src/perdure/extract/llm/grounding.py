@@ -14,8 +14,6 @@ from perdure.ports.extractor import Turn
 from perdure.text.names import normal_name
 from perdure.text.wordlist import word_set
 
-SHORT_TURN = 300
-"""Characters up to which a date anywhere in a turn is taken for that of a fact which quotes nothing of it."""
 LONGEST_WORDS = 2_000
 _THOUSANDS = re.compile(r"(?<=\d)[,'’ \u00a0](?=\d{3}(?:\D|$))")
 _DIGITS = re.compile(r"\d+")
@@ -149,7 +147,8 @@ def timing_of(when: str, date: str, source: Source, turn: Turn) -> Timing:
 
 
 def _tells_its_time(source: Source) -> bool:
-    return source.quoted or len(source.text) <= SHORT_TURN
+    """Whether a date anywhere in the source is the fact's: it is quoted for it, or the turn is one sentence."""
+    return source.quoted or _SENTENCE_END.search(source.text.strip().rstrip(".!?")) is None
 
 
 def _sentence_around(text: str, place: tuple[int, int]) -> str:
