@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from perdure import Fact, InvalidInput, LlmBusy, LlmRefused, LlmReply, LlmRequest, Perdure, RetainResult
+from perdure.extract.llm import LlmExtractor
+from perdure.extract.local import LocalExtractor
+from perdure.llm.caller import Caller, LlmOperation
 from perdure.llm.prompt import load
+from perdure.models.rule_tagger import RuleTagger
+from perdure.ports.extractor import Turn
 from perdure.ports.llm import Finish, TokenUsage
 from perdure.testing.memory_store import MemoryStore
 from perdure.testing.scripted_llm import ScriptedLlm, Step
@@ -328,7 +334,8 @@ def test_orders_in_turns_stay_data_and_close_nothing() -> None:
         assert lines.count("END") == 2
         assert lines.count("MEMORY") == 1
         assert not result.superseded
-        assert all(one.trust <= 1 for one in stored(memory, result))
+        (worded,) = [one for one in stored(memory, result) if one.made_by]
+        assert worded.trust <= 1
 
 
 def test_what_the_model_is_not_asked_for_is_read_by_rules() -> None:
@@ -360,3 +367,56 @@ def test_causes_lead_from_the_fact_that_the_model_names() -> None:
 def test_the_extractor_needs_a_model() -> None:
     with pytest.raises(InvalidInput, match="extractor"):
         Perdure.open(store=MemoryStore(), extractor="llm", embedder="none", reranker="none", tagger="rules")
+
+
+def test_a_retain_in_the_background_tells_of_turns_read_without_the_model() -> None:
+    memory, _ = memory_with(lambda _: LlmBusy("overloaded"))
+    with memory:
+        work = memory.retain_later("b", "Ann plays the cello.", document_id="d")
+        done = memory.operation("b", work.id, wait=30)
+        assert done.result == {"facts": 1, "fell_back_turns": 1, "fell_back_because": "overloaded"}
+
+
+def test_many_chunks_are_asked_about_at_once_and_stay_in_order() -> None:
+    def repeat(request: LlmRequest) -> Step:
+        lines = [line for line in shown(request).splitlines() if line[:1].isdigit() and "Ann:" in line]
+        return answer(
+            *(fact(n, f"Ann collects item {line.split('item ')[1][:4]}.") for n, line in enumerate(lines, 1))
+        )
+
+    memory, model = memory_with(repeat)
+    with memory:
+        said = [f"I collect item {1000 + n} " + "of that sort and more. " * 40 for n in range(20)]
+        result = tell(memory, *said, document_id="d")
+        assert len(model.requests) > 4
+        worded = [one.text for one in stored(memory, result) if one.made_by]
+        assert worded == [f"Ann collects item {1000 + n}." for n in range(20)]
+
+
+class CutCaller(Caller):
+    """Gives complete items of an answer that was cut in the middle of its third fact."""
+
+    def structured(self, purpose, messages, expected, *, max_tokens=0):  # type: ignore[no-untyped-def]
+        reply = super().structured(purpose, messages, expected)
+        if len(reply.value.facts) <= 2:
+            return reply
+        return replace(reply, value=reply.value.model_copy(update={"facts": reply.value.facts[:2]}), cut=True)
+
+
+def test_complete_items_of_a_cut_answer_are_kept_and_the_rest_is_asked_for() -> None:
+    def repeat(request: LlmRequest) -> Step:
+        lines = [line for line in shown(request).splitlines() if line[:1].isdigit() and "Ann:" in line]
+        return answer(
+            *(
+                fact(n, json.loads(line.partition("Ann: ")[2]).replace("I ", "Ann "))
+                for n, line in enumerate(lines, 1)
+            )
+        )
+
+    model = ScriptedLlm(repeat)
+    extractor = LlmExtractor(CutCaller({LlmOperation.RETAIN: [model]}), LocalExtractor(RuleTagger()))
+    words = ("cellos", "violas", "oboes", "harps", "flutes")
+    facts = extractor.extract([Turn(text=f"I collect {word}.", speaker="Ann") for word in words])
+    assert [one.text for one in facts] == [f"Ann collect {word}." for word in words]
+    assert [one.turn for one in facts] == [0, 1, 2, 3, 4]
+    assert len(model.requests) == 4

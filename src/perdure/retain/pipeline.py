@@ -48,8 +48,12 @@ def retain(
     with _keeping_text(store, bank, plans) if within is None else nullcontext():
         prepared = prepare_changes(components, bank, plans, now, trace)
     with trace.stage("write"):
-        receipt = commit(store, prepared.changes, within=within)
+        receipt = commit(store, prepared.changes, within=within and _telling(within, prepared.fell_back))
     return replace(_result(plans, prepared, receipt, trace), passed_over=request.passed_over)
+
+
+def _telling(within: Within, fell_back: tuple[FellBack, ...]) -> Within:
+    return lambda tx, receipt: within(tx, replace(receipt, fell_back=fell_back))
 
 
 @contextmanager

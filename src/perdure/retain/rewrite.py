@@ -35,8 +35,11 @@ from perdure.retain.pipeline import prepare_changes
 from perdure.retain.plan import Plan, PlannedTurn
 from perdure.text.names import normal_name
 from perdure.text.relation_table import is_single_valued
+from perdure.text.retelling import is_retold, overlap
 
 _REWRITTEN_TYPES = frozenset({FactType.WORLD, FactType.EXPERIENCE})
+QUOTED_AT = 0.5
+"""Share of two sources that both must cover of each other to be the same."""
 _SHARED_FIELDS = (
     "context", "tags", "metadata", "tier", "classification", "trust", "credibility", "relevance", "expires_at",
     "original_text",
@@ -351,16 +354,20 @@ def _replaced(
             if not stored.is_chosen(one) or not worded:
                 continue
             for old in one.facts:
-                covering = [fact for fact in worded if _covers(fact, old, one.turn)]
-                if covering and not _is_value_lost(old, worded):
-                    best = max(covering, key=lambda fact: _shared_words(fact, old))
+                told = [fact for fact in worded if _rests_on(fact, old, one.turn)]
+                if not told and is_retold(old.source_text, [fact.text for fact in worded]):
+                    told = worded
+                if told and not _is_value_lost(old, worded):
+                    best = max(told, key=lambda fact: _shared_words(fact, old))
                     replaced[old.id] = duplicates.get(best.id, best.id)
     return replaced
 
 
-def _covers(new: Fact, old: Fact, turn: Turn) -> bool:
+def _rests_on(new: Fact, old: Fact, turn: Turn) -> bool:
+    """Whether both quote mostly the same words of a turn."""
     start, other = turn.text.find(new.source_text), turn.text.find(old.source_text)
-    return start < other + len(old.source_text) and other < start + len(new.source_text)
+    end, other_end = start + len(new.source_text), other + len(old.source_text)
+    return min(overlap(start, end, other, other_end), overlap(other, other_end, start, end)) >= QUOTED_AT
 
 
 def _is_value_lost(old: Fact, worded: Sequence[Fact]) -> bool:

@@ -20,6 +20,7 @@ from perdure.extract.local.mentions import find_aliases, find_mentions
 from perdure.extract.local.topic import topic_of
 from perdure.ports.extractor import Cause, ExtractedFact, Replacement, Triple, Turn
 from perdure.text.names import normal_name
+from perdure.text.retelling import is_retold, overlap
 from perdure.text.surrogates import without_surrogates
 from perdure.text.voice import voice_of
 
@@ -27,6 +28,8 @@ MOST_PER_TURN = 5
 CHARACTERS_PER_FACT = 300
 """A turn so many times as long may give as many facts, where that is more than `MOST_PER_TURN`."""
 LONGEST_FACT = 1_000
+QUOTED_AT = 0.5
+"""Share of two sources that both must cover of each other to be the same."""
 ENTITY_TYPES = frozenset({"person", "place", "organisation", "product", "event", "work", "group", "concept"})
 
 
@@ -85,12 +88,7 @@ def _of_document(
 ) -> list[ExtractedFact]:
     """The facts of one document's turns in a chunk."""
     lent = _lend(document, worded)
-    covered = {fact.turn for _, fact in worded}
-    left = [
-        (index, None)
-        for index in document.local_of(turns)
-        if document.local[index].turn not in covered or _is_missed(index, document, lent)
-    ]
+    left = [(index, None) for index in document.local_of(turns) if _is_missed(index, document, lent)]
     own = [(number, lent.facts[place]) for place, (number, _) in enumerate(worded)]
     return _numbered(document, [*left, *((None, pair) for pair in own)])
 
@@ -221,12 +219,25 @@ def _tells(text: str, triple: Triple) -> bool:
 
 
 def _is_missed(index: int, document: DocumentFacts, lent: _Lent) -> bool:
-    """Whether a local fact states a value that may be replaced, and no fact of the model tells it."""
+    """Whether no fact of the model tells what a local one does: its words, or the value that it states."""
     local = document.local[index]
-    if local.triple is None or not local.triple.single_valued or not local.triple.object:
-        return False
     told = [fact for fact in lent.facts if fact.turn == local.turn]
-    return index not in lent.lenders and not any(_tells(fact.text, local.triple) for fact in told)
+    if index in lent.lenders:
+        return False
+    value = local.triple if local.triple is not None and local.triple.single_valued else None
+    if value is not None and value.object and not any(_tells(fact.text, value) for fact in told):
+        return True
+    return not any(_quotes(fact, local) for fact in told) and not is_retold(
+        local.source_text, [fact.text for fact in told]
+    )
+
+
+def _quotes(fact: ExtractedFact, local: ExtractedFact) -> bool:
+    """Whether a fact rests on most of a local one's words, and not on a whole turn that has more than these."""
+    end, other_end = local.start + len(local.source_text), fact.start + len(fact.source_text)
+    covers = overlap(local.start, end, fact.start, other_end)
+    within = overlap(fact.start, other_end, local.start, end)
+    return covers >= QUOTED_AT and within >= QUOTED_AT
 
 
 def _numbered(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from functools import lru_cache
 
 from perdure.dates import read_dates
 from perdure.domain.time import Window
@@ -50,7 +51,13 @@ def place_of(words: str, text: str) -> tuple[int, int] | None:
 def is_named(name: str, said: str) -> bool:
     """Whether a name stands in what was said, as words of their own."""
     words = normal_name(name)
-    return bool(words) and f" {words} " in f" {' '.join(normal_words(said))} "
+    return bool(words) and f" {words} " in _normal(said)
+
+
+@lru_cache(maxsize=8)
+def _normal(said: str) -> str:
+    """What was said in the form of names, between spaces; kept, since every fact of a chunk is held against it."""
+    return f" {' '.join(normal_words(said))} "
 
 
 def normal_words(text: str) -> list[str]:
