@@ -6,7 +6,7 @@ their turn: facts that are closed or corrected, that a person changed or pinned,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -57,9 +57,11 @@ class StoredTurn:
 
     @property
     def is_rewritable(self) -> bool:
-        """Whether facts were drawn from it, and all of them as rules drew them."""
+        """Whether facts were drawn from it, and all of them as rules drew them; what tools return stays as it is."""
         first = self.facts[0] if self.facts else None
-        return first is not None and all(_is_as_drawn(fact) and _is_like(first, fact) for fact in self.facts)
+        if first is None or (first.type is FactType.EXPERIENCE and not self.turn.is_agent):
+            return False
+        return all(_is_as_drawn(fact) and _is_like(first, fact) for fact in self.facts)
 
 
 def _is_as_drawn(fact: Fact) -> bool:
@@ -97,17 +99,36 @@ class StoredDocument:
         return one.chunk_id in self.chunk_ids and one.is_rewritable
 
 
-def unrefined_chunks(rows: Rows) -> list[Chunk]:
-    """The chunks of the bank that no model has worded yet and that facts were drawn from, oldest document first."""
-    refined = {record.id: _chunk_ids(record) for record in rows.records(REFINED_DOCUMENT)}
+@dataclass(frozen=True, slots=True)
+class Unrefined:
+    """What is left to be worded in a bank."""
+
+    chunks: Sequence[Chunk]
+    """Chunks that no model has worded yet and that facts were drawn from, oldest document first."""
+    records: Sequence[Record]
+    """What is to be noted of documents in which nothing is left, so that they are not looked through again as they are."""
+
+
+def find_unrefined(rows: Rows) -> Unrefined:
+    """Look through the documents that are not recorded as done with the content that they have."""
+    refined = {record.id: record for record in rows.records(REFINED_DOCUMENT)}
     pending: list[Chunk] = []
+    finished: list[Record] = []
     for document in reversed(rows.documents()):
-        done = refined.get(document.id, frozenset())
-        chunks = [chunk for chunk in rows.chunks(document_id=document.id) if chunk.id not in done]
+        record = refined.get(document.id)
+        if record is not None and record.body.get("content_hash") == document.content_hash:
+            continue
+        done = _chunk_ids(record) if record is not None else frozenset()
+        every = rows.chunks(document_id=document.id)
+        chunks = [chunk for chunk in every if chunk.id not in done]
         facts = rows.find_facts(FactsWhere(chunk_ids=[chunk.id for chunk in chunks])) if chunks else []
         drawn = {fact.chunk_id for fact in facts if _is_as_drawn(fact)}
-        pending += [chunk for chunk in chunks if chunk.id in drawn]
-    return pending
+        left = [chunk for chunk in chunks if chunk.id in drawn]
+        pending += left
+        if not left:
+            body = {"content_hash": document.content_hash, "chunks": [chunk.id for chunk in every]}
+            finished.append(Record(kind=REFINED_DOCUMENT, id=document.id, bank=document.bank, body=body))
+    return Unrefined(pending, finished)
 
 
 def _chunk_ids(record: Record) -> frozenset[str]:
@@ -203,8 +224,10 @@ def plan_rewriting(
             without=frozenset(fact.id for fact in read),
         )
         worded = _worded(extractor, documents, context)
+        entity_ids = dict.fromkeys(entity_id for fact in read for entity_id in fact.entity_ids)
+        entities = {one.entity.name: one.entity.type for one in reading.entities(ids=list(entity_ids))}
     given = replace(components, extractor=_Given(worded))
-    prepared = prepare_changes(given, bank, [_plan(stored) for stored in documents], now, Trace())
+    prepared = prepare_changes(given, bank, [_plan(stored, entities) for stored in documents], now, Trace())
     replaced = _replaced(documents, prepared.changes, prepared.duplicates)
     closed = set(replaced)
     closures = [
@@ -304,11 +327,11 @@ class _Given:
         return [list(facts) for facts in self._facts]
 
 
-def _plan(stored: StoredDocument) -> Plan:
+def _plan(stored: StoredDocument, entities: Mapping[str, str]) -> Plan:
     """The document as retain would plan it; each turn's item has what its facts got from theirs."""
     return Plan(
         document=stored.document,
-        items=[_item(one) for one in stored.turns],
+        items=[_item(one, entities) for one in stored.turns],
         turns=[
             PlannedTurn(turn=one.turn, item=place, chunk_id=one.chunk_id)
             for place, one in enumerate(stored.turns)
@@ -316,7 +339,7 @@ def _plan(stored: StoredDocument) -> Plan:
     )
 
 
-def _item(one: StoredTurn) -> Item:
+def _item(one: StoredTurn, entities: Mapping[str, str]) -> Item:
     turn = one.turn
     plain = Item(
         content=turn.text if turn.text.strip() else "-",
@@ -332,7 +355,19 @@ def _item(one: StoredTurn) -> Item:
         plain,
         **{name: getattr(first, name) for name in _SHARED_FIELDS},
         valid_from=_given_start(one.facts),
+        entities=tuple((name, entities.get(name, "concept")) for name in _given_names(one)),
     )
+
+
+def _given_names(one: StoredTurn) -> list[str]:
+    """Entities that all facts of a turn have and that its words do not name: they came with the item."""
+    said = set(normal_name(f"{one.turn.speaker} {one.turn.title} {one.turn.text}").split())
+    shared = set(one.facts[0].entities).intersection(*(fact.entities for fact in one.facts))
+    return [
+        name
+        for name in one.facts[0].entities
+        if name in shared and said.isdisjoint(normal_name(name).split())
+    ]
 
 
 def _given_start(facts: Sequence[Fact]) -> datetime | None:
