@@ -339,3 +339,15 @@ def test_a_document_that_is_added_to_after_it_was_done_is_looked_at_again_but_on
         assert len(model.requests) == 2
         assert turns_of(model.requests[1]) == [(1, "Pixel sleeps on my sofa.")]
         assert '- Ann: "I own a kayak."' in model.requests[1].messages[-1].text
+
+
+def test_the_same_said_twice_is_one_fact_after_both_were_worded_anew() -> None:
+    memory, _ = open_memory()
+    with memory:
+        tell(memory, "I adopted a greyhound called Pixel.")
+        refine(memory)
+        (again,) = tell(memory, "I adopted a greyhound called Pixel.", document="e", day=1)
+        refine(memory)
+        (only,) = memory.iter_facts("b")
+        assert (only.text, only.proof_count) == ("Ann adopted Pixel, a greyhound.", 2)
+        assert memory.fact("b", again).superseded_by == only.id

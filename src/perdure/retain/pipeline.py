@@ -101,6 +101,8 @@ class PreparedChanges:
     changes: FactChanges
     duplicates: dict[str, str]
     """Ids of new facts that are merged already -> the facts that they prove."""
+    repeated: Sequence[Fact]
+    """The new facts that are merged already."""
     fell_back: tuple[FellBack, ...]
 
 
@@ -153,7 +155,12 @@ def prepare_changes(
         records=[*speakers, *_scope_records(bank, plans)],
         removed_records=[(UNFINISHED_DOCUMENT, plan.document.id) for plan in plans if plan.unfinished],
     )
-    return PreparedChanges(changes, drawn.merged, tuple(_named(plans, one) for one in drawn.fell_back))
+    return PreparedChanges(
+        changes,
+        duplicates=drawn.merged,
+        repeated=[draft.fact for draft in drawn.duplicates],
+        fell_back=tuple(_named(plans, one) for one in drawn.fell_back),
+    )
 
 
 def _named(plans: Sequence[Plan], fallback: LocalFallback) -> FellBack:

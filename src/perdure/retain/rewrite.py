@@ -31,11 +31,10 @@ from perdure.ports.store import FactsWhere, Rows, Transaction
 from perdure.retain.commit import Closure, FactChanges, apply_changes
 from perdure.retain.components import RetainComponents
 from perdure.retain.offer import bank_context
-from perdure.retain.pipeline import prepare_changes
+from perdure.retain.pipeline import PreparedChanges, prepare_changes
 from perdure.retain.plan import Plan, PlannedTurn
-from perdure.text.names import normal_name
 from perdure.text.relation_table import is_single_valued
-from perdure.text.retelling import is_retold, overlap
+from perdure.text.retelling import is_retold, normal_words, overlap
 
 _REWRITTEN_TYPES = frozenset({FactType.WORLD, FactType.EXPERIENCE})
 QUOTED_AT = 0.5
@@ -228,7 +227,7 @@ def plan_rewriting(
         entities = {one.entity.name: one.entity.type for one in reading.entities(ids=list(entity_ids))}
     given = replace(components, extractor=_Given(worded))
     prepared = prepare_changes(given, bank, [_plan(stored, entities) for stored in documents], now, Trace())
-    replaced = _replaced(documents, prepared.changes, prepared.duplicates)
+    replaced = _replaced(documents, prepared)
     closed = set(replaced)
     closures = [
         replace(closure, superseded_by=replaced.get(closure.superseded_by or "", closure.superseded_by))
@@ -307,7 +306,8 @@ def _in_new_words(facts: Sequence[ExtractedFact], stored: StoredDocument) -> lis
 
 def _is_repeated(fact: ExtractedFact, stored: StoredDocument) -> bool:
     """Whether a fact says in the same words what its turn gave before."""
-    return any(normal_name(fact.text) == normal_name(old.text) for old in stored.turns[fact.turn].facts)
+    words = normal_words(fact.text)
+    return any(words == normal_words(old.text) for old in stored.turns[fact.turn].facts)
 
 
 class _Given:
@@ -361,13 +361,9 @@ def _item(one: StoredTurn, entities: Mapping[str, str]) -> Item:
 
 def _given_names(one: StoredTurn) -> list[str]:
     """Entities that all facts of a turn have and that its words do not name: they came with the item."""
-    said = set(normal_name(f"{one.turn.speaker} {one.turn.title} {one.turn.text}").split())
+    said = set(normal_words(f"{one.turn.speaker} {one.turn.title} {one.turn.text}"))
     shared = set(one.facts[0].entities).intersection(*(fact.entities for fact in one.facts))
-    return [
-        name
-        for name in one.facts[0].entities
-        if name in shared and said.isdisjoint(normal_name(name).split())
-    ]
+    return [name for name in one.facts[0].entities if name in shared and said.isdisjoint(normal_words(name))]
 
 
 def _given_start(facts: Sequence[Fact]) -> datetime | None:
@@ -377,11 +373,9 @@ def _given_start(facts: Sequence[Fact]) -> datetime | None:
     return None if own or len(starts) != 1 else starts.pop()
 
 
-def _replaced(
-    documents: Sequence[StoredDocument], changes: FactChanges, duplicates: dict[str, str]
-) -> dict[str, str]:
+def _replaced(documents: Sequence[StoredDocument], prepared: PreparedChanges) -> dict[str, str]:
     """Id of each fact whose words a new fact covers -> that fact; of several the one that shares most words with it."""
-    new = [one.fact for one in changes.facts]
+    new = [*(one.fact for one in prepared.changes.facts), *prepared.repeated]
     replaced: dict[str, str] = {}
     for stored in documents:
         for one in stored.turns:
@@ -394,8 +388,8 @@ def _replaced(
                     told = worded
                 if told and not _is_value_lost(old, worded):
                     best = max(told, key=lambda fact: _shared_words(fact, old))
-                    replaced[old.id] = duplicates.get(best.id, best.id)
-    return replaced
+                    replaced[old.id] = prepared.duplicates.get(best.id, best.id)
+    return {old_id: new_id for old_id, new_id in replaced.items() if old_id != new_id}
 
 
 def _rests_on(new: Fact, old: Fact, turn: Turn) -> bool:
@@ -409,12 +403,12 @@ def _is_value_lost(old: Fact, worded: Sequence[Fact]) -> bool:
     """Whether a fact states a value that may be replaced later, and none of the new ones names it."""
     if not old.object or not old.relation or not is_single_valued(old.relation):
         return False
-    value = set(normal_name(old.object).split())
-    return not any(value <= set(normal_name(fact.text).split()) for fact in worded)
+    value = set(normal_words(old.object))
+    return not any(value <= set(normal_words(fact.text)) for fact in worded)
 
 
 def _shared_words(new: Fact, old: Fact) -> int:
-    return len(set(normal_name(new.text).split()) & set(normal_name(old.text).split()))
+    return len(set(normal_words(new.text)) & set(normal_words(old.text)))
 
 
 def _moved_links(rows: Rows, replaced: dict[str, str]) -> list[Link]:

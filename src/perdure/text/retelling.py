@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from perdure.text.names import normal_name
 from perdure.text.terms import index_terms
 
 RETOLD_AT = 0.5
@@ -19,6 +20,11 @@ def is_retold(said: str, told: Iterable[str], at: float = RETOLD_AT) -> bool:
         return False
     terms = set(index_terms(said))
     return not terms or len(terms & set(index_terms(joined))) >= at * len(terms)
+
+
+def normal_words(text: str) -> list[str]:
+    """The words of a text in the form of names, in order."""
+    return [word for piece in text.split() for word in normal_name(piece).split()]
 
 
 def overlap(start: int, end: int, other_start: int, other_end: int) -> float:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from perdure.domain.fact import CORRECTION, INSTRUCTION, MADE_BY, FactType
 from perdure.extract.llm.answer import WordedFact
-from perdure.extract.llm.grounding import is_named, normal_words, source_of, timing_of, unsaid
+from perdure.extract.llm.grounding import is_named, source_of, timing_of, unsaid
 from perdure.extract.llm.prompting import Place, ShownChunk
 from perdure.extract.local.emotion import read_emotion
 from perdure.extract.local.kinds import kind_of, reads_like_instructions
@@ -20,7 +20,7 @@ from perdure.extract.local.mentions import find_aliases, find_mentions
 from perdure.extract.local.topic import topic_of
 from perdure.ports.extractor import Cause, ExtractedFact, Replacement, Triple, Turn
 from perdure.text.names import normal_name
-from perdure.text.retelling import is_retold, overlap
+from perdure.text.retelling import is_retold, normal_words, overlap
 from perdure.text.surrogates import without_surrogates
 from perdure.text.voice import voice_of
 

@@ -13,6 +13,7 @@ from perdure.domain.time import Window
 from perdure.extract.local.times import Timing, read_timing
 from perdure.ports.extractor import Turn
 from perdure.text.names import normal_name
+from perdure.text.retelling import normal_words
 from perdure.text.wordlist import word_set
 
 LONGEST_WORDS = 2_000
@@ -58,11 +59,6 @@ def is_named(name: str, said: str) -> bool:
 def _normal(said: str) -> str:
     """What was said in the form of names, between spaces; kept, since every fact of a chunk is held against it."""
     return f" {' '.join(normal_words(said))} "
-
-
-def normal_words(text: str) -> list[str]:
-    """The words of a text in the form of names, in order."""
-    return [word for piece in text.split() for word in normal_name(piece).split()]
 
 
 def unsaid(
