@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from perdure import Fact, InvalidInput, LlmBusy, LlmRefused, LlmReply, LlmRequest, Perdure, RetainResult
+from perdure.extract.llm import LlmExtractor
+from perdure.extract.local import LocalExtractor
+from perdure.llm.caller import Caller, LlmOperation
 from perdure.llm.prompt import load
+from perdure.models.rule_tagger import RuleTagger
+from perdure.ports.extractor import Turn
 from perdure.ports.llm import Finish, TokenUsage
 from perdure.testing.memory_store import MemoryStore
 from perdure.testing.scripted_llm import ScriptedLlm, Step
@@ -60,12 +66,12 @@ def test_facts_are_worded_by_the_model_in_one_call_per_chunk_and_found_at_once()
                 fact(
                     1,
                     "Ann adopted a greyhound called Pixel.",
-                    entities=[{"name": "Pixel", "type": "concept"}],
+                    entities=["concept:Pixel"],
                 ),
                 fact(
                     2,
                     "Ann walks Pixel along the Limmat every morning.",
-                    entities=[{"name": "Limmat", "type": "place"}],
+                    entities=["place:Limmat"],
                 ),
             )
         ]
@@ -101,7 +107,7 @@ def test_a_newer_value_closes_the_older_one_that_was_offered() -> None:
     memory, model = memory_with(
         [
             answer(fact(1, "Ann does her paintings in oil.")),
-            answer(fact(1, "Ann paints in acrylics these days.", replaces=[{"id": "F1", "how": "changed"}])),
+            answer(fact(1, "Ann paints in acrylics these days.", changed=["F1"])),
         ]
     )
     with memory:
@@ -119,7 +125,7 @@ def test_the_later_statement_wins_also_when_the_earlier_one_is_retained_last() -
     memory, _ = memory_with(
         [
             answer(fact(1, "Ann paints in acrylics these days.")),
-            answer(fact(1, "Ann does her paintings in oil.", replaces=[{"id": "F1", "how": "changed"}])),
+            answer(fact(1, "Ann does her paintings in oil.", changed=["F1"])),
         ]
     )
     with memory:
@@ -137,43 +143,42 @@ def replacing(second: Mapping[str, object], **first: object) -> tuple[Perdure, R
     return memory, RetainResult(bank="b")
 
 
-CHANGED = [{"id": "F1", "how": "changed"}]
+CHANGED = ["F1"]
 
 
 def test_what_is_less_trusted_closes_nothing() -> None:
-    memory, _ = replacing({"text": "Ann paints in acrylics.", "replaces": CHANGED}, trust=3)
+    memory, _ = replacing({"text": "Ann paints in acrylics.", "changed": CHANGED}, trust=3)
     with memory:
         assert not tell(memory, "My paintings are in acrylics.", day=20, trust=1).superseded
         assert len(current(memory)) == 2
 
 
 def test_what_others_say_closes_nothing() -> None:
-    memory, _ = replacing({"text": "Ann paints in acrylics.", "replaces": CHANGED})
+    memory, _ = replacing({"text": "Ann paints in acrylics.", "changed": CHANGED})
     with memory:
         assert not tell(memory, "Ann's paintings are in acrylics.", day=20, speaker="Ben").superseded
 
 
 @pytest.mark.parametrize("said", ["If I had time I would paint in acrylics.", "Do I paint in acrylics?"])
 def test_what_is_only_supposed_or_asked_closes_nothing(said: str) -> None:
-    memory, _ = replacing({"text": "Ann paints in acrylics.", "replaces": CHANGED})
+    memory, _ = replacing({"text": "Ann paints in acrylics.", "changed": CHANGED})
     with memory:
         assert not tell(memory, said, day=20).superseded
 
 
 def test_labels_that_were_not_offered_are_refused() -> None:
-    labels = [{"id": label} for label in ("F2", "F99", "F0", "0", "x", "")]
-    memory, _ = replacing({"text": "Ann paints in acrylics.", "replaces": labels})
+    labels = ["F2", "F99", "F0", "0", "x", ""]
+    memory, _ = replacing({"text": "Ann paints in acrylics.", "changed": labels})
     with memory:
         assert not tell(memory, "My paintings are in acrylics.", day=20).superseded
 
 
 def test_a_correction_counts_only_where_the_words_say_so() -> None:
-    corrected = [{"id": "F1", "how": "corrected"}]
     for said, taken_back in (
         ("Sorry, I meant my paintings are in acrylics.", True),
         ("My paintings are in acrylics now.", False),
     ):
-        memory, _ = replacing({"text": "Ann paints in acrylics.", "replaces": corrected})
+        memory, _ = replacing({"text": "Ann paints in acrylics.", "corrected": ["F1"]})
         with memory:
             (closed,) = tell(memory, said, day=5).superseded
             old = memory.fact("b", closed.fact_id)
@@ -223,7 +228,7 @@ def test_a_fact_with_a_name_or_number_that_nobody_said_is_not_stored() -> None:
             answer(
                 fact(1, "Ann pays 760 euros of rent to Acme."),
                 fact(2, "Ann visits her aunt in Toulouse."),
-                fact(3, "Ann's bike is red.", entities=[{"name": "Brompton", "type": "product"}]),
+                fact(3, "Ann's bike is red.", entities=["product:Brompton"]),
             )
         ]
     )
@@ -319,7 +324,7 @@ def test_orders_in_turns_stay_data_and_close_nothing() -> None:
     memory, model = memory_with(
         [
             answer(fact(1, "Ann does her paintings in oil.")),
-            answer(fact(1, "Ann paints in acrylics.", replaces=CHANGED)),
+            answer(fact(1, "Ann paints in acrylics.", changed=CHANGED)),
         ]
     )
     with memory:
@@ -329,7 +334,8 @@ def test_orders_in_turns_stay_data_and_close_nothing() -> None:
         assert lines.count("END") == 2
         assert lines.count("MEMORY") == 1
         assert not result.superseded
-        assert all(one.trust <= 1 for one in stored(memory, result))
+        (worded,) = [one for one in stored(memory, result) if one.made_by]
+        assert worded.trust <= 1
 
 
 def test_what_the_model_is_not_asked_for_is_read_by_rules() -> None:
@@ -345,7 +351,7 @@ def test_causes_lead_from_the_fact_that_the_model_names() -> None:
     memory, _ = memory_with(
         [
             answer(
-                fact(2, "Ann sleeps badly.", causes=[{"fact": 1, "confidence": 0.8}, {"fact": 7}]),
+                fact(2, "Ann sleeps badly.", causes=[[1, 0.8], [7], []]),
                 fact(1, "Ann's neighbour practises drums at night."),
             )
         ]
@@ -361,3 +367,56 @@ def test_causes_lead_from_the_fact_that_the_model_names() -> None:
 def test_the_extractor_needs_a_model() -> None:
     with pytest.raises(InvalidInput, match="extractor"):
         Perdure.open(store=MemoryStore(), extractor="llm", embedder="none", reranker="none", tagger="rules")
+
+
+def test_a_retain_in_the_background_tells_of_turns_read_without_the_model() -> None:
+    memory, _ = memory_with(lambda _: LlmBusy("overloaded"))
+    with memory:
+        work = memory.retain_later("b", "Ann plays the cello.", document_id="d")
+        done = memory.operation("b", work.id, wait=30)
+        assert done.result == {"facts": 1, "fell_back_turns": 1, "fell_back_because": "overloaded"}
+
+
+def test_many_chunks_are_asked_about_at_once_and_stay_in_order() -> None:
+    def repeat(request: LlmRequest) -> Step:
+        lines = [line for line in shown(request).splitlines() if line[:1].isdigit() and "Ann:" in line]
+        return answer(
+            *(fact(n, f"Ann collects item {line.split('item ')[1][:4]}.") for n, line in enumerate(lines, 1))
+        )
+
+    memory, model = memory_with(repeat)
+    with memory:
+        said = [f"I collect item {1000 + n} " + "of that sort and more. " * 40 for n in range(20)]
+        result = tell(memory, *said, document_id="d")
+        assert len(model.requests) > 4
+        worded = [one.text for one in stored(memory, result) if one.made_by]
+        assert worded == [f"Ann collects item {1000 + n}." for n in range(20)]
+
+
+class CutCaller(Caller):
+    """Gives complete items of an answer that was cut in the middle of its third fact."""
+
+    def structured(self, purpose, messages, expected, *, max_tokens=0):  # type: ignore[no-untyped-def]
+        reply = super().structured(purpose, messages, expected)
+        if len(reply.value.facts) <= 2:
+            return reply
+        return replace(reply, value=reply.value.model_copy(update={"facts": reply.value.facts[:2]}), cut=True)
+
+
+def test_complete_items_of_a_cut_answer_are_kept_and_the_rest_is_asked_for() -> None:
+    def repeat(request: LlmRequest) -> Step:
+        lines = [line for line in shown(request).splitlines() if line[:1].isdigit() and "Ann:" in line]
+        return answer(
+            *(
+                fact(n, json.loads(line.partition("Ann: ")[2]).replace("I ", "Ann "))
+                for n, line in enumerate(lines, 1)
+            )
+        )
+
+    model = ScriptedLlm(repeat)
+    extractor = LlmExtractor(CutCaller({LlmOperation.RETAIN: [model]}), LocalExtractor(RuleTagger()))
+    words = ("cellos", "violas", "oboes", "harps", "flutes")
+    facts = extractor.extract([Turn(text=f"I collect {word}.", speaker="Ann") for word in words])
+    assert [one.text for one in facts] == [f"Ann collect {word}." for word in words]
+    assert [one.turn for one in facts] == [0, 1, 2, 3, 4]
+    assert len(model.requests) == 4

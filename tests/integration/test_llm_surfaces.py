@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from perdure import LlmBusy, Perdure
 from perdure.surfaces.cli import retain as cli_retain
+from perdure.surfaces.cli import thinking as cli_thinking
 from perdure.surfaces.cli.main import app
 from perdure.surfaces.mcp.results import retained
 from perdure.testing.memory_store import MemoryStore
@@ -57,3 +58,38 @@ def test_the_command_line_names_them_too(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert "1 turn read without the language model: overloaded" in shown.output
     told = json.loads(runner.invoke(app, ["retain", "Ann plays the cello.", "--bank", "b", "--json"]).output)
     assert told["fell_back"][0]["code"] == "llm_busy"
+
+
+def rewording() -> Perdure:
+    model = ScriptedLlm(lambda _: {"facts": [{"turn": 1, "text": "The cello is what Ann plays."}]})
+    memory = Perdure.open(
+        store=MemoryStore(), llm=model, extractor="refine", refine_after=None, embedder="hashing", reranker="none",
+        tagger="rules",
+    )  # fmt: skip
+    memory.retain("b", "Ann plays the cello.", document_id="d")
+    return memory
+
+
+def test_rest_rewords_in_an_operation() -> None:
+    with rewording() as memory, running(memory) as url, httpx.Client(base_url=url) as client:
+        operation = client.post(f"{BANK}/refine").json()["operation_id"]
+        assert memory.operation("b", operation, wait=30).status == "completed"
+        assert [fact.text for fact in memory.iter_facts("b")] == ["The cello is what Ann plays."]
+        assert client.get(f"{BANK}/operations/{operation}").json()["status"] == "completed"
+        assert client.post("/v1/default/banks/nobody/refine").status_code == 404
+
+
+def test_rest_says_that_no_model_is_set() -> None:
+    with Perdure.open(store=MemoryStore(), embedder="hashing", reranker="none", tagger="rules") as memory:
+        memory.retain("b", "Ann plays the cello.")
+        with running(memory) as url, httpx.Client(base_url=url) as client:
+            refused = client.post(f"{BANK}/refine")
+            assert refused.status_code == 422
+            assert "llm" in refused.text
+
+
+def test_the_command_line_rewords_and_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli_thinking, "reading", lambda *_: rewording())
+    shown = CliRunner().invoke(app, ["refine", "--bank", "b"])
+    assert shown.exit_code == 0, shown.output
+    assert "retired: 1" in shown.output

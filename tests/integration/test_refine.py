@@ -185,6 +185,27 @@ def test_a_fact_that_another_document_proves_is_left_alone() -> None:
         assert texts(memory) == ["Ann adopted a greyhound called Pixel."]
 
 
+def test_what_a_tool_returned_is_left_alone() -> None:
+    memory, model = open_memory()
+    with memory:
+        memory.retain("b", [{"role": "tool", "speaker": "search", "content": "The ferry leaves at noon."}])
+        before = texts(memory)
+        assert before
+        refine(memory)
+        assert texts(memory) == before
+        assert not model.requests
+
+
+def test_entities_that_came_with_the_text_stay_with_its_new_wording() -> None:
+    memory, _ = open_memory()
+    with memory:
+        tell(memory, "I adopted a greyhound called Pixel.", entities=[("Animal Rescue Bern", "organisation")])
+        refine(memory)
+        (new,) = memory.iter_facts("b")
+        assert new.made_by
+        assert "Animal Rescue Bern" in new.entities
+
+
 def test_turns_on_which_the_model_fails_keep_their_facts_until_a_retry() -> None:
     answers: list[Step] = [LlmBusy("overloaded", retry_after=1_000.0)]
 
@@ -304,3 +325,29 @@ def test_refining_needs_a_model() -> None:
         memory.refine("b")
     with pytest.raises(InvalidInput, match="extractor"):
         Perdure.open(store=MemoryStore(), extractor="refine", **LIGHT)  # type: ignore[arg-type]
+
+
+def test_a_document_that_is_added_to_after_it_was_done_is_looked_at_again_but_only_what_is_new() -> None:
+    memory, model = open_memory()
+    with memory:
+        tell(memory, "I adopted a greyhound called Pixel.", "I own a kayak.")
+        refine(memory)
+        refine(memory)
+        tell(memory, "Pixel sleeps on my sofa.", day=1, update_mode="append")
+        refine(memory)
+        assert "Pixel, Ann's greyhound, sleeps on her sofa." in texts(memory)
+        assert len(model.requests) == 2
+        assert turns_of(model.requests[1]) == [(1, "Pixel sleeps on my sofa.")]
+        assert '- Ann: "I own a kayak."' in model.requests[1].messages[-1].text
+
+
+def test_the_same_said_twice_is_one_fact_after_both_were_worded_anew() -> None:
+    memory, _ = open_memory()
+    with memory:
+        tell(memory, "I adopted a greyhound called Pixel.")
+        refine(memory)
+        (again,) = tell(memory, "I adopted a greyhound called Pixel.", document="e", day=1)
+        refine(memory)
+        (only,) = memory.iter_facts("b")
+        assert (only.text, only.proof_count) == ("Ann adopted Pixel, a greyhound.", 2)
+        assert memory.fact("b", again).superseded_by == only.id

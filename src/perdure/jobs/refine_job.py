@@ -15,7 +15,12 @@ from perdure.llm.prompt import load
 from perdure.ports.extractor import Extractor
 from perdure.retain.components import RetainComponents
 from perdure.retain.identity import digest
-from perdure.retain.rewrite import plan_rewriting, read_stored, unrefined_chunks, write_rewriting
+from perdure.retain.rewrite import (
+    find_unrefined,
+    plan_rewriting,
+    read_stored,
+    write_rewriting,
+)
 
 REFINE = "refine"
 STEP_CHARACTERS = 24_000
@@ -38,7 +43,11 @@ class RefineJob:
         if self._components.llm is None:
             raise InvalidInput("llm", "a language model, which refine asks")
         with self._components.store.reading(bank) as reading:
-            chunks = unrefined_chunks(reading)
+            unrefined = find_unrefined(reading)
+        if unrefined.records:
+            with self._components.store.transaction(bank) as tx:
+                tx.put_records(unrefined.records)
+        chunks = unrefined.chunks
         steps = [
             PlannedStep({"chunks": [chunk.id for chunk in batch]}, sum(map(_turns, batch)))
             for batch in batch_chunks(chunks, STEP_CHARACTERS)

@@ -13,7 +13,7 @@ from perdure.domain.fact import Tier
 from perdure.domain.item import Item, RetainResult, UpdateMode
 from perdure.jobs.kind import JobPlan, Step
 from perdure.jobs.records import PlannedStep
-from perdure.retain.commit import Within
+from perdure.retain.commit import CommitReceipt, Within
 from perdure.retain.plan import group_items
 from perdure.retain.request import RetainRequest
 
@@ -53,8 +53,17 @@ class RetainJob:
         if not items:
             return {"facts": 0}  # They were erased while they waited.
         request = RetainRequest(bank=step.bank, items=items, mode=UpdateMode(body["mode"]))
-        result = self._retain(request, lambda tx, receipt: step.commit(tx, {"facts": len(receipt.inserted)}))
+        result = self._retain(request, lambda tx, receipt: step.commit(tx, _told(receipt)))
         return {"facts": len(result.fact_ids)}
+
+
+def _told(receipt: CommitReceipt) -> dict[str, object]:
+    """What a step did; turns that were read without the language model are counted, and the last reason is named."""
+    told: dict[str, object] = {"facts": len(receipt.inserted)}
+    if receipt.fell_back:
+        told["fell_back_turns"] = sum(one.turns for one in receipt.fell_back)
+        told["fell_back_because"] = receipt.fell_back[-1].reason
+    return told
 
 
 def plan_steps(request: RetainRequest, now: datetime, begun: Collection[str] = ()) -> Iterator[PlannedStep]:

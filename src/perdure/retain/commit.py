@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from perdure.domain.bank import EmbeddingModel
 from perdure.domain.detach import without_entities, without_sources
 from perdure.domain.fact import Chunk, Document, Fact, Link
+from perdure.domain.item import FellBack
 from perdure.domain.observation import fingerprint
 from perdure.domain.record import Record
 from perdure.errors import InvalidInput, ModelMismatch
@@ -95,6 +96,8 @@ class CommitReceipt:
     """New fact's id -> the stored fact that absorbed it as proof."""
     closed: tuple[str, ...] = ()
     """Facts that the closures closed, as they are stored."""
+    fell_back: tuple[FellBack, ...] = ()
+    """Of a retain: turns that were read without the language model."""
 
 
 Within = Callable[[Transaction, CommitReceipt], None]

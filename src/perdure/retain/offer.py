@@ -15,8 +15,8 @@ from perdure.ports.probe import KeywordProbe, Probe, SemanticProbe
 from perdure.ports.store import Reading
 from perdure.text.terms import index_terms
 
-OFFERED = 8
-"""Facts that are offered per chunk: each costs about 25 tokens."""
+OFFERED, OFFERED_PER_TURN = 8, 3
+"""Facts that are offered per chunk, and per turn where it has few: each costs about 25 tokens."""
 PER_TURN = 4
 """Facts that are looked for per turn and channel."""
 STATED = frozenset({FactType.WORLD, FactType.EXPERIENCE})
@@ -65,7 +65,7 @@ def offered_facts(
     facts = [fact for fact in reading.facts(ids) if _may_be_replaced(fact)]
     return [
         OfferedFact(id=fact.id, text=fact.text, speaker=fact.speaker, said_at=fact.mentioned_at)
-        for fact in facts[:OFFERED]
+        for fact in facts[: min(OFFERED, OFFERED_PER_TURN * len(turns))]
     ]
 
 

@@ -48,8 +48,12 @@ def retain(
     with _keeping_text(store, bank, plans) if within is None else nullcontext():
         prepared = prepare_changes(components, bank, plans, now, trace)
     with trace.stage("write"):
-        receipt = commit(store, prepared.changes, within=within)
+        receipt = commit(store, prepared.changes, within=within and _telling(within, prepared.fell_back))
     return replace(_result(plans, prepared, receipt, trace), passed_over=request.passed_over)
+
+
+def _telling(within: Within, fell_back: tuple[FellBack, ...]) -> Within:
+    return lambda tx, receipt: within(tx, replace(receipt, fell_back=fell_back))
 
 
 @contextmanager
@@ -97,6 +101,8 @@ class PreparedChanges:
     changes: FactChanges
     duplicates: dict[str, str]
     """Ids of new facts that are merged already -> the facts that they prove."""
+    repeated: Sequence[Fact]
+    """The new facts that are merged already."""
     fell_back: tuple[FellBack, ...]
 
 
@@ -149,7 +155,12 @@ def prepare_changes(
         records=[*speakers, *_scope_records(bank, plans)],
         removed_records=[(UNFINISHED_DOCUMENT, plan.document.id) for plan in plans if plan.unfinished],
     )
-    return PreparedChanges(changes, drawn.merged, tuple(_named(plans, one) for one in drawn.fell_back))
+    return PreparedChanges(
+        changes,
+        duplicates=drawn.merged,
+        repeated=[draft.fact for draft in drawn.duplicates],
+        fell_back=tuple(_named(plans, one) for one in drawn.fell_back),
+    )
 
 
 def _named(plans: Sequence[Plan], fallback: LocalFallback) -> FellBack:

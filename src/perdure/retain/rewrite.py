@@ -6,7 +6,7 @@ their turn: facts that are closed or corrected, that a person changed or pinned,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -31,12 +31,14 @@ from perdure.ports.store import FactsWhere, Rows, Transaction
 from perdure.retain.commit import Closure, FactChanges, apply_changes
 from perdure.retain.components import RetainComponents
 from perdure.retain.offer import bank_context
-from perdure.retain.pipeline import prepare_changes
+from perdure.retain.pipeline import PreparedChanges, prepare_changes
 from perdure.retain.plan import Plan, PlannedTurn
-from perdure.text.names import normal_name
 from perdure.text.relation_table import is_single_valued
+from perdure.text.retelling import is_retold, normal_words, overlap
 
 _REWRITTEN_TYPES = frozenset({FactType.WORLD, FactType.EXPERIENCE})
+QUOTED_AT = 0.5
+"""Share of two sources that both must cover of each other to be the same."""
 _SHARED_FIELDS = (
     "context", "tags", "metadata", "tier", "classification", "trust", "credibility", "relevance", "expires_at",
     "original_text",
@@ -54,9 +56,11 @@ class StoredTurn:
 
     @property
     def is_rewritable(self) -> bool:
-        """Whether facts were drawn from it, and all of them as rules drew them."""
+        """Whether facts were drawn from it, and all of them as rules drew them; what tools return stays as it is."""
         first = self.facts[0] if self.facts else None
-        return first is not None and all(_is_as_drawn(fact) and _is_like(first, fact) for fact in self.facts)
+        if first is None or (first.type is FactType.EXPERIENCE and not self.turn.is_agent):
+            return False
+        return all(_is_as_drawn(fact) and _is_like(first, fact) for fact in self.facts)
 
 
 def _is_as_drawn(fact: Fact) -> bool:
@@ -94,17 +98,36 @@ class StoredDocument:
         return one.chunk_id in self.chunk_ids and one.is_rewritable
 
 
-def unrefined_chunks(rows: Rows) -> list[Chunk]:
-    """The chunks of the bank that no model has worded yet and that facts were drawn from, oldest document first."""
-    refined = {record.id: _chunk_ids(record) for record in rows.records(REFINED_DOCUMENT)}
+@dataclass(frozen=True, slots=True)
+class Unrefined:
+    """What is left to be worded in a bank."""
+
+    chunks: Sequence[Chunk]
+    """Chunks that no model has worded yet and that facts were drawn from, oldest document first."""
+    records: Sequence[Record]
+    """What is to be noted of documents in which nothing is left, so that they are not looked through again as they are."""
+
+
+def find_unrefined(rows: Rows) -> Unrefined:
+    """Look through the documents that are not recorded as done with the content that they have."""
+    refined = {record.id: record for record in rows.records(REFINED_DOCUMENT)}
     pending: list[Chunk] = []
+    finished: list[Record] = []
     for document in reversed(rows.documents()):
-        done = refined.get(document.id, frozenset())
-        chunks = [chunk for chunk in rows.chunks(document_id=document.id) if chunk.id not in done]
+        record = refined.get(document.id)
+        if record is not None and record.body.get("content_hash") == document.content_hash:
+            continue
+        done = _chunk_ids(record) if record is not None else frozenset()
+        every = rows.chunks(document_id=document.id)
+        chunks = [chunk for chunk in every if chunk.id not in done]
         facts = rows.find_facts(FactsWhere(chunk_ids=[chunk.id for chunk in chunks])) if chunks else []
         drawn = {fact.chunk_id for fact in facts if _is_as_drawn(fact)}
-        pending += [chunk for chunk in chunks if chunk.id in drawn]
-    return pending
+        left = [chunk for chunk in chunks if chunk.id in drawn]
+        pending += left
+        if not left:
+            body = {"content_hash": document.content_hash, "chunks": [chunk.id for chunk in every]}
+            finished.append(Record(kind=REFINED_DOCUMENT, id=document.id, bank=document.bank, body=body))
+    return Unrefined(pending, finished)
 
 
 def _chunk_ids(record: Record) -> frozenset[str]:
@@ -200,9 +223,11 @@ def plan_rewriting(
             without=frozenset(fact.id for fact in read),
         )
         worded = _worded(extractor, documents, context)
+        entity_ids = dict.fromkeys(entity_id for fact in read for entity_id in fact.entity_ids)
+        entities = {one.entity.name: one.entity.type for one in reading.entities(ids=list(entity_ids))}
     given = replace(components, extractor=_Given(worded))
-    prepared = prepare_changes(given, bank, [_plan(stored) for stored in documents], now, Trace())
-    replaced = _replaced(documents, prepared.changes, prepared.duplicates)
+    prepared = prepare_changes(given, bank, [_plan(stored, entities) for stored in documents], now, Trace())
+    replaced = _replaced(documents, prepared)
     closed = set(replaced)
     closures = [
         replace(closure, superseded_by=replaced.get(closure.superseded_by or "", closure.superseded_by))
@@ -281,7 +306,8 @@ def _in_new_words(facts: Sequence[ExtractedFact], stored: StoredDocument) -> lis
 
 def _is_repeated(fact: ExtractedFact, stored: StoredDocument) -> bool:
     """Whether a fact says in the same words what its turn gave before."""
-    return any(normal_name(fact.text) == normal_name(old.text) for old in stored.turns[fact.turn].facts)
+    words = normal_words(fact.text)
+    return any(words == normal_words(old.text) for old in stored.turns[fact.turn].facts)
 
 
 class _Given:
@@ -301,11 +327,11 @@ class _Given:
         return [list(facts) for facts in self._facts]
 
 
-def _plan(stored: StoredDocument) -> Plan:
+def _plan(stored: StoredDocument, entities: Mapping[str, str]) -> Plan:
     """The document as retain would plan it; each turn's item has what its facts got from theirs."""
     return Plan(
         document=stored.document,
-        items=[_item(one) for one in stored.turns],
+        items=[_item(one, entities) for one in stored.turns],
         turns=[
             PlannedTurn(turn=one.turn, item=place, chunk_id=one.chunk_id)
             for place, one in enumerate(stored.turns)
@@ -313,7 +339,7 @@ def _plan(stored: StoredDocument) -> Plan:
     )
 
 
-def _item(one: StoredTurn) -> Item:
+def _item(one: StoredTurn, entities: Mapping[str, str]) -> Item:
     turn = one.turn
     plain = Item(
         content=turn.text if turn.text.strip() else "-",
@@ -329,7 +355,15 @@ def _item(one: StoredTurn) -> Item:
         plain,
         **{name: getattr(first, name) for name in _SHARED_FIELDS},
         valid_from=_given_start(one.facts),
+        entities=tuple((name, entities.get(name, "concept")) for name in _given_names(one)),
     )
+
+
+def _given_names(one: StoredTurn) -> list[str]:
+    """Entities that all facts of a turn have and that its words do not name: they came with the item."""
+    said = set(normal_words(f"{one.turn.speaker} {one.turn.title} {one.turn.text}"))
+    shared = set(one.facts[0].entities).intersection(*(fact.entities for fact in one.facts))
+    return [name for name in one.facts[0].entities if name in shared and said.isdisjoint(normal_words(name))]
 
 
 def _given_start(facts: Sequence[Fact]) -> datetime | None:
@@ -339,11 +373,9 @@ def _given_start(facts: Sequence[Fact]) -> datetime | None:
     return None if own or len(starts) != 1 else starts.pop()
 
 
-def _replaced(
-    documents: Sequence[StoredDocument], changes: FactChanges, duplicates: dict[str, str]
-) -> dict[str, str]:
+def _replaced(documents: Sequence[StoredDocument], prepared: PreparedChanges) -> dict[str, str]:
     """Id of each fact whose words a new fact covers -> that fact; of several the one that shares most words with it."""
-    new = [one.fact for one in changes.facts]
+    new = [*(one.fact for one in prepared.changes.facts), *prepared.repeated]
     replaced: dict[str, str] = {}
     for stored in documents:
         for one in stored.turns:
@@ -351,28 +383,32 @@ def _replaced(
             if not stored.is_chosen(one) or not worded:
                 continue
             for old in one.facts:
-                covering = [fact for fact in worded if _covers(fact, old, one.turn)]
-                if covering and not _is_value_lost(old, worded):
-                    best = max(covering, key=lambda fact: _shared_words(fact, old))
-                    replaced[old.id] = duplicates.get(best.id, best.id)
-    return replaced
+                told = [fact for fact in worded if _rests_on(fact, old, one.turn)]
+                if not told and is_retold(old.source_text, [fact.text for fact in worded]):
+                    told = worded
+                if told and not _is_value_lost(old, worded):
+                    best = max(told, key=lambda fact: _shared_words(fact, old))
+                    replaced[old.id] = prepared.duplicates.get(best.id, best.id)
+    return {old_id: new_id for old_id, new_id in replaced.items() if old_id != new_id}
 
 
-def _covers(new: Fact, old: Fact, turn: Turn) -> bool:
+def _rests_on(new: Fact, old: Fact, turn: Turn) -> bool:
+    """Whether both quote mostly the same words of a turn."""
     start, other = turn.text.find(new.source_text), turn.text.find(old.source_text)
-    return start < other + len(old.source_text) and other < start + len(new.source_text)
+    end, other_end = start + len(new.source_text), other + len(old.source_text)
+    return min(overlap(start, end, other, other_end), overlap(other, other_end, start, end)) >= QUOTED_AT
 
 
 def _is_value_lost(old: Fact, worded: Sequence[Fact]) -> bool:
     """Whether a fact states a value that may be replaced later, and none of the new ones names it."""
     if not old.object or not old.relation or not is_single_valued(old.relation):
         return False
-    value = set(normal_name(old.object).split())
-    return not any(value <= set(normal_name(fact.text).split()) for fact in worded)
+    value = set(normal_words(old.object))
+    return not any(value <= set(normal_words(fact.text)) for fact in worded)
 
 
 def _shared_words(new: Fact, old: Fact) -> int:
-    return len(set(normal_name(new.text).split()) & set(normal_name(old.text).split()))
+    return len(set(normal_words(new.text)) & set(normal_words(old.text)))
 
 
 def _moved_links(rows: Rows, replaced: dict[str, str]) -> list[Link]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from perdure.domain.fact import CORRECTION, INSTRUCTION, MADE_BY, FactType
 from perdure.extract.llm.answer import WordedFact
-from perdure.extract.llm.grounding import is_named, normal_words, source_of, timing_of, unsaid
+from perdure.extract.llm.grounding import is_named, source_of, timing_of, unsaid
 from perdure.extract.llm.prompting import Place, ShownChunk
 from perdure.extract.local.emotion import read_emotion
 from perdure.extract.local.kinds import kind_of, reads_like_instructions
@@ -20,6 +20,7 @@ from perdure.extract.local.mentions import find_aliases, find_mentions
 from perdure.extract.local.topic import topic_of
 from perdure.ports.extractor import Cause, ExtractedFact, Replacement, Triple, Turn
 from perdure.text.names import normal_name
+from perdure.text.retelling import is_retold, normal_words, overlap
 from perdure.text.surrogates import without_surrogates
 from perdure.text.voice import voice_of
 
@@ -27,6 +28,8 @@ MOST_PER_TURN = 5
 CHARACTERS_PER_FACT = 300
 """A turn so many times as long may give as many facts, where that is more than `MOST_PER_TURN`."""
 LONGEST_FACT = 1_000
+QUOTED_AT = 0.5
+"""Share of two sources that both must cover of each other to be the same."""
 ENTITY_TYPES = frozenset({"person", "place", "organisation", "product", "event", "work", "group", "concept"})
 
 
@@ -85,12 +88,7 @@ def _of_document(
 ) -> list[ExtractedFact]:
     """The facts of one document's turns in a chunk."""
     lent = _lend(document, worded)
-    covered = {fact.turn for _, fact in worded}
-    left = [
-        (index, None)
-        for index in document.local_of(turns)
-        if document.local[index].turn not in covered or _is_missed(index, document, lent)
-    ]
+    left = [(index, None) for index in document.local_of(turns) if _is_missed(index, document, lent)]
     own = [(number, lent.facts[place]) for place, (number, _) in enumerate(worded)]
     return _numbered(document, [*left, *((None, pair) for pair in own)])
 
@@ -126,7 +124,7 @@ def _fact(
     source = source_of(worded.quote, turn)
     timing = timing_of(worded.when, worded.date, source, turn)
     confirmed = timing.window if timing.sure else None
-    listed = [thing.name for thing in worded.entities]
+    listed = [name for name, _ in worded.named()]
     if unsaid(text, said, listed, confirmed, turn.said_at):
         return None
     is_order = reads_like_instructions(source.text) or reads_like_instructions(text)
@@ -136,9 +134,9 @@ def _fact(
     voices = [voice_of(other.speaker) for other in (*chunk.before, *(turn for _, turn in chunk.turns))]
     names = [(voice.name, "person") for voice in voices if voice is not None and not voice.is_role]
     names += [
-        (thing.name.strip(), thing.type if thing.type in ENTITY_TYPES else "concept")
-        for thing in worded.entities
-        if is_named(thing.name, said)
+        (name, kind if kind in ENTITY_TYPES else "concept")
+        for name, kind in worded.named()
+        if is_named(name, said)
     ]
     return ExtractedFact(
         text=text,
@@ -161,21 +159,21 @@ def _fact(
 
 
 def _causes(worded: WordedFact) -> list[Cause]:
-    """Causes by their index in the answer, each once."""
+    """Causes by their index in the answer."""
     return [
-        Cause(cause=index, confidence=min(max(confidence, 0.0), 1.0))
-        for index, confidence in {one.fact: one.confidence for one in worded.causes}.items()
+        Cause(cause=index, confidence=confidence)
+        for index, confidence in worded.caused_by().items()
         if confidence > 0
     ]
 
 
 def _replacements(worded: WordedFact, chunk: ShownChunk) -> list[Replacement]:
     """What the fact is said to replace; labels that were not offered are refused."""
-    named = {one.id: (chunk.offered_under(one.id), one.how == "corrected") for one in worded.replaces}
+    labels = {**dict.fromkeys(worded.corrected, True), **dict.fromkeys(worded.changed, False)}
     return [
         Replacement(fact_id=offered.id, corrects=corrects)
-        for offered, corrects in named.values()
-        if offered is not None
+        for label, corrects in labels.items()
+        if (offered := chunk.offered_under(label)) is not None
     ]
 
 
@@ -221,12 +219,25 @@ def _tells(text: str, triple: Triple) -> bool:
 
 
 def _is_missed(index: int, document: DocumentFacts, lent: _Lent) -> bool:
-    """Whether a local fact states a value that may be replaced, and no fact of the model tells it."""
+    """Whether no fact of the model tells what a local one does: its words, or the value that it states."""
     local = document.local[index]
-    if local.triple is None or not local.triple.single_valued or not local.triple.object:
-        return False
     told = [fact for fact in lent.facts if fact.turn == local.turn]
-    return index not in lent.lenders and not any(_tells(fact.text, local.triple) for fact in told)
+    if index in lent.lenders:
+        return False
+    value = local.triple if local.triple is not None and local.triple.single_valued else None
+    if value is not None and value.object and not any(_tells(fact.text, value) for fact in told):
+        return True
+    return not any(_quotes(fact, local) for fact in told) and not is_retold(
+        local.source_text, [fact.text for fact in told]
+    )
+
+
+def _quotes(fact: ExtractedFact, local: ExtractedFact) -> bool:
+    """Whether a fact rests on most of a local one's words, and not on a whole turn that has more than these."""
+    end, other_end = local.start + len(local.source_text), fact.start + len(fact.source_text)
+    covers = overlap(local.start, end, fact.start, other_end)
+    within = overlap(fact.start, other_end, local.start, end)
+    return covers >= QUOTED_AT and within >= QUOTED_AT
 
 
 def _numbered(

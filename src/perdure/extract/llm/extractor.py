@@ -68,5 +68,4 @@ class LlmExtractor:
         )
         # As many characters of turns as the least window of the chain leaves room for.
         room = max(LEAST_CHARACTERS, (window - reply_tokens - PROMPT_TOKENS) * CHARACTERS_PER_TOKEN)
-        for chunk in chunk_turns(documents, min(self._characters, room)):
-            yield from reader.read(chunk)
+        yield from reader.read_all(chunk_turns(documents, min(self._characters, room)))

@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from functools import lru_cache
 
 from perdure.dates import read_dates
 from perdure.domain.time import Window
 from perdure.extract.local.times import Timing, read_timing
 from perdure.ports.extractor import Turn
 from perdure.text.names import normal_name
+from perdure.text.retelling import normal_words
 from perdure.text.wordlist import word_set
 
-SHORT_TURN = 300
-"""Characters up to which a date anywhere in a turn is taken for that of a fact which quotes nothing of it."""
 LONGEST_WORDS = 2_000
 _THOUSANDS = re.compile(r"(?<=\d)[,'’ \u00a0](?=\d{3}(?:\D|$))")
 _DIGITS = re.compile(r"\d+")
@@ -52,12 +52,13 @@ def place_of(words: str, text: str) -> tuple[int, int] | None:
 def is_named(name: str, said: str) -> bool:
     """Whether a name stands in what was said, as words of their own."""
     words = normal_name(name)
-    return bool(words) and f" {words} " in f" {' '.join(normal_words(said))} "
+    return bool(words) and f" {words} " in _normal(said)
 
 
-def normal_words(text: str) -> list[str]:
-    """The words of a text in the form of names, in order."""
-    return [word for piece in text.split() for word in normal_name(piece).split()]
+@lru_cache(maxsize=8)
+def _normal(said: str) -> str:
+    """What was said in the form of names, between spaces; kept, since every fact of a chunk is held against it."""
+    return f" {' '.join(normal_words(said))} "
 
 
 def unsaid(
@@ -149,7 +150,8 @@ def timing_of(when: str, date: str, source: Source, turn: Turn) -> Timing:
 
 
 def _tells_its_time(source: Source) -> bool:
-    return source.quoted or len(source.text) <= SHORT_TURN
+    """Whether a date anywhere in the source is the fact's: it is quoted for it, or the turn is one sentence."""
+    return source.quoted or _SENTENCE_END.search(source.text.strip().rstrip(".!?")) is None
 
 
 def _sentence_around(text: str, place: tuple[int, int]) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 
 from perdure.errors import LlmCapReached, LlmCut, LlmError, LlmRefused
 from perdure.extract.llm.answer import WordedFact, expected_facts
@@ -25,6 +26,9 @@ log = logging.getLogger(__name__)
 
 HOPELESS = frozenset({401, 402, 403, 404})
 """Refusals that every further request would meet."""
+
+AT_ONCE = 4
+"""Chunks that are asked about at the same time."""
 
 Documents = Sequence[Sequence[Turn]]
 Chunk = list[Place]
@@ -55,8 +59,17 @@ def _is_small_talk(documents: Documents, chunk: Chunk) -> bool:
     return all(is_small_talk(turn.text, names) for turn in turns)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweredPart:
+    """Turns of a chunk and what the model said of them, or why it could not."""
+
+    chunk: ShownChunk
+    facts: Sequence[WordedFact] = ()
+    error: LlmError | None = None
+
+
 class ChunkReader:
-    """Asks about chunks of the same documents; what the local extractor drew from them is at hand."""
+    """Asks about chunks of the same documents, several at once; what the local extractor drew from them is at hand."""
 
     def __init__(
         self,
@@ -73,34 +86,47 @@ class ChunkReader:
         self._expected = expected_facts()
         self._hopeless: LlmError | None = None
 
-    def read(self, places: Chunk) -> Iterator[list[NumberedFact]]:
-        """The facts of a chunk, with their documents' numbers."""
+    def read_all(self, chunks: Iterable[Chunk]) -> Iterator[list[NumberedFact]]:
+        """The facts of the chunks in order, with their documents' numbers; the first chunk is asked about alone."""
+        waiting = iter(chunks)
+        for first in waiting:
+            yield self._checked(self._ask_in_parts(first))
+            break
+        with ThreadPoolExecutor(max_workers=AT_ONCE, thread_name_prefix="perdure-llm") as threads:
+            for parts in threads.map(self._ask_in_parts, waiting):
+                yield self._checked(parts)
+
+    def _checked(self, parts: Sequence[AnsweredPart]) -> list[NumberedFact]:
+        facts: list[NumberedFact] = []
+        for part in parts:
+            if part.error is not None:
+                facts += self._fall_back([place for place, _ in part.chunk.turns], part.error)
+            else:
+                facts += checked_facts(self._drawn, part.chunk, part.facts, self._prompt.version)
+        return facts
+
+    def _ask_in_parts(self, places: Chunk) -> list[AnsweredPart]:
+        """The answer about a chunk; where it was cut, about its parts."""
         chunk = self._shown(places)
         try:
             facts, cut = self._ask(chunk)
         except LlmError as error:
             if isinstance(error, LlmCut) and len(places) > 1:
-                yield from self._halves(places)
-            else:
-                yield self._fall_back(places, error)
-            return
+                return self._halves(places)
+            return [AnsweredPart(chunk=chunk, error=error)]
         if not cut:
-            yield checked_facts(self._drawn, chunk, facts, self._prompt.version)
-            return
+            return [AnsweredPart(chunk=chunk, facts=facts)]
         done = _complete_turns(chunk, facts)
         if done:
             covered = replace(chunk, turns=chunk.turns[:done])
-            yield checked_facts(self._drawn, covered, facts, self._prompt.version)
-            yield from self.read(places[done:])
-        elif len(places) > 1:
-            yield from self._halves(places)
-        else:
-            yield self._fall_back(places, LlmCut("the answer about one turn was cut"))
+            return [AnsweredPart(chunk=covered, facts=facts), *self._ask_in_parts(places[done:])]
+        if len(places) > 1:
+            return self._halves(places)
+        return [AnsweredPart(chunk=chunk, error=LlmCut("the answer about one turn was cut"))]
 
-    def _halves(self, places: Chunk) -> Iterator[list[NumberedFact]]:
+    def _halves(self, places: Chunk) -> list[AnsweredPart]:
         middle = len(places) // 2
-        yield from self.read(places[:middle])
-        yield from self.read(places[middle:])
+        return [*self._ask_in_parts(places[:middle]), *self._ask_in_parts(places[middle:])]
 
     def _shown(self, places: Chunk) -> ShownChunk:
         number, first = places[0]
