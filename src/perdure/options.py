@@ -170,6 +170,8 @@ class SettingOptions(TypedDict, total=False):
     decay_floor: float
     decay_emotion: float
     consolidate_after: float | None
+    llm_unsupported: Literal["remove", "mark"]
+    llm_reflect_seconds: float
     host: str
     port: int
     max_concurrent_recalls: int

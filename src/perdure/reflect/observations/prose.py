@@ -30,9 +30,9 @@ from perdure.reflect.observations.twins import merge_twins
 from perdure.reflect.observations.write import PlannedProfile, open_version
 from perdure.reflect.support import check_support, source_of
 
-FACT_TOKENS = 2400
+FACT_TOKENS = 2000
 """Tokens of new facts in one request."""
-REPLY_TOKENS = 1500
+REPLY_TOKENS = 2500
 MOST_IN_VAIN = 3
 """Facts in a row on which the model fails alone, after which it is not asked any more."""
 LENGTH = 3
