@@ -378,3 +378,42 @@ def test_a_model_that_serves_nothing_else_leaves_the_engine_as_it_is() -> None:
     request = ReflectRequest(recall=loop.engine._recall_request("b", ASK))
     assert reflect_in_tiers(components, request).trace.degraded == ()
     assert loop.llm.requests == []
+
+
+def test_a_sentence_may_rest_on_a_mental_model() -> None:
+    def script(request: LlmRequest) -> Step:
+        if not request.tools:
+            return LlmBusy("not for documents")
+        return done(("Ann lives in Lisbon.", ["M1"]))
+
+    loop = Loop(script)
+    told_home(loop)
+    model, operation = loop.engine.create_mental_model("b", "Ann's home", "In which town is Ann's home?")
+    loop.engine.operation("b", operation.id, wait=60)
+    reflection = loop.engine.reflect("b", "Ann's home?")
+    (sentence,) = reflection.sentences
+    assert sentence.model_ids == (model.id,)
+    assert sentence.fact_ids == loop.engine.mental_model("b", model.id).cited_fact_ids
+    assert [one.id for one in reflection.mental_models] == [model.id]
+
+
+def test_a_fresh_model_that_answers_the_question_ends_the_tiers_except_at_budget_high() -> None:
+    def script(request: LlmRequest) -> Step:
+        return done(("Ann lives in Lisbon.", ["M1"])) if request.tools else LlmBusy("not for documents")
+
+    loop = Loop(script)
+    told_home(loop)
+    _, operation = loop.engine.create_mental_model("b", "Home", ASK)
+    loop.engine.operation("b", operation.id, wait=60)
+    with loop.engine._store.transaction("b") as tx:
+        from dataclasses import replace
+
+        from perdure.reflect.mental_models.record import every_model, put_model
+        from perdure.reflect.mental_models.scope import read_scope
+
+        (model,) = every_model(tx)
+        with loop.engine._store.reading("b") as reading:
+            put_model(tx, replace(model, seen=read_scope(reading, model, loop.engine.clock()).seen))
+    tools = [step.tool for step in loop.engine.reflect("b", ASK).trace.steps]
+    assert tools == ["search_mental_models", "model"]
+    assert "recall" in [step.tool for step in loop.engine.reflect("b", ASK, budget="high").trace.steps]
