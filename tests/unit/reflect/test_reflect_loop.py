@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from perdure import Cancelled, Disposition, Evidence, InvalidInput, LlmBusy, LlmReply, LlmRequest
+from perdure import Cancelled, Disposition, Evidence, InvalidInput, LlmCut, LlmRefused, LlmReply, LlmRequest
 from perdure.reflect.reflection import NO_ANSWER
 from perdure.testing.scripted_llm import Step
 from tests.unit.reflect.loop_kit import Loop, call, calls, done
@@ -158,7 +158,7 @@ def test_where_no_sentence_is_supported_the_local_reflect_answers() -> None:
 
 
 def test_a_failing_model_leaves_the_local_answer_and_is_named() -> None:
-    loop = Loop([LlmBusy("overloaded")])
+    loop = Loop([LlmRefused("overloaded")])
     told_home(loop)
     reflection = loop.engine.reflect("b", ASK)
     assert "Lisbon" in reflection.text
@@ -261,6 +261,41 @@ def test_a_reply_without_a_tool_is_asked_for_one() -> None:
     told_home(loop)
     assert not loop.engine.reflect("b", ASK).is_refusal
     assert "Use a tool" in loop.told(1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '```json\n{"sentences": [{"text": "Ann lives in Lisbon.", "sources": ["F1"]}]}\n```',
+        '<tool_call>{"name": "done", "arguments": {"sentences": [{"text": "Ann lives in Lisbon.", "sources": ["F1"]}]}}</tool_call>',
+    ],
+)
+def test_a_call_that_a_small_model_writes_as_text_is_read(text: str) -> None:
+    loop = Loop([text])
+    told_home(loop)
+    assert loop.engine.reflect("b", ASK).text == "Ann lives in Lisbon. [1]"
+
+
+def test_the_result_of_a_written_call_is_told_as_text() -> None:
+    loop = Loop(
+        ['{"name": "recall", "arguments": {"query": "kayak"}}', done(("Ann lives in Lisbon.", ["F1"]))]
+    )
+    told_home(loop)
+    loop.engine.reflect("b", ASK)
+    last = loop.llm.requests[1].messages[-1]
+    assert last.role == "user"
+    assert last.text.startswith("Result of recall:")
+
+
+def test_a_request_that_is_too_long_all_the_same_is_shortened_once() -> None:
+    replies = iter([LlmCut("no room for a reply"), done(("Ann lives in Lisbon.", ["F1"]))])
+    loop = Loop(lambda request: next(replies), window=3000)
+    told_home(loop)
+    for number in range(30):
+        loop.say(f"Where I live there are {number} tall sunflowers beside the old wooden fence.")
+    loop.engine.reflect("b", ASK)
+    first, second = (sum(len(one.text) for one in request.messages) for request in loop.llm.requests)
+    assert second < first
 
 
 SCHEMA = {
@@ -383,7 +418,7 @@ def test_a_model_that_serves_nothing_else_leaves_the_engine_as_it_is() -> None:
 def test_a_sentence_may_rest_on_a_mental_model() -> None:
     def script(request: LlmRequest) -> Step:
         if not request.tools:
-            return LlmBusy("not for documents")
+            return LlmRefused("not for documents")
         return done(("Ann lives in Lisbon.", ["M1"]))
 
     loop = Loop(script)
@@ -399,7 +434,7 @@ def test_a_sentence_may_rest_on_a_mental_model() -> None:
 
 def test_a_fresh_model_that_answers_the_question_ends_the_tiers_except_at_budget_high() -> None:
     def script(request: LlmRequest) -> Step:
-        return done(("Ann lives in Lisbon.", ["M1"])) if request.tools else LlmBusy("not for documents")
+        return done(("Ann lives in Lisbon.", ["M1"])) if request.tools else LlmRefused("not for documents")
 
     loop = Loop(script)
     told_home(loop)

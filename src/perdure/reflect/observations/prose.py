@@ -32,6 +32,8 @@ from perdure.reflect.support import check_support, source_of
 
 FACT_TOKENS = 2000
 """Tokens of new facts in one request."""
+WINDOW_PART = 6
+"""They take at most this part of a window: sentences, instructions and the reply take the rest."""
 REPLY_TOKENS = 2500
 MOST_IN_VAIN = 3
 """Facts in a row on which the model fails alone, after which it is not asked any more."""
@@ -128,7 +130,8 @@ def write_prose(
         own = reading.bank()
     open_ones = [work for work in works if work is not None]
     writer = _Writer(components, caller, bank, one_line(own.mission) if own is not None else "", report)
-    for batch in _batches(open_ones, components.recall.tokens.count):
+    room = min(FACT_TOKENS, caller.window(LlmOperation.CONSOLIDATE) // WINDOW_PART)
+    for batch in _batches(open_ones, components.recall.tokens.count, room):
         writer.ask(batch, open_ones)
     changed = [work for work in open_ones if not work.is_local and any(one.is_new for one in work.sentences)]
     writer.merge_twins(changed)
@@ -182,7 +185,7 @@ def read_prose(record: Record) -> Prose | None:
     return Prose(prompt=str(body["prompt"]), model=str(body["model"]), seen=body["seen"])
 
 
-def _batches(works: Sequence[_Work], count: Callable[[str], int]) -> list[list[Fact]]:
+def _batches(works: Sequence[_Work], count: Callable[[str], int], most: int) -> list[list[Fact]]:
     """New facts in requests of a bounded size, each once, those of one profile together."""
     facts = {fact.id: fact for work in works for fact in work.new}
     batches: list[list[Fact]] = []
@@ -191,7 +194,7 @@ def _batches(works: Sequence[_Work], count: Callable[[str], int]) -> list[list[F
         size = count(cited_line(1, fact))
         if not batches or size > room:
             batches.append([])
-            room = FACT_TOKENS
+            room = most
         batches[-1].append(fact)
         room -= size
     return batches
