@@ -256,6 +256,15 @@ def test_older_readings_are_shortened_until_the_window_holds_them() -> None:
     assert "left out for room" in "\n".join(message.text for message in loop.llm.requests[-1].messages)
 
 
+def test_the_last_sentences_go_where_the_text_has_more_than_max_tokens() -> None:
+    home = ("Ann lives in Lisbon.", ["F1"])
+    loop = Loop([done(home, home, home, home)])
+    told_home(loop)
+    reflection = loop.engine.reflect("b", ASK, max_tokens=20)
+    assert 1 <= len(reflection.sentences) < 4
+    assert loop.engine.count_tokens(reflection.text) <= 20
+
+
 def test_a_reply_without_a_tool_is_asked_for_one() -> None:
     loop = Loop(["Ann lives in Lisbon, of course.", done(("Ann lives in Lisbon.", ["F1"]))])
     told_home(loop)

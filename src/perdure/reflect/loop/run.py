@@ -273,7 +273,16 @@ class _Loop:
         mark = self._components.thinking.unsupported == "mark"
         if not self._toolbox.has_read:
             done = done.model_copy(update={"sentences": [], "answer": ""})
-        checked = check_answer(done, self._toolbox, recalled, reranker, self._request.rules, mark=mark)
+        count, most = self._components.recall.tokens.count, self._request.recall.max_tokens
+        checked = check_answer(
+            done,
+            self._toolbox,
+            recalled,
+            reranker,
+            self._request.rules,
+            mark=mark,
+            fits=lambda text: count(text) <= most,
+        )
         if done.sentences and not checked.reflection.sentences:
             return self.failed("no sentence of the model's answer is supported by its sources")
         structured = self._structured
