@@ -223,3 +223,36 @@ def test_a_delta_without_anything_new_costs_no_call() -> None:
     asked = len(loop.llm.requests)
     loop.refresh(model_id)
     assert len(loop.llm.requests) == asked
+
+
+def test_a_heading_that_names_what_its_facts_do_not_is_left_out() -> None:
+    def reply(shown: str) -> Step:
+        return {
+            "sections": [
+                {
+                    "heading": "Home of Ann in Paris",
+                    "sentences": [sentence(shown, "Ann lives in Berlin.", "Berlin")],
+                }
+            ]
+        }
+
+    loop = Writing(reply)
+    loop.say("I live in Berlin.")
+    assert loop.model(loop.make()).content == "- Ann lives in Berlin."
+
+
+def test_forgetting_a_fact_takes_its_sentence_and_the_heading_over_it() -> None:
+    def reply(shown: str) -> Step:
+        both = [
+            sentence(shown, "Ann works at Zalando.", "Zalando"),
+            sentence(shown, "Ann lives in Berlin.", "Berlin"),
+        ]
+        return {"sections": [{"heading": "Zalando and Berlin", "sentences": both}]}
+
+    loop = Writing(reply)
+    loop.say("I live in Berlin.")
+    (work,) = loop.say("I work at Zalando.")
+    model_id = loop.make()
+    assert "Zalando" in loop.model(model_id).content
+    loop.engine.forget("b", fact_id=work)
+    assert loop.model(model_id).content == "- Ann lives in Berlin."

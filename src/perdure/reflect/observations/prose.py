@@ -39,6 +39,7 @@ MOST_IN_VAIN = 3
 """Facts in a row on which the model fails alone, after which it is not asked any more."""
 LENGTH = 3
 """Prose may be so many times as long as a composed profile."""
+MARK_DIGITS = 4
 NO_MISSION = "remembering for a user."
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
@@ -103,14 +104,14 @@ class _Work:
     facts: dict[str, Fact]
     sentences: list[_Sentence]
     seen: dict[str, str]
-    """Fact id -> its fingerprint when a model saw it."""
+    """Fact id -> its mark when a model saw it."""
     model: str = ""
     is_local: bool = False
 
     @property
     def new(self) -> list[Fact]:
         """Facts that no model has seen as they are, oldest first."""
-        unseen = [fact for fact in self.facts.values() if self.seen.get(fact.id) != fingerprint(fact)]
+        unseen = [fact for fact in self.facts.values() if self.seen.get(fact.id) != seen_mark(fact)]
         return sorted(unseen, key=lambda fact: (fact.mentioned_at or fact.recorded_at or _LONG_AGO, fact.id))
 
 
@@ -160,12 +161,17 @@ def _work(
         work.seen, work.model = dict(prose.seen), prose.model
         for clause in read_clauses(record):
             sources = {one: work.facts[one] for one in clause.fact_ids if one in work.facts}
-            holds = all(work.seen.get(one) == fingerprint(fact) for one, fact in sources.items())
+            holds = all(work.seen.get(one) == seen_mark(fact) for one, fact in sources.items())
             if len(sources) == len(clause.fact_ids) and holds:
                 work.sentences.append(_Sentence(clause.text, sources))
     if not work.sentences:
         work.seen = {}
     return work
+
+
+def seen_mark(fact: Fact) -> str:
+    """Tells whether a fact changed since a model saw it, but too short to tell anything of a fact that was forgotten."""
+    return fingerprint(fact)[:MARK_DIGITS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +276,7 @@ class _Writer:
         for work in works:
             work.model = reply.model
             work.seen |= {
-                fact.id: fingerprint(fact) for fact in facts if fact.id in work.facts and fact not in left
+                fact.id: seen_mark(fact) for fact in facts if fact.id in work.facts and fact not in left
             }
         return left
 
