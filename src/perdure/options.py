@@ -189,6 +189,8 @@ class SettingOptions(TypedDict, total=False):
     decay_emotion: float
     refine_after: float | None
     consolidate_after: float | None
+    llm_unsupported: Literal["remove", "mark"]
+    llm_reflect_seconds: float
     host: str
     port: int
     max_concurrent_recalls: int

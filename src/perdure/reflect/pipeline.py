@@ -81,7 +81,9 @@ def reflect_in_tiers(
         if not thought.needs_structure:
             return reflection
     else:
-        reflection = run.through_tiers(request.recall, search_models)
+        # What a model's loop has read is tracked already.
+        recall_request = request.recall if thought is None else replace(request.recall, track=False)
+        reflection = run.through_tiers(recall_request, search_models)
         reflection = reflection if thought is None else _without_model(reflection, thought)
     if fields is None:
         return reflection

@@ -11,7 +11,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from importlib.resources import files
 
@@ -37,7 +37,13 @@ _STARTS = re.compile(r"(?:^|[.!?:]\s+)[\"“(]*(?=[A-Z])|[\"“(](?=[A-Z])")
 _ANSWERS = frozenset({"yes", "no", "both", "neither", "none", "unknown"})
 _SMALL_NUMBERS = frozenset({"zero", "one", "once", "hundred"})
 """Number words that are often no count."""
-_TIMES = ("%Y", "%B", "%b", "%A", "%d", "%m")
+_TIMES = ("%Y", "%B", "%b", "%A")
+_MONTHS = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_DAY = re.compile(
+    rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTHS})\b|\b(?P<early_month>{_MONTHS})\.? (?P<late_day>\d{{1,2}})(?:st|nd|rd|th)?\b",
+    re.IGNORECASE,
+)
+_ISO_DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +96,9 @@ class SupportCalibrations:
 
 def source_of(fact: Fact, further: Sequence[str] = ()) -> SourceText:
     """What a fact says: its text with its date, the words it was read from, and what else of its surroundings was read."""
-    moments = (fact.occurred_start, fact.occurred_end, fact.mentioned_at, fact.valid_from, fact.valid_to)
+    # A time that ends at midnight has the day before as its last.
+    end = None if fact.occurred_end is None else fact.occurred_end - timedelta(microseconds=1)
+    moments = (fact.occurred_start, end, fact.mentioned_at, fact.valid_from, fact.valid_to)
     texts = [with_date(one_line(fact.text), fact), one_line(fact.source_text), *map(one_line, further)]
     names = (fact.speaker, *fact.entities, fact.subject or "", fact.object or "")
     return SourceText(
@@ -152,7 +160,8 @@ def unsaid(sentence: str, sources: Sequence[SourceText], *, is_value: bool = Fal
     """
     texts = list(_all_words(sources))
     said = {fold(word) for text in texts for word in _values(text)}
-    missing = [number for number in _NUMBER.findall(sentence) if not _is_said(number, said)]
+    undated = _without_days(sentence, sources)
+    missing = [number for number in _NUMBER.findall(undated) if not _is_said(number, said)]
     for word in _WORD.findall(sentence):
         value = WORDS.get(word.lower())
         if value is not None and word.lower() not in _SMALL_NUMBERS and not {word.lower(), str(value)} & said:
@@ -164,6 +173,20 @@ def unsaid(sentence: str, sources: Sequence[SourceText], *, is_value: bool = Fal
             name for name in names if _bare(name) not in said and not index_terms(name).keys() & stems
         ]
     return tuple(dict.fromkeys(missing))
+
+
+def _without_days(sentence: str, sources: Sequence[SourceText]) -> str:
+    """The sentence without the days that are days of its sources: their digits are no numbers of anything else."""
+    moments = [moment for source in sources for moment in source.moments]
+    days = {(moment.day, fold(moment.strftime("%b"))) for moment in moments}
+    dates = {moment.strftime("%Y-%m-%d") for moment in moments}
+
+    def drop(match: re.Match[str]) -> str:
+        day, month = match["day"] or match["late_day"], match["month"] or match["early_month"]
+        return month if (int(day), fold(month)[:3]) in days else match[0]
+
+    plain = _ISO_DATE.sub(lambda match: "" if match[0] in dates else match[0], sentence)
+    return _DAY.sub(drop, plain)
 
 
 def _values_in(text: str) -> Iterator[str]:
@@ -209,7 +232,7 @@ def _all_words(sources: Sequence[SourceText]) -> Iterator[str]:
         yield from source.texts
         yield from source.names
         for moment in source.moments:
-            yield " ".join(moment.strftime(form) for form in _TIMES) + f" {moment.day} {moment.month}"
+            yield " ".join(moment.strftime(form) for form in _TIMES)
 
 
 @cache

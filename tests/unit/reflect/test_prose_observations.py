@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from perdure import (
-    LlmBusy,
     LlmCapReached,
     LlmCut,
     LlmInvalid,
+    LlmRefused,
     LlmRequest,
     Observation,
     Operation,
@@ -239,7 +239,7 @@ def test_a_model_that_never_answers_sets_no_fact_aside() -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [LlmBusy("overloaded"), LlmCapReached("tokens a day", "the cap is reached")]
+    "error", [LlmRefused("no such model"), LlmCapReached("tokens a day", "the cap is reached")]
 )
 def test_a_model_that_is_out_of_reach_leaves_the_composed_profile_and_is_named(error: Exception) -> None:
     loop = Consolidating(error)
@@ -330,7 +330,7 @@ def test_a_label_for_a_pair_that_was_not_asked_for_counts_for_nothing() -> None:
 
 
 def test_where_the_model_fails_the_words_are_read_by_rules() -> None:
-    loop = Consolidating(LlmBusy("overloaded"))
+    loop = Consolidating(LlmRefused("no such model"))
     tell(loop, "I prefer morning meetings.")
     loop.engine.form_opinions("b")
     tell(loop, "I prefer afternoon meetings.")

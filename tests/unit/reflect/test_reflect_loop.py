@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from perdure import Cancelled, Disposition, Evidence, InvalidInput, LlmBusy, LlmReply, LlmRequest
+from perdure import Cancelled, Disposition, Evidence, InvalidInput, LlmCut, LlmRefused, LlmReply, LlmRequest
 from perdure.reflect.reflection import NO_ANSWER
 from perdure.testing.scripted_llm import Step
 from tests.unit.reflect.loop_kit import Loop, call, calls, done
@@ -158,7 +158,7 @@ def test_where_no_sentence_is_supported_the_local_reflect_answers() -> None:
 
 
 def test_a_failing_model_leaves_the_local_answer_and_is_named() -> None:
-    loop = Loop([LlmBusy("overloaded")])
+    loop = Loop([LlmRefused("overloaded")])
     told_home(loop)
     reflection = loop.engine.reflect("b", ASK)
     assert "Lisbon" in reflection.text
@@ -256,11 +256,55 @@ def test_older_readings_are_shortened_until_the_window_holds_them() -> None:
     assert "left out for room" in "\n".join(message.text for message in loop.llm.requests[-1].messages)
 
 
+def test_the_last_sentences_go_where_the_text_has_more_than_max_tokens() -> None:
+    home = ("Ann lives in Lisbon.", ["F1"])
+    loop = Loop([done(home, home, home, home)])
+    told_home(loop)
+    reflection = loop.engine.reflect("b", ASK, max_tokens=20)
+    assert 1 <= len(reflection.sentences) < 4
+    assert loop.engine.count_tokens(reflection.text) <= 20
+
+
 def test_a_reply_without_a_tool_is_asked_for_one() -> None:
     loop = Loop(["Ann lives in Lisbon, of course.", done(("Ann lives in Lisbon.", ["F1"]))])
     told_home(loop)
     assert not loop.engine.reflect("b", ASK).is_refusal
     assert "Use a tool" in loop.told(1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '```json\n{"sentences": [{"text": "Ann lives in Lisbon.", "sources": ["F1"]}]}\n```',
+        '<tool_call>{"name": "done", "arguments": {"sentences": [{"text": "Ann lives in Lisbon.", "sources": ["F1"]}]}}</tool_call>',
+    ],
+)
+def test_a_call_that_a_small_model_writes_as_text_is_read(text: str) -> None:
+    loop = Loop([text])
+    told_home(loop)
+    assert loop.engine.reflect("b", ASK).text == "Ann lives in Lisbon. [1]"
+
+
+def test_the_result_of_a_written_call_is_told_as_text() -> None:
+    loop = Loop(
+        ['{"name": "recall", "arguments": {"query": "kayak"}}', done(("Ann lives in Lisbon.", ["F1"]))]
+    )
+    told_home(loop)
+    loop.engine.reflect("b", ASK)
+    last = loop.llm.requests[1].messages[-1]
+    assert last.role == "user"
+    assert last.text.startswith("Result of recall:")
+
+
+def test_a_request_that_is_too_long_all_the_same_is_shortened_once() -> None:
+    replies = iter([LlmCut("no room for a reply"), done(("Ann lives in Lisbon.", ["F1"]))])
+    loop = Loop(lambda request: next(replies), window=3000)
+    told_home(loop)
+    for number in range(30):
+        loop.say(f"Where I live there are {number} tall sunflowers beside the old wooden fence.")
+    loop.engine.reflect("b", ASK)
+    first, second = (sum(len(one.text) for one in request.messages) for request in loop.llm.requests)
+    assert second < first
 
 
 SCHEMA = {
@@ -378,3 +422,42 @@ def test_a_model_that_serves_nothing_else_leaves_the_engine_as_it_is() -> None:
     request = ReflectRequest(recall=loop.engine._recall_request("b", ASK))
     assert reflect_in_tiers(components, request).trace.degraded == ()
     assert loop.llm.requests == []
+
+
+def test_a_sentence_may_rest_on_a_mental_model() -> None:
+    def script(request: LlmRequest) -> Step:
+        if not request.tools:
+            return LlmRefused("not for documents")
+        return done(("Ann lives in Lisbon.", ["M1"]))
+
+    loop = Loop(script)
+    told_home(loop)
+    model, operation = loop.engine.create_mental_model("b", "Ann's home", "In which town is Ann's home?")
+    loop.engine.operation("b", operation.id, wait=60)
+    reflection = loop.engine.reflect("b", "Ann's home?")
+    (sentence,) = reflection.sentences
+    assert sentence.model_ids == (model.id,)
+    assert sentence.fact_ids == loop.engine.mental_model("b", model.id).cited_fact_ids
+    assert [one.id for one in reflection.mental_models] == [model.id]
+
+
+def test_a_fresh_model_that_answers_the_question_ends_the_tiers_except_at_budget_high() -> None:
+    def script(request: LlmRequest) -> Step:
+        return done(("Ann lives in Lisbon.", ["M1"])) if request.tools else LlmRefused("not for documents")
+
+    loop = Loop(script)
+    told_home(loop)
+    _, operation = loop.engine.create_mental_model("b", "Home", ASK)
+    loop.engine.operation("b", operation.id, wait=60)
+    with loop.engine._store.transaction("b") as tx:
+        from dataclasses import replace
+
+        from perdure.reflect.mental_models.record import every_model, put_model
+        from perdure.reflect.mental_models.scope import read_scope
+
+        (model,) = every_model(tx)
+        with loop.engine._store.reading("b") as reading:
+            put_model(tx, replace(model, seen=read_scope(reading, model, loop.engine.clock()).seen))
+    tools = [step.tool for step in loop.engine.reflect("b", ASK).trace.steps]
+    assert tools == ["search_mental_models", "model"]
+    assert "recall" in [step.tool for step in loop.engine.reflect("b", ASK, budget="high").trace.steps]

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from perdure import LlmBusy, LlmRequest, MentalModel, RefreshOutcome
+from perdure import LlmRefused, LlmRequest, MentalModel, RefreshOutcome
 from perdure.reflect.mental_models.due import back_off, due_after_consolidation, parked_until
 from perdure.testing.scripted_llm import Step
 from tests.unit.reflect.loop_kit import NOW, Loop
@@ -149,7 +149,7 @@ def test_a_sentence_is_taken_back_when_any_of_its_sources_ends() -> None:
             ]
         }
 
-    loop = Writing(reply, LlmBusy("overloaded"))
+    loop = Writing(reply, LlmRefused("overloaded"))
     loop.say("I live in Berlin.")
     (work,) = loop.say("I work at Zalando.")
     loop.say("I play the cello.")
@@ -159,7 +159,7 @@ def test_a_sentence_is_taken_back_when_any_of_its_sources_ends() -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", [{"sections": []}, {"sections": [{"heading": "x", "sentences": []}]}, LlmBusy("overloaded")]
+    "answer", [{"sections": []}, {"sections": [{"heading": "x", "sentences": []}]}, LlmRefused("overloaded")]
 )
 def test_a_document_is_never_overwritten_by_an_empty_answer_or_a_failure(answer: object) -> None:
     loop = Writing(home, answer)
@@ -182,7 +182,7 @@ def test_changes_that_would_leave_nothing_are_not_carried_out() -> None:
 
 
 def test_without_content_yet_the_document_is_composed_and_the_failure_named() -> None:
-    loop = Writing(LlmBusy("overloaded"))
+    loop = Writing(LlmRefused("overloaded"))
     loop.say("I live in Berlin.")
     model = loop.model(loop.make(trigger={"keep_trace": True}))
     assert "Berlin" in model.content
@@ -193,7 +193,7 @@ def test_without_content_yet_the_document_is_composed_and_the_failure_named() ->
 
 
 def test_after_failures_a_model_waits_twice_as_long_each_time() -> None:
-    loop = Writing(home, LlmBusy("overloaded"))
+    loop = Writing(home, LlmRefused("overloaded"))
     loop.say("I live in Berlin.")
     model_id = loop.make(trigger={"refresh_after_consolidation": True})
     loop.say("I play the cello.")
@@ -207,11 +207,12 @@ def test_after_failures_a_model_waits_twice_as_long_each_time() -> None:
 
 
 def test_a_success_ends_the_waiting() -> None:
-    loop = Writing(home, LlmBusy("overloaded"), home)
+    loop = Writing(home, LlmRefused("overloaded"), home)
     loop.say("I live in Berlin.")
     model_id = loop.make()
     loop.say("I play the cello.")
     assert loop.refresh(model_id).refresh_failures == 1
+    loop.say("I speak Danish.")
     assert loop.refresh(model_id).refresh_failures == 0
 
 
@@ -222,3 +223,36 @@ def test_a_delta_without_anything_new_costs_no_call() -> None:
     asked = len(loop.llm.requests)
     loop.refresh(model_id)
     assert len(loop.llm.requests) == asked
+
+
+def test_a_heading_that_names_what_its_facts_do_not_is_left_out() -> None:
+    def reply(shown: str) -> Step:
+        return {
+            "sections": [
+                {
+                    "heading": "Home of Ann in Paris",
+                    "sentences": [sentence(shown, "Ann lives in Berlin.", "Berlin")],
+                }
+            ]
+        }
+
+    loop = Writing(reply)
+    loop.say("I live in Berlin.")
+    assert loop.model(loop.make()).content == "- Ann lives in Berlin."
+
+
+def test_forgetting_a_fact_takes_its_sentence_and_the_heading_over_it() -> None:
+    def reply(shown: str) -> Step:
+        both = [
+            sentence(shown, "Ann works at Zalando.", "Zalando"),
+            sentence(shown, "Ann lives in Berlin.", "Berlin"),
+        ]
+        return {"sections": [{"heading": "Zalando and Berlin", "sentences": both}]}
+
+    loop = Writing(reply)
+    loop.say("I live in Berlin.")
+    (work,) = loop.say("I work at Zalando.")
+    model_id = loop.make()
+    assert "Zalando" in loop.model(model_id).content
+    loop.engine.forget("b", fact_id=work)
+    assert loop.model(model_id).content == "- Ann lives in Berlin."

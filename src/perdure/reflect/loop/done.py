@@ -56,10 +56,11 @@ def check_answer(
     rules: Rules,
     *,
     mark: bool,
+    fits: Callable[[str], bool],
 ) -> CheckedAnswer:
     """The answer with the sentences that their sources support; the others are left out, or marked.
 
-    A sentence that cites nothing, or an id that no tool returned, is left out either way.
+    A sentence that cites nothing, or an id that no tool returned, is left out either way; and the last ones, where the text does not fit.
     """
     notes: list[str] = []
     kept: list[_Kept] = []
@@ -81,8 +82,11 @@ def check_answer(
         kept.append(_Kept(text, own, support))
     if rules.max_sentences is not None:
         kept = kept[: rules.max_sentences]
-    sources = [toolbox.source(one) for sentence in kept if sentence.support.holds for one in sentence.cited]
     reflection = _reflection(kept, recalled, rules)
+    while len(kept) > 1 and not fits(reflection.text):
+        notes.append(f"left out for want of room: {kept.pop().text}")
+        reflection = _reflection(kept, recalled, rules)
+    sources = [toolbox.source(one) for sentence in kept if sentence.support.holds for one in sentence.cited]
     short = one_line(done.answer)
     if short and sources and not unsaid(short, sources, is_value=True) and not rules.forbids(short):
         reflection = replace(reflection, answer=short)

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from perdure.domain.bank import Bank, Disposition
 from perdure.domain.recall import Budget, Evidence, Query, RecallResult
 from perdure.domain.rendering import iso_day, one_line
-from perdure.errors import Cancelled, DeadlineExceeded, LlmError
+from perdure.errors import Cancelled, DeadlineExceeded, LlmCut, LlmError
 from perdure.llm.caller import REPLY_TOKENS, Caller, LlmOperation, Purpose
 from perdure.llm.prompt import load
-from perdure.ports.llm import LlmReply, TokenUsage, ToolCall
+from perdure.ports.llm import LlmReply, TokenUsage, Tool, ToolCall
 from perdure.recall.request import RecallRequest
 from perdure.reflect.components import ReflectComponents
 from perdure.reflect.directive_rules import Rules
@@ -36,6 +36,7 @@ from perdure.reflect.loop.tools import (
     read_arguments,
     told_arguments,
     tools_for,
+    written_calls,
 )
 from perdure.reflect.reflection import (
     MODEL_STEP,
@@ -51,6 +52,8 @@ from perdure.reflect.schema import SchemaField
 CALLS = {Budget.LOW: 5, Budget.MID: 10, Budget.HIGH: 20}
 WINDOW_SHARE = 0.9
 """Of a window that we fill, as the model may count tokens otherwise than we do."""
+SHRUNK = 0.6
+"""What is left of a request that had too many tokens all the same."""
 READING_SHARE = 0.35
 """Of the room in a window that one reading may take."""
 NO_RULES, NO_MISSION = "- There are none.", "answering from memory."
@@ -140,12 +143,11 @@ class _Loop:
             if is_last and most > 1:
                 self._conversation.add(Entry("user", [LAST_CALL]))
             reply = self._ask(is_last)
-            if not reply.calls:
-                self._conversation.add(Entry("assistant", [reply.text]))
-                self._conversation.add(Entry("user", [NO_TOOL]))
-                continue
             self._conversation.add(Entry("assistant", [reply.text], calls=reply.calls))
-            for call in reply.calls:
+            calls = reply.calls or written_calls(reply.text)
+            if not calls:
+                self._conversation.add(Entry("user", [NO_TOOL]))
+            for call in calls:
                 done = self._answer(call, is_last)
                 if done is not None:
                     return self._finish(done)
@@ -189,13 +191,12 @@ class _Loop:
             raise DeadlineExceeded(f"no answer within {self._components.thinking.reflect_seconds:g} seconds")
         tools = tools_for(self._request.schema, only_done=is_last, with_models=self._with_models)
         started = time.perf_counter()
-        reply = self._caller.chat(
-            purpose,
-            self._conversation.fit(self._room),
-            tools=tools,
-            must_call_tool=True,
-            max_tokens=self._reply_tokens,
-        )
+        try:
+            reply = self._chat(purpose, tools)
+        except LlmCut:
+            # The model counts more tokens than we do: once more with less.
+            self._room = int(min(self._room, self._conversation.tokens()) * SHRUNK)
+            reply = self._chat(purpose, tools)
         self._calls += 1
         self._usage += reply.usage
         self._model = reply.model
@@ -210,6 +211,15 @@ class _Loop:
         )
         return reply
 
+    def _chat(self, purpose: Purpose, tools: Sequence[Tool]) -> LlmReply:
+        return self._caller.chat(
+            purpose,
+            self._conversation.fit(self._room),
+            tools=tools,
+            must_call_tool=True,
+            max_tokens=self._reply_tokens,
+        )
+
     def _answer(self, call: ToolCall, is_last: bool) -> DoneArguments | None:
         """Run a call and tell the model its result; the arguments of `done` once it is accepted."""
         try:
@@ -219,7 +229,10 @@ class _Loop:
         except ToolRefused as refusal:
             self._toolbox.refused(call.name[:40], told_arguments(call.arguments), str(refusal))
             reading = ReadingText(f"Refused: {refusal}")
-        self._conversation.add(Entry("tool", [reading], call_id=call.id, tool=call.name))
+        if call.id:
+            self._conversation.add(Entry("tool", [reading], call_id=call.id, tool=call.name))
+        else:
+            self._conversation.add(Entry("user", [f"Result of {call.name[:40]}:", reading]))
         return None
 
     def _accepted(self, call: ToolCall, is_last: bool) -> DoneArguments:
@@ -260,7 +273,16 @@ class _Loop:
         mark = self._components.thinking.unsupported == "mark"
         if not self._toolbox.has_read:
             done = done.model_copy(update={"sentences": [], "answer": ""})
-        checked = check_answer(done, self._toolbox, recalled, reranker, self._request.rules, mark=mark)
+        count, most = self._components.recall.tokens.count, self._request.recall.max_tokens
+        checked = check_answer(
+            done,
+            self._toolbox,
+            recalled,
+            reranker,
+            self._request.rules,
+            mark=mark,
+            fits=lambda text: count(text) <= most,
+        )
         if done.sentences and not checked.reflection.sentences:
             return self.failed("no sentence of the model's answer is supported by its sources")
         structured = self._structured

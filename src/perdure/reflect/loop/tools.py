@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -95,6 +96,24 @@ def read_arguments(model: type[M], call: ToolCall) -> M:
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         raise ToolRefused(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+
+
+def written_calls(text: str) -> tuple[ToolCall, ...]:
+    """The call that a model wrote as JSON into its text, as small ones do: a name with arguments, or the arguments of `done` alone.
+
+    It has no id, since the provider knows of no call.
+    """
+    start, end = text.find("{"), text.rfind("}")
+    try:
+        value = json.loads(text[start : end + 1]) if 0 <= start < end else None
+    except ValueError:
+        return ()
+    if not isinstance(value, dict):
+        return ()
+    name, arguments = value.get("name"), value.get("arguments", value.get("parameters"))
+    if isinstance(name, str) and isinstance(arguments, dict):
+        return (ToolCall(id="", name=name, arguments=arguments),)
+    return (ToolCall(id="", name=DONE, arguments=value),) if "sentences" in value else ()
 
 
 @dataclass(frozen=True, slots=True)

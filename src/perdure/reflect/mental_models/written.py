@@ -23,7 +23,7 @@ from perdure.llm.expected import expect
 from perdure.llm.prompt import Prompt, load
 from perdure.ports.llm import ChatMessage
 from perdure.reflect.components import ReflectComponents
-from perdure.reflect.support import check_support, source_of
+from perdure.reflect.support import check_support, source_of, unsaid
 
 FACT_TOKENS = 6000
 """Tokens of facts in one request, the best first; less where the window is small."""
@@ -94,6 +94,14 @@ class _Checked:
         read = (self._sentence(one) for one in written)
         return tuple(one for one in read if one is not None)
 
+    def section(self, heading: str, written: Iterable[WrittenSentence]) -> ModelSection:
+        """A section; its heading goes where it names or counts what the facts of its sentences do not."""
+        sentences = self.sentences(written)
+        cited = {one for sentence in sentences for one in sentence.fact_ids}
+        sources = [source_of(fact) for fact in self.facts.values() if fact.id in cited]
+        plain = unfenced(heading).lstrip("# ")
+        return ModelSection("" if unsaid(plain, sources) else plain, sentences)
+
     def _sentence(self, written: WrittenSentence) -> ModelSentence | None:
         facts = [self.facts.get(one.strip().strip("[]").upper()) for one in written.sources]
         sources = list({fact.id: fact for fact in facts if fact is not None}.values())
@@ -116,7 +124,7 @@ def write_document(
     lines = [f"[F{cited_line(number, fact)[1:]}" for number, fact in enumerate(shown, start=1)]
     answer, call, prompt = _ask(components, caller, model, load("mental_model"), lines, WrittenDocument)
     checked = _Checked(components, {f"F{number}": fact for number, fact in enumerate(shown, start=1)})
-    sections = [_section(one.heading, checked.sentences(one.sentences)) for one in answer.sections]
+    sections = [checked.section(one.heading, one.sentences) for one in answer.sections]
     kept = _within(components, [one for one in sections if one.sentences], model.max_tokens)
     if not kept:
         raise LlmInvalid(f"{call['model']}: no sentence of the document is supported by its facts")
@@ -168,26 +176,26 @@ def _apply(
     for change in changes:
         number = change.section.strip().strip("[]").upper().removeprefix("D")
         place = int(number) - 1 if number.isdigit() and 0 < int(number) <= len(sections) else None
-        sentences = checked.sentences(change.sentences) if change.change != "remove" else ()
+        stored = sections[place].heading if place is not None else ""
+        section = checked.section(
+            change.heading or stored, change.sentences if change.change != "remove" else ()
+        )
+        sentences = section.sentences
         ids = [one for sentence in sentences for one in sentence.fact_ids]
         told = {"op": f"{change.change}_section", "section": one_line(change.heading), "fact_ids": ids}
         if change.change == "add" and sentences:
-            added.append(_section(change.heading, sentences))
+            added.append(section)
         elif place is not None and change.change == "remove":
             places[place] = None
             told["section"] = sections[place].heading
         elif place is not None and change.change == "replace" and sentences:
-            places[place] = _section(change.heading or sections[place].heading, sentences)
+            places[place] = section
         else:
             skipped.append({**told, "reason": "it names no section, or none of its sentences stands"})
             continue
         applied.append(told)
     kept = [section for section in places if section is not None]
     return [*kept, *added], DeltaOperations(applied=tuple(applied), skipped=tuple(skipped))
-
-
-def _section(heading: str, sentences: tuple[ModelSentence, ...]) -> ModelSection:
-    return ModelSection(unfenced(heading).lstrip("# "), sentences)
 
 
 def _within(

@@ -30,13 +30,16 @@ from perdure.reflect.observations.twins import merge_twins
 from perdure.reflect.observations.write import PlannedProfile, open_version
 from perdure.reflect.support import check_support, source_of
 
-FACT_TOKENS = 2400
+FACT_TOKENS = 2000
 """Tokens of new facts in one request."""
-REPLY_TOKENS = 1500
+WINDOW_PART = 6
+"""They take at most this part of a window: sentences, instructions and the reply take the rest."""
+REPLY_TOKENS = 2500
 MOST_IN_VAIN = 3
 """Facts in a row on which the model fails alone, after which it is not asked any more."""
 LENGTH = 3
 """Prose may be so many times as long as a composed profile."""
+MARK_DIGITS = 4
 NO_MISSION = "remembering for a user."
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
@@ -101,14 +104,14 @@ class _Work:
     facts: dict[str, Fact]
     sentences: list[_Sentence]
     seen: dict[str, str]
-    """Fact id -> its fingerprint when a model saw it."""
+    """Fact id -> its mark when a model saw it."""
     model: str = ""
     is_local: bool = False
 
     @property
     def new(self) -> list[Fact]:
         """Facts that no model has seen as they are, oldest first."""
-        unseen = [fact for fact in self.facts.values() if self.seen.get(fact.id) != fingerprint(fact)]
+        unseen = [fact for fact in self.facts.values() if self.seen.get(fact.id) != seen_mark(fact)]
         return sorted(unseen, key=lambda fact: (fact.mentioned_at or fact.recorded_at or _LONG_AGO, fact.id))
 
 
@@ -128,7 +131,8 @@ def write_prose(
         own = reading.bank()
     open_ones = [work for work in works if work is not None]
     writer = _Writer(components, caller, bank, one_line(own.mission) if own is not None else "", report)
-    for batch in _batches(open_ones, components.recall.tokens.count):
+    room = min(FACT_TOKENS, caller.window(LlmOperation.CONSOLIDATE) // WINDOW_PART)
+    for batch in _batches(open_ones, components.recall.tokens.count, room):
         writer.ask(batch, open_ones)
     changed = [work for work in open_ones if not work.is_local and any(one.is_new for one in work.sentences)]
     writer.merge_twins(changed)
@@ -157,12 +161,17 @@ def _work(
         work.seen, work.model = dict(prose.seen), prose.model
         for clause in read_clauses(record):
             sources = {one: work.facts[one] for one in clause.fact_ids if one in work.facts}
-            holds = all(work.seen.get(one) == fingerprint(fact) for one, fact in sources.items())
+            holds = all(work.seen.get(one) == seen_mark(fact) for one, fact in sources.items())
             if len(sources) == len(clause.fact_ids) and holds:
                 work.sentences.append(_Sentence(clause.text, sources))
     if not work.sentences:
         work.seen = {}
     return work
+
+
+def seen_mark(fact: Fact) -> str:
+    """Tells whether a fact changed since a model saw it, but too short to tell anything of a fact that was forgotten."""
+    return fingerprint(fact)[:MARK_DIGITS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +191,7 @@ def read_prose(record: Record) -> Prose | None:
     return Prose(prompt=str(body["prompt"]), model=str(body["model"]), seen=body["seen"])
 
 
-def _batches(works: Sequence[_Work], count: Callable[[str], int]) -> list[list[Fact]]:
+def _batches(works: Sequence[_Work], count: Callable[[str], int], most: int) -> list[list[Fact]]:
     """New facts in requests of a bounded size, each once, those of one profile together."""
     facts = {fact.id: fact for work in works for fact in work.new}
     batches: list[list[Fact]] = []
@@ -191,7 +200,7 @@ def _batches(works: Sequence[_Work], count: Callable[[str], int]) -> list[list[F
         size = count(cited_line(1, fact))
         if not batches or size > room:
             batches.append([])
-            room = FACT_TOKENS
+            room = most
         batches[-1].append(fact)
         room -= size
     return batches
@@ -267,7 +276,7 @@ class _Writer:
         for work in works:
             work.model = reply.model
             work.seen |= {
-                fact.id: fingerprint(fact) for fact in facts if fact.id in work.facts and fact not in left
+                fact.id: seen_mark(fact) for fact in facts if fact.id in work.facts and fact not in left
             }
         return left
 

@@ -16,6 +16,7 @@ from perdure.errors import DeadlineExceeded, LlmError
 from perdure.llm.caller import Caller, LlmOperation, Purpose
 from perdure.llm.expected import expect
 from perdure.llm.prompt import load
+from perdure.ports.embedder import Vector
 from perdure.ports.llm import ChatMessage
 from perdure.ports.store import Rows
 from perdure.recall.beliefs import StoredOpinion, logs_of, stored_opinions, subject_entities
@@ -25,8 +26,8 @@ from perdure.text.names import normal_name
 
 log = logging.getLogger(__name__)
 
-PER_FACT = 5
-"""Beliefs that a fact is labelled for, those that share most words with it, then the newest."""
+PER_FACT = 3
+"""Beliefs that share words with a fact and that it is labelled for, the most first; and the one whose meaning is nearest."""
 REPLY_TOKENS = 2000
 Pair = tuple[str, str]
 """(opinion id, fact id)."""
@@ -76,11 +77,14 @@ def label_pairs(
     except (LlmError, DeadlineExceeded) as error:
         log.warning("opinions of %s are assessed without the language model: %s", bank, error)
         return GivenLabels()
+    # A pair that a whole answer leaves out is neutral; one that a cut answer did not come to is read locally.
     labels: dict[Pair, EvidenceLabel | None] = {}
     for one in reply.value.labels:
         pair = shown.pair(one.belief, one.fact)
         if pair is not None:
             labels.setdefault(pair, None if one.label == "neutral" else EvidenceLabel(one.label))
+    if not reply.cut:
+        labels = {(opinion.id, fact.id): labels.get((opinion.id, fact.id)) for opinion, fact in pairs}
     return GivenLabels(labels, prompt.version)
 
 
@@ -91,6 +95,8 @@ def _pairs(rows: Rows, facts: Sequence[Fact]) -> Iterator[tuple[StoredOpinion, F
         return
     logged = {one: {row.fact_id for row in rows_of} for one, rows_of in logs_of(rows).items()}
     entities = subject_entities(rows, [opinion.subject for opinion in opinions.values()])
+    features = rows.features([*opinions, *(fact.id for fact in facts)])
+    vectors = {one: own.vectors["fact"] for one, own in features.items() if "fact" in own.vectors}
     for fact in facts:
         if fact.type is FactType.OBSERVATION or fact.id in opinions or INSTRUCTION in fact.flags:
             continue
@@ -103,7 +109,15 @@ def _pairs(rows: Rows, facts: Sequence[Fact]) -> Iterator[tuple[StoredOpinion, F
             and _is_about(fact, opinion, entities)
         ]
         about.sort(key=lambda opinion: (len(terms & terms_of(opinion.topic)), opinion.id), reverse=True)
-        yield from ((opinion, fact) for opinion in about[:PER_FACT])
+        worded = [opinion for opinion in about[:PER_FACT] if terms & terms_of(opinion.topic)]
+        nearest = max(about, key=lambda opinion: likeness(vectors, fact.id, opinion.id), default=None)
+        chosen = {opinion.id: opinion for opinion in (*worded, *([nearest] if nearest is not None else []))}
+        yield from ((opinion, fact) for opinion in chosen.values())
+
+
+def likeness(vectors: Mapping[str, Vector], one: str, other: str) -> float:
+    """The cosine of two facts; 0 where one has no vector."""
+    return float(vectors[one] @ vectors[other]) if one in vectors and other in vectors else 0.0
 
 
 def _is_about(fact: Fact, opinion: StoredOpinion, entities: Mapping[str, object]) -> bool:

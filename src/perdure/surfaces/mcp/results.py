@@ -143,7 +143,7 @@ def reflected(bank: str, answer: Reflection) -> ReflectOutput:
         text=answer.text,
         answer=answer.answer,
         evidence=answer.evidence.value,
-        notes=list(answer.trace.notes),
+        notes=[*answer.trace.notes, *(f"{one.part}: {one.reason}" for one in answer.trace.degraded)],
         based_on=[_memory(recollection, n) for n, recollection in enumerate(answer.based_on, start=1)],
     )
 
