@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from perdure.aio import AsyncPerdure
+    from perdure.domain.audit import AuditEntry, Transport
     from perdure.domain.bank import Bank, Disposition, EmbeddingModel
     from perdure.domain.cron import Cron
     from perdure.domain.directive import Directive
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from perdure.domain.filter import Filter, TagAnd, TagExpression, TagLeaf, TagNot, TagOr, TagsMatch
     from perdure.domain.item import Item, PassedOver, RetainResult, Superseded, UpdateMode
     from perdure.domain.knowledge import KnowledgeFile, KnowledgeMatch, KnowledgeNode, NodeKind
+    from perdure.domain.llm_call import LlmCall
     from perdure.domain.mental_model import (
         DeltaOperations,
         MentalModel,
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from perdure.domain.record import Record
     from perdure.domain.signals import FactSignals, QuestionSignals
     from perdure.domain.time import AsOf, Window
+    from perdure.domain.webhook import Webhook, WebhookDelivery, WebhookHttp
     from perdure.engine import Perdure
     from perdure.errors import (
         Busy,
@@ -87,6 +90,8 @@ if TYPE_CHECKING:
         MentalModelFields,
         RecallOptions,
         SettingOptions,
+        WebhookFields,
+        WebhookOptions,
     )
     from perdure.ports.clock import Clock
     from perdure.ports.embedder import Embedder, LateInteraction, Matrix, Vector
@@ -118,6 +123,7 @@ __version__ = "0.1.0"
 
 _EXPORTS = {
     "perdure.aio": "AsyncPerdure",
+    "perdure.domain.audit": "AuditEntry Transport",
     "perdure.domain.bank": "Bank Disposition EmbeddingModel",
     "perdure.domain.cron": "Cron",
     "perdure.domain.directive": "Directive",
@@ -125,6 +131,7 @@ _EXPORTS = {
     "perdure.domain.filter": "Filter TagAnd TagExpression TagLeaf TagNot TagOr TagsMatch",
     "perdure.domain.item": "Item PassedOver RetainResult Superseded UpdateMode",
     "perdure.domain.knowledge": "KnowledgeFile KnowledgeMatch KnowledgeNode NodeKind",
+    "perdure.domain.llm_call": "LlmCall",
     "perdure.domain.mental_model": "DeltaOperations MentalModel MentalModelMatch MentalModelVersion ModelSection ModelSentence RefreshMode RefreshOutcome RefreshPreview RefreshTrigger Retraction SeenFacts",
     "perdure.domain.note": "Note NoteLine",
     "perdure.domain.observation": "Clause Observation Scope ScopeRule Subject",
@@ -136,10 +143,11 @@ _EXPORTS = {
     "perdure.domain.record": "Record",
     "perdure.domain.signals": "FactSignals QuestionSignals",
     "perdure.domain.time": "AsOf Window",
+    "perdure.domain.webhook": "Webhook WebhookDelivery WebhookHttp",
     "perdure.engine": "Perdure",
     "perdure.errors": "Busy Conflict DeadlineExceeded InvalidInput ModelError ModelMismatch ModelMissing ModelTampered NotFound PerdureError ProviderError RefreshFailed StoreCorrupt StoreError StoreFull StoreLocked StoreReadOnly StoreTooNew Unauthorised Unavailable",
     "perdure.forget.target": "Forgotten",
-    "perdure.options": "DirectiveFields FactFields ItemFields KnowledgeNodeFields MentalModelFields RecallOptions SettingOptions",
+    "perdure.options": "DirectiveFields FactFields ItemFields KnowledgeNodeFields MentalModelFields RecallOptions SettingOptions WebhookFields WebhookOptions",
     "perdure.ports.clock": "Clock",
     "perdure.ports.embedder": "Embedder LateInteraction Matrix Vector",
     "perdure.ports.extractor": "Cause ExtractedFact Extractor Triple Turn",
@@ -164,6 +172,7 @@ __all__ = [
     "RECIPES",
     "AsOf",
     "AsyncPerdure",
+    "AuditEntry",
     "Bank",
     "BankStats",
     "Blend",
@@ -217,6 +226,7 @@ __all__ = [
     "LateInteraction",
     "Link",
     "LinkKind",
+    "LlmCall",
     "Matrix",
     "MentalModel",
     "MentalModelFields",
@@ -302,6 +312,7 @@ __all__ = [
     "Token",
     "Tokens",
     "Traces",
+    "Transport",
     "Triple",
     "Turn",
     "TurnSpan",
@@ -311,6 +322,11 @@ __all__ = [
     "Vector",
     "View",
     "ViewSpec",
+    "Webhook",
+    "WebhookDelivery",
+    "WebhookFields",
+    "WebhookHttp",
+    "WebhookOptions",
     "Window",
     "WritableNotes",
     "__version__",

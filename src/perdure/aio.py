@@ -13,12 +13,14 @@ from types import TracebackType
 from typing import Self, TypeVar, Unpack
 
 from perdure.compose import present
+from perdure.domain.audit import AuditEntry, Transport
 from perdure.domain.bank import Bank, Disposition
 from perdure.domain.directive import Directive
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter, TagsMatch
 from perdure.domain.item import RetainResult, UpdateMode
 from perdure.domain.knowledge import PAGE_TOKENS, KnowledgeFile, KnowledgeMatch, KnowledgeNode
+from perdure.domain.llm_call import LlmCall
 from perdure.domain.mental_model import (
     DEFAULT_TOKENS,
     MentalModel,
@@ -36,6 +38,7 @@ from perdure.domain.question import Question
 from perdure.domain.recall import Budget, Precision, RecallResult
 from perdure.domain.record import Record
 from perdure.domain.time import AsOf, Window
+from perdure.domain.webhook import Webhook, WebhookDelivery
 from perdure.engine import PAGE, Perdure
 from perdure.errors import StoreError
 from perdure.forget.target import Forgotten
@@ -48,6 +51,8 @@ from perdure.options import (
     MentalModelFields,
     RecallOptions,
     SettingOptions,
+    WebhookFields,
+    WebhookOptions,
 )
 from perdure.ports.clock import Clock
 from perdure.ports.embedder import Embedder
@@ -494,6 +499,52 @@ class AsyncPerdure:
     async def delete_record(self, kind: str, record_id: str, *, bank: str = "") -> None:
         """Delete a record; one that is not there is no error."""
         return await self._run(partial(self.engine.delete_record, kind, record_id, bank=bank))
+
+    # Webhooks
+
+    async def create_webhook(self, bank: str, url: str, **fields: Unpack[WebhookOptions]) -> Webhook:
+        """Tell an address of events of the bank, signed with `secret`; a private address is refused unless a setting allows it."""
+        return await self._run(partial(self.engine.create_webhook, bank, url, **fields))
+
+    async def webhooks(self, bank: str) -> list[Webhook]:
+        """The bank's webhooks, oldest first."""
+        return await self._run(partial(self.engine.webhooks, bank))
+
+    async def update_webhook(self, bank: str, webhook_id: str, **changes: Unpack[WebhookFields]) -> Webhook:
+        """Change fields of a webhook; `secret=None` sends without a signature from then on."""
+        return await self._run(partial(self.engine.update_webhook, bank, webhook_id, **changes))
+
+    async def delete_webhook(self, bank: str, webhook_id: str) -> None:
+        """Delete a webhook with its deliveries; what was not sent yet is not sent."""
+        return await self._run(partial(self.engine.delete_webhook, bank, webhook_id))
+
+    async def webhook_deliveries(self, bank: str, webhook_id: str) -> list[WebhookDelivery]:
+        """What a webhook was told, or is still to be told, newest first."""
+        return await self._run(partial(self.engine.webhook_deliveries, bank, webhook_id))
+
+    # Logs
+
+    async def record_audit(self, entry: AuditEntry) -> bool:
+        """Keep an entry in the bank's audit log, if the bank's setting `audit_log_enabled` is on; says whether it is."""
+        return await self._run(partial(self.engine.record_audit, entry))
+
+    async def audit_log(
+        self,
+        bank: str,
+        *,
+        action: str | None = None,
+        transport: Transport | str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> list[AuditEntry]:
+        """What was done with the bank over the servers, newest first; `since` is included, `until` is not."""
+        return await self._run(
+            partial(self.engine.audit_log, bank, action=action, transport=transport, since=since, until=until)
+        )
+
+    async def llm_calls(self, bank: str) -> list[LlmCall]:
+        """The bank's calls of language models, newest first."""
+        return await self._run(partial(self.engine.llm_calls, bank))
 
     # Directives
 

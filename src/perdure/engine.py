@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Self, Unpack
 
 from perdure.compose import Components, OwnComponents, compose, present
+from perdure.domain.audit import AuditEntry, Transport
 from perdure.domain.bank import Bank, Disposition, check_bank_id
 from perdure.domain.directive import Directive
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter, TagsMatch, read_as_of, read_tags
 from perdure.domain.item import RetainResult, UpdateMode
 from perdure.domain.knowledge import PAGE_TOKENS, KnowledgeFile, KnowledgeMatch, KnowledgeNode
+from perdure.domain.llm_call import LLM_CALL, LlmCall
 from perdure.domain.mental_model import (
     DEFAULT_TOKENS,
     MentalModel,
@@ -35,16 +39,27 @@ from perdure.domain.question import Question
 from perdure.domain.recall import Budget, Precision, RecallResult
 from perdure.domain.record import Record
 from perdure.domain.time import AsOf, Window
+from perdure.domain.webhook import (
+    CONSOLIDATION_COMPLETED,
+    RETAIN_COMPLETED,
+    WEBHOOK,
+    Webhook,
+    WebhookDelivery,
+    check_url,
+)
 from perdure.errors import InvalidInput, ModelError, NotFound, StoreError
 from perdure.forget.pipeline import forget
 from perdure.forget.target import LAST_ERASURE, Forgotten, Target
 from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job
 from perdure.jobs.consolidate_job import CONSOLIDATION, ConsolidateJob
 from perdure.jobs.debounce import Debouncer
+from perdure.jobs.outbox import Outbox, scrub_deliveries
 from perdure.jobs.records import scrub
 from perdure.jobs.refresh_job import refresh_job, submit_refresh
 from perdure.jobs.retain_job import RetainJob
 from perdure.jobs.runner import JobRunner
+from perdure.jobs.send import AddressRefused, HttpSender
+from perdure.manage.audit import list_entries, log_consolidation, record_entry
 from perdure.manage.curation import (
     invalidate_fact,
     merge_entities,
@@ -56,6 +71,14 @@ from perdure.manage.curation import (
 )
 from perdure.manage.reembed import embed_facts, reembed
 from perdure.manage.transfer import export_bank, import_bank
+from perdure.manage.webhooks import (
+    delete_webhook,
+    deliveries_of,
+    find_webhook,
+    list_webhooks,
+    new_webhook,
+    update_webhook,
+)
 from perdure.options import (
     DirectiveFields,
     FactFields,
@@ -64,13 +87,15 @@ from perdure.options import (
     MentalModelFields,
     RecallOptions,
     SettingOptions,
+    WebhookFields,
+    WebhookOptions,
 )
 from perdure.ports.clock import Clock
 from perdure.ports.embedder import Embedder
 from perdure.ports.extractor import Extractor
 from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
-from perdure.ports.store import BankStats, FactPage, Order, Selection, Store, Traces
+from perdure.ports.store import BankStats, FactPage, Order, Selection, Store, Traces, Transaction
 from perdure.ports.tokens import Tokens
 from perdure.recall.options import Hints, Include, MinScores
 from perdure.recall.pipeline import recall
@@ -130,6 +155,7 @@ from perdure.reflect.opinions.listing import list_opinions, one_opinion
 from perdure.reflect.pipeline import ReflectRequest, reflect_in_tiers
 from perdure.reflect.questions import answer_question, list_questions
 from perdure.reflect.reflection import MentalModelText, Reflection
+from perdure.retain.commit import CommitReceipt
 from perdure.retain.pipeline import retain
 from perdure.retain.request import Content, read_request
 from perdure.settings import Settings, read_settings
@@ -148,17 +174,23 @@ class Perdure:
     def __init__(self, components: Components) -> None:
         self._components = components
         self._store = components.store
+        self._sender = HttpSender(allow_private=components.settings.webhook_allow_private)
+        self._outbox = Outbox(components.store, components.clock, self._sender)
         self._retain_job = RetainJob(
-            lambda request, within: self._retained(retain(components.retain, request, within=within))
+            lambda request, within: self._retained(retain(components.retain, request, within=within)),
+            announce=self._announce_retain,
         )
         self._clear_traces_job = clear_traces_job(components.store)
         self._refresh_job = refresh_job(components.reflect)
         self._consolidate_job = ConsolidateJob(
-            components.reflect, model_stages=(self._refresh_touched_models,)
+            components.reflect,
+            model_stages=(self._refresh_touched_models,),
+            announce=self._announce_consolidation,
         )
         kinds = (self._retain_job, self._clear_traces_job, self._refresh_job, self._consolidate_job)
         self._jobs = JobRunner(components.store, components.clock, kinds)
         self._auto_consolidation = Debouncer(AUTO_CONSOLIDATION, self.consolidate)
+        self._audit_count = count(1)
         self._closed = False
 
     @classmethod
@@ -195,6 +227,7 @@ class Perdure:
         )
         engine = cls(compose(read_settings(settings, overrides), clock, own))
         engine._jobs.resume()
+        engine._outbox.resume()
         if engine._store.traces() is Traces.PENDING:
             engine._clear_traces_later()
         for bank in engine._store.banks_with_records(NOTE_PENDING):
@@ -214,6 +247,7 @@ class Perdure:
         self._closed = True
         self._auto_consolidation.close()
         self._jobs.close()
+        self._outbox.close()
         self._components.tracker.close()
         self._components.executor.shutdown(wait=False, cancel_futures=True)
         self._store.close()
@@ -247,9 +281,8 @@ class Perdure:
 
         `fields` are those of `Item`, for everything in `content` that does not say otherwise itself.
         """
-        return self._retained(
-            retain(self._components.retain, read_request(bank, content, update_mode, fields))
-        )
+        request = read_request(bank, content, update_mode, fields)
+        return self._retained(retain(self._components.retain, request, announce=self._announce_retain))
 
     def retain_later(
         self,
@@ -557,7 +590,7 @@ class Perdure:
             self._store,
             check_bank_id(bank),
             target,
-            also=scrub,
+            also=_scrub_background,
             thoughts=scrub_thoughts,
             records=scrub_records,
         )
@@ -633,6 +666,90 @@ class Perdure:
             return
         with self._store.transaction(check_bank_id(bank)) as tx:
             tx.delete_records(kind, [record_id])
+
+    # Webhooks
+
+    def create_webhook(self, bank: str, url: str, **fields: Unpack[WebhookOptions]) -> Webhook:
+        """Tell an address of events of the bank, signed with `secret`; a private address is refused unless a setting allows it."""
+        webhook = new_webhook(check_bank_id(bank), url, fields, self.clock())
+        self._check_address(webhook.url)
+        with self._store.transaction(bank) as tx:
+            tx.put_records([webhook.to_record()])
+        return webhook
+
+    def webhooks(self, bank: str) -> list[Webhook]:
+        """The bank's webhooks, oldest first."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return list_webhooks(reading)
+
+    def update_webhook(self, bank: str, webhook_id: str, **changes: Unpack[WebhookFields]) -> Webhook:
+        """Change fields of a webhook; `secret=None` sends without a signature from then on."""
+        if "url" in changes:
+            self._check_address(check_url(changes["url"]))
+        return update_webhook(self._store, check_bank_id(bank), webhook_id, changes, self.clock())
+
+    def delete_webhook(self, bank: str, webhook_id: str) -> None:
+        """Delete a webhook with its deliveries; what was not sent yet is not sent."""
+        delete_webhook(self._store, check_bank_id(bank), webhook_id)
+
+    def webhook_deliveries(self, bank: str, webhook_id: str) -> list[WebhookDelivery]:
+        """What a webhook was told, or is still to be told, newest first."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            find_webhook(reading, webhook_id)
+            return deliveries_of(reading, webhook_id)
+
+    def _check_address(self, url: str) -> None:
+        try:
+            self._sender.check(url)
+        except AddressRefused as error:
+            raise InvalidInput("url", "an address that is public (setting webhook_allow_private)") from error
+
+    def _announce_retain(
+        self, tx: Transaction, receipt: CommitReceipt, operation_id: str | None = None
+    ) -> None:
+        """Write what webhooks are told of a retain, a delivery per document, in its transaction."""
+        if not tx.records(WEBHOOK):
+            return
+        facts = Counter(fact.document_id for fact in tx.facts(receipt.inserted))
+        for document in tx.documents(receipt.document_ids):
+            data = {
+                "document_id": document.id, "tags": sorted(document.tags),
+                "memory_unit_count": facts[document.id],
+            }  # fmt: skip
+            self._outbox.announce(tx, document.bank, RETAIN_COMPLETED, data, operation_id=operation_id)
+
+    def _announce_consolidation(self, tx: Transaction, operation: Operation) -> None:
+        """Write what webhooks are told of a run, in the transaction that ends it."""
+        counts = {
+            f"observations_{told}": (operation.result or {}).get(f"observations_{name}", 0)
+            for told, name in (("created", "created"), ("updated", "updated"), ("deleted", "closed"))
+        }
+        log_consolidation(tx, operation, counts)
+        self._outbox.announce(tx, operation.bank, CONSOLIDATION_COMPLETED, counts, operation_id=operation.id)
+
+    # Logs
+
+    def record_audit(self, entry: AuditEntry) -> bool:
+        """Keep an entry in the bank's audit log, if the bank's setting `audit_log_enabled` is on; says whether it is."""
+        return record_entry(self._store, entry, next(self._audit_count))
+
+    def audit_log(
+        self,
+        bank: str,
+        *,
+        action: str | None = None,
+        transport: Transport | str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> list[AuditEntry]:
+        """What was done with the bank over the servers, newest first; `since` is included, `until` is not."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return list_entries(reading, action=action, transport=transport, since=since, until=until)
+
+    def llm_calls(self, bank: str) -> list[LlmCall]:
+        """The bank's calls of language models, newest first."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return [LlmCall.from_record(record) for record in reversed(reading.records(LLM_CALL))]
 
     # Directives
 
@@ -1030,6 +1147,11 @@ class Perdure:
             if self._closed:
                 raise StoreError(f"{self.settings.database}: the store is closed") from error
             raise
+
+
+def _scrub_background(tx: Transaction, document_ids: frozenset[str]) -> bool:
+    """Take erased documents out of background work and of what webhooks are still to be told."""
+    return any([scrub(tx, document_ids), scrub_deliveries(tx, document_ids)])
 
 
 def _read_mode(mode: RefreshMode | str | None) -> RefreshMode | None:

@@ -105,6 +105,11 @@ class Settings(BaseSettings):
         description="Seconds after the last retain until a bank is consolidated; empty: when asked for",
     )
 
+    # Events
+    webhook_allow_private: bool = Field(
+        False, description="Let webhooks reach addresses of this machine and its network"
+    )
+
     # Server
     host: str = "127.0.0.1"
     port: int = Field(8888, ge=0, le=65535)

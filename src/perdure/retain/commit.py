@@ -95,6 +95,8 @@ class CommitReceipt:
     """New fact's id -> the stored fact that absorbed it as proof."""
     closed: tuple[str, ...] = ()
     """Facts that the closures closed, as they are stored."""
+    document_ids: tuple[str, ...] = ()
+    """The documents that were written."""
 
 
 Within = Callable[[Transaction, CommitReceipt], None]
@@ -130,7 +132,7 @@ def apply_changes(tx: Transaction, changes: FactChanges) -> CommitReceipt:
     tx.put_records(changes.records)
     for kind, record_id in changes.removed_records:
         tx.delete_records(kind, [record_id])
-    return receipt
+    return replace(receipt, document_ids=tuple(document.id for document in changes.documents))
 
 
 def _check_banks(changes: FactChanges) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from perdure.domain.fact import Fact
 from perdure.domain.item import UNFINISHED_DOCUMENT, RetainResult, Superseded
@@ -13,7 +14,7 @@ from perdure.domain.observation import SCOPES_RECORD
 from perdure.domain.record import Record
 from perdure.domain.trace import Trace
 from perdure.errors import ModelError
-from perdure.ports.store import NewFact, Proof, Reading, Store
+from perdure.ports.store import NewFact, Proof, Reading, Store, Transaction
 from perdure.retain.build import Draft, build_facts, drawn_identity, drop_duplicates, keep_unchanged
 from perdure.retain.commit import Closure, CommitReceipt, FactChanges, Within, commit
 from perdure.retain.components import RetainComponents
@@ -32,11 +33,13 @@ def retain(
     request: RetainRequest,
     *,
     within: Within | None = None,
+    announce: Within | None = None,
 ) -> RetainResult:
     """Store the items' text and the facts drawn from it in one transaction; visible when this returns.
 
     `within` is called at the end of that transaction; an error in it leaves the bank as it was. Who passes it keeps the
     items until then: the text is not stored by itself when a model fails, which would double it in the next attempt.
+    `announce` is called there too, before it, and is free of that duty.
     """
     trace = Trace()
     now = components.clock()
@@ -46,8 +49,14 @@ def retain(
     with _keeping_text(store, bank, plans) if within is None else nullcontext():
         changes, duplicates = _changes(components, bank, plans, now, trace)
     with trace.stage("write"):
-        receipt = commit(store, changes, within=within)
+        hooks = [hook for hook in (announce, within) if hook is not None]
+        receipt = commit(store, changes, within=partial(_call_all, hooks))
     return replace(_result(plans, changes, receipt, duplicates, trace), passed_over=request.passed_over)
+
+
+def _call_all(hooks: Sequence[Within], tx: Transaction, receipt: CommitReceipt) -> None:
+    for hook in hooks:
+        hook(tx, receipt)
 
 
 @contextmanager

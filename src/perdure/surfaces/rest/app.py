@@ -15,6 +15,7 @@ from perdure.engine import Perdure
 from perdure.errors import PerdureError
 from perdure.settings import Settings
 from perdure.surfaces.access import KeyRing, check_exposure, check_port, is_loopback
+from perdure.surfaces.audit import AuditTrail
 from perdure.surfaces.process import closing_on_sigterm, short_collections
 from perdure.surfaces.rest import (
     banks,
@@ -26,6 +27,7 @@ from perdure.surfaces.rest import (
     errors,
     health,
     knowledge_base,
+    logs,
     memories,
     mental_models,
     operations,
@@ -37,7 +39,9 @@ from perdure.surfaces.rest import (
     templates,
     transfer,
     unbuilt,
+    webhooks,
 )
+from perdure.surfaces.rest.audit import Audited
 from perdure.surfaces.rest.middleware import BodyLimit, Measured, Metrics
 from perdure.surfaces.rest.service import Service
 from perdure.surfaces.rest.spool import Spool
@@ -45,7 +49,7 @@ from perdure.surfaces.workers import Workers
 
 ROUTERS = (
     recall, reflect, retain, health, banks, config, unbuilt, consolidation, memories, entities, documents, operations,
-    stats, transfer, directives, mental_models, knowledge_base, templates, opinions,
+    stats, transfer, directives, mental_models, knowledge_base, templates, opinions, webhooks, logs,
 )  # fmt: skip
 """In the order in which a request is compared with them."""
 GRACE_SECONDS = 30
@@ -88,6 +92,7 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.service = service
+    app.add_middleware(Audited, trail=AuditTrail(engine, workers))
     app.add_middleware(BodyLimit, most=chosen.max_request_bytes)
     app.add_middleware(Measured, metrics=service.metrics)
     errors.install(app)

@@ -12,13 +12,6 @@ router = APIRouter(include_in_schema=False, dependencies=[Depends(identify)])
 
 _BANK = "/v1/default/banks/{bank_id}"
 PATHS: tuple[tuple[str, str], ...] = (
-    ("GET POST", "/webhooks"),
-    ("PATCH DELETE", "/webhooks/{webhook_id}"),
-    ("GET", "/webhooks/{webhook_id}/deliveries"),
-    ("GET", "/audit-logs"),
-    ("GET", "/audit-logs/stats"),
-    ("GET", "/llm-requests"),
-    ("GET", "/llm-requests/stats"),
     ("POST", "/health/llm"),
     ("POST", "/memories/dry-run-extract"),
     ("POST", "/entities/{entity_id}/regenerate"),
@@ -26,7 +19,6 @@ PATHS: tuple[tuple[str, str], ...] = (
     ("GET POST", "/aliases"),
     ("PATCH DELETE", "/aliases/{alias}"),
     ("GET", "/attachments/{attachment_id}"),
-    ("GET", "/audit-logs/{log_id}"),
     ("POST", "/clone"),
     ("POST", "/consolidation-strategies/preview"),
     ("GET", "/documents/{document_id}/history"),
