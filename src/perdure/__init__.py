@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from perdure.domain.bank import Bank, Disposition, EmbeddingModel
     from perdure.domain.cron import Cron
     from perdure.domain.directive import Directive
+    from perdure.domain.document_event import DocumentEvent, DocumentEventKind
     from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, Link, LinkKind, Tier, TurnSpan
     from perdure.domain.filter import Filter, TagAnd, TagExpression, TagLeaf, TagNot, TagOr, TagsMatch
     from perdure.domain.item import Item, PassedOver, RetainResult, Superseded, UpdateMode
@@ -127,6 +128,7 @@ _EXPORTS = {
     "perdure.domain.bank": "Bank Disposition EmbeddingModel",
     "perdure.domain.cron": "Cron",
     "perdure.domain.directive": "Directive",
+    "perdure.domain.document_event": "DocumentEvent DocumentEventKind",
     "perdure.domain.fact": "Chunk Document Entity Fact FactType Link LinkKind Tier TurnSpan",
     "perdure.domain.filter": "Filter TagAnd TagExpression TagLeaf TagNot TagOr TagsMatch",
     "perdure.domain.item": "Item PassedOver RetainResult Superseded UpdateMode",
@@ -199,6 +201,8 @@ __all__ = [
     "DirectiveUse",
     "Disposition",
     "Document",
+    "DocumentEvent",
+    "DocumentEventKind",
     "Embedder",
     "EmbeddingModel",
     "Entity",

@@ -16,6 +16,7 @@ from perdure.compose import present
 from perdure.domain.audit import AuditEntry, Transport
 from perdure.domain.bank import Bank, Disposition
 from perdure.domain.directive import Directive
+from perdure.domain.document_event import DocumentEvent
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter, TagsMatch
 from perdure.domain.item import RetainResult, UpdateMode
@@ -521,6 +522,40 @@ class AsyncPerdure:
     async def webhook_deliveries(self, bank: str, webhook_id: str) -> list[WebhookDelivery]:
         """What a webhook was told, or is still to be told, newest first."""
         return await self._run(partial(self.engine.webhook_deliveries, bank, webhook_id))
+
+    # Previews, copies, history
+
+    async def preview_facts(self, bank: str, content: Content, **fields: Unpack[ItemFields]) -> list[Fact]:
+        """The facts that retain would draw from the content, without storing anything; what they mention is as worded."""
+        return await self._run(partial(self.engine.preview_facts, bank, content, **fields))
+
+    async def document_history(self, bank: str, document_id: str) -> list[DocumentEvent]:
+        """What happened to a document, newest first, as far as its facts tell; of what was erased nothing is left."""
+        return await self._run(partial(self.engine.document_history, bank, document_id))
+
+    async def reprocess_document(self, bank: str, document_id: str) -> Operation:
+        """Read a stored document anew in the background: facts that are drawn again stay, the others are retired."""
+        return await self._run(partial(self.engine.reprocess_document, bank, document_id))
+
+    async def clone_bank(
+        self,
+        bank: str,
+        target: str,
+        *,
+        include_data: bool = True,
+        include_config: bool = True,
+        include_history: bool = False,
+    ) -> int:
+        """Copy a bank under an id that no bank has; returns how many facts came.
+
+        The configuration has directives and webhooks in it, the history the audit log and the calls of language models.
+        """
+        return await self._run(
+            partial(
+                self.engine.clone_bank, bank, target,
+                include_data=include_data, include_config=include_config, include_history=include_history,
+            )
+        )  # fmt: skip
 
     # Logs
 

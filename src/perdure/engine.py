@@ -17,6 +17,7 @@ from perdure.compose import Components, OwnComponents, compose, present
 from perdure.domain.audit import AuditEntry, Transport
 from perdure.domain.bank import Bank, Disposition, check_bank_id
 from perdure.domain.directive import Directive
+from perdure.domain.document_event import DocumentEvent
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter, TagsMatch, read_as_of, read_tags
 from perdure.domain.item import RetainResult, UpdateMode
@@ -53,6 +54,7 @@ from perdure.forget.target import LAST_ERASURE, Forgotten, Target
 from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job
 from perdure.jobs.consolidate_job import CONSOLIDATION, ConsolidateJob
 from perdure.jobs.debounce import Debouncer
+from perdure.jobs.kind import SingleStepJob, Step
 from perdure.jobs.outbox import Outbox, scrub_deliveries
 from perdure.jobs.records import scrub
 from perdure.jobs.refresh_job import refresh_job, submit_refresh
@@ -60,6 +62,7 @@ from perdure.jobs.retain_job import RetainJob
 from perdure.jobs.runner import JobRunner
 from perdure.jobs.send import AddressRefused, HttpSender
 from perdure.manage.audit import list_entries, log_consolidation, record_entry
+from perdure.manage.clone import clone_bank
 from perdure.manage.curation import (
     invalidate_fact,
     merge_entities,
@@ -69,7 +72,9 @@ from perdure.manage.curation import (
     split_entity,
     update_fact,
 )
+from perdure.manage.document_history import document_history
 from perdure.manage.reembed import embed_facts, reembed
+from perdure.manage.reprocess import document_items, reprocess_document
 from perdure.manage.transfer import export_bank, import_bank
 from perdure.manage.webhooks import (
     delete_webhook,
@@ -157,6 +162,7 @@ from perdure.reflect.questions import answer_question, list_questions
 from perdure.reflect.reflection import MentalModelText, Reflection
 from perdure.retain.commit import CommitReceipt
 from perdure.retain.pipeline import retain
+from perdure.retain.preview import preview_facts
 from perdure.retain.request import Content, read_request
 from perdure.settings import Settings, read_settings
 
@@ -187,7 +193,11 @@ class Perdure:
             model_stages=(self._refresh_touched_models,),
             announce=self._announce_consolidation,
         )
-        kinds = (self._retain_job, self._clear_traces_job, self._refresh_job, self._consolidate_job)
+        self._reprocess_job = SingleStepJob("reprocess", self._reprocess)
+        kinds = (
+            self._retain_job, self._clear_traces_job, self._refresh_job, self._consolidate_job,
+            self._reprocess_job,
+        )  # fmt: skip
         self._jobs = JobRunner(components.store, components.clock, kinds)
         self._auto_consolidation = Debouncer(AUTO_CONSOLIDATION, self.consolidate)
         self._audit_count = count(1)
@@ -296,6 +306,10 @@ class Perdure:
         """Accept for retaining in the background: durable when this returns, done when the operation says so."""
         request = read_request(bank, content, update_mode, fields)
         return self._jobs.submit(bank, self._retain_job.plan(request, self.clock()), operation_id)
+
+    def preview_facts(self, bank: str, content: Content, **fields: Unpack[ItemFields]) -> list[Fact]:
+        """The facts that retain would draw from the content, without storing anything; what they mention is as worded."""
+        return preview_facts(self._components.retain, read_request(bank, content, UpdateMode.REPLACE, fields))
 
     # Recall and reflect
 
@@ -544,6 +558,18 @@ class Perdure:
         with self._store.reading(check_bank_id(bank)) as reading:
             return reading.chunks(ids=ids, document_id=document_id)
 
+    def document_history(self, bank: str, document_id: str) -> list[DocumentEvent]:
+        """What happened to a document, newest first, as far as its facts tell; of what was erased nothing is left."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return document_history(reading, document_id)
+
+    def reprocess_document(self, bank: str, document_id: str) -> Operation:
+        """Read a stored document anew in the background: facts that are drawn again stay, the others are retired."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            document_items(reading, document_id)
+        plan = self._reprocess_job.plan({"items": [{"document_id": document_id}]})
+        return self._jobs.submit(bank, replace(plan, document_id=document_id), reuse=True)
+
     def retag_document(self, bank: str, document_id: str, tags: Sequence[str]) -> Document:
         """Give a document and the facts drawn from it other tags."""
         return retag_document(self._components.retain, check_bank_id(bank), document_id, tags)
@@ -613,6 +639,24 @@ class Perdure:
     def import_bank(self, bank: str, lines: Iterable[str]) -> int:
         """An exported bank under a new id; returns how many facts came."""
         return import_bank(self._store, bank, lines)
+
+    def clone_bank(
+        self,
+        bank: str,
+        target: str,
+        *,
+        include_data: bool = True,
+        include_config: bool = True,
+        include_history: bool = False,
+    ) -> int:
+        """Copy a bank under an id that no bank has; returns how many facts came.
+
+        The configuration has directives and webhooks in it, the history the audit log and the calls of language models.
+        """
+        return clone_bank(
+            self._store, check_bank_id(bank), check_bank_id(target), self.clock(),
+            include_data=include_data, include_config=include_config, include_history=include_history,
+        )  # fmt: skip
 
     def reembed(self, bank: str) -> int:
         """Change the bank's vectors over to the configured embedder, online; returns how many facts."""
@@ -1098,6 +1142,14 @@ class Perdure:
         if own is True or (own is None and after is not None):
             self._auto_consolidation.touch(result.bank, after)
         return result
+
+    def _reprocess(self, step: Step) -> Mapping[str, object]:
+        items: Sequence[Mapping[str, str]] = step.body["items"]  # type: ignore[assignment]
+        facts = 0
+        for item in items:
+            done = reprocess_document(self._components.retain, step.bank, item["document_id"])
+            facts += len(self._retained(done).fact_ids)
+        return {"facts": facts}
 
     def _recall_request(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> RecallRequest:
         return RecallRequest(

@@ -180,8 +180,33 @@ def _draw(
         embedder.start([draft.text.own for draft in fresh])
     drafts, moved, gone = keep_unchanged(plans, drafts)
     new, merged = drop_duplicates(drafts, holders)
+    moved_too, gone = _stated_again(drafts, merged, gone)
+    moved += moved_too
     duplicates = [draft for draft in drafts if draft.fact.id in merged]
     return _Drawn(new, duplicates, merged, moved, _unproven(reading, plans, gone))
+
+
+def _stated_again(
+    drafts: Sequence[Draft], merged: dict[str, str], gone: Sequence[Fact]
+) -> tuple[list[Fact], list[Fact]]:
+    """(facts without their source that the new text states too, moved there; the others).
+
+    The drafts that state them are taken out of `merged`: they are the facts themselves, said again at another time.
+    """
+    left = {fact.id: fact for fact in gone}
+    moved: list[Fact] = []
+    for draft in drafts:
+        fact = left.pop(merged.get(draft.fact.id, ""), None)
+        if fact is not None:
+            again = draft.fact
+            del merged[again.id]
+            moved.append(
+                replace(
+                    fact, document_id=again.document_id, chunk_id=again.chunk_id, ordinal=again.ordinal,
+                    metadata=again.metadata,
+                )
+            )  # fmt: skip
+    return moved, list(left.values())
 
 
 def _unproven(reading: Reading, plans: Sequence[Plan], facts: Sequence[Fact]) -> list[Fact]:

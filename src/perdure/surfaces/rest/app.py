@@ -18,10 +18,13 @@ from perdure.surfaces.access import KeyRing, check_exposure, check_port, is_loop
 from perdure.surfaces.audit import AuditTrail
 from perdure.surfaces.process import closing_on_sigterm, short_collections
 from perdure.surfaces.rest import (
+    aliases,
+    bank_transfer,
     banks,
     config,
     consolidation,
     directives,
+    document_work,
     documents,
     entities,
     errors,
@@ -32,6 +35,7 @@ from perdure.surfaces.rest import (
     mental_models,
     operations,
     opinions,
+    previews,
     recall,
     reflect,
     retain,
@@ -48,8 +52,8 @@ from perdure.surfaces.rest.spool import Spool
 from perdure.surfaces.workers import Workers
 
 ROUTERS = (
-    recall, reflect, retain, health, banks, config, unbuilt, consolidation, memories, entities, documents, operations,
-    stats, transfer, directives, mental_models, knowledge_base, templates, opinions, webhooks, logs,
+    recall, reflect, retain, health, banks, config, previews, document_work, unbuilt, consolidation, memories, entities, documents, operations,
+    stats, transfer, directives, mental_models, knowledge_base, templates, opinions, webhooks, logs, aliases, bank_transfer,
 )  # fmt: skip
 """In the order in which a request is compared with them."""
 GRACE_SECONDS = 30
@@ -70,7 +74,7 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
         keys=KeyRing(engine, may_be_open=is_loopback(chosen.host)),
         metrics=Metrics(workers),
         spool=spool,
-        transfers=transfer.transfer_jobs(engine, spool),
+        transfers=transfer.transfer_jobs(engine, spool) | bank_transfer.bank_transfer_jobs(engine, spool),
     )
 
     for kind in service.transfers.values():
@@ -92,6 +96,8 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.service = service
+    app.state.aliases = aliases.AliasTable(engine, workers)
+    app.add_middleware(aliases.Aliased, table=app.state.aliases)
     app.add_middleware(Audited, trail=AuditTrail(engine, workers))
     app.add_middleware(BodyLimit, most=chosen.max_request_bytes)
     app.add_middleware(Measured, metrics=service.metrics)
