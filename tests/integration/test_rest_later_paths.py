@@ -72,7 +72,7 @@ def test_an_alias_reaches_the_bank_at_once_and_everywhere(memory: Perdure, clien
 def test_an_alias_takes_no_name_that_is_in_use(memory: Perdure, client: TestClient) -> None:
     memory.configure_bank("other")
     assert client.post(f"{BANKS}/main/aliases", json={"alias": "other"}).status_code == 409
-    assert client.post(f"{BANKS}/main/aliases", json={"alias": "a"}).status_code == 200
+    assert client.post(f"{BANKS}/main/aliases", json={"alias": "a"}).status_code == 201
     assert client.post(f"{BANKS}/other/aliases", json={"alias": "a"}).status_code == 409
     assert client.post(f"{BANKS}/main/aliases", json={"alias": "a/b"}).status_code == 422
     assert client.post(f"{BANKS}/none/aliases", json={"alias": "x"}).status_code == 404

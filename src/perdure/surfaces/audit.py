@@ -16,6 +16,10 @@ from perdure.surfaces.workers import Workers
 OFF_SECONDS = 1.0
 """A bank that wanted no log is not asked again for so long."""
 MAX_OFF = 10_000
+CONFIGURING = frozenset(
+    {"create_bank", "update_bank", "update_bank_config", "reset_bank_config", "import_bank_template"}
+)
+"""Actions that may turn a log on: after them the bank is asked."""
 log = logging.getLogger("perdure.audit")
 
 
@@ -42,6 +46,8 @@ class AuditTrail:
         response: Mapping[str, object],
     ) -> None:
         """Keep an entry if the bank wants a log. One that cannot be written is told in the server's log: the call was answered."""
+        if action in CONFIGURING:
+            self._off.pop(bank, None)
         if self._off.get(bank, 0.0) > time.monotonic():
             return
         entry = AuditEntry(

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from urllib.parse import quote
 
 from fastapi import Request
+from fastapi.responses import Response
 from pydantic import BaseModel
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -17,7 +18,7 @@ from perdure.engine import Perdure
 from perdure.errors import Conflict, NotFound, PerdureError
 from perdure.surfaces import keys
 from perdure.surfaces.rest.bodies import Body
-from perdure.surfaces.rest.service import AdminBank, Known, ReadBank, Resource, Serving, require
+from perdure.surfaces.rest.service import AdminBank, Known, ReadBank, Resource, Serving, reply, require
 from perdure.surfaces.workers import Workers
 
 router = Resource("Aliases", "/v1/default/banks/{bank_id}/aliases")
@@ -63,10 +64,10 @@ def list_bank_aliases(service: Serving, bank: ReadBank) -> BankAliasesResponse:
     return _aliases(service.engine, bank)
 
 
-@router.post("", operation_id="create_bank_alias")
+@router.post("", operation_id="create_bank_alias", status_code=201, response_model=BankAliasesResponse)
 def create_bank_alias(
     request: Request, service: Serving, bank: AdminBank, caller: Known, body: CreateBankAliasRequest
-) -> BankAliasesResponse:
+) -> Response:
     """Give the bank another id; 409 when a bank or an alias has it. The caller needs admin access to that id too."""
     engine = service.engine
     engine.bank(bank)
@@ -78,7 +79,7 @@ def create_bank_alias(
     if body.primary:
         _show(engine, bank, alias, primary=True)
     request.app.state.aliases.expire()
-    return _aliases(engine, bank)
+    return reply(_aliases(engine, bank), 201)
 
 
 @router.patch("/{alias}", operation_id="set_bank_alias_primary")

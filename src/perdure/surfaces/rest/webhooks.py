@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from perdure.domain.webhook import CONSOLIDATION_COMPLETED, Webhook, WebhookDelivery, WebhookHttp
 from perdure.errors import InvalidInput
 from perdure.options import WebhookFields
-from perdure.surfaces.rest.bodies import Body, DeleteResponse, fields_of
+from perdure.surfaces.rest.bodies import Body, DeleteResponse, ListLimit, Offset, Page, fields_of
 from perdure.surfaces.rest.service import AdminBank, Resource, Serving, StrictClients, reply
 
 router = Resource("Webhooks", "/v1/default/banks/{bank_id}/webhooks")
@@ -65,10 +65,8 @@ class WebhookResponse(BaseModel):
     updated_at: str | None = None
 
 
-class WebhookListResponse(BaseModel):
-    """All webhooks of a bank, oldest first."""
-
-    items: list[WebhookResponse]
+class WebhookListResponse(Page[WebhookResponse]):
+    """A page of webhooks, oldest first."""
 
 
 class WebhookDeliveryResponse(BaseModel):
@@ -110,9 +108,11 @@ def create_webhook(service: Serving, bank: AdminBank, body: CreateWebhookRequest
 
 
 @router.get("", operation_id="list_webhooks", dependencies=[StrictClients])
-def list_webhooks(service: Serving, bank: AdminBank) -> WebhookListResponse:
-    """All webhooks of the bank."""
-    return WebhookListResponse(items=[_view(one) for one in service.engine.webhooks(bank)])
+def list_webhooks(
+    service: Serving, bank: AdminBank, limit: ListLimit = 100, offset: Offset = 0
+) -> WebhookListResponse:
+    """The webhooks of the bank."""
+    return WebhookListResponse.cut(service.engine.webhooks(bank), offset, limit, _view)
 
 
 @router.patch("/{webhook_id}", operation_id="update_webhook")
