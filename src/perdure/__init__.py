@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from perdure.aio import AsyncPerdure
+    from perdure.domain.audit import AuditEntry, Transport
     from perdure.domain.bank import Bank, Disposition, EmbeddingModel
     from perdure.domain.cron import Cron
     from perdure.domain.directive import Directive
+    from perdure.domain.document_event import DocumentEvent, DocumentEventKind
     from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, Link, LinkKind, Tier, TurnSpan
     from perdure.domain.filter import Filter, TagAnd, TagExpression, TagLeaf, TagNot, TagOr, TagsMatch
     from perdure.domain.item import FellBack, Item, PassedOver, RetainResult, Superseded, UpdateMode
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from perdure.domain.record import Record
     from perdure.domain.signals import FactSignals, QuestionSignals
     from perdure.domain.time import AsOf, Window
+    from perdure.domain.webhook import Webhook, WebhookDelivery, WebhookHttp
     from perdure.engine import Perdure
     from perdure.errors import (
         Busy,
@@ -95,6 +98,8 @@ if TYPE_CHECKING:
         MentalModelFields,
         RecallOptions,
         SettingOptions,
+        WebhookFields,
+        WebhookOptions,
     )
     from perdure.ports.clock import Clock
     from perdure.ports.embedder import Embedder, LateInteraction, Matrix, Vector
@@ -148,9 +153,11 @@ __version__ = "0.1.0"
 
 _EXPORTS = {
     "perdure.aio": "AsyncPerdure",
+    "perdure.domain.audit": "AuditEntry Transport",
     "perdure.domain.bank": "Bank Disposition EmbeddingModel",
     "perdure.domain.cron": "Cron",
     "perdure.domain.directive": "Directive",
+    "perdure.domain.document_event": "DocumentEvent DocumentEventKind",
     "perdure.domain.fact": "Chunk Document Entity Fact FactType Link LinkKind Tier TurnSpan",
     "perdure.domain.filter": "Filter TagAnd TagExpression TagLeaf TagNot TagOr TagsMatch",
     "perdure.domain.item": "FellBack Item PassedOver RetainResult Superseded UpdateMode",
@@ -167,10 +174,11 @@ _EXPORTS = {
     "perdure.domain.record": "Record",
     "perdure.domain.signals": "FactSignals QuestionSignals",
     "perdure.domain.time": "AsOf Window",
+    "perdure.domain.webhook": "Webhook WebhookDelivery WebhookHttp",
     "perdure.engine": "Perdure",
     "perdure.errors": "Busy Cancelled Conflict DeadlineExceeded InvalidInput LlmBusy LlmCapReached LlmCut LlmError LlmInvalid LlmRefused ModelError ModelMismatch ModelMissing ModelTampered NotFound PerdureError ProviderError RefreshFailed StoreCorrupt StoreError StoreFull StoreLocked StoreReadOnly StoreTooNew Unauthorised Unavailable",
     "perdure.forget.target": "Forgotten",
-    "perdure.options": "DirectiveFields FactFields ItemFields KnowledgeNodeFields MentalModelFields RecallOptions SettingOptions",
+    "perdure.options": "DirectiveFields FactFields ItemFields KnowledgeNodeFields MentalModelFields RecallOptions SettingOptions WebhookFields WebhookOptions",
     "perdure.ports.clock": "Clock",
     "perdure.ports.embedder": "Embedder LateInteraction Matrix Vector",
     "perdure.ports.extractor": "BankContext BankExtractor Cause ExtractedFact Extractor LocalFallback OfferedFact Replacement Triple Turn",
@@ -196,6 +204,7 @@ __all__ = [
     "RECIPES",
     "AsOf",
     "AsyncPerdure",
+    "AuditEntry",
     "Bank",
     "BankContext",
     "BankExtractor",
@@ -226,6 +235,8 @@ __all__ = [
     "DirectiveUse",
     "Disposition",
     "Document",
+    "DocumentEvent",
+    "DocumentEventKind",
     "Embedder",
     "EmbeddingModel",
     "Entity",
@@ -358,6 +369,7 @@ __all__ = [
     "Tool",
     "ToolCall",
     "Traces",
+    "Transport",
     "Triple",
     "Turn",
     "TurnSpan",
@@ -367,6 +379,11 @@ __all__ = [
     "Vector",
     "View",
     "ViewSpec",
+    "Webhook",
+    "WebhookDelivery",
+    "WebhookFields",
+    "WebhookHttp",
+    "WebhookOptions",
     "Window",
     "WritableNotes",
     "find_recipe",

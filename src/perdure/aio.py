@@ -13,13 +13,15 @@ from types import TracebackType
 from typing import Self, TypeVar, Unpack
 
 from perdure.compose import present
+from perdure.domain.audit import AuditEntry, Transport
 from perdure.domain.bank import Bank, Disposition
 from perdure.domain.directive import Directive
+from perdure.domain.document_event import DocumentEvent
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter, TagsMatch
 from perdure.domain.item import RetainResult, UpdateMode
 from perdure.domain.knowledge import PAGE_TOKENS, KnowledgeFile, KnowledgeMatch, KnowledgeNode
-from perdure.domain.llm_call import LlmCost
+from perdure.domain.llm_call import LlmCall, LlmCost
 from perdure.domain.mental_model import (
     DEFAULT_TOKENS,
     MentalModel,
@@ -37,6 +39,7 @@ from perdure.domain.question import Question
 from perdure.domain.recall import Budget, Precision, RecallResult
 from perdure.domain.record import Record
 from perdure.domain.time import AsOf, Window
+from perdure.domain.webhook import Webhook, WebhookDelivery
 from perdure.engine import PAGE, Perdure
 from perdure.errors import StoreError
 from perdure.forget.target import Forgotten
@@ -49,6 +52,8 @@ from perdure.options import (
     MentalModelFields,
     RecallOptions,
     SettingOptions,
+    WebhookFields,
+    WebhookOptions,
 )
 from perdure.ports.clock import Clock
 from perdure.ports.embedder import Embedder
@@ -505,6 +510,86 @@ class AsyncPerdure:
     async def delete_record(self, kind: str, record_id: str, *, bank: str = "") -> None:
         """Delete a record; one that is not there is no error."""
         return await self._run(partial(self.engine.delete_record, kind, record_id, bank=bank))
+
+    # Webhooks
+
+    async def create_webhook(self, bank: str, url: str, **fields: Unpack[WebhookOptions]) -> Webhook:
+        """Tell an address of events of the bank, signed with `secret`; a private address is refused unless a setting allows it."""
+        return await self._run(partial(self.engine.create_webhook, bank, url, **fields))
+
+    async def webhooks(self, bank: str) -> list[Webhook]:
+        """The bank's webhooks, oldest first."""
+        return await self._run(partial(self.engine.webhooks, bank))
+
+    async def update_webhook(self, bank: str, webhook_id: str, **changes: Unpack[WebhookFields]) -> Webhook:
+        """Change fields of a webhook; `secret=None` sends without a signature from then on."""
+        return await self._run(partial(self.engine.update_webhook, bank, webhook_id, **changes))
+
+    async def delete_webhook(self, bank: str, webhook_id: str) -> None:
+        """Delete a webhook with its deliveries; what was not sent yet is not sent."""
+        return await self._run(partial(self.engine.delete_webhook, bank, webhook_id))
+
+    async def webhook_deliveries(self, bank: str, webhook_id: str) -> list[WebhookDelivery]:
+        """What a webhook was told, or is still to be told, newest first."""
+        return await self._run(partial(self.engine.webhook_deliveries, bank, webhook_id))
+
+    # Previews, copies, history
+
+    async def preview_facts(self, bank: str, content: Content, **fields: Unpack[ItemFields]) -> list[Fact]:
+        """The facts that retain would draw from the content, without storing anything; what they mention is as worded."""
+        return await self._run(partial(self.engine.preview_facts, bank, content, **fields))
+
+    async def document_history(self, bank: str, document_id: str) -> list[DocumentEvent]:
+        """What happened to a document, newest first, as far as its facts tell; of what was erased nothing is left."""
+        return await self._run(partial(self.engine.document_history, bank, document_id))
+
+    async def reprocess_document(self, bank: str, document_id: str) -> Operation:
+        """Read a stored document anew in the background: facts that are drawn again stay, the others are retired."""
+        return await self._run(partial(self.engine.reprocess_document, bank, document_id))
+
+    async def clone_bank(
+        self,
+        bank: str,
+        target: str,
+        *,
+        include_data: bool = True,
+        include_config: bool = True,
+        include_history: bool = False,
+    ) -> int:
+        """Copy a bank under an id that no bank has; returns how many facts came.
+
+        The configuration has directives and webhooks in it, the history the audit log and the calls of language models.
+        """
+        return await self._run(
+            partial(
+                self.engine.clone_bank, bank, target,
+                include_data=include_data, include_config=include_config, include_history=include_history,
+            )
+        )  # fmt: skip
+
+    # Logs
+
+    async def record_audit(self, entry: AuditEntry) -> bool:
+        """Keep an entry in the bank's audit log, if the bank's setting `audit_log_enabled` is on; says whether it is."""
+        return await self._run(partial(self.engine.record_audit, entry))
+
+    async def audit_log(
+        self,
+        bank: str,
+        *,
+        action: str | None = None,
+        transport: Transport | str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> list[AuditEntry]:
+        """What was done with the bank over the servers, newest first; `since` is included, `until` is not."""
+        return await self._run(
+            partial(self.engine.audit_log, bank, action=action, transport=transport, since=since, until=until)
+        )
+
+    async def llm_calls(self, bank: str) -> list[LlmCall]:
+        """The bank's calls of language models, newest first."""
+        return await self._run(partial(self.engine.llm_calls, bank))
 
     # Directives
 

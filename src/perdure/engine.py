@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
 from perdure.compose import Components, OwnComponents, compose, present
+from perdure.domain.audit import AuditEntry, Transport
 from perdure.domain.bank import Bank, Disposition, check_bank_id
 from perdure.domain.directive import Directive
+from perdure.domain.document_event import DocumentEvent
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter, TagsMatch, read_as_of, read_tags
 from perdure.domain.item import RetainResult, UpdateMode
 from perdure.domain.knowledge import PAGE_TOKENS, KnowledgeFile, KnowledgeMatch, KnowledgeNode
-from perdure.domain.llm_call import LlmCost
+from perdure.domain.llm_call import LLM_CALL, LlmCall, LlmCost
 from perdure.domain.mental_model import (
     DEFAULT_TOKENS,
     MentalModel,
@@ -36,18 +40,30 @@ from perdure.domain.question import Question
 from perdure.domain.recall import Budget, Precision, RecallResult
 from perdure.domain.record import Record
 from perdure.domain.time import AsOf, Window
+from perdure.domain.webhook import (
+    CONSOLIDATION_COMPLETED,
+    RETAIN_COMPLETED,
+    WEBHOOK,
+    Webhook,
+    WebhookDelivery,
+    check_url,
+)
 from perdure.errors import InvalidInput, ModelError, NotFound, StoreError
 from perdure.forget.pipeline import forget
 from perdure.forget.target import LAST_ERASURE, Forgotten, Target
 from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job
 from perdure.jobs.consolidate_job import CONSOLIDATION, ConsolidateJob
 from perdure.jobs.debounce import Debouncer
-from perdure.jobs.kind import JobKind
+from perdure.jobs.kind import JobKind, SingleStepJob, Step
+from perdure.jobs.outbox import Outbox, scrub_deliveries
 from perdure.jobs.records import scrub
 from perdure.jobs.refresh_job import refresh_job, submit_refresh
 from perdure.jobs.retain_job import RetainJob
 from perdure.jobs.runner import JobRunner
+from perdure.jobs.send import AddressRefused, HttpSender
 from perdure.llm.ledger import erase_bank_costs, read_costs
+from perdure.manage.audit import list_entries, log_consolidation, record_entry
+from perdure.manage.clone import clone_bank
 from perdure.manage.curation import (
     invalidate_fact,
     merge_entities,
@@ -57,8 +73,18 @@ from perdure.manage.curation import (
     split_entity,
     update_fact,
 )
+from perdure.manage.document_history import document_history
 from perdure.manage.reembed import embed_facts, reembed
+from perdure.manage.reprocess import document_items, reprocess_document
 from perdure.manage.transfer import export_bank, import_bank
+from perdure.manage.webhooks import (
+    delete_webhook,
+    deliveries_of,
+    find_webhook,
+    list_webhooks,
+    new_webhook,
+    update_webhook,
+)
 from perdure.options import (
     DirectiveFields,
     FactFields,
@@ -67,6 +93,8 @@ from perdure.options import (
     MentalModelFields,
     RecallOptions,
     SettingOptions,
+    WebhookFields,
+    WebhookOptions,
 )
 from perdure.ports.clock import Clock
 from perdure.ports.embedder import Embedder
@@ -74,7 +102,7 @@ from perdure.ports.extractor import Extractor
 from perdure.ports.llm import Llm
 from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
-from perdure.ports.store import BankStats, FactPage, Order, Selection, Store, Traces
+from perdure.ports.store import BankStats, FactPage, Order, Selection, Store, Traces, Transaction
 from perdure.ports.tokens import Tokens
 from perdure.recall.options import Hints, Include, MinScores
 from perdure.recall.pipeline import recall
@@ -134,7 +162,9 @@ from perdure.reflect.opinions.listing import list_opinions, one_opinion
 from perdure.reflect.pipeline import ReflectRequest, reflect_in_tiers
 from perdure.reflect.questions import answer_question, list_questions
 from perdure.reflect.reflection import MentalModelText, Reflection
+from perdure.retain.commit import CommitReceipt
 from perdure.retain.pipeline import retain
+from perdure.retain.preview import preview_facts
 from perdure.retain.request import Content, read_request
 from perdure.settings import Settings, read_settings
 
@@ -155,25 +185,33 @@ class Perdure:
     def __init__(self, components: Components) -> None:
         self._components = components
         self._store = components.store
+        self._sender = HttpSender(allow_private=components.settings.webhook_allow_private)
+        self._outbox = Outbox(components.store, components.clock, self._sender)
         self._retain_job = RetainJob(
-            lambda request, within: self._retained(retain(components.retain, request, within=within))
+            lambda request, within: self._retained(retain(components.retain, request, within=within)),
+            announce=self._announce_retain,
         )
         self._clear_traces_job = clear_traces_job(components.store)
         self._refresh_job = refresh_job(components.reflect)
         self._consolidate_job = ConsolidateJob(
-            components.reflect, model_stages=(self._refresh_touched_models,)
+            components.reflect,
+            model_stages=(self._refresh_touched_models,),
+            announce=self._announce_consolidation,
         )
+        self._reprocess_job = SingleStepJob("reprocess", self._reprocess)
         self._refine_job = self._make_refine_job()
         kinds: list[JobKind] = [
             self._retain_job,
             self._clear_traces_job,
             self._refresh_job,
             self._consolidate_job,
+            self._reprocess_job,
         ]
         kinds += [self._refine_job] if self._refine_job is not None else []
         self._jobs = JobRunner(components.store, components.clock, kinds)
         self._auto_consolidation = Debouncer(AUTO_CONSOLIDATION, self.consolidate)
         self._auto_refinement = Debouncer(0.0, self.refine)
+        self._audit_count = count(1)
         self._closed = False
 
     @classmethod
@@ -218,6 +256,7 @@ class Perdure:
         )
         engine = cls(compose(read_settings(settings, overrides), clock, own))
         engine._jobs.resume()
+        engine._outbox.resume()
         if engine._store.traces() is Traces.PENDING:
             engine._clear_traces_later()
         for bank in engine._store.banks_with_records(NOTE_PENDING):
@@ -238,6 +277,7 @@ class Perdure:
         self._auto_consolidation.close()
         self._auto_refinement.close()
         self._jobs.close()
+        self._outbox.close()
         self._components.tracker.close()
         self._components.executor.shutdown(wait=False, cancel_futures=True)
         if self._components.reflect.llm is not None:
@@ -273,9 +313,8 @@ class Perdure:
 
         `fields` are those of `Item`, for everything in `content` that does not say otherwise itself.
         """
-        return self._retained(
-            retain(self._components.retain, read_request(bank, content, update_mode, fields))
-        )
+        request = read_request(bank, content, update_mode, fields)
+        return self._retained(retain(self._components.retain, request, announce=self._announce_retain))
 
     def retain_later(
         self,
@@ -302,6 +341,10 @@ class Perdure:
             if operation.kind == self._refine_job.name and not operation.finished:
                 return operation
         return self._jobs.submit(bank, self._refine_job.plan(bank))
+
+    def preview_facts(self, bank: str, content: Content, **fields: Unpack[ItemFields]) -> list[Fact]:
+        """The facts that retain would draw from the content, without storing anything; what they mention is as worded."""
+        return preview_facts(self._components.retain, read_request(bank, content, UpdateMode.REPLACE, fields))
 
     # Recall and reflect
 
@@ -553,6 +596,18 @@ class Perdure:
         with self._store.reading(check_bank_id(bank)) as reading:
             return reading.chunks(ids=ids, document_id=document_id)
 
+    def document_history(self, bank: str, document_id: str) -> list[DocumentEvent]:
+        """What happened to a document, newest first, as far as its facts tell; of what was erased nothing is left."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return document_history(reading, document_id)
+
+    def reprocess_document(self, bank: str, document_id: str) -> Operation:
+        """Read a stored document anew in the background: facts that are drawn again stay, the others are retired."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            document_items(reading, document_id)
+        plan = self._reprocess_job.plan({"items": [{"document_id": document_id}]})
+        return self._jobs.submit(bank, replace(plan, document_id=document_id), reuse=True)
+
     def retag_document(self, bank: str, document_id: str, tags: Sequence[str]) -> Document:
         """Give a document and the facts drawn from it other tags."""
         return retag_document(self._components.retain, check_bank_id(bank), document_id, tags)
@@ -599,7 +654,7 @@ class Perdure:
             self._store,
             check_bank_id(bank),
             target,
-            also=scrub,
+            also=_scrub_background,
             thoughts=scrub_thoughts,
             records=scrub_records,
         )
@@ -624,6 +679,24 @@ class Perdure:
     def import_bank(self, bank: str, lines: Iterable[str]) -> int:
         """An exported bank under a new id; returns how many facts came."""
         return import_bank(self._store, bank, lines)
+
+    def clone_bank(
+        self,
+        bank: str,
+        target: str,
+        *,
+        include_data: bool = True,
+        include_config: bool = True,
+        include_history: bool = False,
+    ) -> int:
+        """Copy a bank under an id that no bank has; returns how many facts came.
+
+        The configuration has directives and webhooks in it, the history the audit log and the calls of language models.
+        """
+        return clone_bank(
+            self._store, check_bank_id(bank), check_bank_id(target), self.clock(),
+            include_data=include_data, include_config=include_config, include_history=include_history,
+        )  # fmt: skip
 
     def reembed(self, bank: str) -> int:
         """Change the bank's vectors over to the configured embedder, online; returns how many facts."""
@@ -685,6 +758,90 @@ class Perdure:
             return
         with self._store.transaction(check_bank_id(bank)) as tx:
             tx.delete_records(kind, [record_id])
+
+    # Webhooks
+
+    def create_webhook(self, bank: str, url: str, **fields: Unpack[WebhookOptions]) -> Webhook:
+        """Tell an address of events of the bank, signed with `secret`; a private address is refused unless a setting allows it."""
+        webhook = new_webhook(check_bank_id(bank), url, fields, self.clock())
+        self._check_address(webhook.url)
+        with self._store.transaction(bank) as tx:
+            tx.put_records([webhook.to_record()])
+        return webhook
+
+    def webhooks(self, bank: str) -> list[Webhook]:
+        """The bank's webhooks, oldest first."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return list_webhooks(reading)
+
+    def update_webhook(self, bank: str, webhook_id: str, **changes: Unpack[WebhookFields]) -> Webhook:
+        """Change fields of a webhook; `secret=None` sends without a signature from then on."""
+        if "url" in changes:
+            self._check_address(check_url(changes["url"]))
+        return update_webhook(self._store, check_bank_id(bank), webhook_id, changes, self.clock())
+
+    def delete_webhook(self, bank: str, webhook_id: str) -> None:
+        """Delete a webhook with its deliveries; what was not sent yet is not sent."""
+        delete_webhook(self._store, check_bank_id(bank), webhook_id)
+
+    def webhook_deliveries(self, bank: str, webhook_id: str) -> list[WebhookDelivery]:
+        """What a webhook was told, or is still to be told, newest first."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            find_webhook(reading, webhook_id)
+            return deliveries_of(reading, webhook_id)
+
+    def _check_address(self, url: str) -> None:
+        try:
+            self._sender.check(url)
+        except AddressRefused as error:
+            raise InvalidInput("url", "an address that is public (setting webhook_allow_private)") from error
+
+    def _announce_retain(
+        self, tx: Transaction, receipt: CommitReceipt, operation_id: str | None = None
+    ) -> None:
+        """Write what webhooks are told of a retain, a delivery per document, in its transaction."""
+        if not tx.records(WEBHOOK):
+            return
+        facts = Counter(fact.document_id for fact in tx.facts(receipt.inserted))
+        for document in tx.documents(receipt.document_ids):
+            data = {
+                "document_id": document.id, "tags": sorted(document.tags),
+                "memory_unit_count": facts[document.id],
+            }  # fmt: skip
+            self._outbox.announce(tx, document.bank, RETAIN_COMPLETED, data, operation_id=operation_id)
+
+    def _announce_consolidation(self, tx: Transaction, operation: Operation) -> None:
+        """Write what webhooks are told of a run, in the transaction that ends it."""
+        counts = {
+            f"observations_{told}": (operation.result or {}).get(f"observations_{name}", 0)
+            for told, name in (("created", "created"), ("updated", "updated"), ("deleted", "closed"))
+        }
+        log_consolidation(tx, operation, counts)
+        self._outbox.announce(tx, operation.bank, CONSOLIDATION_COMPLETED, counts, operation_id=operation.id)
+
+    # Logs
+
+    def record_audit(self, entry: AuditEntry) -> bool:
+        """Keep an entry in the bank's audit log, if the bank's setting `audit_log_enabled` is on; says whether it is."""
+        return record_entry(self._store, entry, next(self._audit_count))
+
+    def audit_log(
+        self,
+        bank: str,
+        *,
+        action: str | None = None,
+        transport: Transport | str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> list[AuditEntry]:
+        """What was done with the bank over the servers, newest first; `since` is included, `until` is not."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return list_entries(reading, action=action, transport=transport, since=since, until=until)
+
+    def llm_calls(self, bank: str) -> list[LlmCall]:
+        """The bank's calls of language models, newest first."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return [LlmCall.from_record(record) for record in reversed(reading.records(LLM_CALL))]
 
     # Directives
 
@@ -1053,6 +1210,14 @@ class Perdure:
 
         return RefineJob(self._components.retain, local, self._consolidate_soon)
 
+    def _reprocess(self, step: Step) -> Mapping[str, object]:
+        items: Sequence[Mapping[str, str]] = step.body["items"]  # type: ignore[assignment]
+        facts = 0
+        for item in items:
+            done = reprocess_document(self._components.retain, step.bank, item["document_id"])
+            facts += len(self._retained(done).fact_ids)
+        return {"facts": facts}
+
     def _recall_request(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> RecallRequest:
         return RecallRequest(
             bank=bank,
@@ -1101,6 +1266,11 @@ class Perdure:
             if self._closed:
                 raise StoreError(f"{self.settings.database}: the store is closed") from error
             raise
+
+
+def _scrub_background(tx: Transaction, document_ids: frozenset[str]) -> bool:
+    """Take erased documents out of background work and of what webhooks are still to be told."""
+    return any([scrub(tx, document_ids), scrub_deliveries(tx, document_ids)])
 
 
 def _read_mode(mode: RefreshMode | str | None) -> RefreshMode | None:

@@ -15,6 +15,7 @@ from perdure.domain.filter import Filter
 from perdure.domain.mental_model import RefreshTrigger
 from perdure.domain.recall import Budget, Precision
 from perdure.domain.time import AsOf
+from perdure.domain.webhook import WebhookHttp
 from perdure.recall.options import Hints, Include, MinScores
 from perdure.recall.recipe import Recipe
 
@@ -86,6 +87,21 @@ class DirectiveFields(TypedDict, total=False):
     priority: int
     is_active: bool
     tags: Sequence[str]
+
+
+class WebhookOptions(TypedDict, total=False):
+    """What may be set of a webhook beside its address."""
+
+    secret: str | None
+    event_types: Sequence[str]
+    enabled: bool
+    http: WebhookHttp
+
+
+class WebhookFields(WebhookOptions, total=False):
+    """What may be changed of a webhook."""
+
+    url: str
 
 
 class MentalModelFields(TypedDict, total=False):
@@ -189,8 +205,7 @@ class SettingOptions(TypedDict, total=False):
     decay_emotion: float
     refine_after: float | None
     consolidate_after: float | None
-    llm_unsupported: Literal["remove", "mark"]
-    llm_reflect_seconds: float
+    webhook_allow_private: bool
     host: str
     port: int
     max_concurrent_recalls: int

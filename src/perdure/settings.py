@@ -141,6 +141,11 @@ class Settings(BaseSettings):
         90.0, gt=0, description="Seconds after which reflect answers without the language model"
     )
 
+    # Events
+    webhook_allow_private: bool = Field(
+        False, description="Let webhooks reach addresses of this machine and its network"
+    )
+
     # Server
     host: str = "127.0.0.1"
     port: int = Field(8888, ge=0, le=65535)

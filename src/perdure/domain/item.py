@@ -15,7 +15,6 @@ from perdure.errors import InvalidInput
 
 MAX_CONTENT_CHARACTERS = 20_000_000
 AGENT_ROLES = frozenset({"assistant", "agent", "ai", "bot", "model"})
-INSTRUCTION_ROLES = frozenset({"system", "developer"})
 DATA_ROLES = frozenset({"tool", "function"})
 USER_ROLES = frozenset({"user", "human"})
 SPEAKER = "speaker"

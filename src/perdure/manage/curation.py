@@ -9,6 +9,7 @@ from typing import Any
 
 from perdure.domain.fact import Document, Entity, Fact
 from perdure.domain.item import check_tags, check_text
+from perdure.domain.record import Record
 from perdure.errors import InvalidInput, NotFound
 from perdure.history import is_corrected
 from perdure.manage.entities import EntityEdit, merge_two, split_one
@@ -44,6 +45,8 @@ _FIXED = frozenset(
     ]
 )
 RESTATED = "restated"
+RESTATED_AS = "restated_as"
+"""Kind of the records that name, under the id of a fact whose text was changed, the fact that says it now; ids alone."""
 """Why a fact whose text was changed is invalid."""
 _FIELD_TYPES = field_types(Fact)
 CHANGEABLE = frozenset(_FIELD_TYPES) - _FIXED
@@ -177,7 +180,9 @@ def _restate(components: RetainComponents, old: Fact, changed: Fact) -> Fact:
                 closures=[Closure(fact_id=old.id, retired_at=now, superseded_by=new.id)],
             ),
         )
-        return _fact(tx, receipt.merged.get(new.id, new.id))
+        stated = receipt.merged.get(new.id, new.id)
+        tx.put_records([Record(kind=RESTATED_AS, id=old.id, bank=old.bank, body={"fact": stated})])
+        return _fact(tx, stated)
 
 
 def _value(name: str, value: object) -> object:

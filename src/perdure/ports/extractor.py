@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Protocol, runtime_checkable
 
 from perdure.domain.fact import FactType
-from perdure.domain.item import DATA_ROLES, INSTRUCTION_ROLES
+from perdure.domain.item import DATA_ROLES
+from perdure.domain.orders import INSTRUCTION_ROLES
 from perdure.domain.time import Window
 from perdure.ports.tagger import Mention
 

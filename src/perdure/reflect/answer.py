@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from perdure.domain.fact import Fact, FactType
+from perdure.domain.inert import inert
 from perdure.domain.recall import Evidence, RecallResult, Recollection
-from perdure.domain.rendering import one_line
+from perdure.domain.rendering import marked, one_line, order_mark
 from perdure.reflect.asked import Asked, AskedKind
 from perdure.reflect.attribution import misattributed
 from perdure.reflect.directive_rules import Rules
@@ -112,7 +113,7 @@ def compose(
 
 def _refusal(notes: Sequence[str]) -> str:
     told = next((note for note in notes if note.startswith("what memory holds")), "")
-    return f"{NO_ANSWER[:-1]}: {told}." if told else NO_ANSWER
+    return f"{NO_ANSWER[:-1]}: {inert(told)}." if told else NO_ANSWER
 
 
 def _usable(
@@ -253,7 +254,9 @@ def _reflection(
 ) -> Reflection:
     based_on = list({source.fact.id: source for one in said for source in one.sources}.values())
     number = {source.fact.id: place for place, source in enumerate(based_on, start=1)}
-    cited = [f"{one.text} {''.join(f'[{number[source.fact.id]}]' for source in one.sources)}" for one in said]
+    cited = [
+        f"{_inert(one)} {''.join(f'[{number[source.fact.id]}]' for source in one.sources)}" for one in said
+    ]
     answer = reading.answer if reading is not None else None
     opening = [f"{_head(reading)}"] if reading is not None and rules.max_sentences != 1 else []
     return Reflection(
@@ -293,7 +296,7 @@ def compose_from_model(
     while len(best) > 1 and not fits(" ".join(sentences[place] for place in best)):
         best = best[:-1]
     said = [sentences[place] for place in sorted(best)]
-    text = " ".join([*said, f"[{model.name}]"]) if said else NO_ANSWER
+    text = " ".join([*map(marked, said), f"[{inert(model.name)}]"]) if said else NO_ANSWER
     return Reflection(
         text=_framed(text, rules),
         sentences=tuple(
@@ -309,10 +312,17 @@ def compose_from_model(
     )
 
 
+def _inert(said: _Said) -> str:
+    """A sentence as a model may read it: unable to pass for a citation, and marked where its fact reads like an order."""
+    text = inert(said.text)
+    mark = next(filter(None, (order_mark(source.fact, text) for source in said.sources)), "")
+    return f"{mark}{text}"
+
+
 def _head(reading: Reading) -> str:
     """The short answer as a sentence of its own; how it was worked out stands with it."""
-    words = reading.answer[:1].upper() + reading.answer[1:]
-    note = f" ({reading.note})" if reading.is_derived and reading.note else ""
+    words = marked(reading.answer[:1].upper() + reading.answer[1:])
+    note = f" ({inert(reading.note)})" if reading.is_derived and reading.note else ""
     return f"{words}{note}" if f"{words}{note}".endswith(_ENDS) else f"{words}{note}."
 
 

@@ -98,6 +98,8 @@ class CommitReceipt:
     """Facts that the closures closed, as they are stored."""
     fell_back: tuple[FellBack, ...] = ()
     """Of a retain: turns that were read without the language model."""
+    document_ids: tuple[str, ...] = ()
+    """The documents that were written."""
 
 
 Within = Callable[[Transaction, CommitReceipt], None]
@@ -133,7 +135,7 @@ def apply_changes(tx: Transaction, changes: FactChanges) -> CommitReceipt:
     tx.put_records(changes.records)
     for kind, record_id in changes.removed_records:
         tx.delete_records(kind, [record_id])
-    return receipt
+    return replace(receipt, document_ids=tuple(document.id for document in changes.documents))
 
 
 def _check_banks(changes: FactChanges) -> None:

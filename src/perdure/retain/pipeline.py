@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from perdure.domain.fact import Fact
 from perdure.domain.item import UNFINISHED_DOCUMENT, FellBack, RetainResult, Superseded
@@ -14,7 +15,7 @@ from perdure.domain.record import Record
 from perdure.domain.trace import Trace
 from perdure.errors import ModelError
 from perdure.ports.extractor import LocalFallback
-from perdure.ports.store import NewFact, Proof, Reading, Store
+from perdure.ports.store import NewFact, Proof, Reading, Store, Transaction
 from perdure.retain.build import Draft, build_facts, drawn_identity, drop_duplicates, keep_unchanged
 from perdure.retain.commit import Closure, CommitReceipt, FactChanges, Within, commit
 from perdure.retain.components import RetainComponents
@@ -34,11 +35,13 @@ def retain(
     request: RetainRequest,
     *,
     within: Within | None = None,
+    announce: Within | None = None,
 ) -> RetainResult:
     """Store the items' text and the facts drawn from it in one transaction; visible when this returns.
 
     `within` is called at the end of that transaction; an error in it leaves the bank as it was. Who passes it keeps the
     items until then: the text is not stored by itself when a model fails, which would double it in the next attempt.
+    `announce` is called there too, before it, and is free of that duty.
     """
     trace = Trace()
     now = components.clock()
@@ -48,12 +51,20 @@ def retain(
     with _keeping_text(store, bank, plans) if within is None else nullcontext():
         prepared = prepare_changes(components, bank, plans, now, trace)
     with trace.stage("write"):
-        receipt = commit(store, prepared.changes, within=within and _telling(within, prepared.fell_back))
+        hooks = [hook for hook in (announce, within) if hook is not None]
+        receipt = commit(
+            store, prepared.changes, within=_telling(partial(_call_all, hooks), prepared.fell_back)
+        )
     return replace(_result(plans, prepared, receipt, trace), passed_over=request.passed_over)
 
 
 def _telling(within: Within, fell_back: tuple[FellBack, ...]) -> Within:
     return lambda tx, receipt: within(tx, replace(receipt, fell_back=fell_back))
+
+
+def _call_all(hooks: Sequence[Within], tx: Transaction, receipt: CommitReceipt) -> None:
+    for hook in hooks:
+        hook(tx, receipt)
 
 
 @contextmanager
@@ -211,8 +222,33 @@ def _draw(
         embedder.start([draft.text.own for draft in fresh])
     drafts, moved, gone = keep_unchanged(plans, drafts)
     new, merged = drop_duplicates(drafts, holders)
+    moved_too, gone = _stated_again(drafts, merged, gone)
+    moved += moved_too
     duplicates = [draft for draft in drafts if draft.fact.id in merged]
     return _Drawn(new, duplicates, merged, moved, _unproven(reading, plans, gone), fell_back)
+
+
+def _stated_again(
+    drafts: Sequence[Draft], merged: dict[str, str], gone: Sequence[Fact]
+) -> tuple[list[Fact], list[Fact]]:
+    """(facts without their source that the new text states too, moved there; the others).
+
+    The drafts that state them are taken out of `merged`: they are the facts themselves, said again at another time.
+    """
+    left = {fact.id: fact for fact in gone}
+    moved: list[Fact] = []
+    for draft in drafts:
+        fact = left.pop(merged.get(draft.fact.id, ""), None)
+        if fact is not None:
+            again = draft.fact
+            del merged[again.id]
+            moved.append(
+                replace(
+                    fact, document_id=again.document_id, chunk_id=again.chunk_id, ordinal=again.ordinal,
+                    metadata=again.metadata,
+                )
+            )  # fmt: skip
+    return moved, list(left.values())
 
 
 def _unproven(reading: Reading, plans: Sequence[Plan], facts: Sequence[Fact]) -> list[Fact]:

@@ -7,12 +7,13 @@ from dataclasses import replace
 from itertools import pairwise
 
 from perdure.domain.fact import CORRECTION, INSTRUCTION
+from perdure.domain.orders import reads_like_instructions
 from perdure.extract.local.answers import Answered, restate
 from perdure.extract.local.causes import find_causes
 from perdure.extract.local.emotion import read_emotion
 from perdure.extract.local.filler import Heard, hear, is_filler
 from perdure.extract.local.grouping import Group, Shape, Statements, group_units, is_fragment
-from perdure.extract.local.kinds import kind_of, reads_like_instructions
+from perdure.extract.local.kinds import kind_of
 from perdure.extract.local.language import language_of
 from perdure.extract.local.mentions import find_aliases, find_mentions
 from perdure.extract.local.persons import Person, Rewritten, in_third_person, people_in, put_name

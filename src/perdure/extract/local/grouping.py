@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from perdure.domain.orders import reads_like_instructions
 from perdure.extract.local.causes import is_split_off, parts_from, split_at_cause
 from perdure.extract.local.clauses import (
     has_lone_pronoun,
@@ -15,7 +16,6 @@ from perdure.extract.local.clauses import (
     split_statements,
     starts_leaning,
 )
-from perdure.extract.local.kinds import reads_like_instructions
 from perdure.extract.local.persons import dropped_subject
 from perdure.extract.local.units import Unit, is_bare_line
 

@@ -11,8 +11,9 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, Field, ValidationError
 
 from perdure.domain.fact import Fact, FactType
+from perdure.domain.inert import inert
 from perdure.domain.recall import Evidence, RecallResult, Recollection
-from perdure.domain.rendering import cited_line, unfenced
+from perdure.domain.rendering import cited_line
 from perdure.ports.llm import JsonSchema, Tool, ToolCall
 from perdure.recall.pipeline import recall
 from perdure.recall.request import MAX_QUERY_CHARACTERS, RecallRequest
@@ -163,7 +164,7 @@ class Toolbox:
                 raise ToolRefused("query: words to look for are missing")
             reading = self.search(call.name, query)
         else:
-            raise ToolRefused(f"there is no tool {unfenced(call.name)[:60]!r}")
+            raise ToolRefused(f"there is no tool {inert(call.name)[:60]!r}")
         self._calls.add(key)
         return reading
 
@@ -195,14 +196,14 @@ class Toolbox:
         """What was said around a fact."""
         recollection = self._facts.get(_id(arguments.fact))
         if recollection is None:
-            raise ToolRefused(f"{unfenced(arguments.fact)[:40]} was never returned by a tool")
+            raise ToolRefused(f"{inert(arguments.fact)[:40]} was never returned by a tool")
         started, fact = time.perf_counter(), recollection.fact
         text = self._surroundings(fact, arguments.scope)
         self._step(EXPAND, f"{arguments.fact} {arguments.scope}", started, (fact.id,))
         if not text:
             return ReadingText(f"Nothing more was kept of what was said around {arguments.fact}.")
         self._expanded.setdefault(fact.id, []).append(text)
-        lines = [unfenced(text[at : at + LINE_CHARACTERS]) for at in range(0, len(text), LINE_CHARACTERS)]
+        lines = [inert(text[at : at + LINE_CHARACTERS]) for at in range(0, len(text), LINE_CHARACTERS)]
         return ReadingText(f"What was said around {_id(arguments.fact)}; cite it by that id.", lines)
 
     def cited(self, handle: str) -> Cited | None:
@@ -233,7 +234,7 @@ class Toolbox:
             handle = next((one for one, known in self._models.items() if known.id == model.id), None)
             handle = handle or f"M{len(self._models) + 1}"
             self._models[handle] = model
-            lines.append(f"[{handle}] {unfenced(model.name)}: {unfenced(model.content[:MODEL_CHARACTERS])}")
+            lines.append(f"[{handle}] {inert(model.name)}: {inert(model.content[:MODEL_CHARACTERS])}")
         evidence = models[0].evidence if models else Evidence.NONE
         self._step(
             SEARCH_MODELS, query, started, (), model_ids=tuple(one.id for one in models), evidence=evidence
@@ -286,4 +287,4 @@ def _id(handle: str) -> str:
 
 def told_arguments(arguments: Mapping[str, object]) -> str:
     """A call's arguments for a trace, shortened."""
-    return unfenced(", ".join(f"{name}={value}" for name, value in arguments.items()))[:200]
+    return inert(", ".join(f"{name}={value}" for name, value in arguments.items()))[:200]

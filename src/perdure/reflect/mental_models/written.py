@@ -9,6 +9,7 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, Field
 
 from perdure.domain.fact import Fact
+from perdure.domain.inert import inert
 from perdure.domain.mental_model import (
     DeltaOperations,
     MentalModel,
@@ -16,7 +17,7 @@ from perdure.domain.mental_model import (
     ModelSentence,
     render_sections,
 )
-from perdure.domain.rendering import cited_line, fenced, one_line, unfenced
+from perdure.domain.rendering import cited_line, fenced, one_line
 from perdure.errors import LlmInvalid
 from perdure.llm.caller import Caller, LlmOperation, Purpose
 from perdure.llm.expected import expect
@@ -99,13 +100,13 @@ class _Checked:
         sentences = self.sentences(written)
         cited = {one for sentence in sentences for one in sentence.fact_ids}
         sources = [source_of(fact) for fact in self.facts.values() if fact.id in cited]
-        plain = unfenced(heading).lstrip("# ")
+        plain = inert(heading).lstrip("# ")
         return ModelSection("" if unsaid(plain, sources) else plain, sentences)
 
     def _sentence(self, written: WrittenSentence) -> ModelSentence | None:
         facts = [self.facts.get(one.strip().strip("[]").upper()) for one in written.sources]
         sources = list({fact.id: fact for fact in facts if fact is not None}.values())
-        text = unfenced(written.text)
+        text = inert(written.text)
         if not text or not sources or any(fact is None for fact in facts):
             self.refused += 1
             return None
@@ -147,16 +148,16 @@ def change_document(
     handles = {fact.id: f"F{number}" for number, fact in enumerate(every, start=1)}
     lines: list[str] = []
     for number, section in enumerate(sections, start=1):
-        lines.append(f"Section [D{number}] {unfenced(section.heading)}")
+        lines.append(f"Section [D{number}] {inert(section.heading)}")
         for sentence in section.sentences:
             ids = ", ".join(handles[one] for one in sentence.fact_ids if one in handles)
-            lines.append(f"- {unfenced(sentence.text)} ({ids})")
+            lines.append(f"- {inert(sentence.text)} ({ids})")
     lines.append("New facts")
     lines += [f"[F{cited_line(number, fact)[1:]}" for number, fact in enumerate(shown, start=1)]
     answer, call, prompt = _ask(
         components, caller, model, load("mental_model_changes"), lines, SectionChanges
     )
-    stands = {unfenced(sentence.text) for section in sections for sentence in section.sentences}
+    stands = {inert(sentence.text) for section in sections for sentence in section.sentences}
     checked = _Checked(components, {handles[fact.id]: fact for fact in every}, stands=stands)
     result, operations = _apply(list(sections), answer.changes, checked)
     kept = _within(components, result, model.max_tokens)

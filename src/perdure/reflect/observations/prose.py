@@ -14,9 +14,10 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from perdure.domain.fact import Fact
+from perdure.domain.inert import inert
 from perdure.domain.observation import OBSERVATION_RECORD, Clause, Subject, fingerprint, read_clauses
 from perdure.domain.record import Record
-from perdure.domain.rendering import cited_line, fenced, one_line, unfenced
+from perdure.domain.rendering import cited_line, fenced, one_line
 from perdure.errors import DeadlineExceeded, LlmCut, LlmError, LlmInvalid
 from perdure.llm.caller import Caller, LlmOperation, Purpose
 from perdure.llm.expected import expect
@@ -348,10 +349,10 @@ class _Handles:
         """Profiles with their sentences, then the new facts, each with the profiles that it takes part in."""
         lines: list[str] = []
         for handle, work in self._works.items():
-            lines.append(f"Profile [{handle}] {unfenced(work.plan.name)}")
+            lines.append(f"Profile [{handle}] {inert(work.plan.name)}")
             for sentence in work.sentences:
                 ids = ", ".join(self._ids[fact_id] for fact_id in sentence.sources)
-                lines.append(f"[{self._numbers[id(sentence)]}] {unfenced(sentence.text)} ({ids})")
+                lines.append(f"[{self._numbers[id(sentence)]}] {inert(sentence.text)} ({ids})")
         lines.append("New facts")
         for number, handle in enumerate(self._new, start=1):
             fact = self._facts[handle]

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel
 
-from perdure.domain.rendering import fenced, unfenced
+from perdure.domain.inert import inert
+from perdure.domain.rendering import fenced
 from perdure.errors import DeadlineExceeded, LlmError, ModelError
 from perdure.llm.caller import Caller, LlmOperation, Purpose
 from perdure.llm.expected import expect
@@ -56,7 +57,7 @@ def merge_twins(
         return Decided()
     prompt = load("twins")
     lines = [
-        f"[T{number}] {unfenced(profiles[place][first][0])} / {unfenced(profiles[place][second][0])}"
+        f"[T{number}] {inert(profiles[place][first][0])} / {inert(profiles[place][second][0])}"
         for number, (place, first, second) in enumerate(pairs, start=1)
     ]
     messages = [

@@ -10,8 +10,9 @@ from typing import Literal
 from pydantic import BaseModel
 
 from perdure.domain.fact import INSTRUCTION, Fact, FactType
+from perdure.domain.inert import inert
 from perdure.domain.opinion import EvidenceLabel
-from perdure.domain.rendering import cited_line, fenced, unfenced
+from perdure.domain.rendering import cited_line, fenced
 from perdure.errors import DeadlineExceeded, LlmError
 from perdure.llm.caller import Caller, LlmOperation, Purpose
 from perdure.llm.expected import expect
@@ -138,7 +139,7 @@ class _Shown:
     def text(self) -> str:
         """Beliefs, then facts, each with the beliefs that it is labelled for."""
         lines = ["Beliefs"]
-        lines += [f"[{handle}] {unfenced(self._opinions[one].statement)}" for handle, one in self._belief_ids.items()]  # fmt: skip
+        lines += [f"[{handle}] {inert(self._opinions[one].statement)}" for handle, one in self._belief_ids.items()]  # fmt: skip
         lines.append("Facts")
         for number, fact in enumerate(self._facts.values(), start=1):
             own = [handle for handle, one in self._belief_ids.items() if (one, fact.id) in self._pairs]

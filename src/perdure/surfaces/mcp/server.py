@@ -19,8 +19,10 @@ from mcp.shared.exceptions import McpError
 from pydantic import AnyUrl, ValidationError
 
 from perdure import __version__
+from perdure.domain.audit import Transport, outline
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput, NotFound, PerdureError
+from perdure.surfaces.audit import AuditTrail
 from perdure.surfaces.keys import Scope
 from perdure.surfaces.mcp import resources
 from perdure.surfaces.mcp.caller import Caller
@@ -58,6 +60,7 @@ def create_server(
     """A server over one engine. `bank` fixes the bank; `with_bank` shows or hides the tools' bank argument."""
     server: Server[Any, Any] = Server(NAME, version=__version__, instructions=INSTRUCTIONS)
     methods = Tools(engine)
+    trail = AuditTrail(engine, workers)
     tools = {
         name: _tool(getattr(methods, name), hints, workers, bank is None if with_bank is None else with_bank)
         for name, hints in ANNOTATIONS.items()
@@ -86,9 +89,24 @@ def create_server(
                 await workers.run(
                     engine.bank, chosen
                 )  # a misspelt bank is an error, the default one only empty
-            return await _call(tool, {**arguments, "bank": chosen})
+            return await audited(name, chosen, tool, {**arguments, "bank": chosen})
         except PerdureError as error:
             raise ToolError(f"{error.code}: {error}") from error
+
+    async def audited(name: str, chosen: str, tool: Tool, arguments: dict[str, Any]) -> types.CallToolResult:
+        """The tool's result, noted in the bank's audit log."""
+        started_at = trail.now()
+        outcome = "error"
+        try:
+            result = await _call(tool, arguments)
+            outcome = "ok"
+            return result
+        finally:
+            told = {key: outline(value, key) for key, value in arguments.items() if key != "bank"}
+            await trail.note(
+                chosen, name, Transport.MCP,
+                started_at=started_at, request=told, response={"status": outcome},
+            )  # fmt: skip
 
     async def nothing() -> list[Any]:
         """Some clients ask for prompts whatever the server offers."""

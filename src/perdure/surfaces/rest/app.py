@@ -13,21 +13,27 @@ from perdure import __version__
 from perdure.engine import Perdure
 from perdure.settings import Settings
 from perdure.surfaces.access import KeyRing, check_exposure, check_port, is_loopback
+from perdure.surfaces.audit import AuditTrail
 from perdure.surfaces.process import closing_on_sigterm, short_collections
 from perdure.surfaces.rest import (
+    aliases,
+    bank_transfer,
     banks,
     config,
     consolidation,
     directives,
+    document_work,
     documents,
     entities,
     errors,
     health,
     knowledge_base,
+    logs,
     memories,
     mental_models,
     operations,
     opinions,
+    previews,
     recall,
     reflect,
     retain,
@@ -35,7 +41,9 @@ from perdure.surfaces.rest import (
     templates,
     transfer,
     unbuilt,
+    webhooks,
 )
+from perdure.surfaces.rest.audit import Audited
 from perdure.surfaces.rest.middleware import BodyLimit, Measured, Metrics
 from perdure.surfaces.rest.service import Service
 from perdure.surfaces.rest.spool import Spool
@@ -43,8 +51,8 @@ from perdure.surfaces.schedules import attending_schedules
 from perdure.surfaces.workers import Workers
 
 ROUTERS = (
-    recall, reflect, retain, health, banks, config, unbuilt, consolidation, memories, entities, documents, operations,
-    stats, transfer, directives, mental_models, knowledge_base, templates, opinions,
+    recall, reflect, retain, health, banks, config, previews, document_work, unbuilt, consolidation, memories, entities, documents, operations,
+    stats, transfer, directives, mental_models, knowledge_base, templates, opinions, webhooks, logs, aliases, bank_transfer,
 )  # fmt: skip
 """In the order in which a request is compared with them."""
 GRACE_SECONDS = 30
@@ -62,7 +70,7 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
         keys=KeyRing(engine, may_be_open=is_loopback(chosen.host)),
         metrics=Metrics(workers),
         spool=spool,
-        transfers=transfer.transfer_jobs(engine, spool),
+        transfers=transfer.transfer_jobs(engine, spool) | bank_transfer.bank_transfer_jobs(engine, spool),
     )
 
     for kind in service.transfers.values():
@@ -82,6 +90,9 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.service = service
+    app.state.aliases = aliases.AliasTable(engine, workers)
+    app.add_middleware(aliases.Aliased, table=app.state.aliases)
+    app.add_middleware(Audited, trail=AuditTrail(engine, workers))
     app.add_middleware(BodyLimit, most=chosen.max_request_bytes)
     app.add_middleware(Measured, metrics=service.metrics)
     errors.install(app)

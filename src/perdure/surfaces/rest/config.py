@@ -23,7 +23,7 @@ _CONFIG = "/default/banks/{bank_id}/config"
 ENVIRONMENT_PREFIX = "HINDSIGHT_API_"
 STORED_ONLY = frozenset(
     """
-    audit_log_enabled consolidation_llm_batch_size consolidation_llm_parallelism
+    consolidation_llm_batch_size consolidation_llm_parallelism
     consolidation_max_memories_per_round consolidation_source_facts_max_tokens
     consolidation_source_facts_max_tokens_per_observation consolidation_strategies
     consolidation_use_decision_model entities_allow_free_form entity_labels knowledge_page_default_trigger
@@ -69,6 +69,7 @@ class Acting(BaseModel):
     ) = None
     observation_min_facts: int = Field(3, ge=1)
     observation_max_tokens: int = Field(80, ge=16)
+    audit_log_enabled: bool = False
 
 
 class Profile(BaseModel):

@@ -32,12 +32,12 @@ class FeaturesInfo(BaseModel):
     mcp: bool = False
     worker: bool = True
     bank_config_api: bool = True
-    bank_llm_health: bool = False
+    bank_llm_health: bool = True
     file_upload_api: bool = True
     document_export_api: bool = True
     document_import_api: bool = True
-    audit_log: bool = False
-    llm_trace: bool = False
+    audit_log: bool = True
+    llm_trace: bool = True
     store_document_text: bool = True
 
 

@@ -71,6 +71,10 @@ class ReflectRequest(Body):
     as_of: datetime | AsOfBody | None = Field(None, description="Perdure: as in recall")
     asker: str | None = Field(None, description="Perdure: as in recall")
     query_timestamp: datetime | None = Field(None, description="Perdure: as in recall")
+    context_string: bool = Field(
+        False,
+        description="Perdure: the answer as a fenced text for a prompt, too; all of it within max_tokens",
+    )
 
 
 class ReflectFact(BaseModel):
@@ -138,6 +142,7 @@ class ReflectResponse(BaseModel):
     usage: TokenUsage | None = None
     trace: ReflectTrace | None = None
     evidence: str
+    context: str | None = Field(None, description="Perdure: with `context_string`, the fenced text")
 
 
 @router.post("/reflect", operation_id="reflect")
@@ -174,6 +179,7 @@ def reflect(service: Serving, bank: ReadBank, body: ReflectRequest, has_left: De
         ),
         trace=_trace(options, reflection, body.include.tool_calls),
         evidence=reflection.evidence.value,
+        context=reflection.to_prompt() if body.context_string else None,
     )
 
 
