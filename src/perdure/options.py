@@ -172,7 +172,14 @@ class SettingOptions(TypedDict, total=False):
     consolidate_after: float | None
     host: str
     port: int
+    require_keys: bool
     max_concurrent_recalls: int
+    max_concurrent_retains: int
+    max_wait: float
     max_request_bytes: int
     request_timeout: float
+    header_timeout: float
+    body_timeout: float
+    max_connections: int
+    notify_socket: str
     log_level: Literal["debug", "info", "warning", "error"]

@@ -108,9 +108,20 @@ class Settings(BaseSettings):
     # Server
     host: str = "127.0.0.1"
     port: int = Field(8888, ge=0, le=65535)
-    max_concurrent_recalls: int = Field(32, ge=1)
+    require_keys: bool = Field(
+        True, description="False serves this machine without keys, until a key is made"
+    )
+    max_concurrent_recalls: int = Field(32, ge=1, description="Per key and bank, waiting ones included")
+    max_concurrent_retains: int = Field(16, ge=1, description="Per key and bank, waiting ones included")
+    max_wait: float = Field(5.0, gt=0, description="Seconds a request waits for its turn; then it gets 429")
     max_request_bytes: int = Field(20_000_000, ge=1024)
     request_timeout: float = Field(120.0, gt=0)
+    header_timeout: float = Field(10.0, gt=0, description="Seconds for a request's headers")
+    body_timeout: float = Field(30.0, gt=0, description="Seconds for a body, and one more per 32 KB of it")
+    max_connections: int = Field(512, ge=1)
+    notify_socket: str = Field(
+        "", validation_alias=AliasChoices("NOTIFY_SOCKET"), description="Where systemd listens"
+    )
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
 
     @classmethod

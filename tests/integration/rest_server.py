@@ -13,7 +13,7 @@ from perdure import Perdure
 from perdure.settings import Settings
 from perdure.surfaces.rest.app import make_server
 
-QUICK: dict[str, Any] = {"embedder": "hashing", "reranker": "none", "tagger": "rules"}
+QUICK: dict[str, Any] = {"embedder": "hashing", "reranker": "none", "tagger": "rules", "require_keys": False}
 
 
 def open_quick(folder: Path, **overrides: Any) -> Perdure:

@@ -10,6 +10,7 @@ from itertools import count
 from perdure.domain.fact import INSTRUCTION, Fact
 from perdure.domain.item import Item
 from perdure.domain.time import Window
+from perdure.domain.work import check_work
 from perdure.ports.extractor import ExtractedFact, Extractor, SteppedExtractor, Turn
 from perdure.retain.identity import dedupe_key, new_fact_id
 from perdure.retain.index_text import NEIGHBOURS, IndexText, index_text_in_turns
@@ -45,10 +46,13 @@ def build_facts(
     in_call = count()
     in_document = [count() for _ in plans]
     for step in _extracted(extractor, [[planned.turn for planned in plan.turns] for plan in plans]):
-        yield [
-            _draft(bank, plans[number], extracted, next(in_document[number]), next(in_call), now)
-            for number, extracted in step
-        ]
+        drafts = []
+        for number, extracted in step:
+            check_work()
+            drafts.append(
+                _draft(bank, plans[number], extracted, next(in_document[number]), next(in_call), now)
+            )
+        yield drafts
 
 
 def _extracted(

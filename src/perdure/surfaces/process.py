@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import threading
 import time
@@ -12,6 +13,12 @@ from types import FrameType
 
 TERMINATED = 128 + signal.SIGTERM
 LONG_SECONDS = 0.01
+OWNER_ONLY = 0o077
+
+
+def private_files() -> None:
+    """Files and folders that this process makes are for its user alone (0600, 0700)."""
+    os.umask(OWNER_ONLY)
 
 
 @contextmanager

@@ -14,8 +14,10 @@ from perdure import __version__
 from perdure.engine import Perdure
 from perdure.errors import PerdureError
 from perdure.settings import Settings
-from perdure.surfaces.access import KeyRing, check_exposure, check_port, is_loopback
-from perdure.surfaces.process import closing_on_sigterm, short_collections
+from perdure.surfaces.access import KeyRing, check_exposure, check_port
+from perdure.surfaces.connections import Connections
+from perdure.surfaces.gate import Gate, Presence
+from perdure.surfaces.process import closing_on_sigterm, private_files, short_collections
 from perdure.surfaces.rest import (
     banks,
     config,
@@ -41,6 +43,7 @@ from perdure.surfaces.rest import (
 from perdure.surfaces.rest.middleware import BodyLimit, Measured, Metrics
 from perdure.surfaces.rest.service import Service
 from perdure.surfaces.rest.spool import Spool
+from perdure.surfaces.served import make_uvicorn
 from perdure.surfaces.workers import Workers
 
 ROUTERS = (
@@ -48,9 +51,8 @@ ROUTERS = (
     stats, transfer, directives, mental_models, knowledge_base, templates, opinions,
 )  # fmt: skip
 """In the order in which a request is compared with them."""
-GRACE_SECONDS = 30
 SCHEDULE_SECONDS = 30.0
-"""Between two looks at the schedules of mental models, whose unit is the minute."""
+"""Between two looks at the schedules of mental models, whose unit is the minute, and at what keys were used."""
 log = logging.getLogger("perdure.rest")
 
 
@@ -59,13 +61,15 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
     chosen = settings or engine.settings
     workers = Workers(chosen)
     spool = Spool()
+    connections = Connections(chosen.max_connections, chosen.header_timeout)
     service = Service(
         engine=engine,
         settings=chosen,
         workers=workers,
-        keys=KeyRing(engine, may_be_open=is_loopback(chosen.host)),
-        metrics=Metrics(workers),
+        keys=KeyRing(engine, chosen, workers),
+        metrics=Metrics(workers, connections, engine),
         spool=spool,
+        connections=connections,
         transfers=transfer.transfer_jobs(engine, spool),
     )
 
@@ -78,6 +82,7 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
         yield
         schedule.cancel()
         await asyncio.gather(schedule, return_exceptions=True)
+        await note_key_uses(service, at_once=True)
         workers.close()
         service.spool.close()
 
@@ -89,6 +94,8 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
     )
     app.state.service = service
     app.add_middleware(BodyLimit, most=chosen.max_request_bytes)
+    app.add_middleware(Gate, keys=service.keys)
+    app.add_middleware(Presence, body_timeout=chosen.body_timeout, connections=connections)
     app.add_middleware(Measured, metrics=service.metrics)
     errors.install(app)
     for module in ROUTERS:
@@ -100,6 +107,7 @@ async def attend_schedules(service: Service) -> None:
     """Queue the refreshes of mental models whose schedule has come round, for as long as the server runs."""
     while True:
         await asyncio.sleep(SCHEDULE_SECONDS)
+        await note_key_uses(service)
         try:
             await service.workers.run(service.engine.refresh_due_mental_models)
         except PerdureError as error:
@@ -108,29 +116,30 @@ async def attend_schedules(service: Service) -> None:
             log.exception("schedules of mental models are looked at again later")
 
 
+async def note_key_uses(service: Service, *, at_once: bool = False) -> None:
+    """Keep when keys were used; what cannot be kept is told in the log only."""
+    try:
+        await service.keys.note_uses(at_once=at_once)
+    except PerdureError as error:
+        log.warning("when keys were last used is not kept: %s", error)
+
+
 def make_server(
     engine: Perdure, settings: Settings, extend: Callable[[FastAPI], None] | None = None
 ) -> uvicorn.Server:
     """A server that has not started; `extend` may add to the app, such as other surfaces."""
-    check_exposure(engine, settings.host)
+    check_exposure(engine, settings)
     app = create_app(engine, settings)
     if extend is not None:
         extend(app)
-    config = uvicorn.Config(
-        app,
-        host=settings.host,
-        port=settings.port,
-        log_level=settings.log_level,
-        timeout_graceful_shutdown=GRACE_SECONDS,
-        server_header=False,
-        access_log=settings.log_level in ("debug", "info"),
-    )
-    return uvicorn.Server(config)
+    service: Service = app.state.service
+    return make_uvicorn(app, settings, service.connections, service.workers, engine)
 
 
 def serve(settings: Settings, extend: Callable[[FastAPI], None] | None = None) -> None:
-    """Serve until interrupted; requests under way are finished first."""
+    """Serve until interrupted; requests under way are finished first, as far as that takes no longer than it may."""
     logging.basicConfig(level=settings.log_level.upper())
+    private_files()
     with closing_on_sigterm(), Perdure.open(settings=settings) as engine, short_collections():
         check_port(settings.host, settings.port)
         server = make_server(engine, settings, extend)
