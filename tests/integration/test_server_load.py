@@ -220,7 +220,9 @@ def test_a_client_that_left_while_it_waited_never_has_a_turn(
 ) -> None:
     slowed = Slowed(engine, monkeypatch, "retain")
     with running(engine) as url, ThreadPoolExecutor(2) as pool:
-        held = [pool.submit(httpx.post, f"{url}{retain_path('main')}", json=ITEMS, timeout=60) for _ in range(2)]
+        held = [
+            pool.submit(httpx.post, f"{url}{retain_path('main')}", json=ITEMS, timeout=60) for _ in range(2)
+        ]
         for _ in held:
             assert slowed.entered.acquire(timeout=20)
         with pytest.raises(httpx.ReadTimeout):
