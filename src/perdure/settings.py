@@ -113,7 +113,7 @@ class Settings(BaseSettings):
     )
     max_concurrent_recalls: int = Field(32, ge=1, description="Per key and bank, waiting ones included")
     max_concurrent_retains: int = Field(16, ge=1, description="Per key and bank, waiting ones included")
-    max_wait: float = Field(5.0, gt=0, description="Seconds a request waits for its turn; then it gets 429")
+    max_wait: float = Field(8.0, gt=0, description="Seconds to an answer, as far as waiting goes; else 429")
     max_request_bytes: int = Field(20_000_000, ge=1024)
     request_timeout: float = Field(120.0, gt=0)
     header_timeout: float = Field(10.0, gt=0, description="Seconds for a request's headers")

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
+import json
 import re
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -70,6 +74,19 @@ class Slowed:
             return outcome
 
         monkeypatch.setattr(engine, name, slow)
+
+
+@contextmanager
+def asked(url: str, path: str, body: dict[str, Any]) -> Iterator[None]:
+    """A request under way, whose client leaves at the end of the block."""
+    at, sent = urlsplit(url), json.dumps(body).encode()
+    line = http.client.HTTPConnection(at.hostname or "", at.port, timeout=30)
+    headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    line.request("POST", path, sent, headers)
+    try:
+        yield
+    finally:
+        line.close()
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 15.0) -> bool:
@@ -205,8 +222,8 @@ def test_work_whose_client_left_is_stopped(engine: Perdure, monkeypatch: pytest.
     slowed = Slowed(engine, monkeypatch, "retain")
     with running(engine) as url:
         for _ in range(2):
-            with pytest.raises(httpx.ReadTimeout):
-                httpx.post(f"{url}{retain_path('main')}", json=ITEMS, timeout=0.5)
+            with asked(url, retain_path("main"), ITEMS):
+                assert slowed.entered.acquire(timeout=20)
         assert wait_until(lambda: len(slowed.ends) == 2)
         assert slowed.ends == ["the client left"] * 2
         assert metric(url, 'perdure_abandoned_total{lane="retain"}') == 2
@@ -225,8 +242,8 @@ def test_a_client_that_left_while_it_waited_never_has_a_turn(
         ]
         for _ in held:
             assert slowed.entered.acquire(timeout=20)
-        with pytest.raises(httpx.ReadTimeout):
-            httpx.post(f"{url}{retain_path('main')}", json=ITEMS, timeout=0.5)
+        with asked(url, retain_path("main"), ITEMS):
+            assert wait_until(lambda: metric(url, 'perdure_waiting{lane="retain"}') == 1)
         assert wait_until(lambda: metric(url, 'perdure_waiting{lane="retain"}') == 0)
         slowed.release.set()
         assert [call.result().status_code for call in held] == [200, 200]
@@ -257,12 +274,12 @@ def test_mcp_obeys_the_same_limits_and_stops_for_those_who_left(
             "params": {"name": "retain", "arguments": {"content": "Maya plays the cello."}},
         }  # fmt: skip
         accept = {"Accept": "application/json, text/event-stream"}
-        async with httpx.AsyncClient(base_url=url) as http:
-            with pytest.raises(httpx.ReadTimeout):
-                await http.post("/mcp/main", json=call, headers=accept, timeout=0.5)
+        async with httpx.AsyncClient(base_url=url) as caller:
+            with asked(url, "/mcp/main", call):
+                assert await asyncio.to_thread(slowed.entered.acquire, timeout=20)
             assert await asyncio.to_thread(wait_until, lambda: bool(slowed.ends))
             assert slowed.ends == ["the client left"]
-            held = asyncio.create_task(http.post("/mcp/main", json=call, headers=accept, timeout=60))
+            held = asyncio.create_task(caller.post("/mcp/main", json=call, headers=accept, timeout=60))
             assert await asyncio.to_thread(slowed.entered.acquire, timeout=20)
             async with connected(f"{url}/mcp/main") as session:
                 refused = await session.call_tool("retain", {"content": "Maya plays the harp."})

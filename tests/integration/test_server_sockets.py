@@ -123,19 +123,21 @@ def test_endless_headers_are_cut_by_their_size(engine: Perdure) -> None:
 
 
 def test_hundreds_of_half_sent_requests_leave_health_and_callers_alone(engine: Perdure) -> None:
-    with running(engine, max_connections=100, header_timeout=60.0, body_timeout=60.0) as url:
-        with contextlib.ExitStack() as stack:
-            for number in range(300):
-                line = stack.enter_context(dial(url))
-                line.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n" if number % 2 else b"POST ")
-            for path in ("/health", "/health/ready", "/v1/default/banks"):
-                assert httpx.get(f"{url}{path}", timeout=5).status_code == 200
-            body = {"items": [{"content": "Ivan Stone collects stamps."}]}
-            assert httpx.post(f"{url}{RETAIN}", json=body, timeout=30).status_code == 200
-            told = httpx.get(f"{url}/metrics", timeout=5).text
-            evicted = re.search(r"^perdure_connections_evicted_total (\S+)$", told, re.MULTILINE)
-            assert evicted is not None
-            assert float(evicted[1]) >= 200
+    with (
+        running(engine, max_connections=100, header_timeout=60.0, body_timeout=60.0) as url,
+        contextlib.ExitStack() as stack,
+    ):
+        for number in range(300):
+            line = stack.enter_context(dial(url))
+            line.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n" if number % 2 else b"POST ")
+        for path in ("/health", "/health/ready", "/v1/default/banks"):
+            assert httpx.get(f"{url}{path}", timeout=5).status_code == 200
+        body = {"items": [{"content": "Ivan Stone collects stamps."}]}
+        assert httpx.post(f"{url}{RETAIN}", json=body, timeout=30).status_code == 200
+        told = httpx.get(f"{url}/metrics", timeout=5).text
+        evicted = re.search(r"^perdure_connections_evicted_total (\S+)$", told, re.MULTILINE)
+        assert evicted is not None
+        assert float(evicted[1]) >= 200
 
 
 def test_health_answers_when_every_connection_is_at_work(engine: Perdure) -> None:

@@ -148,7 +148,7 @@ class Lane:
         line.waiting.append(turn)
         self.waiting += 1
         try:
-            await asyncio.wait_for(asyncio.shield(turn), self._max_wait)
+            await asyncio.wait_for(asyncio.shield(turn), self._patience)
         except TimeoutError:
             if not turn.done():
                 self._give_up(share, line, turn)
@@ -181,8 +181,13 @@ class Lane:
             raise self._busy(line, "share")
         if self.waiting + self.running >= TOTAL_SHARES * self._room:
             raise self._busy(line, "full")
-        if self._expected_wait(line) > self._max_wait:
+        if self._expected_wait(line) > self._patience:
             raise self._busy(line, "wait")
+
+    @property
+    def _patience(self) -> float:
+        """Seconds that a call may wait so that its answer comes within `max_wait`; a fourth of it where service is slow."""
+        return max(self._max_wait - self.service_seconds, self._max_wait / 4)
 
     def _expected_wait(self, line: _Line) -> float:
         """Seconds until a newcomer of the line is served, from the services measured so far."""
