@@ -120,7 +120,7 @@ class Settings(BaseSettings):
     body_timeout: float = Field(30.0, gt=0, description="Seconds for a body, and one more per 32 KB of it")
     max_connections: int = Field(512, ge=1)
     notify_socket: str = Field(
-        "", validation_alias=AliasChoices("NOTIFY_SOCKET"), description="Where systemd listens"
+        "", validation_alias=_also("notify_socket", "NOTIFY_SOCKET"), description="Where systemd listens"
     )
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
 
