@@ -178,8 +178,6 @@ class SettingOptions(TypedDict, total=False):
     max_wait: float
     max_request_bytes: int
     request_timeout: float
-    header_timeout: float
-    body_timeout: float
+    receive_timeout: float
     max_connections: int
-    notify_socket: str
     log_level: Literal["debug", "info", "warning", "error"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -116,12 +117,10 @@ class Settings(BaseSettings):
     max_wait: float = Field(8.0, gt=0, description="Seconds to an answer, as far as waiting goes; else 429")
     max_request_bytes: int = Field(20_000_000, ge=1024)
     request_timeout: float = Field(120.0, gt=0)
-    header_timeout: float = Field(10.0, gt=0, description="Seconds for a request's headers")
-    body_timeout: float = Field(30.0, gt=0, description="Seconds for a body, and one more per 32 KB of it")
-    max_connections: int = Field(512, ge=1)
-    notify_socket: str = Field(
-        "", validation_alias=_also("notify_socket", "NOTIFY_SOCKET"), description="Where systemd listens"
+    receive_timeout: float = Field(
+        10.0, gt=0, description="Seconds for a request's headers; for its body too, and one more per 32 KB"
     )
+    max_connections: int = Field(512, ge=1)
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
 
     @classmethod
@@ -135,6 +134,11 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments win over the environment, the environment over the file."""
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+
+def service_manager() -> str:
+    """The socket where the service manager that started this process listens; no knob: systemd sets it itself."""
+    return os.environ.get("NOTIFY_SOCKET", "")
 
 
 def setting_origins() -> dict[str, str]:

@@ -67,7 +67,7 @@ def seconds_until_closed(line: socket.socket, drip: bytes = b"") -> tuple[float,
     ids=["nothing", "one letter", "half a header", "headers without end"],
 )
 def test_headers_that_do_not_end_in_time_are_cut(engine: Perdure, sent: bytes, drip: bytes) -> None:
-    with running(engine, header_timeout=1.0) as url, dial(url) as line:
+    with running(engine, receive_timeout=1.0) as url, dial(url) as line:
         line.sendall(sent)
         seconds, words = seconds_until_closed(line, drip)
         assert 0.8 < seconds < 10
@@ -75,7 +75,7 @@ def test_headers_that_do_not_end_in_time_are_cut(engine: Perdure, sent: bytes, d
 
 
 def test_a_second_request_on_a_connection_has_the_same_deadline(engine: Perdure) -> None:
-    with running(engine, header_timeout=1.0) as url, dial(url) as line:
+    with running(engine, receive_timeout=1.0) as url, dial(url) as line:
         whole = f"GET /health/live HTTP/1.1\r\nHost: {urlsplit(url).netloc}\r\n\r\n".encode()
         line.sendall(whole)
         assert line.recv(4096).startswith(b"HTTP/1.1 200")
@@ -86,7 +86,7 @@ def test_a_second_request_on_a_connection_has_the_same_deadline(engine: Perdure)
 
 @pytest.mark.parametrize("drip", [b"", b"x"], ids=["nothing more", "a byte at a time"])
 def test_a_body_that_does_not_arrive_in_time_is_cut(engine: Perdure, drip: bytes) -> None:
-    with running(engine, body_timeout=1.0) as url, dial(url) as line:
+    with running(engine, receive_timeout=1.0) as url, dial(url) as line:
         line.sendall(head(url, "Content-Length: 5000000\r\n") + b'{"items": [')
         seconds, words = seconds_until_closed(line, drip)
         assert 0.8 < seconds < 10
@@ -94,7 +94,7 @@ def test_a_body_that_does_not_arrive_in_time_is_cut(engine: Perdure, drip: bytes
 
 
 def test_a_chunked_body_that_never_ends_is_cut(engine: Perdure) -> None:
-    with running(engine, body_timeout=1.0) as url, dial(url) as line:
+    with running(engine, receive_timeout=1.0) as url, dial(url) as line:
         line.sendall(head(url, "Transfer-Encoding: chunked\r\n"))
         seconds, _ = seconds_until_closed(line, b"1\r\n \r\n")
         assert 0.8 < seconds < 10
@@ -103,7 +103,7 @@ def test_a_chunked_body_that_never_ends_is_cut(engine: Perdure) -> None:
 def test_a_large_body_that_keeps_coming_has_more_time(engine: Perdure) -> None:
     text = "Ivan Stone collects stamps. " * 10
     body = ('{"items": [{"content": "' + text + '"}]' + " " * 400_000 + "}").encode()
-    with running(engine, body_timeout=0.5) as url, dial(url) as line:
+    with running(engine, receive_timeout=0.5) as url, dial(url) as line:
         line.sendall(head(url, f"Content-Length: {len(body)}\r\nConnection: close\r\n"))
         for start in range(0, len(body), 20_000):
             line.sendall(body[start : start + 20_000])
@@ -112,7 +112,7 @@ def test_a_large_body_that_keeps_coming_has_more_time(engine: Perdure) -> None:
 
 
 def test_endless_headers_are_cut_by_their_size(engine: Perdure) -> None:
-    with running(engine, header_timeout=60.0) as url, dial(url) as line:
+    with running(engine, receive_timeout=60.0) as url, dial(url) as line:
         line.sendall(f"GET / HTTP/1.1\r\nHost: {urlsplit(url).netloc}\r\n".encode())
         sent = 0
         with contextlib.suppress(OSError):
@@ -124,7 +124,7 @@ def test_endless_headers_are_cut_by_their_size(engine: Perdure) -> None:
 
 def test_hundreds_of_half_sent_requests_leave_health_and_callers_alone(engine: Perdure) -> None:
     with (
-        running(engine, max_connections=100, header_timeout=60.0, body_timeout=60.0) as url,
+        running(engine, max_connections=100, receive_timeout=60.0) as url,
         contextlib.ExitStack() as stack,
     ):
         for number in range(300):
@@ -142,7 +142,7 @@ def test_hundreds_of_half_sent_requests_leave_health_and_callers_alone(engine: P
 
 def test_health_answers_when_every_connection_is_at_work(engine: Perdure) -> None:
     """Bodies that are under way take up all places: others are told to come back, health still answers."""
-    with running(engine, max_connections=20, body_timeout=60.0) as url:
+    with running(engine, max_connections=20, receive_timeout=60.0) as url:
         with contextlib.ExitStack() as stack:
             for _ in range(20):
                 line = stack.enter_context(dial(url))
@@ -162,7 +162,7 @@ def test_the_guard_needs_nothing_of_the_parser_behind_it(
 ) -> None:
     """The same with h11, which uvicorn takes where httptools is not installed."""
     monkeypatch.setattr(served, "AutoHTTPProtocol", H11Protocol)
-    with running(engine, header_timeout=1.0, body_timeout=1.0) as url:
+    with running(engine, receive_timeout=1.0) as url:
         assert httpx.get(f"{url}/health").status_code == 200
         for sent in (b"GET /health HTTP/1.1\r\nHost: ", head(url, "Content-Length: 5000\r\n") + b"{"):
             with dial(url) as line:
@@ -174,7 +174,7 @@ def test_the_guard_needs_nothing_of_the_parser_behind_it(
 
 def test_without_a_key_half_sent_bodies_hold_nothing(engine: Perdure) -> None:
     create_key(engine)
-    with running(engine, require_keys=True, body_timeout=60.0) as url, dial(url) as line:
+    with running(engine, require_keys=True, receive_timeout=60.0) as url, dial(url) as line:
         line.sendall(head(url, "Content-Length: 5000000\r\n") + b"{")
         seconds, words = seconds_until_closed(line)
         assert words.startswith(b"HTTP/1.1 401")

@@ -77,8 +77,8 @@ def refuse(error: PerdureError) -> JSONResponse:
 class Presence:
     """Follows the client through its request: the body must arrive in time, and work for one that left is stopped."""
 
-    def __init__(self, app: ASGIApp, body_timeout: float, connections: Connections | None = None) -> None:
-        self._app, self._body_timeout, self._connections = app, body_timeout, connections
+    def __init__(self, app: ASGIApp, timeout: float, connections: Connections | None = None) -> None:
+        self._app, self._timeout, self._connections = app, timeout, connections
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Run the app beside a reader of the client's messages."""
@@ -102,7 +102,7 @@ class Presence:
 
     async def _attend(self, scope: Scope, receive: Receive, send: Send) -> None:
         client = Client()
-        incoming = _Incoming(receive, self._body_timeout)
+        incoming = _Incoming(receive, self._timeout)
         started = False
 
         async def watched(message: Message) -> None:

@@ -14,7 +14,7 @@ import uvicorn
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from perdure.engine import Perdure
-from perdure.settings import Settings
+from perdure.settings import Settings, service_manager
 from perdure.surfaces.connections import Connections
 from perdure.surfaces.process import TERMINATED
 from perdure.surfaces.workers import Workers
@@ -44,7 +44,7 @@ def make_uvicorn(
         server_header=False,
         access_log=settings.log_level in ("debug", "info"),
     )
-    return TimelyServer(config, workers, engine, settings.notify_socket)
+    return TimelyServer(config, workers, engine, service_manager())
 
 
 class TimelyServer(uvicorn.Server):

@@ -80,7 +80,7 @@ def create_app(
     app = Starlette()
     app.state.workers = Workers(chosen)
     mount(app, engine, app.state.workers, chosen, alone=True)
-    app.add_middleware(Presence, body_timeout=chosen.body_timeout, connections=connections)
+    app.add_middleware(Presence, timeout=chosen.receive_timeout, connections=connections)
     return app
 
 
@@ -113,7 +113,7 @@ def run_http(engine: Perdure, settings: Settings) -> None:
     """Serve MCP alone until interrupted."""
     check_exposure(engine, settings)
     private_files()
-    connections = Connections(settings.max_connections, settings.header_timeout)
+    connections = Connections(settings.max_connections, settings.receive_timeout)
     app = create_app(engine, settings, connections)
     with short_collections():
         make_uvicorn(app, settings, connections, app.state.workers, engine).run()

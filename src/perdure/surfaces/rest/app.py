@@ -61,7 +61,7 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
     chosen = settings or engine.settings
     workers = Workers(chosen)
     spool = Spool()
-    connections = Connections(chosen.max_connections, chosen.header_timeout)
+    connections = Connections(chosen.max_connections, chosen.receive_timeout)
     service = Service(
         engine=engine,
         settings=chosen,
@@ -95,7 +95,7 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
     app.state.service = service
     app.add_middleware(BodyLimit, most=chosen.max_request_bytes)
     app.add_middleware(Gate, keys=service.keys)
-    app.add_middleware(Presence, body_timeout=chosen.body_timeout, connections=connections)
+    app.add_middleware(Presence, timeout=chosen.receive_timeout, connections=connections)
     app.add_middleware(Measured, metrics=service.metrics)
     errors.install(app)
     for module in ROUTERS:
