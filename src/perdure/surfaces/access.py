@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 import time
 from collections.abc import Sequence
@@ -12,11 +13,12 @@ from ipaddress import ip_address
 from typing import Any
 
 from perdure.engine import Perdure
-from perdure.errors import Forbidden, InvalidInput, Unauthorised
+from perdure.errors import Forbidden, InvalidInput, PerdureError, Unauthorised
 from perdure.settings import Settings
 from perdure.surfaces.keys import ApiKey, KeySet, Scope, keys_needed, match_key, note_uses, read_keys
 from perdure.surfaces.workers import Workers
 
+log = logging.getLogger("perdure.server")
 FRESH_SECONDS = 1.0
 USE_SECONDS = 60.0
 """Between two notes of when keys were used."""
@@ -95,6 +97,7 @@ class KeyRing:
         self._reading: asyncio.Task[None] | None = None
         self._uses: dict[str, datetime] = {}
         self._noted_at = time.monotonic()
+        self._noting: asyncio.Task[None] | None = None
 
     async def admit(self, scope: Any) -> ApiKey | None:
         """The caller's key; None for a caller of this machine on an open server. `scope` is the request's, of ASGI.
@@ -112,6 +115,8 @@ class KeyRing:
         if key is None or key.expired(now):
             raise Unauthorised("send `Authorization: Bearer` with a valid key")
         self._uses[key.id] = now
+        if self._noting is None and time.monotonic() - self._noted_at >= USE_SECONDS:
+            self._noting = asyncio.create_task(self.note_uses())
         return key
 
     async def is_open(self) -> bool:
@@ -119,14 +124,19 @@ class KeyRing:
         await self._refresh()
         return self._may_be_open and not self._set.needed
 
-    async def note_uses(self, *, at_once: bool = False) -> None:
-        """Keep when keys were last used, once a minute."""
-        if self._uses and (at_once or time.monotonic() - self._noted_at >= USE_SECONDS):
-            self._noted_at = time.monotonic()
-            uses, self._uses = self._uses, {}
-            there = {key.id for key in self._set.keys}
+    async def note_uses(self) -> None:
+        """Keep when keys were last used; done once a minute while they are, and at the end."""
+        self._noted_at = time.monotonic()
+        uses, self._uses = self._uses, {}
+        there = {key.id for key in self._set.keys}
+        try:
             kept = {key_id: moment for key_id, moment in uses.items() if key_id in there}
             await self._workers.control(note_uses, self._engine, kept)
+        except PerdureError as error:
+            self._uses = {**uses, **self._uses}
+            log.warning("when keys were last used is kept later: %s", error)
+        finally:
+            self._noting = None
 
     async def _refresh(self) -> None:
         """Read the keys when they are old; callers that come at once share one reading, on threads that no caller fills."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import sqlite3
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import httpx
 
+from perdure.settings import Settings
 from tests.integration.cli.conftest import QUICK
 
 ITEMS = "/v1/default/banks/b/memories"
@@ -121,3 +123,17 @@ def test_readiness_says_no_while_the_server_stops(tmp_path: Path) -> None:
         answer = httpx.get(f"{url}/health/ready")
         assert answer.status_code == 503
         assert json.loads(answer.text)["error"]["code"] == "stopping"
+
+
+def test_the_examples_of_deployment_name_settings_and_a_command_that_exist() -> None:
+    folder = Path(__file__).parents[3] / "examples" / "deploy"
+    settings = {f"PERDURE_{name.upper()}" for name in Settings.model_fields}
+    for name in ("perdure.service", "Containerfile"):
+        text = (folder / name).read_text(encoding="utf-8")
+        variables = set(re.findall(r"PERDURE_[A-Z_]+", text))
+        assert variables
+        assert variables <= settings
+        assert re.search(r'perdure serve|"perdure", "serve"', text)
+    unit = (folder / "perdure.service").read_text(encoding="utf-8")
+    assert "Type=notify" in unit
+    assert "SuccessExitStatus=143" in unit

@@ -19,7 +19,7 @@ from perdure.surfaces.connections import Connections
 from perdure.surfaces.gate import KEY, Presence, refuse
 from perdure.surfaces.mcp.caller import Caller
 from perdure.surfaces.mcp.server import CALLER, create_server
-from perdure.surfaces.process import private_files, short_collections
+from perdure.surfaces.process import private_files, short_collections, warn_of_readers
 from perdure.surfaces.served import make_uvicorn
 from perdure.surfaces.workers import CLIENT, Workers
 
@@ -69,7 +69,7 @@ class McpEndpoint:
 
     async def note_uses(self) -> None:
         """Keep when the keys were last used, for an app that does not do so itself."""
-        await self._keys.note_uses(at_once=True)
+        await self._keys.note_uses()
 
 
 def create_app(
@@ -113,6 +113,7 @@ def run_http(engine: Perdure, settings: Settings) -> None:
     """Serve MCP alone until interrupted."""
     check_exposure(engine, settings)
     private_files()
+    warn_of_readers(settings.database)
     connections = Connections(settings.max_connections, settings.receive_timeout)
     app = create_app(engine, settings, connections)
     with short_collections():

@@ -17,7 +17,7 @@ from perdure.settings import Settings
 from perdure.surfaces.access import KeyRing, check_exposure, check_port
 from perdure.surfaces.connections import Connections
 from perdure.surfaces.gate import Gate, Presence
-from perdure.surfaces.process import closing_on_sigterm, private_files, short_collections
+from perdure.surfaces.process import closing_on_sigterm, private_files, short_collections, warn_of_readers
 from perdure.surfaces.rest import (
     banks,
     config,
@@ -52,7 +52,7 @@ ROUTERS = (
 )  # fmt: skip
 """In the order in which a request is compared with them."""
 SCHEDULE_SECONDS = 30.0
-"""Between two looks at the schedules of mental models, whose unit is the minute, and at what keys were used."""
+"""Between two looks at the schedules of mental models, whose unit is the minute."""
 log = logging.getLogger("perdure.rest")
 
 
@@ -82,7 +82,7 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
         yield
         schedule.cancel()
         await asyncio.gather(schedule, return_exceptions=True)
-        await note_key_uses(service, at_once=True)
+        await service.keys.note_uses()
         workers.close()
         service.spool.close()
 
@@ -107,21 +107,12 @@ async def attend_schedules(service: Service) -> None:
     """Queue the refreshes of mental models whose schedule has come round, for as long as the server runs."""
     while True:
         await asyncio.sleep(SCHEDULE_SECONDS)
-        await note_key_uses(service)
         try:
             await service.workers.run(service.engine.refresh_due_mental_models)
         except PerdureError as error:
             log.warning("schedules of mental models are looked at again later: %s", error)
         except Exception:
             log.exception("schedules of mental models are looked at again later")
-
-
-async def note_key_uses(service: Service, *, at_once: bool = False) -> None:
-    """Keep when keys were used; what cannot be kept is told in the log only."""
-    try:
-        await service.keys.note_uses(at_once=at_once)
-    except PerdureError as error:
-        log.warning("when keys were last used is not kept: %s", error)
 
 
 def make_server(
@@ -142,5 +133,6 @@ def serve(settings: Settings, extend: Callable[[FastAPI], None] | None = None) -
     private_files()
     with closing_on_sigterm(), Perdure.open(settings=settings) as engine, short_collections():
         check_port(settings.host, settings.port)
+        warn_of_readers(settings.database)
         server = make_server(engine, settings, extend)
         server.run()
