@@ -8,6 +8,7 @@ import stat
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -32,6 +33,9 @@ from perdure.surfaces.mcp.http import mount
 from perdure.surfaces.rest.app import make_server
 from tests.integration.rest_server import open_quick, running
 
+delete = partial(httpx.delete, timeout=30)
+get = partial(httpx.get, timeout=30)
+post = partial(httpx.post, timeout=30)
 BANKS = "/v1/default/banks"
 HELLO = {
     "jsonrpc": "2.0",
@@ -65,7 +69,7 @@ def status_until(url: str, headers: dict[str, str], expected: int, path: str = B
     """The status, after the second in which a server may still know the keys of before."""
     until = time.monotonic() + 5
     while True:
-        status = httpx.get(f"{url}{path}", headers=headers).status_code
+        status = get(f"{url}{path}", headers=headers).status_code
         if status == expected or time.monotonic() > until:
             return status
         time.sleep(0.1)
@@ -88,24 +92,24 @@ def raw(url: str, path: str, headers: list[tuple[str, str]], method: str = "GET"
 def test_revoking_the_last_key_leaves_the_server_closed(engine: Perdure) -> None:
     key, secret = create_key(engine, scopes=["admin"])
     with running(engine, extend=with_mcp, require_keys=True) as url:
-        assert httpx.get(f"{url}{BANKS}", headers=bearer(secret)).status_code == 200
+        assert get(f"{url}{BANKS}", headers=bearer(secret)).status_code == 200
         revoke_key(engine, key.id)
         assert status_until(url, bearer(secret), 401) == 401
-        assert httpx.delete(f"{url}{BANKS}/main").status_code == 401
-        assert httpx.post(f"{url}/mcp", json=HELLO, headers=ACCEPT).status_code == 401
+        assert delete(f"{url}{BANKS}/main").status_code == 401
+        assert post(f"{url}/mcp", json=HELLO, headers=ACCEPT).status_code == 401
     assert engine.banks()
 
 
 def test_a_key_made_while_an_open_server_runs_closes_it(engine: Perdure) -> None:
     with running(engine, extend=with_mcp) as url:
-        assert httpx.get(f"{url}{BANKS}").status_code == 200
-        assert httpx.post(f"{url}/mcp", json=HELLO, headers=ACCEPT).status_code == 200
+        assert get(f"{url}{BANKS}").status_code == 200
+        assert post(f"{url}/mcp", json=HELLO, headers=ACCEPT).status_code == 200
         key, _ = create_key(engine)
         assert status_until(url, {}, 401) == 401
         revoke_key(engine, key.id)
         time.sleep(1.2)
-        assert httpx.get(f"{url}{BANKS}").status_code == 401
-        assert httpx.post(f"{url}/mcp", json=HELLO, headers=ACCEPT).status_code == 401
+        assert get(f"{url}{BANKS}").status_code == 401
+        assert post(f"{url}/mcp", json=HELLO, headers=ACCEPT).status_code == 401
 
 
 def test_keys_once_made_are_needed_by_every_later_opening(tmp_path: Path) -> None:
@@ -141,9 +145,9 @@ def test_a_key_that_expired_stops_working_and_leaves_the_server_closed(engine: P
         create_key(engine, expires_at=datetime.now(UTC) - timedelta(seconds=1))
     _, secret = create_key(engine, expires_at=datetime.now(UTC) + timedelta(seconds=2))
     with running(engine, require_keys=True) as url:
-        assert httpx.get(f"{url}{BANKS}", headers=bearer(secret)).status_code == 200
+        assert get(f"{url}{BANKS}", headers=bearer(secret)).status_code == 200
         assert status_until(url, bearer(secret), 401) == 401
-        assert httpx.get(f"{url}{BANKS}").status_code == 401
+        assert get(f"{url}{BANKS}").status_code == 401
 
 
 def test_rotation_keeps_what_a_key_opens_and_the_old_secret_for_as_long_as_asked(engine: Perdure) -> None:
@@ -259,9 +263,9 @@ def test_a_caller_without_a_key_is_refused_before_its_body_is_read(engine: Perdu
         assert answer.status == 401
         assert answer.getheader("Connection") == "close"
         connection.close()
-        assert httpx.get(f"{url}/no/such/path").status_code == 401
+        assert get(f"{url}/no/such/path").status_code == 401
         for path in ("/health", "/health/live", "/health/ready", "/version", "/metrics", "/openapi.json"):
-            assert httpx.get(f"{url}{path}").status_code == 200, path
+            assert get(f"{url}{path}").status_code == 200, path
 
 
 def test_two_authorization_headers_are_no_key(engine: Perdure) -> None:
@@ -281,7 +285,7 @@ def test_keys_that_cannot_be_read_let_nobody_in(engine: Perdure, monkeypatch: py
 
     monkeypatch.setattr(access, "read_keys", locked)
     with running(engine) as url:
-        answer = httpx.get(f"{url}{BANKS}")
+        answer = get(f"{url}{BANKS}")
     assert answer.status_code == 503
     assert "secret" not in answer.text
 

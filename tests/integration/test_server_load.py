@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,6 +28,8 @@ from perdure.surfaces.workers import moving_mean, turns_before
 from tests.integration.mcp.test_mcp_http import connected, text_of
 from tests.integration.rest_server import open_quick, running
 
+get = partial(httpx.get, timeout=30)
+post = partial(httpx.post, timeout=30)
 BANKS = "/v1/default/banks"
 QUERY = {"query": "What does Ivan collect?"}
 ITEMS = {"items": [{"content": "Ivan Stone collects maps."}]}
@@ -97,7 +100,7 @@ def wait_until(condition: Callable[[], bool], seconds: float = 15.0) -> bool:
 
 
 def metric(url: str, line: str) -> float:
-    matched = re.search(rf"^{re.escape(line)} (\S+)$", httpx.get(f"{url}/metrics").text, re.MULTILINE)
+    matched = re.search(rf"^{re.escape(line)} (\S+)$", get(f"{url}/metrics").text, re.MULTILINE)
     assert matched is not None, f"no {line} in the metrics"
     return float(matched[1])
 
@@ -229,7 +232,7 @@ def test_work_whose_client_left_is_stopped(engine: Perdure, monkeypatch: pytest.
         assert metric(url, 'perdure_abandoned_total{lane="retain"}') == 2
         assert metric(url, 'perdure_running{lane="retain"}') == 0
         slowed.release.set()
-        assert httpx.post(f"{url}{retain_path('main')}", json=ITEMS).status_code == 200
+        assert post(f"{url}{retain_path('main')}", json=ITEMS).status_code == 200
 
 
 def test_a_client_that_left_while_it_waited_never_has_a_turn(
@@ -237,9 +240,7 @@ def test_a_client_that_left_while_it_waited_never_has_a_turn(
 ) -> None:
     slowed = Slowed(engine, monkeypatch, "retain")
     with running(engine) as url, ThreadPoolExecutor(2) as pool:
-        held = [
-            pool.submit(httpx.post, f"{url}{retain_path('main')}", json=ITEMS, timeout=60) for _ in range(2)
-        ]
+        held = [pool.submit(post, f"{url}{retain_path('main')}", json=ITEMS, timeout=60) for _ in range(2)]
         for _ in held:
             assert slowed.entered.acquire(timeout=20)
         with asked(url, retain_path("main"), ITEMS):
@@ -256,7 +257,7 @@ def test_work_past_its_time_is_stopped_and_frees_its_thread(
     text = "on 3 May 2024, 2024-05-04 and 5/6/2024, next Monday, two weeks ago; " * 6000
     with running(engine, request_timeout=1.0) as url:
         began = time.monotonic()
-        late = httpx.post(f"{url}{retain_path('main')}", json={"items": [{"content": text}]}, timeout=60)
+        late = post(f"{url}{retain_path('main')}", json={"items": [{"content": text}]}, timeout=60)
         assert late.status_code == 504
         assert time.monotonic() - began < 5
         assert wait_until(lambda: metric(url, 'perdure_running{lane="retain"}') == 0, 5)

@@ -7,6 +7,7 @@ import re
 import socket
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -19,6 +20,8 @@ from perdure.surfaces import served
 from perdure.surfaces.keys import create_key
 from tests.integration.rest_server import open_quick, running
 
+get = partial(httpx.get, timeout=30)
+post = partial(httpx.post, timeout=30)
 RETAIN = "/v1/default/banks/main/memories"
 
 
@@ -131,10 +134,10 @@ def test_hundreds_of_half_sent_requests_leave_health_and_callers_alone(engine: P
             line = stack.enter_context(dial(url))
             line.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n" if number % 2 else b"POST ")
         for path in ("/health", "/health/ready", "/v1/default/banks"):
-            assert httpx.get(f"{url}{path}", timeout=5).status_code == 200
+            assert get(f"{url}{path}").status_code == 200
         body = {"items": [{"content": "Ivan Stone collects stamps."}]}
-        assert httpx.post(f"{url}{RETAIN}", json=body, timeout=30).status_code == 200
-        told = httpx.get(f"{url}/metrics", timeout=5).text
+        assert post(f"{url}{RETAIN}", json=body, timeout=30).status_code == 200
+        told = get(f"{url}/metrics").text
         evicted = re.search(r"^perdure_connections_evicted_total (\S+)$", told, re.MULTILINE)
         assert evicted is not None
         assert float(evicted[1]) >= 200
@@ -148,13 +151,13 @@ def test_health_answers_when_every_connection_is_at_work(engine: Perdure) -> Non
                 line = stack.enter_context(dial(url))
                 line.sendall(head(url, "Content-Length: 5000\r\n") + b"{")
             time.sleep(0.5)
-            full = httpx.get(f"{url}/v1/default/banks", timeout=5)
+            full = get(f"{url}/v1/default/banks")
             assert full.status_code == 503
             assert full.headers["Retry-After"]
             for _ in range(30):
-                assert httpx.get(f"{url}/health", timeout=5).status_code == 200
+                assert get(f"{url}/health").status_code == 200
         time.sleep(0.5)
-        assert httpx.get(f"{url}/v1/default/banks", timeout=5).status_code == 200
+        assert get(f"{url}/v1/default/banks").status_code == 200
 
 
 def test_the_guard_needs_nothing_of_the_parser_behind_it(
@@ -163,7 +166,7 @@ def test_the_guard_needs_nothing_of_the_parser_behind_it(
     """The same with h11, which uvicorn takes where httptools is not installed."""
     monkeypatch.setattr(served, "AutoHTTPProtocol", H11Protocol)
     with running(engine, receive_timeout=1.0) as url:
-        assert httpx.get(f"{url}/health").status_code == 200
+        assert get(f"{url}/health").status_code == 200
         for sent in (b"GET /health HTTP/1.1\r\nHost: ", head(url, "Content-Length: 5000\r\n") + b"{"):
             with dial(url) as line:
                 line.sendall(sent)

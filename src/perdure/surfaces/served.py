@@ -21,7 +21,7 @@ from perdure.surfaces.workers import Workers
 
 GRACE_SECONDS = 4
 """For requests and the background step under way, from the signal on."""
-LAST_SECONDS = 9.0
+LAST_SECONDS = 8.0
 """From the signal to the end of the process, whatever still runs: what was acknowledged is safe in the file's log."""
 KEEP_ALIVE_SECONDS = 5
 log = logging.getLogger("perdure.server")
