@@ -68,7 +68,7 @@ class Connections:
         """A request was answered."""
         guard = self._open.get(_peer(peer))
         if guard is not None:
-            guard.requests -= 1
+            guard.request_ended()
 
     def is_spare(self, peer: Any) -> bool:
         """Whether a connection is beyond the limit."""
@@ -85,6 +85,7 @@ class ConnectionGuard(asyncio.Protocol):
         self._peer: Peer = ("", 0)
         self._timer: asyncio.TimerHandle | None = None
         self._header_bytes = 0
+        self._answered = False
         self.requests = 0
         """Requests under way."""
         self.spare = False
@@ -129,8 +130,15 @@ class ConnectionGuard(asyncio.Protocol):
 
     def request_began(self) -> None:
         self.requests += 1
+        self._answered = True
         self._header_bytes = 0
         self._stop_timer()
+
+    def request_ended(self) -> None:
+        """The next request's first bytes may be here already, so its time runs from now on."""
+        self.requests -= 1
+        if not self.requests:
+            self._expect_headers()
 
     def cut(self, last_words: bytes = b"") -> None:
         """Close the connection now."""
@@ -149,7 +157,7 @@ class ConnectionGuard(asyncio.Protocol):
         self._timer = None
         if not self.requests:
             self._connections.timed_out += 1
-            self.cut(TIMED_OUT)
+            self.cut(TIMED_OUT if self._header_bytes or not self._answered else b"")
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
