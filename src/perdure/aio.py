@@ -461,6 +461,14 @@ class AsyncPerdure:
         """When something was last erased from the bank; files made from it before should go."""
         return await self._run(partial(self.engine.erased_at, bank))
 
+    async def erasure_pending(self) -> bool:
+        """Whether traces of erased content are still to be cleared from the files."""
+        return await self._run(self.engine.erasure_pending)
+
+    async def index_evictions(self) -> int:
+        """How many banks' indexes left memory to make room for others since this memory was opened."""
+        return await self._run(self.engine.index_evictions)
+
     async def import_bank(self, bank: str, lines: Iterable[str]) -> int:
         """An exported bank under a new id; returns how many facts came."""
         return await self._run(partial(self.engine.import_bank, bank, lines))

@@ -671,6 +671,14 @@ class Perdure:
         records = self.records(LAST_ERASURE, bank=bank)
         return records[0].updated_at if records else None
 
+    def erasure_pending(self) -> bool:
+        """Whether traces of erased content are still to be cleared from the files."""
+        return self._store.traces() is Traces.PENDING
+
+    def index_evictions(self) -> int:
+        """How many banks' indexes left memory to make room for others since this memory was opened."""
+        return self._store.evictions()
+
     def export_bank(self, bank: str) -> Iterator[str]:
         """The bank as JSON lines."""
         self.bank(bank)

@@ -208,7 +208,12 @@ class SettingOptions(TypedDict, total=False):
     webhook_allow_private: bool
     host: str
     port: int
+    require_keys: bool
     max_concurrent_recalls: int
+    max_concurrent_retains: int
+    max_wait: float
     max_request_bytes: int
     request_timeout: float
+    receive_timeout: float
+    max_connections: int
     log_level: Literal["debug", "info", "warning", "error"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -149,9 +150,18 @@ class Settings(BaseSettings):
     # Server
     host: str = "127.0.0.1"
     port: int = Field(8888, ge=0, le=65535)
-    max_concurrent_recalls: int = Field(32, ge=1)
+    require_keys: bool = Field(
+        True, description="False serves this machine without keys, until a key is made"
+    )
+    max_concurrent_recalls: int = Field(32, ge=1, description="Per key and bank, waiting ones included")
+    max_concurrent_retains: int = Field(16, ge=1, description="Per key and bank, waiting ones included")
+    max_wait: float = Field(8.0, gt=0, description="Seconds to an answer, as far as waiting goes; else 429")
     max_request_bytes: int = Field(20_000_000, ge=1024)
     request_timeout: float = Field(120.0, gt=0)
+    receive_timeout: float = Field(
+        10.0, gt=0, description="Seconds for a request's headers; for its body too, and one more per 32 KB"
+    )
+    max_connections: int = Field(512, ge=1)
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
 
     @classmethod
@@ -165,6 +175,11 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments win over the environment, the environment over the file."""
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+
+def service_manager() -> str:
+    """The socket where the service manager that started this process listens; no knob: systemd sets it itself."""
+    return os.environ.get("NOTIFY_SOCKET", "")
 
 
 def setting_origins() -> dict[str, str]:

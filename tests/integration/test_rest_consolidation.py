@@ -26,6 +26,7 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
             embedder="hashing",
             reranker="none",
             tagger="rules",
+            require_keys=False,
             notes_folder=tmp_path / "notes",
         ) as engine,
         TestClient(create_app(engine), base_url="http://127.0.0.1") as opened,

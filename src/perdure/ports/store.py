@@ -354,5 +354,8 @@ class Store(Protocol):
     def traces_progress(self) -> float:
         """How far a running `clear_traces` is, from 0 to 1."""
 
+    def evictions(self) -> int:
+        """How many banks' indexes left memory to make room for others since the opening."""
+
     def close(self) -> None:
         """Release files and memory; the store cannot be used afterwards."""

@@ -10,6 +10,7 @@ from itertools import count
 from perdure.domain.fact import INSTRUCTION, Fact
 from perdure.domain.item import Item
 from perdure.domain.time import Window
+from perdure.domain.work import check_work
 from perdure.ports.extractor import (
     BankContext,
     BankExtractor,
@@ -53,10 +54,13 @@ def build_facts(
     in_document = [count() for _ in plans]
     turns = [[planned.turn for planned in plan.turns] for plan in plans]
     for step in _extracted(extractor, turns, context):
-        yield [
-            _draft(context.bank, plans[number], extracted, next(in_document[number]), next(in_call), now)
-            for number, extracted in step
-        ]
+        drafts = []
+        for number, extracted in step:
+            check_work()
+            drafts.append(
+                _draft(context.bank, plans[number], extracted, next(in_document[number]), next(in_call), now)
+            )
+        yield drafts
 
 
 def _extracted(

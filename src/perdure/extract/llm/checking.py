@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from perdure.domain.fact import CORRECTION, INSTRUCTION, MADE_BY, FactType
+from perdure.domain.orders import reads_like_instructions
 from perdure.extract.llm.answer import WordedFact
 from perdure.extract.llm.grounding import is_named, source_of, timing_of, unsaid
 from perdure.extract.llm.prompting import Place, ShownChunk
 from perdure.extract.local.emotion import read_emotion
-from perdure.extract.local.kinds import kind_of, reads_like_instructions
+from perdure.extract.local.kinds import kind_of
 from perdure.extract.local.language import language_of
 from perdure.extract.local.mentions import find_aliases, find_mentions
 from perdure.extract.local.topic import topic_of

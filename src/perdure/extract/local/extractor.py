@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from perdure.domain.fact import CORRECTION, INSTRUCTION
 from perdure.domain.orders import reads_like_instructions
+from perdure.domain.work import check_work
 from perdure.extract.local.answers import Answered, restate
 from perdure.extract.local.causes import find_causes
 from perdure.extract.local.emotion import read_emotion
@@ -83,6 +84,7 @@ class LocalExtractor:
             self._restate(before[-1:], readings, names)
             step: list[tuple[int, ExtractedFact]] = []
             for number, reading in readings:
+                check_work()
                 if reading.turn.fresh:
                     previous = [earlier for owner, earlier in before if owner == number]
                     reading.earlier = previous

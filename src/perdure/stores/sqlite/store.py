@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from os import PathLike
 from threading import Lock
@@ -56,6 +57,7 @@ class SqliteStore:
             raise InvalidInput("synchronous", "'normal' or 'full'", synchronous)
         if str(path) == ":memory:" or "\x00" in str(path):
             raise InvalidInput("database", "the path of a file", str(path))
+        _make_private(str(path))
         connections = Connections(str(path), synchronous=synchronous, busy_timeout_ms=busy_timeout_ms)
         return cls(connections, IndexCache(index_memory_mb << 20), clock or (lambda: datetime.now(UTC)))
 
@@ -118,6 +120,9 @@ class SqliteStore:
     def traces_progress(self) -> float:
         with self._connections.errors:
             return traces.progress(self._connections)
+
+    def evictions(self) -> int:
+        return self._indexes.evicted
 
     def close(self) -> None:
         self._indexes.clear()
@@ -206,3 +211,9 @@ class SqliteReading(BankRows):
         if vector is not None and state.dimensions is not None and len(vector) != state.dimensions:
             stored = EmbeddingModel(state.model or "", state.dimensions)
             raise ModelMismatch(self.bank_id, str(stored), f"one of {len(vector)} dimensions")
+
+
+def _make_private(path: str) -> None:
+    """Make a missing file for its owner alone, which SQLite gives its log files too; where it cannot be made, opening tells why."""
+    with suppress(OSError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

@@ -16,6 +16,7 @@ from typer.main import get_command
 from perdure import __version__
 from perdure.errors import InvalidInput, PerdureError
 from perdure.surfaces.cli import exits
+from perdure.surfaces.process import private_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +192,7 @@ def run() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    private_files()
     sys.exit(main(sys.argv[1:]))
 
 

@@ -29,7 +29,7 @@ from perdure.surfaces.mcp.caller import Caller
 from perdure.surfaces.mcp.tools import DEFAULT_BANK, Tools
 from perdure.surfaces.process import short_collections
 from perdure.surfaces.schedules import attending_schedules
-from perdure.surfaces.workers import Workers
+from perdure.surfaces.workers import CLIENT, Workers
 
 NAME = "perdure"
 CALLER = "perdure.caller"
@@ -83,6 +83,7 @@ def create_server(
         try:
             tool = _find(tools, name, arguments)
             caller = present_caller()
+            CLIENT.set(caller.client)
             asked = arguments.get("bank")
             chosen = caller.choose(asked, Scope.READ if ANNOTATIONS[name].readOnlyHint else Scope.WRITE)
             if name != "retain" and asked not in (None, DEFAULT_BANK):
@@ -146,7 +147,7 @@ def _tool(
     with_bank: bool,
 ) -> Tool:
     """The method as a tool that works on a worker thread; reading counts with all other recalls of the process."""
-    run = workers.recall if hints.readOnlyHint else workers.run
+    run = workers.recall if hints.readOnlyHint else workers.retain
 
     @functools.wraps(method)
     async def on_worker(**arguments: Any) -> types.CallToolResult:

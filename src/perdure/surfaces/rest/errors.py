@@ -22,10 +22,11 @@ STATUS: tuple[tuple[type[PerdureError], int], ...] = (
     (errors.InvalidInput, 422),
     (errors.NotFound, 404),
     (errors.Conflict, 409),
+    (errors.Forbidden, 403),
     (errors.Unauthorised, 401),
     (errors.Busy, 429),
     (errors.DeadlineExceeded, 504),
-    (errors.Cancelled, 499),
+    (errors.Cancelled, 503),
     (errors.Unavailable, 501),
     (errors.StoreLocked, 503),
     (errors.StoreFull, 507),
@@ -74,7 +75,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
         (422, "A value is wrong; `detail` names the field"),
         (429, "Too much at once; see Retry-After"),
         (503, "The store is busy; see Retry-After"),
-        (504, "Took too long"),
+        (504, "Took too long; the work was called off"),
     )
 }
 """The answers that a router documents beside its own."""
@@ -100,8 +101,9 @@ async def _perdure_error(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, PerdureError)
     status = _status(error)
     headers = {}
-    # A cap is reached for the day: nothing is gained by asking again soon.
-    if status in (429, 503) and not isinstance(error, errors.LlmCapReached):
+    if isinstance(error, errors.Busy):
+        headers["Retry-After"] = str(math.ceil(error.retry_after))
+    elif status == 503:
         asked = error.retry_after if isinstance(error, errors.LlmBusy) else None
         headers["Retry-After"] = str(math.ceil(asked or RETRY_AFTER_SECONDS))
     if status == 401:
