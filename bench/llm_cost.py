@@ -23,7 +23,7 @@ from perdure.extract.local import LocalExtractor
 from perdure.models.rule_tagger import RuleTagger
 from perdure.models.tokens import token_counter
 from perdure.ports.extractor import ExtractedFact, Turn
-from perdure.ports.llm import LlmReply, LlmRequest, TokenUsage
+from perdure.ports.llm import Finish, LlmReply, LlmRequest, TokenUsage
 from perdure.testing.memory_store import MemoryStore
 
 PAGE = Path("docs/llm-extraction.md")
@@ -63,7 +63,8 @@ class CountingLlm:
             self.tokens_in += usage.input
             self.tokens_out += usage.output
             self.facts += len(facts)
-        return LlmReply(text=text, usage=usage, model=self.name)
+        finish = Finish.STOP if usage.output <= request.max_tokens else Finish.LENGTH
+        return LlmReply(text=text, usage=usage, model=self.name, finish=finish)
 
 
 def answered(shown: str) -> Iterator[dict[str, object]]:

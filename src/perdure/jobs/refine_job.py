@@ -23,8 +23,8 @@ from perdure.retain.rewrite import (
 )
 
 REFINE = "refine"
-STEP_CHARACTERS = 24_000
-"""Characters of turns per step, and at most per call: about 6,000 tokens."""
+STEP_CHARACTERS = 18_000
+"""Characters of turns per step, and at most per call: about 4,500 tokens, of which an answer fits in `REPLY_TOKENS`."""
 REPLY_TOKENS = 8_192
 
 
