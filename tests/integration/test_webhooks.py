@@ -262,6 +262,33 @@ def test_an_attempt_ends_with_its_time_however_slowly_it_is_answered() -> None:
         server.shutdown()
 
 
+def test_closing_breaks_off_an_attempt_which_does_not_count(tmp_path: Path) -> None:
+    reached = threading.Event()
+
+    class Silent(Handler):
+        def do_POST(self) -> None:
+            reached.set()
+            time.sleep(20)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Silent) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with open_memory(tmp_path) as memory:
+            webhook = memory.create_webhook(
+                "b", f"http://127.0.0.1:{server.server_address[1]}/", event_types=ALL
+            )
+            memory.retain("b", "Ann works at Lumen.")
+            assert reached.wait(10)
+            begun = time.monotonic()
+        assert time.monotonic() - begun < 5
+        server.shutdown()
+    with open_memory(tmp_path) as again:
+        again._outbox.close()
+        (delivery,) = again.webhook_deliveries("b", webhook.id)
+        assert (delivery.status, delivery.payload is not None) == ("pending", True)
+        assert delivery.attempts <= 1
+
+
 def test_an_erased_document_leaves_what_is_still_to_be_sent(memory: Perdure, receiver: Receiver) -> None:
     receiver.statuses = [500]
     webhook = memory.create_webhook("b", receiver.url, event_types=ALL)

@@ -41,6 +41,8 @@ KEPT = 500
 THREADS = 2
 LOOK_AGAIN = 5.0
 LONGEST_WAIT = 60.0
+CLOSING_SECONDS = 2.0
+"""To wait for a thread when the outbox closes; a look-up of a name cannot be broken off."""
 
 
 class Sender(Protocol):
@@ -48,12 +50,16 @@ class Sender(Protocol):
 
     def send(self, webhook: Webhook, delivery: WebhookDelivery) -> Sent: ...
 
+    def close(self) -> None:
+        """End the attempts under way."""
+
 
 class Outbox:
     """Sends what is due, bank by bank, on threads that start when there is something to send."""
 
     def __init__(self, store: Store, clock: Clock, sender: Sender) -> None:
         self._store, self._clock, self._sender = store, clock, sender
+        self._closing = False
         self._rota = Rota(self._take_turn, threads=THREADS, look_again=LOOK_AGAIN)
 
     def announce(
@@ -95,8 +101,10 @@ class Outbox:
         self._rota.offer(self._store.banks_with_records(DUE))
 
     def close(self) -> None:
-        """Finish the attempts under way; the next opening goes on with the rest."""
-        self._rota.close()
+        """Break off the attempts under way, which then do not count; the next opening goes on with them and the rest."""
+        self._closing = True
+        self._sender.close()
+        self._rota.close(CLOSING_SECONDS)
 
     def _take_turn(self, bank: str) -> Turn | float:
         try:
@@ -107,7 +115,8 @@ class Outbox:
             sent = self._sender.send(webhook, delivery)
             with self._store.transaction(bank) as tx:
                 if tx.records(DUE, [delivery.id]):
-                    _put(tx, concluded(delivery, sent, self._clock()))
+                    broken_off = self._closing and not sent.is_accepted
+                    _put(tx, given_back(delivery) if broken_off else concluded(delivery, sent, self._clock()))
                     _prune(tx)
         except PerdureError as error:
             log.warning("webhooks of bank %r have to wait: %s", bank, error)
@@ -161,6 +170,11 @@ def concluded(delivery: WebhookDelivery, sent: Sent, now: datetime) -> WebhookDe
     if sent.refused or delivery.attempts > len(RETRY_AFTER):
         return replace(after, status="failed", payload=None)
     return replace(after, next_retry_at=now + RETRY_AFTER[max(delivery.attempts - 1, 0)])
+
+
+def given_back(delivery: WebhookDelivery) -> WebhookDelivery:
+    """A delivery as if its last attempt had not begun."""
+    return replace(delivery, attempts=delivery.attempts - 1, claimed_until=None)
 
 
 def pending_deliveries(rows: ReadRecords) -> list[WebhookDelivery]:

@@ -84,17 +84,27 @@ def signature(secret: str, body: bytes) -> str:
     return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
 class HttpSender:
     """Sends deliveries. Redirects are answers like others, and never followed."""
 
-    allow_private: bool = False
-    resolve: Resolve = look_up
+    def __init__(self, *, allow_private: bool = False, resolve: Resolve = look_up) -> None:
+        self._allow_private, self._resolve = allow_private, resolve
+        self._lock = threading.Lock()
+        self._connections: set[_PinnedConnection] = set()
+        self._closed = False
+
+    def close(self) -> None:
+        """End the attempts under way, and make no more."""
+        with self._lock:
+            self._closed = True
+            connections = list(self._connections)
+        for connection in connections:
+            connection.abort()
 
     def check(self, url: str) -> None:
         """Raise AddressRefused when the host is known and private; one that cannot be looked up now is seen when it is sent to."""
         with suppress(OSError):
-            pinned_address(url, allow_private=self.allow_private, resolve=self.resolve)
+            pinned_address(url, allow_private=self._allow_private, resolve=self._resolve)
 
     def send(self, webhook: Webhook, delivery: WebhookDelivery) -> Sent:
         """One attempt, within the webhook's time."""
@@ -109,7 +119,7 @@ class HttpSender:
         if webhook.secret:
             headers["X-Hindsight-Signature"] = signature(webhook.secret, body)
         try:
-            address = pinned_address(webhook.url, allow_private=self.allow_private, resolve=self.resolve)
+            address = pinned_address(webhook.url, allow_private=self._allow_private, resolve=self._resolve)
             return Sent(status=self._request(webhook, address, body, headers))
         except AddressRefused as error:
             return Sent(error=str(error), refused=True)
@@ -127,6 +137,10 @@ class HttpSender:
         # A socket's timeout is per read: the timer bounds the whole attempt.
         timer = threading.Timer(seconds, connection.abort)
         timer.daemon = True
+        with self._lock:
+            if self._closed:
+                raise ConnectionAbortedError("nothing is sent any more")
+            self._connections.add(connection)
         timer.start()
         try:
             connection.request(webhook.http.method, target, body, dict(headers))
@@ -134,6 +148,8 @@ class HttpSender:
         finally:
             timer.cancel()
             connection.close()
+            with self._lock:
+                self._connections.discard(connection)
 
 
 class _PinnedConnection(http.client.HTTPConnection):

@@ -55,7 +55,7 @@ class AuditTrail:
             ended_at=max(self.now(), started_at), request=request, response=response,
         )  # fmt: skip
         try:
-            if not await self._workers.run(self._engine.record_audit, entry):
+            if not await self._workers.control(self._engine.record_audit, entry):
                 if len(self._off) >= MAX_OFF:
                     self._off.clear()
                 self._off[bank] = time.monotonic() + OFF_SECONDS

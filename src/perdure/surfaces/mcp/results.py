@@ -110,7 +110,7 @@ def retained(done: RetainResult, facts: list[Fact]) -> RetainOutput:
         document_ids=[name for name in done.document_ids if inert(name) == name],
         merged=len(done.merged),
         superseded=len(done.superseded),
-        passed_over=[marked(f"{one.path}: {one.reason}") for one in done.passed_over],
+        passed_over=[f"{one.path}: {marked(one.reason)}" for one in done.passed_over],
         fell_back=[marked(f"{one.document_id}, {one.turns} turns: {one.reason}") for one in done.fell_back],
     )
 

@@ -161,7 +161,7 @@ class AliasTable:
         if now >= self._fresh_until:
             self._fresh_until = now + FRESH_SECONDS
             try:
-                self._table = await self._workers.run(read_table, self._engine)
+                self._table = await self._workers.control(read_table, self._engine)
             except PerdureError as error:
                 log.warning("aliases of banks are as they were: %s", error)
         return self._table.get(alias)
