@@ -91,6 +91,8 @@ if TYPE_CHECKING:
         Unavailable,
     )
     from perdure.forget.target import Forgotten
+    from perdure.llm.caller import LlmOperation
+    from perdure.llm.health import LlmHealth, LlmStatus
     from perdure.options import (
         DirectiveFields,
         FactFields,
@@ -179,6 +181,8 @@ _EXPORTS = {
     "perdure.engine": "Perdure",
     "perdure.errors": "Busy Cancelled Conflict DeadlineExceeded Forbidden InvalidInput LlmBusy LlmCapReached LlmCut LlmError LlmInvalid LlmRefused ModelError ModelMismatch ModelMissing ModelTampered NotFound PerdureError ProviderError RefreshFailed StoreCorrupt StoreError StoreFull StoreLocked StoreReadOnly StoreTooNew Unauthorised Unavailable",
     "perdure.forget.target": "Forgotten",
+    "perdure.llm.caller": "LlmOperation",
+    "perdure.llm.health": "LlmHealth LlmStatus",
     "perdure.options": "DirectiveFields FactFields ItemFields KnowledgeNodeFields MentalModelFields RecallOptions SettingOptions WebhookFields WebhookOptions",
     "perdure.ports.clock": "Clock",
     "perdure.ports.embedder": "Embedder LateInteraction Matrix Vector",
@@ -276,10 +280,13 @@ __all__ = [
     "LlmCost",
     "LlmCut",
     "LlmError",
+    "LlmHealth",
     "LlmInvalid",
+    "LlmOperation",
     "LlmRefused",
     "LlmReply",
     "LlmRequest",
+    "LlmStatus",
     "LocalFallback",
     "Matrix",
     "MentalModel",

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 from perdure.compose import present
 from perdure.domain.audit import AuditEntry, Transport
@@ -71,6 +71,10 @@ from perdure.reflect.opinions.forming import OpinionReport
 from perdure.reflect.reflection import Reflection
 from perdure.retain.request import Content
 from perdure.settings import Settings
+
+if TYPE_CHECKING:
+    from perdure.llm.caller import LlmOperation
+    from perdure.llm.health import LlmHealth
 
 T = TypeVar("T")
 
@@ -598,6 +602,14 @@ class AsyncPerdure:
     async def llm_calls(self, bank: str) -> list[LlmCall]:
         """The bank's calls of language models, newest first."""
         return await self._run(partial(self.engine.llm_calls, bank))
+
+    async def llm_models(self, operation: LlmOperation) -> list[str]:
+        """Names of the language models that an operation asks, the first one first; none where none is set."""
+        return await self._run(partial(self.engine.llm_models, operation))
+
+    async def llm_health(self, bank: str) -> list[LlmHealth]:
+        """Whether the language models of retain, consolidation and reflect answer; asks each for one word."""
+        return await self._run(partial(self.engine.llm_health, bank))
 
     # Directives
 

@@ -170,6 +170,8 @@ from perdure.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from perdure.jobs.refine_job import RefineJob
+    from perdure.llm.caller import LlmOperation
+    from perdure.llm.health import LlmHealth
 
 log = logging.getLogger(__name__)
 
@@ -850,6 +852,23 @@ class Perdure:
         """The bank's calls of language models, newest first."""
         with self._store.reading(check_bank_id(bank)) as reading:
             return [LlmCall.from_record(record) for record in reversed(reading.records(LLM_CALL))]
+
+    def llm_models(self, operation: LlmOperation) -> list[str]:
+        """Names of the language models that an operation asks, the first one first; none where none is set."""
+        caller = self._components.reflect.llm
+        return [] if caller is None else caller.models(operation)
+
+    def llm_health(self, bank: str) -> list[LlmHealth]:
+        """Whether the language models of retain, consolidation and reflect answer; asks each for one word."""
+        from perdure.llm.caller import LlmOperation
+        from perdure.llm.health import LlmHealth, LlmStatus, check_health
+
+        check_bank_id(bank)
+        caller = self._components.reflect.llm
+        operations = (LlmOperation.RETAIN, LlmOperation.CONSOLIDATE, LlmOperation.REFLECT)
+        if caller is None:
+            return [LlmHealth(operation=one, status=LlmStatus.NOT_CONFIGURED) for one in operations]
+        return [check_health(caller, bank, one) for one in operations]
 
     # Directives
 

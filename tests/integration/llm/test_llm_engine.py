@@ -14,7 +14,9 @@ import pytest
 from perdure import (
     AsyncPerdure,
     InvalidInput,
+    LlmBusy,
     LlmCall,
+    LlmRefused,
     LlmReply,
     LlmRequest,
     Perdure,
@@ -222,3 +224,26 @@ def test_the_doctor_shows_the_models_and_no_key(cli: Cli, monkeypatch: pytest.Mo
     assert "retain, refine, consolidate" in told[0]
     assert told[1].startswith("anthropic:claude-haiku-5-5")
     assert "hush" not in " ".join(told)
+
+
+def test_the_health_of_models_is_found_by_asking_them(tmp_path: Path) -> None:
+    with (
+        LlmServer([Answer("OK"), Answer("OK"), Answer("OK")]) as server,
+        Perdure.open(
+            tmp_path / "m.db", llm="openai:tiny", llm_url=server.url, llm_key="k", **LIGHT
+        ) as memory,
+    ):
+        health = memory.llm_health("b")
+    assert [one.status.value for one in health] == ["connected"] * 3
+    with Perdure.open(tmp_path / "m.db", **LIGHT) as memory:
+        assert [one.status.value for one in memory.llm_health("b")] == ["not_configured"] * 3
+        assert memory.llm_models(LlmOperation.RETAIN) == []
+
+
+def test_a_model_that_does_not_answer_is_told_from_one_that_refuses_the_key(tmp_path: Path) -> None:
+    refusing = ScriptedLlm(lambda _: LlmRefused("no", status=401))
+    with Perdure.open(tmp_path / "m.db", llm=refusing, **LIGHT) as memory:
+        assert {one.status.value for one in memory.llm_health("b")} == {"auth_failed"}
+    away = ScriptedLlm(lambda _: LlmBusy("no route", retry_after=1_000.0))
+    with Perdure.open(tmp_path / "m.db", llm=away, **LIGHT) as memory:
+        assert {one.status.value for one in memory.llm_health("b")} == {"unreachable"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
@@ -10,12 +11,21 @@ from starlette.exceptions import HTTPException
 
 from perdure.domain.fact import Fact, FactType
 from perdure.errors import InvalidInput, NotFound
+from perdure.llm.caller import LlmOperation
+from perdure.llm.health import LlmStatus
+from perdure.llm.prompt import load
 from perdure.surfaces.arguments import read_utc
 from perdure.surfaces.rest.bodies import Body, TokenUsage, iso
 from perdure.surfaces.rest.service import ReadBank, Resource, Serving, WriteBank
 
 router = Resource("Previews", "/v1/default/banks/{bank_id}")
 NO_MODEL = "no language model is configured: this server extracts, consolidates and reflects without one"
+OPERATIONS: Mapping[str, tuple[LlmOperation, str]] = {
+    "retain": (LlmOperation.RETAIN, "extract"),
+    "consolidation": (LlmOperation.CONSOLIDATE, "observe"),
+    "reflect": (LlmOperation.REFLECT, "reflect"),
+}
+"""Hindsight's name of an operation -> ours, and the prompt that it is asked with."""
 
 
 class DryRunExtractRequest(Body):
@@ -65,9 +75,9 @@ class PromptPreviewResponse(BaseModel):
 class LlmOperationHealth(BaseModel):
     """Whether the language model of an operation can be reached."""
 
-    operation: Literal["retain", "consolidation", "reflect"]
+    operation: str
     ok: bool
-    status: Literal["connected", "not_configured", "auth_failed", "unreachable", "timeout"]
+    status: str
     latency_ms: float | None = None
 
 
@@ -92,21 +102,33 @@ def dry_run_extract(service: Serving, bank: ReadBank, body: DryRunExtractRequest
 
 @router.post("/prompts/preview", operation_id="preview_prompt")
 def preview_prompt(service: Serving, bank: ReadBank, body: PromptPreviewRequest) -> PromptPreviewResponse:
-    """The messages that an operation would send to a language model; none, and why."""
+    """The prompt that an operation would send to its language model, with its places for texts; or why none is sent."""
     service.engine.bank(bank)
-    return PromptPreviewResponse(strategy=body.strategy, skipped_reason=NO_MODEL)
+    operation, name = OPERATIONS[body.operation]
+    models = service.engine.llm_models(operation)
+    if not models:
+        return PromptPreviewResponse(strategy=body.strategy, skipped_reason=NO_MODEL)
+    prompt = load(name)
+    return PromptPreviewResponse(
+        strategy=body.strategy,
+        messages=[{"role": "system", "content": prompt.text}],
+        run_settings=[{"prompt": prompt.version, "models": models}],
+    )
 
 
 @router.post("/health/llm", operation_id="test_bank_llm")
 def test_bank_llm(bank: WriteBank, service: Serving) -> BankLlmHealthResponse:
-    """Whether the language models answer; none is configured."""
-    del service
-    operations: tuple[Literal["retain", "consolidation", "reflect"], ...] = (
-        "retain",
-        "consolidation",
-        "reflect",
-    )
-    health = [LlmOperationHealth(operation=one, ok=False, status="not_configured") for one in operations]
+    """Whether the language models answer: each is asked for one word."""
+    names = {operation: name for name, (operation, _) in OPERATIONS.items()}
+    health = [
+        LlmOperationHealth(
+            operation=names[one.operation],
+            ok=one.status is LlmStatus.CONNECTED,
+            status=one.status.value,
+            latency_ms=None if one.seconds is None else one.seconds * 1000.0,
+        )
+        for one in service.engine.llm_health(bank)
+    ]
     return BankLlmHealthResponse(bank_id=bank, operations=health)
 
 
