@@ -228,7 +228,7 @@ def test_the_doctor_shows_the_models_and_no_key(cli: Cli, monkeypatch: pytest.Mo
 
 def test_the_health_of_models_is_found_by_asking_them(tmp_path: Path) -> None:
     with (
-        LlmServer([Answer("OK"), Answer("OK"), Answer("OK")]) as server,
+        LlmServer([Answer(text="OK"), Answer(text="OK"), Answer(text="OK")]) as server,
         Perdure.open(
             tmp_path / "m.db", llm="openai:tiny", llm_url=server.url, llm_key="k", **LIGHT
         ) as memory,
