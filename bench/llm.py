@@ -123,7 +123,7 @@ def run(
             fell_back += [one.reason for one in retained.fell_back]
             seconds["retain"] += time.perf_counter() - started
             started = time.perf_counter()
-            memory.consolidate(bank)
+            memory.operation(bank, memory.consolidate(bank).id, wait=3_600)
             seconds["consolidate"] += time.perf_counter() - started
         asked = []
         for query, gold in queries:
