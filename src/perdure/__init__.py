@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from perdure.domain.audit import AuditEntry, Transport
     from perdure.domain.bank import Bank, Disposition, EmbeddingModel
     from perdure.domain.cron import Cron
+    from perdure.domain.damage import Damage, Verification
     from perdure.domain.directive import Directive
     from perdure.domain.document_event import DocumentEvent, DocumentEventKind
     from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, Link, LinkKind, Tier, TurnSpan
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
         Busy,
         Cancelled,
         Conflict,
+        DamagedRow,
         DeadlineExceeded,
         Forbidden,
         InvalidInput,
@@ -93,6 +95,7 @@ if TYPE_CHECKING:
     from perdure.forget.target import Forgotten
     from perdure.llm.caller import LlmOperation
     from perdure.llm.health import LlmHealth, LlmStatus
+    from perdure.manage.backup import Backup
     from perdure.options import (
         DirectiveFields,
         FactFields,
@@ -159,6 +162,7 @@ _EXPORTS = {
     "perdure.domain.audit": "AuditEntry Transport",
     "perdure.domain.bank": "Bank Disposition EmbeddingModel",
     "perdure.domain.cron": "Cron",
+    "perdure.domain.damage": "Damage Verification",
     "perdure.domain.directive": "Directive",
     "perdure.domain.document_event": "DocumentEvent DocumentEventKind",
     "perdure.domain.fact": "Chunk Document Entity Fact FactType Link LinkKind Tier TurnSpan",
@@ -179,10 +183,11 @@ _EXPORTS = {
     "perdure.domain.time": "AsOf Window",
     "perdure.domain.webhook": "Webhook WebhookDelivery WebhookHttp",
     "perdure.engine": "Perdure",
-    "perdure.errors": "Busy Cancelled Conflict DeadlineExceeded Forbidden InvalidInput LlmBusy LlmCapReached LlmCut LlmError LlmInvalid LlmRefused ModelError ModelMismatch ModelMissing ModelTampered NotFound PerdureError ProviderError RefreshFailed StoreCorrupt StoreError StoreFull StoreLocked StoreReadOnly StoreTooNew Unauthorised Unavailable",
+    "perdure.errors": "Busy Cancelled Conflict DamagedRow DeadlineExceeded Forbidden InvalidInput LlmBusy LlmCapReached LlmCut LlmError LlmInvalid LlmRefused ModelError ModelMismatch ModelMissing ModelTampered NotFound PerdureError ProviderError RefreshFailed StoreCorrupt StoreError StoreFull StoreLocked StoreReadOnly StoreTooNew Unauthorised Unavailable",
     "perdure.forget.target": "Forgotten",
     "perdure.llm.caller": "LlmOperation",
     "perdure.llm.health": "LlmHealth LlmStatus",
+    "perdure.manage.backup": "Backup",
     "perdure.options": "DirectiveFields FactFields ItemFields KnowledgeNodeFields MentalModelFields RecallOptions SettingOptions WebhookFields WebhookOptions",
     "perdure.ports.clock": "Clock",
     "perdure.ports.embedder": "Embedder LateInteraction Matrix Vector",
@@ -210,6 +215,7 @@ __all__ = [
     "AsOf",
     "AsyncPerdure",
     "AuditEntry",
+    "Backup",
     "Bank",
     "BankContext",
     "BankExtractor",
@@ -231,6 +237,8 @@ __all__ = [
     "ConsolidationStatus",
     "Content",
     "Cron",
+    "Damage",
+    "DamagedRow",
     "DeadlineExceeded",
     "Degraded",
     "DeltaOperations",
@@ -386,6 +394,7 @@ __all__ = [
     "Unavailable",
     "UpdateMode",
     "Vector",
+    "Verification",
     "View",
     "ViewSpec",
     "Webhook",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 from perdure.compose import present
 from perdure.domain.audit import AuditEntry, Transport
 from perdure.domain.bank import Bank, Disposition
+from perdure.domain.damage import Verification
 from perdure.domain.directive import Directive
 from perdure.domain.document_event import DocumentEvent
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
@@ -44,6 +45,7 @@ from perdure.engine import PAGE, Perdure
 from perdure.errors import StoreError
 from perdure.forget.target import Forgotten
 from perdure.jobs.runner import JobRunner
+from perdure.manage.backup import Backup
 from perdure.options import (
     DirectiveFields,
     FactFields,
@@ -480,6 +482,20 @@ class AsyncPerdure:
     async def reembed(self, bank: str) -> int:
         """Change the bank's vectors over to the configured embedder, online; returns how many facts."""
         return await self._run(partial(self.engine.reembed, bank))
+
+    async def verify(self, *, quick: bool = False, repair: bool = False, drop: bool = False) -> Verification:
+        """Check everything stored against its checksums and counterparts; `quick` looks at the structure of the files only.
+
+        `repair` mends what can be mended without losing anything, `drop` deletes damaged rows that nothing can mend.
+        """
+        return await self._run(partial(self.engine.verify, quick=quick, repair=repair, drop=drop))
+
+    async def backup(self, file: str | Path, *, keep: int | None = None) -> Backup:
+        """Write a checked copy of everything while the memory is in use.
+
+        With `keep` the file's name gets the moment, and only so many of its kind are kept.
+        """
+        return await self._run(partial(self.engine.backup, file, keep=keep))
 
     # Background work
 

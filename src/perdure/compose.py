@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
+from perdure.domain.damage import RestoredFile, Verification
 from perdure.domain.recall import Budget
 from perdure.errors import InvalidInput, Unavailable
 from perdure.ports.clock import Clock
@@ -151,14 +153,61 @@ def open_store(settings: Settings) -> Store:
     path = database.removeprefix("sqlite:///")
     if not path:
         raise InvalidInput("database", "a file path or sqlite:/// URL", database)
-    from perdure.stores.sqlite.store import SqliteStore
-
-    return SqliteStore.open(
+    return open_file(
         path,
         synchronous=settings.synchronous,
         busy_timeout_ms=settings.busy_timeout_ms,
         index_memory_mb=settings.index_memory_mb,
     )
+
+
+def open_file(
+    path: str,
+    *,
+    synchronous: Literal["normal", "full"] = "normal",
+    busy_timeout_ms: int = 5000,
+    index_memory_mb: int = 1024,
+) -> Store:
+    """The store in a file."""
+    from perdure.stores.sqlite.store import SqliteStore
+
+    return SqliteStore.open(
+        path,
+        synchronous=synchronous,
+        busy_timeout_ms=busy_timeout_ms,
+        index_memory_mb=index_memory_mb,
+    )
+
+
+def restore_database(settings: Settings, backup: Path, stamp: str) -> RestoredFile:
+    """Put a backup in the place of the database that the setting names; nobody may have it open."""
+    from perdure.stores.sqlite.copies import restore_file
+
+    path = settings.database.removeprefix("sqlite:///")
+    if "://" in path or not path:
+        raise Unavailable("restore: only SQLite files can be restored")
+    return restore_file(path, str(backup), stamp, verify_file)
+
+
+def salvage_database(settings: Settings, target: Path) -> dict[str, int]:
+    """Copy what can still be read of the database to a new file; table that is not whole -> how many of its rows came."""
+    from perdure.stores.sqlite.connections import SqliteErrors
+    from perdure.stores.sqlite.salvage import salvage
+
+    path = settings.database.removeprefix("sqlite:///")
+    if "://" in path or not path:
+        raise Unavailable("salvage: only SQLite files can be salvaged")
+    with SqliteErrors(path):
+        return salvage(path, str(target))
+
+
+def verify_file(path: str) -> Verification:
+    """A full check of a file that nobody has open."""
+    store = open_file(path)
+    try:
+        return store.verify()
+    finally:
+        store.close()
 
 
 # Models are imported when they are chosen: onnxruntime and spaCy take seconds to load.

@@ -13,9 +13,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
-from perdure.compose import Components, OwnComponents, compose, present
+from perdure.compose import Components, OwnComponents, compose, present, verify_file
 from perdure.domain.audit import AuditEntry, Transport
 from perdure.domain.bank import Bank, Disposition, check_bank_id
+from perdure.domain.damage import Verification
 from perdure.domain.directive import Directive
 from perdure.domain.document_event import DocumentEvent
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
@@ -63,6 +64,7 @@ from perdure.jobs.runner import JobRunner
 from perdure.jobs.send import AddressRefused, HttpSender
 from perdure.llm.ledger import erase_bank_costs, read_costs
 from perdure.manage.audit import list_entries, log_consolidation, record_entry
+from perdure.manage.backup import Backup, write_backup
 from perdure.manage.clone import clone_bank
 from perdure.manage.curation import (
     invalidate_fact,
@@ -102,7 +104,16 @@ from perdure.ports.extractor import Extractor
 from perdure.ports.llm import Llm
 from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
-from perdure.ports.store import BankStats, FactPage, Order, Selection, Store, Traces, Transaction
+from perdure.ports.store import (
+    BankStats,
+    FactPage,
+    Order,
+    Selection,
+    Store,
+    Traces,
+    Transaction,
+    raise_damaged,
+)
 from perdure.ports.tokens import Tokens
 from perdure.recall.options import Hints, Include, MinScores
 from perdure.recall.pipeline import recall
@@ -232,7 +243,7 @@ class Perdure:
         llm: Llm | str | None = None,
         **options: Unpack[SettingOptions],
     ) -> Self:
-        """Open a database file (created if missing).
+        """Open a database file (created if missing); one that cannot be written is opened for reading.
 
         A component is an object that satisfies its port, or the name that the setting of the same name takes.
         """
@@ -257,6 +268,8 @@ class Perdure:
             llm=None if isinstance(llm, str) else llm,
         )
         engine = cls(compose(read_settings(settings, overrides), clock, own))
+        if engine._store.read_only:
+            return engine
         engine._jobs.resume()
         engine._outbox.resume()
         if engine._store.traces() is Traces.PENDING:
@@ -532,33 +545,37 @@ class Perdure:
         while True:
             page = self.facts(bank, where=where, order=Order.OLDEST_RECORDED, offset=offset, limit=PAGE)
             yield from page.facts
-            offset += len(page.facts)
-            if len(page.facts) < PAGE:
+            offset += PAGE
+            if offset >= page.total:
                 return
 
     def fact(self, bank: str, fact_id: str) -> Fact:
-        """One fact, closed or not."""
-        stored = self.facts_by_id(bank, [fact_id])
+        """One fact, closed or not; DamagedRow when it is not what was written."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            stored = reading.facts([fact_id])
+            raise_damaged(reading)
         if not stored:
             raise NotFound("fact", fact_id)
         return stored[0]
 
     def facts_by_id(self, bank: str, fact_ids: Sequence[str]) -> list[Fact]:
-        """The facts of these ids in that order, closed or not; unknown ids are left out."""
+        """The facts of these ids in that order, closed or not; unknown and damaged ones are left out."""
         with self._store.reading(check_bank_id(bank)) as reading:
             return reading.facts(fact_ids)
 
     def history(self, bank: str, subject: str, relation: str | None = None) -> list[Fact]:
         """Every value that a subject's relation ever had, oldest first."""
         values: list[Fact] = []
+        offset = 0
         everything = Filter(include_closed=True, include_expired=True)
         while True:
             page = self.facts(
                 bank, where=everything, subject=subject, relation=relation,
-                order=Order.OLDEST_RECORDED, offset=len(values), limit=PAGE,
+                order=Order.OLDEST_RECORDED, offset=offset, limit=PAGE,
             )  # fmt: skip
             values += page.facts
-            if len(page.facts) < PAGE:
+            offset += PAGE
+            if offset >= page.total:
                 return values
 
     def links(self, bank: str, fact_ids: Sequence[str]) -> list[Link]:
@@ -711,6 +728,20 @@ class Perdure:
     def reembed(self, bank: str) -> int:
         """Change the bank's vectors over to the configured embedder, online; returns how many facts."""
         return reembed(self._components.retain, check_bank_id(bank))
+
+    def verify(self, *, quick: bool = False, repair: bool = False, drop: bool = False) -> Verification:
+        """Check everything stored against its checksums and counterparts; `quick` looks at the structure of the files only.
+
+        `repair` mends what can be mended without losing anything, `drop` deletes damaged rows that nothing can mend.
+        """
+        return self._store.verify(quick=quick, repair=repair, drop=drop)
+
+    def backup(self, file: str | Path, *, keep: int | None = None) -> Backup:
+        """Write a checked copy of everything while the memory is in use.
+
+        With `keep` the file's name gets the moment, and only so many of its kind are kept.
+        """
+        return write_backup(self._store, Path(file), keep, self.clock(), verify_file)
 
     # Background work
 

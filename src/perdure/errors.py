@@ -11,6 +11,7 @@ PerdureError
 │   ├── StoreFull           the disk is full
 │   ├── StoreReadOnly       the file or its folder cannot be written
 │   ├── StoreCorrupt        the file is damaged or is not a Perdure file
+│   │   └── DamagedRow      one row is damaged; names it, the rest of the file is in use
 │   └── StoreTooNew         the file was written by a newer version
 ├── ModelError              a model cannot do its work
 │   ├── ModelMissing        no source has the model's files; says what to install or set
@@ -37,6 +38,11 @@ class PerdureError(Exception):
     """Root of all errors raised on purpose; `code` is stable and used on every surface."""
 
     code = "error"
+
+    @property
+    def public(self) -> str:
+        """What may be said to a stranger: no path of this machine and no stored text."""
+        return str(self)
 
 
 class InvalidInput(PerdureError, ValueError):
@@ -92,39 +98,67 @@ class RefreshFailed(PerdureError):
 
 
 class StoreError(PerdureError):
-    """The store cannot do its work."""
+    """The store cannot do its work; `public` leaves out where it is."""
 
     code = "store_error"
+    meaning = "the store cannot do its work; the log of its machine says why"
+
+    def __init__(self, message: str, *, public: str | None = None) -> None:
+        super().__init__(message)
+        self._public = public
+
+    @property
+    def public(self) -> str:
+        return self._public or self.meaning
 
 
 class StoreLocked(StoreError):
     """Another process holds the write lock for too long."""
 
     code = "store_locked"
+    meaning = "another writer holds the store for too long; try again"
 
 
 class StoreFull(StoreError):
     """The disk is full."""
 
     code = "store_full"
+    meaning = "the disk of the store is full; nothing was written"
 
 
 class StoreReadOnly(StoreError):
     """The file or its folder cannot be written."""
 
     code = "store_read_only"
+    meaning = "the store can only be read"
 
 
 class StoreCorrupt(StoreError):
     """The file is damaged or is not a Perdure file."""
 
     code = "store_corrupt"
+    meaning = "the store is damaged; `perdure verify` says what"
+
+
+class DamagedRow(StoreCorrupt):
+    """A row cannot be read, or is not what was written; everything else can be used."""
+
+    code = "damaged_row"
+
+    def __init__(self, kind: str, name: str) -> None:
+        self.kind, self.name = kind, name
+        told = (
+            f"{kind} {name!r} is damaged; `perdure verify` lists all damage, `perdure verify --repair` mends "
+            "what can be mended, `perdure restore` brings back a backup"
+        )
+        super().__init__(told, public=told)
 
 
 class StoreTooNew(StoreError):
     """The file was written by a newer version of Perdure."""
 
     code = "store_too_new"
+    meaning = "the store was written by a newer version of Perdure"
 
 
 class ModelError(PerdureError):
@@ -138,11 +172,19 @@ class ModelMissing(ModelError):
 
     code = "model_missing"
 
+    @property
+    def public(self) -> str:
+        return "the files of a model are not there; `perdure doctor` says which and what to do"
+
 
 class ModelTampered(ModelError):
     """A model file's SHA-256 differs from the manifest."""
 
     code = "model_tampered"
+
+    @property
+    def public(self) -> str:
+        return "a file of a model is not the one expected; `perdure doctor` says which"
 
 
 class ProviderError(ModelError):
@@ -237,6 +279,13 @@ class Busy(PerdureError):
     def __init__(self, message: str, retry_after: float = 1.0) -> None:
         self.retry_after = retry_after
         super().__init__(message)
+
+
+def public_message(error: BaseException) -> str:
+    """What may be said about any error: its own public words, or its kind alone."""
+    if isinstance(error, PerdureError):
+        return error.public
+    return f"unexpected {type(error).__name__}"
 
 
 def _shorten(value: object, limit: int = 80) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import zipfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -98,9 +100,18 @@ def test_documents_travel_between_banks(client: Checked, bank: str) -> None:
     assert client.get(f"{arrived}/documents").json()["total"] == 6
     assert client.get(f"{bank}/document-transfer").status_code == 410
     broken = {"file": ("x.zip", b"not a zip", "application/zip")}
-    operation = client.post(f"{BANKS}/broken/document-transfer", files=broken).json()["operation_id"]
+    assert client.post(f"{BANKS}/broken/document-transfer", files=broken).status_code == 422
+    cut_off = {"file": ("x.zip", _archive_of(b'{"kind": "bank"'), "application/zip")}
+    operation = client.post(f"{BANKS}/broken/document-transfer", files=cut_off).json()["operation_id"]
     assert wait_for(client, "broken", operation)["status"] == "failed"
     assert client.get("/v1/default/files/download/banks/main/exports/x/transfer.zip").status_code == 404
+
+
+def _archive_of(content: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("bank.jsonl", content)
+    return packed.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -106,14 +106,15 @@ def test_a_damaged_file_is_an_error_and_not_an_answer(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "body", ["substr(body, 1, 40)", "cast(body || zeroblob(8) AS BLOB)", "substr(body, 1, length(body) - 8)"]
 )
-def test_a_damaged_index_cache_is_an_error_and_can_be_emptied(path: Path, body: str) -> None:
+def test_a_damaged_index_cache_costs_nothing_and_is_mended(path: Path, body: str) -> None:
     edit(path, f"UPDATE index_cache SET body = {body}")
     with closing(SqliteStore.open(path)) as store:
-        with pytest.raises(StoreCorrupt, match="index cache"):
-            search(store, KeywordProbe({"first": 1.0}), Filter(now=NOW), 5)
-        assert [fact.text for fact in facts(store, "a")] == ["the first"]
-        edit(path, "DELETE FROM index_cache")
         assert len(search(store, KeywordProbe({"first": 1.0}), Filter(now=NOW), 5)) == 1
+        assert [fact.text for fact in facts(store, "a")] == ["the first"]
+        (damage,) = store.verify().damage
+        assert (damage.kind, damage.name, damage.repaired) == ("cache", "a", False)
+        assert store.verify(repair=True).sound
+        assert not store.verify().damage
 
 
 def test_a_locked_file_is_an_error_after_the_wait(path: Path) -> None:
@@ -188,14 +189,20 @@ def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="mounts a file system")
-def test_a_read_only_folder_is_an_error_and_changes_nothing(tmp_path: Path) -> None:
+def test_a_file_on_read_only_media_is_read_and_not_changed(tmp_path: Path) -> None:
     with mounted(tmp_path / "disk", "size=4m") as disk:
         path = disk / "memory.db"
         with closing(SqliteStore.open(path)) as store:
             put(store, make_fact("a", "the first"))
         subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
-        with pytest.raises(StoreReadOnly):
-            SqliteStore.open(path)
+        before = path.read_bytes()
+        with closing(SqliteStore.open(path)) as store:
+            assert store.read_only
+            assert [fact.text for fact in browse(store).facts] == ["the first"]
+            assert store.verify().sound
+            with pytest.raises(StoreReadOnly, match="cannot be written"):
+                put(store, make_fact("b"))
+        assert path.read_bytes() == before
         with pytest.raises(StoreReadOnly):
             SqliteStore.open(disk / "new.db")
         subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)

@@ -21,7 +21,7 @@ from perdure.stores.sqlite.migrate import SCHEMA
 from perdure.stores.sqlite.store import SqliteStore
 from tests.golden import reading
 from tests.golden.reading import read_staged, read_store
-from tests.golden.write_5 import fill
+from tests.golden.write_6 import fill
 
 GOLDEN = Path(reading.__file__).parent
 TO_SCHEMA_3 = """

@@ -115,6 +115,7 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(
 
     monkeypatch.setattr(old_schemas, "_record", fail)
     monkeypatch.setattr(old_schemas, "part_axes", fail)
+    monkeypatch.setattr(migrate, "write_checksums", fail)
     with pytest.raises(StoreError, match="disk I/O error"):
         SqliteStore.open(old_file)
     assert shape(old_file) == before

@@ -238,13 +238,14 @@ NEVER, ALWAYS, DAY = 2**63 - 1, -(2**63), 86_400_000_000
 
 def test_a_body_is_what_the_format_says() -> None:
     """Written out here a second time: the bytes are on disk."""
-    expected = pack("<8B", 2, 2, 0, 3, 0, 0, 0, 0)
+    expected = pack("<8B", 3, 2, 0, 3, 0, 0, 0, 0)
     expected += pack("<9q", 1_000_000, NEVER, ALWAYS, NEVER, NEVER, NEVER, DAY, DAY, DAY)
     expected += pack("<6Q", digest("d"), 0, digest("ann"), 0, 0, digest(""))
     expected += pack("<qd6I", 9, 2.5, 2, 1, 1, 1, 1, 0)
     expected += b'["a", "b"]      ' + pack("<QQ", pair_hash("k", "v"), digest("e"))
     expected += pack("<If", crc32(b"word"), 2.5) + pack("<qfBBH", 4, 0.5, 2, 1, 0)
-    assert pack_fact(FACT, FEATURES, LINKS) == expected
+    checksum = crc32(FACT.id.encode() + expected[:164] + expected[168:])
+    assert pack_fact(FACT, FEATURES, LINKS) == expected[:164] + pack("<I", checksum) + expected[168:]
 
 
 def test_bodies_are_read_back() -> None:

@@ -6,10 +6,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from unicodedata import category
 
 from perdure.errors import InvalidInput
 
 _BANK_ID = re.compile(r"[^\x00-\x1f\x7f/\\]{1,128}")
+_HIDDEN = frozenset({"Cc", "Cf", "Zl", "Zp"})
+"""Unicode categories of characters that cannot be seen or that steer a terminal or the direction of text."""
+_JOINERS = "\u200c\u200d"
+"""Hidden characters that words and emoji are written with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +60,23 @@ class Bank:
     updated_at: datetime | None = None
 
     def __post_init__(self) -> None:
-        check_bank_id(self.id)
+        if not isinstance(self.id, str) or not _BANK_ID.fullmatch(self.id):
+            raise InvalidInput("bank", "1 to 128 printable characters without slashes", self.id)
 
 
 def check_bank_id(bank: str) -> str:
-    """The id itself if it may name a bank."""
+    """The id itself if it may name a bank: it stands in URLs and in paths of files."""
     if not isinstance(bank, str) or not _BANK_ID.fullmatch(bank) or bank != bank.strip():
         raise InvalidInput("bank", "1 to 128 printable characters without slashes", bank)
+    if bank in (".", ".."):
+        raise InvalidInput("bank", "a name that is no step in a path", bank)
+    if has_hidden(bank):
+        raise InvalidInput("bank", "no control characters or hidden ones", bank)
     return bank
+
+
+def has_hidden(text: str) -> bool:
+    """Whether a name has characters that nobody sees, or that steer a terminal or the direction of text."""
+    return not text.isprintable() and any(
+        category(character) in _HIDDEN for character in text if character not in _JOINERS
+    )

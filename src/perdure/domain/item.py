@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -31,6 +32,9 @@ class UpdateMode(StrEnum):
 
     REPLACE = "replace"
     APPEND = "append"
+
+
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +81,8 @@ class Item:
                 check_text(name, value)
         if self.document_id is not None and not self.document_id.strip():
             raise InvalidInput("document_id", "an id that is not blank", self.document_id)
+        if self.document_id is not None and _CONTROLS.search(self.document_id):
+            raise InvalidInput("document_id", "an id without control characters", self.document_id)
         check_tags(self.tags)
         if self.observation_scopes is not None:
             rule = read_scope_rule(self.observation_scopes)

@@ -27,7 +27,7 @@ from perdure.forget.speakers import forget_speakers
 from perdure.forget.target import LAST_ERASURE, Forgotten, Target
 from perdure.forget.vectors import contexts_without
 from perdure.history import mark_changed, release_from_erased
-from perdure.ports.store import FactsWhere, Store, Traces, Transaction
+from perdure.ports.store import FactsWhere, Store, Traces, Transaction, raise_damaged
 from perdure.text.own_words import features_alone
 
 ScrubThoughts = Callable[[Transaction, Mapping[str, Fact]], frozenset[str]]
@@ -59,7 +59,7 @@ def forget(
     scrub records that other parts keep; it says whether it scrubbed any, so that a document that only stands there exists.
     `thoughts` is called with the facts before they are deleted, and with those that are still synthesised from them after that;
     `records` with all of them when they are deleted, to scrub what was thought on them.
-    When the target went before, traces that are still pending are cleared.
+    DamagedRow when a row that may hold it cannot be read: nothing is erased then. When the target went before, traces that are still pending are cleared.
     """
     bank_facts = 0
     if target.everything:
@@ -71,6 +71,7 @@ def forget(
             tx.delete_bank()
         else:
             erased = _erase(tx, target, thoughts)
+            raise_damaged(tx)  # an erasure that passes over a row that it cannot read is none
             forget_speakers(store, tx, bank, erased.speakers)
             if records is not None and erased.gone:
                 records(tx, erased.gone)

@@ -420,9 +420,8 @@ class JobRunner:
             return Turn.MORE
         if isinstance(error, Cancelled):
             return Turn.LATER
-        message = str(error)
+        message = error.public if isinstance(error, PerdureError) else f"{type(error).__name__}: {error}"
         if not isinstance(error, PerdureError):
-            message = f"{type(error).__name__}: {error}"
             log.error("background work of bank %r", bank, exc_info=error)
         if step is None or isinstance(error, Busy | StoreLocked):
             log.warning("background work of bank %r has to wait: %s", bank, message)

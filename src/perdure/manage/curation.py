@@ -14,7 +14,7 @@ from perdure.errors import InvalidInput, NotFound
 from perdure.history import is_corrected
 from perdure.manage.entities import EntityEdit, merge_two, split_one
 from perdure.manage.fields import field_types, read_field
-from perdure.ports.store import FactsWhere, NewFact, Rows, Transaction
+from perdure.ports.store import FactsWhere, NewFact, Rows, Transaction, raise_damaged
 from perdure.retain.commit import Closure, FactChanges, apply_changes
 from perdure.retain.components import RetainComponents
 from perdure.retain.entities import keyed
@@ -286,6 +286,7 @@ def _apply_edit(tx: Transaction, bank: str, edit: EntityEdit, entity_id: str) ->
 def _fact(rows: Rows, fact_id: str) -> Fact:
     for fact in rows.facts([fact_id]):
         return fact
+    raise_damaged(rows)
     raise NotFound("fact", fact_id)
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import logging
+import pickle
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TypeVar
+from tempfile import TemporaryFile
+from typing import IO, TypeVar
 
 from perdure.domain.bank import Bank, EmbeddingModel, check_bank_id
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
@@ -17,11 +20,23 @@ from perdure.domain.record import Record
 from perdure.errors import Conflict, InvalidInput
 from perdure.history import CLOSINGS, read_closings
 from perdure.manage.fields import field_types, from_plain, plain_fields
-from perdure.ports.store import Features, KeyedEntity, NewFact, Order, Proof, Reading, Selection, Store
+from perdure.ports.store import (
+    Features,
+    KeyedEntity,
+    NewFact,
+    Order,
+    Proof,
+    Reading,
+    Selection,
+    Store,
+    Transaction,
+)
 from perdure.recall.beliefs import EVIDENCE, OPINION, evidence_record, read_evidence, read_opinion
 from perdure.reflect.directives import DIRECTIVE, read_directive
 from perdure.reflect.knowledge import KNOWLEDGE_NODE, read_node
 from perdure.reflect.mental_models.record import HISTORY, MENTAL_MODEL, read_model, read_versions
+
+log = logging.getLogger(__name__)
 
 FORMAT = "perdure-bank"
 VERSION = 4
@@ -30,6 +45,8 @@ Up to version 2 a fact that another superseded was retired, whether it had been 
 thoughts.
 """
 PAGE = 500
+LONGEST_LINE = 16_000_000
+"""Characters of one line; a fact with its vectors takes some 20,000."""
 PARTS = ("document", "unfinished", "chunk", "entity", "closings", "fact", "link", "proof", "record")
 KEPT_RECORDS: Mapping[str, Callable[[Record], object]] = {
     OPINION: read_opinion,
@@ -116,19 +133,26 @@ def _pages(store: Store, bank: str, now: datetime) -> Iterator[Sequence[Fact]]:
             where=everything, order=Order.OLDEST_RECORDED, offset=start, limit=PAGE + offset - start
         )
         with store.reading(bank) as reading:
-            page = reading.browse(selection).facts
-        if last and (not page or page[0].id != last):
+            page = reading.browse(selection)
+        for damage in page.damaged:
+            log.error("left out of the export of bank %s: %s", bank, damage)
+        facts = page.facts
+        if last and not page.damaged and (not facts or facts[0].id != last):
             offset, last = 0, ""
             continue
-        fresh = page[offset - start :]
-        if not fresh:
-            return
+        fresh = [fact for fact in facts if fact.id != last]
         yield fresh
-        offset, last = offset + len(fresh), fresh[-1].id
+        offset, last = offset + PAGE, fresh[-1].id if fresh and not page.damaged else ""
+        if offset >= page.total:
+            return
 
 
 def import_bank(store: Store, bank: str, lines: Iterable[str]) -> int:
-    """Write an exported bank under `bank`, which must not hold facts; returns how many facts came."""
+    """Write an exported bank under `bank`, which must not hold facts; returns how many facts came.
+
+    All or nothing, whatever the size: lines are checked one by one and set aside in a temporary file, and written from
+    there in one transaction, so that memory holds a batch of them at a time.
+    """
     check_bank_id(bank)
     with store.reading(bank) as reading:
         if reading.stats().facts:
@@ -142,25 +166,63 @@ def import_bank(store: Store, bank: str, lines: Iterable[str]) -> int:
     with _named_by_line(1, "bank"):
         described = {"disposition": head["disposition"], **_without(head, "format", "version")}
         imported = from_plain(Bank, described, id=bank)
-    parts = _Parts(imported)
+    with TemporaryFile() as rows, TemporaryFile() as ties:
+        facts = _set_aside(imported, bodies, rows, ties)
+        with store.transaction(bank) as tx:
+            tx.put_bank(imported)
+            if imported.model is not None:
+                tx.set_model(imported.model)
+            for file in (rows, ties):
+                for parts in _read_back(file):
+                    parts.write(tx, facts)
+    return len(facts)
+
+
+def _set_aside(
+    bank: Bank, bodies: Iterable[tuple[int, str, dict[str, object]]], rows: IO[bytes], ties: IO[bytes]
+) -> frozenset[str]:
+    """Check each line and keep what it says in a file, links and proofs in another, since they need all facts; returns the facts' ids."""
+    facts: set[str] = set()
+    batches = {False: (_Parts(bank), rows), True: (_Parts(bank), ties)}
     for number, kind, body in bodies:
         if kind not in PARTS:
             raise InvalidInput(f"line {number}", "one of " + ", ".join(PARTS), kind)
+        is_tie = kind in ("link", "proof")
+        parts, file = batches[is_tie]
         with _named_by_line(number, kind):
-            parts.add(kind, body)
-    parts.drop_dangling()
-    with store.transaction(bank) as tx:
-        tx.put_bank(imported)
-        if imported.model is not None:
-            tx.set_model(imported.model)
-        tx.put_documents(parts.documents)
-        tx.put_chunks(parts.chunks)
-        tx.put_entities(parts.entities)
-        tx.insert_facts(list(parts.facts.values()))
-        tx.put_links(parts.links)
-        tx.add_proofs(parts.proofs)
-        tx.put_records([*parts.unfinished, *parts.closings, *parts.records])
-    return len(parts.facts)
+            added = parts.add(kind, body)
+            if kind == "fact":
+                if added in facts:
+                    raise ValueError(f"fact {added!r} stands on a line before")
+                facts.add(added)
+        if parts.size >= PAGE:
+            pickle.dump(parts, file)
+            batches[is_tie] = _Parts(bank), file
+    for parts, file in batches.values():
+        pickle.dump(parts, file)
+    return frozenset(facts)
+
+
+def _read_back(file: IO[bytes]) -> Iterator[_Parts]:
+    """What this process itself has just set aside."""
+    file.seek(0)
+    while True:
+        try:
+            parts = pickle.load(file)
+        except EOFError:
+            return
+        assert isinstance(parts, _Parts)
+        yield parts
+
+
+def bounded_lines(file: IO[str]) -> Iterator[str]:
+    """The lines of a file; one of more than LONGEST_LINE characters is refused before it is in memory."""
+    number = 0
+    while line := file.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise InvalidInput(f"line {number}", f"at most {LONGEST_LINE} characters")
+        yield line
 
 
 @contextmanager
@@ -187,7 +249,17 @@ class _Parts:
     proofs: list[Proof] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)
 
-    def add(self, kind: str, body: dict[str, object]) -> None:
+    @property
+    def size(self) -> int:
+        """How many lines it holds."""
+        rows: tuple[Sized, ...] = (
+            self.documents, self.unfinished, self.closings, self.chunks, self.entities, self.facts, self.links,
+            self.proofs, self.records,
+        )  # fmt: skip
+        return sum(map(len, rows))
+
+    def add(self, kind: str, body: dict[str, object]) -> str:
+        """Read a line; returns the id of the fact that it holds, if it holds one."""
         bank = self.bank.id
         match kind:
             case "document":
@@ -205,7 +277,7 @@ class _Parts:
             case "closings":
                 self.closings.append(read_closings(str(body["id"]), bank, body["closings"]))
             case "fact":
-                self._add_fact(_without(body, "features"), body["features"])
+                return self._add_fact(_without(body, "features"), body["features"])
             case "link":
                 self.links.append(_whole(Link, {**_without(body, "link"), "kind": body["link"]}))
             case "proof":
@@ -215,27 +287,38 @@ class _Parts:
                 record = from_plain(Record, named, bank=bank)
                 KEPT_RECORDS[record.kind](record)
                 self.records.append(record)
+        return ""
 
-    def drop_dangling(self) -> None:
+    def write(self, tx: Transaction, facts: Container[str]) -> None:
+        """Write what was added; `facts` are the ids of all facts of the export."""
+        self._drop_dangling(facts)
+        tx.put_documents(self.documents)
+        tx.put_chunks(self.chunks)
+        tx.put_entities(self.entities)
+        tx.insert_facts(list(self.facts.values()))
+        tx.put_links(self.links)
+        tx.add_proofs(self.proofs)
+        tx.put_records([*self.unfinished, *self.closings, *self.records])
+
+    def _drop_dangling(self, facts: Container[str]) -> None:
         """Leave out what names a fact that the export does not have: as what superseded another, or as evidence."""
         for fact_id, new in self.facts.items():
-            if new.fact.superseded_by is not None and new.fact.superseded_by not in self.facts:
+            if new.fact.superseded_by is not None and new.fact.superseded_by not in facts:
                 self.facts[fact_id] = replace(new, fact=replace(new.fact, superseded_by=None))
         for place, record in enumerate(self.records):
             if record.kind == EVIDENCE:
-                log = [row for row in read_evidence(record) if row.fact_id in self.facts]
+                log = [row for row in read_evidence(record) if row.fact_id in facts]
                 self.records[place] = evidence_record(self.bank.id, record.id, log)
 
-    def _add_fact(self, body: dict[str, object], features: object) -> None:
+    def _add_fact(self, body: dict[str, object], features: object) -> str:
         if not isinstance(features, dict):
             raise TypeError("features")
         fact = _whole(Fact, body, bank=self.bank.id)
-        if fact.id in self.facts:
-            raise ValueError(f"fact {fact.id!r} stands on a line before")
         parted = "end_recorded_at" in body
         new = _up_to_date(NewFact(fact if parted else _on_its_axis(fact), _whole(Features, features)))
         _check_vectors(new.features, self.bank.model)
         self.facts[fact.id] = new
+        return fact.id
 
 
 def _check_vectors(features: Features, model: EmbeddingModel | None) -> None:
@@ -292,5 +375,5 @@ def _read(number: int, line: str) -> tuple[int, str, dict[str, object]]:
     try:
         body = json.loads(line)
         return number, str(body.pop("kind")), body
-    except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidInput(f"line {number}", "a JSON object with a kind") from error

@@ -22,12 +22,14 @@ from enum import StrEnum
 from typing import Protocol
 
 from perdure.domain.bank import Bank, EmbeddingModel
+from perdure.domain.damage import Damage, Verification
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link, LinkKind
 from perdure.domain.filter import Filter
 from perdure.domain.ranking import RankingFields
 from perdure.domain.recall import Hit
 from perdure.domain.record import Record
 from perdure.domain.time import Window
+from perdure.errors import DamagedRow
 from perdure.ports.embedder import Vector
 from perdure.ports.probe import Probe
 
@@ -136,6 +138,8 @@ class FactPage:
 
     facts: tuple[Fact, ...]
     total: int
+    damaged: tuple[Damage, ...] = ()
+    """Rows of the page that are left out, because they cannot be read or are not what was written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +177,10 @@ class Traces(StrEnum):
 
 
 class Rows(Protocol):
-    """Reads that a reading and a transaction share. Unknown ids are left out of every answer."""
+    """Reads that a reading and a transaction share. Unknown ids and damaged rows are left out of every answer."""
+
+    def damaged(self) -> tuple[Damage, ...]:
+        """Rows that this scope has met so far that cannot be read, or are not what was written."""
 
     def bank(self) -> Bank | None:
         """The bank itself, None when there is no such bank."""
@@ -209,6 +216,12 @@ class Rows(Protocol):
 
     def records(self, kind: str, ids: Sequence[str] | None = None) -> list[Record]:
         """The bank's records of a kind, oldest first (ties by id)."""
+
+
+def raise_damaged(rows: Rows) -> None:
+    """Raise DamagedRow where a scope has met damage: for work that must not miss a row."""
+    for damage in rows.damaged():
+        raise DamagedRow(damage.kind, damage.name)
 
 
 class Reading(Rows, Protocol):
@@ -356,6 +369,19 @@ class Store(Protocol):
 
     def evictions(self) -> int:
         """How many banks' indexes left memory to make room for others since the opening."""
+
+    @property
+    def read_only(self) -> bool:
+        """Whether nothing can be written, as on media that can only be read."""
+
+    def verify(self, *, quick: bool = False, repair: bool = False, drop: bool = False) -> Verification:
+        """Compare everything with its checksum and its counterparts; `quick` looks at the structure of the files only.
+
+        `repair` mends what can be mended without losing anything, `drop` deletes damaged rows that nothing can mend.
+        """
+
+    def backup(self, file: str) -> None:
+        """Write a consistent copy of everything to a new file, while the store is in use."""
 
     def close(self) -> None:
         """Release files and memory; the store cannot be used afterwards."""

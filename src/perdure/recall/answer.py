@@ -8,7 +8,7 @@ from datetime import datetime
 
 from perdure.domain.fact import Chunk, Entity, Fact
 from perdure.domain.prompt import Timeline
-from perdure.domain.recall import Query, RecallResult, Recollection
+from perdure.domain.recall import Degraded, Query, RecallResult, Recollection
 from perdure.domain.rendering import ending
 from perdure.recall.budget import BudgetCut, fit_chunks
 from perdure.recall.components import RecallRun
@@ -55,10 +55,18 @@ def answer(run: RecallRun, query: Query, judged: JudgedPool, cut: BudgetCut) -> 
         timelines=tuple(timelines(facts)),
         max_tokens=run.request.max_tokens,
         count_tokens=run.components.tokens.count,
-        degraded=run.trace.degraded,
+        degraded=(*run.trace.degraded, *_damaged(run)),
         timings=run.trace.timings,
         cut=(*cut.left, *judged.dropped) if explain else (),
         signals=judged.signals if explain else None,
+    )
+
+
+def _damaged(run: RecallRun) -> tuple[Degraded, ...]:
+    """The rows that this recall met and had to leave out."""
+    return tuple(
+        Degraded(part=f"{damage.kind} {damage.name}", reason=damage.problem)
+        for damage in run.reading.damaged()
     )
 
 

@@ -6,12 +6,14 @@ were no observations, and the profiles nearest to the question stand beside them
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 
 from perdure.domain.fact import FactType
 from perdure.domain.filter import Filter
 from perdure.domain.recall import Candidate, Evidence, Recollection
+from perdure.errors import public_message
 from perdure.ports.probe import KeywordProbe, SemanticProbe
 from perdure.recall.components import RecallRun
 from perdure.recall.freshness import drop_stale
@@ -22,6 +24,8 @@ CONSIDERED = 12
 """Observations of each channel that are looked at."""
 MOST_BESIDE = 2
 """Observations that stand beside the facts at most."""
+log = logging.getLogger(__name__)
+
 FACT_TYPES = frozenset(FactType) - {FactType.OBSERVATION}
 
 
@@ -36,8 +40,9 @@ def observations_beside(run: RecallRun, question: ParsedQuestion, first: int) ->
         return ()
     try:
         return _nearest(run, question, first)
-    except Exception as error:  # noqa: BLE001 - like a channel: what fails costs its own part only
-        run.trace.failed("observations", f"{type(error).__name__}: {error}")
+    except Exception as error:
+        log.warning("observations failed", exc_info=error)
+        run.trace.failed("observations", public_message(error))
         return ()
 
 

@@ -13,7 +13,7 @@ from perdure.domain.fact import Entity
 from perdure.domain.filter import Filter
 from perdure.domain.recall import Hit, Query, Stance
 from perdure.domain.time import Window
-from perdure.errors import ModelError, ModelMismatch
+from perdure.errors import ModelError, ModelMismatch, public_message
 from perdure.ports.embedder import Vector
 from perdure.ports.probe import KeywordProbe, SemanticProbe
 from perdure.ports.store import KeyedEntity, Rows
@@ -175,7 +175,7 @@ def _embed(run: RecallRun, text: str) -> Vector | None:
     try:
         return embedder.embed_query(text)
     except ModelError as error:
-        run.trace.failed("semantic", str(error))
+        run.trace.failed("semantic", public_message(error))
         return None
 
 

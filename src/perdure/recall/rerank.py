@@ -10,7 +10,7 @@ from itertools import islice
 from perdure.domain.item import USER_ROLES
 from perdure.domain.ranking import sigmoid
 from perdure.domain.recall import Candidate, Query
-from perdure.errors import ModelError
+from perdure.errors import ModelError, public_message
 from perdure.ports.store import Passage
 from perdure.recall.blend import blend_relevance, cheap_strengths
 from perdure.recall.channels import SLOT_SCORE
@@ -104,7 +104,7 @@ def _score_late(run: RecallRun, query: Query, pool: Sequence[Candidate], passage
     try:
         scores = late.score(asked, [*tokens, *tokens_of.values()])
     except ModelError as error:
-        run.trace.failed("late", str(error))
+        run.trace.failed("late", public_message(error))
         return
     of_turn = dict(zip(tokens_of, scores[len(pool) :], strict=True))
     for candidate, turn, score in zip(pool, turns, scores[: len(pool)], strict=True):
@@ -146,7 +146,7 @@ def _score_cross(
             zip(texts, map(float, reranker.score(rename(query.judged or query.content), texts)), strict=True)
         )
     except ModelError as error:
-        run.trace.failed("reranker", str(error))
+        run.trace.failed("reranker", public_message(error))
         return
     for candidate, seen in zip(head, views, strict=True):
         if seen:

@@ -6,6 +6,7 @@ is not waited for longer than PATIENCE before the next begins.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, wait
@@ -13,11 +14,13 @@ from concurrent.futures import TimeoutError as FutureTimeout
 
 from perdure.domain.recall import Hit
 from perdure.domain.trace import Trace
-from perdure.errors import InvalidInput
+from perdure.errors import InvalidInput, public_message
 from perdure.recall.channels import CHANNELS, ChannelContext, SharedSemanticSearch
 from perdure.recall.components import RecallRun
 from perdure.recall.question import ParsedQuestion
 from perdure.recall.recipe import ChannelSpec
+
+log = logging.getLogger(__name__)
 
 PATIENCE = 0.03
 """Seconds until the next channel begins beside one that is not done."""
@@ -54,8 +57,9 @@ def _run_channels(run: RecallRun, contexts: Mapping[str, ChannelContext]) -> dic
             run.trace.failed(name, f"took longer than {timeout:g} s")
         except InvalidInput:
             raise
-        except Exception as error:  # noqa: BLE001 - a dead channel of any cause costs its own hits only
-            run.trace.failed(name, f"{type(error).__name__}: {error}")
+        except Exception as error:
+            log.warning("%s failed", name, exc_info=error)
+            run.trace.failed(name, public_message(error))
     return hits
 
 

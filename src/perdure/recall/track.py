@@ -40,7 +40,7 @@ class RecallTracker:
         """Count the recalled facts some time soon."""
         ids = [one.fact.id for one in result.recollections if not one.fact.id.startswith(NOTE_PREFIX)]
         with self._changed:
-            if not ids or self._closed:
+            if not ids or self._closed or self._store.read_only:
                 return
             if len(self._pending) + len(ids) > MAX_PENDING:
                 log.warning("recall statistics of bank %s were not updated: too many are waiting", bank)

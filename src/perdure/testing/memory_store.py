@@ -11,12 +11,13 @@ from threading import RLock
 from typing import TypeVar
 
 from perdure.domain.bank import Bank, EmbeddingModel, check_bank_id
+from perdure.domain.damage import Damage, Verification
 from perdure.domain.fact import Chunk, Document, Fact, Link, LinkKind
 from perdure.domain.filter import Filter, admits
 from perdure.domain.ranking import RankingFields, ranking_fields
 from perdure.domain.recall import Hit
 from perdure.domain.record import Record
-from perdure.errors import Conflict, ModelMismatch
+from perdure.errors import Conflict, ModelMismatch, Unavailable
 from perdure.ports.probe import Probe
 from perdure.ports.store import (
     BankStats,
@@ -70,6 +71,9 @@ class MemoryRows:
     @property
     def _state(self) -> BankState:
         return self._current()
+
+    def damaged(self) -> tuple[Damage, ...]:
+        return ()
 
     def bank(self) -> Bank | None:
         return self._state.bank
@@ -419,6 +423,17 @@ class MemoryStore:
 
     def evictions(self) -> int:
         return 0
+
+    @property
+    def read_only(self) -> bool:
+        return False
+
+    def verify(self, *, quick: bool = False, repair: bool = False, drop: bool = False) -> Verification:
+        facts = sum(len(state.facts) for state in self._states.values())
+        return Verification(checked={} if quick else {"facts": facts}, quick=quick)
+
+    def backup(self, file: str) -> None:
+        raise Unavailable("backup: a store in memory has no file to copy")
 
     def close(self) -> None:
         self._states.clear()

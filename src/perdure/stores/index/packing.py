@@ -3,7 +3,7 @@
 A body is a sequence of 8-byte words, little-endian, so that the bodies of a bank can be read as one array:
 
     bytes      type     what
-    0          u8       version of the format, 2
+    0          u8       version of the format, 3
     1          u8       type: 0 world, 1 experience, 2 opinion, 3 observation
     2          u8       tier: 0 core, 1 general
     3          u8       classification
@@ -14,7 +14,7 @@ A body is a sequence of 8-byte words, little-endian, so that the bodies of a ban
     128..135   i64      ordinal
     136..143   f64      length: the sum of the fact's weighted term frequencies
     144..163   5 x u32  how many of each follow: words of tags, metadata pairs, entities, terms, links
-    164..167            zero
+    164..167   u32      CRC-32 of the fact's id and of all other bytes of the body
     168..      text     the tags as a sorted JSON array, filled up with blanks to whole words; nothing without tags
                u64      per metadata pair: its hash
                u64      per entity: the hash of its id
@@ -50,7 +50,7 @@ from perdure.errors import StoreCorrupt
 from perdure.ports.store import Features
 from perdure.stores.index.arrays import Array, Positions, spans
 
-VERSION = 2
+VERSION = 3
 NEVER = 2**63 - 1
 """Stands for an end that is not known."""
 ALWAYS = -(2**63)
@@ -79,6 +79,8 @@ _HASHES = ("document", "topic", "subject", "relation", "object", "speaker")
 
 _COLUMNS = struct.Struct("<5B3x9q6Qq")
 _FEATURES = struct.Struct("<d5I4x")
+_CHECKSUM = struct.Struct("<I")
+_AT_CHECKSUM = 164
 _LINK = struct.Struct("<qfBB2x")
 _FIXED = _COLUMNS.size + _FEATURES.size
 _FIXED_WORDS = _FIXED // 8
@@ -132,7 +134,7 @@ def pack_fact(fact: Fact, features: Features, links: Sequence[LinkEnd]) -> bytes
     entities = sorted({digest(entity) for entity in fact.entity_ids})
     terms = [(term_hash(term), tf) for term, tf in features.terms.items() if tf > 0]
     length = sum(features.terms.values())
-    return b"".join(
+    body = b"".join(
         (
             _pack_columns(fact),
             _FEATURES.pack(length, len(tags) // 8, len(pairs), len(entities), len(terms), len(links)),
@@ -142,6 +144,23 @@ def pack_fact(fact: Fact, features: Features, links: Sequence[LinkEnd]) -> bytes
             _pack_links(links),
         )
     )
+    checksum = _CHECKSUM.pack(_checksum(fact.id, body))
+    return body[:_AT_CHECKSUM] + checksum + body[_AT_CHECKSUM + _CHECKSUM.size :]
+
+
+def is_sound(fact_id: str, body: bytes) -> bool:
+    """Whether a body is what was packed, by this version."""
+    return (
+        isinstance(body, bytes)
+        and len(body) >= _FIXED
+        and body[0] == VERSION
+        and _CHECKSUM.unpack_from(body, _AT_CHECKSUM)[0] == _checksum(fact_id, body)
+    )
+
+
+def _checksum(fact_id: str, body: bytes) -> int:
+    view = memoryview(body)
+    return crc32(view[_AT_CHECKSUM + _CHECKSUM.size :], crc32(view[:_AT_CHECKSUM], crc32(fact_id.encode())))
 
 
 def _pack_columns(fact: Fact) -> bytes:

@@ -118,8 +118,9 @@ _WRITE: dict[str, Callable[[Any], object]] = {
     "recall_times": lambda times: to_json("recall_times", [time.isoformat() for time in times]),
     "type": str,
     "tier": str,
+    **dict.fromkeys(("ordinal", "classification", "trust", "credibility", "start", "end", "is_agent"), int),
 }
-"""What is stored of a field's value; enumerations are bound faster as plain strings."""
+"""What is stored of a field's value; enumerations are bound faster as plain strings, a truth value is stored as a number."""
 
 
 @cache

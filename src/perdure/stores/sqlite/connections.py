@@ -1,4 +1,7 @@
-"""Connections to one file: a writer that all threads share in turn, and one reader per thread."""
+"""Connections to one file: a writer that all threads share in turn, and one reader per thread.
+
+A file that cannot be written is opened for reading alone; one on media that nobody can write also without its log.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,15 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from urllib.parse import quote
 
 from perdure.errors import InvalidInput, StoreCorrupt, StoreError, StoreFull, StoreLocked, StoreReadOnly
 from perdure.stores.index.feed import BankState
-from perdure.stores.sqlite.migrate import migrate
+from perdure.stores.sqlite.damage import is_undecodable, primary_code
+from perdure.stores.sqlite.log_tail import note_lost
+from perdure.stores.sqlite.migrate import check_readable, migrate
 
 _WRITER_CACHE_KB, _READER_CACHE_KB = 16384, 2048
 """Pages read at random come from the system's cache as fast, and threads share that one: readers keep few."""
@@ -22,15 +28,9 @@ _ERRORS: dict[int, tuple[type[StoreError], str]] = {
     sqlite3.SQLITE_READONLY: (StoreReadOnly, "the file or its folder cannot be written"),
     sqlite3.SQLITE_PERM: (StoreReadOnly, "the file or its folder cannot be written"),
     sqlite3.SQLITE_CANTOPEN: (StoreReadOnly, "the file cannot be opened or its folder cannot be written"),
-    sqlite3.SQLITE_CORRUPT: (StoreCorrupt, "the file is damaged; restore it from a copy"),
+    sqlite3.SQLITE_CORRUPT: (StoreCorrupt, "the file is damaged; `perdure verify` says what can be mended"),
     sqlite3.SQLITE_NOTADB: (StoreCorrupt, "the file is not a database"),
 }
-
-
-def primary_code(error: sqlite3.Error) -> int | None:
-    """SQLite's primary result code of an error; None for errors of the driver itself."""
-    code = getattr(error, "sqlite_errorcode", None)
-    return None if code is None else int(code) & 0xFF
 
 
 class SqliteErrors:
@@ -45,10 +45,14 @@ class SqliteErrors:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, sqlite3.Error):
             raise self._translated(error) from error
+        if isinstance(error, UnicodeDecodeError):
+            raise StoreCorrupt(f"{self._path}: the file is damaged, even the names of its tables") from error
         if isinstance(error, UnicodeEncodeError):
             raise InvalidInput("text", "no lone surrogates", error.object) from error
 
     def _translated(self, error: sqlite3.Error) -> StoreError:
+        if is_undecodable(error):
+            return StoreCorrupt(f"{self._path}: a text is damaged; `perdure verify` says which")
         code = primary_code(error)
         if code is None:
             return StoreError(f"{self._path}: {error}")
@@ -75,7 +79,9 @@ class Reader:
         try:
             yield self.connection
         finally:
-            self.connection.execute("COMMIT")
+            # Not COMMIT, which SQLite refuses after it met damage.
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
 
     def __del__(self) -> None:
         self.connection.close()
@@ -94,14 +100,45 @@ class Connections:
         self._local = threading.local()
         self._closed = False
         self._process = os.getpid()
-        with self.errors:
-            self._writer = self._connect()
-            try:
-                migrate(self._writer, path)
-                self._writer.execute("PRAGMA journal_mode = WAL")
-            except BaseException:
-                self._writer.close()
+        self._uri = ""
+        """How a file is opened that cannot be written; empty where it can."""
+        self._writer = self._open()
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the file can only be read."""
+        return bool(self._uri)
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            with self.errors:
+                return self._opened(writable=True)
+        except StoreReadOnly:
+            if not os.path.isfile(self.path):
                 raise
+            log_size = os.path.getsize(f"{self.path}-wal") if os.path.exists(f"{self.path}-wal") else 0
+            quoted = quote(os.path.abspath(self.path))
+            # On media that nobody can write there is no file for locks, and nobody to lock against.
+            uris = [f"file:{quoted}?mode=ro", *([] if log_size else [f"file:{quoted}?immutable=1"])]
+            for uri in uris:
+                self._uri = uri
+                with suppress(sqlite3.OperationalError):
+                    return self._opened(writable=False)
+            raise
+
+    def _opened(self, *, writable: bool) -> sqlite3.Connection:
+        connection = self._connect()
+        try:
+            if writable:
+                migrate(connection, self.path)
+                connection.execute("PRAGMA journal_mode = WAL")
+                note_lost(connection, self.path)
+            else:
+                check_readable(connection, self.path)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def reader(self) -> Reader:
         """This thread's reader."""
@@ -131,6 +168,8 @@ class Connections:
     def writer(self, *, for_long: bool = False) -> Iterator[sqlite3.Connection]:
         """The writer for one thread at a time; while it is taken `for_long`, others wait as long as it takes."""
         self._check_usable()
+        if self.read_only:
+            raise StoreReadOnly(f"{self.path}: the file or its folder cannot be written")
         while not self._turn.acquire(timeout=self.busy_seconds):
             if not self._patient:
                 raise StoreLocked(f"{self.path}: another thread holds the write lock")
@@ -162,7 +201,8 @@ class Connections:
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            Path(self.path),
+            self._uri or Path(self.path),
+            uri=bool(self._uri),
             isolation_level=None,
             check_same_thread=False,
             timeout=self.busy_seconds,

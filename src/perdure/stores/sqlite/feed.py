@@ -39,6 +39,11 @@ class ConnectionRows(BankRows):
     def _select(self, query: str, *parameters: object) -> list[Values]:
         return self._db.execute(query, parameters).fetchall()
 
+    def cached_facts(self, numbers: Sequence[int]) -> dict[int, PackedFact]:
+        """The rows of the index cache, sound or not."""
+        query = "SELECT fact, id, body FROM index_cache WHERE bank = ?"
+        return {fact.no: fact for fact in map(PackedFact._make, self._where(query, "fact", numbers))}
+
 
 class SqliteFeed(ConnectionRows):
     """The Feed protocol; the connection is in a transaction."""
@@ -58,11 +63,10 @@ class SqliteFeed(ConnectionRows):
         return self._packed(sorted(numbers))
 
     def _packed(self, numbers: Sequence[int]) -> Iterator[Sequence[PackedFact]]:
-        """Cached facts; those that the cache lacks, or has in another format, are packed from their rows."""
-        query = "SELECT fact, id, body FROM index_cache WHERE bank = ?"
+        """Cached facts; those that the cache lacks, or has damaged or in another format, are packed from their rows."""
         for block in batches(numbers):
-            cached = map(PackedFact._make, self._where(query, "fact", block))
-            packed = {fact.no: fact for fact in cached if fact.body[:1] == PACKED_FORMAT}
+            cached = self.cached_facts(block).values()
+            packed = {fact.no: fact for fact in cached if packing.is_sound(fact.id, fact.body)}
             if len(packed) < len(block):
                 missing = [no for no in block if no not in packed]
                 packed |= {fact.no: fact for fact in pack_facts(self, missing)}

@@ -6,15 +6,23 @@ import re
 import sqlite3
 from importlib.resources import files
 
-from perdure.errors import StoreCorrupt, StoreTooNew
+from perdure.errors import StoreCorrupt, StoreReadOnly, StoreTooNew
+from perdure.stores.sqlite.checksums import write_checksums
+from perdure.stores.sqlite.damage import is_damage
 from perdure.stores.sqlite.feed import PACKED_FORMAT, fill_cache
-from perdure.stores.sqlite.old_schemas import copy_facts, copy_old_rows, set_facts_aside, set_old_tables_aside
+from perdure.stores.sqlite.old_schemas import (
+    WITHOUT_CHECKSUM,
+    copy_old_rows,
+    copy_rows,
+    set_aside,
+    set_old_tables_aside,
+)
 
 APPLICATION_ID = 0x50455244
 """Marks a SQLite file as Perdure's ("PERD")."""
-SCHEMA = 5
-_FACTS = re.compile(r"CREATE (TABLE fact |INDEX \w+ ON fact )")
-"""Statements of the schema that define the table of facts."""
+SCHEMA = 6
+_CHECKSUMMED = re.compile(rf"CREATE (TABLE|INDEX \w+ ON) ({'|'.join(WITHOUT_CHECKSUM)}) ")
+"""Statements of the schema that define the tables with checksums."""
 
 
 def migrate(connection: sqlite3.Connection, path: str) -> None:
@@ -41,20 +49,31 @@ def migrate(connection: sqlite3.Connection, path: str) -> None:
         connection.execute("PRAGMA secure_delete = ON")
 
 
+def check_readable(connection: sqlite3.Connection, path: str) -> None:
+    """Raise unless a file that cannot be written is of this schema."""
+    version = _version(connection, path)
+    if version != SCHEMA:
+        raise StoreReadOnly(
+            f"{path} has schema {version} and cannot be written, so it cannot be brought to {SCHEMA}"
+        )
+
+
 def _upgrade(connection: sqlite3.Connection, version: int) -> None:
     statements = split_statements(schema())
-    if version == 4:
-        set_facts_aside(connection)
+    if version in (4, 5):
+        set_aside(connection)
         for statement in statements:
-            if _FACTS.search(statement):
+            if _CHECKSUMMED.search(statement):
                 connection.execute(statement)
-        copy_facts(connection)
+        copy_rows(connection, version)
+        write_checksums(connection)
         return
     highest = set_old_tables_aside(connection) if version else {}
     for statement in statements:
         connection.execute(statement)
     if version:
         copy_old_rows(connection, highest)
+        write_checksums(connection)
 
 
 def schema() -> str:
@@ -64,8 +83,13 @@ def schema() -> str:
 
 def _lacks_cache(connection: sqlite3.Connection) -> bool:
     """Whether there are facts and the index cache was emptied, or filled by a version that packed them otherwise."""
-    (facts,) = connection.execute("SELECT EXISTS (SELECT 1 FROM fact)").fetchone()
-    first = connection.execute("SELECT substr(body, 1, 1) FROM index_cache LIMIT 1").fetchone()
+    try:
+        (facts,) = connection.execute("SELECT EXISTS (SELECT 1 FROM fact)").fetchone()
+        first = connection.execute("SELECT substr(body, 1, 1) FROM index_cache LIMIT 1").fetchone()
+    except sqlite3.Error as error:
+        if is_damage(error):
+            return False  # what cannot be read is packed from rows when it is asked for
+        raise
     return bool(facts) and (first is None or first[0] != PACKED_FORMAT)
 
 

@@ -1,6 +1,6 @@
-"""Takes the rows of schemas 1 to 4 over into schema 5. Everything about the old formats is written down here.
+"""Takes the rows of schemas 1 to 5 over into schema 6. Everything about the old formats is written down here.
 
-Schema 4 had no `end_recorded_at`: a fact that another superseded was retired, whether it had been true or not. Schemas 1 to 3
+Schema 5 had no checksums. Schema 4 had no `end_recorded_at`: a fact that another superseded was retired, whether it had been true or not. Schemas 1 to 3
 numbered facts for the whole file, later ones number them per bank in the same order. Schema 2 added the turns
 of chunks; schema 3 put the table `segment` in the place of `vector_code`, both only copies for a quick start.
 """
@@ -45,23 +45,32 @@ _BLOCK = 500
 OldRow = dict[str, Any]
 """Values by column."""
 NewRows = Iterator[tuple[str, dict[str, object]]]
-"""(table of schema 5, values by column) each."""
+"""(table of schema 6, values by column) each. Checksums are filled in at the end."""
 
 
-def set_facts_aside(db: sqlite3.Connection) -> None:
-    """Rename the table of facts of schema 4, the only one that schema 5 defines otherwise."""
-    for index in ("fact_document", "fact_chunk", "fact_superseded_by"):
+WITHOUT_CHECKSUM = {"fact": "bank, no", "document": "bank, id", "chunk": "bank, rowid"}
+"""The tables of schemas 4 and 5 that schema 6 defines otherwise, and the order in which their rows are taken over."""
+
+
+def set_aside(db: sqlite3.Connection) -> None:
+    """Rename the tables of schemas 4 and 5 that have no checksums."""
+    for index in ("fact_document", "fact_chunk", "fact_superseded_by", "chunk_document"):
         db.execute(f"DROP INDEX {index}")
-    db.execute("ALTER TABLE fact RENAME TO old_fact")
+    for table in WITHOUT_CHECKSUM:
+        db.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
 
 
-def copy_facts(db: sqlite3.Connection) -> None:
-    """Fill the table of facts from that of schema 4, which is dropped."""
-    names = ", ".join(f'"{name}"' for _, name, *_ in db.execute("PRAGMA table_info(old_fact)"))
-    db.execute(f"INSERT INTO fact ({names}) SELECT {names} FROM old_fact ORDER BY bank, no")
-    _drop(db, "fact")
+def copy_rows(db: sqlite3.Connection, version: int) -> None:
+    """Fill these tables from those of schema 4 or 5, which are dropped."""
+    for table, order in WITHOUT_CHECKSUM.items():
+        names = ", ".join(f'"{name}"' for _, name, *_ in db.execute(f"PRAGMA table_info(old_{table})"))
+        db.execute(
+            f"INSERT INTO {table} ({names}, checksum) SELECT {names}, 0 FROM old_{table} ORDER BY {order}"
+        )
+        _drop(db, table)
     db.execute("DELETE FROM index_cache")
-    part_axes(db)
+    if version == 4:
+        part_axes(db)
     db.execute("INSERT INTO erasure (erased_at) VALUES (?)", (datetime.now(UTC).isoformat(),))
 
 
@@ -90,7 +99,7 @@ def set_old_tables_aside(db: sqlite3.Connection) -> dict[str, int]:
 
 
 def copy_old_rows(db: sqlite3.Connection, highest: dict[str, int]) -> None:
-    """Fill the tables of schema 5 and drop the old ones, each as soon as it has been read: its pages are used again."""
+    """Fill the tables of schema 6 and drop the old ones, each as soon as it has been read: its pages are used again."""
     _drop(db, "segment", "vector_code", "change", "derived")
     db.execute("CREATE TABLE old_number (fact INTEGER PRIMARY KEY, no INTEGER NOT NULL)")
     db.execute(
@@ -187,13 +196,13 @@ def _document(old: OldRow) -> NewRows:
     names = "title context tags metadata content_hash characters created_at updated_at"
     new = dict(zip(names.split(), json.loads(old["body"]), strict=True))
     tags = new.pop("tags")
-    yield "document", _take(old, "bank id") | new | {"metadata": _json(new["metadata"])}
+    yield "document", _take(old, "bank id") | new | {"metadata": _json(new["metadata"]), "checksum": 0}
     for tag in tags:
         yield "document_tag", {"bank": old["bank"], "document_id": old["id"], "tag": tag}
 
 
 def _chunk(old: OldRow) -> NewRows:
-    yield "chunk", _take(old, "bank id document_id ordinal text content_hash")
+    yield "chunk", _take(old, "bank id document_id ordinal text content_hash") | {"checksum": 0}
     for ordinal, turn in enumerate(json.loads(old.get("spans") or "[]")):
         key = {"bank": old["bank"], "chunk_id": old["id"], "ordinal": ordinal}
         yield "chunk_turn", key | dict(zip("start end speaker is_agent said_at".split(), turn, strict=True))
@@ -207,7 +216,7 @@ def _fact(old: OldRow) -> NewRows:
     flags = [flag for flag in body["flags"] if not flag.startswith(_INVALIDATED)]
     reasons = [flag.removeprefix(_INVALIDATED) for flag in body["flags"] if flag not in flags]
     times = json.loads(old["recall_times"] or "[]")
-    new = _take(old, "bank id text") | body
+    new = _take(old, "bank id text") | body | {"checksum": 0}
     new |= {
         "no": old["number"],
         "metadata": _json(body["metadata"]),

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from perdure.domain.bank import Bank
+from perdure.domain.damage import Damage
 from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, Link, LinkKind, TurnSpan
 from perdure.domain.ranking import RankingFields, event_date
 from perdure.domain.record import Record
 from perdure.ports.embedder import Vector
 from perdure.ports.store import BankStats, FactsWhere, Features, KeyedEntity, Passage, Proof
 from perdure.stores.index.packing import LinkEnd
-from perdure.stores.sqlite import columns
+from perdure.stores.sqlite import checksums, columns
 from perdure.stores.sqlite.columns import T, U, Values, batches, placeholders
+from perdure.stores.sqlite.damage import ALTERED, UNREADABLE, is_damage
 
 _FACT_JOIN = "fact JOIN {0} ON {0}.bank = fact.bank AND {0}.fact = fact.no WHERE fact.bank = ?"
 """Facts with their rows of another table."""
-_FACT = f"SELECT no, {columns.names(columns.FACT_ROW)} FROM fact WHERE bank = ?"
+_FACT = f"SELECT no, {columns.names(columns.FACT_ROW)}, checksum FROM fact WHERE bank = ?"
 _FEATURES = f"SELECT id, no, {columns.names(columns.FEATURES)} FROM {_FACT_JOIN.format('fact_features')}"
 _PROOF = (
     f"SELECT no, proof.ordinal, id, {columns.names(columns.PROOF, 'proof')} FROM {_FACT_JOIN.format('proof')}"
@@ -38,11 +41,21 @@ _OPEN = "retired_at IS NULL AND end_recorded_at IS NULL"
 
 
 class BankRows(ABC):
-    """Reads rows of the bank `bank_no`; a bank that does not exist has the number 0 and no rows."""
+    """Reads rows of the bank `bank_no`; a bank that does not exist has the number 0 and no rows.
+
+    A row that cannot be read, or is not what was written, is left out and listed by `damaged`.
+    """
 
     def __init__(self, bank_id: str, bank_no: int) -> None:
         self.bank_id = bank_id
         self.bank_no = bank_no
+        self._damage: dict[tuple[str, str], Damage] = {}
+
+    def damaged(self) -> tuple[Damage, ...]:
+        return tuple(self._damage.values())
+
+    def _note_damage(self, kind: str, name: str, problem: str) -> None:
+        self._damage[kind, name] = Damage(kind=kind, name=name, problem=problem, bank=self.bank_id)
 
     @abstractmethod
     def _select(self, query: str, *parameters: object) -> list[Values]:
@@ -61,7 +74,37 @@ class BankRows(ABC):
         else:
             for batch in batches(values):
                 condition = f"{query} AND {column} IN ({placeholders(batch)})"
-                yield from self._of_bank(condition, *parameters, *batch)
+                try:
+                    rows = self._of_bank(condition, *parameters, *batch)
+                except Exception as error:
+                    if not is_damage(error):
+                        raise
+                    rows = self._one_by_one(query, column, batch, parameters)
+                yield from rows
+
+    def _one_by_one(
+        self, query: str, column: str, values: Sequence[object], parameters: Sequence[object]
+    ) -> list[Values]:
+        """The rows of those values whose rows can be read."""
+        rows: list[Values] = []
+        for value in values:
+            try:
+                rows += self._of_bank(f"{query} AND {column} = ?", *parameters, value)
+            except Exception as error:
+                if not is_damage(error):
+                    raise
+                self._note_damage(*_named(query, column, value), UNREADABLE)
+        return rows
+
+    def _built(self, kind: str, rows: Iterable[Values], build: Callable[[Values], T]) -> dict[str, T]:
+        """Id -> what is made of its row, which begins with the id; a row of which nothing can be made is left out."""
+        built: dict[str, T] = {}
+        for row in rows:
+            try:
+                built[row[0]] = build(row)
+            except (ValueError, TypeError, KeyError, AttributeError):
+                self._note_damage(kind, str(row[0]), UNREADABLE)
+        return built
 
     def bank(self) -> Bank | None:
         rows = self._of_bank(f"{_BANK} WHERE no = ?")
@@ -86,7 +129,38 @@ class BankRows(ABC):
                 "ordinal, source_id FROM fact_source",
             )
         )
-        return columns.read_facts(self.bank_id, rows, mentions, tags, sources)
+        sound: dict[int, Values] = {}
+        for no, row in rows.items():
+            if row[-1] == checksums.fact_checksum(row, mentions[no], tags[no], sources[no]):
+                sound[no] = row[:-1]
+            else:
+                self._note_damage("fact", str(row[0]), ALTERED)
+        try:
+            return columns.read_facts(self.bank_id, sound, mentions, tags, sources)
+        except (ValueError, TypeError, KeyError):
+            return self._facts_one_by_one(sound, mentions, tags, sources)
+
+    def _facts_one_by_one(
+        self, rows: Mapping[int, Values], *lists: Mapping[object, Sequence[Values]]
+    ) -> dict[int, Fact]:
+        """The facts without those whose counts and weights, which no checksum covers, cannot be read."""
+        facts: dict[int, Fact] = {}
+        for no, row in rows.items():
+            try:
+                facts |= columns.read_facts(self.bank_id, {no: row}, *lists)
+            except (ValueError, TypeError, KeyError):
+                self._note_damage("fact", str(row[0]), UNREADABLE)
+        return facts
+
+    def _sound(
+        self, kind: str, rows: Iterable[Values], checksum: Callable[[Values], int]
+    ) -> Iterator[Values]:
+        """The rows, which begin with their id and end with their checksum, that are what was written; without it."""
+        for *row, stored in rows:
+            if stored == checksum(tuple(row)):
+                yield tuple(row)
+            else:
+                self._note_damage(kind, str(row[0]), ALTERED)
 
     def numbers_of(self, ids: Iterable[str]) -> dict[str, int]:
         """Fact id -> number of those facts that exist."""
@@ -101,32 +175,34 @@ class BankRows(ABC):
         return views[1:-1]
 
     def features(self, ids: Sequence[str]) -> dict[str, Features]:
-        rows = {row[0]: row[1:] for row in self._where(_FEATURES, "id", ids)}
-        vectors: dict[int, dict[str, Vector]] = {no: {} for no, *_ in rows.values()}
+        rows = list(self._where(_FEATURES, "id", ids))
+        vectors: dict[int, dict[str, Vector]] = {no: {} for _, no, *_ in rows}
         for view in self.views():
             query = "SELECT fact, value FROM vector WHERE bank = ? AND view = ?"
             for no, value in self._where(query, "fact", vectors, view):
                 vectors[no][view] = columns.from_float16([value])[0]
-        features = {
-            fact_id: Features(vectors=vectors[no], **columns.fields(columns.FEATURES, row))
-            for fact_id, (no, *row) in rows.items()
-        }
-        return _in_order(ids, features)
+
+        def build(row: Values) -> Features:
+            return Features(vectors=vectors[row[1]], **columns.fields(columns.FEATURES, row[2:]))
+
+        return _in_order(ids, self._built("features", rows, build))
 
     def ranking_fields(self, ids: Sequence[str]) -> dict[str, RankingFields]:
         """What ranking needs of facts (`perdure.domain.ranking`)."""
         names = "id, type, document_id, speaker, occurred_start, occurred_end, mentioned_at, proof_count"
-        fields = {}
-        for row in self._where(f"SELECT {names} FROM fact WHERE bank = ?", "id", ids):
-            fact_id, kind, document_id, speaker, *times, proof_count = row
-            fields[fact_id] = RankingFields(
+
+        def build(row: Values) -> RankingFields:
+            _, kind, document_id, speaker, *times, proof_count = row
+            return RankingFields(
                 type=_FACT_TYPES[kind],
                 document_id=document_id,
                 speaker=speaker,
                 event_date=event_date(*map(columns.shared_moment, times)),
                 proof_count=proof_count if kind == FactType.OBSERVATION else 1,
             )
-        return _in_order(ids, fields)
+
+        rows = self._where(f"SELECT {names} FROM fact WHERE bank = ?", "id", ids)
+        return _in_order(ids, self._built("fact", rows, build))
 
     def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
         """What reranking reads of facts; an empty passage stands for the fact's text."""
@@ -138,17 +214,20 @@ class BankRows(ABC):
         return _in_order(ids, passages)
 
     def documents(self, ids: Sequence[str] | None = None) -> list[Document]:
-        query = f"SELECT {columns.names(columns.DOCUMENT)} FROM document WHERE bank = ?"
+        query = f"SELECT {columns.names(columns.DOCUMENT)}, checksum FROM document WHERE bank = ?"
         tag_query = "SELECT document_id, tag FROM document_tag WHERE bank = ?"
-        tags = _grouped(self._where(tag_query, "document_id", ids))
-        documents = {
-            row[0]: Document(
-                bank=self.bank_id,
-                tags=frozenset(tag for (tag,) in tags[row[0]]),
-                **columns.fields(columns.DOCUMENT, row),
-            )
-            for row in self._where(query, "id", ids)
-        }
+        tags = _grouped(sorted(self._where(tag_query, "document_id", ids)))
+        rows = self._sound(
+            "document",
+            self._where(query, "id", ids),
+            lambda row: checksums.document_checksum(row, tags[row[0]]),
+        )
+
+        def build(row: Values) -> Document:
+            own = frozenset(tag for (tag,) in tags[row[0]])
+            return Document(bank=self.bank_id, tags=own, **columns.fields(columns.DOCUMENT, row))
+
+        documents = self._built("document", rows, build)
         if ids is not None:
             return list(_in_order(ids, documents).values())
         by_id = sorted(documents.values(), key=lambda document: document.id)
@@ -156,18 +235,17 @@ class BankRows(ABC):
 
     def chunks(self, *, ids: Sequence[str] | None = None, document_id: str | None = None) -> list[Chunk]:
         column, values = ("document_id", [document_id]) if ids is None else ("id", ids)
-        query = f"SELECT {columns.names(columns.CHUNK)} FROM chunk WHERE bank = ?"
-        rows = {row[0]: row for row in self._where(query, column, values)}
+        query = f"SELECT {columns.names(columns.CHUNK)}, checksum FROM chunk WHERE bank = ?"
+        stored = list(self._where(query, column, values))
         turn_query = f"SELECT chunk_id, ordinal, {columns.names(columns.TURN)} FROM chunk_turn WHERE bank = ?"
-        turns = _grouped(sorted(self._where(turn_query, "chunk_id", rows)))
-        chunks = {
-            chunk_id: Chunk(
-                bank=self.bank_id,
-                spans=tuple(TurnSpan(**columns.fields(columns.TURN, turn)) for _, *turn in turns[chunk_id]),
-                **columns.fields(columns.CHUNK, row),
-            )
-            for chunk_id, row in rows.items()
-        }
+        turns = _grouped(sorted(self._where(turn_query, "chunk_id", [row[0] for row in stored])))
+        rows = self._sound("chunk", stored, lambda row: checksums.chunk_checksum(row, turns[row[0]]))
+
+        def build(row: Values) -> Chunk:
+            spans = tuple(TurnSpan(**columns.fields(columns.TURN, turn)) for _, *turn in turns[row[0]])
+            return Chunk(bank=self.bank_id, spans=spans, **columns.fields(columns.CHUNK, row))
+
+        chunks = self._built("chunk", rows, build)
         if ids is None:
             return sorted(chunks.values(), key=lambda chunk: (chunk.ordinal, chunk.id))
         return list(_in_order(ids, chunks).values())
@@ -181,13 +259,12 @@ class BankRows(ABC):
             chosen = [entity_id for entity_id, _ in self._where(key_query, "key", keys)]
         keys_of = _grouped(self._where(key_query, "entity_id", chosen))
         query = f"SELECT {columns.names(columns.ENTITY)} FROM entity WHERE bank = ?"
-        entities = {
-            row[0]: KeyedEntity(
-                Entity(bank=self.bank_id, **columns.fields(columns.ENTITY, row)),
-                tuple(sorted(key for (key,) in keys_of[row[0]])),
-            )
-            for row in self._where(query, "id", chosen)
-        }
+
+        def build(row: Values) -> KeyedEntity:
+            entity = Entity(bank=self.bank_id, **columns.fields(columns.ENTITY, row))
+            return KeyedEntity(entity, tuple(sorted(key for (key,) in keys_of[row[0]])))
+
+        entities = self._built("entity", self._where(query, "id", chosen), build)
         if ids is not None:
             return list(_in_order(ids, entities).values())
         return sorted(entities.values(), key=lambda keyed: (-keyed.entity.mentions, keyed.entity.id))
@@ -217,7 +294,8 @@ class BankRows(ABC):
     def terms(self, numbers: Iterable[int]) -> dict[int, dict[str, float]]:
         """Fact number -> its index terms."""
         rows = self._where("SELECT fact, terms FROM fact_features WHERE bank = ?", "fact", numbers)
-        return {no: columns.mapping(terms) for no, terms in rows}
+        terms = self._built("features", ((f"of fact {no}", no, terms) for no, terms in rows), _numbered_terms)
+        return dict(terms.values())
 
     def proofs(self, ids: Sequence[str]) -> dict[str, list[Proof]]:
         return _proofs_by_fact(self._where(_PROOF, "id", ids))
@@ -262,10 +340,11 @@ class BankRows(ABC):
 
     def records(self, kind: str, ids: Sequence[str] | None = None) -> list[Record]:
         query = f"SELECT {columns.names(columns.RECORD)} FROM record WHERE bank = ? AND kind = ?"
-        return columns.oldest_first(
-            Record(bank=self.bank_id, **columns.fields(columns.RECORD, row))
-            for row in self._where(query, "id", ids, kind)
+        rows = ((row[1], *row) for row in self._where(query, "id", ids, kind))
+        records = self._built(
+            kind, rows, lambda row: Record(bank=self.bank_id, **columns.fields(columns.RECORD, row[1:]))
         )
+        return columns.oldest_first(records.values())
 
     def containing(self, text: str) -> list[int]:
         """Numbers of the facts whose text contains a text, in any case."""
@@ -296,6 +375,20 @@ class BankRows(ABC):
             tags=dict(self._of_bank("SELECT tag, count(*) FROM fact_tag WHERE bank = ? GROUP BY tag")),
             bytes_on_disk=pages * page_size if self.bank_no else None,
         )
+
+
+def _numbered_terms(row: Values) -> tuple[int, dict[str, float]]:
+    return row[1], columns.mapping(row[2])
+
+
+_TABLE = re.compile(r" FROM (\w+)")
+
+
+def _named(query: str, column: str, value: object) -> tuple[str, str]:
+    """The kind and the name of what a query asks for."""
+    match = _TABLE.search(query)
+    assert match is not None
+    return match[1], str(value) if column == "id" else f"{column} {value}"
 
 
 def banks(db: sqlite3.Connection, ids: Sequence[str] | None) -> list[Bank]:

@@ -1,4 +1,4 @@
--- Schema 5. In every table `bank` is a bank's number and `fact` a fact's number in that bank. Times are ISO 8601 text.
+-- Schema 6. In every table `bank` is a bank's number and `fact` a fact's number in that bank. Times are ISO 8601 text.
 
 -- One row per bank. Numbers of facts and changes are allotted here, under the write lock, and never used twice.
 CREATE TABLE bank (
@@ -33,6 +33,7 @@ CREATE TABLE document (
   characters INTEGER NOT NULL,
   created_at TEXT NOT NULL,
   updated_at TEXT NOT NULL,
+  checksum INTEGER NOT NULL,                   -- CRC-32 of its content: stores/sqlite/checksums.py
   PRIMARY KEY (bank, id)
 ) WITHOUT ROWID;
 
@@ -52,6 +53,7 @@ CREATE TABLE chunk (
   ordinal INTEGER NOT NULL,
   text TEXT NOT NULL,
   content_hash TEXT NOT NULL,
+  checksum INTEGER NOT NULL,                   -- CRC-32 of its content: stores/sqlite/checksums.py
   PRIMARY KEY (bank, id)
 );
 CREATE INDEX chunk_document ON chunk (bank, document_id, ordinal);
@@ -114,6 +116,7 @@ CREATE TABLE fact (
   recall_count INTEGER NOT NULL,
   last_recalled_at TEXT,
   recall_times TEXT NOT NULL,                  -- JSON list of the last 20 times
+  checksum INTEGER NOT NULL,                   -- CRC-32 of its content: stores/sqlite/checksums.py
   UNIQUE (bank, no),
   UNIQUE (bank, id)
 );

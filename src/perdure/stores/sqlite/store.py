@@ -11,6 +11,7 @@ from threading import Lock
 from typing import Literal
 
 from perdure.domain.bank import Bank, EmbeddingModel, check_bank_id
+from perdure.domain.damage import Verification
 from perdure.domain.filter import Filter
 from perdure.domain.recall import Hit
 from perdure.domain.record import Record
@@ -20,12 +21,13 @@ from perdure.ports.store import FactPage, Reading, Selection, Traces, Transactio
 from perdure.stores.index.cache import IndexCache
 from perdure.stores.index.feed import BankState, Feed
 from perdure.stores.index.snapshot import Snapshot
-from perdure.stores.sqlite import columns, queries, traces
+from perdure.stores.sqlite import columns, copies, queries, traces
 from perdure.stores.sqlite.columns import Values, batches, placeholders
 from perdure.stores.sqlite.connections import Connections
 from perdure.stores.sqlite.feed import SqliteFeed, read_state
 from perdure.stores.sqlite.queries import BankRows
 from perdure.stores.sqlite.transaction import SqliteTransaction, upsert
+from perdure.stores.sqlite.verify import verify
 
 _STATES_KEPT = 4096
 """Banks per thread whose state is remembered."""
@@ -49,7 +51,7 @@ class SqliteStore:
         index_memory_mb: int = 1024,
         clock: Callable[[], datetime] | None = None,
     ) -> SqliteStore:
-        """Open a file, creating it when there is none.
+        """Open a file, creating it when there is none; one that cannot be written is opened for reading.
 
         `synchronous="full"` keeps acknowledged writes through a loss of power, not only of the process.
         """
@@ -124,6 +126,18 @@ class SqliteStore:
     def evictions(self) -> int:
         return self._indexes.evicted
 
+    @property
+    def read_only(self) -> bool:
+        return self._connections.read_only
+
+    def verify(self, *, quick: bool = False, repair: bool = False, drop: bool = False) -> Verification:
+        with self._connections.errors:
+            return verify(self._connections, quick=quick, repair=repair, drop=drop)
+
+    def backup(self, file: str) -> None:
+        with self._connections.errors:
+            copies.write_copy(self._connections, file)
+
     def close(self) -> None:
         self._indexes.clear()
         self._connections.close()
@@ -186,7 +200,9 @@ class SqliteReading(BankRows):
                 return FactPage((), 0)
             among = self.containing(selection.text) if selection.text else None
             numbers, total = snapshot.listing(selection, among)
-            return FactPage(tuple(self.facts_by_number(numbers).values()), total)
+            facts = self.facts_by_number(numbers)
+            left_out = self.damaged() if len(facts) < len(numbers) else ()
+            return FactPage(tuple(facts.values()), total, left_out)
 
     def _index(self) -> Snapshot | None:
         """The snapshot of this reading, taken when it is first needed; None when there is no such bank."""

@@ -13,7 +13,8 @@ import sqlite3
 import time
 
 from perdure.ports.store import Traces
-from perdure.stores.sqlite.connections import Connections, primary_code
+from perdure.stores.sqlite.connections import Connections
+from perdure.stores.sqlite.damage import primary_code
 
 SMALL_FILE = 32 << 20
 """Bytes up to which clearing is waited for: about 0.2 s (docs/decisions/erasure.md)."""

@@ -15,12 +15,14 @@ from perdure.errors import Conflict, InvalidInput
 from perdure.ports.store import Features, KeyedEntity, NewFact, Proof, StagedVectors
 from perdure.stores.index.feed import Change, PackedFact
 from perdure.stores.index.packing import pack_fact
-from perdure.stores.sqlite import columns
+from perdure.stores.sqlite import checksums, columns
 from perdure.stores.sqlite.columns import FACT, RECALLS, Values, batches, placeholders
 from perdure.stores.sqlite.feed import ConnectionRows, pack_facts, read_state, write_cache
 
 CHANGES_KEPT = 100_000
 """Rows of `change` per bank; beyond it all are dropped, and indexes that have not seen them load the bank anew."""
+_NEW_IN_MEMORY = 5_000
+"""Facts that a transaction keeps in memory until they are packed for the index."""
 RECALLS_KEPT = 20
 """Times of recall per fact."""
 _FACT_TABLES = ("fact_features", "fact_entity", "fact_tag", "fact_source", "proof", "index_cache")
@@ -70,6 +72,15 @@ class SqliteTransaction(ConnectionRows):
         self._repack: set[int] = set()
         """Other facts whose packed form is out of date."""
 
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The writer, in its transaction."""
+        return self._db
+
+    def execute(self, statement: str, *parameters: object) -> None:
+        """A statement for what repairs the file, beside the protocol."""
+        self._db.execute(statement, parameters)
+
     def put_bank(self, bank: Bank) -> None:
         self._check_banks([bank.id])
         upsert(self._db, "bank", ("id",), columns.bank_row(bank), self._now)
@@ -90,6 +101,8 @@ class SqliteTransaction(ConnectionRows):
         self._ensure_bank(document.bank for document in documents)
         for document in documents:
             row = self._row(document, columns.DOCUMENT)
+            stored = tuple(row[name] for name in columns.DOCUMENT)
+            row["checksum"] = checksums.document_checksum(stored, [(tag,) for tag in sorted(document.tags)])
             upsert(self._db, "document", ("bank", "id"), row, self._now)
         tags = {document.id: document.tags for document in documents}
         self._delete("document_tag", "document_id", tags)
@@ -104,15 +117,22 @@ class SqliteTransaction(ConnectionRows):
         self._ensure_bank(chunk.bank for chunk in chunks)
         chunks = list({chunk.id: chunk for chunk in chunks}.values())
         self.delete_chunks([chunk.id for chunk in chunks])
-        self._insert("chunk", columns.CHUNK, [columns.values(chunk, columns.CHUNK) for chunk in chunks])
+        turns = {
+            chunk.id: [
+                (ordinal, *columns.values(turn, columns.TURN)) for ordinal, turn in enumerate(chunk.spans)
+            ]
+            for chunk in chunks
+        }
+        rows = [columns.values(chunk, columns.CHUNK) for chunk in chunks]
+        self._insert(
+            "chunk",
+            (*columns.CHUNK, "checksum"),
+            [(*row, checksums.chunk_checksum(row, turns[row[0]])) for row in rows],
+        )
         self._insert(
             "chunk_turn",
             ("chunk_id", "ordinal", *columns.TURN),
-            [
-                (chunk.id, ordinal, *columns.values(turn, columns.TURN))
-                for chunk in chunks
-                for ordinal, turn in enumerate(chunk.spans)
-            ],
+            [(chunk_id, *turn) for chunk_id, group in turns.items() for turn in group],
         )
 
     def delete_chunks(self, ids: Sequence[str]) -> None:
@@ -128,19 +148,21 @@ class SqliteTransaction(ConnectionRows):
         new = dict(zip(self._next_numbers(len(facts)), facts, strict=True))
         self._insert(
             "fact",
-            ("no", *columns.FACT_ROW),
-            [(no, *columns.values(one.fact, columns.FACT_ROW)) for no, one in new.items()],
+            ("no", *columns.FACT_ROW, "checksum"),
+            [(no, *_checked_row(one.fact)) for no, one in new.items()],
         )
         self._insert_lists({no: one.fact for no, one in new.items()})
         self._insert_features({no: one.features for no, one in new.items()})
         self._new |= new
         self._touched = True
+        if len(self._new) > _NEW_IN_MEMORY:
+            self._pack_new()
 
     def update_facts(self, facts: Sequence[Fact]) -> None:
         self._check_banks(fact.bank for fact in facts)
         numbers = self.numbers_of(fact.id for fact in facts)
         stored = {fact.id: fact for fact in self.facts(list(numbers))}
-        assignments = ", ".join(f"{name} = ?" for name in FACT)
+        assignments = ", ".join(f"{name} = ?" for name in (*FACT, "checksum"))
         for fact in facts:
             no, before = numbers.get(fact.id), stored.get(fact.id)
             if no is None or before is None:
@@ -150,7 +172,7 @@ class SqliteTransaction(ConnectionRows):
                 continue
             self._db.execute(
                 f"UPDATE fact SET {assignments} WHERE bank = ? AND no = ?",
-                (*columns.values(after, FACT), self.bank_no, no),
+                (*_without_recalls(_checked_row(after)), self.bank_no, no),
             )
             if _lists(after) != _lists(before):
                 for table in ("fact_entity", "fact_tag", "fact_source"):
@@ -176,7 +198,10 @@ class SqliteTransaction(ConnectionRows):
                 self._note(no, Change.REPLACED)
 
     def delete_facts(self, ids: Sequence[str]) -> None:
-        numbers = list(self.numbers_of(ids).values())
+        self.delete_numbers(list(self.numbers_of(ids).values()))
+
+    def delete_numbers(self, numbers: Sequence[int]) -> None:
+        """Delete facts by number, also those whose rows cannot be read."""
         linked = {
             max(source, target)
             for end in ("source", "target")
@@ -328,12 +353,9 @@ class SqliteTransaction(ConnectionRows):
         """Pack what changed, list the changes, and make indexes look at the bank again."""
         if not self._touched:
             return
-        links = self.earlier_links(list(self._new))
-        packed = [
-            PackedFact(no, new.fact.id, pack_fact(new.fact, new.features, links.get(no, ())))
-            for no, new in self._new.items()
-        ]
-        write_cache(self._db, self.bank_no, [*packed, *pack_facts(self, sorted(self._repack))])
+        self._pack_new()
+        for block in batches(sorted(self._repack)):
+            write_cache(self._db, self.bank_no, pack_facts(self, block))
         ((last, dropped),) = self._of_bank("SELECT last_change, changes_dropped FROM bank WHERE no = ?")
         self._insert(
             "change",
@@ -348,6 +370,16 @@ class SqliteTransaction(ConnectionRows):
             "UPDATE bank SET version = version + 1, last_change = ?, changes_dropped = ? WHERE no = ?",
             (last, dropped, self.bank_no),
         )
+
+    def _pack_new(self) -> None:
+        """Pack the new facts; from then on they count as facts that were there before."""
+        links = self.earlier_links(list(self._new))
+        packed = [
+            PackedFact(no, new.fact.id, pack_fact(new.fact, new.features, links.get(no, ())))
+            for no, new in self._new.items()
+        ]
+        write_cache(self._db, self.bank_no, packed)
+        self._new.clear()
 
     def _note(self, no: int, change: Change) -> None:
         """A fact that was there before has changed."""
@@ -441,6 +473,19 @@ def _check_shapes(shapes: Iterable[tuple[int, ...]], dimensions: int | None) -> 
     for shape in shapes:
         if shape != (dimensions,):
             raise InvalidInput("vectors", f"{dimensions} dimensions", shape)
+
+
+def _checked_row(fact: Fact) -> Values:
+    """The values of FACT_ROW and their checksum."""
+    row = columns.values(fact, columns.FACT_ROW)
+    tags = [(tag,) for tag in sorted(fact.tags)]
+    sources = list(enumerate(fact.source_fact_ids))
+    return (*row, checksums.fact_checksum(row, columns.mentions(fact), tags, sources))
+
+
+def _without_recalls(row: Values) -> Values:
+    """The values of FACT and the checksum, which does not depend on recalls."""
+    return (*row[: len(FACT)], row[-1])
 
 
 def _lists(fact: Fact) -> tuple[object, ...]:

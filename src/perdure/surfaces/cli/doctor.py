@@ -128,11 +128,17 @@ def check_database(settings: Settings) -> Iterator[Check]:
 
     try:
         with Perdure.open(settings=settings) as engine:
+            structure = engine.verify(quick=True)
             banks = engine.banks()
             facts = sum(engine.stats(bank.id).current_facts for bank in banks)
     except PerdureError as error:
-        yield Check("Database", "file", FAIL, f"{file}: {error}")
+        yield Check("Database", "file", FAIL, f"{file}: {error}", "perdure verify")
         return
+    if not structure.sound:
+        told = "\n".join(str(damage) for damage in structure.left[:5])
+        yield Check(
+            "Database", "damage", FAIL, told, "perdure verify, then --repair or perdure restore BACKUP"
+        )
     stored = size(file.stat().st_size) if file is not None else settings.database
     content = f"{plural(len(banks), 'bank')}, {plural(facts, 'fact')}"
     yield Check("Database", "file", OK, f"{file}, {stored}: {content}")

@@ -71,9 +71,11 @@ def import_(
     """Read an exported bank into a bank that holds no facts yet."""
     if file != "-" and not Path(file).is_file():
         raise NotFound("file", file)
+    from perdure.manage.transfer import bounded_lines
+
     try:
         with memory(database) as engine, _origin(file) as origin:
-            count = engine.import_bank(bank, origin)
+            count = engine.import_bank(bank, bounded_lines(origin))
     except UnicodeDecodeError as error:
         raise InvalidInput("file", "an exported bank, in UTF-8", file) from error
     tell(as_json, {"bank": bank, "facts": count}, f"imported {count:,} facts into bank {bank}")

@@ -92,7 +92,7 @@ def create_server(
                 )  # a misspelt bank is an error, the default one only empty
             return await audited(name, chosen, tool, {**arguments, "bank": chosen})
         except PerdureError as error:
-            raise ToolError(f"{error.code}: {error}") from error
+            raise ToolError(f"{error.code}: {error.public}") from error
 
     async def audited(name: str, chosen: str, tool: Tool, arguments: dict[str, Any]) -> types.CallToolResult:
         """The tool's result, noted in the bank's audit log."""
@@ -128,7 +128,7 @@ def create_server(
             return [await workers.run(resources.read_model, engine, present_caller(), str(uri))]
         except PerdureError as error:
             raise McpError(
-                types.ErrorData(code=resources.NOT_THERE, message=f"{error.code}: {error}")
+                types.ErrorData(code=resources.NOT_THERE, message=f"{error.code}: {error.public}")
             ) from error
 
     server.list_tools()(list_tools)  # type: ignore[no-untyped-call]

@@ -30,6 +30,7 @@ STATUS: tuple[tuple[type[PerdureError], int], ...] = (
     (errors.Unavailable, 501),
     (errors.StoreLocked, 503),
     (errors.StoreFull, 507),
+    (errors.StoreReadOnly, 409),
     (errors.ProviderError, 502),
     (errors.LlmCapReached, 429),
     (errors.LlmBusy, 503),
@@ -113,7 +114,7 @@ async def _perdure_error(_: Request, error: Exception) -> JSONResponse:
         detail = [{"loc": ["body", error.field], "msg": str(error), "type": "value_error"}]
     if status >= 500 and not isinstance(error, errors.Unavailable):
         log.error("%s: %s", error.code, error)
-    return plain_error(status, error.code, str(error), detail, headers)
+    return plain_error(status, error.code, error.public, detail, headers)
 
 
 def _status(error: PerdureError) -> int:

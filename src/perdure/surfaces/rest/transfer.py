@@ -19,6 +19,7 @@ from starlette.exceptions import HTTPException
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput, NotFound
 from perdure.jobs.kind import SingleStepJob, Step
+from perdure.manage.transfer import bounded_lines
 from perdure.surfaces.arguments import find_bank
 from perdure.surfaces.keys import Scope
 from perdure.surfaces.rest.bodies import SubmitResponse
@@ -40,7 +41,10 @@ _TRANSFER = "/banks/{bank_id}/document-transfer"
 EXPORT, IMPORT = "export", "import"
 MEMBER = "bank.jsonl"
 _OF_DOCUMENT = ("title", "context", "tags", "metadata")
-_LARGEST_MEMBER = 4_000_000_000
+_LARGEST_MEMBER = 2_000_000_000
+"""Bytes of an unpacked archive."""
+_LARGEST_RATIO, _SMALL_MEMBER = 100, 50_000_000
+"""How many times its packed size an archive may unpack to, above so many bytes; an export packs about 3 to 1."""
 
 
 @router.get(_TRANSFER, operation_id="export_documents_sync_removed", status_code=410, response_model=None)
@@ -74,8 +78,7 @@ def import_archive(
 ) -> Response:
     """Take an archive in: exactly into an empty bank, else by reading its documents anew."""
     data = file.file.read()
-    if find_bank(service.engine, bank) is None:
-        service.engine.configure_bank(bank)
+    _check_archive(data)
     body = {"archive": b64encode(data).decode(), "on_conflict": on_conflict}
     return _submit(service, bank, IMPORT, body)
 
@@ -194,53 +197,82 @@ def _import(engine: Perdure, bank: str, data: bytes, on_conflict: str) -> dict[s
             restore_profile(engine, before)
         count = len(engine.documents(bank))
         return {"documents_imported": count, "documents_skipped": 0, "facts_imported": facts}
-    return _merge(engine, bank, _lines(data), on_conflict)
+    return _merge(engine, bank, data, on_conflict)
+
+
+def _check_archive(data: bytes) -> zipfile.ZipFile:
+    """The archive, if it may be unpacked: before a bank is made for it, and again when it is read."""
+    try:
+        archive = zipfile.ZipFile(BytesIO(data))
+        member = archive.getinfo(MEMBER)
+    except (zipfile.BadZipFile, KeyError) as error:
+        raise InvalidInput("file", f"a ZIP archive with {MEMBER}, as the export makes it") from error
+    largest = min(_LARGEST_MEMBER, max(_SMALL_MEMBER, _LARGEST_RATIO * member.compress_size))
+    if member.file_size > largest:
+        raise InvalidInput("file", f"an archive of at most {largest} bytes unpacked", member.file_size)
+    return archive
 
 
 def _lines(data: bytes) -> Iterator[str]:
     try:
-        archive = zipfile.ZipFile(BytesIO(data))
-        size = archive.getinfo(MEMBER).file_size
-    except (zipfile.BadZipFile, KeyError) as error:
-        raise InvalidInput("file", f"a ZIP archive with {MEMBER}, as the export makes it") from error
-    if size > _LARGEST_MEMBER:
-        raise InvalidInput("file", f"an archive of at most {_LARGEST_MEMBER} bytes unpacked")
-    try:
-        with archive, archive.open(MEMBER) as member:
-            yield from TextIOWrapper(member, encoding="utf-8")
+        with _check_archive(data) as archive, archive.open(MEMBER) as member:
+            yield from bounded_lines(TextIOWrapper(member, encoding="utf-8"))
     except (zipfile.BadZipFile, zlib.error, UnicodeDecodeError) as error:
         raise InvalidInput("file", f"an archive that is not damaged ({error})") from error
 
 
-def _merge(engine: Perdure, bank: str, lines: Iterable[str], on_conflict: str) -> dict[str, object]:
+def _merge(engine: Perdure, bank: str, data: bytes, on_conflict: str) -> dict[str, object]:
+    """Read the documents of an archive anew, one at a time; the whole archive is checked before the first."""
+    lines = 0
+    for _ in _documents(data):
+        lines += 1
+    if not lines:
+        raise InvalidInput("file", f"an archive with a bank in {MEMBER}")
+    stored = {document.id for document in engine.documents(bank)}
+    imported = skipped = facts = 0
+    for document in _documents(data):
+        if document is None:
+            continue
+        document_id, fields, turns = document
+        if document_id in stored and on_conflict == "skip":
+            skipped += 1
+            continue
+        imported += 1
+        renamed = document_id in stored and on_conflict == "new-id"
+        name = f"{document_id}-{uuid4().hex[:8]}" if renamed else document_id
+        items = [{"document_id": name, **fields, **turn} for turn in turns]
+        if items:
+            facts += len(engine.retain(bank, items).fact_ids)
+    return {"documents_imported": imported, "documents_skipped": skipped, "facts_imported": facts}
+
+
+_ArchivedDocument = tuple[str, dict[str, Any], list[dict[str, Any]]]
+
+
+def _documents(data: bytes) -> Iterator[_ArchivedDocument | None]:
+    """Documents with their turns as their chunks end, and None for each line before; chunks of one stand together."""
     documents: dict[str, dict[str, Any]] = {}
-    turns: dict[str, list[dict[str, Any]]] = {}
-    number = 0
-    for number, line in enumerate(lines, start=1):
+    current: _ArchivedDocument | None = None
+    for number, line in enumerate(_lines(data), start=1):
+        yield None
         try:
             part = json.loads(line)
             if part["kind"] == "document":
                 documents[part["id"]] = {name: part[name] for name in _OF_DOCUMENT}
             elif part["kind"] == "chunk":
-                turns.setdefault(part["document_id"], []).extend(_turns(part))
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+                document_id, turns = part["document_id"], list(_turns(part))
+                if current is not None and current[0] == document_id:
+                    current[2].extend(turns)
+                    continue
+                if current is not None:
+                    yield current
+                current = document_id, documents.pop(document_id), turns
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise InvalidInput(f"line {number} of {MEMBER}", "a line as the export writes it") from error
-    if not number:
-        raise InvalidInput("file", f"an archive with a bank in {MEMBER}")
-    stored = {document.id for document in engine.documents(bank)}
-    skipped = facts = 0
-    for document_id, document in documents.items():
-        if document_id in stored and on_conflict == "skip":
-            skipped += 1
-            continue
-        renamed = document_id in stored and on_conflict == "new-id"
-        name = f"{document_id}-{uuid4().hex[:8]}" if renamed else document_id
-        shared = {"document_id": name, **document}
-        items = [{**shared, **turn} for turn in turns.get(document_id, ())]
-        if items:
-            facts += len(engine.retain(bank, items).fact_ids)
-    imported = len(documents) - skipped
-    return {"documents_imported": imported, "documents_skipped": skipped, "facts_imported": facts}
+    if current is not None:
+        yield current
+    for document_id, fields in documents.items():
+        yield document_id, fields, []
 
 
 def _turns(chunk: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -262,4 +294,4 @@ def read_archive(data: bytes) -> Iterator[str]:
 
 def merge_archive(engine: Perdure, bank: str, data: bytes, on_conflict: str) -> dict[str, object]:
     """Read the documents of an archive anew into a bank."""
-    return _merge(engine, bank, read_archive(data), on_conflict)
+    return _merge(engine, bank, data, on_conflict)

@@ -1,8 +1,8 @@
-"""Writes the golden file of schema 5: what schema_4.json says, through the store's own transactions.
+"""Writes the golden file of schema 6: what schema_5.json says, through the store's own transactions.
 
-    PYTHONPATH=src python -m tests.golden.write_5
+    PYTHONPATH=src python -m tests.golden.write_6
 
-makes schema_5.sql, a dump of the file, and schema_5.json: what is read back from it.
+makes schema_6.sql, a dump of the file, and schema_6.json: what is read back from it.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def fill(store: SqliteStore, read: Mapping[str, Any]) -> None:
 
 
 def main() -> None:
-    read = json.loads((HERE / "schema_4.json").read_text(encoding="utf-8"))
+    read = json.loads((HERE / "schema_5.json").read_text(encoding="utf-8"))
     now = datetime.fromisoformat("2024-05-01T12:00:00.123456+02:00")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "memory.db"
@@ -103,9 +103,9 @@ def main() -> None:
             (application,) = raw.execute("PRAGMA application_id").fetchone()
             pragmas = [f"PRAGMA application_id = {application};", f"PRAGMA user_version = {SCHEMA};"]
             dump = "\n".join([*raw.iterdump(), *pragmas, ""])
-    (HERE / "schema_5.sql").write_text(dump, encoding="utf-8")
+    (HERE / "schema_6.sql").write_text(dump, encoding="utf-8")
     text = json.dumps(written, indent=1, ensure_ascii=False) + "\n"
-    (HERE / "schema_5.json").write_text(text, encoding="utf-8")
+    (HERE / "schema_6.json").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

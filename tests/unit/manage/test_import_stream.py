@@ -1,0 +1,87 @@
+"""An import streams: memory holds a batch of lines, a bank comes whole or not at all, and what is too large is refused."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+
+import pytest
+
+from perdure.errors import InvalidInput
+from perdure.manage import transfer
+from perdure.manage.transfer import bounded_lines, export_bank, import_bank
+from perdure.surfaces.rest import transfer as archives
+from perdure.testing.memory_store import MemoryStore
+from tests.unit.manage.memory import Memory
+
+
+def many(memory: Memory, count: int) -> Iterator[str]:
+    """The lines of an export, its fact repeated."""
+    memory.retain("Ann moved from Oslo to Lisbon.", document_id="first")
+    for line in export_bank(memory.store, "b", memory.moment):
+        body = json.loads(line)
+        if body["kind"] != "fact":
+            yield line
+            continue
+        for number in range(count):
+            yield json.dumps({**body, "id": f"x{number}"})
+
+
+def test_more_facts_than_a_batch_come_whole() -> None:
+    copy = MemoryStore()
+    count = 2 * transfer.PAGE + 3
+    assert import_bank(copy, "b", many(Memory(), count)) == count
+    with copy.reading("b") as reading:
+        assert reading.stats().facts == count
+        assert len(reading.documents()) == 1
+
+
+def test_a_line_that_is_wrong_at_the_end_leaves_no_bank() -> None:
+    copy = MemoryStore()
+    lines = [*many(Memory(), transfer.PAGE + 1), '{"kind": "fact"}']
+    with pytest.raises(InvalidInput, match=f"line {len(lines)}"):
+        import_bank(copy, "b", lines)
+    assert copy.banks() == []
+
+
+def test_a_fact_that_comes_twice_is_refused_however_far_apart() -> None:
+    copy = MemoryStore()
+    lines = list(many(Memory(), transfer.PAGE + 1))
+    fact = next(line for line in lines if '"x0"' in line)
+    with pytest.raises(InvalidInput, match="stands on a line before"):
+        import_bank(copy, "b", [*lines, fact])
+    assert copy.banks() == []
+
+
+@pytest.mark.parametrize(
+    "line", ["[" * 100_000, '{"kind": ' + "9" * 10_000 + "}"], ids=["deep", "long number"]
+)
+def test_a_hostile_line_is_an_error_of_that_line(line: str) -> None:
+    lines = [*many(Memory(), 1), line]
+    with pytest.raises(InvalidInput, match=f"line {len(lines)}"):
+        import_bank(MemoryStore(), "b", lines)
+
+
+def test_a_line_that_never_ends_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transfer, "LONGEST_LINE", 100)
+    endless = io.StringIO("short\n" + "x" * 1000)
+    with pytest.raises(InvalidInput, match="line 2: expected at most 100"):
+        list(bounded_lines(endless))
+    assert endless.tell() < 200
+
+
+def archive_of(content: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(archives.MEMBER, content)
+    return packed.getvalue()
+
+
+def test_an_archive_that_unpacks_to_many_times_its_size_is_refused() -> None:
+    bomb = archive_of(b"\n" * (archives._SMALL_MEMBER + 1))
+    assert len(bomb) < archives._SMALL_MEMBER // 500
+    with pytest.raises(InvalidInput, match="bytes unpacked"):
+        next(archives._lines(bomb))
+    assert list(archives._lines(archive_of(b"a\nb\n"))) == ["a\n", "b\n"]
