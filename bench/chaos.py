@@ -317,12 +317,12 @@ def finish_work(path: Path) -> None:
 
 PATHS = (
     WritePath("retain", prepare_documents, work_retain, check_retain, 0.15),
-    WritePath("forget", prepare_documents, work_forget, check_forget, 0.3),
-    WritePath("purge", prepare_banks, work_purge, check_purge, 0.15),
+    WritePath("forget", prepare_documents, work_forget, check_forget, 0.2),
+    WritePath("purge", prepare_banks, work_purge, check_purge, 0.06),
     WritePath("import", prepare_documents, work_import, check_import, 0.2),
-    WritePath("migration", prepare_migration, work_migration, check_migration, 0.08),
-    WritePath("re-embedding", prepare_documents, work_reembed, check_reembed, 0.1),
-    WritePath("consolidation", prepare_documents, work_consolidation, check_consolidation, 0.4),
+    WritePath("migration", prepare_migration, work_migration, check_migration, 0.05),
+    WritePath("re-embedding", prepare_documents, work_reembed, check_reembed, 0.05),
+    WritePath("consolidation", prepare_documents, work_consolidation, check_consolidation, 0.1),
     WritePath("background", prepare_documents, work_background, check_background, 0.3),
 )
 
