@@ -16,9 +16,9 @@ from perdure.surfaces.mcp.server import run_stdio
 def test_a_server_over_http_attends_to_schedules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("perdure.surfaces.schedules.SCHEDULE_SECONDS", 0.02)
     asked: list[object] = []
-    with Perdure.open(tmp_path / "m.db", embedder="none", reranker="none", tagger="rules") as engine:
+    with Perdure.open(tmp_path / "m.db", embedder="none", reranker="none", tagger="rules", require_keys=False) as engine:
         monkeypatch.setattr(engine, "refresh_due_mental_models", lambda: asked.append(1))
-        with TestClient(create_app(engine, "127.0.0.1")):
+        with TestClient(create_app(engine, engine.settings)):
             deadline = time.monotonic() + 10
             while not asked and time.monotonic() < deadline:
                 time.sleep(0.02)
@@ -26,14 +26,14 @@ def test_a_server_over_http_attends_to_schedules(tmp_path: Path, monkeypatch: py
 
 
 def test_a_server_over_stdio_attends_to_schedules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("perdure.surfaces.schedules.SCHEDULE_SECONDS", 0.0)
+    monkeypatch.setattr("perdure.surfaces.schedules.SCHEDULE_SECONDS", 0.02)
     asked: list[object] = []
 
     def due() -> None:
         asked.append(1)
         raise RuntimeError("a schedule that fails is looked at again later")
 
-    with Perdure.open(tmp_path / "m.db", embedder="none", reranker="none", tagger="rules") as engine:
+    with Perdure.open(tmp_path / "m.db", embedder="none", reranker="none", tagger="rules", require_keys=False) as engine:
         monkeypatch.setattr(engine, "refresh_due_mental_models", due)
         monkeypatch.setattr("perdure.surfaces.mcp.server.stdio_server", _Client(asked))
         run_stdio(engine, None)
