@@ -26,6 +26,8 @@ from perdure.ports.store import KeyedEntity, Store
 from perdure.stores.sqlite.store import SqliteStore
 
 BLOCK = 500
+WORDS = 5
+"""Words of a fact: made-up words have many tokens, and a profile has to have room for two facts at least."""
 
 
 class MadeUpEmbedder:
@@ -56,7 +58,7 @@ def write(store: Store, world: World, first: int, last: int) -> None:
         for place in range(start, min(start + BLOCK, last)):
             new, links = fact_at(world, place)
             own = new.fact.entity_ids[0]
-            text = f"{own} {new.fact.text}"
+            text = " ".join([own, *new.fact.text.split()[:WORDS]])
             stated = replace(new.fact, type=list(FactType)[place % 2], text=text, tags=frozenset())
             drawn.append((replace(new, fact=stated), links))
             names.update(new.fact.entity_ids)

@@ -203,6 +203,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         "database": str(folder / "bench.db"),
         "port": free_port(),
         "log_level": "warning",
+        "require_keys": False,
         **(QUICK if options.quick else {}),
     }
     settings = Settings(**values)

@@ -15,7 +15,7 @@ BANK = "ann"
 
 
 def answer(recalled: RecallResult, said: str) -> str:
-    """What a model would say; it gets `recalled.to_prompt()` in its system prompt. Here: the best fact, if any."""
+    """What a model would say; it gets `recalled.to_prompt()` before what the user said. Here: the best fact, if any."""
     if not said.endswith("?"):
         return "Noted."
     return recalled.recollections[0].text if recalled.recollections else "I do not know."

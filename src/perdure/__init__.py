@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from perdure.aio import AsyncPerdure
     from perdure.compose import copy_banks
+    from perdure.domain.audit import AuditEntry, Transport
     from perdure.domain.bank import Bank, Disposition, EmbeddingModel
     from perdure.domain.cron import Cron
     from perdure.domain.damage import Damage, Verification
     from perdure.domain.directive import Directive
+    from perdure.domain.document_event import DocumentEvent, DocumentEventKind
     from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, Link, LinkKind, Tier, TurnSpan
     from perdure.domain.filter import Filter, TagAnd, TagExpression, TagLeaf, TagNot, TagOr, TagsMatch
-    from perdure.domain.item import Item, PassedOver, RetainResult, Superseded, UpdateMode
+    from perdure.domain.item import FellBack, Item, PassedOver, RetainResult, Superseded, UpdateMode
     from perdure.domain.knowledge import KnowledgeFile, KnowledgeMatch, KnowledgeNode, NodeKind
+    from perdure.domain.llm_call import LlmCall, LlmCost
     from perdure.domain.mental_model import (
         DeltaOperations,
         MentalModel,
@@ -57,12 +60,15 @@ if TYPE_CHECKING:
     from perdure.domain.record import Record
     from perdure.domain.signals import FactSignals, QuestionSignals
     from perdure.domain.time import AsOf, Window
+    from perdure.domain.webhook import Webhook, WebhookDelivery, WebhookHttp
     from perdure.engine import Perdure
     from perdure.errors import (
         Busy,
+        Cancelled,
         Conflict,
         DamagedRow,
         DeadlineExceeded,
+        Forbidden,
         InvalidInput,
         LlmBusy,
         LlmCapReached,
@@ -89,6 +95,8 @@ if TYPE_CHECKING:
         Unavailable,
     )
     from perdure.forget.target import Forgotten
+    from perdure.llm.caller import LlmOperation
+    from perdure.llm.health import LlmHealth, LlmStatus
     from perdure.manage.backup import Backup
     from perdure.options import (
         DirectiveFields,
@@ -98,10 +106,23 @@ if TYPE_CHECKING:
         MentalModelFields,
         RecallOptions,
         SettingOptions,
+        WebhookFields,
+        WebhookOptions,
     )
     from perdure.ports.clock import Clock
     from perdure.ports.embedder import Embedder, LateInteraction, Matrix, Vector
-    from perdure.ports.extractor import Cause, ExtractedFact, Extractor, Triple, Turn
+    from perdure.ports.extractor import (
+        BankContext,
+        BankExtractor,
+        Cause,
+        ExtractedFact,
+        Extractor,
+        LocalFallback,
+        OfferedFact,
+        Replacement,
+        Triple,
+        Turn,
+    )
     from perdure.ports.llm import (
         ChatMessage,
         Finish,
@@ -142,14 +163,17 @@ __version__ = "0.1.0"
 _EXPORTS = {
     "perdure.aio": "AsyncPerdure",
     "perdure.compose": "copy_banks",
+    "perdure.domain.audit": "AuditEntry Transport",
     "perdure.domain.bank": "Bank Disposition EmbeddingModel",
     "perdure.domain.cron": "Cron",
     "perdure.domain.damage": "Damage Verification",
     "perdure.domain.directive": "Directive",
+    "perdure.domain.document_event": "DocumentEvent DocumentEventKind",
     "perdure.domain.fact": "Chunk Document Entity Fact FactType Link LinkKind Tier TurnSpan",
     "perdure.domain.filter": "Filter TagAnd TagExpression TagLeaf TagNot TagOr TagsMatch",
-    "perdure.domain.item": "Item PassedOver RetainResult Superseded UpdateMode",
+    "perdure.domain.item": "FellBack Item PassedOver RetainResult Superseded UpdateMode",
     "perdure.domain.knowledge": "KnowledgeFile KnowledgeMatch KnowledgeNode NodeKind",
+    "perdure.domain.llm_call": "LlmCall LlmCost",
     "perdure.domain.mental_model": "DeltaOperations MentalModel MentalModelMatch MentalModelVersion ModelSection ModelSentence RefreshMode RefreshOutcome RefreshPreview RefreshTrigger Retraction SeenFacts",
     "perdure.domain.note": "Note NoteLine",
     "perdure.domain.observation": "Clause Observation Scope ScopeRule Subject",
@@ -161,14 +185,17 @@ _EXPORTS = {
     "perdure.domain.record": "Record",
     "perdure.domain.signals": "FactSignals QuestionSignals",
     "perdure.domain.time": "AsOf Window",
+    "perdure.domain.webhook": "Webhook WebhookDelivery WebhookHttp",
     "perdure.engine": "Perdure",
-    "perdure.errors": "Busy Conflict DamagedRow DeadlineExceeded InvalidInput LlmBusy LlmCapReached LlmCut LlmError LlmInvalid LlmRefused ModelError ModelMismatch ModelMissing ModelTampered NotFound PerdureError ProviderError RefreshFailed StoreCorrupt StoreError StoreFull StoreLocked StoreReadOnly StoreTooNew StoreUnreachable Unauthorised Unavailable",
+    "perdure.errors": "Busy Cancelled Conflict DamagedRow DeadlineExceeded Forbidden InvalidInput LlmBusy LlmCapReached LlmCut LlmError LlmInvalid LlmRefused ModelError ModelMismatch ModelMissing ModelTampered NotFound PerdureError ProviderError RefreshFailed StoreCorrupt StoreError StoreFull StoreLocked StoreReadOnly StoreTooNew StoreUnreachable Unauthorised Unavailable",
     "perdure.forget.target": "Forgotten",
+    "perdure.llm.caller": "LlmOperation",
+    "perdure.llm.health": "LlmHealth LlmStatus",
     "perdure.manage.backup": "Backup",
-    "perdure.options": "DirectiveFields FactFields ItemFields KnowledgeNodeFields MentalModelFields RecallOptions SettingOptions",
+    "perdure.options": "DirectiveFields FactFields ItemFields KnowledgeNodeFields MentalModelFields RecallOptions SettingOptions WebhookFields WebhookOptions",
     "perdure.ports.clock": "Clock",
     "perdure.ports.embedder": "Embedder LateInteraction Matrix Vector",
-    "perdure.ports.extractor": "Cause ExtractedFact Extractor Triple Turn",
+    "perdure.ports.extractor": "BankContext BankExtractor Cause ExtractedFact Extractor LocalFallback OfferedFact Replacement Triple Turn",
     "perdure.ports.llm": "ChatMessage Finish JsonSchema Llm LlmReply LlmRequest TokenUsage Tool ToolCall",
     "perdure.ports.notes": "Notes WritableNotes",
     "perdure.ports.reranker": "Reranker",
@@ -192,13 +219,17 @@ __all__ = [
     "RECIPES",
     "AsOf",
     "AsyncPerdure",
+    "AuditEntry",
     "Backup",
     "Bank",
+    "BankContext",
     "BankCopy",
+    "BankExtractor",
     "BankStats",
     "Blend",
     "Budget",
     "Busy",
+    "Cancelled",
     "Candidate",
     "Cause",
     "ChannelRank",
@@ -223,6 +254,8 @@ __all__ = [
     "DirectiveUse",
     "Disposition",
     "Document",
+    "DocumentEvent",
+    "DocumentEventKind",
     "Embedder",
     "EmbeddingModel",
     "Entity",
@@ -235,8 +268,10 @@ __all__ = [
     "FactPage",
     "FactSignals",
     "FactType",
+    "FellBack",
     "Filter",
     "Finish",
+    "Forbidden",
     "Forgotten",
     "Hints",
     "Hit",
@@ -254,13 +289,19 @@ __all__ = [
     "LinkKind",
     "Llm",
     "LlmBusy",
+    "LlmCall",
     "LlmCapReached",
+    "LlmCost",
     "LlmCut",
     "LlmError",
+    "LlmHealth",
     "LlmInvalid",
+    "LlmOperation",
     "LlmRefused",
     "LlmReply",
     "LlmRequest",
+    "LlmStatus",
+    "LocalFallback",
     "Matrix",
     "MentalModel",
     "MentalModelFields",
@@ -281,6 +322,7 @@ __all__ = [
     "NoteLine",
     "Notes",
     "Observation",
+    "OfferedFact",
     "Operation",
     "OperationStatus",
     "Opinion",
@@ -313,6 +355,7 @@ __all__ = [
     "RefreshOutcome",
     "RefreshPreview",
     "RefreshTrigger",
+    "Replacement",
     "Reranker",
     "RetainResult",
     "Retraction",
@@ -350,6 +393,7 @@ __all__ = [
     "Tool",
     "ToolCall",
     "Traces",
+    "Transport",
     "Triple",
     "Turn",
     "TurnSpan",
@@ -360,6 +404,11 @@ __all__ = [
     "Verification",
     "View",
     "ViewSpec",
+    "Webhook",
+    "WebhookDelivery",
+    "WebhookFields",
+    "WebhookHttp",
+    "WebhookOptions",
     "Window",
     "WritableNotes",
     "copy_banks",

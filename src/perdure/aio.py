@@ -5,21 +5,24 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 from perdure.compose import present
+from perdure.domain.audit import AuditEntry, Transport
 from perdure.domain.bank import Bank, Disposition
 from perdure.domain.damage import Verification
 from perdure.domain.directive import Directive
+from perdure.domain.document_event import DocumentEvent
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter, TagsMatch
 from perdure.domain.item import RetainResult, UpdateMode
 from perdure.domain.knowledge import PAGE_TOKENS, KnowledgeFile, KnowledgeMatch, KnowledgeNode
+from perdure.domain.llm_call import LlmCall, LlmCost
 from perdure.domain.mental_model import (
     DEFAULT_TOKENS,
     MentalModel,
@@ -37,6 +40,7 @@ from perdure.domain.question import Question
 from perdure.domain.recall import Budget, Precision, RecallResult
 from perdure.domain.record import Record
 from perdure.domain.time import AsOf, Window
+from perdure.domain.webhook import Webhook, WebhookDelivery
 from perdure.engine import PAGE, Perdure
 from perdure.errors import StoreError
 from perdure.forget.target import Forgotten
@@ -50,6 +54,8 @@ from perdure.options import (
     MentalModelFields,
     RecallOptions,
     SettingOptions,
+    WebhookFields,
+    WebhookOptions,
 )
 from perdure.ports.clock import Clock
 from perdure.ports.embedder import Embedder
@@ -67,6 +73,10 @@ from perdure.reflect.opinions.forming import OpinionReport
 from perdure.reflect.reflection import Reflection
 from perdure.retain.request import Content
 from perdure.settings import Settings
+
+if TYPE_CHECKING:
+    from perdure.llm.caller import LlmOperation
+    from perdure.llm.health import LlmHealth
 
 T = TypeVar("T")
 
@@ -260,19 +270,21 @@ class AsyncPerdure:
         response_schema: Mapping[str, object] | None = None,
         mental_models: bool = True,
         exclude_mental_model_ids: Sequence[str] = (),
+        cancelled: Callable[[], bool] | None = None,
         **options: Unpack[RecallOptions],
     ) -> Reflection:
-        """An answer whose every sentence names the facts it rests on, or that memory holds none; no language model is asked.
+        """An answer whose every sentence names the facts it rests on, or that memory holds none.
 
         It follows the bank's active directives: those without tags and those that the question's tags match, or all; and
         those that are given. `disposition` stands in for the bank's own; `response_schema` is the JSON Schema of an object
-        to fill. Without `mental_models`, or for those that are excluded, facts answer.
+        to fill. Without `mental_models`, or for those that are excluded, facts answer. Where a language model is set it
+        answers; `cancelled` is asked between its calls, and Cancelled raised when it says so.
         """
         return await self._run(
             partial(
                 self.engine.reflect, bank, query, directives=directives, apply_all_directives=apply_all_directives,
                 disposition=disposition, response_schema=response_schema, mental_models=mental_models,
-                exclude_mental_model_ids=exclude_mental_model_ids, **options,
+                exclude_mental_model_ids=exclude_mental_model_ids, cancelled=cancelled, **options,
             )
         )  # fmt: skip
 
@@ -455,6 +467,14 @@ class AsyncPerdure:
         """When something was last erased from the bank; files made from it before should go."""
         return await self._run(partial(self.engine.erased_at, bank))
 
+    async def erasure_pending(self) -> bool:
+        """Whether traces of erased content are still to be cleared from the files."""
+        return await self._run(self.engine.erasure_pending)
+
+    async def index_evictions(self) -> int:
+        """How many banks' indexes left memory to make room for others since this memory was opened."""
+        return await self._run(self.engine.index_evictions)
+
     async def import_bank(self, bank: str, lines: Iterable[str]) -> int:
         """An exported bank under a new id; returns how many facts came."""
         return await self._run(partial(self.engine.import_bank, bank, lines))
@@ -499,6 +519,12 @@ class AsyncPerdure:
         """Drop the record of background work that has ended."""
         return await self._run(partial(self.engine.delete_operation, bank, operation_id))
 
+    # Language models
+
+    async def costs(self, bank: str | None = None, since: date | None = None) -> list[LlmCost]:
+        """What calls of language models came to, per day, bank, operation and model, oldest day first; of one bank, from a day on (UTC)."""
+        return await self._run(partial(self.engine.costs, bank, since))
+
     # Records that surfaces keep beside the memory
 
     async def records(self, kind: str, *, bank: str = "", ids: Sequence[str] | None = None) -> list[Record]:
@@ -512,6 +538,94 @@ class AsyncPerdure:
     async def delete_record(self, kind: str, record_id: str, *, bank: str = "") -> None:
         """Delete a record; one that is not there is no error."""
         return await self._run(partial(self.engine.delete_record, kind, record_id, bank=bank))
+
+    # Webhooks
+
+    async def create_webhook(self, bank: str, url: str, **fields: Unpack[WebhookOptions]) -> Webhook:
+        """Tell an address of events of the bank, signed with `secret`; a private address is refused unless a setting allows it."""
+        return await self._run(partial(self.engine.create_webhook, bank, url, **fields))
+
+    async def webhooks(self, bank: str) -> list[Webhook]:
+        """The bank's webhooks, oldest first."""
+        return await self._run(partial(self.engine.webhooks, bank))
+
+    async def update_webhook(self, bank: str, webhook_id: str, **changes: Unpack[WebhookFields]) -> Webhook:
+        """Change fields of a webhook; `secret=None` sends without a signature from then on."""
+        return await self._run(partial(self.engine.update_webhook, bank, webhook_id, **changes))
+
+    async def delete_webhook(self, bank: str, webhook_id: str) -> None:
+        """Delete a webhook with its deliveries; what was not sent yet is not sent."""
+        return await self._run(partial(self.engine.delete_webhook, bank, webhook_id))
+
+    async def webhook_deliveries(self, bank: str, webhook_id: str) -> list[WebhookDelivery]:
+        """What a webhook was told, or is still to be told, newest first."""
+        return await self._run(partial(self.engine.webhook_deliveries, bank, webhook_id))
+
+    # Previews, copies, history
+
+    async def preview_facts(self, bank: str, content: Content, **fields: Unpack[ItemFields]) -> list[Fact]:
+        """The facts that retain would draw from the content, without storing anything; what they mention is as worded."""
+        return await self._run(partial(self.engine.preview_facts, bank, content, **fields))
+
+    async def document_history(self, bank: str, document_id: str) -> list[DocumentEvent]:
+        """What happened to a document, newest first, as far as its facts tell; of what was erased nothing is left."""
+        return await self._run(partial(self.engine.document_history, bank, document_id))
+
+    async def reprocess_document(self, bank: str, document_id: str) -> Operation:
+        """Read a stored document anew in the background: facts that are drawn again stay, the others are retired."""
+        return await self._run(partial(self.engine.reprocess_document, bank, document_id))
+
+    async def clone_bank(
+        self,
+        bank: str,
+        target: str,
+        *,
+        include_data: bool = True,
+        include_config: bool = True,
+        include_history: bool = False,
+    ) -> int:
+        """Copy a bank under an id that no bank has; returns how many facts came.
+
+        The configuration has directives and webhooks in it, the history the audit log and the calls of language models.
+        """
+        return await self._run(
+            partial(
+                self.engine.clone_bank, bank, target,
+                include_data=include_data, include_config=include_config, include_history=include_history,
+            )
+        )  # fmt: skip
+
+    # Logs
+
+    async def record_audit(self, entry: AuditEntry) -> bool:
+        """Keep an entry in the bank's audit log, if the bank's setting `audit_log_enabled` is on; says whether it is."""
+        return await self._run(partial(self.engine.record_audit, entry))
+
+    async def audit_log(
+        self,
+        bank: str,
+        *,
+        action: str | None = None,
+        transport: Transport | str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> list[AuditEntry]:
+        """What was done with the bank over the servers, newest first; `since` is included, `until` is not."""
+        return await self._run(
+            partial(self.engine.audit_log, bank, action=action, transport=transport, since=since, until=until)
+        )
+
+    async def llm_calls(self, bank: str) -> list[LlmCall]:
+        """The bank's calls of language models, newest first."""
+        return await self._run(partial(self.engine.llm_calls, bank))
+
+    async def llm_models(self, operation: LlmOperation) -> list[str]:
+        """Names of the language models that an operation asks, the first one first; none where none is set."""
+        return await self._run(partial(self.engine.llm_models, operation))
+
+    async def llm_health(self, bank: str) -> list[LlmHealth]:
+        """Whether the language models of retain, consolidation and reflect answer; asks each for one word."""
+        return await self._run(partial(self.engine.llm_health, bank))
 
     # Directives
 
@@ -769,6 +883,13 @@ class AsyncPerdure:
 
     # Consolidation, observations, notes and questions
 
+    async def refine(self, bank: str) -> Operation:
+        """Have a language model word anew, in the background, what rules drew from text that none has worded yet.
+
+        A run that is under way is returned. InvalidInput where no model is set.
+        """
+        return await self._run(partial(self.engine.refine, bank))
+
     async def consolidate(
         self, bank: str, *, observation_scopes: Sequence[Sequence[str]] | None = None
     ) -> Operation:
@@ -781,6 +902,10 @@ class AsyncPerdure:
     async def consolidation(self, bank: str) -> ConsolidationStatus:
         """What the next consolidation will look at, what was set aside, and when the last one ended."""
         return await self._run(partial(self.engine.consolidation, bank))
+
+    async def pending_fact_ids(self, bank: str) -> frozenset[str]:
+        """Ids of the facts that the next consolidation will look at."""
+        return await self._run(partial(self.engine.pending_fact_ids, bank))
 
     async def recover_consolidation(self, bank: str) -> int:
         """Have the facts that consolidation set aside looked at again by the next one; returns how many."""

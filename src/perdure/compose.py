@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -31,15 +32,18 @@ from perdure.recall.recipe import Recipe
 from perdure.recall.track import RecallTracker
 from perdure.recipes import find_recipe, named_recipes
 from perdure.recipes.abmind import Decay
-from perdure.reflect.components import ReflectComponents
+from perdure.reflect.components import LlmThinking, ReflectComponents
 from perdure.retain.components import RetainComponents
 from perdure.settings import Settings
 
 if TYPE_CHECKING:
-    from perdure.llm.caller import Caller
+    from perdure.llm.caller import Caller, Price
+    from perdure.models.pydantic_ai_llm import PydanticAiLlm
     from perdure.stores.sql.copying import BankCopy, Progress, TableStore
 
 CHANNEL_THREADS = 16
+OWN_LLM = "own"
+"""Stands for the language model that was passed in, among names of models."""
 
 
 def present() -> datetime:
@@ -73,6 +77,8 @@ class Components:
     tracker: RecallTracker
     recipes: Mapping[str, Recipe]
     executor: ThreadPoolExecutor
+    local: Extractor | None = None
+    """The extractor that refinement compares with; None where no language model is set."""
 
 
 def compose(settings: Settings, clock: Clock = present, own: OwnComponents = OwnComponents()) -> Components:
@@ -83,14 +89,16 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
     tracker = RecallTracker(store)
     executor = ThreadPoolExecutor(max_workers=CHANNEL_THREADS, thread_name_prefix="perdure-channel")
     reranker = own.reranker or make_reranker(settings)
-    llm = make_caller(settings, own.llm)
+    tokens = own.tokens or make_tokens(settings)
+    llm = make_caller(settings, own.llm, store=store, clock=clock, tokens=tokens)
     recipes = named_recipes(
         Decay(days=settings.decay_days, floor=settings.decay_floor, emotion=settings.decay_emotion)
     )
+    extractor = own.extractor or make_extractor(settings, llm)
     retain = RetainComponents(
         store=store,
         clock=clock,
-        extractor=own.extractor or make_extractor(settings),
+        extractor=extractor,
         embedder=embedder,
         late=late,
         reranker=reranker,
@@ -100,7 +108,7 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
     recall = RecallComponents(
         store=store,
         clock=clock,
-        tokens=own.tokens or make_tokens(settings),
+        tokens=tokens,
         executor=executor,
         embedder=embedder,
         late=late,
@@ -126,10 +134,18 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
             recipe=find_recipe(settings.recipe, recipes),
             tagger=make_tagger(settings),
             llm=llm,
+            thinking=LlmThinking(
+                unsupported=settings.llm_unsupported, reflect_seconds=settings.llm_reflect_seconds
+            ),
         ),
         tracker=tracker,
         recipes=recipes,
         executor=executor,
+        local=None
+        if llm is None
+        else extractor
+        if extractor.name == "local"
+        else make_local_extractor(settings),
     )
 
 
@@ -346,12 +362,25 @@ def make_tagger(settings: Settings) -> Tagger:
     return choose_tagger(settings.tagger)
 
 
-def make_extractor(settings: Settings) -> Extractor:
+def make_extractor(settings: Settings, llm: Caller | None = None) -> Extractor:
     """The extractor that the setting names, with the tagger that the other one names."""
     if settings.extractor == "verbatim":
         from perdure.extract.verbatim import VerbatimExtractor
 
         return VerbatimExtractor()
+    if settings.extractor in ("llm", "refine") and llm is None:
+        expected = f'a language model in `llm` for the extractor "{settings.extractor}", or "local"'
+        raise InvalidInput("extractor", expected, settings.extractor)
+    local = make_local_extractor(settings)
+    if settings.extractor == "llm" and llm is not None:
+        from perdure.extract.llm import LlmExtractor
+
+        return LlmExtractor(llm, local)
+    return local
+
+
+def make_local_extractor(settings: Settings) -> Extractor:
+    """The extractor that needs no language model; with `refine` a model rewrites its facts later."""
     from perdure.extract.local import LocalExtractor
     from perdure.models.rule_tagger import RuleTagger
 
@@ -359,15 +388,98 @@ def make_extractor(settings: Settings) -> Extractor:
     return LocalExtractor(make_tagger(settings), light=RuleTagger())
 
 
-def make_caller(settings: Settings, own: Llm | None = None) -> Caller | None:
+def llm_names(settings: Settings, own: str = "") -> dict[str, list[str]]:
+    """Operation -> the models that are asked for it, in order; `own` stands for an object that was passed in.
+
+    An operation without a model is left out.
+    """
+    default = own or settings.llm
+    first = {
+        "retain": settings.llm_retain,
+        "refine": settings.llm_retain,
+        "consolidate": settings.llm_consolidation,
+        "reflect": settings.llm_reflect,
+        "mental_model": settings.llm_reflect,
+    }
+    fallbacks = [name.strip() for name in settings.llm_fallbacks.split(",") if name.strip()]
+    return {
+        operation: list(dict.fromkeys([model, *fallbacks]))
+        for operation, name in first.items()
+        if (model := name or default) != "none"
+    }
+
+
+def make_caller(
+    settings: Settings,
+    own: Llm | None = None,
+    *,
+    store: Store | None = None,
+    clock: Clock = present,
+    tokens: Tokens | None = None,
+) -> Caller | None:
     """What asks language models; None where none is set, and then nothing of it is imported."""
-    if own is None:
-        if settings.llm != "none":
-            raise Unavailable(f"llm {settings.llm}: pass an object to `open`")
+    chains = llm_names(settings, OWN_LLM if own is not None else "")
+    if not chains:
         return None
     from perdure.llm.caller import Caller, LlmOperation
+    from perdure.llm.ledger import Ledger
+    from perdure.llm.limits import CallRules, DayCaps
 
-    return Caller({operation: [own] for operation in LlmOperation})
+    counter = tokens or make_tokens(settings)
+    names = dict.fromkeys(name for chain in chains.values() for name in chain)
+    opened = {name: make_llm(settings, name, counter) for name in names if name != OWN_LLM}
+    models = opened if own is None else {**opened, OWN_LLM: own}
+    rules = CallRules(
+        timeout=settings.llm_timeout,
+        calls_a_minute=settings.llm_calls_a_minute,
+        tokens_a_minute=settings.llm_tokens_a_minute,
+        caps=DayCaps(
+            calls=settings.llm_calls_a_day, tokens=settings.llm_tokens_a_day, price=settings.llm_price_a_day
+        ),
+    )
+    ledger = None
+    if store is not None:
+        ledger = Ledger(
+            store, clock, caps=rules.caps, log_texts=settings.llm_log_texts, log_days=settings.llm_log_days
+        )
+    return Caller(
+        {LlmOperation(operation): [models[name] for name in chain] for operation, chain in chains.items()},
+        rules=rules,
+        count_tokens=counter.count,
+        ledger=ledger,
+        price=price_list(),
+        closes=list(opened.values()),
+    )
+
+
+def make_llm(settings: Settings, name: str, tokens: Tokens) -> PydanticAiLlm:
+    """The language model of that name. The key that is set is for `llm_url`, or else for the provider of `llm`."""
+    if importlib.util.find_spec("pydantic_ai") is None:
+        raise Unavailable(f"llm {name}: pip install 'perdure[llm]'")
+    from perdure.models.pydantic_ai_llm import BY_URL, PydanticAiLlm, split_name
+
+    def provider(model: str) -> str:
+        return split_name(model, settings.llm_url)[0]
+
+    keyed = BY_URL if settings.llm_url else provider(settings.llm) if settings.llm != "none" else ""
+    of_url = (BY_URL, "ollama") if settings.llm_url else (keyed,)
+    return PydanticAiLlm(
+        name,
+        tokens=tokens,
+        url=settings.llm_url,
+        key=settings.llm_key.get_secret_value() if provider(name) in of_url else "",
+        window=settings.llm_window,
+        reasoning=settings.llm_reasoning,
+    )
+
+
+def price_list() -> Price | None:
+    """What tokens cost; None where the table of prices is not installed."""
+    if importlib.util.find_spec("genai_prices") is None:
+        return None
+    from perdure.models.llm_prices import list_price
+
+    return list_price
 
 
 def make_tokens(settings: Settings) -> Tokens:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, date, datetime
+from itertools import count
 from pathlib import Path
 from types import TracebackType
-from typing import Self, Unpack
+from typing import TYPE_CHECKING, Self, Unpack
 
 from perdure.compose import Components, OwnComponents, compose, present, verify_file
+from perdure.domain.audit import AuditEntry, Transport
 from perdure.domain.bank import Bank, Disposition, check_bank_id
 from perdure.domain.damage import Verification
 from perdure.domain.directive import Directive
+from perdure.domain.document_event import DocumentEvent
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter, TagsMatch, read_as_of, read_tags
 from perdure.domain.item import RetainResult, UpdateMode
 from perdure.domain.knowledge import PAGE_TOKENS, KnowledgeFile, KnowledgeMatch, KnowledgeNode
+from perdure.domain.llm_call import LLM_CALL, LlmCall, LlmCost
 from perdure.domain.mental_model import (
     DEFAULT_TOKENS,
     MentalModel,
@@ -36,17 +41,31 @@ from perdure.domain.question import Question
 from perdure.domain.recall import Budget, Precision, RecallResult
 from perdure.domain.record import Record
 from perdure.domain.time import AsOf, Window
+from perdure.domain.webhook import (
+    CONSOLIDATION_COMPLETED,
+    RETAIN_COMPLETED,
+    WEBHOOK,
+    Webhook,
+    WebhookDelivery,
+    check_url,
+)
 from perdure.errors import InvalidInput, ModelError, NotFound, StoreError
 from perdure.forget.pipeline import forget
 from perdure.forget.target import LAST_ERASURE, Forgotten, Target
 from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job
 from perdure.jobs.consolidate_job import CONSOLIDATION, ConsolidateJob
 from perdure.jobs.debounce import Debouncer
+from perdure.jobs.kind import JobKind, SingleStepJob, Step
+from perdure.jobs.outbox import Outbox, scrub_deliveries
 from perdure.jobs.records import scrub
 from perdure.jobs.refresh_job import refresh_job, submit_refresh
 from perdure.jobs.retain_job import RetainJob
 from perdure.jobs.runner import JobRunner
+from perdure.jobs.send import AddressRefused, HttpSender
+from perdure.llm.ledger import erase_bank_costs, read_costs
+from perdure.manage.audit import list_entries, log_consolidation, record_entry
 from perdure.manage.backup import Backup, write_backup
+from perdure.manage.clone import clone_bank
 from perdure.manage.curation import (
     invalidate_fact,
     merge_entities,
@@ -56,8 +75,18 @@ from perdure.manage.curation import (
     split_entity,
     update_fact,
 )
+from perdure.manage.document_history import document_history
 from perdure.manage.reembed import embed_facts, reembed
+from perdure.manage.reprocess import document_items, reprocess_document
 from perdure.manage.transfer import export_bank, import_bank
+from perdure.manage.webhooks import (
+    delete_webhook,
+    deliveries_of,
+    find_webhook,
+    list_webhooks,
+    new_webhook,
+    update_webhook,
+)
 from perdure.options import (
     DirectiveFields,
     FactFields,
@@ -66,6 +95,8 @@ from perdure.options import (
     MentalModelFields,
     RecallOptions,
     SettingOptions,
+    WebhookFields,
+    WebhookOptions,
 )
 from perdure.ports.clock import Clock
 from perdure.ports.embedder import Embedder
@@ -73,7 +104,16 @@ from perdure.ports.extractor import Extractor
 from perdure.ports.llm import Llm
 from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
-from perdure.ports.store import BankStats, FactPage, Order, Selection, Store, Traces, raise_damaged
+from perdure.ports.store import (
+    BankStats,
+    FactPage,
+    Order,
+    Selection,
+    Store,
+    Traces,
+    Transaction,
+    raise_damaged,
+)
 from perdure.ports.tokens import Tokens
 from perdure.recall.options import Hints, Include, MinScores
 from perdure.recall.pipeline import recall
@@ -82,7 +122,7 @@ from perdure.recall.recipe import Recipe, trim_recipe
 from perdure.recall.request import RecallRequest, read_budget, read_precision, read_where
 from perdure.recipes import find_recipe
 from perdure.reflect.components import ReflectComponents
-from perdure.reflect.consolidate import ConsolidationStatus, consolidation_status, recover
+from perdure.reflect.consolidate import ConsolidationStatus, consolidation_status, pending_fact_ids, recover
 from perdure.reflect.directive_rules import DirectiveText
 from perdure.reflect.directives import (
     create_directive,
@@ -133,9 +173,16 @@ from perdure.reflect.opinions.listing import list_opinions, one_opinion
 from perdure.reflect.pipeline import ReflectRequest, reflect_in_tiers
 from perdure.reflect.questions import answer_question, list_questions
 from perdure.reflect.reflection import MentalModelText, Reflection
+from perdure.retain.commit import CommitReceipt
 from perdure.retain.pipeline import retain
+from perdure.retain.preview import preview_facts
 from perdure.retain.request import Content, read_request
 from perdure.settings import Settings, read_settings
+
+if TYPE_CHECKING:
+    from perdure.jobs.refine_job import RefineJob
+    from perdure.llm.caller import LlmOperation
+    from perdure.llm.health import LlmHealth
 
 log = logging.getLogger(__name__)
 
@@ -151,17 +198,33 @@ class Perdure:
     def __init__(self, components: Components) -> None:
         self._components = components
         self._store = components.store
+        self._sender = HttpSender(allow_private=components.settings.webhook_allow_private)
+        self._outbox = Outbox(components.store, components.clock, self._sender)
         self._retain_job = RetainJob(
-            lambda request, within: self._retained(retain(components.retain, request, within=within))
+            lambda request, within: self._retained(retain(components.retain, request, within=within)),
+            announce=self._announce_retain,
         )
         self._clear_traces_job = clear_traces_job(components.store)
         self._refresh_job = refresh_job(components.reflect)
         self._consolidate_job = ConsolidateJob(
-            components.reflect, model_stages=(self._refresh_touched_models,)
+            components.reflect,
+            model_stages=(self._refresh_touched_models,),
+            announce=self._announce_consolidation,
         )
-        kinds = (self._retain_job, self._clear_traces_job, self._refresh_job, self._consolidate_job)
+        self._reprocess_job = SingleStepJob("reprocess", self._reprocess)
+        self._refine_job = self._make_refine_job()
+        kinds: list[JobKind] = [
+            self._retain_job,
+            self._clear_traces_job,
+            self._refresh_job,
+            self._consolidate_job,
+            self._reprocess_job,
+        ]
+        kinds += [self._refine_job] if self._refine_job is not None else []
         self._jobs = JobRunner(components.store, components.clock, kinds)
         self._auto_consolidation = Debouncer(AUTO_CONSOLIDATION, self.consolidate)
+        self._auto_refinement = Debouncer(0.0, self.refine)
+        self._audit_count = count(1)
         self._closed = False
 
     @classmethod
@@ -208,6 +271,7 @@ class Perdure:
         if engine._store.read_only:
             return engine
         engine._jobs.resume()
+        engine._outbox.resume()
         if engine._store.traces() is Traces.PENDING:
             engine._clear_traces_later()
         for bank in engine._store.banks_with_records(NOTE_PENDING):
@@ -226,9 +290,13 @@ class Perdure:
         """Finish the background step at hand, leave the rest to the next open, and release files and memory."""
         self._closed = True
         self._auto_consolidation.close()
+        self._auto_refinement.close()
         self._jobs.close()
+        self._outbox.close()
         self._components.tracker.close()
         self._components.executor.shutdown(wait=False, cancel_futures=True)
+        if self._components.reflect.llm is not None:
+            self._components.reflect.llm.close()
         self._store.close()
 
     @property
@@ -260,9 +328,8 @@ class Perdure:
 
         `fields` are those of `Item`, for everything in `content` that does not say otherwise itself.
         """
-        return self._retained(
-            retain(self._components.retain, read_request(bank, content, update_mode, fields))
-        )
+        request = read_request(bank, content, update_mode, fields)
+        return self._retained(retain(self._components.retain, request, announce=self._announce_retain))
 
     def retain_later(
         self,
@@ -276,6 +343,23 @@ class Perdure:
         """Accept for retaining in the background: durable when this returns, done when the operation says so."""
         request = read_request(bank, content, update_mode, fields)
         return self._jobs.submit(bank, self._retain_job.plan(request, self.clock()), operation_id)
+
+    def refine(self, bank: str) -> Operation:
+        """Have a language model word anew, in the background, what rules drew from text that none has worded yet.
+
+        A run that is under way is returned. InvalidInput where no model is set.
+        """
+        check_bank_id(bank)
+        if self._refine_job is None:
+            raise InvalidInput("llm", "a language model, which refine asks", self.settings.llm)
+        for operation in self._jobs.list(bank):
+            if operation.kind == self._refine_job.name and not operation.finished:
+                return operation
+        return self._jobs.submit(bank, self._refine_job.plan(bank))
+
+    def preview_facts(self, bank: str, content: Content, **fields: Unpack[ItemFields]) -> list[Fact]:
+        """The facts that retain would draw from the content, without storing anything; what they mention is as worded."""
+        return preview_facts(self._components.retain, read_request(bank, content, UpdateMode.REPLACE, fields))
 
     # Recall and reflect
 
@@ -334,13 +418,15 @@ class Perdure:
         response_schema: Mapping[str, object] | None = None,
         mental_models: bool = True,
         exclude_mental_model_ids: Sequence[str] = (),
+        cancelled: Callable[[], bool] | None = None,
         **options: Unpack[RecallOptions],
     ) -> Reflection:
-        """An answer whose every sentence names the facts it rests on, or that memory holds none; no language model is asked.
+        """An answer whose every sentence names the facts it rests on, or that memory holds none.
 
         It follows the bank's active directives: those without tags and those that the question's tags match, or all; and
         those that are given. `disposition` stands in for the bank's own; `response_schema` is the JSON Schema of an object
-        to fill. Without `mental_models`, or for those that are excluded, facts answer.
+        to fill. Without `mental_models`, or for those that are excluded, facts answer. Where a language model is set it
+        answers; `cancelled` is asked between its calls, and Cancelled raised when it says so.
         """
         scope = read_where(options.get("where"), tags=options.get("tags")).tags
         with self._store.reading(check_bank_id(bank)) as reading:
@@ -350,6 +436,7 @@ class Perdure:
             directives=[*stored, *directives],
             disposition=disposition,
             response_schema=response_schema,
+            cancelled=cancelled,
         )
         components = self._components.reflect
 
@@ -528,6 +615,18 @@ class Perdure:
         with self._store.reading(check_bank_id(bank)) as reading:
             return reading.chunks(ids=ids, document_id=document_id)
 
+    def document_history(self, bank: str, document_id: str) -> list[DocumentEvent]:
+        """What happened to a document, newest first, as far as its facts tell; of what was erased nothing is left."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return document_history(reading, document_id)
+
+    def reprocess_document(self, bank: str, document_id: str) -> Operation:
+        """Read a stored document anew in the background: facts that are drawn again stay, the others are retired."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            document_items(reading, document_id)
+        plan = self._reprocess_job.plan({"items": [{"document_id": document_id}]})
+        return self._jobs.submit(bank, replace(plan, document_id=document_id), reuse=True)
+
     def retag_document(self, bank: str, document_id: str, tags: Sequence[str]) -> Document:
         """Give a document and the facts drawn from it other tags."""
         return retag_document(self._components.retain, check_bank_id(bank), document_id, tags)
@@ -574,10 +673,12 @@ class Perdure:
             self._store,
             check_bank_id(bank),
             target,
-            also=scrub,
+            also=_scrub_background,
             thoughts=scrub_thoughts,
             records=scrub_records,
         )
+        if everything:
+            erase_bank_costs(self._store, bank)
         repair_notes(self._components.reflect, bank)
         self._embed_again(bank, forgotten.unembedded)
         if forgotten.traces is Traces.PENDING:
@@ -589,6 +690,14 @@ class Perdure:
         records = self.records(LAST_ERASURE, bank=bank)
         return records[0].updated_at if records else None
 
+    def erasure_pending(self) -> bool:
+        """Whether traces of erased content are still to be cleared from the files."""
+        return self._store.traces() is Traces.PENDING
+
+    def index_evictions(self) -> int:
+        """How many banks' indexes left memory to make room for others since this memory was opened."""
+        return self._store.evictions()
+
     def export_bank(self, bank: str) -> Iterator[str]:
         """The bank as JSON lines."""
         self.bank(bank)
@@ -597,6 +706,24 @@ class Perdure:
     def import_bank(self, bank: str, lines: Iterable[str]) -> int:
         """An exported bank under a new id; returns how many facts came."""
         return import_bank(self._store, bank, lines)
+
+    def clone_bank(
+        self,
+        bank: str,
+        target: str,
+        *,
+        include_data: bool = True,
+        include_config: bool = True,
+        include_history: bool = False,
+    ) -> int:
+        """Copy a bank under an id that no bank has; returns how many facts came.
+
+        The configuration has directives and webhooks in it, the history the audit log and the calls of language models.
+        """
+        return clone_bank(
+            self._store, check_bank_id(bank), check_bank_id(target), self.clock(),
+            include_data=include_data, include_config=include_config, include_history=include_history,
+        )  # fmt: skip
 
     def reembed(self, bank: str) -> int:
         """Change the bank's vectors over to the configured embedder, online; returns how many facts."""
@@ -640,6 +767,14 @@ class Perdure:
         """Drop the record of background work that has ended."""
         self._jobs.delete(check_bank_id(bank), operation_id)
 
+    # Language models
+
+    def costs(self, bank: str | None = None, since: date | None = None) -> list[LlmCost]:
+        """What calls of language models came to, per day, bank, operation and model, oldest day first; of one bank, from a day on (UTC)."""
+        if isinstance(since, datetime):
+            since = since.astimezone(UTC).date()
+        return read_costs(self._store, None if bank is None else check_bank_id(bank), since)
+
     # Records that surfaces keep beside the memory
 
     def records(self, kind: str, *, bank: str = "", ids: Sequence[str] | None = None) -> list[Record]:
@@ -664,6 +799,107 @@ class Perdure:
             return
         with self._store.transaction(check_bank_id(bank)) as tx:
             tx.delete_records(kind, [record_id])
+
+    # Webhooks
+
+    def create_webhook(self, bank: str, url: str, **fields: Unpack[WebhookOptions]) -> Webhook:
+        """Tell an address of events of the bank, signed with `secret`; a private address is refused unless a setting allows it."""
+        webhook = new_webhook(check_bank_id(bank), url, fields, self.clock())
+        self._check_address(webhook.url)
+        with self._store.transaction(bank) as tx:
+            tx.put_records([webhook.to_record()])
+        return webhook
+
+    def webhooks(self, bank: str) -> list[Webhook]:
+        """The bank's webhooks, oldest first."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return list_webhooks(reading)
+
+    def update_webhook(self, bank: str, webhook_id: str, **changes: Unpack[WebhookFields]) -> Webhook:
+        """Change fields of a webhook; `secret=None` sends without a signature from then on."""
+        if "url" in changes:
+            self._check_address(check_url(changes["url"]))
+        return update_webhook(self._store, check_bank_id(bank), webhook_id, changes, self.clock())
+
+    def delete_webhook(self, bank: str, webhook_id: str) -> None:
+        """Delete a webhook with its deliveries; what was not sent yet is not sent."""
+        delete_webhook(self._store, check_bank_id(bank), webhook_id)
+
+    def webhook_deliveries(self, bank: str, webhook_id: str) -> list[WebhookDelivery]:
+        """What a webhook was told, or is still to be told, newest first."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            find_webhook(reading, webhook_id)
+            return deliveries_of(reading, webhook_id)
+
+    def _check_address(self, url: str) -> None:
+        try:
+            self._sender.check(url)
+        except AddressRefused as error:
+            raise InvalidInput("url", "an address that is public (setting webhook_allow_private)") from error
+
+    def _announce_retain(
+        self, tx: Transaction, receipt: CommitReceipt, operation_id: str | None = None
+    ) -> None:
+        """Write what webhooks are told of a retain, a delivery per document, in its transaction."""
+        if not tx.records(WEBHOOK):
+            return
+        facts = Counter(fact.document_id for fact in tx.facts(receipt.inserted))
+        for document in tx.documents(receipt.document_ids):
+            data = {
+                "document_id": document.id, "tags": sorted(document.tags),
+                "memory_unit_count": facts[document.id],
+            }  # fmt: skip
+            self._outbox.announce(tx, document.bank, RETAIN_COMPLETED, data, operation_id=operation_id)
+
+    def _announce_consolidation(self, tx: Transaction, operation: Operation) -> None:
+        """Write what webhooks are told of a run, in the transaction that ends it."""
+        counts = {
+            f"observations_{told}": (operation.result or {}).get(f"observations_{name}", 0)
+            for told, name in (("created", "created"), ("updated", "updated"), ("deleted", "closed"))
+        }
+        log_consolidation(tx, operation, counts)
+        self._outbox.announce(tx, operation.bank, CONSOLIDATION_COMPLETED, counts, operation_id=operation.id)
+
+    # Logs
+
+    def record_audit(self, entry: AuditEntry) -> bool:
+        """Keep an entry in the bank's audit log, if the bank's setting `audit_log_enabled` is on; says whether it is."""
+        return record_entry(self._store, entry, next(self._audit_count))
+
+    def audit_log(
+        self,
+        bank: str,
+        *,
+        action: str | None = None,
+        transport: Transport | str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> list[AuditEntry]:
+        """What was done with the bank over the servers, newest first; `since` is included, `until` is not."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return list_entries(reading, action=action, transport=transport, since=since, until=until)
+
+    def llm_calls(self, bank: str) -> list[LlmCall]:
+        """The bank's calls of language models, newest first."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return [LlmCall.from_record(record) for record in reversed(reading.records(LLM_CALL))]
+
+    def llm_models(self, operation: LlmOperation) -> list[str]:
+        """Names of the language models that an operation asks, the first one first; none where none is set."""
+        caller = self._components.reflect.llm
+        return [] if caller is None else caller.models(operation)
+
+    def llm_health(self, bank: str) -> list[LlmHealth]:
+        """Whether the language models of retain, consolidation and reflect answer; asks each for one word."""
+        from perdure.llm.caller import LlmOperation
+        from perdure.llm.health import LlmHealth, LlmStatus, check_health
+
+        check_bank_id(bank)
+        caller = self._components.reflect.llm
+        operations = (LlmOperation.RETAIN, LlmOperation.CONSOLIDATE, LlmOperation.REFLECT)
+        if caller is None:
+            return [LlmHealth(operation=one, status=LlmStatus.NOT_CONFIGURED) for one in operations]
+        return [check_health(caller, bank, one) for one in operations]
 
     # Directives
 
@@ -946,6 +1182,10 @@ class Perdure:
         """What the next consolidation will look at, what was set aside, and when the last one ended."""
         return consolidation_status(self._store, check_bank_id(bank), self.clock())
 
+    def pending_fact_ids(self, bank: str) -> frozenset[str]:
+        """Ids of the facts that the next consolidation will look at."""
+        return pending_fact_ids(self._store, check_bank_id(bank), self.clock())
+
     def recover_consolidation(self, bank: str) -> int:
         """Have the facts that consolidation set aside looked at again by the next one; returns how many."""
         return recover(self._store, check_bank_id(bank))
@@ -1005,13 +1245,36 @@ class Perdure:
             submit_refresh(self._jobs, self._refresh_job, bank, due.model.id, not_before=due.not_before)
 
     def _retained(self, result: RetainResult) -> RetainResult:
-        """Consolidate the bank a while after the last retain, where its own setting or the memory's asks for that."""
-        banks = self._store.banks([result.bank])
+        """Refine and consolidate the bank a while after the last retain, where settings ask for that."""
+        if self.settings.extractor == "refine" and self.settings.refine_after is not None:
+            self._auto_refinement.touch(result.bank, self.settings.refine_after)
+        self._consolidate_soon(result.bank)
+        return result
+
+    def _consolidate_soon(self, bank: str) -> None:
+        """Consolidate a while after the last change, where the bank's own setting or the memory's asks for that."""
+        banks = self._store.banks([bank])
         own = banks[0].settings.get("enable_auto_consolidation") if banks else False
         after = self.settings.consolidate_after
         if own is True or (own is None and after is not None):
-            self._auto_consolidation.touch(result.bank, after)
-        return result
+            self._auto_consolidation.touch(bank, after)
+
+    def _make_refine_job(self) -> RefineJob | None:
+        """The job that asks a language model; None, and nothing of it imported, where none is set."""
+        local = self._components.local
+        if local is None:
+            return None
+        from perdure.jobs.refine_job import RefineJob
+
+        return RefineJob(self._components.retain, local, self._consolidate_soon)
+
+    def _reprocess(self, step: Step) -> Mapping[str, object]:
+        items: Sequence[Mapping[str, str]] = step.body["items"]  # type: ignore[assignment]
+        facts = 0
+        for item in items:
+            done = reprocess_document(self._components.retain, step.bank, item["document_id"])
+            facts += len(self._retained(done).fact_ids)
+        return {"facts": facts}
 
     def _recall_request(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> RecallRequest:
         return RecallRequest(
@@ -1061,6 +1324,11 @@ class Perdure:
             if self._closed:
                 raise StoreError(f"{self.settings.shown_database}: the store is closed") from error
             raise
+
+
+def _scrub_background(tx: Transaction, document_ids: frozenset[str]) -> bool:
+    """Take erased documents out of background work and of what webhooks are still to be told."""
+    return any([scrub(tx, document_ids), scrub_deliveries(tx, document_ids)])
 
 
 def _read_mode(mode: RefreshMode | str | None) -> RefreshMode | None:

@@ -25,7 +25,9 @@ PerdureError
 │       ├── LlmInvalid      the answer is not what was asked for, also after a repair
 │       └── LlmCapReached   a limit of spending is reached; names it
 ├── DeadlineExceeded        the caller's deadline passed
-├── Unauthorised            no key, or a key without the needed scope
+├── Cancelled               the work was called off: its caller left, or the process ends
+├── Unauthorised            no valid key
+│   └── Forbidden           a key without the needed scope, or a caller that an open server does not answer
 ├── Unavailable             an optional part is not installed or not built; says which
 └── Busy                    too much at once; try again later
 """
@@ -253,10 +255,22 @@ class DeadlineExceeded(PerdureError, TimeoutError):
     code = "deadline_exceeded"
 
 
+class Cancelled(PerdureError):
+    """The work was called off: its caller left, or the process ends."""
+
+    code = "cancelled"
+
+
 class Unauthorised(PerdureError):
-    """No key, or a key without the needed scope."""
+    """No valid key."""
 
     code = "unauthorised"
+
+
+class Forbidden(Unauthorised):
+    """A key without the needed scope, or a caller that an open server does not answer."""
+
+    code = "forbidden"
 
 
 class Unavailable(PerdureError):
@@ -266,9 +280,13 @@ class Unavailable(PerdureError):
 
 
 class Busy(PerdureError):
-    """Too much at once; try again later."""
+    """Too much at once; `retry_after` seconds from now there is probably room."""
 
     code = "busy"
+
+    def __init__(self, message: str, retry_after: float = 1.0) -> None:
+        self.retry_after = retry_after
+        super().__init__(message)
 
 
 def public_message(error: BaseException) -> str:

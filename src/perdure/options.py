@@ -15,6 +15,7 @@ from perdure.domain.filter import Filter
 from perdure.domain.mental_model import RefreshTrigger
 from perdure.domain.recall import Budget, Precision
 from perdure.domain.time import AsOf
+from perdure.domain.webhook import WebhookHttp
 from perdure.recall.options import Hints, Include, MinScores
 from perdure.recall.recipe import Recipe
 
@@ -88,6 +89,21 @@ class DirectiveFields(TypedDict, total=False):
     tags: Sequence[str]
 
 
+class WebhookOptions(TypedDict, total=False):
+    """What may be set of a webhook beside its address."""
+
+    secret: str | None
+    event_types: Sequence[str]
+    enabled: bool
+    http: WebhookHttp
+
+
+class WebhookFields(WebhookOptions, total=False):
+    """What may be changed of a webhook."""
+
+    url: str
+
+
 class MentalModelFields(TypedDict, total=False):
     """What may be changed of a mental model; its content is written by refreshes alone."""
 
@@ -157,6 +173,24 @@ class SettingOptions(TypedDict, total=False):
     rerank_model: str
     rerank_protocol: Literal["cohere", "tei"]
     rerank_key: str
+    llm_retain: str
+    llm_consolidation: str
+    llm_reflect: str
+    llm_fallbacks: str
+    llm_url: str
+    llm_key: str
+    llm_window: int
+    llm_reasoning: Literal["", "off", "minimal", "low", "medium", "high"]
+    llm_timeout: float
+    llm_calls_a_minute: int | None
+    llm_tokens_a_minute: int | None
+    llm_calls_a_day: int | None
+    llm_tokens_a_day: int | None
+    llm_price_a_day: float | None
+    llm_log_texts: bool
+    llm_log_days: int
+    llm_reflect_seconds: float
+    llm_unsupported: Literal["remove", "mark"]
     provider_timeout: float
     recipe: str
     budget_function: Literal["fixed", "adaptive"]
@@ -174,10 +208,17 @@ class SettingOptions(TypedDict, total=False):
     decay_days: float
     decay_floor: float
     decay_emotion: float
+    refine_after: float | None
     consolidate_after: float | None
+    webhook_allow_private: bool
     host: str
     port: int
+    require_keys: bool
     max_concurrent_recalls: int
+    max_concurrent_retains: int
+    max_wait: float
     max_request_bytes: int
     request_timeout: float
+    receive_timeout: float
+    max_connections: int
     log_level: Literal["debug", "info", "warning", "error"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -66,7 +67,7 @@ class Settings(BaseSettings):
     reranker: str = Field("ms-marco-minilm-l-12-v2", description="Manifest name, `http` or `none`")
     late: bool = Field(True, description="Keep token vectors for late interaction")
     tagger: Literal["auto", "spacy", "rules"] = "auto"
-    extractor: Literal["local", "verbatim"] = "local"
+    extractor: Literal["local", "verbatim", "llm", "refine"] = "local"
     tokens: Literal["cl100k", "o200k", "approximate"] = "cl100k"
     models_folder: Path | None = Field(None, description="Folder with model files, looked at first")
     allow_download: bool = False
@@ -81,6 +82,28 @@ class Settings(BaseSettings):
     rerank_protocol: Literal["cohere", "tei"] = "cohere"
     rerank_key: SecretStr = SecretStr("")
     llm: str = Field("none", description="Language model, `provider:model`; `none`")
+    llm_retain: str = Field("", description="Another one for retain, or `none`; empty: `llm`")
+    llm_consolidation: str = Field("", description="Another one for consolidation, or `none`; empty: `llm`")
+    llm_reflect: str = Field(
+        "", description="Another one for reflect and mental models, or `none`; empty: `llm`"
+    )
+    llm_fallbacks: str = Field("", description="Models to ask in turn when one fails, between commas")
+    llm_url: str = Field("", description="A server that speaks OpenAI's protocol, or Ollama's URL")
+    llm_key: SecretStr = SecretStr("")
+    llm_window: int = Field(
+        0, ge=0, description="Tokens of a request and its reply; 0: as the model is known"
+    )
+    llm_reasoning: Literal["", "off", "minimal", "low", "medium", "high"] = Field(
+        "", description="How much a model thinks before it answers; empty: as it does by itself"
+    )
+    llm_timeout: float = Field(60.0, gt=0)
+    llm_calls_a_minute: int | None = Field(None, ge=1, description="Per model and process")
+    llm_tokens_a_minute: int | None = Field(None, ge=1, description="Per model and process")
+    llm_calls_a_day: int | None = Field(None, ge=0, description="Per bank and operation")
+    llm_tokens_a_day: int | None = Field(None, ge=0, description="Per bank and operation")
+    llm_price_a_day: float | None = Field(None, ge=0, description="US dollars, per bank and operation")
+    llm_log_texts: bool = Field(False, description="Keep the texts of requests and replies")
+    llm_log_days: int = Field(30, ge=1, description="Days for which single calls are kept; sums stay")
     provider_timeout: float = Field(30.0, gt=0)
 
     # Recall
@@ -119,6 +142,12 @@ class Settings(BaseSettings):
     decay_floor: float = Field(0.3, ge=0, le=1, validation_alias=_also("decay_floor", "RECALL_DECAY_FLOOR"))
     decay_emotion: float = Field(0.1, ge=0, validation_alias=_also("decay_emotion", "RECALL_EMOTION_BOOST"))
 
+    refine_after: float | None = Field(
+        60.0,
+        ge=0,
+        description="Seconds after the last retain until `refine` rewrites facts; empty: when asked for",
+    )
+
     # Thinking
     consolidate_after: float | None = Field(
         None,
@@ -126,12 +155,33 @@ class Settings(BaseSettings):
         description="Seconds after the last retain until a bank is consolidated; empty: when asked for",
     )
 
+    llm_unsupported: Literal["remove", "mark"] = Field(
+        "remove", description="What becomes of a model's sentence that its sources do not support"
+    )
+    llm_reflect_seconds: float = Field(
+        90.0, gt=0, description="Seconds after which reflect answers without the language model"
+    )
+
+    # Events
+    webhook_allow_private: bool = Field(
+        False, description="Let webhooks reach addresses of this machine and its network"
+    )
+
     # Server
     host: str = "127.0.0.1"
     port: int = Field(8888, ge=0, le=65535)
-    max_concurrent_recalls: int = Field(32, ge=1)
+    require_keys: bool = Field(
+        True, description="False serves this machine without keys, until a key is made"
+    )
+    max_concurrent_recalls: int = Field(32, ge=1, description="Per key and bank, waiting ones included")
+    max_concurrent_retains: int = Field(16, ge=1, description="Per key and bank, waiting ones included")
+    max_wait: float = Field(8.0, gt=0, description="Seconds to an answer, as far as waiting goes; else 429")
     max_request_bytes: int = Field(20_000_000, ge=1024)
     request_timeout: float = Field(120.0, gt=0)
+    receive_timeout: float = Field(
+        10.0, gt=0, description="Seconds for a request's headers; for its body too, and one more per 32 KB"
+    )
+    max_connections: int = Field(512, ge=1)
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
 
     @property
@@ -164,6 +214,11 @@ class Settings(BaseSettings):
 def without_password(url: str) -> str:
     """A URL with its password masked, wherever it stands; anything else as it is."""
     return _PASSWORD.sub(lambda match: f"{match[1]}{MASK}", url) if "://" in url else url
+
+
+def service_manager() -> str:
+    """The socket where the service manager that started this process listens; no knob: systemd sets it itself."""
+    return os.environ.get("NOTIFY_SOCKET", "")
 
 
 def setting_origins() -> dict[str, str]:

@@ -244,14 +244,67 @@ def test_errors_are_the_clients_own(client: Any) -> None:
     with pytest.raises(ApiException) as wrong:
         client.recall("team", "   ")
     assert wrong.value.status == 422
-    with pytest.raises(ApiException) as unbuilt:
-        wait(client.webhooks.list_webhooks("team"))
-    assert unbuilt.value.status == 501
     with (
         hindsight_client.Hindsight(base_url=ADDRESS[0], api_key="pdr_wrong_key") as stranger,
         pytest.raises(UnauthorizedException),
     ):
         stranger.recall("team", "Alice")
+
+
+LATER = hasattr(hindsight_client.Hindsight, "clone_bank")
+"""Whether the client is one of 1.0 and later, which knows the paths below."""
+
+
+def test_webhooks(client: Any) -> None:
+    from hindsight_client_api.exceptions import ApiException
+    from hindsight_client_api.models.create_webhook_request import CreateWebhookRequest
+    from hindsight_client_api.models.update_webhook_request import UpdateWebhookRequest
+
+    client.create_bank(bank_id="hooked")
+    asked = CreateWebhookRequest(
+        url="https://93.184.216.34/x", secret="hush", event_types=["retain.completed"]
+    )
+    made = wait(client.webhooks.create_webhook("hooked", asked))
+    assert (made.secret, made.http_config.timeout_seconds) == (None, 30)
+    changed = wait(client.webhooks.update_webhook("hooked", made.id, UpdateWebhookRequest(enabled=False)))
+    assert changed.enabled is False
+    assert [one.id for one in wait(client.webhooks.list_webhooks("hooked")).items] == [made.id]
+    assert wait(client.webhooks.list_webhook_deliveries("hooked", made.id)).items == []
+    with pytest.raises(ApiException) as private:
+        wait(client.webhooks.create_webhook("hooked", CreateWebhookRequest(url="http://10.0.0.1/")))
+    assert private.value.status == 400
+    assert wait(client.webhooks.delete_webhook("hooked", made.id)).success is True
+
+
+@pytest.mark.skipif(not LATER, reason="the client has no such paths")
+def test_logs_aliases_and_previews(client: Any) -> None:
+    from hindsight_client_api.models.content import Content
+    from hindsight_client_api.models.create_bank_alias_request import CreateBankAliasRequest
+    from hindsight_client_api.models.dry_run_extract_request import DryRunExtractRequest
+    from hindsight_client_api.models.prompt_preview_request import PromptPreviewRequest
+
+    client.create_bank(bank_id="logged")
+    client.update_bank_config("logged", audit_log_enabled=True)
+    client.recall("logged", "Who is there?")
+    entries = wait(client.audit.list_audit_logs("logged"))
+    assert [entry.action for entry in entries.items] == ["recall", "update_bank_config"]
+    one = wait(client.audit.get_audit_log("logged", entries.items[0].id))
+    assert one.request == {"body": one.request["body"]}
+    assert wait(client.audit.audit_log_stats("logged")).buckets[0].total == 2
+    named = wait(
+        client.banks.create_bank_alias("logged", CreateBankAliasRequest(alias="known-as", primary=True))
+    )
+    assert [(entry.alias, entry.primary) for entry in named.aliases] == [("known-as", True)]
+    client.retain("known-as", "Judy has a boat.")
+    assert client.recall("logged", "Who has a boat?").results[0].text == "Judy has a boat."
+    assert wait(client.banks.delete_bank_alias("logged", "known-as")).aliases == []
+    asked = DryRunExtractRequest(content=Content("Mallory plays chess."))
+    extracted = wait(client.memory.dry_run_extract_memories("logged", asked))
+    assert [fact.text for fact in extracted.facts] == ["Mallory plays chess."]
+    assert wait(
+        client.banks.preview_prompt("logged", PromptPreviewRequest(operation="retain"))
+    ).skipped_reason
+    assert {one.status for one in wait(client.banks.test_bank_llm("logged")).operations} == {"not_configured"}
 
 
 def test_version(client: Any) -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from fastapi import FastAPI
 
 from perdure import Perdure
 from perdure.settings import Settings
 from perdure.surfaces.rest.app import make_server
 
-QUICK: dict[str, Any] = {"embedder": "hashing", "reranker": "none", "tagger": "rules"}
+QUICK: dict[str, Any] = {"embedder": "hashing", "reranker": "none", "tagger": "rules", "require_keys": False}
 
 
 def open_quick(folder: Path, **overrides: Any) -> Perdure:
@@ -22,10 +24,12 @@ def open_quick(folder: Path, **overrides: Any) -> Perdure:
 
 
 @contextmanager
-def running(engine: Perdure, **overrides: Any) -> Iterator[str]:
+def running(
+    engine: Perdure, *, extend: Callable[[FastAPI], None] | None = None, **overrides: Any
+) -> Iterator[str]:
     """The base URL of a server over the engine, on a free port."""
     settings: Settings = engine.settings.model_copy(update={"port": 0, **overrides})
-    server = make_server(engine, settings)
+    server = make_server(engine, settings, extend)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:

@@ -89,7 +89,7 @@ def test_command_line(
     home: str,
 ) -> None:
     for name, value in {**QUICK, "tokens": "approximate"}.items():
-        monkeypatch.setenv(f"PERDURE_{name.upper()}", value)
+        monkeypatch.setenv(f"PERDURE_{name.upper()}", str(value))
     engine.close()
     arguments = [command, QUESTION, "--asker", asker, "--database", str(tmp_path / "memory.db"), "--json"]
     assert main(arguments) == 0

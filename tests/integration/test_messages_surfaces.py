@@ -55,7 +55,13 @@ CONVERSATIONS: dict[str, list[dict[str, Any]]] = {
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Perdure]:
-    options = {"embedder": "hashing", "reranker": "none", "tagger": "rules", "tokens": "approximate"}
+    options = {
+        "embedder": "hashing",
+        "reranker": "none",
+        "tagger": "rules",
+        "tokens": "approximate",
+        "require_keys": False,
+    }
     with Perdure.open(tmp_path / "m.db", **options) as opened:  # type: ignore[arg-type]
         yield opened
 

@@ -18,7 +18,13 @@ BUDGETS = [0, 10, 60, 150, 400]
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Perdure]:
-    options = {"embedder": "hashing", "reranker": "none", "tagger": "rules", "tokens": "cl100k"}
+    options = {
+        "embedder": "hashing",
+        "reranker": "none",
+        "tagger": "rules",
+        "tokens": "cl100k",
+        "require_keys": False,
+    }
     with Perdure.open(tmp_path / "m.db", **options) as opened:  # type: ignore[arg-type]
         for number in range(40):
             text = f"Ann visited the museum of room {number} and drew picture {number * 7}."

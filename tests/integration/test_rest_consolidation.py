@@ -11,6 +11,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from perdure import Perdure
+from perdure.domain.observation import FAILED_RECORD
+from perdure.domain.record import Record
 from perdure.surfaces.rest.app import create_app
 
 BANK = "/v1/default/banks/b"
@@ -24,6 +26,7 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
             embedder="hashing",
             reranker="none",
             tagger="rules",
+            require_keys=False,
             notes_folder=tmp_path / "notes",
         ) as engine,
         TestClient(create_app(engine), base_url="http://127.0.0.1") as opened,
@@ -73,6 +76,29 @@ def test_a_run_forms_observations_which_entities_lists_and_recall_show(client: T
     assert set(recalled["source_facts"]) >= set(one["source_fact_ids"])
     beside = ok(client.post(f"{BANK}/memories/recall", json={"query": "Where does Ann live?"}))["results"]
     assert [result["type"] for result in beside].index("observation") > 0
+
+
+def test_memories_are_listed_by_what_consolidation_did_with_them(client: TestClient) -> None:
+    def listed(state: str) -> set[str]:
+        page = ok(client.get(f"{BANK}/memories/list", params={"consolidation_state": state}))
+        assert page["total"] == len(page["items"])
+        return {item["text"] for item in page["items"]}
+
+    fill(client)
+    assert (len(listed("pending")), listed("consolidated"), listed("failed")) == (3, set(), set())
+    consolidate(client)
+    assert (listed("pending"), len(listed("consolidated")), listed("done")) == (
+        set(),
+        3,
+        listed("consolidated"),
+    )
+    ok(client.post(f"{BANK}/memories", json={"items": [{"content": "I drive a Volvo.", "speaker": "Ann"}]}))
+    assert listed("pending") == {"Ann drives a Volvo."}
+    engine = client.app.state.service.engine  # type: ignore[attr-defined]
+    (pending,) = engine.pending_fact_ids("b")
+    engine.save_record(Record(kind=FAILED_RECORD, id=pending, bank="b"))
+    assert (listed("failed"), listed("pending")) == ({"Ann drives a Volvo."}, set())
+    assert client.get(f"{BANK}/memories/list", params={"consolidation_state": "no"}).status_code == 422
 
 
 def test_observation_history_has_what_each_version_replaced(client: TestClient) -> None:

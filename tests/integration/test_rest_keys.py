@@ -62,12 +62,13 @@ def test_keys_are_checked_when_made(engine: Perdure) -> None:
 def test_an_open_server_answers_only_as_localhost(client: TestClient) -> None:
     assert client.get(BANKS).status_code == 200
     assert client.get(BANKS, headers={"Host": "evil.example"}).status_code == 403
-    assert client.get(BANKS, headers={"Host": "127.0.0.1:8888"}).status_code == 200
-    assert client.get(BANKS, headers={"Host": "[::1]:8888"}).status_code == 200
+    assert client.get(BANKS, headers={"Host": "127.0.0.1:80"}).status_code == 200
+    assert client.get(BANKS, headers={"Host": "[::1]"}).status_code == 200
+    assert client.get(BANKS, headers={"Host": "127.0.0.1:8888"}).status_code == 403
 
 
 def test_a_public_address_needs_a_key(engine: Perdure) -> None:
-    public = engine.settings.model_copy(update={"host": "0.0.0.0"})
+    public = engine.settings.model_copy(update={"host": "0.0.0.0", "require_keys": True})
     with pytest.raises(Unauthorised):
         make_server(engine, public)
     key, _ = create_key(engine)

@@ -91,7 +91,7 @@ def test_what_takes_too_long_is_given_up(engine: Perdure, monkeypatch: pytest.Mo
         assert client.post(RECALL, json={"query": "stamps"}).status_code == 429
         held.release.set()
         for _ in range(200):
-            if client.app.state.service.workers.recalls_running == 0:  # type: ignore[attr-defined]
+            if client.app.state.service.workers.lanes[0].running == 0:  # type: ignore[attr-defined]
                 break
             client.get("/health/live")
             time.sleep(0.01)

@@ -352,7 +352,7 @@ def test_faults_of_a_template_are_400_and_make_nothing(client: Checked, wrong: A
 
 
 def test_the_server_attends_to_schedules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("perdure.surfaces.rest.app.SCHEDULE_SECONDS", 0.05)
+    monkeypatch.setattr("perdure.surfaces.schedules.SCHEDULE_SECONDS", 0.05)
     asked: list[object] = []
     with open_quick(tmp_path) as engine:
         monkeypatch.setattr(engine, "refresh_due_mental_models", lambda: asked.append(1))

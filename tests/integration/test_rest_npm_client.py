@@ -30,7 +30,7 @@ def test_the_npm_client(tmp_path: Path) -> None:
     )
     if installed.returncode != 0:
         pytest.skip(f"npm cannot install the client: {installed.stderr[-300:]}")
-    with open_quick(tmp_path) as engine:
+    with open_quick(tmp_path, require_keys=True) as engine:
         _, key = create_key(engine, scopes=["admin"])
         with running(engine) as url:
             done = subprocess.run(

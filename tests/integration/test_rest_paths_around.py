@@ -117,10 +117,7 @@ def _archive_of(content: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("method", "path"),
     [
-        ("GET", "/webhooks"),
-        ("GET", "/audit-logs"),
-        ("POST", "/documents/x/reprocess"),
-        ("POST", "/memories/dry-run-extract"),
+        ("POST", "/consolidation-strategies/preview"),
     ],
 )
 def test_what_is_not_built_says_so(client: Checked, bank: str, method: str, path: str) -> None:

@@ -17,7 +17,7 @@ SESSION = Path(__file__).parent / "hindsight_python_client.py"
 
 def test_the_python_client(tmp_path: Path) -> None:
     pytest.importorskip("hindsight_client")
-    with open_quick(tmp_path) as engine:
+    with open_quick(tmp_path, require_keys=True) as engine:
         _, key = create_key(engine, scopes=["admin"])
         with running(engine) as url:
             done = subprocess.run(

@@ -20,7 +20,7 @@ TEXTS = [
 
 
 def test_retain_and_recall_with_real_models(tmp_path: Path) -> None:
-    with Perdure.open(tmp_path / "memory.db") as engine:
+    with Perdure.open(tmp_path / "memory.db", require_keys=False) as engine:
         try:
             engine.retain("warm", "Carol Brown likes tea.")
         except ModelMissing as error:

@@ -131,5 +131,5 @@ def test_opinions_over_rest(engine: Perdure) -> None:
 def test_facts_that_are_listed_keep_what_was_said(engine: Perdure) -> None:
     say(engine, *SAID)
     stated = engine.facts("b", types=["opinion"], where=Filter()).facts
-    assert {fact.text for fact in stated} == {"Ann prefers morning meetings"}
+    assert {fact.text for fact in stated} == {"Ann prefers morning meetings", "Ann dislikes morning meetings"}
     assert {fact.confidence for fact in stated} == {None}

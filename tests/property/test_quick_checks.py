@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.extract.local import kinds
+from perdure.domain import orders
 from perdure.extract.local import mentions as named
 from perdure.models import tagging
 
@@ -40,13 +40,13 @@ MARKS = st.text(alphabet="aZbQ1_-#@/.:hwtps` \n\u017f\u0130\u212aé", max_size=4
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_every_kind_of_order_is_seen(order: str) -> None:
-    assert kinds._ORDERS.search(order)
-    assert kinds.reads_like_instructions(order)
-    assert kinds.reads_like_instructions(f"Lovely weather.\n{order}")
+    assert orders._ORDERS.search(order)
+    assert orders.reads_like_instructions(order)
+    assert orders.reads_like_instructions(f"Lovely weather.\n{order}")
 
 
 def test_plain_talk_is_no_order() -> None:
-    assert not kinds.reads_like_instructions("I forgot to follow the recipe, but the guests are now happy.")
+    assert not orders.reads_like_instructions("I forgot to follow the recipe, but the guests are now happy.")
 
 
 @given(MARKS)

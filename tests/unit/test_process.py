@@ -1,9 +1,13 @@
 from __future__ import annotations
 
 import gc
+import logging
 import weakref
+from pathlib import Path
 
-from perdure.surfaces.process import short_collections
+import pytest
+
+from perdure.surfaces.process import short_collections, warn_of_readers
 
 
 class Node:
@@ -37,3 +41,14 @@ def test_garbage_made_later_is_still_collected() -> None:
         del one, two
         gc.collect()
         assert seen() is None
+
+
+def test_a_database_that_others_may_read_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file = tmp_path / "m.db"
+    file.touch(0o600)
+    with caplog.at_level(logging.WARNING):
+        warn_of_readers(str(file))
+        assert not caplog.records
+        file.chmod(0o640)
+        warn_of_readers(f"sqlite:///{file}")
+    assert "chmod 600" in caplog.text

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Protocol
 
 from perdure.dates.calendar import DAY, WEEK, midnight
 from perdure.dates.model import DateOptions, DateSpan, DateWindow
 from perdure.dates.statement import StatedTime, stated_times
 
+MOST_RESOLVED = 16
+"""Dates of one text that are resolved; each costs a reading of its sentence."""
 _MONTHS = "January February March April May June July August September October November December".split()
 _SEASONS = {3: "spring", 6: "summer", 9: "autumn", 12: "winter"}
 _SEASON_NAMES = ("spring", "summer", "autumn", "fall", "winter")
@@ -103,11 +106,11 @@ def annotate(text: str, reference: datetime, *, options: DateOptions = DateOptio
     """The text with each relative or incomplete date resolved in brackets behind it: "last spring [spring 2026]".
 
     No word of the text is changed. Quotations, code, addresses and headings get no brackets, nor do dates with their
-    year and texts in other languages than English.
+    year, texts in other languages than English, and dates after the first `MOST_RESOLVED`: that many make a table.
     """
     pieces: list[str] = []
     position = 0
-    for stated in stated_times(text, reference, options=options, quotations=False):
+    for stated in islice(stated_times(text, reference, options=options, quotations=False), MOST_RESOLVED):
         words = _resolved(stated)
         if words is not None and stated.language == "en":
             pieces += [text[position : stated.span.end], f" [{words}]"]

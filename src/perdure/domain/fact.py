@@ -36,6 +36,11 @@ UNSURE_DATE = "unsure_date"
 """Flag: the words leave open which date is meant; the stored one only helps to rank."""
 CORRECTION = "correction"
 """Flag: it takes back something said before ("sorry, I meant"), which never was so."""
+MADE_BY = "made_by:"
+"""Prefix of a flag: the prompt, with its hash, by which a language model worded the fact ("made_by:extract@3f9c2a1b")."""
+
+REWORDED = "reworded"
+"""Reason of a fact's retirement: a language model worded it anew; what it says is still so, in the fact that took its place."""
 
 
 class LinkKind(StrEnum):
@@ -197,6 +202,16 @@ class Fact:
     def has_unsure_date(self) -> bool:
         """Whether its date is a guess, which may rank it and is not to be shown."""
         return UNSURE_DATE in self.flags
+
+    @property
+    def is_reworded(self) -> bool:
+        """Whether it is retired for its wording alone: `superseded_by` says the same in other words."""
+        return self.invalid_reason == REWORDED and self.superseded_by is not None
+
+    @property
+    def made_by(self) -> str:
+        """Name and hash of the prompt by which a language model worded it; empty for other facts."""
+        return next((flag.removeprefix(MADE_BY) for flag in self.flags if flag.startswith(MADE_BY)), "")
 
     @property
     def dated(self) -> datetime | None:

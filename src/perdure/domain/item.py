@@ -16,13 +16,15 @@ from perdure.errors import InvalidInput
 
 MAX_CONTENT_CHARACTERS = 20_000_000
 AGENT_ROLES = frozenset({"assistant", "agent", "ai", "bot", "model"})
-INSTRUCTION_ROLES = frozenset({"system", "developer"})
 DATA_ROLES = frozenset({"tool", "function"})
 USER_ROLES = frozenset({"user", "human"})
 SPEAKER = "speaker"
 """Kind of the records that name the people who speak in a bank, with the role of those who came as its user."""
 UNFINISHED_DOCUMENT = "unfinished_document"
 """Kind of the records that name documents whose text is stored, but whose facts a model could not make yet."""
+
+REFINED_DOCUMENT = "refined_document"
+"""Kind of the records that list the chunks of a document whose turns a language model has worded."""
 
 
 class UpdateMode(StrEnum):
@@ -149,6 +151,18 @@ class PassedOver:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FellBack:
+    """Turns that were read without a language model, because asking one failed; their facts are the local extractor's."""
+
+    document_id: str
+    chunk_ids: tuple[str, ...]
+    turns: int
+    code: str
+    """Code of the error: llm_busy, llm_refused, llm_cut, llm_invalid, llm_cap_reached."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RetainResult:
     """What a retain did."""
 
@@ -168,6 +182,7 @@ class RetainResult:
     links: int = 0
     passed_over: tuple[PassedOver, ...] = ()
     """What of the content was not retained: tool calls, images, empty texts, dates that could not be read."""
+    fell_back: tuple[FellBack, ...] = ()
     timings: tuple[StageTime, ...] = ()
 
     def __str__(self) -> str:
@@ -178,6 +193,7 @@ class RetainResult:
             (len(self.retired), "retired"),
             (self.unchanged, "unchanged"),
             (len(self.passed_over), "passed over"),
+            (sum(one.turns for one in self.fell_back), "turns without the language model"),
         )
         parts += [f"{count} {name}" for count, name in counted if count]
         documents = f"{len(self.document_ids)} document{'' if len(self.document_ids) == 1 else 's'}"

@@ -45,11 +45,17 @@ class RefreshOutcome(StrEnum):
     EMPTY = "refresh_failed_empty_candidate"
     DELTA_FAILED = "refresh_failed_delta_not_applied"
     STRUCTURED_FAILED = "refresh_failed_structured_output"
+    MODEL_FAILED = "refresh_failed_language_model"
 
     @property
     def failed(self) -> bool:
         """Whether content and watermark stay as they were."""
-        return self in (RefreshOutcome.EMPTY, RefreshOutcome.DELTA_FAILED, RefreshOutcome.STRUCTURED_FAILED)
+        return self in (
+            RefreshOutcome.EMPTY,
+            RefreshOutcome.DELTA_FAILED,
+            RefreshOutcome.STRUCTURED_FAILED,
+            RefreshOutcome.MODEL_FAILED,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +194,10 @@ class MentalModel:
     """The last moment of the schedule that was attended to, with a refresh or without."""
     refresh_skipped: str | None = None
     """Why the last refresh wrote nothing although it should have."""
+    written_by: str = ""
+    """The version of the prompt and the language model that wrote the document; empty for one that was composed."""
+    refresh_failures: int = 0
+    """How often in a row the language model failed to refresh it."""
     structured_output: Mapping[str, object] | None = None
     structured_fact_ids: tuple[str, ...] = ()
     trace: Mapping[str, object] | None = None
@@ -226,6 +236,8 @@ class MentalModelVersion:
     fact_ids: tuple[str, ...]
     changed_at: datetime
     trace: Mapping[str, object] | None = None
+    written_by: str = ""
+    """As in the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +292,11 @@ class RefreshPreview:
     duration_ms: int = 0
     recall_ms: int = 0
     warnings: tuple[str, ...] = ()
+    written_by: str = ""
+    """The version of the prompt and the language model that wrote it; empty for one that was composed."""
+    llm_calls: tuple[Mapping[str, object], ...] = ()
+    model_failed: bool = False
+    """Whether a language model that is set failed, so that the document was only shortened or composed."""
 
     @property
     def would_persist(self) -> bool:

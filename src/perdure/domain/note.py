@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from perdure.domain.rendering import one_line
+from perdure.domain.inert import NOTHING_VISIBLE, inert
 from perdure.domain.time import Window
 from perdure.errors import InvalidInput
 
@@ -70,8 +70,8 @@ class Note:
 
 
 def _harmless(text: str) -> str:
-    """The text on one line, unable to open or close a comment."""
-    return one_line(text).replace("<!--", "‹!--").replace("-->", "--›")
+    """The text on one line, unable to open or close a comment, and inert for a model that reads the folder."""
+    return inert(text) or NOTHING_VISIBLE
 
 
 def is_made_note(text: str) -> bool:

@@ -153,9 +153,14 @@ def is_fresh(
 
 
 def observation_record(
-    fact: Fact, subject: Subject, name: str, clauses: Sequence[Clause], sources: Iterable[Fact]
+    fact: Fact,
+    subject: Subject,
+    name: str,
+    clauses: Sequence[Clause],
+    sources: Iterable[Fact],
+    prose: Mapping[str, object] | None = None,
 ) -> Record:
-    """What is kept of an observation beside its fact."""
+    """What is kept of an observation beside its fact; `prose`: of one that a language model wrote, how."""
     return Record(
         kind=OBSERVATION_RECORD,
         id=fact.id,
@@ -168,6 +173,7 @@ def observation_record(
                 for clause in clauses
             ],
             "fingerprints": {source.id: fingerprint(source) for source in sources},
+            **({} if prose is None else {"prose": prose}),
         },
     )
 

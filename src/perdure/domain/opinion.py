@@ -75,6 +75,8 @@ class OpinionEvidence:
     strength: float
     """The confidence that the fact's own words give the belief; of the row that begins a belief it is c0."""
     at: datetime
+    labelled_by: str = ""
+    """The version of the prompt with which a language model gave the label; empty for one that was read by rules."""
 
 
 def supported(c: float, alpha: float) -> float:

@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import accumulate
 
 from perdure.domain.fact import Fact
-from perdure.domain.rendering import cited_line, ending, fenced, iso_day, unfenced
+from perdure.domain.rendering import cited_line, ending, fenced, iso_day, marked
 
 CountTokens = Callable[[str], int]
 
@@ -39,7 +39,7 @@ class Timeline:
     def told(self, citations: Mapping[str, int]) -> str:
         """`Timeline of the move: 2024-01-01 [2], 2024-01-03 [1]`, of the facts that have a citation; else nothing."""
         cited = [f"{iso_day(when)} [{citations[step]}]" for when, step in self.steps if step in citations]
-        return f"Timeline of {self.topic}: {', '.join(cited)}" if len(cited) > 1 else ""
+        return f"Timeline of {marked(self.topic)}: {', '.join(cited)}" if len(cited) > 1 else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,11 +55,13 @@ class PromptFact:
         """One line with the fact's citation; what replaced it is cited where it is told too, else in words."""
         notes = self.notes
         by = self.replaced_by
-        if by is not None and by.id in citations:
-            cited = f"until {iso_day(self.fact.valid_to)}, then [{citations[by.id]}]"
-            in_words = ending(self.fact, by)
-            notes = tuple(cited if note == in_words else note for note in notes)
-        return cited_line(self.citation, self.fact, notes, with_id=with_id, with_details=with_details)
+        ended = ""
+        if by is not None and by.id in citations and ending(self.fact, by) in notes:
+            ended = f"until {iso_day(self.fact.valid_to)}, then [{citations[by.id]}]"
+            notes = tuple(note for note in notes if note != ending(self.fact, by))
+        return cited_line(
+            self.citation, self.fact, notes, ended=ended, with_id=with_id, with_details=with_details
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,8 +133,8 @@ class PromptWriter:
 
     def _note_lines(self, shown: int) -> list[str]:
         citations = self._citations(shown)
-        told = [*self.notes, *(timeline.told(citations) for timeline in self.timelines)]
-        return [f"Note: {unfenced(note)}" for note in told if note.strip()]
+        told = [*map(marked, self.notes), *(timeline.told(citations) for timeline in self.timelines)]
+        return [f"Note: {note}" for note in told if note.strip()]
 
     def _fits(self, lines: Sequence[str], max_tokens: int) -> bool:
         return self.count_tokens(self._text(lines)) <= max_tokens

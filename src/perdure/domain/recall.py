@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from perdure.domain.fact import Chunk, Entity, Fact
+from perdure.domain.orders import INSTRUCTION_ROLES
 from perdure.domain.prompt import CountTokens, Prompt, PromptFact, PromptWriter, Timeline, most_tokens
 from perdure.domain.ranking import RankingFields, sigmoid
 from perdure.domain.rendering import iso_day, one_line
@@ -252,8 +253,13 @@ class RecallResult:
     @property
     def all_notes(self) -> tuple[str, ...]:
         """The notes, and the timelines with the citations of their facts."""
+        return (*self.notes, *self.timeline_notes)
+
+    @property
+    def timeline_notes(self) -> tuple[str, ...]:
+        """The timelines, with the citations of their facts."""
         citations = {one.fact.id: one.citation for one in self.recollections}
-        return (*self.notes, *filter(None, (timeline.told(citations) for timeline in self.timelines)))
+        return tuple(filter(None, (timeline.told(citations) for timeline in self.timelines)))
 
     def fit_prompt(self, max_tokens: int | None = None, *, with_ids: bool = False) -> Prompt:
         """The text of `to_prompt`, with its tokens and how many facts it tells; `with_ids` adds the facts' ids."""
@@ -280,12 +286,20 @@ class RecallResult:
         """
         return self.fit_prompt(max_tokens).text
 
-    def to_openai(self, role: str = "system", max_tokens: int | None = None) -> list[dict[str, str]]:
-        """The same as messages for OpenAI's API: `messages=[*result.to_openai(), *conversation]`; none when it is empty."""
+    def to_openai(self, role: str = "user", max_tokens: int | None = None) -> list[dict[str, str]]:
+        """The same as messages for OpenAI's API: `messages=[*result.to_openai(), *conversation]`; none when it is empty.
+
+        Never in a role whose words a model obeys: what was remembered is data.
+        """
+        if role.casefold() in INSTRUCTION_ROLES:
+            raise InvalidInput("role", "a role that gives no instructions, such as user", role)
         text = self.to_prompt(max_tokens)
         return [{"role": role, "content": text}] if text else []
 
     def to_anthropic(self, max_tokens: int | None = None) -> list[dict[str, str]]:
-        """The same as content blocks for Anthropic's API: `system=result.to_anthropic()`; none when it is empty."""
+        """The same as content blocks of a user's message for Anthropic's API; none when it is empty.
+
+        `messages=[{"role": "user", "content": [*result.to_anthropic(), {"type": "text", "text": said}]}]`
+        """
         text = self.to_prompt(max_tokens)
         return [{"type": "text", "text": text}] if text else []

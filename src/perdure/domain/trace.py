@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from perdure.domain.recall import Degraded, StageTime
+from perdure.domain.work import check_work
 
 
 class Trace:
@@ -19,7 +20,8 @@ class Trace:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Time the enclosed block under `name`."""
+        """Time the enclosed block under `name`; raises before it where nobody waits any longer."""
+        check_work()
         started = time.perf_counter()
         try:
             yield

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from perdure.domain.detach import Source, without_entities, without_sources
 from perdure.domain.fact import Fact, FactType
-from perdure.domain.item import UNFINISHED_DOCUMENT
+from perdure.domain.item import REFINED_DOCUMENT, UNFINISHED_DOCUMENT
 from perdure.domain.observation import SCOPES_RECORD
 from perdure.domain.record import Record
 from perdure.forget.names import forget_names
@@ -147,6 +147,7 @@ def _erase_document(tx: Transaction, document_id: str, thoughts: ScrubThoughts) 
     tx.delete_chunks([chunk.id for chunk in chunks])
     tx.delete_records(UNFINISHED_DOCUMENT, [document_id])
     tx.delete_records(SCOPES_RECORD, [document_id])
+    tx.delete_records(REFINED_DOCUMENT, [document_id])
     erased = _erase_facts(tx, homeless, thoughts)
     return replace(
         erased,
@@ -176,8 +177,8 @@ def _stand_alone(tx: Transaction, facts: Sequence[Fact], titles: Wordings) -> fr
 
 def _erase_facts(tx: Transaction, facts: Sequence[Fact], thoughts: ScrubThoughts) -> _Erased:
     """Erase facts, all that was synthesised from them, and what quotes them."""
-    erased = {fact.id: fact for fact in facts}
-    derived = list(facts)
+    erased = {fact.id: fact for fact in (*facts, *_wordings(tx, facts))}
+    derived = list(erased.values())
     reworded: set[str] = set()
     while derived:
         reworded |= thoughts(tx, {fact.id: fact for fact in derived})
@@ -193,6 +194,14 @@ def _erase_facts(tx: Transaction, facts: Sequence[Fact], thoughts: ScrubThoughts
     tx.delete_facts(list(erased))
     speakers = Counter(fact.speaker for fact in erased.values() if fact.speaker)
     return _Erased(True, len(erased), unembedded=unembedded, speakers=speakers, gone=erased)
+
+
+def _wordings(tx: Transaction, facts: Sequence[Fact]) -> list[Fact]:
+    """The facts that say the same in other words: those that took their place, and those whose place these took."""
+    newer = tx.facts([fact.superseded_by for fact in facts if fact.is_reworded and fact.superseded_by])
+    every = [*facts, *newer]
+    older = tx.find_facts(FactsWhere(superseded_by=[fact.id for fact in every])) if every else []
+    return [*newer, *(fact for fact in older if fact.is_reworded)]
 
 
 def _scrub_around(tx: Transaction, erased: dict[str, Fact], words: ErasedWords) -> frozenset[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from perdure.domain.observation import Scope
+from perdure.domain.operation import Operation
 from perdure.jobs.kind import JobPlan, SingleStepJob, Step
+from perdure.jobs.records import find_operation
 from perdure.ports.store import Transaction
 from perdure.reflect.components import ReflectComponents
 from perdure.reflect.consolidate import (
@@ -32,7 +34,10 @@ class ConsolidateJob:
         *,
         fact_stages: tuple[FactStage, ...] = FACT_STAGES,
         model_stages: tuple[ModelStage, ...] = (),
+        announce: Callable[[Transaction, Operation], None] | None = None,
     ) -> None:
+        self._announce = announce
+        """Called in the transaction that ends a run, with what it did in all."""
         self._components = components
         self._fact_stages, self._model_stages = fact_stages, model_stages
 
@@ -51,6 +56,10 @@ class ConsolidateJob:
             step.unfinished = progress < 1.0
             step.progress = lambda: progress
             step.commit(tx, result)
+            if self._announce is not None and not step.unfinished:
+                stored = find_operation(tx, step.operation_id)
+                if stored is not None:
+                    self._announce(tx, stored.operation)
 
         scopes = body["scopes"]
         consolidate_step(

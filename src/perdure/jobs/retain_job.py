@@ -13,7 +13,8 @@ from perdure.domain.fact import Tier
 from perdure.domain.item import Item, RetainResult, UpdateMode
 from perdure.jobs.kind import JobPlan, Step
 from perdure.jobs.records import PlannedStep
-from perdure.retain.commit import Within
+from perdure.ports.store import Transaction
+from perdure.retain.commit import CommitReceipt, Within
 from perdure.retain.plan import group_items
 from perdure.retain.request import RetainRequest
 
@@ -33,8 +34,14 @@ class RetainJob:
 
     name = "retain"
 
-    def __init__(self, retain: Callable[[RetainRequest, Within], RetainResult]) -> None:
+    def __init__(
+        self,
+        retain: Callable[[RetainRequest, Within], RetainResult],
+        announce: Callable[[Transaction, CommitReceipt, str], None] | None = None,
+    ) -> None:
         self._retain = retain
+        self._announce = announce
+        """Called in the transaction of each step, with the operation's id."""
 
     def plan(self, request: RetainRequest, now: datetime) -> JobPlan:
         """The request as submitted now, which is the time of items that have none."""
@@ -53,8 +60,23 @@ class RetainJob:
         if not items:
             return {"facts": 0}  # They were erased while they waited.
         request = RetainRequest(bank=step.bank, items=items, mode=UpdateMode(body["mode"]))
-        result = self._retain(request, lambda tx, receipt: step.commit(tx, {"facts": len(receipt.inserted)}))
+
+        def commit(tx: Transaction, receipt: CommitReceipt) -> None:
+            step.commit(tx, _told(receipt))
+            if self._announce is not None:
+                self._announce(tx, receipt, step.operation_id)
+
+        result = self._retain(request, commit)
         return {"facts": len(result.fact_ids)}
+
+
+def _told(receipt: CommitReceipt) -> dict[str, object]:
+    """What a step did; turns that were read without the language model are counted, and the last reason is named."""
+    told: dict[str, object] = {"facts": len(receipt.inserted)}
+    if receipt.fell_back:
+        told["fell_back_turns"] = sum(one.turns for one in receipt.fell_back)
+        told["fell_back_because"] = receipt.fell_back[-1].reason
+    return told
 
 
 def plan_steps(request: RetainRequest, now: datetime, begun: Collection[str] = ()) -> Iterator[PlannedStep]:

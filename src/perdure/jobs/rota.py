@@ -53,13 +53,13 @@ class Rota:
                     thread.start()
             self._due.notify_all()
 
-    def close(self) -> None:
-        """Let the turns at hand end, and take no more."""
+    def close(self, timeout: float | None = None) -> None:
+        """Let the turns at hand end, waiting so many seconds at most, and take no more."""
         with self._lock:
             self._closing = True
             self._due.notify_all()
         for thread in self._threads:
-            thread.join()
+            thread.join(timeout)
 
     @property
     def events(self) -> int:

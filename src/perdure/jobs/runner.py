@@ -18,7 +18,8 @@ from datetime import datetime, timedelta
 from uuid import uuid4
 
 from perdure.domain.operation import Operation, OperationStatus
-from perdure.errors import Busy, Conflict, NotFound, PerdureError, StoreLocked
+from perdure.domain.work import Work, working
+from perdure.errors import Busy, Cancelled, Conflict, NotFound, PerdureError, StoreLocked
 from perdure.jobs.earlier import convert_earlier_operations
 from perdure.jobs.kind import JobKind, JobPlan, Step
 from perdure.jobs.records import (
@@ -93,6 +94,7 @@ class JobRunner:
         """Bank -> operations read from its queue. This and what follows: touched for a bank only during its turn."""
         self._running: dict[str, Step] = {}
         self._leased: set[str] = set()
+        self._work = Work()
         self._last_submission: datetime | None = None
         self._submission_lock = threading.Lock()
 
@@ -216,6 +218,10 @@ class JobRunner:
         self._rota.offer(banks)
         return len(banks)
 
+    def interrupt(self) -> None:
+        """Call off the steps at hand, for a process that must end soon; the next opening does them anew."""
+        self._work.stop("the process ends")
+
     def close(self) -> None:
         """Finish the steps at hand and give back the leases; the next opening goes on with the rest."""
         self._rota.close()
@@ -291,7 +297,7 @@ class JobRunner:
             if isinstance(step, Turn | float):
                 return step
             self._running[bank] = step
-            with self._heartbeat(step):
+            with self._heartbeat(step), working(self._work):
                 result = self._kinds[step.kind].run_step(step)
                 if not step.committed:
                     with self._transaction(bank) as tx:
@@ -412,6 +418,8 @@ class JobRunner:
         """End the operation whose step failed; what only has to wait is tried again later."""
         if isinstance(error, StepRevoked):
             return Turn.MORE
+        if isinstance(error, Cancelled):
+            return Turn.LATER
         message = error.public if isinstance(error, PerdureError) else f"{type(error).__name__}: {error}"
         if not isinstance(error, PerdureError):
             log.error("background work of bank %r", bank, exc_info=error)

@@ -3,17 +3,57 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
-from perdure.errors import LlmCut, LlmInvalid
+from perdure.domain.llm_call import ERROR, SUCCESS, LlmCall
+from perdure.errors import (
+    DeadlineExceeded,
+    LlmBusy,
+    LlmCapReached,
+    LlmCut,
+    LlmError,
+    LlmInvalid,
+    LlmRefused,
+    Unavailable,
+)
+from perdure.llm.answer import close_brackets, complete_items, is_truncated, read_json
 from perdure.llm.expected import Expected
+from perdure.llm.failures import FailureMemory, request_digest
+from perdure.llm.ledger import Entry, Estimate, Ledger
+from perdure.llm.limits import Begun, CallRules, MinuteLimiter, back_off
+from perdure.llm.prompt import load
 from perdure.ports.llm import ChatMessage, Finish, Llm, LlmReply, LlmRequest, TokenUsage, Tool
 
+log = logging.getLogger(__name__)
+
 T = TypeVar("T")
+Price = Callable[[str, TokenUsage], float | None]
+"""US dollars of a model's tokens; None where they are not known."""
 REPLY_TOKENS = 4096
+LEAST_REPLY = 512
+"""Tokens of the window that must be left for the reply, unless fewer were asked for."""
+MESSAGE_TOKENS = 4
+"""What a message takes beside its text."""
+GRACE = 10.0
+"""Seconds beyond its time-out after which a call that is still open in the ledger was lost with its process."""
+
+
+def rough_tokens(text: str) -> int:
+    """A token per four characters: where no counter is given."""
+    return -(-len(text) // 4)
+
+
+class Closeable(Protocol):
+    """What is closed with the caller."""
+
+    def close(self) -> None:
+        """Release connections."""
 
 
 class LlmOperation(StrEnum):
@@ -56,10 +96,27 @@ class Caller:
     Every call: tokens counted before and after, logged also when it fails; limits a minute are waited for, caps a day end in
     LlmCapReached; transient failures are tried again with back-off and jitter, then by the next model of the chain; a request that was
     refused or gave an invalid answer is never sent again as it was; an invalid answer is repaired once by a short request.
+
+    Without a ledger nothing is logged, and no cap holds. Never called within a transaction of the store, which would hold up all writers.
     """
 
-    def __init__(self, models: Mapping[LlmOperation, Sequence[Llm]]) -> None:
-        self._models = models
+    def __init__(
+        self,
+        models: Mapping[LlmOperation, Sequence[Llm]],
+        *,
+        rules: CallRules = CallRules(),
+        count_tokens: Callable[[str], int] = rough_tokens,
+        ledger: Ledger | None = None,
+        price: Price | None = None,
+        sleep: Callable[[float], object] | None = None,
+        closes: Sequence[Closeable] = (),
+    ) -> None:
+        self._models, self._rules, self._count = models, rules, count_tokens
+        self._ledger, self._price, self._closes = ledger, price, closes
+        self._closing = threading.Event()
+        self._sleep = sleep or self._closing.wait
+        self._failures = FailureMemory()
+        self._limiter = MinuteLimiter(rules.calls_a_minute, rules.tokens_a_minute)
 
     def serves(self, operation: LlmOperation) -> bool:
         """Whether a model is set for the operation."""
@@ -68,6 +125,22 @@ class Caller:
     def window(self, operation: LlmOperation) -> int:
         """Tokens that a request and its reply may have together: the least of the chain."""
         return min(model.window for model in self._models[operation])
+
+    def models(self, operation: LlmOperation) -> list[str]:
+        """Names of the operation's models: the one that is asked first, then the fallbacks."""
+        return [model.name for model in self._models.get(operation, ())]
+
+    def count_tokens(self, text: str) -> int:
+        """How many tokens a text has, as calls are counted before they are sent."""
+        return self._count(text)
+
+    def close(self) -> None:
+        """End waits, write what is left of the ledger, and close what was passed in to be closed."""
+        self._closing.set()
+        if self._ledger is not None:
+            self._ledger.flush()
+        for one in self._closes:
+            one.close()
 
     def structured(
         self,
@@ -78,15 +151,15 @@ class Caller:
         max_tokens: int = REPLY_TOKENS,
     ) -> StructuredReply[T]:
         """A structured answer; LlmCut where it was cut and nothing complete is left, LlmInvalid where repair did not help."""
-        reply = self.chat(purpose, messages, schema=expected.schema, max_tokens=max_tokens)
-        if reply.finish is Finish.LENGTH:
-            raise LlmCut(f"{reply.model}: the answer was cut after {max_tokens} tokens")
+        run = _Run()
+        request = LlmRequest(messages=tuple(messages), max_tokens=max_tokens, schema=expected.schema)
+        sent = self._send(purpose, self._chain(purpose), request, run)
         try:
-            return StructuredReply(
-                value=expected.read(json.loads(reply.text)), usage=reply.usage, model=reply.model
-            )
-        except ValueError as error:
-            raise LlmInvalid(f"{reply.model}: {error}") from error
+            return self._read(purpose, sent, expected, run)
+        except (LlmError, DeadlineExceeded) as error:
+            # Also where there was no time or no money to repair it, the answer was of no use.
+            self._failures.add(sent.digest, error)
+            raise
 
     def chat(
         self,
@@ -99,10 +172,244 @@ class Caller:
         max_tokens: int = REPLY_TOKENS,
     ) -> LlmReply:
         """One reply, which may ask for tools; the usage is of all requests that it took."""
-        model = self._models[purpose.operation][0]
+        run = _Run()
         request = LlmRequest(
             messages=tuple(messages), max_tokens=max_tokens, schema=schema, tools=tuple(tools),
             must_call_tool=must_call_tool,
         )  # fmt: skip
-        reply = model.complete(request)
-        return replace(reply, model=reply.model or model.name)
+        sent = self._send(purpose, self._chain(purpose), request, run)
+        return replace(sent.reply, usage=run.usage)
+
+    # Reading structured answers
+
+    def _read(self, purpose: Purpose, sent: _Sent, expected: Expected[T], run: _Run) -> StructuredReply[T]:
+        reply = sent.reply
+        if reply.finish is Finish.FILTERED:
+            raise LlmRefused(f"{reply.model}: the provider withheld the answer")
+        if reply.finish is Finish.LENGTH:
+            return _cut_reply(reply, expected, run)
+        try:
+            value = expected.read(read_json(close_brackets(reply.text) or reply.text))
+        except ValueError as error:
+            # Some servers do not say that they cut an answer.
+            if is_truncated(reply.text) and expected.items and complete_items(reply.text, expected.items):
+                return _cut_reply(reply, expected, run)
+            value = self._repair(purpose, sent, expected, error, run)
+        return StructuredReply(value=value, usage=run.usage, model=reply.model)
+
+    def _repair(
+        self, purpose: Purpose, sent: _Sent, expected: Expected[T], error: ValueError, run: _Run
+    ) -> T:
+        """Ask the model that answered to mend its answer: once, without the messages that led to it."""
+        reply = sent.reply
+        if not reply.text.strip():
+            raise LlmInvalid(f"{reply.model}: the answer is empty") from error
+        prompt = load("repair")
+        text = prompt.fill(error=str(error), schema=json.dumps(expected.schema), answer=reply.text)
+        request = LlmRequest(
+            messages=(ChatMessage(role="user", text=text),),
+            max_tokens=sent.max_tokens,
+            schema=expected.schema,
+        )
+        mending = replace(purpose, prompt=prompt.version)
+        try:
+            mended = self._send(mending, [sent.model], request, run)
+        except LlmCapReached:
+            raise
+        except LlmError as second:
+            raise LlmInvalid(f"{reply.model}: {error}; not mended: {second}") from second
+        try:
+            if mended.reply.finish is Finish.LENGTH:
+                raise ValueError("the mended answer was cut")
+            return expected.read(read_json(mended.reply.text))
+        except ValueError as second:
+            failure = LlmInvalid(f"{reply.model}: {error}; mended: {second}")
+            self._failures.add(mended.digest, failure)
+            raise failure from second
+
+    # Sending
+
+    def _chain(self, purpose: Purpose) -> Sequence[Llm]:
+        chain = self._models.get(purpose.operation)
+        if not chain:
+            raise Unavailable(f"no language model is set for {purpose.operation}")
+        return chain
+
+    def _send(self, purpose: Purpose, chain: Sequence[Llm], request: LlmRequest, run: _Run) -> _Sent:
+        """The reply of the first model of the chain that gives one; else the last model's error."""
+        failure: LlmError | None = None
+        for model in chain:
+            try:
+                return self._ask(purpose, model, request, run, alone=model is chain[-1])
+            except (LlmRefused, LlmBusy, LlmCut, LlmInvalid) as error:
+                if model is not chain[-1]:
+                    log.warning("%s; asking %s", error, chain[chain.index(model) + 1].name)
+                failure = error
+        assert failure is not None
+        raise failure
+
+    def _ask(self, purpose: Purpose, model: Llm, request: LlmRequest, run: _Run, *, alone: bool) -> _Sent:
+        """The reply of one model, which is tried again while its failures may pass and time is left."""
+        counted = self._counted(request)
+        room = model.window - counted
+        if room < min(request.max_tokens, LEAST_REPLY):
+            raise LlmCut(f"{model.name}: {counted} tokens leave no room for a reply in {model.window}")
+        request = replace(request, max_tokens=min(request.max_tokens, room))
+        digest = request_digest(model.name, request)
+        if (remembered := self._failures.find(digest)) is not None:
+            raise remembered
+        for attempt in range(self._rules.attempts):
+            try:
+                reply = self._call(purpose, model, request, counted, run)
+                return _Sent(model, reply, digest, request.max_tokens)
+            except (LlmRefused, LlmCut) as error:
+                self._failures.add(digest, error)
+                raise
+            except LlmBusy as error:
+                if attempt + 1 == self._rules.attempts:
+                    raise
+                wait = max(back_off(self._rules, attempt), error.retry_after or 0.0)
+                if run.waited + wait > self._rules.patience:
+                    raise
+                if self._late(purpose, wait):
+                    # Another model may answer in time; without one, the deadline is why there is no answer.
+                    if not alone:
+                        raise
+                    raise DeadlineExceeded(f"{error}; the next try would begin after the deadline") from error
+                log.info("%s; trying again in %.1f s", error, wait)
+                run.waited += wait
+                self._pause(wait)
+        raise AssertionError("unreachable")
+
+    def _call(self, purpose: Purpose, model: Llm, request: LlmRequest, counted: int, run: _Run) -> LlmReply:
+        """One request to one model, entered in the ledger however it ends."""
+        place = self._wait_for_room(purpose, model, counted + request.max_tokens)
+        timeout = self._rules.timeout
+        if purpose.deadline is not None:
+            timeout = min(timeout, purpose.deadline - time.monotonic())
+            if timeout <= 0:
+                raise DeadlineExceeded(f"{model.name}: the deadline passed before the call began")
+        request = replace(request, timeout=timeout)
+        entry = None
+        if self._ledger is not None:
+            most = TokenUsage(counted, request.max_tokens)
+            estimate = Estimate(
+                input_tokens=most.input, output_tokens=most.output, price=self._priced(model.name, most)
+            )
+            entry = self._ledger.begin(purpose.bank, purpose.operation, model.name, estimate, timeout + GRACE)
+        started = time.perf_counter()
+        usage = TokenUsage(counted, 0)
+        outcome: LlmReply | BaseException
+        try:
+            reply = model.complete(request)
+            usage = reply.usage if reply.usage.total else self._usage(counted, reply)
+            outcome = replace(reply, usage=usage, model=reply.model or model.name)
+            return outcome
+        except BaseException as error:
+            outcome = error
+            raise
+        finally:
+            run.usage += usage
+            self._limiter.end(place, usage.total)
+            if self._ledger is not None and entry is not None:
+                seconds = time.perf_counter() - started
+                call = self._logged(entry, purpose, request, usage, seconds, outcome)
+                self._ledger.end(entry, call)
+
+    def _wait_for_room(self, purpose: Purpose, model: Llm, tokens: int) -> Begun | None:
+        """Wait until the limits a minute admit the call."""
+        while True:
+            wait, place = self._limiter.begin(model.name, tokens)
+            if wait <= 0:
+                return place
+            if self._late(purpose, wait):
+                raise DeadlineExceeded(f"{model.name}: the limit a minute admits no call before the deadline")
+            self._pause(wait)
+
+    def _pause(self, seconds: float) -> None:
+        self._sleep(seconds)
+        if self._closing.is_set():
+            raise LlmBusy("the memory is being closed")
+
+    def _late(self, purpose: Purpose, wait: float) -> bool:
+        return purpose.deadline is not None and time.monotonic() + wait >= purpose.deadline
+
+    # Counting
+
+    def _counted(self, request: LlmRequest) -> int:
+        """Tokens of a request before it is sent, by our own counter."""
+        texts = [message.text for message in request.messages]
+        texts += [json.dumps(dict(call.arguments)) for message in request.messages for call in message.calls]
+        texts += [f"{tool.name} {tool.description} {json.dumps(tool.parameters)}" for tool in request.tools]
+        if request.schema is not None:
+            texts.append(json.dumps(request.schema))
+        return sum(self._count(text) for text in texts) + MESSAGE_TOKENS * len(request.messages)
+
+    def _usage(self, counted: int, reply: LlmReply) -> TokenUsage:
+        calls = "".join(f"{call.name}{json.dumps(dict(call.arguments))}" for call in reply.calls)
+        return TokenUsage(counted, self._count(reply.text + calls))
+
+    def _priced(self, model: str, usage: TokenUsage) -> float | None:
+        return None if self._price is None else self._price(model, usage)
+
+    def _logged(
+        self,
+        entry: Entry,
+        purpose: Purpose,
+        request: LlmRequest,
+        usage: TokenUsage,
+        seconds: float,
+        outcome: LlmReply | BaseException,
+    ) -> LlmCall:
+        error = outcome if isinstance(outcome, BaseException) else None
+        answered = not isinstance(error, LlmRefused) and getattr(error, "status", None) is None
+        texts = self._ledger is not None and self._ledger.log_texts
+        return LlmCall(
+            id=entry.id,
+            at=entry.at,
+            bank=entry.bank,
+            operation=entry.operation,
+            model=entry.model,
+            status=SUCCESS if error is None else ERROR,
+            input_tokens=usage.input,
+            output_tokens=usage.output,
+            seconds=seconds,
+            error=None if error is None else f"{getattr(error, 'code', type(error).__name__)}: {error}",
+            prompt=purpose.prompt,
+            # A provider that answers with an error charges nothing; one that was not heard to the end may have.
+            price=self._priced(entry.model, usage if answered else TokenUsage()),
+            request=json.dumps([asdict(message) for message in request.messages], default=dict)
+            if texts
+            else None,
+            response=outcome.text if texts and isinstance(outcome, LlmReply) else None,
+        )
+
+
+@dataclass(slots=True)
+class _Run:
+    """What a call of the engine came to so far, over all its requests."""
+
+    usage: TokenUsage = field(default_factory=TokenUsage)
+    waited: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """A reply, with what is needed to remember that it was of no use."""
+
+    model: Llm
+    reply: LlmReply
+    digest: bytes
+    max_tokens: int
+
+
+def _cut_reply(reply: LlmReply, expected: Expected[T], run: _Run) -> StructuredReply[T]:
+    """The complete items of a cut answer; LlmCut where there are none, or they are not an answer by themselves."""
+    complete = complete_items(reply.text, expected.items) if expected.items else None
+    if complete is None:
+        raise LlmCut(f"{reply.model}: the answer was cut after {reply.usage.output} tokens")
+    try:
+        value = expected.read(complete)
+    except ValueError as error:
+        raise LlmCut(f"{reply.model}: the answer was cut, and what is left is no answer: {error}") from error
+    return StructuredReply(value=value, usage=run.usage, model=reply.model, cut=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
 
 FOLDER = "prompts"
+_PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +26,10 @@ class Prompt:
 
     def fill(self, **values: str) -> str:
         """The text with every placeholder replaced; one without a value, or a value without a placeholder, is a KeyError."""
-        text = self.text
-        for name, value in values.items():
-            marker = "{{" + name + "}}"
-            if marker not in self.text:
-                raise KeyError(name)
-            text = text.replace(marker, value)
-        return text
+        unused = set(values) - set(_PLACEHOLDER.findall(self.text))
+        if unused:
+            raise KeyError(min(unused))
+        return _PLACEHOLDER.sub(lambda match: values[match.group(1)], self.text)
 
 
 @cache

@@ -9,6 +9,7 @@ from typing import Any
 
 from perdure.domain.fact import Document, Entity, Fact
 from perdure.domain.item import check_tags, check_text
+from perdure.domain.record import Record
 from perdure.errors import InvalidInput, NotFound
 from perdure.history import is_corrected
 from perdure.manage.entities import EntityEdit, merge_two, split_one
@@ -44,6 +45,8 @@ _FIXED = frozenset(
     ]
 )
 RESTATED = "restated"
+RESTATED_AS = "restated_as"
+"""Kind of the records that name, under the id of a fact whose text was changed, the fact that says it now; ids alone."""
 """Why a fact whose text was changed is invalid."""
 _FIELD_TYPES = field_types(Fact)
 CHANGEABLE = frozenset(_FIELD_TYPES) - _FIXED
@@ -58,7 +61,7 @@ def update_fact(components: RetainComponents, bank: str, fact_id: str, changes: 
     with components.store.reading(bank) as reading:
         fact = _fact(reading, fact_id)
     if values.get("text", fact.text) != fact.text:
-        return _restate(components, fact, replace(fact, **values))
+        return _restate(components, fact, replace(fact, **_following(fact, values), **values))
     return _edit(components, bank, fact_id, lambda stored: replace(stored, **values))
 
 
@@ -113,6 +116,39 @@ def _change(tx: Transaction, fact: Fact, changed: Fact) -> Fact:
     return _fact(tx, fact.id)
 
 
+def _following(fact: Fact, values: Mapping[str, Any]) -> dict[str, Any]:
+    """What follows from a new text for fields that were read from the old one, unless they are given too.
+
+    A value whose place other words take becomes these; one that the text no longer has goes with its relation. Entities go
+    that only the old text names.
+    """
+    text = values["text"]
+    changed: dict[str, Any] = {}
+    if fact.object and not {"object", "relation"} & values.keys() and not _names(text, fact.object):
+        value = _in_place_of(fact.object, fact.text, text)
+        changed = {"object": value} if value else {"object": None, "relation": None}
+    left = [
+        (name, entity_id)
+        for name, entity_id in zip(fact.entities, fact.entity_ids, strict=True)
+        if _names(text, name) or not _names(fact.text, name)
+    ]
+    return changed | {
+        "entities": tuple(name for name, _ in left),
+        "entity_ids": tuple(entity_id for _, entity_id in left),
+    }
+
+
+def _names(text: str, name: str) -> bool:
+    return f" {normal_name(name)} " in f" {normal_name(text)} "
+
+
+def _in_place_of(value: str, old: str, new: str) -> str:
+    """The words that stand in a new text where the value stood in the old one; empty when more than that changed."""
+    before, same, behind = old.partition(value)
+    fits = bool(same) and new.startswith(before) and new.endswith(behind)
+    return new[len(before) : len(new) - len(behind)].strip() if fits else ""
+
+
 def _restate(components: RetainComponents, old: Fact, changed: Fact) -> Fact:
     """State a fact anew in other words. The old ones are declared wrong, and stay so when the new ones go.
 
@@ -144,7 +180,9 @@ def _restate(components: RetainComponents, old: Fact, changed: Fact) -> Fact:
                 closures=[Closure(fact_id=old.id, retired_at=now, superseded_by=new.id)],
             ),
         )
-        return _fact(tx, receipt.merged.get(new.id, new.id))
+        stated = receipt.merged.get(new.id, new.id)
+        tx.put_records([Record(kind=RESTATED_AS, id=old.id, bank=old.bank, body={"fact": stated})])
+        return _fact(tx, stated)
 
 
 def _value(name: str, value: object) -> object:

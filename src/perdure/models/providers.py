@@ -80,7 +80,7 @@ class HttpClient:
                 failure = f"{target} answered {response.status_code}: {self._excerpt(response)}"
                 if response.status_code not in _TRANSIENT:
                     raise ProviderError(failure + _hint(response.status_code))
-                wait = _retry_after(response.headers.get("retry-after")) or wait
+                wait = read_retry_after(response.headers.get("retry-after")) or wait
             if attempt == self._retries:
                 raise ProviderError(f"{failure} (tried {attempt + 1} times)")
             wait = min(wait, _LONGEST_WAIT)
@@ -134,7 +134,7 @@ def _hint(status: int) -> str:
     return " (check the URL and the model's name)" if status == 404 else ""
 
 
-def _retry_after(header: str | None) -> float | None:
+def read_retry_after(header: str | None) -> float | None:
     """Seconds that Retry-After asks for, given as a number or as a date."""
     if not header:
         return None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
 from perdure.domain.fact import FactType
-from perdure.domain.item import DATA_ROLES, INSTRUCTION_ROLES
+from perdure.domain.item import DATA_ROLES
+from perdure.domain.orders import INSTRUCTION_ROLES
 from perdure.domain.time import Window
 from perdure.ports.tagger import Mention
 
@@ -68,6 +69,15 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Replacement:
+    """A proposal of an extractor that a fact states anew what an `OfferedFact` states; retain decides."""
+
+    fact_id: str
+    corrects: bool = False
+    """Whether the older one never was so, rather than having changed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractedFact:
     """One narrative fact that stands alone."""
 
@@ -94,6 +104,7 @@ class ExtractedFact:
     language: str = "en"
     flags: tuple[str, ...] = ()
     """Such as "instruction": reads like an order to the agent."""
+    replaces: tuple[Replacement, ...] = ()
 
 
 class Extractor(Protocol):
@@ -118,3 +129,48 @@ class SteppedExtractor(Protocol):
         self, documents: Sequence[Sequence[Turn]]
     ) -> Iterator[Sequence[tuple[int, ExtractedFact]]]:
         """The facts of `extract_many` in the same order, each with its document's number, in any number of steps."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferedFact:
+    """A current fact of the bank that a new one may state anew."""
+
+    id: str
+    text: str
+    speaker: str = ""
+    said_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalFallback:
+    """Turns of a document that were read without a language model, because asking one failed."""
+
+    document: int
+    turns: tuple[int, ...]
+    code: str
+    """Code of the error."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BankContext:
+    """What an extractor may know of the bank that it extracts for."""
+
+    bank: str
+    mission: str = ""
+    instructions: str = ""
+    """The bank's own instructions for extraction."""
+    offered: Callable[[Sequence[Turn]], Sequence[OfferedFact]]
+    """Current facts of the bank near what the turns say, nearest first."""
+    fell_back: Callable[[LocalFallback], None]
+    """To be told of turns that were read by other means than meant."""
+
+
+@runtime_checkable
+class BankExtractor(Protocol):
+    """Optional: an extractor that needs to know the bank."""
+
+    def extract_in_bank(
+        self, documents: Sequence[Sequence[Turn]], context: BankContext
+    ) -> Iterator[Sequence[tuple[int, ExtractedFact]]]:
+        """The facts of each document in order, each with its document's number, in any number of steps."""

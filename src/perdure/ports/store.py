@@ -367,6 +367,9 @@ class Store(Protocol):
     def traces_progress(self) -> float:
         """How far a running `clear_traces` is, from 0 to 1."""
 
+    def evictions(self) -> int:
+        """How many banks' indexes left memory to make room for others since the opening."""
+
     @property
     def read_only(self) -> bool:
         """Whether nothing can be written, as on media that can only be read."""

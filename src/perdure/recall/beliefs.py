@@ -112,6 +112,7 @@ def evidence_record(bank: str, opinion_id: str, rows: Iterable[OpinionEvidence])
     """The record of an opinion's log."""
     plain = [
         {"fact": row.fact_id, "label": row.label.value, "strength": row.strength, "at": row.at.isoformat()}
+        | ({"by": row.labelled_by} if row.labelled_by else {})
         for row in rows
     ]
     return Record(kind=EVIDENCE, id=opinion_id, bank=bank, body={"rows": plain})
@@ -129,6 +130,7 @@ def read_evidence(record: Record) -> list[OpinionEvidence]:
             label=EvidenceLabel(row["label"]),
             strength=float(row["strength"]),
             at=datetime.fromisoformat(row["at"]),
+            labelled_by=str(row.get("by", "")),
         )
         for row in rows
     ]

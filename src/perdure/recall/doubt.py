@@ -114,6 +114,8 @@ def _ending(ground: Fact, where: Filter) -> tuple[str, datetime] | None:
     valid_at, known_at = where.as_of.valid or where.judged_at, where.as_of.known
     if ground.recorded_at is not None and known_at is not None and ground.recorded_at > known_at:
         return None
+    if ground.is_reworded:
+        return None
     if ground.retired_at is not None and (known_at is None or ground.retired_at <= known_at):
         return WRONG, ground.retired_at
     is_end_known = ground.end_recorded_at is None or known_at is None or ground.end_recorded_at <= known_at

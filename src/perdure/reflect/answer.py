@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from perdure.domain.fact import Fact, FactType
+from perdure.domain.inert import inert
 from perdure.domain.recall import Evidence, RecallResult, Recollection
-from perdure.domain.rendering import one_line
+from perdure.domain.rendering import marked, one_line, order_mark
 from perdure.reflect.asked import Asked, AskedKind
 from perdure.reflect.attribution import misattributed
 from perdure.reflect.directive_rules import Rules
@@ -33,17 +34,24 @@ from perdure.reflect.reflection import (
 )
 from perdure.text.terms import index_terms
 
-MAX_SENTENCES = 5
-MAX_LISTED = 10
-
-LEAST_SCORE = 0.25
-"""A weakly supported fact below it is not said beside others."""
+MAX_SENTENCES = 8
+MAX_LISTED = 15
 """Sentences of an answer that is gathered from several facts."""
+LEAST_SCORE = 0.05
+"""A weakly supported fact below it is not said beside others, unless it is among the nearest."""
+NEAREST = 10
+"""Facts of a recall that are said beside supported ones, though nothing but their place speaks for them; of a list as many as
+it may have."""
+_GATHERED = (AskedKind.LIST, AskedKind.HOW_MANY)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _ENDS = (".", "!", "?", "…", '"', "。", "”")
 
 Linked = Callable[[Sequence[str], int], Sequence[Fact]]
 """(fact ids, how many) -> facts that follow from them over links."""
+
+
+Fits = Callable[[str], bool]
+"""Whether a text is within the tokens that an answer may have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +71,12 @@ def compose(
     rules: Rules = Rules(),
     leaning: Leaning = Leaning(),
     linked: Linked | None = None,
+    fits: Fits = lambda text: True,
 ) -> Reflection:
-    """The short answer that a reader gives and the facts behind it; the best facts where none does; or that memory holds none."""
+    """The short answer that a reader gives and the facts behind it; the best facts where none does; or that memory holds none.
+
+    Of several sentences as many are said as fit, one at least.
+    """
     notes: list[str] = []
     effects: list[str] = []
     usable = _usable(asked, passages, rules, leaning, notes, effects)
@@ -74,7 +86,8 @@ def compose(
         reading = None
     if reading is not None and rules.forbids(reading.answer):
         reading = None
-    said = _sentences(asked, usable, reading, rules, leaning, effects)
+    beside = _beside(asked, passages, usable, rules, leaning)
+    said = _sentences(asked, usable, beside, reading, rules, leaning, effects)
     said += _feelings(said, leaning, effects)
     said += _following(said, leaning, linked, rules, effects)
     if rules.max_sentences is not None:
@@ -91,12 +104,16 @@ def compose(
     if not said:
         text = _refusal(notes)
         return Reflection(text=_framed(text, rules), evidence=Evidence.NONE, recalled=recalled, trace=trace)
-    return _reflection(recalled, reading, said, rules, trace)
+    while True:
+        reflection = _reflection(recalled, reading, said, rules, trace)
+        if len(said) == 1 or fits(reflection.text):
+            return reflection
+        said = said[:-1]
 
 
 def _refusal(notes: Sequence[str]) -> str:
     told = next((note for note in notes if note.startswith("what memory holds")), "")
-    return f"{NO_ANSWER[:-1]}: {told}." if told else NO_ANSWER
+    return f"{NO_ANSWER[:-1]}: {inert(told)}." if told else NO_ANSWER
 
 
 def _usable(
@@ -127,9 +144,26 @@ def _usable(
     return believed
 
 
+def _beside(
+    asked: Asked, passages: Sequence[Passage], usable: Sequence[Passage], rules: Rules, leaning: Leaning
+) -> list[Passage]:
+    """The nearest facts, which may be said where others answer: an answer may be spread over facts of which none has it."""
+    if not usable or rules.only_strong:
+        return []
+    return [
+        one
+        for one in passages[: MAX_LISTED if asked.kind in _GATHERED else NEAREST]
+        if one.asserts
+        and one.about in (About.OWN, About.MENTIONED)
+        and not rules.forbids(one.fact.text)
+        and shortfall(one.recollection, leaning) <= MAX_SHORTFALL
+    ]
+
+
 def _sentences(
     asked: Asked,
     usable: Sequence[Passage],
+    beside: Sequence[Passage],
     reading: Reading | None,
     rules: Rules,
     leaning: Leaning,
@@ -137,10 +171,9 @@ def _sentences(
 ) -> list[_Said]:
     first = list(reading.passages) if reading is not None else []
     strong = [one for one in usable if one.recollection.evidence is Evidence.STRONG]
-    rest = [*strong, *(one for one in usable if one.recollection.score >= LEAST_SCORE)] or (
-        [] if first else list(usable[:1])
-    )
-    most = MAX_LISTED if asked.kind in (AskedKind.LIST, AskedKind.HOW_MANY) else MAX_SENTENCES
+    rest = [*strong, *(one for one in usable if one.recollection.score >= LEAST_SCORE), *beside]
+    rest = rest or ([] if first else list(usable[:1]))
+    most = MAX_LISTED if asked.kind in _GATHERED else MAX_SENTENCES
     chosen = list(dict.fromkeys([*first, *rest]))[:most]
     if reading is None:
         chosen.sort(key=lambda one: (one.fact.type is not FactType.OBSERVATION, one.recollection.citation))
@@ -221,7 +254,9 @@ def _reflection(
 ) -> Reflection:
     based_on = list({source.fact.id: source for one in said for source in one.sources}.values())
     number = {source.fact.id: place for place, source in enumerate(based_on, start=1)}
-    cited = [f"{one.text} {''.join(f'[{number[source.fact.id]}]' for source in one.sources)}" for one in said]
+    cited = [
+        f"{_inert(one)} {''.join(f'[{number[source.fact.id]}]' for source in one.sources)}" for one in said
+    ]
     answer = reading.answer if reading is not None else None
     opening = [f"{_head(reading)}"] if reading is not None and rules.max_sentences != 1 else []
     return Reflection(
@@ -243,9 +278,13 @@ def _reflection(
 
 
 def compose_from_model(
-    query: str, model: MentalModelText, recalled: RecallResult, rules: Rules
+    query: str,
+    model: MentalModelText,
+    recalled: RecallResult,
+    rules: Rules,
+    fits: Fits = lambda text: True,
 ) -> Reflection:
-    """The sentences of a mental model that hold most of the question's words, in their order; all where none does."""
+    """The sentences of a mental model that hold most of the question's words, in their order; as many as fit, one at least."""
     terms = set(index_terms(query))
     sentences = [
         part for part in _SENTENCE_END.split(one_line(model.content)) if part and not rules.forbids(part)
@@ -254,8 +293,10 @@ def compose_from_model(
     best = sorted(
         range(len(sentences)), key=lambda place: (-len(terms & set(index_terms(sentences[place]))), place)
     )[:most]
+    while len(best) > 1 and not fits(" ".join(sentences[place] for place in best)):
+        best = best[:-1]
     said = [sentences[place] for place in sorted(best)]
-    text = " ".join([*said, f"[{model.name}]"]) if said else NO_ANSWER
+    text = " ".join([*map(marked, said), f"[{inert(model.name)}]"]) if said else NO_ANSWER
     return Reflection(
         text=_framed(text, rules),
         sentences=tuple(
@@ -271,10 +312,17 @@ def compose_from_model(
     )
 
 
+def _inert(said: _Said) -> str:
+    """A sentence as a model may read it: unable to pass for a citation, and marked where its fact reads like an order."""
+    text = inert(said.text)
+    mark = next(filter(None, (order_mark(source.fact, text) for source in said.sources)), "")
+    return f"{mark}{text}"
+
+
 def _head(reading: Reading) -> str:
     """The short answer as a sentence of its own; how it was worked out stands with it."""
-    words = reading.answer[:1].upper() + reading.answer[1:]
-    note = f" ({reading.note})" if reading.is_derived and reading.note else ""
+    words = marked(reading.answer[:1].upper() + reading.answer[1:])
+    note = f" ({inert(reading.note)})" if reading.is_derived and reading.note else ""
     return f"{words}{note}" if f"{words}{note}".endswith(_ENDS) else f"{words}{note}."
 
 

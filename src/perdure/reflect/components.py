@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from perdure.ports.clock import Clock
 from perdure.ports.store import Store
@@ -14,6 +14,16 @@ from perdure.retain.components import RetainComponents
 
 if TYPE_CHECKING:
     from perdure.llm.caller import Caller
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmThinking:
+    """How thinking with a language model behaves."""
+
+    unsupported: Literal["remove", "mark"] = "remove"
+    """What becomes of a sentence that its sources do not support."""
+    reflect_seconds: float = 90.0
+    """After which reflect answers without the model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,3 +40,4 @@ class ReflectComponents:
     """Reads sentences for short answers; without a parser fewer are found."""
     llm: Caller | None = None
     """Asks a language model; None where none is set."""
+    thinking: LlmThinking = LlmThinking()

@@ -332,6 +332,7 @@ def _subjects_step(run: ConsolidationRun, state: _State) -> _State:
         ]
     failed: dict[str, Fact] = {}
     planned = [_plan(run, subject, options, rules, now, failed) for subject in subjects]
+    planned, told_of_model = _in_prose(run, planned, options, rules, now, failed)
     new = embed_profiles(components, bank, planned, now)
     written = Written()
     with components.store.transaction(bank) as tx:
@@ -349,9 +350,37 @@ def _subjects_step(run: ConsolidationRun, state: _State) -> _State:
             "observations_updated": written.updated,
             "observations_closed": written.closed,
             "failed": len(failed),
+            **told_of_model,
         }
         run.commit(tx, told, following.progress)
     return following
+
+
+def _in_prose(
+    run: ConsolidationRun,
+    planned: list[PlannedProfile],
+    options: ObservationOptions,
+    rules: ScopeRules,
+    now: datetime,
+    failed: dict[str, Fact],
+) -> tuple[list[PlannedProfile], Mapping[str, object]]:
+    """The profiles as a language model words them, where one is set for it, and what is told of that."""
+    components = run.components
+    if components.llm is None:
+        return planned, {}
+    from perdure.llm.caller import LlmOperation
+    from perdure.reflect.observations.prose import write_prose
+
+    if not components.llm.serves(LlmOperation.CONSOLIDATE):
+        return planned, {}
+
+    def facts_of(subject: Subject) -> list[Fact]:
+        facts = subject_facts(components, run.bank, subject, rules, now)
+        return [fact for fact in facts if fact.id not in failed]
+
+    in_prose, report = write_prose(components, components.llm, run.bank, planned, facts_of, options)
+    failed |= report.failed
+    return in_prose, report.told()
 
 
 def _plan(
@@ -453,6 +482,13 @@ def consolidation_status(store: Store, bank: str, now: datetime) -> Consolidatio
             pending = len(marked | _unseen(reading, state, now))
     last_at = None if state.at is None else datetime.fromisoformat(state.at)
     return ConsolidationStatus(pending=pending, failed=failed, last_at=last_at)
+
+
+def pending_fact_ids(store: Store, bank: str, now: datetime) -> frozenset[str]:
+    """The facts that the next run will look at."""
+    with store.reading(bank) as reading:
+        marked = {record.id for record in reading.records(PENDING_RECORD)}
+        return frozenset(marked | _unseen(reading, _read_state(reading), now))
 
 
 def _unseen(reading: Reading, state: _State, now: datetime) -> set[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from perdure.domain.fact import Fact
+from perdure.llm.ledger import scrub_calls
 from perdure.ports.store import Transaction
 from perdure.reflect.mental_models.erasure import scrub_mental_models
 from perdure.reflect.notes.write import scrub_notes
@@ -21,6 +22,7 @@ RECORD_SCRUBBERS: tuple[Callable[[Transaction, Mapping[str, Fact]], object], ...
     scrub_questions,
     scrub_notes,
     scrub_mental_models,
+    scrub_calls,
 )
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from perdure.domain.bank import Disposition
 from perdure.domain.fact import Fact, FactType, LinkKind
 from perdure.domain.filter import Filter, admits
-from perdure.domain.recall import Budget, Evidence, Query, RecallResult
+from perdure.domain.recall import Budget, Degraded, Evidence, Query, RecallResult
 from perdure.ports.store import Selection
 from perdure.ports.tagger import Tagger
 from perdure.recall.pipeline import recall
 from perdure.recall.request import RecallRequest
-from perdure.reflect.answer import Linked, compose, compose_from_model
+from perdure.reflect.answer import Fits, Linked, compose, compose_from_model
 from perdure.reflect.asked import read_asked
 from perdure.reflect.attribution import names_in
 from perdure.reflect.components import ReflectComponents
@@ -22,7 +23,10 @@ from perdure.reflect.directive_rules import DirectiveText, Rules, read_directive
 from perdure.reflect.disposition import Leaning, leaning_of
 from perdure.reflect.passages import read_passages
 from perdure.reflect.reflection import MentalModelText, Reflection, ReflectionStep
-from perdure.reflect.schema import fill_schema, read_schema
+from perdure.reflect.schema import SchemaField, fill_schema, read_schema
+
+if TYPE_CHECKING:
+    from perdure.reflect.loop.run import Thought
 
 ModelSearch = Callable[[str, str], Sequence[MentalModelText]]
 """(bank, question) -> the mental models that bear on it, best first, each with its evidence."""
@@ -41,6 +45,8 @@ class ReflectRequest:
     disposition: Disposition | None = None
     """The bank's own unless given."""
     response_schema: Mapping[str, object] | None = None
+    cancelled: Callable[[], bool] | None = None
+    """Asked between the calls of a language model; Cancelled is raised when it says so."""
 
 
 def reflect(
@@ -50,22 +56,35 @@ def reflect(
     rules: Rules = Rules(),
     leaning: Leaning = Leaning(),
     linked: Linked | None = None,
+    fits: Fits = lambda text: True,
 ) -> Reflection:
     """The answer that one recall gives: a short one where a reader finds it, and the facts it rests on."""
     asked = read_asked(recalled.query, names_in(recalled), tagger)
     passages = read_passages(recalled.recollections[:READ_FACTS], asked, tagger)
-    return compose(asked, recalled, passages, rules=rules, leaning=leaning, linked=linked)
+    return compose(asked, recalled, passages, rules=rules, leaning=leaning, linked=linked, fits=fits)
 
 
 def reflect_in_tiers(
     components: ReflectComponents, request: ReflectRequest, search_models: ModelSearch | None = None
 ) -> Reflection:
-    """Mental models, observations, facts: a tier that answers with strong evidence ends it, except at budget high."""
+    """Mental models, observations, facts: a tier that answers with strong evidence ends it, except at budget high.
+
+    Where a language model is set for it, the model answers, and this is the answer where it fails.
+    """
     fields = read_schema(request.response_schema) if request.response_schema is not None else None
     rules = read_directives(request.directives)
-    leaning = leaning_of(request.disposition or _disposition(components, request.recall.bank))
-    run = _Run(components, rules, leaning)
-    reflection = run.through_tiers(request.recall, search_models)
+    disposition = request.disposition or _disposition(components, request.recall.bank)
+    run = _Run(components, rules, leaning_of(disposition))
+    thought = _think(components, request, rules, disposition, fields or (), search_models)
+    if thought is not None and thought.reflection is not None:
+        reflection = thought.reflection
+        if not thought.needs_structure:
+            return reflection
+    else:
+        # What a model's loop has read is tracked already.
+        recall_request = request.recall if thought is None else replace(request.recall, track=False)
+        reflection = run.through_tiers(recall_request, search_models)
+        reflection = reflection if thought is None else _without_model(reflection, thought)
     if fields is None:
         return reflection
     untracked = replace(request.recall, track=False)
@@ -73,6 +92,43 @@ def reflect_in_tiers(
         fields, reflection, lambda question: run.on_facts(replace(untracked, query=question))
     )
     return replace(reflection, structured=filled)
+
+
+def _think(
+    components: ReflectComponents,
+    request: ReflectRequest,
+    rules: Rules,
+    disposition: Disposition,
+    fields: Sequence[SchemaField],
+    search_models: ModelSearch | None,
+) -> Thought | None:
+    """What a language model makes of it; None where none is set, and then nothing of the loop is imported."""
+    if components.llm is None:
+        return None
+    from perdure.llm.caller import LlmOperation
+    from perdure.reflect.loop.run import LoopRequest, think
+
+    if not components.llm.serves(LlmOperation.REFLECT):
+        return None
+    loop = LoopRequest(
+        recall=request.recall,
+        rules=rules,
+        disposition=disposition,
+        schema=request.response_schema,
+        fields=fields,
+        cancelled=request.cancelled,
+    )
+    return think(components, components.llm, loop, search_models)
+
+
+def _without_model(reflection: Reflection, thought: Thought) -> Reflection:
+    """A local answer in a model's place: what failed is named, and what it cost is counted."""
+    trace = replace(
+        reflection.trace,
+        steps=(*thought.steps, *reflection.trace.steps),
+        degraded=(*reflection.trace.degraded, Degraded(part="llm", reason=thought.failure)),
+    )
+    return replace(reflection, usage=thought.usage, trace=trace)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +164,12 @@ class _Run:
             rules=self.rules,
             leaning=self.leaning,
             linked=lambda ids, most: self._follow(request, ids, most),
+            fits=self._fits(request),
         )
+
+    def _fits(self, request: RecallRequest) -> Fits:
+        """Whether a text has no more tokens than the question allows."""
+        return lambda text: self.components.recall.tokens.count(text) <= request.max_tokens
 
     def _search_models(
         self, request: RecallRequest, search: ModelSearch, steps: list[ReflectionStep]
@@ -133,7 +194,7 @@ class _Run:
         asked_at = request.asked_at or self.components.clock()
         query = Query(text=request.query, content=request.query, asked_at=asked_at)
         nothing = RecallResult(query=query, recipe=request.recipe.name)
-        return compose_from_model(request.query, model, nothing, self.rules)
+        return compose_from_model(request.query, model, nothing, self.rules, self._fits(request))
 
     def _recall(self, request: RecallRequest, tool: str, steps: list[ReflectionStep]) -> RecallResult:
         started = time.perf_counter()

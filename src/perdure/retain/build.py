@@ -10,7 +10,15 @@ from itertools import count
 from perdure.domain.fact import INSTRUCTION, Fact
 from perdure.domain.item import Item
 from perdure.domain.time import Window
-from perdure.ports.extractor import ExtractedFact, Extractor, SteppedExtractor, Turn
+from perdure.domain.work import check_work
+from perdure.ports.extractor import (
+    BankContext,
+    BankExtractor,
+    ExtractedFact,
+    Extractor,
+    SteppedExtractor,
+    Turn,
+)
 from perdure.retain.identity import dedupe_key, new_fact_id
 from perdure.retain.index_text import NEIGHBOURS, IndexText, index_text_in_turns
 from perdure.retain.plan import Plan
@@ -39,22 +47,28 @@ class Draft:
 
 
 def build_facts(
-    extractor: Extractor, bank: str, plans: Sequence[Plan], now: datetime
+    extractor: Extractor, plans: Sequence[Plan], context: BankContext, now: datetime
 ) -> Iterator[list[Draft]]:
     """The facts of all fresh turns, in order, as they are found."""
     in_call = count()
     in_document = [count() for _ in plans]
-    for step in _extracted(extractor, [[planned.turn for planned in plan.turns] for plan in plans]):
-        yield [
-            _draft(bank, plans[number], extracted, next(in_document[number]), next(in_call), now)
-            for number, extracted in step
-        ]
+    turns = [[planned.turn for planned in plan.turns] for plan in plans]
+    for step in _extracted(extractor, turns, context):
+        drafts = []
+        for number, extracted in step:
+            check_work()
+            drafts.append(
+                _draft(context.bank, plans[number], extracted, next(in_document[number]), next(in_call), now)
+            )
+        yield drafts
 
 
 def _extracted(
-    extractor: Extractor, documents: Sequence[Sequence[Turn]]
+    extractor: Extractor, documents: Sequence[Sequence[Turn]], context: BankContext
 ) -> Iterator[Sequence[tuple[int, ExtractedFact]]]:
-    if isinstance(extractor, SteppedExtractor):
+    if isinstance(extractor, BankExtractor):
+        yield from extractor.extract_in_bank(documents, context)
+    elif isinstance(extractor, SteppedExtractor):
         yield from extractor.extract_in_steps(documents)
     else:
         yield [

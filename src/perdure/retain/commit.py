@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from perdure.domain.bank import EmbeddingModel
 from perdure.domain.detach import without_entities, without_sources
 from perdure.domain.fact import Chunk, Document, Fact, Link
+from perdure.domain.item import FellBack
 from perdure.domain.observation import fingerprint
 from perdure.domain.record import Record
 from perdure.errors import InvalidInput, ModelMismatch
@@ -95,6 +96,10 @@ class CommitReceipt:
     """New fact's id -> the stored fact that absorbed it as proof."""
     closed: tuple[str, ...] = ()
     """Facts that the closures closed, as they are stored."""
+    fell_back: tuple[FellBack, ...] = ()
+    """Of a retain: turns that were read without the language model."""
+    document_ids: tuple[str, ...] = ()
+    """The documents that were written."""
 
 
 Within = Callable[[Transaction, CommitReceipt], None]
@@ -130,7 +135,7 @@ def apply_changes(tx: Transaction, changes: FactChanges) -> CommitReceipt:
     tx.put_records(changes.records)
     for kind, record_id in changes.removed_records:
         tx.delete_records(kind, [record_id])
-    return receipt
+    return replace(receipt, document_ids=tuple(document.id for document in changes.documents))
 
 
 def _check_banks(changes: FactChanges) -> None:

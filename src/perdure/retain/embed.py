@@ -9,6 +9,7 @@ from typing import Self
 
 import numpy as np
 
+from perdure.domain.work import check_work
 from perdure.ports.embedder import (
     Embedder,
     JointEmbedder,
@@ -73,6 +74,7 @@ class BackgroundEmbedder:
         vectors: dict[str, Vector] = {}
         tokens: dict[str, bytes] = {}
         for started, pending in self._pending:
+            check_work()
             for text, (vector, packed) in zip(started, pending.result(), strict=True):
                 tokens[text] = packed
                 if vector is not None:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from typing import Any
 
-from perdure.domain.item import DATA_ROLES, INSTRUCTION_ROLES, PassedOver, check_text
+from perdure.domain.item import DATA_ROLES, PassedOver, check_text
+from perdure.domain.orders import INSTRUCTION_ROLES
 from perdure.errors import InvalidInput
 from perdure.text.fence import strip_fenced
 from perdure.text.moments import read_moment

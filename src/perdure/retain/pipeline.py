@@ -6,14 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from perdure.domain.fact import Fact
-from perdure.domain.item import UNFINISHED_DOCUMENT, RetainResult, Superseded
+from perdure.domain.item import UNFINISHED_DOCUMENT, FellBack, RetainResult, Superseded
 from perdure.domain.observation import SCOPES_RECORD
 from perdure.domain.record import Record
 from perdure.domain.trace import Trace
 from perdure.errors import ModelError
-from perdure.ports.store import NewFact, Proof, Reading, Store
+from perdure.ports.extractor import LocalFallback
+from perdure.ports.store import NewFact, Proof, Reading, Store, Transaction
 from perdure.retain.build import Draft, build_facts, drawn_identity, drop_duplicates, keep_unchanged
 from perdure.retain.commit import Closure, CommitReceipt, FactChanges, Within, commit
 from perdure.retain.components import RetainComponents
@@ -21,6 +23,7 @@ from perdure.retain.embed import BackgroundEmbedder
 from perdure.retain.entities import resolve_entities
 from perdure.retain.features import make_features
 from perdure.retain.link import causal_links, semantic_links, temporal_links
+from perdure.retain.offer import bank_context
 from perdure.retain.plan import Plan, plan_documents
 from perdure.retain.request import RetainRequest
 from perdure.retain.speakers import new_speakers
@@ -32,11 +35,13 @@ def retain(
     request: RetainRequest,
     *,
     within: Within | None = None,
+    announce: Within | None = None,
 ) -> RetainResult:
     """Store the items' text and the facts drawn from it in one transaction; visible when this returns.
 
     `within` is called at the end of that transaction; an error in it leaves the bank as it was. Who passes it keeps the
     items until then: the text is not stored by itself when a model fails, which would double it in the next attempt.
+    `announce` is called there too, before it, and is free of that duty.
     """
     trace = Trace()
     now = components.clock()
@@ -44,10 +49,22 @@ def retain(
     with trace.stage("plan"), store.reading(bank) as reading:
         plans = plan_documents(reading, request, now)
     with _keeping_text(store, bank, plans) if within is None else nullcontext():
-        changes, duplicates = _changes(components, bank, plans, now, trace)
+        prepared = prepare_changes(components, bank, plans, now, trace)
     with trace.stage("write"):
-        receipt = commit(store, changes, within=within)
-    return replace(_result(plans, changes, receipt, duplicates, trace), passed_over=request.passed_over)
+        hooks = [hook for hook in (announce, within) if hook is not None]
+        receipt = commit(
+            store, prepared.changes, within=_telling(partial(_call_all, hooks), prepared.fell_back)
+        )
+    return replace(_result(plans, prepared, receipt, trace), passed_over=request.passed_over)
+
+
+def _telling(within: Within, fell_back: tuple[FellBack, ...]) -> Within:
+    return lambda tx, receipt: within(tx, replace(receipt, fell_back=fell_back))
+
+
+def _call_all(hooks: Sequence[Within], tx: Transaction, receipt: CommitReceipt) -> None:
+    for hook in hooks:
+        hook(tx, receipt)
 
 
 @contextmanager
@@ -85,12 +102,25 @@ class _Drawn:
     """Stored facts that were drawn again from text that moved."""
     gone: list[Fact]
     """Stored facts that no source states any longer."""
+    fell_back: list[LocalFallback]
 
 
-def _changes(
+@dataclass(frozen=True, slots=True)
+class PreparedChanges:
+    """What items change in a bank, not written yet."""
+
+    changes: FactChanges
+    duplicates: dict[str, str]
+    """Ids of new facts that are merged already -> the facts that they prove."""
+    repeated: Sequence[Fact]
+    """The new facts that are merged already."""
+    fell_back: tuple[FellBack, ...]
+
+
+def prepare_changes(
     components: RetainComponents, bank: str, plans: Sequence[Plan], now: datetime, trace: Trace
-) -> tuple[FactChanges, dict[str, str]]:
-    """What the items change in the bank, and the ids of new facts that are merged already."""
+) -> PreparedChanges:
+    """What the items change in the bank."""
     with (
         components.store.reading(bank) as reading,
         BackgroundEmbedder(components.embedder, components.late) as embedder,
@@ -106,7 +136,10 @@ def _changes(
             features, changed = make_features(resolved.drafts, embedded, earlier)
     facts = [NewFact(draft.fact, own) for draft, own in zip(resolved.drafts, features, strict=True)]
     with trace.stage("link"), components.store.reading(bank) as reading:
-        closures = find_closures(reading, facts, now, components.reranker, components.statements)
+        proposals = {draft.fact.id: draft.extracted.replaces for draft in resolved.drafts}
+        closures = find_closures(
+            reading, facts, now, components.reranker, components.statements, proposals=proposals
+        )
         links = [
             *causal_links(resolved.drafts),
             *temporal_links(resolved.drafts),
@@ -133,7 +166,23 @@ def _changes(
         records=[*speakers, *_scope_records(bank, plans)],
         removed_records=[(UNFINISHED_DOCUMENT, plan.document.id) for plan in plans if plan.unfinished],
     )
-    return changes, drawn.merged
+    return PreparedChanges(
+        changes,
+        duplicates=drawn.merged,
+        repeated=[draft.fact for draft in drawn.duplicates],
+        fell_back=tuple(_named(plans, one) for one in drawn.fell_back),
+    )
+
+
+def _named(plans: Sequence[Plan], fallback: LocalFallback) -> FellBack:
+    plan = plans[fallback.document]
+    return FellBack(
+        document_id=plan.document.id,
+        chunk_ids=tuple(dict.fromkeys(plan.turns[index].chunk_id for index in fallback.turns)),
+        turns=len(fallback.turns),
+        code=fallback.code,
+        reason=fallback.reason,
+    )
 
 
 def _scope_records(bank: str, plans: Sequence[Plan]) -> list[Record]:
@@ -162,7 +211,9 @@ def _draw(
     stored = {drawn_identity(fact) for plan in plans for fact in plan.old_facts}
     drafts: list[Draft] = []
     holders: dict[str, str] = {}
-    for step in build_facts(components.extractor, bank, plans, now):
+    fell_back: list[LocalFallback] = []
+    context = bank_context(reading, bank, now, components.embedder, fell_back.append)
+    for step in build_facts(components.extractor, plans, context, now):
         drafts += step
         holders |= reading.facts_by_dedupe_key([draft.key for draft in step])
         fresh, _ = drop_duplicates(
@@ -171,8 +222,33 @@ def _draw(
         embedder.start([draft.text.own for draft in fresh])
     drafts, moved, gone = keep_unchanged(plans, drafts)
     new, merged = drop_duplicates(drafts, holders)
+    moved_too, gone = _stated_again(drafts, merged, gone)
+    moved += moved_too
     duplicates = [draft for draft in drafts if draft.fact.id in merged]
-    return _Drawn(new, duplicates, merged, moved, _unproven(reading, plans, gone))
+    return _Drawn(new, duplicates, merged, moved, _unproven(reading, plans, gone), fell_back)
+
+
+def _stated_again(
+    drafts: Sequence[Draft], merged: dict[str, str], gone: Sequence[Fact]
+) -> tuple[list[Fact], list[Fact]]:
+    """(facts without their source that the new text states too, moved there; the others).
+
+    The drafts that state them are taken out of `merged`: they are the facts themselves, said again at another time.
+    """
+    left = {fact.id: fact for fact in gone}
+    moved: list[Fact] = []
+    for draft in drafts:
+        fact = left.pop(merged.get(draft.fact.id, ""), None)
+        if fact is not None:
+            again = draft.fact
+            del merged[again.id]
+            moved.append(
+                replace(
+                    fact, document_id=again.document_id, chunk_id=again.chunk_id, ordinal=again.ordinal,
+                    metadata=again.metadata,
+                )
+            )  # fmt: skip
+    return moved, list(left.values())
 
 
 def _unproven(reading: Reading, plans: Sequence[Plan], facts: Sequence[Fact]) -> list[Fact]:
@@ -183,12 +259,9 @@ def _unproven(reading: Reading, plans: Sequence[Plan], facts: Sequence[Fact]) ->
 
 
 def _result(
-    plans: Sequence[Plan],
-    changes: FactChanges,
-    receipt: CommitReceipt,
-    duplicates: dict[str, str],
-    trace: Trace,
+    plans: Sequence[Plan], prepared: PreparedChanges, receipt: CommitReceipt, trace: Trace
 ) -> RetainResult:
+    changes = prepared.changes
     closures = [_as_stored(closure, receipt.merged) for closure in changes.closures]
     closures = [closure for closure in closures if closure.fact_id in receipt.closed]
     return RetainResult(
@@ -196,7 +269,7 @@ def _result(
         document_ids=tuple(plan.document.id for plan in plans),
         fact_ids=receipt.inserted,
         unchanged=sum(plan.unchanged for plan in plans) + len(changes.updates),
-        merged={**duplicates, **receipt.merged},
+        merged={**prepared.duplicates, **receipt.merged},
         superseded=tuple(
             Superseded(fact_id=closure.fact_id, superseded_by=closure.superseded_by)
             for closure in closures
@@ -206,6 +279,7 @@ def _result(
         chunks=len(changes.chunks),
         entities=len(changes.entities),
         links=len(changes.links),
+        fell_back=prepared.fell_back,
         timings=trace.timings,
     )
 

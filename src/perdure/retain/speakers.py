@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from perdure.domain.item import DATA_ROLES, INSTRUCTION_ROLES, SPEAKER, USER_ROLES, Item
+from perdure.domain.item import DATA_ROLES, SPEAKER, USER_ROLES, Item
+from perdure.domain.orders import INSTRUCTION_ROLES
 from perdure.domain.record import Record
 from perdure.ports.store import Rows
 from perdure.retain.plan import Plan

@@ -7,11 +7,12 @@ giving another. Whatever is not sure ends nothing: two open values are a conflic
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from perdure.domain.fact import CORRECTION, INSTRUCTION, PLANNED, Fact
+from perdure.domain.fact import CORRECTION, INSTRUCTION, PLANNED, UNSURE_DATE, Fact
 from perdure.domain.filter import Filter
+from perdure.ports.extractor import Replacement
 from perdure.ports.reranker import Reranker
 from perdure.ports.statements import StatementClassifier
 from perdure.ports.store import NewFact, Reading, Selection
@@ -28,11 +29,13 @@ from perdure.retain.slot_match import (
     same_subject,
     same_value,
 )
-from perdure.text.assertion import speaks_of_change, takes_effect
+from perdure.text.assertion import is_for_a_while, speaks_of_change, takes_effect
+from perdure.text.correction import is_correction
 from perdure.text.ended_values import ANYBODY, SPEAKER, EndedValue, ended_values
 from perdure.text.names import normal_name
 from perdure.text.relation_table import is_single_valued
 from perdure.text.slot_table import ALSO, ended_slots, is_time, slot_family, slots
+from perdure.text.supposition import is_supposed
 from perdure.text.voice import voice_of
 from perdure.text.worded_endings import worded_endings
 from perdure.text.wordings import LANGUAGES
@@ -45,8 +48,12 @@ AHEAD = timedelta(days=1)
 """What was said or holds from further ahead than this closes nothing: clocks and dates go wrong."""
 CORRECTED_WITHIN = timedelta(days=30)
 """What was said longer ago is not taken back any more: it changed, whatever the words."""
+ONE_STATEMENT = 200
+"""Characters up to which a source is read as the statement itself, rather than as one of several."""
 SAME_BREATH = timedelta(hours=2)
 """Who says otherwise so soon, and speaks of no change, corrects themself."""
+NEWS = timedelta(days=92)
+"""A change as recent as this is told because it is new."""
 _UNATTACHED = frozenset({"single", "divorced", "widowed", "separated"})
 _TOGETHER = frozenset({"lives_with", "reports_to", "owner", "has_pet"})
 """Slots whose value is over when the person goes."""
@@ -60,16 +67,72 @@ def find_closures(
     now: datetime,
     reranker: Reranker | None = None,
     classifier: StatementClassifier | None = None,
+    *,
+    proposals: Mapping[str, Sequence[Replacement]] | None = None,
 ) -> list[Closure]:
-    """The ends that the new facts put to older ones, stored or new themselves."""
+    """The ends that the new facts put to older ones, stored or new themselves; `proposals` are an extractor's, by new fact."""
     everything = Filter(include_closed=True, include_expired=True).at(now)
     new = [one.fact for one in added]
     old: dict[str, Fact] = {}
     for selection in _selections(new, everything):
         old.update((fact.id, fact) for fact in reading.browse(selection).facts if _is_open(fact))
     told = closures(new, list(old.values()), now)
+    told += _proposed(reading, new, proposals or {}, told, now)
     told += _judged(reading, added, told, now, reranker)
     return [*told, *_learned(reading, added, told, now, classifier)] if classifier is not None else told
+
+
+def _proposed(
+    reading: Reading,
+    new: Sequence[Fact],
+    proposals: Mapping[str, Sequence[Replacement]],
+    told: Sequence[Closure],
+    now: datetime,
+) -> Iterator[Closure]:
+    """The ends that an extractor proposes: it pairs two statements of one thing, which is later is decided here."""
+    closed = {closure.fact_id for closure in told}
+    named = dict.fromkeys(one.fact_id for own in proposals.values() for one in own)
+    stored = {fact.id: fact for fact in reading.facts(list(named)) if _is_open(fact)} if named else {}
+    for fact in new:
+        for proposal in proposals.get(fact.id, ()):
+            other = stored.get(proposal.fact_id)
+            if other is None or not _is_usable(fact, now) or not _is_usable(other, now):
+                continue
+            earlier, later = (other, fact) if _said(other) <= _said(fact) else (fact, other)
+            if earlier.id in closed or _is_ahead_of_clock(other, now) or not _may_replace(later, earlier):
+                continue
+            closed.add(earlier.id)
+            yield _close(
+                earlier, later, now, corrects=later is fact and _takes_back(proposal, later, earlier)
+            )
+
+
+def _said(fact: Fact) -> datetime:
+    return fact.mentioned_at or fact.recorded_at or _START_OF_TIME
+
+
+def _may_replace(later: Fact, earlier: Fact) -> bool:
+    """Whether a later statement that is said to replace an earlier one has the standing to: plainly said, by the same person.
+
+    One that only tells of a time long before the earlier one was said does not.
+    """
+    if later.speaker != earlier.speaker and earlier.speaker:
+        return False
+    source = later.source_text if len(later.source_text) <= ONE_STATEMENT else ""
+    texts = (later.text, source)
+    if any(text.rstrip().endswith("?") or is_supposed(text) or is_for_a_while(text) for text in texts):
+        return False
+    over = later.occurred_end if UNSURE_DATE not in later.flags else None
+    if over is not None and over < _said(earlier) - CORRECTED_WITHIN:
+        return False
+    return _may_close(later, earlier)
+
+
+def _takes_back(proposal: Replacement, later: Fact, earlier: Fact) -> bool:
+    """Whether a proposed correction is one by its words or by how soon it was said; else it is taken for a change."""
+    if not proposal.corrects:
+        return False
+    return is_correction(later.source_text or later.text) or _is_correction(earlier, later)
 
 
 def _learned(
@@ -284,16 +347,19 @@ def _chain(facts: Sequence[Fact], fresh: set[str], now: datetime) -> Iterator[Cl
     """Each statement that a later one contradicts, closed by the first that does.
 
     What somebody said without a date was so when it was said. Who says later that it had changed before that means the
-    change ("I live in Oslo", then "I moved to Lisbon last week").
+    change ("I live in Oslo", then "I moved to Lisbon last week"); in one breath only where the change is news ("I live in
+    Oslo. I moved to Norway in 2010.").
     """
     since = {fact.id: _since(fact) for fact in facts}
-    for fact in facts:
+    for place, fact in enumerate(facts):
         undated = [
             other
-            for other in facts
+            for other_place, other in enumerate(facts)
             if other.valid_from in (None, other.mentioned_at)
             and other.speaker == fact.speaker
-            and _is_said_before(other, fact, fresh)
+            and (
+                _is_said_before(other, fact, fresh) or (other_place < place and _is_news_beside(fact, other))
+            )
         ]
         since[fact.id] = max([since[fact.id], *(since[other.id] for other in undated)])
     ordered = sorted(facts, key=lambda fact: (since[fact.id], fact.id in fresh, fact.ordinal, fact.id))
@@ -311,6 +377,13 @@ def _is_said_before(other: Fact, fact: Fact, fresh: set[str]) -> bool:
     return other.mentioned_at < fact.mentioned_at or (
         other.mentioned_at == fact.mentioned_at and stored_first
     )
+
+
+def _is_news_beside(fact: Fact, other: Fact) -> bool:
+    """Whether a change was said together with the other, and is so recent that the other must be what was before."""
+    if fact.mentioned_at is None or fact.mentioned_at != other.mentioned_at or fact.valid_from is None:
+        return False
+    return fact.mentioned_at - NEWS < fact.valid_from < fact.mentioned_at
 
 
 def _replaces(later: Fact, earlier: Fact) -> bool:
@@ -476,9 +549,12 @@ def _is_alternative(fact: Fact, other: Fact) -> bool:
     return named or (min(map(len, words)) > 1 and words[0][-1] == words[1][-1])
 
 
-def _close(fact: Fact, by: Fact, now: datetime) -> Closure:
-    """A change ends the fact when the other began to hold; a correction takes it back from now on."""
-    if _is_correction(fact, by):
+def _close(fact: Fact, by: Fact, now: datetime, *, corrects: bool | None = None) -> Closure:
+    """A change ends the fact when the other began to hold; a correction takes it back from now on.
+
+    Which of both it is the two facts tell, unless `corrects` does.
+    """
+    if _is_correction(fact, by) if corrects is None else corrects:
         return Closure(fact_id=fact.id, retired_at=max(now, fact.recorded_at or now), superseded_by=by.id)
     end = (None if _is_about_time(by) else by.valid_from or by.occurred_start) or by.mentioned_at or now
     start = fact.valid_from

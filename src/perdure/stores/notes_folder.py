@@ -62,9 +62,11 @@ class NotesFolder:
         if before is not None and not is_made_note(before):
             return False
         if before != text:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            for folder in (self._folder, path.parent.parent, path.parent):
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             part = path.with_suffix(f".{os.getpid()}.part")
-            part.write_text(text, encoding="utf-8")
+            with open(part, "w", encoding="utf-8", opener=_for_owner) as file:
+                file.write(text)
             os.replace(part, path)
         return True
 
@@ -107,6 +109,11 @@ class NotesFolder:
                 body = part.strip()
                 if body and not (_HEADING.match(body) and "\n" not in body):
                     yield _observation(bank, source, body, start, days)
+
+
+def _for_owner(path: str, flags: int) -> int:
+    """Opens a file that nobody else may read when it is new."""
+    return os.open(path, flags, 0o600)
 
 
 def _read(path: Path) -> str | None:

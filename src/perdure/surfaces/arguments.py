@@ -6,7 +6,7 @@ Names of types, budgets, recipes and tags are checked by the engine itself, unde
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, TypedDict
 
@@ -88,6 +88,7 @@ def reflect_with(
     response_schema: Mapping[str, object] | None = None,
     mental_models: bool = True,
     exclude_mental_model_ids: Sequence[str] = (),
+    cancelled: Callable[[], bool] | None = None,
 ) -> Reflection:
     """An answer that cites the facts it rests on."""
     return engine.reflect(
@@ -98,6 +99,7 @@ def reflect_with(
         response_schema=response_schema,
         mental_models=mental_models,
         exclude_mental_model_ids=exclude_mental_model_ids,
+        cancelled=cancelled,
         **_engine_options(options),
     )
 

@@ -1,12 +1,12 @@
-"""API keys: made once, shown once, kept as hashes; each opens a set of banks for some scopes."""
+"""API keys: made once, shown once, kept as hashes; each opens a set of banks for some scopes, some until a time."""
 
 from __future__ import annotations
 
 import hmac
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -19,6 +19,10 @@ if TYPE_CHECKING:  # the help of `perdure keys` loads no engine
     from perdure.engine import Perdure
 
 KIND = "api_key"
+USE_KIND = "api_key_use"
+"""When a key was last used; apart from the key, so that a late note of its use never brings a revoked one back."""
+NEEDED_KIND = "api_keys_needed"
+"""The mark that keys were made; it stays when the last one is revoked or has expired."""
 PREFIX = "pdr"
 EVERY_BANK = "*"
 _NO_HASH = "0" * 64
@@ -42,6 +46,9 @@ class ApiKey:
     """Bank ids, or `*` alone for every bank."""
     scopes: frozenset[Scope]
     created_at: datetime | None = None
+    expires_at: datetime | None = None
+    last_used_at: datetime | None = None
+    """To about a minute: servers note it in batches."""
     digest: str = ""
 
     def opens(self, bank: str) -> bool:
@@ -50,6 +57,17 @@ class ApiKey:
     def allows(self, scope: Scope) -> bool:
         return scope in self.scopes or Scope.ADMIN in self.scopes
 
+    def expired(self, now: datetime) -> bool:
+        return self.expires_at is not None and now >= self.expires_at
+
+
+@dataclass(frozen=True, slots=True)
+class KeySet:
+    """All keys at a moment, and whether one is needed."""
+
+    keys: Sequence[ApiKey] = ()
+    needed: bool = True
+
 
 def create_key(
     engine: Perdure,
@@ -57,36 +75,76 @@ def create_key(
     banks: Iterable[str] = (EVERY_BANK,),
     scopes: Iterable[str] = (Scope.READ, Scope.WRITE),
     name: str = "",
+    expires_at: datetime | None = None,
 ) -> tuple[ApiKey, str]:
-    """A new key and its secret text, which cannot be had again."""
+    """A new key and its secret text, which cannot be had again; from now on this memory is served with keys only."""
+    now = datetime.now(UTC)
+    if expires_at is not None and expires_at <= now:
+        raise InvalidInput("expires_at", "a time to come", expires_at.isoformat())
     key = ApiKey(
         id=secrets.token_hex(8),
         name=name,
         banks=_banks(tuple(dict.fromkeys(banks))),
         scopes=_scopes(scopes),
-        created_at=datetime.now(UTC),
+        created_at=now,
+        expires_at=expires_at,
     )
     text = f"{PREFIX}_{key.id}_{secrets.token_urlsafe(32)}"
-    body = {
-        "name": key.name,
-        "banks": list(key.banks),
-        "scopes": sorted(scope.value for scope in key.scopes),
-        "sha256": _digest(text),
-    }
-    engine.save_record(Record(kind=KIND, id=key.id, body=body, created_at=key.created_at))
+    _need_keys(engine)  # first: should the second write fail, nobody gets in
+    engine.save_record(_record(key, _digest(text)))
     return key, text
 
 
+def rotate_key(engine: Perdure, key_id: str, *, keep: timedelta = timedelta(0)) -> tuple[ApiKey, str]:
+    """A new key that opens what the old one opens; the old one works for `keep` longer, or not at all."""
+    old = find_key(engine, key_id)
+    new, text = create_key(
+        engine, banks=old.banks, scopes=old.scopes, name=old.name, expires_at=_lifetime_again(old)
+    )
+    ends = datetime.now(UTC) + keep
+    if keep <= timedelta(0):
+        revoke_key(engine, key_id)
+    elif old.expires_at is None or old.expires_at > ends:
+        engine.save_record(_record(old, old.digest, expires_at=ends))
+    return new, text
+
+
 def list_keys(engine: Perdure) -> list[ApiKey]:
-    """All keys, oldest first."""
-    return [_read(record) for record in engine.records(KIND)]
+    """All keys, oldest first, also those that have expired."""
+    used = {record.id: record.updated_at for record in engine.records(USE_KIND)}
+    return [_read(record, used.get(record.id)) for record in engine.records(KIND)]
+
+
+def find_key(engine: Perdure, key_id: str) -> ApiKey:
+    records = engine.records(KIND, ids=[key_id])
+    if not records:
+        raise NotFound("key", key_id)
+    return _read(records[0], None)
+
+
+def read_keys(engine: Perdure) -> KeySet:
+    """The keys as the store has them now."""
+    keys = list_keys(engine)
+    return KeySet(keys, bool(keys) or keys_needed(engine))
+
+
+def keys_needed(engine: Perdure) -> bool:
+    """Whether a key was ever made here: then every caller needs one, even where none is left."""
+    return bool(engine.records(NEEDED_KIND) or engine.records(KIND))
 
 
 def revoke_key(engine: Perdure, key_id: str) -> None:
-    """Take a key out of use; a running server notices within a second."""
-    if not engine.records(KIND, ids=[key_id]):
-        raise NotFound("key", key_id)
+    """Take a key out of use; a running server notices within a second, and stays closed when it was the last."""
+    find_key(engine, key_id)
+    _need_keys(engine)  # files of earlier versions have keys without the mark
     engine.delete_record(KIND, key_id)
+    engine.delete_record(USE_KIND, key_id)
+
+
+def note_uses(engine: Perdure, uses: Mapping[str, datetime]) -> None:
+    """Keep when keys were last used."""
+    for key_id, moment in uses.items():
+        engine.save_record(Record(kind=USE_KIND, id=key_id, created_at=moment, updated_at=moment))
 
 
 def match_key(keys: Sequence[ApiKey], text: str) -> ApiKey | None:
@@ -96,6 +154,19 @@ def match_key(keys: Sequence[ApiKey], text: str) -> ApiKey | None:
     named = next((key for key in keys if key.id == key_id), None) if prefix == PREFIX else None
     matches = hmac.compare_digest(_digest(text), named.digest if named is not None else _NO_HASH)
     return named if matches else None
+
+
+def _need_keys(engine: Perdure) -> None:
+    if not engine.records(NEEDED_KIND):
+        now = datetime.now(UTC)
+        engine.save_record(Record(kind=NEEDED_KIND, id="keys", created_at=now, updated_at=now))
+
+
+def _lifetime_again(old: ApiKey) -> datetime | None:
+    """As long a life as the old key had, from now on."""
+    if old.expires_at is None or old.created_at is None:
+        return None
+    return datetime.now(UTC) + (old.expires_at - old.created_at)
 
 
 def _digest(text: str) -> str:
@@ -121,9 +192,22 @@ def _scopes(scopes: Iterable[str]) -> frozenset[Scope]:
     return chosen
 
 
-def _read(record: Record) -> ApiKey:
+def _record(key: ApiKey, digest: str, *, expires_at: datetime | None = None) -> Record:
+    expires = expires_at or key.expires_at
+    body: dict[str, object] = {
+        "name": key.name,
+        "banks": list(key.banks),
+        "scopes": sorted(scope.value for scope in key.scopes),
+        "sha256": digest,
+    }
+    if expires is not None:
+        body["expires_at"] = expires.isoformat()
+    return Record(kind=KIND, id=key.id, body=body, created_at=key.created_at)
+
+
+def _read(record: Record, last_used_at: datetime | None) -> ApiKey:
     body = record.body
-    banks, scopes = body["banks"], body["scopes"]
+    banks, scopes, expires = body["banks"], body["scopes"], body.get("expires_at")
     assert isinstance(banks, list)
     assert isinstance(scopes, list)
     return ApiKey(
@@ -132,5 +216,7 @@ def _read(record: Record) -> ApiKey:
         banks=tuple(banks),
         scopes=frozenset(Scope(scope) for scope in scopes),
         created_at=record.created_at,
+        expires_at=None if expires is None else datetime.fromisoformat(str(expires)),
+        last_used_at=last_used_at,
         digest=str(body["sha256"]),
     )

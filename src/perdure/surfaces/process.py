@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 import gc
+import logging
+import os
 import signal
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 
+log = logging.getLogger("perdure.server")
 TERMINATED = 128 + signal.SIGTERM
 LONG_SECONDS = 0.01
+OWNER_ONLY = 0o077
+
+
+def private_files() -> None:
+    """Files and folders that this process makes are for its user alone (0600, 0700)."""
+    os.umask(OWNER_ONLY)
+
+
+def warn_of_readers(database: str) -> None:
+    """Say so when other users of the machine may read the database file, as those of earlier versions may."""
+    path = Path(database.removeprefix("sqlite:///"))
+    if path.exists() and path.stat().st_mode & OWNER_ONLY:
+        log.warning("other users of this machine may read %s; `chmod 600` it", path)
 
 
 @contextmanager

@@ -421,6 +421,9 @@ class MemoryStore:
     def traces_progress(self) -> float:
         return 1.0 if self._traces is Traces.CLEARED else 0.0
 
+    def evictions(self) -> int:
+        return 0
+
     @property
     def read_only(self) -> bool:
         return False

@@ -65,7 +65,7 @@ def _await(process: subprocess.Popen[str], url: str) -> None:
 
 
 def test_serve_answers_rest_and_mcp_and_ends_when_told(tmp_path: Path) -> None:
-    with started(tmp_path, "serve", "--json") as (process, url):
+    with started(tmp_path, "serve", "--open", "--json") as (process, url):
         assert httpx.get(f"{url}/health").status_code == 200
         hello = httpx.post(f"{url}/mcp/work", json=HELLO, headers=ACCEPT)
         assert hello.json()["result"]["serverInfo"]["name"] == "perdure"
@@ -77,7 +77,7 @@ def test_serve_answers_rest_and_mcp_and_ends_when_told(tmp_path: Path) -> None:
 
 
 def test_mcp_over_http_alone(tmp_path: Path) -> None:
-    with started(tmp_path, "mcp", "--http") as (process, url):
+    with started(tmp_path, "mcp", "--http", "--open") as (process, url):
         hello = httpx.post(f"{url}/mcp", json=HELLO, headers=ACCEPT)
         assert hello.json()["result"]["serverInfo"]["name"] == "perdure"
         process.send_signal(signal.SIGINT)
@@ -86,7 +86,7 @@ def test_mcp_over_http_alone(tmp_path: Path) -> None:
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize("command", [("serve",), ("mcp", "--http")])
+@pytest.mark.parametrize("command", [("serve", "--open"), ("mcp", "--http", "--open")])
 def test_a_server_that_is_terminated_closes_its_database(tmp_path: Path, command: tuple[str, ...]) -> None:
     with started(tmp_path, *command) as (process, url):
         said = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
@@ -112,7 +112,7 @@ def test_options_that_do_not_go_together_are_refused(cli: Any, args: tuple[str, 
     assert cli("mcp", *args).code == 2
 
 
-@pytest.mark.parametrize("command", [("serve",), ("mcp", "--http")])
+@pytest.mark.parametrize("command", [("serve", "--open"), ("mcp", "--http", "--open")])
 def test_a_port_that_is_taken_is_named(cli: Any, command: tuple[str, ...]) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -51,7 +51,7 @@ def test_commands_load_the_engine_only_when_they_run() -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("perdure re", ["retain", "recall", "reflect", "reembed", "restore"]),
+        ("perdure re", ["retain", "recall", "reflect", "refine", "reembed", "restore"]),
         ("perdure recall --exp", ["--explain"]),
         ("perdure keys re", ["revoke"]),
     ],

@@ -17,7 +17,7 @@ import uvicorn
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
-from perdure import Perdure, __version__
+from perdure import Perdure, Settings, __version__
 from perdure.errors import Unauthorised
 from perdure.surfaces.access import check_exposure
 from perdure.surfaces.keys import create_key, revoke_key
@@ -65,9 +65,18 @@ def serving(app: Any) -> Iterator[str]:
 @pytest.fixture
 def engine(tmp_path: Path) -> Iterator[Perdure]:
     with Perdure.open(
-        tmp_path / "memory.db", embedder="hashing", reranker="none", tagger="rules", tokens="approximate"
+        tmp_path / "memory.db",
+        embedder="hashing",
+        reranker="none",
+        tagger="rules",
+        tokens="approximate",
+        require_keys=False,
     ) as opened:
         yield opened
+
+
+def at(engine: Perdure, host: str, **changes: Any) -> Settings:
+    return engine.settings.model_copy(update={"host": host, **changes})
 
 
 @asynccontextmanager
@@ -90,7 +99,7 @@ def test_a_client_over_http_chooses_the_bank(engine: Perdure) -> None:
             await check_errors(session)
             await check_unknown_bank(session)
 
-    with serving(create_app(engine, "127.0.0.1")) as url:
+    with serving(create_app(engine)) as url:
         asyncio.run(talk(url))
 
 
@@ -104,7 +113,7 @@ def test_a_bank_has_an_endpoint_of_its_own(engine: Perdure) -> None:
             assert (found.structuredContent or {})["bank"] == "work notes"
             assert (found.structuredContent or {})["memories"] == []
 
-    with serving(create_app(engine, "127.0.0.1")) as url:
+    with serving(create_app(engine)) as url:
         asyncio.run(talk(url))
     assert [bank.id for bank in engine.banks()] == ["home"]
 
@@ -127,7 +136,7 @@ def test_many_calls_at_once_do_not_wait_for_each_other_in_line(engine: Perdure) 
             )
             assert not any(result.isError for result in results)
 
-    with serving(create_app(engine, "127.0.0.1")) as url:
+    with serving(create_app(engine)) as url:
         asyncio.run(talk(url))
 
 
@@ -152,13 +161,13 @@ def test_keys_open_only_their_banks_and_scopes(engine: Perdure) -> None:
         async with connected(f"{url}/mcp/home", writer) as session:
             assert (await session.call_tool("recall", {"query": "cello"})).isError
 
-    with serving(create_app(engine, "127.0.0.1")) as url:
+    with serving(create_app(engine)) as url:
         asyncio.run(talk(url))
 
 
 def test_without_a_valid_key_nobody_gets_in(engine: Perdure) -> None:
     key, secret = create_key(engine)
-    with serving(create_app(engine, "0.0.0.0")) as url, httpx.Client(base_url=url) as http:
+    with serving(create_app(engine, at(engine, "0.0.0.0"))) as url, httpx.Client(base_url=url) as http:
         for authorization in ("", "Bearer pdr_x_y", f"Basic {secret}", f"Bearer {secret}x"):
             refused = http.post("/mcp", json=HELLO, headers={**ACCEPT, "Authorization": authorization})
             assert refused.status_code == 401
@@ -174,7 +183,7 @@ def test_without_a_valid_key_nobody_gets_in(engine: Perdure) -> None:
 
 
 def test_the_server_tells_its_name_version_and_instructions(engine: Perdure) -> None:
-    with serving(create_app(engine, "127.0.0.1")) as url:
+    with serving(create_app(engine)) as url:
         told = httpx.post(f"{url}/mcp", json=HELLO, headers=ACCEPT).json()["result"]
     assert told["serverInfo"] == {"name": "perdure", "version": __version__}
     assert "tools" in told["capabilities"]
@@ -184,30 +193,32 @@ def test_the_server_tells_its_name_version_and_instructions(engine: Perdure) -> 
 def test_with_a_key_the_server_answers_under_any_name(engine: Perdure) -> None:
     _, secret = create_key(engine)
     headers = {**ACCEPT, "Authorization": f"Bearer {secret}", "Host": "memory.example:8888"}
-    with serving(create_app(engine, "0.0.0.0")) as url, httpx.Client(base_url=url) as http:
+    with serving(create_app(engine, at(engine, "0.0.0.0"))) as url, httpx.Client(base_url=url) as http:
         assert http.post("/mcp", json=HELLO, headers=headers).status_code == 200
 
 
 @pytest.mark.parametrize("headers", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}])
 def test_an_open_server_answers_only_as_localhost(engine: Perdure, headers: dict[str, str]) -> None:
-    with serving(create_app(engine, "127.0.0.1")) as url, httpx.Client(base_url=url) as http:
-        assert http.post("/mcp", json=HELLO, headers={**ACCEPT, **headers}).status_code == 401
+    with serving(create_app(engine)) as url, httpx.Client(base_url=url) as http:
+        assert http.post("/mcp", json=HELLO, headers={**ACCEPT, **headers}).status_code == 403
         assert http.post("/mcp", json=HELLO, headers=ACCEPT).status_code == 200
 
 
 def test_a_public_address_without_keys_is_refused(engine: Perdure) -> None:
     for host in ("0.0.0.0", "192.168.1.7", "example.org", "::"):
         with pytest.raises(Unauthorised):
-            check_exposure(engine, host)
+            check_exposure(engine, at(engine, host))
     for host in ("127.0.0.1", "localhost", "::1"):
-        check_exposure(engine, host)
+        check_exposure(engine, at(engine, host))
     create_key(engine)
-    check_exposure(engine, "0.0.0.0")
+    check_exposure(engine, at(engine, "0.0.0.0", require_keys=True))
+    with pytest.raises(Unauthorised):
+        check_exposure(engine, at(engine, "127.0.0.1"))
 
 
 def test_a_request_that_is_too_large_is_refused_and_the_server_lives_on(engine: Perdure) -> None:
     big = {**HELLO, "padding": "x" * engine.settings.max_request_bytes}
-    with serving(create_app(engine, "127.0.0.1")) as url, httpx.Client(base_url=url) as http:
+    with serving(create_app(engine)) as url, httpx.Client(base_url=url) as http:
         assert http.post("/mcp", json=big, headers=ACCEPT).status_code == 413
         assert http.post("/mcp", json=HELLO, headers=ACCEPT).status_code == 200
 
@@ -217,7 +228,7 @@ def test_recalls_over_mcp_and_rest_share_one_limit(engine: Perdure) -> None:
 
     one_at_a_time = engine.settings.model_copy(update={"max_concurrent_recalls": 1})
     app = create_rest(engine, one_at_a_time)
-    mount(app, engine, "127.0.0.1", app.state.service.workers)
+    mount(app, engine, app.state.service.workers)
     begun, may_end = threading.Event(), threading.Event()
     original = engine.recall
 
@@ -250,7 +261,7 @@ def test_mcp_lives_inside_the_rest_app(engine: Perdure) -> None:
     from perdure.surfaces.rest.app import create_app as create_rest
 
     app = create_rest(engine)
-    mount(app, engine, "127.0.0.1")
+    mount(app, engine, app.state.service.workers)
 
     async def talk(url: str) -> None:
         async with connected(f"{url}/mcp/work") as session:

@@ -15,7 +15,13 @@ from perdure.surfaces.mcp.http import create_app
 from tests.integration.mcp.test_mcp_http import connected, serving
 from tests.integration.mcp.test_mcp_stdio import connected as connected_by_stdio
 
-QUICK = {"embedder": "hashing", "reranker": "none", "tagger": "rules", "tokens": "approximate"}
+QUICK = {
+    "embedder": "hashing",
+    "reranker": "none",
+    "tagger": "rules",
+    "tokens": "approximate",
+    "require_keys": False,
+}
 
 
 def fill(engine: Perdure, bank: str, text: str) -> str:
@@ -66,5 +72,5 @@ def test_a_key_reads_the_models_of_its_banks_alone(tmp_path: Path) -> None:
                 with pytest.raises(McpError, match="invalid_input"):
                     await session.read_resource(AnyUrl(f"perdure://banks/other/mental-models/{other}"))
 
-        with serving(create_app(engine, "127.0.0.1")) as url:
+        with serving(create_app(engine)) as url:
             asyncio.run(talk(url))

@@ -10,6 +10,7 @@ from perdure.domain.fact import PLANNED, UNSURE_DATE, Fact
 from perdure.domain.item import RetainResult
 from perdure.domain.recall import Degraded, Evidence, Query, RecallResult, Recollection, StageTime
 from perdure.domain.rendering import cited_line, ending
+from perdure.errors import InvalidInput
 
 SAID = datetime(2024, 3, 2, 9, 30, tzinfo=UTC)
 
@@ -48,9 +49,15 @@ def test_a_fact_cannot_close_the_fence() -> None:
 
 def test_openai_and_anthropic_forms_hold_the_same_prompt() -> None:
     result = _result("Maya works at Lumen.")
-    assert result.to_openai() == [{"role": "system", "content": result.to_prompt()}]
-    assert result.to_openai(role="developer")[0]["role"] == "developer"
+    assert result.to_openai() == [{"role": "user", "content": result.to_prompt()}]
+    assert result.to_openai(role="tool")[0]["role"] == "tool"
     assert result.to_anthropic() == [{"type": "text", "text": result.to_prompt()}]
+
+
+@pytest.mark.parametrize("role", ["system", "developer", "System"])
+def test_what_was_recalled_never_stands_in_a_role_that_is_obeyed(role: str) -> None:
+    with pytest.raises(InvalidInput, match="role"):
+        _result("Maya works at Lumen.").to_openai(role=role)
 
 
 def test_an_empty_recall_puts_nothing_into_a_prompt() -> None:

@@ -7,7 +7,7 @@ import pytest
 from perdure.domain.fact import INSTRUCTION, PLANNED, Fact, FactType
 from perdure.domain.opinion import EvidenceLabel
 from perdure.reflect.opinions.assess import are_rivals, is_same, label_of, position_of
-from perdure.reflect.opinions.attitudes import HEARSAY, STATED, Attitude, attitudes_of
+from perdure.reflect.opinions.attitudes import HEARSAY, LOVED, MOVED, STATED, Attitude, attitudes_of
 
 FOR, WEAK, AGAINST = EvidenceLabel.SUPPORTING, EvidenceLabel.WEAK, EvidenceLabel.CONTRADICTING
 
@@ -49,6 +49,18 @@ def attitude(text: str, *, agent: bool = False) -> Attitude:
         ('Ann said: "Yes. I loathe opera."', "Ann dislikes opera", "negative"),
         ("That's why Ann loves being around friends.", "Ann likes being around friends", "positive"),
         ("Please be brief, Ann prefers short answers.", "Ann prefers short answers", "positive"),
+        ("Ann has always had a love for horses!", "Ann likes horses", "positive"),
+        ("Ann has been into chess since Ann was a child.", "Ann likes chess", "positive"),
+        ("Ann has always loved old maps.", "Ann likes old maps", "positive"),
+        ("Painting is Ann's favourite hobby.", "Ann likes painting", "positive"),
+        ("Chess is one of Ann's biggest passions, and it shows.", "Ann likes Chess", "positive"),
+        ("Ann's main hobby is rowing.", "Ann likes rowing", "positive"),
+        ("The picture reminded Ann of Ann's love of sailing.", "Ann likes sailing", "positive"),
+        ("Ann took the job because Ann loves animals.", "Ann likes animals", "positive"),
+        ("Ann can't get enough of crime novels.", "Ann likes crime novels", "positive"),
+        ('Ann said: "We love hiking in our valley."', "Ann likes hiking in their valley", "positive"),
+        ('Ann said: "I\'m a fan of silent films."', "Ann likes silent films", "positive"),
+        ("Ann is keen on gardening - Ann would love a greenhouse.", "Ann likes gardening", "positive"),
     ],
 )
 def test_likings_and_preferences(text: str, statement: str, polarity: str) -> None:
@@ -73,10 +85,36 @@ def test_likings_and_preferences(text: str, statement: str, polarity: str) -> No
         "When it rains, Ann prefers trams.",
         "Maybe Ann likes tea.",
         "Nobody named here likes tea.",
+        "Ann lost Ann's love of sailing.",
+        "Ann loves seeing them eat.",
+        "Ann's love really carries everybody.",
+        "Ann is passionate about making a warm, open house for all.",
+        "If it is cheap, Ann buys it because Ann loves bargains.",
+        "Bob hopes that Ann loves chess.",
     ],
 )
 def test_what_asserts_no_liking_of_somebody_is_none(text: str) -> None:
     assert attitudes_of(fact(text)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "topics"),
+    [
+        ("Ann also enjoys reading, watching films, and chess.", ["reading", "watching films", "chess"]),
+        ("Ann is passionate about dance and fashion, so Ann opened a shop.", ["dance", "fashion"]),
+        ("Ann loves action and adventure films.", ["action and adventure films"]),
+        ("Ann loves yoga, it is a great way to rest and breathe.", ["yoga"]),
+        ("Rowing and sailing are Ann's hobbies.", ["Rowing", "sailing"]),
+    ],
+)
+def test_a_list_of_likings_is_read_thing_by_thing(text: str, topics: list[str]) -> None:
+    assert [one.topic for one in attitudes_of(fact(text))] == topics
+
+
+def test_a_love_of_a_kind_stands_alone_and_one_of_a_thing_at_hand_does_not() -> None:
+    assert [attitude(f"Ann loves {topic}.").strength for topic in ("maps", "the map", "Bob's maps")] == [
+        LOVED, MOVED, MOVED,
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("flag", [INSTRUCTION, PLANNED])

@@ -23,15 +23,30 @@ def test_a_stated_preference_is_an_opinion_at_once(bank: Thinking) -> None:
 
 
 def test_a_liking_has_to_be_repeated(bank: Thinking) -> None:
-    bank.say(1, "I love hiking.")
+    bank.say(1, "I like hiking.")
     assert bank.opinions() == []
     bank.say(2, "I really enjoy hiking in the Alps.")
-    assert bank.opinions() == ["Ann likes hiking (c = 0.64)"]
+    assert bank.opinions() == ["Ann likes hiking (c = 0.60)"]
+
+
+def test_a_love_of_a_kind_of_things_is_an_opinion_at_once_and_of_one_thing_when_repeated(
+    bank: Thinking,
+) -> None:
+    bank.say(1, "I love hiking.")
+    bank.say(2, "I love the way the cake turned out.")
+    assert bank.opinions() == ["Ann likes hiking (c = 0.65)"]
+    bank.say(3, "I love the way the cake turned out, and the icing.")
+    assert "Ann likes the way the cake turned out (c = 0.64)" in bank.opinions()
+
+
+def test_a_list_of_likings_forms_an_opinion_for_each(bank: Thinking) -> None:
+    bank.say(1, "I love chess, jazz and reading.")
+    assert bank.opinions() == [f"Ann likes {topic} (c = 0.65)" for topic in ("chess", "jazz", "reading")]
 
 
 def test_the_same_fact_counts_once_however_often_it_is_said_or_assessed(bank: Thinking) -> None:
-    bank.say(1, "I love hiking.")
-    bank.say(2, "I love hiking.")
+    bank.say(1, "I like hiking.")
+    bank.say(2, "I like hiking.")
     assert bank.opinions() == []
     bank.say(3, "I prefer tea.")
     facts = list(bank.engine.iter_facts(BANK))
@@ -65,7 +80,7 @@ def test_contradictions_tone_it_down_until_the_opposite_is_surer(bank: Thinking)
     bank.say(2, "I hate loud music.")
     assert bank.opinions() == ["Ann prefers loud music, with reservations (c = 0.42)"]
     bank.say(3, "I can't stand loud music, it hurts.")
-    assert bank.opinions() == ["Ann dislikes loud music, with reservations (c = 0.42)"]
+    assert bank.opinions() == ["Ann dislikes loud music, with reservations (c = 0.46)"]
     assert bank.opinions(day(2)) == ["Ann prefers loud music, with reservations (c = 0.42)"]
 
 
@@ -155,7 +170,7 @@ def test_least_confidence_is_a_share(bank: Thinking) -> None:
 
 def test_facts_of_other_tags_neither_form_nor_move_an_opinion(bank: Thinking) -> None:
     bank.say(1, "I prefer tea.", tags=["private"])
-    bank.say(2, "I hate tea.")
+    bank.say(2, "I dislike tea.")
     opinion = bank.only()
     assert (opinion.confidence, len(opinion.evidence)) == (0.85, 1)
     assert bank.engine.fact(BANK, opinion.id).tags == {"private"}

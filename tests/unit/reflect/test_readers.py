@@ -8,8 +8,10 @@ from datetime import UTC, datetime
 import pytest
 
 from perdure.domain.fact import PLANNED, UNSURE_DATE
+from perdure.domain.recall import Evidence
+from perdure.reflect.pipeline import reflect
 from perdure.reflect.reflection import NO_ANSWER
-from tests.unit.reflect.reflect_kit import TAGGER, answered, day, fact
+from tests.unit.reflect.reflect_kit import TAGGER, answered, day, fact, recalled
 
 needs_parser = pytest.mark.skipif(not TAGGER.has_parser, reason="without a parser no phrases are read")
 
@@ -153,6 +155,60 @@ def test_a_list_is_gathered_from_several_facts() -> None:
 )
 def test_yes_or_no_follows_the_polarity(question: str, statement: str, answer: str) -> None:
     assert answered(question, statement).answer == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "statements", "answer"),
+    [
+        ("Would Mina enjoy a day of hiking?", ["Mina loves hiking.", "Mina works in Ghent."], "Likely yes"),
+        ("Would Mina be interested in jazz concerts?", ["Mina can't stand jazz."], "Likely no"),
+        ("Might Mina take up pottery?", ["Mina likes pottery (an opinion)."], "Likely yes"),
+        ("Would Mina enjoy a day of hiking?", ["Mina loves hiking.", "Mina hates hiking in the rain."], None),
+        ("Would Mina enjoy a day of hiking?", ["Mina sometimes likes hiking."], None),
+        ("Would Mina enjoy a day of hiking?", ["Mina loves opera."], None),
+    ],
+)
+def test_a_conclusion_follows_from_likings_that_bear_on_it(
+    question: str, statements: list[str], answer: str | None
+) -> None:
+    facts = [
+        fact(text, number, speaker="Mina", entities=("Mina",))
+        for number, text in enumerate(statements, start=1)
+    ]
+    reflection = answered(question, *facts)
+    assert reflection.answer == answer
+    if answer is not None:
+        assert reflection.trace.reader == "conclusion"
+        assert reflection.sentences[0].fact_ids == ("f1",)
+        assert "since Mina" in reflection.text
+
+
+def test_a_conclusion_needs_likings_of_the_person_asked_about() -> None:
+    own = fact("Mina works in Ghent.", 1, speaker="Mina", entities=("Mina",))
+    other = fact("Mina said: Otto loves hiking.", 2, speaker="Mina", entities=("Otto", "Mina"))
+    assert answered("Would Mina enjoy a day of hiking?", own, other).answer is None
+
+
+def test_facts_beside_a_supported_one_are_said_too_and_alone_are_no_answer() -> None:
+    question = "What did Mina buy?"
+    facts = [
+        fact("Mina bought a kettle.", 1, speaker="Mina"),
+        fact("Mina found shoes on sale.", 2, speaker="Mina"),
+    ]
+    result = recalled(question, facts)
+    first, second = result.recollections
+    beside = replace(second, evidence=Evidence.NONE, score=0.01)
+    told = reflect(replace(result, recollections=(first, beside)), tagger=TAGGER)
+    assert [one.evidence for one in told.sentences] == [Evidence.STRONG, Evidence.NONE]
+    assert reflect(replace(result, recollections=(beside,)), tagger=TAGGER).is_refusal
+
+
+def test_as_many_sentences_are_said_as_fit_and_one_at_least() -> None:
+    result = recalled("What does Mina own?", [f"Mina owns a lamp of colour {number}." for number in range(6)])
+    short = reflect(result, tagger=TAGGER, fits=lambda text: len(text) <= 120)
+    assert 1 <= len(short.sentences) < len(reflect(result, tagger=TAGGER).sentences)
+    assert len(short.text) <= 120
+    assert len(reflect(result, tagger=TAGGER, fits=lambda text: False).sentences) == 1
 
 
 def test_yes_or_no_stays_open_where_the_facts_speak_of_something_else() -> None:

@@ -33,10 +33,10 @@ def test_an_opinion_that_others_state_too_is_worded_in_their_words() -> None:
     bank = Thinking(embedder="hashing")
     (first,) = bank.say(1, "I prefer morning meetings.")
     bank.say(2, "I love meetings in the morning.")
-    bank.say(3, "I adore morning meetings with cake.")
+    bank.say(3, "I enjoy morning meetings with cake.")
     assert bank.only().statement == "Ann prefers morning meetings"
     bank.engine.forget(BANK, fact_id=first)
-    assert bank.opinions() == ["Ann likes meetings in the morning (c = 0.64)"]
+    assert bank.opinions() == ["Ann likes meetings in the morning (c = 0.72)"]
     assert "prefer" not in everything(bank.engine)
     with bank.engine._store.reading(BANK) as reading:
         assert set(reading.features([bank.only().id])[bank.only().id].vectors) == {"fact", "context"}
@@ -53,24 +53,24 @@ def test_a_forgotten_contradiction_no_longer_counts() -> None:
 
 def test_the_log_of_an_opinion_that_is_left_with_too_little_waits_for_more() -> None:
     bank = Thinking()
-    (first,) = bank.say(1, "I love tea.")
+    (first,) = bank.say(1, "I like tea.")
     bank.say(2, "I enjoy tea with milk.")
-    bank.say(3, "I adore tea!")
+    bank.say(3, "I like tea, truly.")
     bank.engine.forget(BANK, fact_id=first)
     assert bank.opinions() == ["Ann likes tea (c = 0.60)"]
-    (third,) = (fact.id for fact in bank.engine.iter_facts(BANK) if "adore" in fact.text)
+    (third,) = (fact.id for fact in bank.engine.iter_facts(BANK) if "truly" in fact.text)
     bank.engine.forget(BANK, fact_id=third)
     assert bank.opinions() == []
-    bank.say(4, "I love tea, always have.")
+    bank.say(4, "I like tea, always have.")
     assert bank.opinions() == ["Ann likes tea (c = 0.60)"]
 
 
 def test_an_opinion_that_only_a_hedged_statement_worded_goes_with_it() -> None:
     bank = Thinking()
     (hedged,) = bank.say(1, "I sometimes like hiking.")
-    bank.say(2, "I love hiking in the Alps.")
+    bank.say(2, "I like hiking in the Alps.")
     bank.say(3, "I enjoy hiking near Porto.")
-    assert bank.opinions() == ["Ann likes hiking (c = 0.60)"]
+    assert bank.opinions() == ["Ann likes hiking (c = 0.56)"]
     assert bank.engine.forget(BANK, fact_id=hedged).facts == 2
     assert bank.opinions() == []
     assert bank.engine.facts(BANK, types=["opinion"]).total == 0
@@ -91,7 +91,7 @@ def test_the_opposite_is_no_rival_any_more_when_it_went() -> None:
     bank.say(2, "I hate tea.")
     bank.say(3, "I loathe tea.")
     bank.engine.forget(BANK, fact_id=first)
-    assert bank.opinions() == ["Ann dislikes tea (c = 0.64)"]
+    assert bank.opinions() == ["Ann dislikes tea (c = 0.72)"]
     assert [record.body["rivals"] for record in bank.engine.records("opinion", bank=BANK)] == [[]]
 
 

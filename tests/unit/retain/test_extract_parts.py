@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from perdure.domain.fact import FactType
+from perdure.domain.orders import reads_like_instructions
 from perdure.extract.local.emotion import read_emotion
-from perdure.extract.local.kinds import kind_of, reads_like_instructions
+from perdure.extract.local.kinds import kind_of
 from perdure.extract.local.language import language_of
 from perdure.extract.local.mentions import clean_name, find_aliases, find_mentions
 from perdure.extract.local.relations import find_triples, worded_triples

@@ -48,10 +48,10 @@ def starts_leaning(text: str) -> bool:
 
 def leans_back(unit: Unit) -> bool:
     """Whether a sentence points to what was said before it: by its first word, or by a pronoun without a noun before it."""
-    return starts_leaning(unit.text) or _has_lone_pronoun(unit)
+    return starts_leaning(unit.text) or has_lone_pronoun(unit)
 
 
-def _has_lone_pronoun(unit: Unit) -> bool:
+def has_lone_pronoun(unit: Unit) -> bool:
     """Whether a pronoun stands for something that its own sentence does not name before it."""
     if not unit.tokens:
         words = [word.casefold().replace("’", "'") for word in _WORD.findall(unit.text)[:_EARLY]]

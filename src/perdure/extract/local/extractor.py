@@ -7,12 +7,14 @@ from dataclasses import replace
 from itertools import pairwise
 
 from perdure.domain.fact import CORRECTION, INSTRUCTION
+from perdure.domain.orders import reads_like_instructions
+from perdure.domain.work import check_work
 from perdure.extract.local.answers import Answered, restate
 from perdure.extract.local.causes import find_causes
 from perdure.extract.local.emotion import read_emotion
 from perdure.extract.local.filler import Heard, hear, is_filler
 from perdure.extract.local.grouping import Group, Shape, Statements, group_units, is_fragment
-from perdure.extract.local.kinds import kind_of, reads_like_instructions
+from perdure.extract.local.kinds import kind_of
 from perdure.extract.local.language import language_of
 from perdure.extract.local.mentions import find_aliases, find_mentions
 from perdure.extract.local.persons import Person, Rewritten, in_third_person, people_in, put_name
@@ -82,6 +84,7 @@ class LocalExtractor:
             self._restate(before[-1:], readings, names)
             step: list[tuple[int, ExtractedFact]] = []
             for number, reading in readings:
+                check_work()
                 if reading.turn.fresh:
                     previous = [earlier for owner, earlier in before if owner == number]
                     reading.earlier = previous

@@ -7,9 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from perdure.domain.orders import reads_like_instructions
 from perdure.extract.local.causes import is_split_off, parts_from, split_at_cause
-from perdure.extract.local.clauses import is_statement, leans_back, split_statements, starts_leaning
-from perdure.extract.local.kinds import reads_like_instructions
+from perdure.extract.local.clauses import (
+    has_lone_pronoun,
+    is_statement,
+    leans_back,
+    split_statements,
+    starts_leaning,
+)
 from perdure.extract.local.persons import dropped_subject
 from perdure.extract.local.units import Unit, is_bare_line
 
@@ -224,10 +230,16 @@ class _Packer:
             return False
         if unit.restated or self._about.is_named(unit):
             return False
+        if self._states_alone(unit):
+            return False
         if leans_back(unit):
             return True
         weak = is_fragment(unit) or unit.is_question or self._is_remark(unit)
         return weak and not alone and not group.alone
+
+    def _states_alone(self, unit: Unit) -> bool:
+        """Whether a few words state a value by themselves ("Also allergic to shellfish"), so that it can end by itself."""
+        return self._about.states(unit) and not has_lone_pronoun(unit)
 
     def _is_remark(self, unit: Unit) -> bool:
         """Whether a few words tell nothing of the speaker, of anybody named, or of any time: "Family is everything"."""
@@ -243,7 +255,9 @@ class _Packer:
             group.length < self._shape.short
             and before.length + group.length <= self.longest + self._shape.short
         )
-        if self._about.single and not all(is_fragment(unit) for unit in group.units):
+        if self._about.single and not all(
+            is_fragment(unit) and not self._states_alone(unit) for unit in group.units
+        ):
             return False
         return fits and not before.alone and not group.alone
 

@@ -9,9 +9,10 @@ from datetime import datetime
 
 from perdure.domain.fact import Fact, FactType
 from perdure.domain.filter import Filter, admits
+from perdure.domain.inert import inert
 from perdure.domain.mental_model import ModelSection, ModelSentence, render_sections
 from perdure.domain.recall import Evidence, Query, RecallResult
-from perdure.domain.rendering import iso_day, one_line, unfenced, with_date
+from perdure.domain.rendering import iso_day, with_date
 from perdure.ports.notes import NOTE_PREFIX
 from perdure.ports.tokens import Tokens
 from perdure.text.terms import index_terms
@@ -49,7 +50,7 @@ def _is_on_subject(fact: Fact, query: Query) -> bool:
 
 def sentence_of(fact: Fact, now: datetime) -> ModelSentence:
     """A fact as a sentence, with its date; what is over says until when, and rests on what ended it too."""
-    text = unfenced(with_date(one_line(fact.text), fact))
+    text = with_date(inert(fact.text), fact)
     text = text if text.endswith(_ENDS) else text + "."
     if admits(Filter().at(now), fact):
         return ModelSentence(text, (fact.id,))
@@ -83,7 +84,7 @@ def group_facts(facts: Sequence[Fact], headings: Collection[str] = ()) -> dict[s
 def names_of(fact: Fact) -> tuple[str, ...]:
     """What a fact is about, its subject first."""
     names = ([fact.subject] if fact.subject in fact.entities else []) + list(fact.entities)
-    return tuple(dict.fromkeys(one_line(name) for name in names if name and name.strip()))
+    return tuple(dict.fromkeys(inert(name) for name in names if name and inert(name)))
 
 
 def compose(

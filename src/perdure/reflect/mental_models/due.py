@@ -18,6 +18,8 @@ from perdure.reflect.mental_models.scope import is_stale, meets
 
 MIN_INTERVAL = "mental_model_min_refresh_interval_seconds"
 """The bank's setting for models whose trigger names no interval of its own."""
+FIRST_WAIT, LONGEST_WAIT = timedelta(minutes=1), timedelta(days=1)
+MOST_DOUBLINGS = 20
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
@@ -50,10 +52,19 @@ def min_interval(model: MentalModel, bank: Bank | None) -> timedelta:
 
 def parked_until(model: MentalModel, bank: Bank | None, now: datetime) -> datetime | None:
     """The moment before which the model may not be refreshed by itself; None when it may now."""
-    if model.last_refreshed_at is None:
-        return None
-    until = model.last_refreshed_at + min_interval(model, bank)
+    moments = []
+    if model.last_refreshed_at is not None:
+        moments.append(model.last_refreshed_at + min_interval(model, bank))
+    if model.last_refresh_failed_at is not None and model.refresh_failures:
+        moments.append(model.last_refresh_failed_at + back_off(model.refresh_failures))
+    until = max(moments, default=now)
     return until if until > now else None
+
+
+def back_off(failures: int) -> timedelta:
+    """A minute after the first failure of a language model, twice as long after each further one in a row, a day at most."""
+    doublings = min(failures - 1, MOST_DOUBLINGS)
+    return min(FIRST_WAIT * float(2**doublings), LONGEST_WAIT)
 
 
 def due_after_consolidation(

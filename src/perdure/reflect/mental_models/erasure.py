@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from perdure.domain.fact import Fact
+from perdure.domain.mental_model import ModelSection
 from perdure.domain.record import Record
 from perdure.forget.scrub import Wordings, scrub, wordings_of
 from perdure.ports.store import Transaction
@@ -44,6 +45,7 @@ def scrub_mental_models(tx: Transaction, erased: Mapping[str, Fact]) -> None:
 def _scrub_model(tx: Transaction, record: Record, gone: frozenset[str], wordings: Wordings) -> bool:
     model = read_model(record)
     sections = without_facts(model.sections, gone)
+    sections = _without_headings(model.sections, sections) if model.written_by else sections
     cited = sections != model.sections
     structured = bool(gone.intersection(model.structured_fact_ids))
     traced = _names(model.trace, gone)
@@ -65,6 +67,14 @@ def _scrub_model(tx: Transaction, record: Record, gone: frozenset[str], wordings
     return True
 
 
+def _without_headings(
+    before: Sequence[ModelSection], after: Sequence[ModelSection]
+) -> tuple[ModelSection, ...]:
+    """Sections that lost a sentence, without their headings: a language model may have put words of it there."""
+    whole = set(before)
+    return tuple(section if section in whole else replace(section, heading="") for section in after)
+
+
 def _scrub_history(tx: Transaction, record: Record, gone: frozenset[str]) -> None:
     body: Mapping[str, Any] = record.body
     entries = [_scrub_entry(entry, gone) for entry in body["entries"]]
@@ -75,6 +85,7 @@ def _scrub_history(tx: Transaction, record: Record, gone: frozenset[str]) -> Non
 def _scrub_entry(entry: Mapping[str, Any], gone: frozenset[str]) -> Mapping[str, Any]:
     sections = read_sections(entry["sections"])
     kept = without_facts(sections, gone)
+    kept = _without_headings(sections, kept) if entry.get("written_by") else kept
     if kept == sections and not _names(entry["trace"], gone):
         return entry
     return {**entry, "sections": plain_sections(kept), "trace": None}

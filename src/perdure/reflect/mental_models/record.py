@@ -61,6 +61,8 @@ def read_model(record: Record) -> MentalModel:
         sections=read_sections(body["sections"]),
         seen=SeenFacts(newest=tuple(body["seen"]["newest"]), total=body["seen"]["total"]),
         structured_fact_ids=tuple(body["structured_fact_ids"]),
+        written_by=body.get("written_by", ""),
+        refresh_failures=body.get("refresh_failures", 0),
         **{name: body[name] for name in _PLAIN},
         **moments,
     )
@@ -76,6 +78,8 @@ def put_model(tx: Transaction, model: MentalModel) -> None:
         "sections": plain_sections(model.sections),
         "seen": {"newest": list(model.seen.newest), "total": model.seen.total},
         "structured_fact_ids": list(model.structured_fact_ids),
+        **({"written_by": model.written_by} if model.written_by else {}),
+        **({"refresh_failures": model.refresh_failures} if model.refresh_failures else {}),
     }
     tx.put_records(
         [
@@ -136,6 +140,7 @@ def add_version(tx: Transaction, model: MentalModel, changed_at: datetime) -> No
         "generated": model.generated,
         "sections": plain_sections(model.sections),
         "trace": model.trace,
+        **({"written_by": model.written_by} if model.written_by else {}),
     }
     put_entries(tx, model.bank, model.id, [entry, *_entries(tx, model.id)][:MAX_HISTORY])
 
@@ -158,6 +163,7 @@ def _version(entry: Mapping[str, Any]) -> MentalModelVersion:
         fact_ids=cited_ids(sections),
         changed_at=datetime.fromisoformat(entry["changed_at"]),
         trace=entry["trace"],
+        written_by=entry.get("written_by", ""),
     )
 
 

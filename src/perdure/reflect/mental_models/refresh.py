@@ -6,10 +6,11 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from perdure.domain.fact import Fact
+from perdure.domain.filter import Filter, admits
 from perdure.domain.mental_model import (
     DeltaOperations,
     MentalModel,
@@ -21,7 +22,7 @@ from perdure.domain.mental_model import (
     cited_ids,
     render_sections,
 )
-from perdure.errors import InvalidInput, ModelError, RefreshFailed
+from perdure.errors import DeadlineExceeded, InvalidInput, LlmError, ModelError, RefreshFailed
 from perdure.ports.store import Transaction
 from perdure.recall.pipeline import recall
 from perdure.recall.request import RecallRequest
@@ -46,6 +47,7 @@ NO_CONTENT, OTHER_QUERY, ALL_SKIPPED = "no_baseline_content", "source_query_chan
 REASONS = {
     RefreshOutcome.EMPTY: "memory holds nothing in scope that answers its question",
     RefreshOutcome.STRUCTURED_FAILED: "a required field of its response_schema needs a language model",
+    RefreshOutcome.MODEL_FAILED: "the language model gave no document; the one that there is was kept",
 }
 Within = Callable[[Transaction, Mapping[str, object]], None]
 """Called in the transaction that writes, with the result to record."""
@@ -75,6 +77,9 @@ def preview_refresh(
         reason = ALL_SKIPPED if preview is None else None
     if preview is None:
         preview = run.full(requested, reason)
+    if run.failures:
+        # What a model has not seen stays unseen, so that it is asked again later.
+        preview = replace(preview, model_failed=True, seen=model.seen)
     preview = run.with_structure(preview)
     return replace(preview, duration_ms=round((time.perf_counter() - started) * 1000))
 
@@ -87,6 +92,8 @@ class _Run:
     retraction: Retraction | None
     successors: Mapping[str, str]
     now: datetime
+    failures: list[str] = field(default_factory=list)
+    """Why a language model that is set wrote nothing."""
 
     def full_because(self) -> str | None:
         """Why a delta cannot be applied."""
@@ -96,8 +103,11 @@ class _Run:
 
     def full(self, requested: RefreshMode, reason: str | None) -> RefreshPreview:
         facts, milliseconds = self.recalled()
+        written = self._written_by_model(requested, RefreshMode.FULL, reason, facts, milliseconds)
+        if written is not None:
+            return written
         candidate = compose(facts, self.components.recall.tokens, self.model.max_tokens, self.now)
-        sections, warnings = candidate, list[str]()
+        sections, warnings = candidate, list(self.failures)
         if candidate:
             outcome = self._outcome(candidate)
         elif self.retraction is not None:
@@ -125,6 +135,9 @@ class _Run:
         facts, milliseconds = self.recalled()
         if self.state.new_ids is not None:
             facts = [fact for fact in facts if fact.id in self.state.new_ids]
+        written = self._written_by_model(RefreshMode.DELTA, RefreshMode.DELTA, None, facts, milliseconds)
+        if written is not None:
+            return written
         tokens, size = self.components.recall.tokens, self.model.max_tokens
         lost = () if self.retraction is None else self.retraction.fact_ids
         done = apply_delta(self.model.sections, facts, lost, self.successors, tokens, size, self.now)
@@ -140,6 +153,61 @@ class _Run:
             RefreshMode.DELTA, RefreshMode.DELTA, None, outcome, facts, candidate, done.sections, milliseconds,
             warnings, done.operations,
         )  # fmt: skip
+
+    def _written_by_model(
+        self,
+        requested: RefreshMode,
+        effective: RefreshMode,
+        reason: str | None,
+        facts: Sequence[Fact],
+        milliseconds: int,
+    ) -> RefreshPreview | None:
+        """The refresh by a language model; None where none is set, nothing new is to be told, or there is no document that it could keep."""
+        caller = self.components.llm
+        current = [fact for fact in facts if admits(Filter().at(self.now), fact)]
+        if caller is None or not current:
+            return None
+        from perdure.llm.caller import LlmOperation
+        from perdure.reflect.mental_models.written import change_document, write_document
+
+        if not caller.serves(LlmOperation.MENTAL_MODEL):
+            return None
+        lost = () if self.retraction is None else self.retraction.fact_ids
+        kept = without_facts(self.model.sections, lost)
+        try:
+            if effective is RefreshMode.DELTA and kept:
+                written = change_document(self.components, caller, self.model, kept, current)
+            else:
+                written = write_document(self.components, caller, self.model, current)
+        except (LlmError, DeadlineExceeded) as error:
+            self.failures.append(f"composed without the language model: {error}")
+            if not self.model.sections:
+                return None
+            return self._kept(requested, effective, reason, facts, kept, milliseconds, str(error))
+        warnings = [f"{written.refused} sentences were left out: their facts do not support them"]
+        preview = self._preview(
+            requested, effective, reason, self._outcome(written.sections), facts, written.sections,
+            written.sections, milliseconds, warnings if written.refused else (), written.operations,
+        )  # fmt: skip
+        return replace(preview, written_by=written.written_by, llm_calls=(written.call,))
+
+    def _kept(
+        self,
+        requested: RefreshMode,
+        effective: RefreshMode,
+        reason: str | None,
+        facts: Sequence[Fact],
+        kept: tuple[ModelSection, ...],
+        milliseconds: int,
+        error: str,
+    ) -> RefreshPreview:
+        """After a failure of the model: what no longer holds is taken back, all else stays, and the watermark too."""
+        outcome = RefreshOutcome.MODEL_FAILED if self.retraction is None else RefreshOutcome.WRITTEN
+        preview = self._preview(
+            requested, effective, reason, outcome, facts, (), kept, milliseconds,
+            (f"the language model failed: {error}",),
+        )  # fmt: skip
+        return replace(preview, written_by=self.model.written_by)
 
     def with_structure(self, preview: RefreshPreview) -> RefreshPreview:
         """The preview with structured output, where the trigger asks for it and the refresh succeeds."""
@@ -258,10 +326,12 @@ def _written(tx: Transaction, preview: RefreshPreview, now: datetime) -> MentalM
         last_query=preview.model.source_query,
         last_refreshed_at=now,
         last_full_refreshed_at=now if full else current.last_full_refreshed_at,
-        last_refresh_failed_at=None,
+        last_refresh_failed_at=now if preview.model_failed else None,
         last_memory_seen_at=max(seen_at, default=None),
         cron_ticked_at=now,
         refresh_skipped=None,
+        written_by=preview.written_by if replaces else current.written_by,
+        refresh_failures=current.refresh_failures + 1 if preview.model_failed else 0,
         structured_output=preview.structured_output if structure_holds else None,
         structured_fact_ids=structured if structure_holds else (),
         trace=trace_of(preview, now) if current.trigger.keep_trace else None,
@@ -282,6 +352,7 @@ def _record_failure(components: ReflectComponents, preview: RefreshPreview) -> N
                 current,
                 last_refresh_failed_at=now,
                 refresh_skipped=preview.outcome.value,
+                refresh_failures=current.refresh_failures + (preview.outcome is RefreshOutcome.MODEL_FAILED),
                 cron_ticked_at=now,
                 trace=trace_of(preview, now) if current.trigger.keep_trace else current.trace,
             ),
@@ -320,7 +391,7 @@ def trace_of(preview: RefreshPreview, now: datetime) -> dict[str, object]:
                 "iteration": 1,
             }
         ],
-        "llm_calls": [],
+        "llm_calls": [dict(call) for call in preview.llm_calls],
         "delta_operations": None
         if operations is None
         else {"applied": list(operations.applied), "skipped": list(operations.skipped)},

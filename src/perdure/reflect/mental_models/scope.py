@@ -114,11 +114,13 @@ def lost_facts(rows: Rows, model: MentalModel, now: datetime) -> list[str]:
     for section in model.sections:
         for sentence in section.sentences:
             lost |= dict.fromkeys(one for one in sentence.fact_ids if one not in stored)
-            stated = stored.get(sentence.fact_ids[0])
-            if stated is not None and (
-                stated.retired_at is not None or admits(present, stated) == sentence.ended
-            ):
-                lost[stated.id] = None
+            # What is told as over rests on what ended it too; any other sentence on all of its facts.
+            for stated_id in sentence.fact_ids[:1] if sentence.ended else sentence.fact_ids:
+                stated = stored.get(stated_id)
+                if stated is not None and (
+                    stated.retired_at is not None or admits(present, stated) == sentence.ended
+                ):
+                    lost[stated.id] = None
     return list(lost)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from perdure.domain.fact import Entity, Fact, FactType
@@ -47,6 +47,8 @@ class PlannedProfile:
     profile: Profile | None
     sources: Mapping[str, Fact]
     """The facts that the profile rests on."""
+    prose: Mapping[str, object] | None = None
+    """Of a profile that a language model wrote: with which prompt and model, and which facts it has seen."""
 
 
 @dataclass(slots=True)
@@ -142,6 +144,9 @@ def write_profile(
         _closure(tx, fact, successor, now) for fact in open_ones if same is None or fact.id != same.id
     ]
     facts = [new] if new is not None and same is None else []
+    if same is not None and plan.prose is not None:
+        records = tx.records(OBSERVATION_RECORD, [same.id])
+        tx.put_records([replace(record, body={**record.body, "prose": plan.prose}) for record in records])
     if not facts and not closures:
         return True
     embedder = components.retain.embedder
@@ -155,7 +160,7 @@ def write_profile(
             closures=closures,
             records=[
                 observation_record(
-                    one.fact, plan.subject, plan.name, plan.profile.clauses, plan.sources.values()
+                    one.fact, plan.subject, plan.name, plan.profile.clauses, plan.sources.values(), plan.prose
                 )
                 for one in facts
                 if plan.profile is not None
@@ -186,6 +191,12 @@ def _versions(rows: Rows, bank: str, subject: Subject) -> list[str]:
     for record in rows.records(SUBJECT_RECORD, [subject_id(bank, subject)]):
         return read_versions(record)
     return []
+
+
+def open_version(rows: Rows, bank: str, subject: Subject) -> Fact | None:
+    """The newest version of a subject's profile that nothing took the place of."""
+    open_ones = [fact for fact in rows.facts(_versions(rows, bank, subject)) if fact.is_open]
+    return open_ones[-1] if open_ones else None
 
 
 def read_versions(record: Record) -> list[str]:

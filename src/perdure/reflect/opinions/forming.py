@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from perdure.domain.fact import Entity, Fact, FactType
 from perdure.domain.opinion import EvidenceLabel, OpinionEvidence
@@ -36,11 +37,14 @@ from perdure.reflect.opinions.assess import (
     mentions,
     position_of,
 )
-from perdure.reflect.opinions.attitudes import BELIEVED, Attitude, attitudes_of
+from perdure.reflect.opinions.attitudes import BELIEVED, LIKED, Attitude, attitudes_of
 from perdure.reflect.opinions.rows import is_stronger, opinion_fact, opinion_features, said_at, worded_by
 from perdure.retain.commit import FactChanges, apply_changes
 from perdure.retain.identity import new_fact_id
 from perdure.text.names import normal_name
+
+if TYPE_CHECKING:
+    from perdure.reflect.opinions.labelling import GivenLabels
 
 MAX_ASSESSED = 20
 """Opinions on a subject that a fact is assessed against, the newest first."""
@@ -78,9 +82,24 @@ def assess_facts(
     report = OpinionReport()
     for start in range(0, len(facts), FACTS_AT_ONCE):
         batch = facts[start : start + FACTS_AT_ONCE]
+        labels = _labels(components, bank, batch)
         with components.store.transaction(bank) as tx:
-            report += _Forming(components, tx, bank, now).assess(batch)
+            report += _Forming(components, tx, bank, now, labels).assess(batch)
     return report
+
+
+def _labels(components: ReflectComponents, bank: str, facts: Sequence[Fact]) -> GivenLabels | None:
+    """What a language model says of the facts, where one is set for it."""
+    if components.llm is None:
+        return None
+    from perdure.llm.caller import LlmOperation
+    from perdure.reflect.opinions.labelling import label_pairs
+
+    return (
+        label_pairs(components, components.llm, bank, facts)
+        if components.llm.serves(LlmOperation.CONSOLIDATE)
+        else None
+    )
 
 
 @dataclass(slots=True)
@@ -104,8 +123,15 @@ class _Belief:
 class _Forming:
     """The opinions of a bank within a transaction."""
 
-    def __init__(self, components: ReflectComponents, tx: Transaction, bank: str, now: datetime) -> None:
-        self._components = components
+    def __init__(
+        self,
+        components: ReflectComponents,
+        tx: Transaction,
+        bank: str,
+        now: datetime,
+        labels: GivenLabels | None = None,
+    ) -> None:
+        self._components, self._labels = components, labels
         self._tx, self._bank, self._now = tx, bank, now
         logs = logs_of(tx)
         self._beliefs = {one.id: _Belief(one, logs.get(one.id, [])) for one in stored_opinions(tx).values()}
@@ -226,6 +252,7 @@ class _Forming:
                 label=label,
                 strength=strength,
                 at=said_at(fact, self._now),
+                labelled_by=self._labels.prompt if self._is_labelled(belief, fact) and self._labels else "",
             )
         )
         belief.is_changed = True
@@ -235,7 +262,23 @@ class _Forming:
     def _read(
         self, belief: _Belief, fact: Fact, attitudes: Sequence[Attitude]
     ) -> tuple[EvidenceLabel, float, Attitude | None] | None:
-        """(label, strength, the attitude that states the same) of a fact for a belief; of several sentences the last counts."""
+        """(label, strength, the attitude that states the same) of a fact for a belief.
+
+        A label that a language model gave goes before what the words read as. Where both agree the strength is that of the words, else that
+        of what is said once, so that it makes no belief alone.
+        """
+        read = self._read_words(belief, fact, attitudes)
+        if self._labels is None or not self._is_labelled(belief, fact):
+            return read
+        label = self._labels.by_pair[belief.stored.id, fact.id]
+        if label is None or (read is not None and read[0] is label):
+            return None if label is None else read
+        return label, LIKED, None
+
+    def _read_words(
+        self, belief: _Belief, fact: Fact, attitudes: Sequence[Attitude]
+    ) -> tuple[EvidenceLabel, float, Attitude | None] | None:
+        """The same by the words alone; of several sentences the last counts."""
         position, subject = belief.position, belief.stored.subject
         own = [attitude for attitude in attitudes if self._key(attitude.subject) == self._key(subject)]
         for attitude in reversed(own):
@@ -245,6 +288,9 @@ class _Forming:
                 return label, attitude.strength, attitude if is_same(stated, position) else None
         label = claimed_label(fact, belief.stored)
         return (label, BELIEVED, None) if label is not None else None
+
+    def _is_labelled(self, belief: _Belief, fact: Fact) -> bool:
+        return self._labels is not None and (belief.stored.id, fact.id) in self._labels.by_pair
 
     def _on_subjects_of(self, fact: Fact, attitudes: Sequence[Attitude]) -> Iterator[_Belief]:
         """The beliefs on what a fact speaks of, the newest ones."""

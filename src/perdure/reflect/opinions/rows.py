@@ -10,7 +10,7 @@ from perdure.domain.fact import Fact, FactType
 from perdure.domain.opinion import STANDS_ALONE, EvidenceLabel, OpinionEvidence, beginning
 from perdure.ports.embedder import Embedder, LateInteraction
 from perdure.ports.store import Features, Rows
-from perdure.recall.beliefs import StoredOpinion, in_time_order, subject_entities
+from perdure.recall.beliefs import BeliefKind, StoredOpinion, in_time_order, subject_entities
 from perdure.reflect.opinions.attitudes import Attitude
 from perdure.retain.features import features_of_edited
 from perdure.text.names import normal_name
@@ -31,8 +31,9 @@ def worded_by(attitude: Attitude, stored: StoredOpinion) -> StoredOpinion:
 
 
 def is_stronger(attitude: Attitude, stored: StoredOpinion) -> bool:
-    """Whether a statement is a belief by itself, in whose words an opinion is put that likings alone had made."""
-    return attitude.kind is not stored.kind and attitude.strength >= STANDS_ALONE
+    """Whether a statement prefers, by itself, what an opinion so far only likes: then it gives the wording."""
+    prefers = attitude.kind is BeliefKind.PREFERENCE and stored.kind is BeliefKind.LIKING
+    return prefers and attitude.strength >= STANDS_ALONE
 
 
 def said_at(fact: Fact, now: datetime) -> datetime:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from perdure.reflect.asked import Asked, AskedKind
 from perdure.reflect.passages import Passage
 from perdure.reflect.readers.choice import read_choice
+from perdure.reflect.readers.conclusion import read_conclusion
 from perdure.reflect.readers.how_long import read_how_long
 from perdure.reflect.readers.how_many import read_how_many
 from perdure.reflect.readers.listing import read_list
@@ -26,7 +27,7 @@ READERS: Mapping[AskedKind, tuple[Reader, ...]] = {
     AskedKind.HOW_LONG: (read_how_long,),
     AskedKind.HOW_MANY: (read_how_many,),
     AskedKind.CHOICE: (read_choice,),
-    AskedKind.YES_NO: (read_yes_no,),
+    AskedKind.YES_NO: (read_yes_no, read_conclusion),
     AskedKind.LATEST: (read_slot, read_what),
     AskedKind.LIST: (read_list,),
     AskedKind.WHY: (read_why, read_what),

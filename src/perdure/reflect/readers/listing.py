@@ -50,7 +50,10 @@ def read_items(asked: Asked, passages: Sequence[Passage]) -> list[tuple[str, Pas
     ranked = [
         place
         for place in places(asked, passages)
-        if not place.sentence.is_question and place.passage.about is not About.OTHER and place.coverage > 0.0
+        if not place.sentence.is_question
+        and not place.sentence.is_attachment
+        and place.passage.about is not About.OTHER
+        and place.coverage > 0.0
     ]
     if not ranked:
         return []

@@ -15,6 +15,8 @@ class IndexCache:
         self._limit = limit_bytes
         self._indexes: OrderedDict[str, BankIndex] = OrderedDict()
         self._lock = Lock()
+        self.evicted = 0
+        """Indexes that `trim` dropped."""
 
     def get(self, bank: str) -> BankIndex:
         """The index of a bank, perhaps still empty."""
@@ -38,6 +40,7 @@ class IndexCache:
             while total > self._limit and len(self._indexes) > 1:
                 bank, _ = self._indexes.popitem(last=False)
                 total -= sizes[bank]
+                self.evicted += 1
 
     def clear(self) -> None:
         """Forget everything."""

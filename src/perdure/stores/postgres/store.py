@@ -176,6 +176,9 @@ class PostgresStore:
         with self._connections.errors:
             return traces.progress(self._connections)
 
+    def evictions(self) -> int:
+        return self._indexes.evicted
+
     @property
     def read_only(self) -> bool:
         return False

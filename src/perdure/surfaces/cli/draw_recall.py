@@ -12,7 +12,7 @@ from rich.text import Text
 
 from perdure.domain.fact import Fact
 from perdure.domain.recall import Candidate, RecallResult, Recollection, StageTime, Stance
-from perdure.reflect.reflection import Reflection, ReflectionTrace
+from perdure.reflect.reflection import MODEL_STEP, Reflection, ReflectionStep, ReflectionTrace
 from perdure.surfaces.cli.draw import EVIDENCE_STYLE, day, plural, provenance, span, statement, table
 from perdure.surfaces.plain import total_milliseconds
 
@@ -283,13 +283,25 @@ def draw_reflection(console: Console, answer: Reflection, *, explain: bool = Fal
 
 def draw_thinking(console: Console, trace: ReflectionTrace) -> None:
     """How an answer came about, a line each."""
-    lines = [f"asked for: {trace.kind or 'what a mental model tells'}"]
+    lines = [f"asked for: {trace.kind or 'what a mental model tells'}"] if not trace.model else []
+    lines += [f"answered by: {trace.model} ({trace.prompt})"] if trace.model else []
     lines += [f"read by: {trace.reader}"] if trace.reader else []
-    lines += [
-        f"{step.tool}: {len(step.fact_ids) or len(step.model_ids)} read, evidence {step.evidence.value}, "
-        f"{milliseconds(step.milliseconds)}"
-        for step in trace.steps
-    ]
+    lines += [_told_step(step) for step in trace.steps]
     lines += [*trace.disposition, *map(str, trace.directives), *trace.notes]
+    lines += [f"degraded: {one.part}: {one.reason}" for one in trace.degraded]
     for line in lines:
         console.print(Text(line, style="dim"))
+
+
+def _told_step(step: ReflectionStep) -> str:
+    if step.refused:
+        return f"{step.tool}: refused, {step.refused}"
+    if step.tool == MODEL_STEP:
+        return (
+            f"{step.tool}: asked for {step.query}, {step.input_tokens} tokens in and {step.output_tokens} out, "
+            f"{milliseconds(step.milliseconds)}"
+        )
+    return (
+        f"{step.tool}: {len(step.fact_ids) or len(step.model_ids)} read, evidence {step.evidence.value}, "
+        f"{milliseconds(step.milliseconds)}"
+    )

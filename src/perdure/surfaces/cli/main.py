@@ -16,6 +16,7 @@ from typer.main import get_command
 from perdure import __version__
 from perdure.errors import InvalidInput, PerdureError
 from perdure.surfaces.cli import exits
+from perdure.surfaces.process import private_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,7 @@ ENTRIES = (
     Entry(
         THINK, "consolidate", "thinking:consolidate", "Form observations, questions and notes of what is new"
     ),
+    Entry(THINK, "refine", "thinking:refine", "Have a language model word stored facts anew"),
     Entry(THINK, "observations", "thinking:observations", "Profiles of people, things and topics"),
     Entry(THINK, "notes", "thinking:notes", "List notes, or show one"),
     Entry(THINK, "questions", "thinking:questions", "Conflicts that only you can decide"),
@@ -87,6 +89,8 @@ ENTRIES = (
     Entry(CARE, "restore", "backup:restore", "Put a backup in the place of the database"),
     Entry(CARE, "doctor", "doctor:doctor", "Check database, models, extras and speed"),
     Entry(CARE, "models", "config:models", "The models Perdure knows and where each was found"),
+    Entry(CARE, "costs", "llm:costs", "What language models cost, by day and operation"),
+    Entry(CARE, "prompts", "llm:prompts", "The prompts that language models are given"),
     Entry(CARE, "config", "config:config", "Effective settings and where each came from"),
     Entry(CARE, "eval", "evaluate:evaluate", "Recall quality and latency on a labelled data file"),
 )
@@ -192,6 +196,7 @@ def run() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    private_files()
     sys.exit(main(sys.argv[1:]))
 
 

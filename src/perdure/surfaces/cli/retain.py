@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 import typer
@@ -13,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from perdure.domain.item import PassedOver, RetainResult
+from perdure.domain.item import FellBack, PassedOver, RetainResult
 from perdure.errors import InvalidInput
 from perdure.surfaces.arguments import read_moment
 from perdure.surfaces.cli.chats import Reading
@@ -191,8 +192,10 @@ def _tell(
         "fact_ids": [name for result in results for name in result.fact_ids],
         "skipped": [{"file": file, "reason": reason} for file, reason in skipped],
         "passed_over": [{"path": one.path, "reason": one.reason} for one in passed_over],
+        "fell_back": [asdict(one) for result in results for one in result.fell_back],
     }
-    tell(as_json, value, lambda shown: draw_retained(shown, bank, totals, skipped, passed_over))
+    fell_back = [one for result in results for one in result.fell_back]
+    tell(as_json, value, lambda shown: draw_retained(shown, bank, totals, skipped, passed_over, fell_back))
 
 
 def draw_retained(
@@ -201,6 +204,7 @@ def draw_retained(
     totals: Mapping[str, int],
     skipped: Sequence[tuple[str, str]],
     passed_over: Sequence[PassedOver] = (),
+    fell_back: Sequence[FellBack] = (),
 ) -> None:
     head = Text(plural(totals["facts"], "new fact"), style="bold green")
     head.append(f" from {plural(totals['documents'], 'document')} in bank {bank}", style="default")
@@ -220,3 +224,14 @@ def draw_retained(
         console.print(
             Text(f"and {len(passed_over) - MOST_PASSED_OVER:,} more; --json lists them", style="yellow")
         )
+    for reason, count in _turns_by_reason(fell_back).items():
+        console.print(
+            Text(f"{plural(count, 'turn')} read without the language model: {reason}", style="yellow")
+        )
+
+
+def _turns_by_reason(fell_back: Sequence[FellBack]) -> Counter[str]:
+    turns: Counter[str] = Counter()
+    for one in fell_back:
+        turns[one.reason] += one.turns
+    return turns

@@ -21,15 +21,21 @@ Port = Annotated[
 ]
 
 
+Open = Annotated[
+    bool, typer.Option("--open", help="Serve this machine without keys, as long as no key was ever made")
+]
+
+
 def serve(
     host: Host = None,
     port: Port = None,
+    open_: Open = False,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Serve REST at / and MCP at /mcp over HTTP; only for this machine unless there are API keys."""
+    """Serve REST at / and MCP at /mcp over HTTP, to callers with an API key, or with --open to this machine."""
     need("fastapi", "server")
-    settings = load_settings(database, **_given(host, port))
+    settings = load_settings(database, **_given(host, port, open_))
     from perdure.surfaces.rest.app import serve as serve_rest
 
     with_mcp = importlib.util.find_spec("mcp") is not None
@@ -39,7 +45,7 @@ def serve(
         if with_mcp:
             from perdure.surfaces.mcp.http import mount
 
-            mount(app, app.state.service.engine, settings.host, app.state.service.workers)
+            mount(app, app.state.service.engine, app.state.service.workers, settings)
 
     serve_rest(settings, extend)
 
@@ -52,26 +58,27 @@ def mcp(
     http: Annotated[bool, typer.Option("--http", help="Streamable HTTP at /mcp instead of stdio")] = False,
     host: Host = None,
     port: Port = None,
+    open_: Open = False,
     database: Database = None,
 ) -> None:
     """Serve MCP to one client over standard input and output, or with --http to many."""
     need("mcp", "mcp")
-    if not http and (host is not None or port is not None):
-        raise InvalidInput("--host, --port", "--http beside them")
+    if not http and (host is not None or port is not None or open_):
+        raise InvalidInput("--host, --port, --open", "--http beside them")
     if http and bank is not None:
         raise InvalidInput("--bank", "no value with --http: clients connect to /mcp/BANK instead", bank)
     if bank is not None:
         check_bank_id(bank)
-    with closing_on_sigterm(), memory(database, **_given(host, port)) as engine:
+    with closing_on_sigterm(), memory(database, **_given(host, port, open_)) as engine:
         if http:
             from perdure.surfaces.access import check_exposure, check_port
             from perdure.surfaces.mcp.http import PATH, run_http
 
             settings = engine.settings
-            check_exposure(engine, settings.host)
+            check_exposure(engine, settings)
             check_port(settings.host, settings.port)
             console(stderr=True).print(f"MCP on {_url(settings)}{PATH} and {_url(settings)}{PATH}/BANK")
-            run_http(engine, settings.host, settings.port, settings.log_level)
+            run_http(engine, settings)
         else:
             from perdure.surfaces.mcp.server import run_stdio
 
@@ -84,8 +91,9 @@ def need(module: str, extra: str) -> None:
         raise Unavailable(f"this command needs an extra: pip install 'perdure[{extra}]'")
 
 
-def _given(host: str | None, port: int | None) -> dict[str, Any]:
-    return {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+def _given(host: str | None, port: int | None, open_: bool) -> dict[str, Any]:
+    values = (("host", host), ("port", port), ("require_keys", False if open_ else None))
+    return {name: value for name, value in values if value is not None}
 
 
 def _url(settings: Any) -> str:

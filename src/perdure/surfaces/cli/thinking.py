@@ -1,4 +1,4 @@
-"""`perdure consolidate`, `observations`, `notes` and `questions`."""
+"""`perdure consolidate`, `refine`, `observations`, `notes` and `questions`."""
 
 from __future__ import annotations
 
@@ -36,6 +36,22 @@ def consolidate(
         if recover:
             engine.recover_consolidation(bank)
         work = engine.operation(bank, engine.consolidate(bank).id, wait=wait)
+    tell(as_json, work, lambda shown: draw_run(shown, work))
+    if work.status is OperationStatus.FAILED:
+        raise typer.Exit(exits.FAILED)
+
+
+def refine(
+    bank: BankName = DEFAULT_BANK,
+    wait: Annotated[
+        float, typer.Option(min=0, max=YEAR_SECONDS, metavar="SECONDS", help="Wait so long for its end")
+    ] = 3600.0,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Have a language model word anew what rules drew from text that none has worded yet."""
+    with reading(database, bank) as engine:
+        work = engine.operation(bank, engine.refine(bank).id, wait=wait)
     tell(as_json, work, lambda shown: draw_run(shown, work))
     if work.status is OperationStatus.FAILED:
         raise typer.Exit(exits.FAILED)

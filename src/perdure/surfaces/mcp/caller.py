@@ -9,6 +9,7 @@ from perdure.errors import InvalidInput, Unauthorised
 from perdure.surfaces import access
 from perdure.surfaces.keys import Scope
 from perdure.surfaces.mcp.tools import DEFAULT_BANK
+from perdure.surfaces.workers import Client
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,8 @@ class Caller(access.Caller):
 
     bank: str | None = None
     """The bank that the endpoint stands for; None lets the tool's argument choose."""
+    client: Client | None = None
+    """Who waits for the answer; over stdio nobody is told from others."""
 
     def choose(self, asked: str | None, scope: Scope) -> str:
         """The bank to work on; raises unless the caller may use it so."""
@@ -26,6 +29,8 @@ class Caller(access.Caller):
         bank = check_bank_id(self._only_bank() if chosen is None else chosen)
         if not self.may(scope, bank):
             raise Unauthorised(f"the key has no {scope.value} access to this bank")
+        if self.client is not None:
+            self.client.bank = bank
         return bank
 
     def _only_bank(self) -> str:

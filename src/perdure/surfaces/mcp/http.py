@@ -6,21 +6,23 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-import uvicorn
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
-from starlette.datastructures import Headers
-from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from perdure.engine import Perdure
-from perdure.errors import Unauthorised
-from perdure.surfaces.access import ONLY_LOCAL, KeyRing, check_exposure, is_local, is_loopback
+from perdure.errors import PerdureError
+from perdure.settings import Settings
+from perdure.surfaces.access import KeyRing, check_exposure
+from perdure.surfaces.connections import Connections
+from perdure.surfaces.gate import KEY, Presence, refuse
 from perdure.surfaces.mcp.caller import Caller
 from perdure.surfaces.mcp.server import CALLER, create_server
-from perdure.surfaces.process import short_collections
-from perdure.surfaces.workers import Workers
+from perdure.surfaces.process import private_files, short_collections, warn_of_readers
+from perdure.surfaces.schedules import attending_schedules
+from perdure.surfaces.served import make_uvicorn
+from perdure.surfaces.workers import CLIENT, Workers
 
 PATH = "/mcp"
 
@@ -28,8 +30,8 @@ PATH = "/mcp"
 class McpEndpoint:
     """An ASGI endpoint for both paths. Whoever mounts it must keep `running()` open meanwhile."""
 
-    def __init__(self, engine: Perdure, workers: Workers, *, may_be_open: bool) -> None:
-        self._keys, self._workers = KeyRing(engine, may_be_open=may_be_open), workers
+    def __init__(self, engine: Perdure, workers: Workers, settings: Settings) -> None:
+        self._keys = KeyRing(engine, settings, workers)
         self._any_bank, self._one_bank = (
             StreamableHTTPSessionManager(
                 create_server(engine, workers, with_bank=with_bank),
@@ -53,53 +55,69 @@ class McpEndpoint:
         return [Route(PATH, endpoint=self), Route(f"{PATH}/{{bank}}", endpoint=self)]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the caller in, or answer 401."""
+        """Let the caller in, or answer 401 or 403; the app around may have done so already."""
         bank = scope.get("path_params", {}).get("bank")
         try:
-            caller = await self._admit(Headers(scope=scope), bank)
-        except Unauthorised as error:
-            body = {"error": {"code": error.code, "message": str(error)}}
-            await JSONResponse(body, 401, {"WWW-Authenticate": "Bearer"})(scope, receive, send)
+            key = scope[KEY] if KEY in scope else await self._keys.admit(scope)
+        except PerdureError as error:
+            await refuse(error)(scope, receive, send)
             return
+        client = CLIENT.get()
+        if client is not None and key is not None:
+            client.key = key.id
         manager = self._any_bank if bank is None else self._one_bank
-        await manager.handle_request({**scope, CALLER: caller}, receive, send)
+        await manager.handle_request({**scope, CALLER: Caller(key, bank, client)}, receive, send)
 
-    async def _admit(self, headers: Headers, bank: str | None) -> Caller:
-        """By the rules of the REST server: a key, or this machine while there are no keys at all."""
-        key = await self._keys.admit(headers, self._workers)
-        if key is None and not is_local(headers):
-            raise Unauthorised(ONLY_LOCAL)
-        return Caller(key, bank)
+    async def note_uses(self) -> None:
+        """Keep when the keys were last used, for an app that does not do so itself."""
+        await self._keys.note_uses()
 
 
-def create_app(engine: Perdure, host: str) -> Starlette:
+def create_app(
+    engine: Perdure, settings: Settings | None = None, connections: Connections | None = None
+) -> Starlette:
     """MCP alone, as an app of its own."""
+    chosen = settings or engine.settings
     app = Starlette()
-    mount(app, engine, host)
+    app.state.workers = Workers(chosen)
+    mount(app, engine, app.state.workers, chosen, alone=True)
+    app.add_middleware(Presence, timeout=chosen.receive_timeout, connections=connections)
     return app
 
 
-def mount(app: Starlette, engine: Perdure, host: str, workers: Workers | None = None) -> None:
-    """Add MCP to an app that is served at `host`; without keys it is open to a loopback address only.
-
-    `workers` are those of the app's other surfaces, which then share one limit of recalls with MCP.
-    """
-    used = workers or Workers(engine.settings)
-    endpoint = McpEndpoint(engine, used, may_be_open=is_loopback(host))
+def mount(
+    app: Starlette,
+    engine: Perdure,
+    workers: Workers,
+    settings: Settings | None = None,
+    *,
+    alone: bool = False,
+) -> None:
+    """Add MCP to an app, whose other surfaces share the workers' limits with it; `alone` closes the workers at the end."""
+    endpoint = McpEndpoint(engine, workers, settings or engine.settings)
     app.router.routes.extend(endpoint.routes())
     around = app.router.lifespan_context
 
     @asynccontextmanager
     async def lifespan(served: Starlette) -> AsyncIterator[Mapping[str, Any] | None]:
-        async with around(served) as state, endpoint.running():
+        if not alone:
+            async with around(served) as state, endpoint.running():
+                yield state
+            return
+        async with around(served) as state, endpoint.running(), attending_schedules(engine, workers):
             yield state
-        if workers is None:
-            used.close()
+            await endpoint.note_uses()
+        workers.close()
 
     app.router.lifespan_context = lifespan  # type: ignore[assignment]
 
 
-def run_http(engine: Perdure, host: str, port: int, log_level: str) -> None:
-    check_exposure(engine, host)
+def run_http(engine: Perdure, settings: Settings) -> None:
+    """Serve MCP alone until interrupted."""
+    check_exposure(engine, settings)
+    private_files()
+    warn_of_readers(settings.database)
+    connections = Connections(settings.max_connections, settings.receive_timeout)
+    app = create_app(engine, settings, connections)
     with short_collections():
-        uvicorn.run(create_app(engine, host), host=host, port=port, log_level=log_level, server_header=False)
+        make_uvicorn(app, settings, connections, app.state.workers, engine).run()

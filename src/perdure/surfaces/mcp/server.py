@@ -19,14 +19,17 @@ from mcp.shared.exceptions import McpError
 from pydantic import AnyUrl, ValidationError
 
 from perdure import __version__
+from perdure.domain.audit import Transport, outline
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput, NotFound, PerdureError
+from perdure.surfaces.audit import AuditTrail
 from perdure.surfaces.keys import Scope
 from perdure.surfaces.mcp import resources
 from perdure.surfaces.mcp.caller import Caller
 from perdure.surfaces.mcp.tools import DEFAULT_BANK, Tools
 from perdure.surfaces.process import short_collections
-from perdure.surfaces.workers import Workers
+from perdure.surfaces.schedules import attending_schedules
+from perdure.surfaces.workers import CLIENT, Workers
 
 NAME = "perdure"
 CALLER = "perdure.caller"
@@ -57,6 +60,7 @@ def create_server(
     """A server over one engine. `bank` fixes the bank; `with_bank` shows or hides the tools' bank argument."""
     server: Server[Any, Any] = Server(NAME, version=__version__, instructions=INSTRUCTIONS)
     methods = Tools(engine)
+    trail = AuditTrail(engine, workers)
     tools = {
         name: _tool(getattr(methods, name), hints, workers, bank is None if with_bank is None else with_bank)
         for name, hints in ANNOTATIONS.items()
@@ -79,15 +83,31 @@ def create_server(
         try:
             tool = _find(tools, name, arguments)
             caller = present_caller()
+            CLIENT.set(caller.client)
             asked = arguments.get("bank")
             chosen = caller.choose(asked, Scope.READ if ANNOTATIONS[name].readOnlyHint else Scope.WRITE)
             if name != "retain" and asked not in (None, DEFAULT_BANK):
                 await workers.run(
                     engine.bank, chosen
                 )  # a misspelt bank is an error, the default one only empty
-            return await _call(tool, {**arguments, "bank": chosen})
+            return await audited(name, chosen, tool, {**arguments, "bank": chosen})
         except PerdureError as error:
             raise ToolError(f"{error.code}: {error.public}") from error
+
+    async def audited(name: str, chosen: str, tool: Tool, arguments: dict[str, Any]) -> types.CallToolResult:
+        """The tool's result, noted in the bank's audit log."""
+        started_at = trail.now()
+        outcome = "error"
+        try:
+            result = await _call(tool, arguments)
+            outcome = "ok"
+            return result
+        finally:
+            told = {key: outline(value, key) for key, value in arguments.items() if key != "bank"}
+            await trail.note(
+                chosen, name, Transport.MCP,
+                started_at=started_at, request=told, response={"status": outcome},
+            )  # fmt: skip
 
     async def nothing() -> list[Any]:
         """Some clients ask for prompts whatever the server offers."""
@@ -127,7 +147,7 @@ def _tool(
     with_bank: bool,
 ) -> Tool:
     """The method as a tool that works on a worker thread; reading counts with all other recalls of the process."""
-    run = workers.recall if hints.readOnlyHint else workers.run
+    run = workers.recall if hints.readOnlyHint else workers.retain
 
     @functools.wraps(method)
     async def on_worker(**arguments: Any) -> types.CallToolResult:
@@ -175,7 +195,7 @@ def run_stdio(engine: Perdure, bank: str | None) -> None:
     server = create_server(engine, workers, bank=bank)
 
     async def serve() -> None:
-        async with stdio_server() as (read, write):
+        async with attending_schedules(engine, workers), stdio_server() as (read, write):
             await server.run(read, write, server.create_initialization_options())
 
     try:

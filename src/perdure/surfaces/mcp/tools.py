@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
+from perdure.domain.inert import inert
 from perdure.domain.time import AsOf
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput
@@ -20,16 +21,18 @@ from perdure.surfaces.arguments import (
     reflect_with,
 )
 from perdure.surfaces.mcp.results import (
+    NOTHING_FITS,
     ContextOutput,
     ForgetOutput,
     RecallOutput,
     ReflectOutput,
     RetainOutput,
     emptiness,
+    fitting,
     recalled,
     reflected,
     retained,
-    with_sources,
+    told_retain,
 )
 
 DEFAULT_BANK = "default"
@@ -91,9 +94,7 @@ class Tools:
             tags=tags,
         )  # fmt: skip
         output = retained(done, self._engine.facts_by_id(chosen, done.fact_ids))
-        head = f"Remembered {_facts(len(output.facts), 'new ')} in bank {chosen}."
-        lines = [f"- {fact}" for fact in output.facts] + [f"Passed over: {one}" for one in output.passed_over]
-        return _both("\n".join([head, *lines]), output)
+        return _both(told_retain(output), output)
 
     def recall(
         self,
@@ -144,8 +145,9 @@ class Tools:
             "max_tokens": max_tokens, "tags": tags, "tags_match": "any_strict",
             "as_of": AsOf(valid=read_moment(as_of, "as_of")), "asker": asker,
         }  # fmt: skip
-        output = reflected(chosen, reflect_with(self._engine, chosen, query, options))
-        return _both(with_sources(output, self._engine.count_tokens, max_tokens), output)
+        answer = reflect_with(self._engine, chosen, query, options)
+        text = answer.to_prompt(max_tokens) or fitting(NOTHING_FITS, self._engine.count_tokens, max_tokens)
+        return _both(text, reflected(chosen, answer))
 
     def context(
         self, query: Question, max_tokens: Tokens = MAX_TOKENS, asker: Asker = None, bank: BankName = None
@@ -177,12 +179,12 @@ class Tools:
             find_document(self._engine, chosen, document_id)
         gone = self._engine.forget(chosen, fact_id=fact_id, document_id=document_id).facts
         return _both(
-            f"Forgot {_facts(gone)} in bank {chosen}.", ForgetOutput(bank=chosen, forgotten_facts=gone)
+            f"Forgot {_facts(gone)} in bank {inert(chosen)}.", ForgetOutput(bank=chosen, forgotten_facts=gone)
         )
 
 
-def _facts(count: int, kind: str = "") -> str:
-    return f"{count} {kind}fact{'' if count == 1 else 's'}"
+def _facts(count: int) -> str:
+    return f"{count} fact{'' if count == 1 else 's'}"
 
 
 def _both(text: str, output: BaseModel) -> CallToolResult:

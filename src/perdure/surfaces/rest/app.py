@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -12,24 +11,31 @@ from fastapi import FastAPI
 
 from perdure import __version__
 from perdure.engine import Perdure
-from perdure.errors import PerdureError
 from perdure.settings import Settings
-from perdure.surfaces.access import KeyRing, check_exposure, check_port, is_loopback
-from perdure.surfaces.process import closing_on_sigterm, short_collections
+from perdure.surfaces.access import KeyRing, check_exposure, check_port
+from perdure.surfaces.audit import AuditTrail
+from perdure.surfaces.connections import Connections
+from perdure.surfaces.gate import Gate, Presence
+from perdure.surfaces.process import closing_on_sigterm, private_files, short_collections, warn_of_readers
 from perdure.surfaces.rest import (
+    aliases,
+    bank_transfer,
     banks,
     config,
     consolidation,
     directives,
+    document_work,
     documents,
     entities,
     errors,
     health,
     knowledge_base,
+    logs,
     memories,
     mental_models,
     operations,
     opinions,
+    previews,
     recall,
     reflect,
     retain,
@@ -37,21 +43,21 @@ from perdure.surfaces.rest import (
     templates,
     transfer,
     unbuilt,
+    webhooks,
 )
+from perdure.surfaces.rest.audit import Audited
 from perdure.surfaces.rest.middleware import BodyLimit, Measured, Metrics
 from perdure.surfaces.rest.service import Service
 from perdure.surfaces.rest.spool import Spool
+from perdure.surfaces.schedules import attending_schedules
+from perdure.surfaces.served import make_uvicorn
 from perdure.surfaces.workers import Workers
 
 ROUTERS = (
-    recall, reflect, retain, health, banks, config, unbuilt, consolidation, memories, entities, documents, operations,
-    stats, transfer, directives, mental_models, knowledge_base, templates, opinions,
+    recall, reflect, retain, health, banks, config, previews, document_work, unbuilt, consolidation, memories, entities, documents, operations,
+    stats, transfer, directives, mental_models, knowledge_base, templates, opinions, webhooks, logs, aliases, bank_transfer,
 )  # fmt: skip
 """In the order in which a request is compared with them."""
-GRACE_SECONDS = 30
-SCHEDULE_SECONDS = 30.0
-"""Between two looks at the schedules of mental models, whose unit is the minute."""
-log = logging.getLogger("perdure.rest")
 
 
 def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
@@ -59,14 +65,16 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
     chosen = settings or engine.settings
     workers = Workers(chosen)
     spool = Spool()
+    connections = Connections(chosen.max_connections, chosen.receive_timeout)
     service = Service(
         engine=engine,
         settings=chosen,
         workers=workers,
-        keys=KeyRing(engine, may_be_open=is_loopback(chosen.host)),
-        metrics=Metrics(workers),
+        keys=KeyRing(engine, chosen, workers),
+        metrics=Metrics(workers, connections, engine),
         spool=spool,
-        transfers=transfer.transfer_jobs(engine, spool),
+        connections=connections,
+        transfers=transfer.transfer_jobs(engine, spool) | bank_transfer.bank_transfer_jobs(engine, spool),
     )
 
     for kind in service.transfers.values():
@@ -74,10 +82,9 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        schedule = asyncio.create_task(attend_schedules(service))
-        yield
-        schedule.cancel()
-        await asyncio.gather(schedule, return_exceptions=True)
+        async with attending_schedules(engine, workers):
+            yield
+        await service.keys.note_uses()
         workers.close()
         service.spool.close()
 
@@ -88,7 +95,12 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.service = service
+    app.state.aliases = aliases.AliasTable(engine, workers)
+    app.add_middleware(aliases.Aliased, table=app.state.aliases)
+    app.add_middleware(Audited, trail=AuditTrail(engine, workers))
     app.add_middleware(BodyLimit, most=chosen.max_request_bytes)
+    app.add_middleware(Gate, keys=service.keys)
+    app.add_middleware(Presence, timeout=chosen.receive_timeout, connections=connections)
     app.add_middleware(Measured, metrics=service.metrics)
     errors.install(app)
     for module in ROUTERS:
@@ -96,42 +108,24 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
     return app
 
 
-async def attend_schedules(service: Service) -> None:
-    """Queue the refreshes of mental models whose schedule has come round, for as long as the server runs."""
-    while True:
-        await asyncio.sleep(SCHEDULE_SECONDS)
-        try:
-            await service.workers.run(service.engine.refresh_due_mental_models)
-        except PerdureError as error:
-            log.warning("schedules of mental models are looked at again later: %s", error)
-        except Exception:
-            log.exception("schedules of mental models are looked at again later")
-
-
 def make_server(
     engine: Perdure, settings: Settings, extend: Callable[[FastAPI], None] | None = None
 ) -> uvicorn.Server:
     """A server that has not started; `extend` may add to the app, such as other surfaces."""
-    check_exposure(engine, settings.host)
+    check_exposure(engine, settings)
     app = create_app(engine, settings)
     if extend is not None:
         extend(app)
-    config = uvicorn.Config(
-        app,
-        host=settings.host,
-        port=settings.port,
-        log_level=settings.log_level,
-        timeout_graceful_shutdown=GRACE_SECONDS,
-        server_header=False,
-        access_log=settings.log_level in ("debug", "info"),
-    )
-    return uvicorn.Server(config)
+    service: Service = app.state.service
+    return make_uvicorn(app, settings, service.connections, service.workers, engine)
 
 
 def serve(settings: Settings, extend: Callable[[FastAPI], None] | None = None) -> None:
-    """Serve until interrupted; requests under way are finished first."""
+    """Serve until interrupted; requests under way are finished first, as far as that takes no longer than it may."""
     logging.basicConfig(level=settings.log_level.upper())
+    private_files()
     with closing_on_sigterm(), Perdure.open(settings=settings) as engine, short_collections():
         check_port(settings.host, settings.port)
+        warn_of_readers(settings.database)
         server = make_server(engine, settings, extend)
         server.run()

@@ -6,9 +6,11 @@ from fastapi import Query
 from pydantic import BaseModel, Field
 
 from perdure.domain.bank import Bank, Disposition
+from perdure.domain.record import Record
 from perdure.engine import Perdure
 from perdure.surfaces.arguments import find_bank
 from perdure.surfaces.keys import Scope
+from perdure.surfaces.rest.aliases import ALIAS, delete_aliases
 from perdure.surfaces.rest.bodies import Body, DeleteResponse, Limit, Offset, fields_of, iso
 from perdure.surfaces.rest.config import TRAITS, apply_updates, inactive
 from perdure.surfaces.rest.service import AdminBank, Known, ReadBank, Resource, Serving, WriteBank
@@ -94,6 +96,10 @@ class BankListItem(BaseModel):
     fact_count: int = 0
     last_document_at: str | None = None
     last_write_at: str | None = None
+    display_alias: str | None = Field(None, description="The alias that the bank is shown under")
+    matched_aliases: list[str] = Field(
+        [], description="Aliases that matched the search, where the id and name did not"
+    )
 
 
 class BankListResponse(BaseModel):
@@ -115,12 +121,26 @@ def list_banks(
 ) -> BankListResponse:
     """The banks that the caller may read, by id."""
     part = (q or "").casefold()
+    aliases: dict[str, list[Record]] = {}
+    for record in service.engine.records(ALIAS):
+        aliases.setdefault(str(record.body["bank"]), []).append(record)
+
+    def matched(bank: Bank) -> list[str]:
+        if part in bank.id.casefold() or part in bank.name.casefold():
+            return []
+        return [record.id for record in aliases.get(bank.id, ()) if part in record.id.casefold()]
+
     banks = [
         bank
         for bank in service.engine.banks()
-        if caller.may(Scope.READ, bank.id) and (part in bank.id.casefold() or part in bank.name.casefold())
+        if caller.may(Scope.READ, bank.id)
+        and (part in bank.id.casefold() or part in bank.name.casefold() or matched(bank))
     ]
     page = [_item(service.engine, bank) for bank in banks[offset : offset + limit]]
+    for item, bank in zip(page, banks[offset : offset + limit], strict=True):
+        shown = [record.id for record in aliases.get(bank.id, ()) if record.body["primary"]]
+        item.display_alias = shown[0] if shown else None
+        item.matched_aliases = matched(bank)
     return BankListResponse(banks=page, total=len(banks), limit=limit, offset=offset)
 
 
@@ -163,7 +183,7 @@ def _change(engine: Perdure, bank: str, body: CreateBankRequest) -> BankProfileR
     mission = next((m for m in (body.reflect_mission, body.mission, body.background) if m is not None), None)
     if mission is not None:
         updates["reflect_mission"] = mission
-    return _profile(apply_updates(engine, bank, updates, name=body.name))
+    return _profile(engine, apply_updates(engine, bank, updates, name=body.name))
 
 
 @router.delete("/banks/{bank_id}", operation_id="delete_bank")
@@ -172,6 +192,7 @@ def delete_bank(service: Serving, bank: AdminBank) -> DeleteResponse:
     if find_bank(service.engine, bank) is None:
         return DeleteResponse(success=True, message=f"Bank '{bank}' did not exist", deleted_count=0)
     count = service.forget(bank, everything=True)
+    delete_aliases(service.engine, bank)
     return DeleteResponse(
         success=True, message=f"Bank '{bank}' and its {count} facts were erased", deleted_count=count
     )
@@ -180,7 +201,7 @@ def delete_bank(service: Serving, bank: AdminBank) -> DeleteResponse:
 @router.get("/banks/{bank_id}/profile", operation_id="get_bank_profile")
 def get_profile(service: Serving, bank: ReadBank) -> BankProfileResponse:
     """Name, mission and disposition."""
-    return _profile(service.engine.bank(bank))
+    return _profile(service.engine, service.engine.bank(bank))
 
 
 @router.put("/banks/{bank_id}/profile", operation_id="update_bank_disposition")
@@ -189,7 +210,7 @@ def update_disposition(
 ) -> BankProfileResponse:
     """Other traits."""
     updates = {f"disposition_{trait}": getattr(body.disposition, trait) for trait in TRAITS}
-    return _profile(apply_updates(service.engine, bank, updates))
+    return _profile(service.engine, apply_updates(service.engine, bank, updates))
 
 
 @router.post("/banks/{bank_id}/background", operation_id="add_bank_background")
@@ -205,14 +226,14 @@ def add_background(service: Serving, bank: WriteBank, body: AddBackgroundRequest
     )
 
 
-def _profile(bank: Bank) -> BankProfileResponse:
+def _profile(engine: Perdure, bank: Bank) -> BankProfileResponse:
     return BankProfileResponse(
         bank_id=bank.id,
         name=bank.name,
         disposition=_traits(bank.disposition),
         mission=bank.mission,
         background=bank.mission,
-        inactive=inactive(bank),
+        inactive=inactive(engine, bank),
     )
 
 

@@ -23,7 +23,7 @@ _CONFIG = "/default/banks/{bank_id}/config"
 ENVIRONMENT_PREFIX = "HINDSIGHT_API_"
 STORED_ONLY = frozenset(
     """
-    audit_log_enabled consolidation_llm_batch_size consolidation_llm_parallelism
+    consolidation_llm_batch_size consolidation_llm_parallelism
     consolidation_max_memories_per_round consolidation_source_facts_max_tokens
     consolidation_source_facts_max_tokens_per_observation consolidation_strategies
     consolidation_use_decision_model entities_allow_free_form entity_labels knowledge_page_default_trigger
@@ -40,6 +40,8 @@ STORED_ONLY = frozenset(
     """.split()
 )
 """Names that are accepted and given back, and have no effect: they steer language models or other parts."""
+OF_EXTRACTION = frozenset({"retain_mission", "retain_custom_instructions"})
+"""Those of them that act where a language model words the facts."""
 TRAITS = ("skepticism", "literalism", "empathy")
 
 
@@ -67,6 +69,7 @@ class Acting(BaseModel):
     ) = None
     observation_min_facts: int = Field(3, ge=1)
     observation_max_tokens: int = Field(80, ge=16)
+    audit_log_enabled: bool = False
 
 
 class Profile(BaseModel):
@@ -130,7 +133,7 @@ def _config(engine: Perdure, bank: Bank) -> BankConfigResponse:
         **overrides(bank),
     }
     return BankConfigResponse(
-        bank_id=bank.id, config=in_force, overrides=overrides(bank), inactive=inactive(bank)
+        bank_id=bank.id, config=in_force, overrides=overrides(bank), inactive=inactive(engine, bank)
     )
 
 
@@ -141,9 +144,10 @@ def acting(engine: Perdure, bank_id: str) -> Acting:
     return Acting.model_validate({name: own[name] for name in Acting.model_fields if name in own})
 
 
-def inactive(bank: Bank) -> list[str]:
+def inactive(engine: Perdure, bank: Bank) -> list[str]:
     """The bank's settings that have no effect."""
-    return sorted(name for name in bank.settings if name in STORED_ONLY)
+    acting = OF_EXTRACTION if engine.settings.extractor in ("llm", "refine") else frozenset()
+    return sorted(name for name in bank.settings if name in STORED_ONLY - acting)
 
 
 def overrides(bank: Bank) -> dict[str, Any]:

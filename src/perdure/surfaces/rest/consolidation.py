@@ -128,6 +128,12 @@ class QuestionBody(BaseModel):
     answered_at: str | None = None
 
 
+class RefinementResponse(BaseModel):
+    """The operation that rewrites facts; one that is under way is named again."""
+
+    operation_id: str
+
+
 class QuestionsResponse(BaseModel):
     """Questions to the user, oldest first."""
 
@@ -156,6 +162,13 @@ def consolidate(
     }
     operation = engine.consolidate(bank, observation_scopes=scopes or None)
     return ConsolidationResponse(operation_id=operation.id, deduplicated=operation.id in under_way)
+
+
+@router.post("/refine", operation_id="trigger_refinement")
+def refine(service: Serving, bank: WriteBank) -> RefinementResponse:
+    """Have a language model word anew what rules drew from text that none has worded yet, in the background."""
+    _require_bank(service.engine, bank)
+    return RefinementResponse(operation_id=service.engine.refine(bank).id)
 
 
 @router.post("/consolidation/recover", operation_id="recover_consolidation")

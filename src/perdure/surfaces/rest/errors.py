@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,15 +22,20 @@ STATUS: tuple[tuple[type[PerdureError], int], ...] = (
     (errors.InvalidInput, 422),
     (errors.NotFound, 404),
     (errors.Conflict, 409),
+    (errors.Forbidden, 403),
     (errors.Unauthorised, 401),
     (errors.Busy, 429),
     (errors.DeadlineExceeded, 504),
+    (errors.Cancelled, 503),
     (errors.Unavailable, 501),
     (errors.StoreLocked, 503),
     (errors.StoreUnreachable, 503),
     (errors.StoreFull, 507),
     (errors.StoreReadOnly, 409),
     (errors.ProviderError, 502),
+    (errors.LlmCapReached, 429),
+    (errors.LlmBusy, 503),
+    (errors.LlmError, 502),
 )
 CODES: Mapping[int, str] = {
     400: "bad_request",
@@ -71,7 +77,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
         (422, "A value is wrong; `detail` names the field"),
         (429, "Too much at once; see Retry-After"),
         (503, "The store is busy; see Retry-After"),
-        (504, "Took too long"),
+        (504, "Took too long; the work was called off"),
     )
 }
 """The answers that a router documents beside its own."""
@@ -97,8 +103,11 @@ async def _perdure_error(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, PerdureError)
     status = _status(error)
     headers = {}
-    if status in (429, 503):
-        headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    if isinstance(error, errors.Busy):
+        headers["Retry-After"] = str(math.ceil(error.retry_after))
+    elif status == 503:
+        asked = error.retry_after if isinstance(error, errors.LlmBusy) else None
+        headers["Retry-After"] = str(math.ceil(asked or RETRY_AFTER_SECONDS))
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     detail: Any = None

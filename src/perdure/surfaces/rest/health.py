@@ -9,7 +9,8 @@ from fastapi.responses import PlainTextResponse, Response
 from pydantic import BaseModel
 
 from perdure import __version__
-from perdure.surfaces.rest.service import Serving, on_worker, reply
+from perdure.surfaces.rest.errors import plain_error
+from perdure.surfaces.rest.service import Service, Serving, reply
 
 router = APIRouter(tags=["Monitoring"])
 
@@ -32,12 +33,12 @@ class FeaturesInfo(BaseModel):
     mcp: bool = False
     worker: bool = True
     bank_config_api: bool = True
-    bank_llm_health: bool = False
+    bank_llm_health: bool = True
     file_upload_api: bool = True
     document_export_api: bool = True
     document_import_api: bool = True
-    audit_log: bool = False
-    llm_trace: bool = False
+    audit_log: bool = True
+    llm_trace: bool = True
     store_document_text: bool = True
 
 
@@ -57,20 +58,24 @@ class HealthResponse(BaseModel):
     database: str = "connected"
 
 
-@router.get("/health", operation_id="health_endpoint_health_get")
-@on_worker
-def health(service: Serving) -> HealthResponse:
+async def _probe(service: Service, status: str) -> Response:
+    """On threads that no other caller fills."""
+    await service.workers.control(service.engine.records, "health")
+    return reply(HealthResponse(status=status))
+
+
+@router.get("/health", operation_id="health_endpoint_health_get", response_model=HealthResponse)
+async def health(service: Serving) -> Response:
     """Healthy when the store answers."""
-    service.engine.records("health")
-    return HealthResponse()
+    return await _probe(service, "healthy")
 
 
-@router.get("/health/ready", operation_id="get_readiness")
-@on_worker
-def ready(service: Serving) -> HealthResponse:
-    """Ready when the store answers."""
-    service.engine.records("health")
-    return HealthResponse(status="ready")
+@router.get("/health/ready", operation_id="get_readiness", response_model=HealthResponse)
+async def ready(service: Serving) -> Response:
+    """Ready when the store answers and the server is not about to stop (503)."""
+    if service.workers.stopping:
+        return plain_error(503, "stopping", "the server stops", headers={"Retry-After": "5"})
+    return await _probe(service, "ready")
 
 
 @router.get("/health/live", operation_id="get_liveness", response_model=LivenessResponse)
@@ -90,4 +95,7 @@ async def version(request: Request) -> Response:
 @router.get("/metrics", operation_id="metrics_endpoint_metrics_get", response_class=PlainTextResponse)
 async def metrics(service: Serving) -> Response:
     """Counters for Prometheus."""
-    return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+    return Response(
+        await service.workers.control(service.metrics.text),
+        media_type="text/plain; version=0.0.4; charset=utf-8",
+    )

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from perdure.domain.fact import Fact
+from perdure.domain.observation import is_synthesised
 from perdure.engine import Perdure
 from perdure.ports.store import FactPage
 from perdure.surfaces.arguments import read_filter
 
 FACTS_PER_READ = 1000
+ConsolidationState = Literal["pending", "failed", "consolidated", "done"]
+"""Hindsight's name for what is consolidated is `done`; both are understood."""
 _FIELDS = {"created_at": "recorded_at", "updated_at": "recorded_at"}
 
 
@@ -30,16 +34,30 @@ class Listing:
     time_field: str | None = None
     start: datetime | None = None
     end: datetime | None = None
+    consolidation: ConsolidationState | None = None
 
     def page(self, engine: Perdure, bank: str, offset: int, limit: int) -> tuple[Sequence[Fact], int]:
         """A page of facts and how many there are in all."""
-        if not self.invalidated and self.chunk_id is None and self.time_field is None:
+        if self.consolidation is not None:
+            facts = self._of_consolidation(engine, bank)
+        elif not self.invalidated and self.chunk_id is None and self.time_field is None:
             page = self._read(engine, bank, offset, max(limit, 1))
             return page.facts[:limit], page.total
-        facts = [fact for fact in self.every(engine, bank) if self._fits(fact)]
+        else:
+            facts = [fact for fact in self.every(engine, bank) if self._fits(fact)]
         if self.time_field is not None:
             facts.sort(key=lambda fact: (self._moment(fact), fact.id), reverse=True)
         return facts[offset : offset + limit], len(facts)
+
+    def _of_consolidation(self, engine: Perdure, bank: str) -> list[Fact]:
+        """Facts by what consolidation did with them; observations and opinions are its result and have no state."""
+        failed = frozenset(engine.consolidation(bank).failed)
+        pending = engine.pending_fact_ids(bank) - failed
+        facts = [fact for fact in self.every(engine, bank) if self._fits(fact) and not is_synthesised(fact)]
+        if self.consolidation in ("consolidated", "done"):
+            return [fact for fact in facts if fact.id not in failed | pending]
+        chosen = failed if self.consolidation == "failed" else pending
+        return [fact for fact in facts if fact.id in chosen]
 
     def every(self, engine: Perdure, bank: str) -> Iterator[Fact]:
         """All facts that the store's own filters let through."""

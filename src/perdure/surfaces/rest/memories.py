@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from perdure.domain.fact import Fact, FactType
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput, NotFound
+from perdure.manage.curation import RESTATED_AS
 from perdure.surfaces.arguments import find_bank, read_filter, read_utc
 from perdure.surfaces.rest.bodies import (
     Body,
@@ -25,7 +26,7 @@ from perdure.surfaces.rest.bodies import (
     iso,
 )
 from perdure.surfaces.rest.config import restore_profile
-from perdure.surfaces.rest.listing import Listing
+from perdure.surfaces.rest.listing import ConsolidationState, Listing
 from perdure.surfaces.rest.service import (
     AdminBank,
     ReadBank,
@@ -140,6 +141,7 @@ class UpdateMemoryRequest(Body):
     fact_type: Literal["world", "experience"] | None = None
     entities: list[str] | None = None
     resolve_entities: bool = True
+    entity_resolution_mode: str | None = Field(None, description="`exact` is resolve_entities: false")
     state: State | None = None
     reason: str | None = None
     tags: list[str] | None = Field(None, description="Perdure")
@@ -154,7 +156,7 @@ def list_memories(
     bank: ReadBank,
     fact_type: Annotated[FactTypeName | None, Query(alias="type")] = None,
     q: Annotated[str | None, Query(description="Part of the text")] = None,
-    consolidation_state: str | None = None,
+    consolidation_state: ConsolidationState | None = None,
     state: State | None = None,
     document_id: str | None = None,
     entity_id: str | None = None,
@@ -167,10 +169,6 @@ def list_memories(
     offset: Offset = 0,
 ) -> ListMemoryUnitsResponse:
     """A page of facts, newest recorded first."""
-    if consolidation_state is not None:
-        raise InvalidInput(
-            "consolidation_state", "nothing: how many facts wait or failed is among the statistics"
-        )
     listing = Listing(
         types=(fact_type,) if fact_type else (),
         text=q or "",
@@ -182,6 +180,7 @@ def list_memories(
         time_field=time_field or ("created_at" if start_date or end_date else None),
         start=read_utc(start_date, "start_date"),
         end=read_utc(end_date, "end_date"),
+        consolidation=consolidation_state,
     )
     facts, total = listing.page(service.engine, bank, offset, limit)
     items = [_unit(fact) for fact in facts]
@@ -220,8 +219,23 @@ def _state(fact: Fact) -> State:
 
 @router.get("/memories/{memory_id}", operation_id="get_memory")
 def get_memory(service: Serving, bank: ReadBank, memory_id: str) -> MemoryDetail:
-    """One fact, closed or not."""
-    return _detail(service.engine.fact(bank, memory_id))
+    """One fact, closed or not; of one whose text was changed what it says now, with `previous_id`."""
+    fact = _present(service.engine, bank, memory_id)
+    return _detail(fact, memory_id if fact.id != memory_id else None)
+
+
+def _present(engine: Perdure, bank: str, memory_id: str) -> Fact:
+    """The fact that an id means: a changed text makes a new fact, and clients go on with the id that they know."""
+    fact = engine.fact(bank, memory_id)
+    seen = {fact.id}
+    while fact.retired_at is not None:
+        names = [str(record.body["fact"]) for record in engine.records(RESTATED_AS, bank=bank, ids=[fact.id])]
+        later = engine.facts_by_id(bank, [name for name in names if name not in seen])
+        if not later:
+            return fact
+        fact = later[0]
+        seen.add(fact.id)
+    return fact
 
 
 @router.patch("/memories/{memory_id}", operation_id="update_memory")
@@ -230,20 +244,21 @@ def update_memory(
 ) -> MemoryDetail:
     """Change a fact, declare it wrong, or take that back; a changed text makes a new fact and closes this one."""
     engine = service.engine
-    fact = engine.fact(bank, memory_id)
+    fact = _present(engine, bank, memory_id)
     if fact.type is FactType.OBSERVATION:
         raise InvalidInput("memory_id", "a fact that was stated: observations follow from those", memory_id)
+    resolves = body.resolve_entities and body.entity_resolution_mode != "exact"
     changes = _changes(body)
     if not changes and body.entities is None and body.state is None:
         raise InvalidInput("body", "at least one field to change")
     if changes:
-        fact = engine.update_fact(bank, memory_id, **changes)
+        fact = engine.update_fact(bank, fact.id, **changes)
     if body.state == "invalidated":
         fact = engine.invalidate_fact(bank, fact.id, body.reason)
     elif body.state == "valid":
         fact = engine.restore_fact(bank, fact.id)
     if body.entities is not None:
-        fact = engine.set_fact_entities(bank, fact.id, body.entities, resolve=body.resolve_entities)
+        fact = engine.set_fact_entities(bank, fact.id, body.entities, resolve=resolves)
     return _detail(fact, memory_id if fact.id != memory_id else None)
 
 
@@ -315,8 +330,11 @@ def clear_memories(
     if fact_type is not None:
         count = _clear_type(service, bank, fact_type)
     elif (profile := find_bank(service.engine, bank)) is not None:
+        webhooks = service.engine.webhooks(bank)
         count = service.forget(bank, everything=True)
         restore_profile(service.engine, profile)
+        for webhook in webhooks:
+            service.engine.save_record(webhook.to_record())
     else:
         count = 0
     return DeleteResponse(success=True, message=f"{count} facts were erased", deleted_count=count)

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Histogram, Metric, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from perdure.engine import Perdure
+from perdure.surfaces.connections import Connections
 from perdure.surfaces.rest.errors import plain_error
-from perdure.surfaces.workers import Workers
+from perdure.surfaces.workers import REASONS, Workers
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 UNKNOWN_PATH = "unknown"
+CLIENT_LEFT = 499
+"""Status under which requests without an answer are counted."""
 
 
 class BodyLimit:
@@ -48,7 +55,7 @@ class BodyLimit:
 class Metrics:
     """What one app counts; no label ever names a bank or holds text."""
 
-    def __init__(self, workers: Workers) -> None:
+    def __init__(self, workers: Workers, connections: Connections, engine: Perdure) -> None:
         self.registry = CollectorRegistry()
         self.requests = Counter(
             "perdure_http_requests", "Requests answered", ["method", "path", "status"], registry=self.registry
@@ -60,18 +67,62 @@ class Metrics:
             buckets=BUCKETS,
             registry=self.registry,
         )
-        running = Gauge("perdure_recalls_running", "Recalls under way", registry=self.registry)
-        running.set_function(lambda: workers.recalls_running)
-        refused = Gauge("perdure_recalls_refused", "Recalls answered with 429", registry=self.registry)
-        refused.set_function(lambda: workers.recalls_refused)
         self.facts = Counter(
             "perdure_facts_retained",
             "Facts stored by retains that REST callers waited for",
             registry=self.registry,
         )
+        self.registry.register(ServerState(workers, connections, engine))
 
     def text(self) -> bytes:
+        """All figures; reads the store, so not on the event loop."""
         return generate_latest(self.registry)
+
+
+class ServerState(Collector):
+    """Lines, connections and the store, as they are when they are asked for."""
+
+    def __init__(self, workers: Workers, connections: Connections, engine: Perdure) -> None:
+        self._workers, self._connections, self._engine = workers, connections, engine
+
+    def describe(self) -> Iterable[Metric]:
+        """Nothing: registering must not read the store."""
+        return ()
+
+    def collect(self) -> Iterable[Metric]:
+        """Lanes are `recall`, `retain` (all that writes) and `read`."""
+        lanes = self._workers.lanes
+        waiting = GaugeMetricFamily("perdure_waiting", "Requests that wait for a thread", labels=["lane"])
+        running = GaugeMetricFamily("perdure_running", "Requests on a thread", labels=["lane"])
+        seconds = GaugeMetricFamily("perdure_service_seconds", "Moving mean on a thread", labels=["lane"])
+        refused = CounterMetricFamily(
+            "perdure_refused", "Requests told to come back", labels=["lane", "reason"]
+        )
+        abandoned = CounterMetricFamily("perdure_abandoned", "Requests whose client left", labels=["lane"])
+        for lane in lanes:
+            waiting.add_metric([lane.name], lane.waiting)
+            running.add_metric([lane.name], lane.running)
+            seconds.add_metric([lane.name], lane.service_seconds)
+            abandoned.add_metric([lane.name], lane.abandoned)
+            for reason in REASONS:
+                refused.add_metric([lane.name, reason], lane.refused[reason])
+        yield from (waiting, running, seconds, refused, abandoned)
+        connections = self._connections
+        yield GaugeMetricFamily("perdure_connections", "Open connections", len(connections))
+        for name, what, count in (
+            ("refused", "Connections refused: all others at work", connections.refused),
+            ("evicted", "Idle connections closed for new ones", connections.evicted),
+            ("timed_out", "Connections without a request in time", connections.timed_out),
+        ):
+            yield CounterMetricFamily(f"perdure_connections_{name}", what, count)
+        yield CounterMetricFamily(
+            "perdure_index_evictions", "Indexes that left memory for others", self._engine.index_evictions()
+        )
+        yield GaugeMetricFamily(
+            "perdure_erasure_pending",
+            "1 while traces of erased content are to be cleared",
+            int(self._engine.erasure_pending()),
+        )
 
 
 class Measured:
@@ -86,7 +137,7 @@ class Measured:
             await self._app(scope, receive, send)
             return
         started = time.perf_counter()
-        status = 500
+        status = CLIENT_LEFT
 
         async def watched(message: Message) -> None:
             nonlocal status
@@ -96,6 +147,9 @@ class Measured:
 
         try:
             await self._app(scope, receive, watched)
+        except Exception:
+            status = 500
+            raise
         finally:
             path = getattr(scope.get("route"), "path", UNKNOWN_PATH)
             self._metrics.requests.labels(scope["method"], path, status).inc()

@@ -12,14 +12,18 @@ from perdure.domain.operation import Operation, OperationStatus
 from perdure.errors import Conflict, NotFound
 from perdure.jobs.refresh_job import REFRESH
 from perdure.reflect.mental_models.refresh import REASONS
+from perdure.surfaces.rest.bank_transfer import CLONE, EXPORT_BANK, IMPORT_BANK
 from perdure.surfaces.rest.bodies import Offset, iso
 from perdure.surfaces.rest.service import ReadBank, Resource, Service, Serving, StrictClients, WriteBank
 from perdure.surfaces.rest.transfer import EXPORT, IMPORT
+
+RUN_TO_END = frozenset({EXPORT, IMPORT, CLONE, EXPORT_BANK, IMPORT_BANK})
 
 router = Resource("Operations", "/v1/default/banks/{bank_id}/operations")
 FAILURE_REASONS = {
     RefreshOutcome.EMPTY: "empty_candidate",
     RefreshOutcome.STRUCTURED_FAILED: "structured_output_failed",
+    RefreshOutcome.MODEL_FAILED: "language_model_failed",
 }
 OperationStatusName = Literal["pending", "processing", "completed", "failed", "cancelled", "not_found"]
 
@@ -232,10 +236,10 @@ def retry_operation(service: Serving, bank: WriteBank, operation_id: str) -> Ope
 
 
 def _check_retain(service: Service, bank: str, operation_id: str) -> None:
-    """Exports and imports are one step: there is nothing to stop before, nor to go on with."""
-    if service.engine.operation(bank, operation_id).kind in (EXPORT, IMPORT):
+    """Exports, imports and copies are one step: there is nothing to stop before, nor to go on with."""
+    if service.engine.operation(bank, operation_id).kind in RUN_TO_END:
         raise Conflict(
-            f"operation {operation_id!r} is an export or import, which runs to its end; submit it anew"
+            f"operation {operation_id!r} is an export, import or copy, which runs to its end; submit it anew"
         )
 
 

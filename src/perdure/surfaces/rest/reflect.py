@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from perdure.domain.recall import Recollection
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput
-from perdure.reflect.reflection import Reflection, ReflectionStep
+from perdure.reflect.reflection import MODEL_STEP, Reflection, ReflectionStep
 from perdure.surfaces.arguments import RecallOptions, read_utc, reflect_with
 from perdure.surfaces.rest.bodies import (
     MOST_TOKENS,
@@ -26,7 +26,14 @@ from perdure.surfaces.rest.bodies import (
 )
 from perdure.surfaces.rest.config import acting
 from perdure.surfaces.rest.recall import recipe_of
-from perdure.surfaces.rest.service import ReadBank, Resource, Serving, StrictClients, on_recall_worker
+from perdure.surfaces.rest.service import (
+    Departure,
+    ReadBank,
+    Resource,
+    Serving,
+    StrictClients,
+    on_recall_worker,
+)
 
 router = Resource("Memory", "/v1/default/banks/{bank_id}", [StrictClients])
 
@@ -64,6 +71,10 @@ class ReflectRequest(Body):
     as_of: datetime | AsOfBody | None = Field(None, description="Perdure: as in recall")
     asker: str | None = Field(None, description="Perdure: as in recall")
     query_timestamp: datetime | None = Field(None, description="Perdure: as in recall")
+    context_string: bool = Field(
+        False,
+        description="Perdure: the answer as a fenced text for a prompt, too; all of it within max_tokens",
+    )
 
 
 class ReflectFact(BaseModel):
@@ -117,6 +128,7 @@ class ReflectTrace(BaseModel):
     reader: str = Field("", description="Perdure: which reader gave the short answer")
     disposition: list[str] = Field([], description="Perdure: what the bank's traits changed")
     notes: list[str] = Field([], description="Perdure: what was left out, and how a value was worked out")
+    degraded: list[str] = Field([], description="Perdure: what should have contributed and could not")
 
 
 class ReflectResponse(BaseModel):
@@ -130,11 +142,12 @@ class ReflectResponse(BaseModel):
     usage: TokenUsage | None = None
     trace: ReflectTrace | None = None
     evidence: str
+    context: str | None = Field(None, description="Perdure: with `context_string`, the fenced text")
 
 
 @router.post("/reflect", operation_id="reflect")
 @on_recall_worker
-def reflect(service: Serving, bank: ReadBank, body: ReflectRequest) -> ReflectResponse:
+def reflect(service: Serving, bank: ReadBank, body: ReflectRequest, has_left: Departure) -> ReflectResponse:
     """An answer whose every sentence cites a fact, or that memory holds none."""
     engine = service.engine
     query = f"{body.query}\n{body.context}" if body.context else body.query
@@ -148,6 +161,7 @@ def reflect(service: Serving, bank: ReadBank, body: ReflectRequest) -> ReflectRe
         response_schema=body.response_schema,
         mental_models=not body.exclude_mental_models,
         exclude_mental_model_ids=body.exclude_mental_model_ids or (),
+        cancelled=has_left,
     )
     return ReflectResponse(
         text=reflection.text,
@@ -165,6 +179,7 @@ def reflect(service: Serving, bank: ReadBank, body: ReflectRequest) -> ReflectRe
         ),
         trace=_trace(options, reflection, body.include.tool_calls),
         evidence=reflection.evidence.value,
+        context=reflection.to_prompt() if body.context_string else None,
     )
 
 
@@ -227,10 +242,23 @@ def _trace(
             duration_ms=round(step.milliseconds),
             iteration=number,
         )
-        for number, step in enumerate(trace.steps, start=1)
+        for number, step in enumerate((one for one in trace.steps if one.tool != MODEL_STEP), start=1)
     ]
     return ReflectTrace(
         tool_calls=calls,
+        llm_calls=[
+            {
+                "scope": "reflect",
+                "model": trace.model,
+                "asked_for": step.query,
+                "input_tokens": step.input_tokens,
+                "output_tokens": step.output_tokens,
+                "duration_ms": round(step.milliseconds),
+            }
+            for step in trace.steps
+            if step.tool == MODEL_STEP
+        ],
+        degraded=[f"{one.part}: {one.reason}" for one in trace.degraded],
         kind=trace.kind,
         reader=trace.reader,
         disposition=list(trace.disposition),
@@ -239,6 +267,8 @@ def _trace(
 
 
 def _output(step: ReflectionStep) -> dict[str, Any]:
+    if step.refused:
+        return {"refused": step.refused}
     if step.recalled is None:
         return {"mental_models": list(step.model_ids)}
     recollections = step.recalled.recollections

@@ -16,7 +16,7 @@ from fastapi import File, Form, Header, UploadFile
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from perdure.domain.item import PassedOver
+from perdure.domain.item import FellBack, PassedOver
 from perdure.domain.record import Record
 from perdure.engine import Perdure
 from perdure.errors import Conflict, InvalidInput
@@ -111,6 +111,16 @@ class RetainRequest(Body):
     )
 
 
+class TurnsFellBack(BaseModel):
+    """Turns that were read without the language model, because asking it failed."""
+
+    document_id: str
+    chunk_ids: list[str]
+    turns: int
+    code: str
+    reason: str
+
+
 class RetainResponse(BaseModel):
     """What was taken in."""
 
@@ -125,6 +135,9 @@ class RetainResponse(BaseModel):
     fact_ids: list[str] | None = Field(None, description="Perdure: the facts that are new")
     superseded: list[str] | None = Field(None, description="Perdure: facts that the new ones closed")
     warnings: list[str] = Field([], description="Perdure: what was given and had no effect")
+    fell_back: list[TurnsFellBack] | None = Field(
+        None, description="Perdure: turns that were read without the language model, and why"
+    )
 
 
 class FileRetainResponse(BaseModel):
@@ -169,7 +182,15 @@ def _retain_now(service: Service, bank: str, body: RetainRequest) -> RetainRespo
                 for line in group.told(result.passed_over)
             ),
         ],
+        fell_back=[_fell_back(one) for result in done for one in result.fell_back] or None,
     )
+
+
+def _fell_back(one: FellBack) -> TurnsFellBack:
+    return TurnsFellBack(
+        document_id=one.document_id, chunk_ids=list(one.chunk_ids), turns=one.turns, code=one.code,
+        reason=one.reason,
+    )  # fmt: skip
 
 
 def _retain_later(service: Service, bank: str, body: RetainRequest) -> RetainResponse:

@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import inspect
 import re
+import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, HTTPException, Path, Request, params
+from fastapi import APIRouter, Depends, Path, Request, params
 from fastapi.responses import Response
 from pydantic import BaseModel
 from pydantic_core import to_json
 
 from perdure.engine import Perdure
-from perdure.errors import NotFound
+from perdure.errors import Forbidden, NotFound
 from perdure.jobs.kind import SingleStepJob
 from perdure.settings import Settings
-from perdure.surfaces.access import ONLY_LOCAL, Caller, KeyRing, is_local
+from perdure.surfaces.access import Caller, KeyRing
 from perdure.surfaces.arguments import find_bank
+from perdure.surfaces.connections import Connections
+from perdure.surfaces.gate import KEY
 from perdure.surfaces.keys import Scope
 from perdure.surfaces.rest.errors import ERRORS
 from perdure.surfaces.rest.middleware import Metrics
 from perdure.surfaces.rest.spool import Spool
-from perdure.surfaces.workers import Workers
+from perdure.surfaces.workers import CLIENT, Workers
 
 _CLIENT = re.compile(r"hindsight-client-\w+/(\d+)\.(\d+)")
 STRICT_SINCE = (0, 10)
+DEPARTURE_SECONDS = 0.5
 Answer = BaseModel | Sequence[BaseModel] | Mapping[str, object] | Response
 Handler = Callable[..., Awaitable[Response]]
+Lane = Literal["recall", "retain", "read"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,7 @@ class Service:
     keys: KeyRing
     metrics: Metrics
     spool: Spool
+    connections: Connections
     transfers: Mapping[str, SingleStepJob] = field(default_factory=dict)
     """The kinds of background work that make and take in archives."""
     started: float = field(default_factory=time.monotonic)
@@ -71,31 +78,55 @@ async def _service(request: Request) -> Service:
 Serving = Annotated[Service, Depends(_service)]
 
 
+async def _departure(request: Request) -> AsyncIterator[Callable[[], bool]]:
+    """Looks now and then whether the client is still there, while the request is served."""
+    left = threading.Event()
+
+    async def watch() -> None:
+        while not await request.is_disconnected():
+            await asyncio.sleep(DEPARTURE_SECONDS)
+        left.set()
+
+    watching = asyncio.create_task(watch())
+    try:
+        yield left.is_set
+    finally:
+        watching.cancel()
+
+
+Departure = Annotated[Callable[[], bool], Depends(_departure)]
+"""Whether the client has left: asked by work that is worth ending early."""
+
+
 class Resource(APIRouter):
-    """The routes of one resource: plain functions run on the app's worker threads, and the common errors are documented."""
+    """The routes of one resource: plain functions run on the app's worker threads, and the common errors are documented.
+
+    What is not a GET waits in the line of what writes, unless it is marked as a recall.
+    """
 
     def __init__(self, tag: str, prefix: str, dependencies: Sequence[params.Depends] = ()) -> None:
         super().__init__(prefix=prefix, tags=[tag], responses=ERRORS, dependencies=dependencies)
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         """Add a route; coroutines run on the event loop."""
-        handler = endpoint if inspect.iscoroutinefunction(endpoint) else on_worker(endpoint)
+        lane: Lane = "read" if set(options.get("methods") or ("GET",)) <= {"GET", "HEAD"} else "retain"
+        handler = endpoint if inspect.iscoroutinefunction(endpoint) else on_worker(endpoint, lane=lane)
         super().add_api_route(path, handler, **options)
 
 
-def on_worker(work: Callable[..., Answer], *, recall: bool = False) -> Handler:
+def on_worker(work: Callable[..., Answer], *, lane: Lane = "read") -> Handler:
     """A handler that works, and writes its answer, on a worker thread; it has an argument `service`."""
 
     @functools.wraps(work)
     async def handler(**arguments: Any) -> Response:
         workers: Workers = arguments["service"].workers
-        run = workers.recall if recall else workers.run
-        return await run(lambda: reply(work(**arguments)))
+        lanes = {"read": workers.run, "recall": workers.recall, "retain": workers.retain}
+        return await lanes[lane](lambda: reply(work(**arguments)))
 
     return handler
 
 
-on_recall_worker = functools.partial(on_worker, recall=True)
+on_recall_worker = functools.partial(on_worker, lane="recall")
 """The same for recalls, which have threads of their own and are refused when too many are under way."""
 
 
@@ -107,11 +138,8 @@ def reply(answer: Answer, status: int = 200) -> Response:
 
 
 async def identify(request: Request) -> Caller:
-    service = await _service(request)
-    key = await service.keys.admit(request.headers, service.workers)
-    if key is None and not is_local(request.headers):
-        raise HTTPException(403, ONLY_LOCAL)
-    return Caller(key)
+    """The caller whom the gate let in; without the gate nobody is."""
+    return Caller(request.scope[KEY])
 
 
 Known = Annotated[Caller, Depends(identify)]
@@ -122,7 +150,10 @@ BankId = Annotated[str, Path(max_length=128, pattern=f"^{_EDGE}({_INNER}*{_EDGE}
 def require(caller: Caller, scope: Scope, bank: str) -> str:
     """The bank; raises unless the caller may do this with it."""
     if not caller.may(scope, bank):
-        raise HTTPException(403, f"the key has no {scope.value} access to this bank")
+        raise Forbidden(f"the key has no {scope.value} access to this bank")
+    client = CLIENT.get()
+    if client is not None:
+        client.bank = bank
     return bank
 
 

@@ -135,7 +135,19 @@ def _export(
     documents: frozenset[str] | None,
     observations: bool,
 ) -> dict[str, object]:
-    """Write the archive and say where it can be had."""
+    """An archive of the bank as it is."""
+    return write_archive(spool, bank, operation_id, engine.export_bank(bank), documents, observations)
+
+
+def write_archive(
+    spool: Spool,
+    bank: str,
+    operation_id: str,
+    lines: Iterable[str],
+    documents: frozenset[str] | None,
+    observations: bool,
+) -> dict[str, object]:
+    """Write an archive of lines of an export, and say where it can be had."""
     key = f"banks/{bank}/exports/{operation_id}/transfer.zip"
 
     def write(path: Path) -> None:
@@ -143,7 +155,7 @@ def _export(
             zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
             archive.open(MEMBER, "w", force_zip64=True) as member,
         ):
-            for line in _chosen(engine.export_bank(bank), documents, observations):
+            for line in _chosen(lines, documents, observations):
                 member.write(line.encode("utf-8") + b"\n")
 
     size = spool.make(key, write)
@@ -273,3 +285,13 @@ def _turns(chunk: dict[str, Any]) -> Iterator[dict[str, Any]]:
                 "role": "assistant" if span.get("is_agent") else "",
                 "timestamp": span.get("said_at") or "unset",
             }
+
+
+def read_archive(data: bytes) -> Iterator[str]:
+    """The lines of an archive; InvalidInput when it is none."""
+    return _lines(data)
+
+
+def merge_archive(engine: Perdure, bank: str, data: bytes, on_conflict: str) -> dict[str, object]:
+    """Read the documents of an archive anew into a bank."""
+    return _merge(engine, bank, data, on_conflict)

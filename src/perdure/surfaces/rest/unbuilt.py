@@ -11,30 +11,8 @@ from perdure.surfaces.rest.service import identify
 router = APIRouter(include_in_schema=False, dependencies=[Depends(identify)])
 
 _BANK = "/v1/default/banks/{bank_id}"
-PATHS: tuple[tuple[str, str], ...] = (
-    ("GET POST", "/webhooks"),
-    ("PATCH DELETE", "/webhooks/{webhook_id}"),
-    ("GET", "/webhooks/{webhook_id}/deliveries"),
-    ("GET", "/audit-logs"),
-    ("GET", "/audit-logs/stats"),
-    ("GET", "/llm-requests"),
-    ("GET", "/llm-requests/stats"),
-    ("POST", "/health/llm"),
-    ("POST", "/memories/dry-run-extract"),
-    ("POST", "/entities/{entity_id}/regenerate"),
-    ("POST", "/documents/{document_id:path}/reprocess"),
-    ("GET POST", "/aliases"),
-    ("PATCH DELETE", "/aliases/{alias}"),
-    ("GET", "/attachments/{attachment_id}"),
-    ("GET", "/audit-logs/{log_id}"),
-    ("POST", "/clone"),
-    ("POST", "/consolidation-strategies/preview"),
-    ("GET", "/documents/{document_id}/history"),
-    ("POST", "/prompts/preview"),
-    ("POST", "/transfer/export"),
-    ("POST", "/transfer/import"),
-)
-"""Those of 0.9.1, which the server speaks, and of the clients up to 1.1."""
+PATHS: tuple[tuple[str, str], ...] = (("POST", "/consolidation-strategies/preview"),)
+"""Of those of 0.9.1, which the server speaks, and of the clients up to 1.1: strategies steer consolidation by language models."""
 
 
 async def not_built(request: Request) -> JSONResponse:

@@ -1,0 +1,97 @@
+"""The audit log: who did what with a bank over a server, when, and how it ended; never the texts themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from perdure.domain.record import Record
+
+AUDIT = "audit"
+"""Kind of the records."""
+ENABLED = "audit_log_enabled"
+"""The bank's setting; off unless it is true."""
+_KEPT_WORDS = frozenset(
+    """
+    action async budget detail direction enabled event_types fact_type fact_types is_active kind mode precision recipe role state
+    tags_match tier transport type types update_mode
+    """.split()
+)
+"""Fields whose words are a choice among a few and not somebody's text."""
+_MAX_DEPTH, _MAX_LISTED = 4, 20
+
+
+class Transport(StrEnum):
+    """The way by which something was asked for."""
+
+    HTTP = "http"
+    MCP = "mcp"
+    SYSTEM = "system"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEntry:
+    """One call."""
+
+    id: str
+    bank: str
+    action: str
+    transport: Transport
+    started_at: datetime
+    ended_at: datetime | None = None
+    request: Mapping[str, object] = field(default_factory=dict)
+    response: Mapping[str, object] = field(default_factory=dict)
+    metadata: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def milliseconds(self) -> int | None:
+        """How long it took."""
+        return (
+            None if self.ended_at is None else round((self.ended_at - self.started_at).total_seconds() * 1000)
+        )
+
+    def to_record(self) -> Record:
+        """The entry as it is stored."""
+        body = {
+            "action": self.action, "transport": self.transport.value, "started_at": self.started_at.isoformat(),
+            "ended_at": None if self.ended_at is None else self.ended_at.isoformat(),
+            "request": dict(self.request), "response": dict(self.response), "metadata": dict(self.metadata),
+        }  # fmt: skip
+        return Record(kind=AUDIT, id=self.id, bank=self.bank, body=body, created_at=self.started_at)
+
+
+def read_entry(record: Record) -> AuditEntry:
+    """An entry from its record."""
+    body: Mapping[str, Any] = record.body
+    return AuditEntry(
+        id=record.id,
+        bank=record.bank,
+        action=body["action"],
+        transport=Transport(body["transport"]),
+        started_at=datetime.fromisoformat(body["started_at"]),
+        ended_at=None if body["ended_at"] is None else datetime.fromisoformat(body["ended_at"]),
+        request=body["request"],
+        response=body["response"],
+        metadata=body["metadata"],
+    )
+
+
+def outline(value: object, name: str = "", depth: int = 0) -> object:
+    """A request without its texts: each becomes its length, so that nothing has to be erased from the log with a memory."""
+    if isinstance(value, str):
+        return value if name in _KEPT_WORDS and len(value) <= 40 else {"characters": len(value)}
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if depth >= _MAX_DEPTH:
+        return {"of": type(value).__name__}
+    if isinstance(value, Mapping):
+        known = {key: one for key, one in value.items() if isinstance(key, str) and key.isidentifier()}
+        told = {key: outline(one, key, depth + 1) for key, one in list(known.items())[:_MAX_LISTED]}
+        return told if len(told) == len(value) else {**told, "other_fields": len(value) - len(told)}
+    if isinstance(value, list | tuple):
+        listed = [outline(one, name, depth + 1) for one in value[:_MAX_LISTED]]
+        return listed if len(listed) == len(value) else [*listed, {"more": len(value) - len(listed)}]
+    return {"of": type(value).__name__}

@@ -1,0 +1,109 @@
+"""Remembered text as a prompt may quote it: all of it visible, on one line, and unable to pass for the prompt's own marks.
+
+The store keeps every text verbatim; only what goes to a model is changed here.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+NOTHING_VISIBLE = "(nothing visible)"
+"""Stands for a text of which nothing can be seen."""
+_CONTROLS = {code: None for code in (*range(0x20), 0x7F) if not chr(code).isspace()}
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
+"""Categories without a picture: controls, formats (tags, bidi and zero-width ones too), surrogates, private use, unassigned."""
+_FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0")
+"""Letters and marks that show nothing."""
+_JOINERS, _PRESENTATION = "\u200c\u200d", "\ufe0e\ufe0f"
+_KEYCAP = "\u20e3"
+_JOINING_SCRIPTS = re.compile(r"[\u0600-\u08ff\u0900-\u0dff\u1000-\u109f\u1780-\u17ff]")
+"""Arabic, the scripts of India, Burmese and Khmer, which need joiners to be spelt."""
+MAX_MARKS = 4
+"""Marks on one letter; more pile up over the lines around."""
+
+_BRACKETS = str.maketrans(
+    "<＜﹤⟨〈〈ᐸ˂❬❮⧼⦑⟪>＞﹥⟩〉〉ᐳ˃❭❯⧽⦒⟫",
+    "‹" * 13 + "›" * 13,
+)
+_ENTITIES = re.compile(r"&(?:(lt|#0*60|#x0*3c)|gt|#0*62|#x0*3e);", re.IGNORECASE)
+_FENCE_NAME = re.compile(r"recalled[_\W]{0,3}memory", re.IGNORECASE)
+_OPEN, _CLOSE = r"[\[［【〔⟦〚❲〘〖﹝⁅⦋]", r"[\]］】〕⟧〛❳〙〗﹞⁆⦌]"
+_CITATION = re.compile(
+    rf"{_OPEN}(?!\d{{4}}-\d\d-\d\d)(\s*[\^#№]?\s*\d{{1,4}}(?:\s*[,;/–—-]\s*[\^#№]?\s*\d{{1,4}})*\s*){_CLOSE}"
+)
+_ROLE = re.compile(
+    rf"{_OPEN}(\s*/?\s*(?:inst|sys|system|assistant|user|developer|tool|human)\b[^\[\]\n]{{0,24}}){_CLOSE}",
+    re.IGNORECASE,
+)
+_DETAIL = re.compile(
+    r"[(（](?=\s*(?:id |source |said \d|valid (?:from|…|\.\.\.|\d)|opinion, confidence))", re.IGNORECASE
+)
+_WARNING = re.compile("⚠\ufe0f?")
+_CODE_FENCE = re.compile(r"(`|~)\1{2,}")
+
+
+def inert(text: str) -> str:
+    """The text on one line, with nothing hidden in it and nothing that reads as a fence, a citation or another mark of the prompt.
+
+    Angle brackets and what looks like them become ‹ ›, and so do the brackets of `[1]` and `[INST]`. A text that needs none of
+    this stays as it is; done twice it is the same as done once.
+    """
+    seen = " ".join(visible(_WARNING.sub("!", text.translate(_BRACKETS))).split())
+    seen = _ENTITIES.sub(lambda match: "‹" if match[1] else "›", seen)
+    seen = _FENCE_NAME.sub("recalled memory", seen)
+    seen = _CITATION.sub(r"‹\1›", seen)
+    seen = _ROLE.sub(r"‹\1›", seen)
+    seen = _DETAIL.sub("‹", seen)
+    return _CODE_FENCE.sub(r"\1", seen)
+
+
+def inert_lines(text: str) -> str:
+    """The same of each line of a text of several; runs of empty lines become one."""
+    lines = [inert(line) for line in text.splitlines()]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
+
+
+def visible(text: str) -> str:
+    """The text without characters that show nothing; joiners stay where a script or an emoji needs one."""
+    if text.isascii():
+        return text.translate(_CONTROLS)
+    shown: list[str] = []
+    marks = 0
+    for position, character in enumerate(text):
+        category = unicodedata.category(character)
+        marks = marks + 1 if category == "Mn" else 0
+        if character.isspace():
+            shown.append(character)
+        elif character == "\u2800":
+            shown.append(" ")
+        elif character in _JOINERS:
+            if shown and _joins(shown[-1], text[position + 1 : position + 2]):
+                shown.append(character)
+        elif character in _PRESENTATION:
+            if shown and (_is_symbol(shown[-1]) or text[position + 1 : position + 2] == _KEYCAP):
+                shown.append(character)
+        elif (
+            category in _UNSEEN
+            or character in _FILLERS
+            or "\ufe00" <= character <= "\ufe0d"
+            or "\U000e0100" <= character <= "\U000e01ef"
+            or marks > MAX_MARKS
+        ):
+            continue
+        else:
+            shown.append(character)
+    return "".join(shown)
+
+
+def _joins(before: str, after: str) -> bool:
+    """Whether a joiner between the two is part of how they are written."""
+    if not after:
+        return False
+    if before in _PRESENTATION or _is_symbol(before):
+        return _is_symbol(after)
+    return bool(_JOINING_SCRIPTS.match(before) and _JOINING_SCRIPTS.match(after))
+
+
+def _is_symbol(character: str) -> bool:
+    return unicodedata.category(character) in ("So", "Sk", "Sm")

@@ -1,0 +1,188 @@
+"""Webhooks: whom a bank tells of what happened, and each telling as it stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from perdure.domain.item import check_text
+from perdure.domain.record import Record
+from perdure.errors import InvalidInput
+
+WEBHOOK, DELIVERY, DUE = "webhook", "webhook_delivery", "webhook_due"
+"""Kinds of records: a webhook, a delivery (ended or not), and the mark of a delivery that has not ended."""
+RETAIN_COMPLETED, CONSOLIDATION_COMPLETED = "retain.completed", "consolidation.completed"
+EVENT_TYPES = (RETAIN_COMPLETED, CONSOLIDATION_COMPLETED, "memory_defense.triggered")
+"""The last one is taken as Hindsight takes it; nothing here triggers it."""
+MAX_URL, MAX_TIMEOUT, MAX_FIELDS = 2048, 60, 50
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
+_UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
+_OWN_HEADERS = frozenset(
+    {"host", "content-length", "transfer-encoding", "connection", "expect", "upgrade", "te"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookHttp:
+    """How an event is sent."""
+
+    method: str = "POST"
+    timeout_seconds: int = 30
+    headers: Mapping[str, str] = field(default_factory=dict)
+    params: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.method not in ("GET", "POST"):
+            raise InvalidInput("http_config.method", "GET or POST", self.method)
+        seconds = self.timeout_seconds
+        if isinstance(seconds, bool) or not isinstance(seconds, int) or not 1 <= seconds <= MAX_TIMEOUT:
+            raise InvalidInput("http_config.timeout_seconds", f"1 to {MAX_TIMEOUT} seconds", seconds)
+        if len(self.headers) > MAX_FIELDS or len(self.params) > MAX_FIELDS:
+            raise InvalidInput("http_config", f"at most {MAX_FIELDS} headers and parameters")
+        for name, value in self.headers.items():
+            if not _TOKEN.fullmatch(name) or name.lower() in _OWN_HEADERS or _UNPRINTABLE.search(value):
+                raise InvalidInput(
+                    "http_config.headers", "plain headers other than the connection's own", name
+                )
+        for name, value in self.params.items():
+            check_text("http_config.params", f"{name}{value}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Webhook:
+    """An address that is told of events of a bank."""
+
+    id: str
+    bank: str
+    url: str
+    secret: str | None = field(default=None, repr=False)
+    """Signs what is sent; kept in the database, and never shown."""
+    event_types: tuple[str, ...] = (CONSOLIDATION_COMPLETED,)
+    enabled: bool = True
+    http: WebhookHttp = field(default_factory=WebhookHttp)
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        check_url(self.url)
+        if self.secret is not None:
+            check_text("secret", self.secret)
+        if isinstance(self.event_types, str) or not set(self.event_types) <= set(EVENT_TYPES):
+            raise InvalidInput("event_types", "some of " + ", ".join(EVENT_TYPES), self.event_types)
+        if not isinstance(self.enabled, bool):
+            raise InvalidInput("enabled", "true or false", self.enabled)
+
+    def to_record(self) -> Record:
+        """The webhook as it is stored."""
+        http = {
+            "method": self.http.method,
+            "timeout_seconds": self.http.timeout_seconds,
+            "headers": dict(self.http.headers),
+            "params": dict(self.http.params),
+        }
+        body = {
+            "url": self.url, "secret": self.secret, "event_types": list(self.event_types),
+            "enabled": self.enabled, "http": http,
+        }  # fmt: skip
+        return Record(
+            kind=WEBHOOK, id=self.id, bank=self.bank, body=body,
+            created_at=self.created_at, updated_at=self.updated_at,
+        )  # fmt: skip
+
+
+def read_webhook(record: Record) -> Webhook:
+    """A webhook from its record."""
+    body: Mapping[str, Any] = record.body
+    return Webhook(
+        id=record.id,
+        bank=record.bank,
+        url=body["url"],
+        secret=body["secret"],
+        event_types=tuple(body["event_types"]),
+        enabled=body["enabled"],
+        http=WebhookHttp(**body["http"]),
+        created_at=record.created_at,
+        updated_at=record.updated_at,
+    )
+
+
+def check_url(url: object) -> str:
+    """The address itself if it may be told: http or https, a host, no credentials."""
+    wrong = InvalidInput("url", "an http or https address with a host and without credentials")
+    if not isinstance(url, str) or not url or len(url) > MAX_URL or _UNPRINTABLE.search(url) or " " in url:
+        raise wrong
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise wrong from error
+    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or port == 0:
+        raise wrong
+    return url
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookDelivery:
+    """An event on its way to a webhook, or how that ended."""
+
+    id: str
+    bank: str
+    webhook_id: str
+    url: str
+    event_type: str
+    payload: Mapping[str, object] | None = None
+    """What is sent; dropped when the delivery has ended."""
+    status: str = "pending"
+    """pending, completed or failed."""
+    attempts: int = 0
+    next_retry_at: datetime | None = None
+    claimed_until: datetime | None = None
+    """Until then the process that is sending it has it for itself."""
+    last_error: str | None = None
+    last_response_status: int | None = None
+    last_attempt_at: datetime | None = None
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+
+    def to_record(self) -> Record:
+        """The delivery as it is stored."""
+        body = {name: getattr(self, name) for name in _PLAIN}
+        body |= {name: moment.isoformat() for name in _MOMENTS if (moment := getattr(self, name)) is not None}
+        return Record(
+            kind=DELIVERY, id=self.id, bank=self.bank, body=body,
+            created_at=self.created_at, updated_at=self.updated_at,
+        )  # fmt: skip
+
+
+_PLAIN = (
+    "webhook_id", "url", "event_type", "payload", "status", "attempts", "last_error", "last_response_status",
+)  # fmt: skip
+_MOMENTS = ("next_retry_at", "claimed_until", "last_attempt_at")
+
+
+def read_delivery(record: Record) -> WebhookDelivery:
+    """A delivery from its record."""
+    body: Mapping[str, Any] = record.body
+    moments: dict[str, Any] = {name: datetime.fromisoformat(body[name]) for name in _MOMENTS if name in body}
+    return WebhookDelivery(
+        id=record.id,
+        bank=record.bank,
+        created_at=record.created_at,
+        updated_at=record.updated_at,
+        **{name: body[name] for name in _PLAIN},
+        **moments,
+    )
+
+
+def due_mark(delivery: WebhookDelivery) -> Record:
+    """The record that stands while a delivery has not ended."""
+    return Record(kind=DUE, id=delivery.id, bank=delivery.bank, created_at=delivery.created_at)
+
+
+def wants(webhooks: Sequence[Webhook], event_type: str) -> list[Webhook]:
+    """Those that are told of an event."""
+    return [one for one in webhooks if one.enabled and event_type in one.event_types]

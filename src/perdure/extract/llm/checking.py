@@ -1,0 +1,278 @@
+"""What of a model's answer is kept: sources, names, times, causes and labels are checked against the turns.
+
+The local extractor's reading of the same turns lends what a model is not asked for (relations, aliases, orders to the agent)
+and fills in for what the model left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from perdure.domain.fact import CORRECTION, INSTRUCTION, MADE_BY, FactType
+from perdure.domain.orders import reads_like_instructions
+from perdure.extract.llm.answer import WordedFact
+from perdure.extract.llm.grounding import is_named, source_of, timing_of, unsaid
+from perdure.extract.llm.prompting import Place, ShownChunk
+from perdure.extract.local.emotion import read_emotion
+from perdure.extract.local.kinds import kind_of
+from perdure.extract.local.language import language_of
+from perdure.extract.local.mentions import find_aliases, find_mentions
+from perdure.extract.local.topic import topic_of
+from perdure.ports.extractor import Cause, ExtractedFact, Replacement, Triple, Turn
+from perdure.text.names import normal_name
+from perdure.text.retelling import is_retold, normal_words, overlap
+from perdure.text.surrogates import without_surrogates
+from perdure.text.voice import voice_of
+
+MOST_PER_TURN = 5
+CHARACTERS_PER_FACT = 300
+"""A turn so many times as long may give as many facts, where that is more than `MOST_PER_TURN`."""
+LONGEST_FACT = 1_000
+QUOTED_AT = 0.5
+"""Share of two sources that both must cover of each other to be the same."""
+ENTITY_TYPES = frozenset({"person", "place", "organisation", "product", "event", "work", "group", "concept"})
+
+
+@dataclass(slots=True)
+class DocumentFacts:
+    """The facts of one document as they come: by what they were numbered, so that causes find them."""
+
+    local: Sequence[ExtractedFact]
+    """What the local extractor reads in the document."""
+    count: int = 0
+    positions: dict[int, int] = field(default_factory=dict)
+    """Index in `local` -> position among the document's facts, of those that were kept."""
+
+    def local_of(self, turns: Sequence[int]) -> list[int]:
+        """Indices of the local facts of some turns."""
+        chosen = frozenset(turns)
+        return [index for index, fact in enumerate(self.local) if fact.turn in chosen]
+
+
+NumberedFact = tuple[int, ExtractedFact]
+"""Number of a document and a fact of it."""
+
+
+def local_facts(documents: Sequence[DocumentFacts], places: Sequence[Place]) -> list[NumberedFact]:
+    """The local extractor's facts of some turns, in order."""
+    facts: list[NumberedFact] = []
+    for number, turns in turns_by_document(places).items():
+        document = documents[number]
+        own = _numbered(document, [(index, None) for index in document.local_of(turns)])
+        facts += [(number, fact) for fact in own]
+    return facts
+
+
+def turns_by_document(places: Sequence[Place]) -> dict[int, list[int]]:
+    """Number of a document -> indices of its turns among the places."""
+    turns: dict[int, list[int]] = {}
+    for number, index in places:
+        turns.setdefault(number, []).append(index)
+    return turns
+
+
+def checked_facts(
+    documents: Sequence[DocumentFacts], chunk: ShownChunk, answer: Sequence[WordedFact], made_by: str
+) -> list[NumberedFact]:
+    """The facts of a chunk, in the order of its turns: the model's that stand up to their source, and local ones for the rest."""
+    worded = _worded(chunk, answer, made_by)
+    facts: list[NumberedFact] = []
+    for number, turns in turns_by_document([place for place, _ in chunk.turns]).items():
+        own = [(position, fact) for document, position, fact in worded if document == number]
+        facts += [(number, fact) for fact in _of_document(documents[number], turns, own)]
+    return facts
+
+
+def _of_document(
+    document: DocumentFacts, turns: Sequence[int], worded: Sequence[tuple[int, ExtractedFact]]
+) -> list[ExtractedFact]:
+    """The facts of one document's turns in a chunk."""
+    lent = _lend(document, worded)
+    left = [(index, None) for index in document.local_of(turns) if _is_missed(index, document, lent)]
+    own = [(number, lent.facts[place]) for place, (number, _) in enumerate(worded)]
+    return _numbered(document, [*left, *((None, pair) for pair in own)])
+
+
+def _worded(
+    chunk: ShownChunk, answer: Sequence[WordedFact], made_by: str
+) -> list[tuple[int, int, ExtractedFact]]:
+    """(number of the document, index in the answer, fact) of what may be kept, in the order of the turns."""
+    said = chunk.said
+    per_turn: dict[Place, int] = {}
+    kept: list[tuple[int, int, ExtractedFact]] = []
+    for number, worded in enumerate(answer):
+        shown = chunk.turn_of(worded.turn)
+        if shown is None:
+            continue
+        place, turn = shown
+        if per_turn.get(place, 0) >= max(MOST_PER_TURN, len(turn.text) // CHARACTERS_PER_FACT):
+            continue
+        fact = _fact(worded, place[1], turn, chunk, said, made_by)
+        if fact is not None and all(fact.text != other.text for _, _, other in kept):
+            per_turn[place] = per_turn.get(place, 0) + 1
+            kept.append((place[0], number, fact))
+    return sorted(kept, key=lambda one: (one[0], one[2].turn))
+
+
+def _fact(
+    worded: WordedFact, index: int, turn: Turn, chunk: ShownChunk, said: str, made_by: str
+) -> ExtractedFact | None:
+    """The fact with what was checked; None where it says what nobody said."""
+    text = " ".join(without_surrogates(worded.text).replace("\x00", " ").split())
+    if not text or len(text) > LONGEST_FACT:
+        return None
+    source = source_of(worded.quote, turn)
+    timing = timing_of(worded.when, worded.date, source, turn)
+    confirmed = timing.window if timing.sure else None
+    listed = [name for name, _ in worded.named()]
+    if unsaid(text, said, listed, confirmed, turn.said_at):
+        return None
+    is_order = reads_like_instructions(source.text) or reads_like_instructions(text)
+    kind = kind_of(source.text, is_agent=turn.is_agent or turn.is_data, is_question=text.endswith("?"))
+    by_agent = kind.type is FactType.EXPERIENCE
+    emotion, emotion_tags = read_emotion(source.text) if not turn.is_data else (0.0, ())
+    voices = [voice_of(other.speaker) for other in (*chunk.before, *(turn for _, turn in chunk.turns))]
+    names = [(voice.name, "person") for voice in voices if voice is not None and not voice.is_role]
+    names += [
+        (name, kind if kind in ENTITY_TYPES else "concept")
+        for name, kind in worded.named()
+        if is_named(name, said)
+    ]
+    return ExtractedFact(
+        text=text,
+        turn=index,
+        source_text=source.text,
+        start=source.start,
+        type=FactType(worded.type) if by_agent else FactType.WORLD,
+        mentions=find_mentions(text, (), list(dict.fromkeys(names))),
+        aliases=find_aliases(source.text),
+        occurred=timing.window,
+        causes=tuple(_causes(worded)),
+        confidence=kind.confidence,
+        emotion=emotion,
+        emotion_tags=emotion_tags,
+        topic=topic_of(source.text),
+        language=language_of(turn.text),
+        flags=(*timing.flags, *((INSTRUCTION,) if is_order else ()), MADE_BY + made_by),
+        replaces=() if is_order else tuple(_replacements(worded, chunk)),
+    )
+
+
+def _causes(worded: WordedFact) -> list[Cause]:
+    """Causes by their index in the answer."""
+    return [
+        Cause(cause=index, confidence=confidence)
+        for index, confidence in worded.caused_by().items()
+        if confidence > 0
+    ]
+
+
+def _replacements(worded: WordedFact, chunk: ShownChunk) -> list[Replacement]:
+    """What the fact is said to replace; labels that were not offered are refused."""
+    labels = {**dict.fromkeys(worded.corrected, True), **dict.fromkeys(worded.changed, False)}
+    return [
+        Replacement(fact_id=offered.id, corrects=corrects)
+        for label, corrects in labels.items()
+        if (offered := chunk.offered_under(label)) is not None
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Lent:
+    facts: list[ExtractedFact]
+    """The model's facts with what local ones lent them."""
+    lenders: frozenset[int]
+    """Indices of the local facts whose relation was lent."""
+
+
+def _lend(document: DocumentFacts, worded: Sequence[tuple[int, ExtractedFact]]) -> _Lent:
+    """Give each relation that the local extractor reads to the one fact that tells it; and the marks of a correction."""
+    facts = [fact for _, fact in worded]
+    lenders: set[int] = set()
+    for index in document.local_of([fact.turn for fact in facts]):
+        local = document.local[index]
+        if local.triple is None:
+            continue
+        for place, fact in enumerate(facts):
+            if fact.triple is None and _overlap(local, fact) and _tells(fact.text, local.triple):
+                flags = fact.flags
+                if CORRECTION in local.flags and CORRECTION not in flags:
+                    flags = (CORRECTION, *flags)
+                facts[place] = replace(fact, triple=local.triple, valid=local.valid, flags=flags)
+                lenders.add(index)
+                break
+    return _Lent(facts, frozenset(lenders))
+
+
+def _overlap(local: ExtractedFact, fact: ExtractedFact) -> bool:
+    return (
+        local.turn == fact.turn
+        and local.start < fact.start + len(fact.source_text)
+        and fact.start < local.start + len(local.source_text)
+    )
+
+
+def _tells(text: str, triple: Triple) -> bool:
+    """Whether a wording names the value of a relation; one that only ends a value is told by any."""
+    words = normal_words(text)
+    return all(word in words for word in normal_name(triple.object).split())
+
+
+def _is_missed(index: int, document: DocumentFacts, lent: _Lent) -> bool:
+    """Whether no fact of the model tells what a local one does: its words, or the value that it states."""
+    local = document.local[index]
+    told = [fact for fact in lent.facts if fact.turn == local.turn]
+    if index in lent.lenders:
+        return False
+    value = local.triple if local.triple is not None and local.triple.single_valued else None
+    if value is not None and value.object and not any(_tells(fact.text, value) for fact in told):
+        return True
+    return not any(_quotes(fact, local) for fact in told) and not is_retold(
+        local.source_text, [fact.text for fact in told]
+    )
+
+
+def _quotes(fact: ExtractedFact, local: ExtractedFact) -> bool:
+    """Whether a fact rests on most of a local one's words, and not on a whole turn that has more than these."""
+    end, other_end = local.start + len(local.source_text), fact.start + len(fact.source_text)
+    covers = overlap(local.start, end, fact.start, other_end)
+    within = overlap(fact.start, other_end, local.start, end)
+    return covers >= QUOTED_AT and within >= QUOTED_AT
+
+
+def _numbered(
+    document: DocumentFacts,
+    chosen: Sequence[tuple[int | None, tuple[int, ExtractedFact] | None]],
+) -> list[ExtractedFact]:
+    """The facts in the order of their turns, with the causes of each by their positions in the document.
+
+    `chosen` has the index of a local fact, or a model's fact with its index in the answer.
+    """
+
+    def fact_of(one: tuple[int | None, tuple[int, ExtractedFact] | None]) -> ExtractedFact:
+        index, worded = one
+        if worded is not None:
+            return worded[1]
+        assert index is not None
+        return document.local[index]
+
+    ordered = sorted(chosen, key=lambda one: (fact_of(one).turn, fact_of(one).start))
+    in_answer: dict[int, int] = {}
+    for position, (index, worded) in enumerate(ordered, document.count):
+        if worded is not None:
+            in_answer[worded[0]] = position
+        elif index is not None:
+            document.positions[index] = position
+    facts = []
+    for position, one in enumerate(ordered, document.count):
+        fact = fact_of(one)
+        places = in_answer if one[1] is not None else document.positions
+        causes = tuple(
+            replace(cause, cause=places[cause.cause])
+            for cause in fact.causes
+            if cause.cause in places and places[cause.cause] != position
+        )
+        facts.append(replace(fact, causes=causes) if causes != fact.causes else fact)
+    document.count += len(ordered)
+    return facts

@@ -1,0 +1,214 @@
+"""The outbox of webhooks: deliveries are written in the transaction of what they report, and sent afterwards until they arrive.
+
+They have threads of their own: an address that does not answer must not hold up the work of the memory.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Protocol
+from uuid import uuid4
+
+from perdure.domain.webhook import (
+    DELIVERY,
+    DUE,
+    WEBHOOK,
+    Webhook,
+    WebhookDelivery,
+    due_mark,
+    read_delivery,
+    read_webhook,
+    wants,
+)
+from perdure.errors import PerdureError
+from perdure.jobs.records import ReadRecords, Records
+from perdure.jobs.rota import Rota, Turn
+from perdure.jobs.send import Sent
+from perdure.ports.clock import Clock
+from perdure.ports.store import Store
+
+log = logging.getLogger(__name__)
+
+RETRY_AFTER = tuple(timedelta(seconds=seconds) for seconds in (5, 300, 1800, 7200, 18000))
+"""How long to wait after each attempt that failed; after the last the delivery has failed."""
+CLAIM = timedelta(seconds=30)
+"""Longer than an attempt may take, by so much a process keeps a delivery for itself."""
+KEPT = 500
+"""Deliveries of a bank that are kept when they have ended, the newest."""
+THREADS = 2
+LOOK_AGAIN = 5.0
+LONGEST_WAIT = 60.0
+CLOSING_SECONDS = 2.0
+"""To wait for a thread when the outbox closes; a look-up of a name cannot be broken off."""
+
+
+class Sender(Protocol):
+    """Makes one attempt."""
+
+    def send(self, webhook: Webhook, delivery: WebhookDelivery) -> Sent: ...
+
+    def close(self) -> None:
+        """End the attempts under way."""
+
+
+class Outbox:
+    """Sends what is due, bank by bank, on threads that start when there is something to send."""
+
+    def __init__(self, store: Store, clock: Clock, sender: Sender) -> None:
+        self._store, self._clock, self._sender = store, clock, sender
+        self._closing = False
+        self._rota = Rota(self._take_turn, threads=THREADS, look_again=LOOK_AGAIN)
+
+    def announce(
+        self,
+        tx: Records,
+        bank: str,
+        event_type: str,
+        data: Mapping[str, object],
+        *,
+        operation_id: str | None = None,
+        status: str = "completed",
+    ) -> int:
+        """Write a delivery for each webhook that is told of the event; returns how many.
+
+        A turn begins with a transaction of the bank, so that it waits for this one to end.
+        """
+        webhooks = wants([read_webhook(record) for record in tx.records(WEBHOOK)], event_type)
+        if not webhooks:
+            return 0
+        now = self._clock()
+        payload = {
+            "event": event_type, "bank_id": bank, "operation_id": operation_id, "status": status,
+            "timestamp": now.isoformat(), "data": {name: one for name, one in data.items() if one is not None},
+        }  # fmt: skip
+        payload = {name: value for name, value in payload.items() if value is not None}
+        deliveries = [
+            WebhookDelivery(
+                id=str(uuid4()), bank=bank, webhook_id=webhook.id, url=webhook.url, event_type=event_type,
+                payload=payload, next_retry_at=now, created_at=now, updated_at=now,
+            )
+            for webhook in webhooks
+        ]  # fmt: skip
+        tx.put_records([one.to_record() for one in deliveries] + [due_mark(one) for one in deliveries])
+        self._rota.offer([bank])
+        return len(deliveries)
+
+    def resume(self) -> None:
+        """Take up what earlier processes left."""
+        self._rota.offer(self._store.banks_with_records(DUE))
+
+    def close(self) -> None:
+        """Break off the attempts under way, which then do not count; the next opening goes on with them and the rest."""
+        self._closing = True
+        self._sender.close()
+        self._rota.close(CLOSING_SECONDS)
+
+    def _take_turn(self, bank: str) -> Turn | float:
+        try:
+            claimed = self._claim(bank)
+            if not isinstance(claimed, tuple):
+                return claimed
+            webhook, delivery = claimed
+            sent = self._sender.send(webhook, delivery)
+            with self._store.transaction(bank) as tx:
+                if tx.records(DUE, [delivery.id]):
+                    broken_off = self._closing and not sent.is_accepted
+                    _put(tx, given_back(delivery) if broken_off else concluded(delivery, sent, self._clock()))
+                    _prune(tx)
+        except PerdureError as error:
+            log.warning("webhooks of bank %r have to wait: %s", bank, error)
+            return Turn.LATER
+        except Exception:
+            log.exception("webhooks of bank %r have to wait", bank)
+            return Turn.LATER
+        return Turn.MORE
+
+    def _claim(self, bank: str) -> tuple[Webhook, WebhookDelivery] | Turn | float:
+        """A delivery that is due, kept for this process; the seconds to wait when all that is left is due later."""
+        now = self._clock()
+        with self._store.transaction(bank) as tx:
+            due = pending_deliveries(tx)
+            webhooks = {record.id: read_webhook(record) for record in tx.records(WEBHOOK)}
+            for delivery in due:
+                if _ready_at(delivery, now) > now:
+                    continue
+                webhook = webhooks.get(delivery.webhook_id)
+                if webhook is None or not webhook.enabled:
+                    gone = "the webhook was deleted" if webhook is None else "the webhook is switched off"
+                    _put(tx, concluded(delivery, Sent(error=gone, refused=True), now))
+                    continue
+                until = now + timedelta(seconds=webhook.http.timeout_seconds) + CLAIM
+                claimed = replace(
+                    delivery,
+                    attempts=delivery.attempts + 1,
+                    claimed_until=until,
+                    last_attempt_at=now,
+                    updated_at=now,
+                )
+                tx.put_records([claimed.to_record()])
+                return webhook, claimed
+        if not due:
+            return Turn.IDLE
+        wait = min((_ready_at(one, now) - now).total_seconds() for one in due)
+        return min(max(wait, 0.05), LONGEST_WAIT)
+
+
+def concluded(delivery: WebhookDelivery, sent: Sent, now: datetime) -> WebhookDelivery:
+    """A delivery after an attempt: arrived, to be tried again later, or failed."""
+    error = sent.error
+    if error is None and not sent.is_accepted:
+        error = f"the other side answered {sent.status}"
+    after = replace(
+        delivery, claimed_until=None, next_retry_at=None, last_error=error, last_response_status=sent.status,
+        updated_at=now,
+    )  # fmt: skip
+    if sent.is_accepted:
+        return replace(after, status="completed", payload=None)
+    if sent.refused or delivery.attempts > len(RETRY_AFTER):
+        return replace(after, status="failed", payload=None)
+    return replace(after, next_retry_at=now + RETRY_AFTER[max(delivery.attempts - 1, 0)])
+
+
+def given_back(delivery: WebhookDelivery) -> WebhookDelivery:
+    """A delivery as if its last attempt had not begun."""
+    return replace(delivery, attempts=delivery.attempts - 1, claimed_until=None)
+
+
+def pending_deliveries(rows: ReadRecords) -> list[WebhookDelivery]:
+    """The deliveries that have not ended, oldest first."""
+    marks = [record.id for record in rows.records(DUE)]
+    return [read_delivery(record) for record in rows.records(DELIVERY, marks)] if marks else []
+
+
+def scrub_deliveries(tx: Records, document_ids: Collection[str]) -> bool:
+    """Take the names and tags of erased documents out of what is still to be sent; says whether there were any."""
+    scrubbed: list[WebhookDelivery] = []
+    for delivery in pending_deliveries(tx):
+        payload = dict(delivery.payload or {})
+        data = payload.get("data")
+        if isinstance(data, Mapping) and data.get("document_id") in document_ids:
+            payload["data"] = {name: one for name, one in data.items() if name not in ("document_id", "tags")}
+            scrubbed.append(replace(delivery, payload=payload))
+    tx.put_records([one.to_record() for one in scrubbed])
+    return bool(scrubbed)
+
+
+def _ready_at(delivery: WebhookDelivery, now: datetime) -> datetime:
+    return max(delivery.next_retry_at or now, delivery.claimed_until or now)
+
+
+def _put(tx: Records, delivery: WebhookDelivery) -> None:
+    tx.put_records([delivery.to_record()])
+    if delivery.status != "pending":
+        tx.delete_records(DUE, [delivery.id])
+
+
+def _prune(tx: Records) -> None:
+    """Delete the oldest deliveries that have ended, above the number that is kept."""
+    records: Sequence[WebhookDelivery] = [read_delivery(record) for record in tx.records(DELIVERY)]
+    ended = [one.id for one in records if one.status != "pending"]
+    if len(ended) > KEPT:
+        tx.delete_records(DELIVERY, ended[: len(ended) - KEPT])

@@ -1,0 +1,84 @@
+"""The history of a document, read from the times of the facts that were drawn from it: nothing else is kept of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from perdure.domain.document_event import DocumentEvent, DocumentEventKind
+from perdure.domain.fact import Fact, FactType
+from perdure.errors import NotFound
+from perdure.ports.store import FactsWhere, Reading
+
+
+def document_history(reading: Reading, document_id: str) -> list[DocumentEvent]:
+    """Every retain that added or took back facts, every fact that was declared wrong, every change of observations; newest first."""
+    if not reading.documents([document_id]):
+        raise NotFound("document", document_id)
+    facts = [
+        fact
+        for fact in reading.find_facts(FactsWhere(document_ids=[document_id]))
+        if fact.type is not FactType.OBSERVATION
+    ]
+    resting = reading.find_facts(FactsWhere(source_fact_ids=[fact.id for fact in facts])) if facts else []
+    observations = [fact for fact in resting if fact.type is FactType.OBSERVATION]
+    events = [
+        *_retains(document_id, facts),
+        *_invalidations(document_id, facts),
+        *_consolidations(document_id, observations),
+    ]
+    return sorted(events, key=lambda event: event.at, reverse=True)
+
+
+def _retains(document_id: str, facts: Sequence[Fact]) -> Iterator[DocumentEvent]:
+    """A retain gives all its facts one moment, at which it also retires what its document no longer says."""
+    own = {fact.id for fact in facts}
+    added: dict[datetime, int] = defaultdict(int)
+    removed: dict[datetime, int] = defaultdict(int)
+    for fact in facts:
+        if fact.recorded_at is not None:
+            added[fact.recorded_at] += 1
+        by_other = fact.superseded_by is not None and fact.superseded_by not in own
+        if fact.retired_at is not None and fact.invalidated_at is None and not by_other:
+            removed[fact.retired_at] += 1
+    moments = sorted({*added, *removed})
+    for moment in moments:
+        is_append = moment != moments[0] and not removed[moment]
+        yield DocumentEvent(
+            document_id=document_id,
+            kind=DocumentEventKind.APPEND if is_append else DocumentEventKind.RETAIN,
+            at=moment,
+            facts_added=added[moment],
+            facts_removed=removed[moment],
+        )
+
+
+def _invalidations(document_id: str, facts: Sequence[Fact]) -> Iterator[DocumentEvent]:
+    for fact in facts:
+        if fact.invalidated_at is not None:
+            yield DocumentEvent(
+                document_id=document_id,
+                kind=DocumentEventKind.FACT_INVALIDATED,
+                at=fact.invalidated_at,
+                fact_id=fact.id,
+                facts_removed=1,
+            )
+
+
+def _consolidations(document_id: str, observations: Sequence[Fact]) -> Iterator[DocumentEvent]:
+    created: dict[datetime, list[str]] = defaultdict(list)
+    removed: dict[datetime, list[str]] = defaultdict(list)
+    for one in observations:
+        if one.recorded_at is not None:
+            created[one.recorded_at].append(one.id)
+        if one.retired_at is not None:
+            removed[one.retired_at].append(one.id)
+    for moment in sorted({*created, *removed}):
+        yield DocumentEvent(
+            document_id=document_id,
+            kind=DocumentEventKind.CONSOLIDATION,
+            at=moment,
+            observations_created=tuple(created[moment]),
+            observations_removed=tuple(removed[moment]),
+        )

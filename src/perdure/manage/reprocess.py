@@ -1,0 +1,70 @@
+"""Reading a stored document anew, with the extractor and the models of today."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from perdure.domain.fact import Chunk, Document, Fact
+from perdure.domain.item import UNFINISHED_DOCUMENT, Item, RetainResult, UpdateMode
+from perdure.domain.record import Record
+from perdure.errors import NotFound
+from perdure.ports.store import FactsWhere, Reading
+from perdure.retain.components import RetainComponents
+from perdure.retain.pipeline import retain
+from perdure.retain.request import RetainRequest
+
+
+def document_items(reading: Reading, document_id: str) -> list[Item]:
+    """The turns of a stored document, as items that retain would take; NotFound when there is none.
+
+    What an item may say beside its text is kept with facts: the strictest of the document's facts holds for all of them.
+    """
+    stored = reading.documents([document_id])
+    if not stored:
+        raise NotFound("document", document_id)
+    facts = reading.find_facts(FactsWhere(document_ids=[document_id]))
+    return [
+        item for chunk in reading.chunks(document_id=document_id) for item in _items(stored[0], chunk, facts)
+    ]
+
+
+def _items(document: Document, chunk: Chunk, facts: list[Fact]) -> Iterator[Item]:
+    ends = [fact.expires_at for fact in facts if fact.expires_at is not None]
+    defaults = Item(content=".")
+    turns = [(span.start, span.end, span.speaker, span.is_agent, span.said_at) for span in chunk.spans]
+    for start, end, speaker, is_agent, said_at in turns or [(0, len(chunk.text), "", False, None)]:
+        text = chunk.text[start:end]
+        if text.strip():
+            yield Item(
+                content=text,
+                document_id=document.id,
+                speaker=speaker,
+                role="assistant" if is_agent else "",
+                timestamp=said_at,
+                timeless=said_at is None,
+                title=document.title,
+                context=document.context,
+                tags=document.tags,
+                metadata=document.metadata,
+                classification=max((fact.classification for fact in facts), default=defaults.classification),
+                trust=min((fact.trust for fact in facts), default=defaults.trust),
+                credibility=max((fact.credibility for fact in facts), default=defaults.credibility),
+                expires_at=min(ends) if facts and len(ends) == len(facts) else None,
+            )
+
+
+def reprocess_document(components: RetainComponents, bank: str, document_id: str) -> RetainResult:
+    """Draw a document's facts anew: those that are drawn again stay, the others are retired.
+
+    The document is marked as one whose facts are not all there, which a retain reads from its beginning. A crash leaves the
+    mark, and the next retain of the document does the same.
+    """
+    with components.store.reading(bank) as reading:
+        items = document_items(reading, document_id)
+    with components.store.transaction(bank) as tx:
+        if not tx.documents([document_id]):
+            raise NotFound("document", document_id)
+        reason = {"reason": "it is being read anew"}
+        tx.put_records([Record(kind=UNFINISHED_DOCUMENT, id=document_id, bank=bank, body=reason)])
+    request = RetainRequest(bank=bank, items=tuple(items), mode=UpdateMode.REPLACE)
+    return retain(components, request)

@@ -1,0 +1,1 @@
+"""Reflect with a language model: a loop of tools over memory, and an answer whose sentences are checked against their sources."""

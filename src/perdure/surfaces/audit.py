@@ -1,0 +1,63 @@
+"""Noting calls of the servers in the audit log of their bank, after they were answered."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping
+from datetime import datetime
+from uuid import uuid4
+
+from perdure.domain.audit import AuditEntry, Transport
+from perdure.engine import Perdure
+from perdure.errors import PerdureError
+from perdure.surfaces.workers import Workers
+
+OFF_SECONDS = 1.0
+"""A bank that wanted no log is not asked again for so long."""
+MAX_OFF = 10_000
+CONFIGURING = frozenset(
+    {"create_bank", "update_bank", "update_bank_config", "reset_bank_config", "import_bank_template"}
+)
+"""Actions that may turn a log on: after them the bank is asked."""
+log = logging.getLogger("perdure.audit")
+
+
+class AuditTrail:
+    """Notes calls; everything is called on the event loop's thread."""
+
+    def __init__(self, engine: Perdure, workers: Workers) -> None:
+        self._engine, self._workers = engine, workers
+        self._off: dict[str, float] = {}
+        """Bank -> moment (monotonic) until which it is taken to want no log."""
+
+    def now(self) -> datetime:
+        """The present, as the memory has it."""
+        return self._engine.clock()
+
+    async def note(
+        self,
+        bank: str,
+        action: str,
+        transport: Transport,
+        *,
+        started_at: datetime,
+        request: Mapping[str, object],
+        response: Mapping[str, object],
+    ) -> None:
+        """Keep an entry if the bank wants a log. One that cannot be written is told in the server's log: the call was answered."""
+        if action in CONFIGURING:
+            self._off.pop(bank, None)
+        if self._off.get(bank, 0.0) > time.monotonic():
+            return
+        entry = AuditEntry(
+            id=str(uuid4()), bank=bank, action=action, transport=transport, started_at=started_at,
+            ended_at=max(self.now(), started_at), request=request, response=response,
+        )  # fmt: skip
+        try:
+            if not await self._workers.control(self._engine.record_audit, entry):
+                if len(self._off) >= MAX_OFF:
+                    self._off.clear()
+                self._off[bank] = time.monotonic() + OFF_SECONDS
+        except PerdureError as error:
+            log.warning("%s of bank %r is not in the audit log: %s", action, bank, error)

@@ -1,0 +1,166 @@
+"""What every HTTP request passes before anything reads it: a place, a key, a body that arrives in time, a client that stays."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from perdure.errors import Forbidden, PerdureError, StoreError, Unauthorised
+from perdure.surfaces.access import KeyRing
+from perdure.surfaces.connections import Connections
+from perdure.surfaces.workers import CLIENT, Client
+
+KEY = "perdure.key"
+"""Key of a request's scope under which the gate leaves the API key, None on an open server."""
+HEALTH = "/health"
+PUBLIC = frozenset({"/version", "/metrics", "/docs", "/docs/oauth2-redirect", "/redoc", "/openapi.json"})
+"""Paths that need no key; an open server keeps them to this machine as well."""
+BODY_RATE = 32_768
+"""Bytes a second that a body may be slower than: each such piece gives it one second more."""
+PIECES = 4
+"""Pieces of a body that wait for the app; then the client waits."""
+
+
+def error_response(
+    status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    """An error in the form of all surfaces over HTTP."""
+    body = {"detail": message, "error": {"code": code, "message": message}}
+    return JSONResponse(body, status_code=status, headers=dict(headers or {}))
+
+
+def is_health(path: str) -> bool:
+    return path == HEALTH or path.startswith(f"{HEALTH}/")
+
+
+class Gate:
+    """Refuses callers before their body is read; health is for everybody."""
+
+    def __init__(self, app: ASGIApp, keys: KeyRing) -> None:
+        self._app, self._keys = app, keys
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the caller in, or answer 401 or 403."""
+        if scope["type"] != "http" or is_health(scope["path"]):
+            await self._app(scope, receive, send)
+            return
+        refusal = None
+        try:
+            if scope["path"] not in PUBLIC or await self._keys.is_open():
+                scope[KEY] = key = await self._keys.admit(scope)
+                client = CLIENT.get()
+                if client is not None and key is not None:
+                    client.key = key.id
+        except PerdureError as error:
+            refusal = refuse(error)
+        await (refusal or self._app)(scope, receive, send)
+
+
+def refuse(error: PerdureError) -> JSONResponse:
+    """The answer to a caller that is not let in; the rest of its request is not waited for."""
+    closing = {"Connection": "close"}
+    if isinstance(error, Forbidden):
+        return error_response(403, error.code, str(error), closing)
+    if isinstance(error, Unauthorised):
+        return error_response(401, error.code, str(error), {"WWW-Authenticate": "Bearer", **closing})
+    if isinstance(error, StoreError):
+        return error_response(503, error.code, "the keys cannot be read", {"Retry-After": "1", **closing})
+    raise error
+
+
+class Presence:
+    """Follows the client through its request: the body must arrive in time, and work for one that left is stopped."""
+
+    def __init__(self, app: ASGIApp, timeout: float, connections: Connections | None = None) -> None:
+        self._app, self._timeout, self._connections = app, timeout, connections
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Run the app beside a reader of the client's messages."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        connections = self._connections
+        if connections is None:
+            await self._attend(scope, receive, send)
+            return
+        connections.request_began(scope.get("client"))
+        try:
+            if connections.is_spare(scope.get("client")) and not is_health(scope["path"]):
+                headers = {"Retry-After": "1", "Connection": "close"}
+                full = error_response(503, "busy", "too many connections", headers)
+                await full(scope, receive, send)
+            else:
+                await self._attend(scope, receive, send)
+        finally:
+            connections.request_ended(scope.get("client"))
+
+    async def _attend(self, scope: Scope, receive: Receive, send: Send) -> None:
+        client = Client()
+        incoming = _Incoming(receive, self._timeout)
+        started = False
+
+        async def watched(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        token = CLIENT.set(client)
+        try:
+            app = asyncio.ensure_future(self._app(scope, incoming.next, watched))
+        finally:
+            CLIENT.reset(token)
+        reader = asyncio.create_task(incoming.read())
+        try:
+            await asyncio.wait((app, reader), return_when=asyncio.FIRST_COMPLETED)
+            if not app.done() and not reader.cancelled() and reader.exception() is None:
+                client.leave()
+                app.cancel()
+        except asyncio.CancelledError:
+            client.leave()
+            app.cancel()
+            raise
+        finally:
+            reader.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await app
+        if incoming.late and not started:
+            headers = {"Connection": "close"}
+            late = error_response(408, "request_timeout", "the body did not arrive in time", headers)
+            await late(scope, receive, send)
+
+
+class _Incoming:
+    """A client's messages, read ahead so that its leaving is seen while the app works."""
+
+    def __init__(self, receive: Receive, timeout: float) -> None:
+        self._receive, self._timeout = receive, timeout
+        self._pieces: asyncio.Queue[Message] = asyncio.Queue(PIECES)
+        self.late = False
+
+    async def next(self) -> Message:
+        """The app's `receive`."""
+        return await self._pieces.get()
+
+    async def read(self) -> None:
+        """Return when the client has left or its body is late; the time that the app lets pieces wait does not count."""
+        waited, size, whole = 0.0, 0, False
+        while True:
+            left = None if whole else self._timeout + size / BODY_RATE - waited
+            began = time.monotonic()
+            try:
+                message: Any = await asyncio.wait_for(self._receive(), left)
+            except TimeoutError:
+                self.late = True
+                return
+            waited += time.monotonic() - began
+            if message["type"] == "http.disconnect":
+                return
+            size += len(message.get("body", b""))
+            whole = not message.get("more_body", False)
+            await self._pieces.put(message)

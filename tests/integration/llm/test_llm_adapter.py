@@ -1,0 +1,364 @@
+"""The adapter on pydantic-ai, against a server that speaks OpenAI's protocol: what it sends, what it reads, which errors it makes."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from perdure.errors import InvalidInput, LlmBusy, LlmCut, LlmRefused
+from perdure.models.llm_prices import list_price
+from perdure.models.pydantic_ai_llm import PydanticAiLlm, Refusable, split_name
+from perdure.models.tokens import ApproximateTokens
+from perdure.ports.llm import ChatMessage, Finish, LlmRequest, TokenUsage, Tool, ToolCall
+from perdure.testing.llm_server import Answer, CutBody, Failure, Hang, LlmServer, RawBody, Script
+
+KEY = "sk-very-secret-0123456789abcdef"
+SCHEMA = {"type": "object", "properties": {"facts": {"type": "array", "items": {"type": "string"}}}}
+RECALL = Tool(name="recall", description="Search memory.", parameters={"type": "object", "properties": {}})
+Opening = Callable[..., tuple[PydanticAiLlm, LlmServer]]
+
+
+@pytest.fixture
+def opened() -> Iterator[Opening]:
+    closing: list[Any] = []
+
+    def start(script: Script, model: str = "small-model", **options: Any) -> tuple[PydanticAiLlm, LlmServer]:
+        server = LlmServer(script)
+        llm = PydanticAiLlm(model, tokens=ApproximateTokens(), url=server.url, key=KEY, **options)
+        closing.extend((llm, server))
+        return llm, server
+
+    yield start
+    for one in closing:
+        one.close()
+
+
+def request(text: str = "Hello?", **options: Any) -> LlmRequest:
+    options.setdefault("timeout", 10.0)
+    return LlmRequest(messages=[ChatMessage(role="user", text=text)], max_tokens=200, **options)
+
+
+# What is sent and read
+
+
+def test_a_reply_is_read_with_its_tokens(opened: Opening) -> None:
+    llm, server = opened([Answer(text="Hello.", usage=(12, 3))])
+    reply = llm.complete(request())
+    assert (reply.text, reply.usage, reply.finish) == ("Hello.", TokenUsage(12, 3), Finish.STOP)
+    assert (reply.model, llm.name, llm.window) == ("http:small-model", "http:small-model", 8_192)
+    [sent] = server.requests
+    assert (sent.body["model"], sent.body["max_tokens"]) == ("small-model", 200)
+    assert not sent.body.get("stream")
+    assert sent.headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_messages_of_all_roles_arrive_as_they_are(opened: Opening) -> None:
+    llm, server = opened([Answer(text="Done.")])
+    call = ToolCall(id="c1", name="recall", arguments={"query": "Lisbon"})
+    llm.complete(
+        LlmRequest(
+            messages=[
+                ChatMessage(role="system", text="Be short."),
+                ChatMessage(role="user", text="Where?"),
+                ChatMessage(role="assistant", text="", calls=(call,)),
+                ChatMessage(role="tool", text="Lisbon.", call_id="c1", tool="recall"),
+            ],
+            max_tokens=50,
+            tools=[RECALL],
+        )
+    )
+    sent = server.requests[0].body
+    assert [message["role"] for message in sent["messages"]] == ["system", "user", "assistant", "tool"]
+    assert sent["messages"][2]["tool_calls"][0]["function"]["name"] == "recall"
+    assert sent["messages"][3]["tool_call_id"] == "c1"
+    assert sent["tools"][0]["function"]["name"] == "recall"
+
+
+def test_calls_of_tools_are_read_and_invalid_arguments_shown(opened: Opening) -> None:
+    llm, server = opened([Answer(calls=[("recall", {"query": "x"}), ("recall", "{broken"), ("done", "")])])
+    reply = llm.complete(request(tools=[RECALL], must_call_tool=True))
+    assert server.requests[0].body["tool_choice"] == "required"
+    assert [call.arguments for call in reply.calls] == [{"query": "x"}, {}, {}]
+    assert [call.invalid for call in reply.calls] == ["", "{broken", ""]
+    assert reply.finish is Finish.TOOLS
+
+
+def test_a_schema_is_sent_as_the_protocol_has_it(opened: Opening) -> None:
+    llm, server = opened([Answer(value={"facts": ["a"]})])
+    assert json.loads(llm.complete(request(schema=SCHEMA)).text) == {"facts": ["a"]}
+    sent = server.requests[0].body["response_format"]
+    assert sent["type"] == "json_schema"
+    assert sent["json_schema"]["schema"]["properties"]["facts"]["type"] == "array"
+
+
+@pytest.mark.parametrize(
+    ("finish", "read"),
+    [("length", Finish.LENGTH), ("content_filter", Finish.FILTERED), ("stop", Finish.STOP)],
+)
+def test_reasons_to_finish_are_told_apart(opened: Opening, finish: str, read: Finish) -> None:
+    llm, _ = opened([Answer(text="Hal", finish=finish)])
+    assert llm.complete(request()).finish is read
+
+
+def test_tokens_are_counted_by_us_where_the_server_tells_none(opened: Opening) -> None:
+    llm, _ = opened([Answer(text="Four words are here", usage=None)])
+    assert llm.complete(request("Three more words")).usage == TokenUsage(3, 4)
+
+
+def test_lone_surrogates_are_sent_as_something(opened: Opening) -> None:
+    llm, _ = opened([Answer(text="ok")])
+    assert llm.complete(request("half \ud83d emoji")).text == "ok"
+
+
+def test_any_thread_may_call_several_at_once(opened: Opening) -> None:
+    llm, server = opened(lambda asked: Answer(text=asked.texts[0]))
+    with ThreadPoolExecutor(8) as pool:
+        replies = list(pool.map(lambda number: llm.complete(request(str(number))).text, range(24)))
+    assert replies == [str(number) for number in range(24)]
+    assert len(server.requests) == 24
+
+
+# Errors
+
+
+@pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 422])
+def test_what_would_fail_again_is_refused_and_sent_once(opened: Opening, status: int) -> None:
+    llm, server = opened([Failure(status, "no such luck"), Answer(text="never")])
+    with pytest.raises(LlmRefused, match="no such luck") as caught:
+        llm.complete(request())
+    assert caught.value.status == status
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 529])
+def test_what_may_pass_is_busy_and_sent_once(opened: Opening, status: int) -> None:
+    llm, server = opened([Failure(status), Answer(text="never")])
+    with pytest.raises(LlmBusy) as caught:
+        llm.complete(request())
+    assert (caught.value.status, caught.value.retry_after) == (status, None)
+    assert len(server.requests) == 1
+
+
+def test_the_time_to_wait_is_read(opened: Opening) -> None:
+    llm, _ = opened([Failure(429, retry_after="7"), Failure(503, retry_after="2.5")])
+    waits = []
+    for _ in range(2):
+        with pytest.raises(LlmBusy) as caught:
+            llm.complete(request())
+        waits.append(caught.value.retry_after)
+    assert waits == [7.0, 2.5]
+
+
+def test_an_account_without_credit_is_refused_whatever_its_status(opened: Opening) -> None:
+    llm, _ = opened([Failure(429, "You exceeded your current quota", code="insufficient_quota")])
+    with pytest.raises(LlmRefused):
+        llm.complete(request())
+
+
+def test_a_request_too_long_for_the_window_is_cut(opened: Opening) -> None:
+    message = "This model's maximum context length is 4096 tokens."
+    llm, _ = opened([Failure(400, message, code="context_length_exceeded")])
+    with pytest.raises(LlmCut):
+        llm.complete(request())
+
+
+@pytest.mark.parametrize(
+    "step", [CutBody(), RawBody("{not json"), RawBody("<html>", "text/html"), RawBody('{"choices": []}')]
+)
+def test_a_broken_body_may_pass(opened: Opening, step: Any) -> None:
+    llm, server = opened([step])
+    with pytest.raises(LlmBusy):
+        llm.complete(request())
+    assert len(server.requests) == 1
+
+
+def test_a_server_that_hangs_is_left(opened: Opening) -> None:
+    llm, _ = opened([Hang(), Answer(text="Here.")])
+    with pytest.raises(LlmBusy, match=r"within 0\.2 s"):
+        llm.complete(request(timeout=0.2))
+    assert llm.complete(request()).text == "Here."
+
+
+def test_who_waits_for_an_answer_is_told_when_the_model_is_closed(opened: Opening) -> None:
+    arrived = threading.Event()
+
+    def hang(_: object) -> Hang:
+        arrived.set()
+        return Hang()
+
+    llm, _ = opened(hang)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(llm.complete, request(timeout=30.0))
+        assert arrived.wait(10)
+        llm.close()
+        with pytest.raises(LlmBusy, match="closed"):
+            waiting.result(10)
+    with pytest.raises(LlmRefused, match="closed"):
+        llm.complete(request())
+
+
+def test_a_server_that_is_not_there_is_busy() -> None:
+    with LlmServer([]) as server:
+        url = server.url
+    llm = PydanticAiLlm("m", tokens=ApproximateTokens(), url=url)
+    with pytest.raises(LlmBusy):
+        llm.complete(request())
+    llm.close()
+
+
+# What a provider refuses
+
+
+@pytest.mark.parametrize(
+    ("part", "field", "message", "options"),
+    [
+        (
+            Refusable.TOOL_CHOICE,
+            "tool_choice",
+            "tool_choice 'required' is not supported",
+            {"tools": [RECALL], "must_call_tool": True},
+        ),
+        (
+            Refusable.JSON_SCHEMA,
+            "response_format",
+            "'response_format' of type 'json_schema' is not supported",
+            {"schema": SCHEMA},
+        ),
+        (
+            Refusable.TEMPERATURE,
+            "temperature",
+            "Unsupported value: 'temperature' does not support 0",
+            {"temperature": 0.0},
+        ),
+        (Refusable.REASONING, "reasoning_effort", "Unsupported parameter: 'reasoning_effort'", {}),
+    ],
+)
+def test_a_parameter_that_is_refused_by_name_is_dropped_for_that_model(
+    opened: Opening, part: Refusable, field: str, message: str, options: dict[str, Any]
+) -> None:
+    llm, server = opened(
+        [Failure(400, message), Answer(text="ok"), Answer(text="ok")], "o3-mini", reasoning="low"
+    )
+    if part is not Refusable.REASONING:
+        llm, server = opened([Failure(400, message), Answer(text="ok"), Answer(text="ok")])
+    for _ in range(2):
+        assert llm.complete(request(**options)).text == "ok"
+    with_it = [
+        field in one.body and one.body[field] not in ("auto", {"type": "text"}) for one in server.requests
+    ]
+    assert with_it == [True, False, False]
+    assert llm.refused == {part}
+
+
+def test_a_schema_that_cannot_be_sent_is_asked_for_in_words(opened: Opening) -> None:
+    llm, server = opened([Failure(400, "unknown field response_format"), Answer(value={"facts": []})])
+    llm.complete(request(schema=SCHEMA))
+    assert '"facts"' in server.requests[1].texts[-1]
+    assert '"facts"' not in server.requests[0].texts[-1]
+
+
+def test_the_newer_name_of_the_limit_is_sent_to_who_refuses_the_older(opened: Opening) -> None:
+    llm, server = opened(
+        [
+            Failure(
+                400, "'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+            ),
+            Answer(text="ok"),
+        ]
+    )
+    llm.complete(request())
+    older, newer = (one.body for one in server.requests)
+    assert (older["max_tokens"], newer["max_completion_tokens"]) == (200, 200)
+    assert "max_tokens" not in newer
+
+
+def test_a_refusal_that_names_what_was_not_sent_is_final(opened: Opening) -> None:
+    llm, server = opened([Failure(400, "the temperature of the server is too high"), Answer(text="never")])
+    with pytest.raises(LlmRefused):
+        llm.complete(request())
+    assert (len(server.requests), llm.refused) == (1, frozenset())
+
+
+# Keys and names
+
+
+def test_keys_are_in_no_error_log_or_repr(opened: Opening, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    llm, _ = opened(
+        [
+            Failure(401, f"Incorrect API key provided: {KEY}"),
+            Failure(400, f"temperature? {KEY}"),
+            Failure(500),
+        ]
+    )
+    errors = []
+    for _ in range(2):
+        with pytest.raises((LlmRefused, LlmBusy)) as caught:
+            llm.complete(request(temperature=0.1))
+        errors.append(caught.value)
+    for error in errors:
+        chain = [error, error.__cause__, error.__context__]
+        assert KEY not in "".join(repr(one) for one in chain)
+    assert "[key]" in str(errors[0])
+    assert KEY not in caplog.text + repr(llm) + str(vars(llm).get("_model"))
+
+
+def test_names_say_which_provider_is_meant() -> None:
+    assert split_name("openai:gpt-5-mini", "") == ("openai", "gpt-5-mini")
+    assert split_name("anthropic:claude-haiku-5-5", "http://x/v1") == ("anthropic", "claude-haiku-5-5")
+    assert split_name("ollama:qwen3:4b", "") == ("ollama", "qwen3:4b")
+    assert split_name("openai:gpt-5-mini", "http://x/v1") == ("http", "gpt-5-mini")
+    assert split_name("qwen2.5:7b", "http://x/v1") == ("http", "qwen2.5:7b")
+    for wrong in ("gpt-5-mini", "nobody:model", "openai:"):
+        with pytest.raises(InvalidInput, match="llm"):
+            split_name(wrong, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "variable"),
+    [
+        ("openai:gpt-5-mini", "OPENAI_API_KEY"),
+        ("anthropic:claude-haiku-5-5", "ANTHROPIC_API_KEY"),
+        ("google:gemini-3.8-flash", "GOOGLE_API_KEY"),
+        ("ollama:qwen3", None),
+    ],
+)
+def test_each_provider_opens_with_its_key_from_the_environment_or_the_setting(
+    name: str, variable: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for one in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY"):
+        monkeypatch.delenv(one, raising=False)
+    if variable is not None:
+        with pytest.raises(InvalidInput, match="llm"):
+            PydanticAiLlm(name, tokens=ApproximateTokens())
+    by_setting = PydanticAiLlm(name, tokens=ApproximateTokens(), key=KEY)
+    if variable is not None:
+        monkeypatch.setenv(variable, KEY)
+    by_environment = PydanticAiLlm(name, tokens=ApproximateTokens())
+    for llm in (by_setting, by_environment):
+        assert (llm.name, KEY in repr(llm)) == (name, False)
+        assert llm.window >= 4_096
+        llm.close()
+
+
+@pytest.mark.parametrize(
+    "url", ["localhost:8080", "http://user:pass@host/v1", "ftp://host/v1", "http://h/v1?k=1"]
+)
+def test_a_url_that_is_none_is_named(url: str) -> None:
+    with pytest.raises(InvalidInput, match="llm_url"):
+        PydanticAiLlm("m", tokens=ApproximateTokens(), url=url)
+
+
+def test_prices_are_of_the_list_where_the_model_is_on_it() -> None:
+    million = TokenUsage(1_000_000, 1_000_000)
+    assert (list_price("openai:gpt-5-mini", million) or 0) > 0
+    assert (list_price("anthropic:claude-haiku-5-5", million) or 0) > 0
+    assert (list_price("google:gemini-3.8-flash", million) or 0) > 0
+    assert list_price("http:gpt-5-mini", million) is None
+    assert list_price("ollama:qwen3", million) is None
