@@ -22,7 +22,9 @@ BASE = "/v1/default/banks/b"
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Perdure]:
-    with Perdure.open(tmp_path / "m.db", embedder="hashing", reranker="none", tagger="rules") as engine:
+    with Perdure.open(
+        tmp_path / "m.db", embedder="hashing", reranker="none", tagger="rules", require_keys=False
+    ) as engine:
         yield engine
 
 

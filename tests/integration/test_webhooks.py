@@ -70,6 +70,7 @@ def open_memory(path: Path, **options: Any) -> Perdure:
         embedder="hashing",
         reranker="none",
         tagger="rules",
+        require_keys=False,
         webhook_allow_private=True,
         **options,
     )
@@ -333,7 +334,7 @@ def test_headers_cannot_take_over_the_connection(fields: dict[str, Any]) -> None
 
 
 def test_rest_makes_changes_lists_and_deletes_webhooks(tmp_path: Path) -> None:
-    options = {"embedder": "hashing", "reranker": "none", "tagger": "rules"}
+    options = {"embedder": "hashing", "reranker": "none", "tagger": "rules", "require_keys": False}
     with (
         Perdure.open(tmp_path / "m.db", **options) as engine,  # type: ignore[arg-type]
         TestClient(create_app(engine), base_url="http://localhost") as client,

@@ -103,11 +103,13 @@ class Presence:
     async def _attend(self, scope: Scope, receive: Receive, send: Send) -> None:
         client = Client()
         incoming = _Incoming(receive, self._timeout)
-        started = False
+        started = answered = False
 
         async def watched(message: Message) -> None:
-            nonlocal started
+            nonlocal started, answered
             started = True
+            # Behind its answer the app still writes down what was done; who has the whole answer may leave.
+            answered = message["type"] == "http.response.body" and not message.get("more_body", False)
             await send(message)
 
         token = CLIENT.set(client)
@@ -118,7 +120,7 @@ class Presence:
         reader = asyncio.create_task(incoming.read())
         try:
             await asyncio.wait((app, reader), return_when=asyncio.FIRST_COMPLETED)
-            if not app.done() and not reader.cancelled() and reader.exception() is None:
+            if not (app.done() or answered) and not reader.cancelled() and reader.exception() is None:
                 client.leave()
                 app.cancel()
         except asyncio.CancelledError:
