@@ -62,7 +62,6 @@ from perdure.jobs.refresh_job import refresh_job, submit_refresh
 from perdure.jobs.retain_job import RetainJob
 from perdure.jobs.runner import JobRunner
 from perdure.jobs.send import AddressRefused, HttpSender
-from perdure.llm.ledger import erase_bank_costs, read_costs
 from perdure.manage.audit import list_entries, log_consolidation, record_entry
 from perdure.manage.backup import Backup, write_backup
 from perdure.manage.clone import clone_bank
@@ -678,6 +677,8 @@ class Perdure:
             records=scrub_records,
         )
         if everything:
+            from perdure.llm.ledger import erase_bank_costs
+
             erase_bank_costs(self._store, bank)
         repair_notes(self._components.reflect, bank)
         self._embed_again(bank, forgotten.unembedded)
@@ -773,6 +774,8 @@ class Perdure:
         """What calls of language models came to, per day, bank, operation and model, oldest day first; of one bank, from a day on (UTC)."""
         if isinstance(since, datetime):
             since = since.astimezone(UTC).date()
+        from perdure.llm.ledger import read_costs
+
         return read_costs(self._store, None if bank is None else check_bank_id(bank), since)
 
     # Records that surfaces keep beside the memory

@@ -18,7 +18,7 @@ EXAMPLES = sorted((Path(__file__).parent / "hindsight_examples").glob("example_*
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     pytest.importorskip("hindsight_client")
-    with started(tmp_path_factory.mktemp("examples"), "serve") as (_, address):
+    with started(tmp_path_factory.mktemp("examples"), "serve", "--open") as (_, address):
         yield address
 
 

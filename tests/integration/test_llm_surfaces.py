@@ -24,7 +24,13 @@ BANK = "/v1/default/banks/b"
 def failing() -> Perdure:
     model = ScriptedLlm(lambda _: LlmBusy("overloaded", status=503))
     return Perdure.open(
-        store=MemoryStore(), llm=model, extractor="llm", embedder="hashing", reranker="none", tagger="rules"
+        store=MemoryStore(),
+        llm=model,
+        extractor="llm",
+        embedder="hashing",
+        reranker="none",
+        tagger="rules",
+        require_keys=False,
     )
 
 
@@ -64,7 +70,7 @@ def rewording() -> Perdure:
     model = ScriptedLlm(lambda _: {"facts": [{"turn": 1, "text": "The cello is what Ann plays."}]})
     memory = Perdure.open(
         store=MemoryStore(), llm=model, extractor="refine", refine_after=None, embedder="hashing", reranker="none",
-        tagger="rules",
+        tagger="rules", require_keys=False,
     )  # fmt: skip
     memory.retain("b", "Ann plays the cello.", document_id="d")
     return memory
@@ -80,7 +86,9 @@ def test_rest_rewords_in_an_operation() -> None:
 
 
 def test_rest_says_that_no_model_is_set() -> None:
-    with Perdure.open(store=MemoryStore(), embedder="hashing", reranker="none", tagger="rules") as memory:
+    with Perdure.open(
+        store=MemoryStore(), embedder="hashing", reranker="none", tagger="rules", require_keys=False
+    ) as memory:
         memory.retain("b", "Ann plays the cello.")
         with running(memory) as url, httpx.Client(base_url=url) as client:
             refused = client.post(f"{BANK}/refine")

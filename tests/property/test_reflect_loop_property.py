@@ -42,7 +42,9 @@ NAMES = st.sampled_from(
 def replies(draw: st.DrawFn) -> Step:
     kind = draw(st.integers(0, 9))
     if kind == 0:
-        return draw(st.sampled_from([LlmBusy("busy"), LlmInvalid("invalid"), LlmRefused("refused")]))
+        return draw(
+            st.sampled_from([LlmBusy("busy", retry_after=1e6), LlmInvalid("invalid"), LlmRefused("refused")])
+        )
     if kind == 1:
         return draw(TEXTS)
     calls = tuple(

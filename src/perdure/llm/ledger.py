@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from perdure.domain.fact import Fact
 from perdure.domain.llm_call import ERROR, LLM_CALL, LlmCall, LlmCost
 from perdure.domain.record import Record
 from perdure.errors import LlmCapReached, StoreError
@@ -267,19 +266,6 @@ def erase_bank_costs(store: Store, bank: str) -> None:
                 renamed = json.dumps(["", *json.loads(one.id)[1:], uuid.uuid4().hex[:12]])
                 store.put_shared_records([replace(one, id=renamed, body={**one.body, "bank": ""})])
         store.delete_shared_records(kind, [one.id for one in touched])
-
-
-def scrub_calls(tx: Transaction, erased: Mapping[str, Fact]) -> None:
-    """Take all texts out of a bank's single calls when one of its facts is erased: any of them may quote it."""
-    if not erased:
-        return
-    scrubbed = []
-    for record in tx.records(LLM_CALL):
-        call = LlmCall.from_record(record)
-        bare = replace(call, request=None, response=None, error=call.error and call.error.partition(":")[0])
-        if bare != call:
-            scrubbed.append(bare.to_record())
-    tx.put_records(scrubbed)
 
 
 def _add(sums: dict[str, Any], call: LlmCall) -> None:

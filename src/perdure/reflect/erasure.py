@@ -7,15 +7,30 @@ made anew from those, and `scrub_records` after it, for what is kept beside. Eac
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from perdure.domain.fact import Fact
-from perdure.llm.ledger import scrub_calls
+from perdure.domain.llm_call import LLM_CALL, LlmCall
 from perdure.ports.store import Transaction
 from perdure.reflect.mental_models.erasure import scrub_mental_models
 from perdure.reflect.notes.write import scrub_notes
 from perdure.reflect.observations.erasure import scrub_observations
 from perdure.reflect.opinions.erasure import scrub_opinions
 from perdure.reflect.questions import scrub_questions
+
+
+def scrub_calls(tx: Transaction, erased: Mapping[str, Fact]) -> None:
+    """Take all texts out of a bank's single calls when one of its facts is erased: any of them may quote it."""
+    if not erased:
+        return
+    scrubbed = []
+    for record in tx.records(LLM_CALL):
+        call = LlmCall.from_record(record)
+        bare = replace(call, request=None, response=None, error=call.error and call.error.partition(":")[0])
+        if bare != call:
+            scrubbed.append(bare.to_record())
+    tx.put_records(scrubbed)
+
 
 RECORD_SCRUBBERS: tuple[Callable[[Transaction, Mapping[str, Fact]], object], ...] = (
     scrub_observations,

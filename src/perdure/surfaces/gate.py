@@ -103,7 +103,7 @@ class Presence:
     async def _attend(self, scope: Scope, receive: Receive, send: Send) -> None:
         client = Client()
         incoming = _Incoming(receive, self._timeout)
-        started = answered = False
+        started = answered = stopped = False
 
         async def watched(message: Message) -> None:
             nonlocal started, answered
@@ -124,13 +124,17 @@ class Presence:
                 client.leave()
                 app.cancel()
         except asyncio.CancelledError:
+            # The server stops and this request has had its time: it gets an answer, not a broken connection.
             client.leave()
             app.cancel()
-            raise
+            stopped = True
         finally:
             reader.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await app
+        if stopped and not started:
+            headers = {"Retry-After": "1", "Connection": "close"}
+            await error_response(503, "stopping", "the server stops", headers)(scope, receive, send)
         if incoming.late and not started:
             headers = {"Connection": "close"}
             late = error_response(408, "request_timeout", "the body did not arrive in time", headers)

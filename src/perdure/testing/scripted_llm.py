@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable
 from perdure.errors import LlmBusy
 from perdure.ports.llm import LlmReply, LlmRequest, TokenUsage
 
+AT_LAST = 1e6
+"""Seconds to come back in, so that nobody waits for a script that is over."""
 Step = LlmReply | Exception | str | dict[str, object] | list[object]
 """A reply, an error to raise, a text, or a value that is sent as JSON."""
 
@@ -53,7 +55,7 @@ class ScriptedLlm:
 
 def _in_order(steps: Iterable[Step]) -> Callable[[LlmRequest], Step]:
     remaining = iter(steps)
-    return lambda _: next(remaining, LlmBusy("the script is over"))
+    return lambda _: next(remaining, LlmBusy("the script is over", retry_after=AT_LAST))
 
 
 def _tokens(request: LlmRequest) -> int:

@@ -183,7 +183,8 @@ def test_importing_the_models_loads_no_heavy_library() -> None:
 import pkgutil, importlib, sys
 import perdure.models
 for module in pkgutil.iter_modules(perdure.models.__path__):
-    importlib.import_module(f"perdure.models.{module.name}")
+    if module.name != "pydantic_ai_llm":  # Imported where a language model is set.
+        importlib.import_module(f"perdure.models.{module.name}")
 from perdure.models.spacy_tagger import choose_tagger
 from perdure.models.onnx_embedder import OnnxEmbedder
 from perdure.models.onnx_reranker import OnnxReranker

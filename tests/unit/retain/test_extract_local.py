@@ -45,13 +45,13 @@ def test_small_talk_gives_nothing_and_is_cut_off() -> None:
 
 
 def test_a_relation_holds_from_the_date_of_its_own_sentence() -> None:
-    (fact,) = extract(("Ann", "I was ill from 2015 to 2018. Since 2019 I live in Bergen."))
+    ill, fact = extract(("Ann", "I was ill from 2015 to 2018. Since 2019 I live in Bergen."))
     assert fact.triple is not None
     assert fact.triple.object == "Bergen"
     assert fact.valid is not None
     assert fact.valid.start == datetime(2019, 1, 1, tzinfo=UTC)
-    assert fact.occurred is not None
-    assert fact.occurred.start == datetime(2015, 1, 1, tzinfo=UTC)
+    assert ill.occurred is not None
+    assert ill.occurred.start == datetime(2015, 1, 1, tzinfo=UTC)
 
 
 def test_a_reported_question_is_not_the_speakers() -> None:
