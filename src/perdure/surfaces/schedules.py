@@ -19,16 +19,19 @@ log = logging.getLogger("perdure.schedules")
 @asynccontextmanager
 async def attending_schedules(engine: Perdure, workers: Workers) -> AsyncIterator[None]:
     """Look at the schedules in the background, until the block is left."""
-    task = asyncio.create_task(_attend(engine, workers))
+    stopping = asyncio.Event()
+    task = asyncio.create_task(_attend(engine, workers, stopping))
     try:
         yield
     finally:
+        # Python 3.11's wait_for loses a cancellation that comes in the moment of a result; the event is not lost.
+        stopping.set()
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def _attend(engine: Perdure, workers: Workers) -> None:
-    while True:
+async def _attend(engine: Perdure, workers: Workers, stopping: asyncio.Event) -> None:
+    while not stopping.is_set():
         await asyncio.sleep(SCHEDULE_SECONDS)
         try:
             await workers.run(engine.refresh_due_mental_models)
