@@ -21,7 +21,7 @@ from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 
-from bench.llm_weights import CONTEXT, NAME, joined_weights, served
+from bench.llm_weights import NAME, joined_weights, served
 from bench.page import load_now, table, taken, write_section
 from bench.reflect import stands_in
 from bench.truth.replay import SetClock
@@ -33,6 +33,9 @@ PAGE = Path("docs/llm-run.md")
 WEIGHTS = Path.home() / ".cache" / "perdure" / "weights"
 MOST_QUOTED = 12
 UNANSWERABLE = "unanswerable"
+WINDOW = 4096
+READ_TOKENS = 500
+"""Tokens of facts that a recall gives a reflection: a small model on a processor reads 50 a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +96,8 @@ def opened(clock: SetClock, url: str | None) -> Iterator[Perdure]:
                 yield memory
         else:
             with Perdure.open(
-                path, clock=clock, llm=f"openai:{NAME}", llm_url=url, llm_key="none", llm_window=CONTEXT,
-                llm_timeout=900.0, extractor="llm",
+                path, clock=clock, llm=f"openai:{NAME}", llm_url=url, llm_key="none", llm_window=WINDOW,
+                llm_timeout=900.0, llm_reflect_seconds=900.0, extractor="llm",
             ) as memory:  # fmt: skip
                 yield memory
 
@@ -125,11 +128,12 @@ def run(
             started = time.perf_counter()
             memory.operation(bank, memory.consolidate(bank).id, wait=3_600)
             seconds["consolidate"] += time.perf_counter() - started
+            print(f"{session}: {seconds}", file=sys.stderr, flush=True)
         asked = []
         for query, gold in queries:
             clock.now = parse_instant(query.date, "date") or clock.now
             started = time.perf_counter()
-            reflection = memory.reflect(bank, query.text, budget="low")
+            reflection = memory.reflect(bank, query.text, budget="low", max_tokens=READ_TOKENS)
             asked.append(
                 Asked(query=query, gold=gold, reflection=reflection, seconds=time.perf_counter() - started)
             )
