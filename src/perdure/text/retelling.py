@@ -22,6 +22,12 @@ def is_retold(said: str, told: Iterable[str], at: float = RETOLD_AT) -> bool:
     return not terms or len(terms & set(index_terms(joined))) >= at * len(terms)
 
 
+def shares_words(text: str, said: str) -> bool:
+    """Whether a text has a word that tells something in common with what was said; one without such words has none to miss."""
+    terms = set(index_terms(text))
+    return not terms or not terms.isdisjoint(index_terms(said))
+
+
 def normal_words(text: str) -> list[str]:
     """The words of a text in the form of names, in order."""
     return [word for piece in text.split() for word in normal_name(piece).split()]

@@ -21,7 +21,7 @@ from perdure.extract.local.mentions import find_aliases, find_mentions
 from perdure.extract.local.topic import topic_of
 from perdure.ports.extractor import Cause, ExtractedFact, Replacement, Triple, Turn
 from perdure.text.names import normal_name
-from perdure.text.retelling import is_retold, normal_words, overlap
+from perdure.text.retelling import is_retold, normal_words, overlap, shares_words
 from perdure.text.surrogates import without_surrogates
 from perdure.text.voice import voice_of
 
@@ -31,6 +31,8 @@ CHARACTERS_PER_FACT = 300
 LONGEST_FACT = 1_000
 QUOTED_AT = 0.5
 """Share of two sources that both must cover of each other to be the same."""
+QUOTED_RETOLD = 0.2
+"""Share of a local fact's words that a wording must have which rests on the same words of the turn."""
 ENTITY_TYPES = frozenset({"person", "place", "organisation", "product", "event", "work", "group", "concept"})
 
 
@@ -126,7 +128,7 @@ def _fact(
     timing = timing_of(worded.when, worded.date, source, turn)
     confirmed = timing.window if timing.sure else None
     listed = [name for name, _ in worded.named()]
-    if unsaid(text, said, listed, confirmed, turn.said_at):
+    if unsaid(text, said, listed, confirmed, turn.said_at) or not shares_words(text, said):
         return None
     is_order = reads_like_instructions(source.text) or reads_like_instructions(text)
     kind = kind_of(source.text, is_agent=turn.is_agent or turn.is_data, is_question=text.endswith("?"))
@@ -228,7 +230,8 @@ def _is_missed(index: int, document: DocumentFacts, lent: _Lent) -> bool:
     value = local.triple if local.triple is not None and local.triple.single_valued else None
     if value is not None and value.object and not any(_tells(fact.text, value) for fact in told):
         return True
-    return not any(_quotes(fact, local) for fact in told) and not is_retold(
+    quoting = [fact.text for fact in told if _quotes(fact, local)]
+    return not is_retold(local.source_text, quoting, at=QUOTED_RETOLD) and not is_retold(
         local.source_text, [fact.text for fact in told]
     )
 
