@@ -33,7 +33,9 @@ PAGE = Path("docs/llm-run.md")
 WEIGHTS = Path.home() / ".cache" / "perdure" / "weights"
 MOST_QUOTED = 12
 UNANSWERABLE = "unanswerable"
-WINDOW = 4096
+WINDOW = 3072
+REFLECT_SECONDS = 120.0
+"""Then reflect answers without the model, and says so: one that rambles fills its window at ten tokens a second."""
 READ_TOKENS = 500
 """Tokens of facts that a recall gives a reflection: a small model on a processor reads 50 a second."""
 
@@ -97,7 +99,7 @@ def opened(clock: SetClock, url: str | None) -> Iterator[Perdure]:
         else:
             with Perdure.open(
                 path, clock=clock, llm=f"openai:{NAME}", llm_url=url, llm_key="none", llm_window=WINDOW,
-                llm_timeout=900.0, llm_reflect_seconds=900.0, extractor="llm",
+                llm_timeout=900.0, llm_reflect_seconds=REFLECT_SECONDS, extractor="llm",
             ) as memory:  # fmt: skip
                 yield memory
 
