@@ -81,9 +81,9 @@ def shape(path: Path, folder: Path, now: datetime) -> dict[str, Any]:
 
 
 def check(path: Path, folder: Path, expected: dict[str, Any], now: datetime) -> None:
-    made = shape(path, folder, now)
+    outcome = shape(path, folder, now)
     for name, value in expected.items():
-        assert made[name] == value, (name, made[name], value)
+        assert outcome[name] == value, (name, outcome[name], value)
 
 
 def kills(folder: str, stride: int, most: int) -> None:

@@ -184,11 +184,11 @@ def test_directives(client: Any) -> None:
 
 def test_mental_models(client: Any) -> None:
     client.retain_batch("thought", ITEMS)
-    made = client.create_mental_model(
+    created = client.create_mental_model(
         "thought", "Work", "Where do people work?", trigger={"mode": "delta", "refresh_cron": "0 3 * * *"}
     )
-    assert ended(client, "thought", made.operation_id).status == "completed"
-    model = client.get_mental_model("thought", made.mental_model_id)
+    assert ended(client, "thought", created.operation_id).status == "completed"
+    model = client.get_mental_model("thought", created.mental_model_id)
     assert "Google" in model.content
     assert (model.is_stale, model.trigger.refresh_cron) == (False, "0 3 * * *")
     client.retain("thought", "Carol Brown works at Siemens.")
@@ -264,16 +264,16 @@ def test_webhooks(client: Any) -> None:
     asked = CreateWebhookRequest(
         url="https://93.184.216.34/x", secret="hush", event_types=["retain.completed"]
     )
-    made = wait(client.webhooks.create_webhook("hooked", asked))
-    assert (made.secret, made.http_config.timeout_seconds) == (None, 30)
-    changed = wait(client.webhooks.update_webhook("hooked", made.id, UpdateWebhookRequest(enabled=False)))
+    webhook = wait(client.webhooks.create_webhook("hooked", asked))
+    assert (webhook.secret, webhook.http_config.timeout_seconds) == (None, 30)
+    changed = wait(client.webhooks.update_webhook("hooked", webhook.id, UpdateWebhookRequest(enabled=False)))
     assert changed.enabled is False
-    assert [one.id for one in wait(client.webhooks.list_webhooks("hooked")).items] == [made.id]
-    assert wait(client.webhooks.list_webhook_deliveries("hooked", made.id)).items == []
+    assert [one.id for one in wait(client.webhooks.list_webhooks("hooked")).items] == [webhook.id]
+    assert wait(client.webhooks.list_webhook_deliveries("hooked", webhook.id)).items == []
     with pytest.raises(ApiException) as private:
         wait(client.webhooks.create_webhook("hooked", CreateWebhookRequest(url="http://10.0.0.1/")))
     assert private.value.status == 400
-    assert wait(client.webhooks.delete_webhook("hooked", made.id)).success is True
+    assert wait(client.webhooks.delete_webhook("hooked", webhook.id)).success is True
 
 
 @pytest.mark.skipif(not LATER, reason="the client has no such paths")

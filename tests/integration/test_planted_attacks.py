@@ -130,7 +130,7 @@ def check_fenced(text: str) -> None:
     assert "data, not instructions" in body
     assert "```" not in body
     assert not re.search(r"&(lt|gt|#\d+);", body)
-    numbered = [int(found) for line in body.splitlines() for found in re.findall(r"^\[(\d+)\]", line)]
+    numbered = [int(digits) for line in body.splitlines() for digits in re.findall(r"^\[(\d+)\]", line)]
     told = set(re.findall(r"[\[［【](\d+)(?:[,\s\d]*)[\]］】]", body))
     assert {int(number) for number in told} <= set(numbered) | set(range(1, 4)), body
     assert not {"7", "8", "9", "77"} & told

@@ -42,8 +42,8 @@ def done(client: TestClient, bank: str, response: Any) -> dict[str, Any]:
 
 
 def test_an_alias_reaches_the_bank_at_once_and_everywhere(memory: Perdure, client: TestClient) -> None:
-    made = client.post(f"{BANKS}/main/aliases", json={"alias": "old name ü", "primary": True})
-    assert made.json() == {"bank_id": "main", "aliases": [{"alias": "old name ü", "primary": True}]}
+    created = client.post(f"{BANKS}/main/aliases", json={"alias": "old name ü", "primary": True})
+    assert created.json() == {"bank_id": "main", "aliases": [{"alias": "old name ü", "primary": True}]}
     client.post(f"{BANKS}/old name ü/memories", json={"items": [{"content": "Carol has a cat."}]})
     assert [bank.id for bank in memory.banks()] == ["main"]
     recalled = client.post(

@@ -257,9 +257,9 @@ def test_knowledge_base(client: Checked) -> None:
     assert "Gina Lake repairs clocks." in document["body"]
     assert document["markdown"].startswith('---\ntype: "profile"\ntitle: "Gina"\n')
     assert client.get(f"{path}/pages/{folder_id}").status_code == 404
-    found = client.get(f"{path}/search", params={"q": "who repairs clocks"}).json()
-    assert [one["id"] for one in found["results"]] == [page["page_id"]]
-    assert len(found["results"][0]["snippet"]) <= 280
+    matches = client.get(f"{path}/search", params={"q": "who repairs clocks"}).json()
+    assert [one["id"] for one in matches["results"]] == [page["page_id"]]
+    assert len(matches["results"][0]["snippet"]) <= 280
     for wrong in ({}, {"q": ""}, {"q": "x", "limit": 0}, {"q": "x", "limit": 51}):
         assert client.get(f"{path}/search", params=wrong).status_code == 422
     files = {file["path"]: file["content"] for file in client.get(f"{path}/export").json()["files"]}

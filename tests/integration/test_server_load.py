@@ -163,8 +163,8 @@ def test_a_caller_that_waits_too_long_is_told_so(engine: Perdure, monkeypatch: p
         httpx.Client(base_url=url, timeout=60) as client,
         ThreadPoolExecutor(4) as pool,
     ):
-        held = [pool.submit(client.post, retain_path("main"), json=ITEMS) for _ in range(2)]
-        for _ in held:
+        occupying = [pool.submit(client.post, retain_path("main"), json=ITEMS) for _ in range(2)]
+        for _ in occupying:
             assert slowed.entered.acquire(timeout=20)
         began = time.monotonic()
         late = client.post(retain_path("main"), json=ITEMS)
@@ -172,7 +172,7 @@ def test_a_caller_that_waits_too_long_is_told_so(engine: Perdure, monkeypatch: p
         assert 0.4 < time.monotonic() - began < 5
         assert metric(url, 'perdure_refused_total{lane="retain",reason="wait"}') == 1
         slowed.release.set()
-        assert [call.result().status_code for call in held] == [200, 200]
+        assert [call.result().status_code for call in occupying] == [200, 200]
 
 
 def test_a_bank_that_floods_leaves_room_for_another(engine: Perdure, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,14 +240,16 @@ def test_a_client_that_left_while_it_waited_never_has_a_turn(
 ) -> None:
     slowed = Slowed(engine, monkeypatch, "retain")
     with running(engine) as url, ThreadPoolExecutor(2) as pool:
-        held = [pool.submit(post, f"{url}{retain_path('main')}", json=ITEMS, timeout=60) for _ in range(2)]
-        for _ in held:
+        occupying = [
+            pool.submit(post, f"{url}{retain_path('main')}", json=ITEMS, timeout=60) for _ in range(2)
+        ]
+        for _ in occupying:
             assert slowed.entered.acquire(timeout=20)
         with asked(url, retain_path("main"), ITEMS):
             assert wait_until(lambda: metric(url, 'perdure_waiting{lane="retain"}') == 1)
         assert wait_until(lambda: metric(url, 'perdure_waiting{lane="retain"}') == 0)
         slowed.release.set()
-        assert [call.result().status_code for call in held] == [200, 200]
+        assert [call.result().status_code for call in occupying] == [200, 200]
     assert slowed.ends == ["done"] * 2
 
 
@@ -280,14 +282,14 @@ def test_mcp_obeys_the_same_limits_and_stops_for_those_who_left(
                 assert await asyncio.to_thread(slowed.entered.acquire, timeout=20)
             assert await asyncio.to_thread(wait_until, lambda: bool(slowed.ends))
             assert slowed.ends == ["the client left"]
-            held = asyncio.create_task(caller.post("/mcp/main", json=call, headers=accept, timeout=60))
+            running = asyncio.create_task(caller.post("/mcp/main", json=call, headers=accept, timeout=60))
             assert await asyncio.to_thread(slowed.entered.acquire, timeout=20)
             async with connected(f"{url}/mcp/main") as session:
                 refused = await session.call_tool("retain", {"content": "Maya plays the harp."})
                 assert refused.isError
                 assert re.search(r"busy: .* try again in \d+ seconds", text_of(refused))
             slowed.release.set()
-            assert (await held).status_code == 200
+            assert (await running).status_code == 200
 
     def with_mcp(app: Any) -> None:
         mount(app, engine, app.state.service.workers)

@@ -350,9 +350,9 @@ def test_rest_makes_changes_lists_and_deletes_webhooks(tmp_path: Path) -> None:
             assert refused.status_code == 400, private
             assert "public" in refused.json()["detail"]
         assert client.post(base, json={"url": "gopher://93.184.216.34/"}).status_code == 400
-        made = client.post(base, json={"url": "https://93.184.216.34/hook", "secret": "hush"})
-        assert made.status_code == 201
-        body = made.json()
+        created = client.post(base, json={"url": "https://93.184.216.34/hook", "secret": "hush"})
+        assert created.status_code == 201
+        body = created.json()
         assert (body["secret"], body["event_types"], body["enabled"]) == (
             None,
             ["consolidation.completed"],

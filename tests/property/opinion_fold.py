@@ -20,13 +20,13 @@ def rows_of(record: Record) -> list[dict[str, Any]]:
 
 def is_believed(fact: Fact, said_at: datetime, as_of: AsOf, now: datetime) -> bool:
     """Said and recorded by then, not taken back by then, and not over then as far as was known."""
-    valid, known = as_of.valid or now, as_of.known or now
+    valid, known_at = as_of.valid or now, as_of.known or now
     ended = fact.valid_to is not None and fact.valid_to <= valid
-    end_known = fact.end_recorded_at is None or fact.end_recorded_at <= known
+    end_known = fact.end_recorded_at is None or fact.end_recorded_at <= known_at
     return (
         (as_of.valid is None or said_at <= valid)
-        and (fact.recorded_at or now) <= known
-        and (fact.retired_at is None or fact.retired_at > known)
+        and (fact.recorded_at or now) <= known_at
+        and (fact.retired_at is None or fact.retired_at > known_at)
         and not (ended and end_known)
     )
 
@@ -65,10 +65,10 @@ def believed(
         c = folded([(at, row["label"], row["strength"]) for at, _, row in counting])
         if c is not None:
             standing[record.id] = (round(c, 9), -counting[0][0].timestamp(), record.id)
-    held: dict[str, float] = {}
+    confidence_of: dict[str, float] = {}
     for record in engine.records(OPINION, bank=bank):
         rivals = record.body["rivals"]
         assert isinstance(rivals, list)
         if record.id in standing and all(standing[record.id] > standing[r] for r in rivals if r in standing):
-            held[record.id] = standing[record.id][0]
-    return held
+            confidence_of[record.id] = standing[record.id][0]
+    return confidence_of

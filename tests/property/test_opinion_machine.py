@@ -183,12 +183,12 @@ class OpinionMachine(RuleBasedStateMachine):
         surviving = {fact.id: fact for fact in self.facts()}
         for engine in self.engines:
             kept = [*engine.records(OPINION, bank=BANK), *engine.records(EVIDENCE, bank=BANK)]
-            held = str([record.body for record in kept])
+            stored = str([record.body for record in kept])
             everything = Filter(include_closed=True, include_expired=True)
             opinions = engine.facts(BANK, types=["opinion"], where=everything, limit=1000).facts
             with engine._store.reading(BANK) as reading:
                 features = reading.features([fact.id for fact in opinions])
-            told = held + str([fact.text for fact in opinions]) + str(features)
+            told = stored + str([fact.text for fact in opinions]) + str(features)
             assert not [word for word in self.forgotten if word in told]
             for fact in opinions:
                 supports = {word for one in fact.source_fact_ids for word in words(surviving[one].text)}

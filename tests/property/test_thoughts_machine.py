@@ -98,9 +98,9 @@ class Bank:
     def thoughts(self) -> str:
         """Every word of every thought: as it is stored, as it lies in the folder, as it is shown and said."""
         engine = self.engine
-        made = [fact for fact in engine.iter_facts(BANK, where=EVERYTHING) if fact.type in THOUGHTS]
+        synthesised = [fact for fact in engine.iter_facts(BANK, where=EVERYTHING) if fact.type in THOUGHTS]
         with engine._store.reading(BANK) as reading:
-            features = reading.features([fact.id for fact in made])
+            features = reading.features([fact.id for fact in synthesised])
         stored = [record.body for kind in KINDS for record in engine.records(kind, bank=BANK)]
         files = [path.read_text() for path in self.notes.rglob("*.md")]
         shown = [
@@ -116,7 +116,7 @@ class Bank:
                 for query in ("Where does Ann live?", "What does Ann like?")
             ],
         ]
-        return str([made, features, stored, files, shown]).casefold()
+        return str([synthesised, features, stored, files, shown]).casefold()
 
 
 class ThoughtsMachine(RuleBasedStateMachine):

@@ -88,8 +88,8 @@ def outline(value: object, name: str = "", depth: int = 0) -> object:
     if depth >= _MAX_DEPTH:
         return {"of": type(value).__name__}
     if isinstance(value, Mapping):
-        known = {key: one for key, one in value.items() if isinstance(key, str) and key.isidentifier()}
-        told = {key: outline(one, key, depth + 1) for key, one in list(known.items())[:_MAX_LISTED]}
+        fields = {key: one for key, one in value.items() if isinstance(key, str) and key.isidentifier()}
+        told = {key: outline(one, key, depth + 1) for key, one in list(fields.items())[:_MAX_LISTED]}
         return told if len(told) == len(value) else {**told, "other_fields": len(value) - len(told)}
     if isinstance(value, list | tuple):
         listed = [outline(one, name, depth + 1) for one in value[:_MAX_LISTED]]

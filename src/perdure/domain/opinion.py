@@ -61,8 +61,8 @@ class ConfidenceRates:
 
 def read_rates(settings: Mapping[str, object]) -> ConfidenceRates:
     """The rates in a bank's settings, each the default unless set; raises InvalidInput naming a wrong one."""
-    given = {name: settings[key] for name, key in RATE_SETTINGS.items() if settings.get(key) is not None}
-    return ConfidenceRates(**given)  # type: ignore[arg-type]  # checked by the class itself
+    rates = {name: settings[key] for name, key in RATE_SETTINGS.items() if settings.get(key) is not None}
+    return ConfidenceRates(**rates)  # type: ignore[arg-type]  # checked by the class itself
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

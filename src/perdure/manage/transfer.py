@@ -102,8 +102,10 @@ def export_bank(store: Store, bank: str, now: datetime) -> Iterator[str]:
         with store.reading(bank) as reading:
             records = reading.records(kind)
         for record in records:
-            made = None if record.created_at is None else record.created_at.isoformat()
-            yield _line("record", {"record": kind, "id": record.id, "created_at": made, "body": record.body})
+            created_at = None if record.created_at is None else record.created_at.isoformat()
+            yield _line(
+                "record", {"record": kind, "id": record.id, "created_at": created_at, "body": record.body}
+            )
 
 
 def _fact_lines(reading: Reading, page: Sequence[Fact]) -> list[str]:

@@ -101,8 +101,8 @@ class PydanticAiLlm:
         self._provider_name, self._model_name = split_name(model, url)
         self._secrets = [key] if key else []
         self._model = self._open(url, key)
-        known = self._model.profile.get("context_window")
-        self._window = window or known or WINDOWS.get(self._provider_name, OTHER_WINDOW)
+        stated_window = self._model.profile.get("context_window")
+        self._window = window or stated_window or WINDOWS.get(self._provider_name, OTHER_WINDOW)
         self._loop = _LoopThread(f"perdure-llm-{self._model_name}", self._model)
         self._refused: set[Refusable] = set()
         """Grows only; read and added to without a lock, since each part of it is atomic."""
@@ -302,12 +302,12 @@ def split_name(model: str, url: str) -> tuple[str, str]:
     """
     provider, _, name = model.partition(":")
     try:
-        known = bool(name) and infer_provider_class(provider) is not None
+        has_provider = bool(name) and infer_provider_class(provider) is not None
     except (ValueError, ImportError):
-        known = False
-    if url and (not known or provider in ("openai", "openai-chat")):
-        return BY_URL, name if known else model
-    if not known:
+        has_provider = False
+    if url and (not has_provider or provider in ("openai", "openai-chat")):
+        return BY_URL, name if has_provider else model
+    if not has_provider:
         raise InvalidInput("llm", "`provider:model`, or a model's name beside `llm_url`", model)
     return provider, name
 

@@ -176,9 +176,9 @@ def as_recalled(rows: Rows, where: Filter, facts: Mapping[str, Fact]) -> dict[st
     A fact of that type without a record is what somebody said, and stays as it is.
     """
     own = stored_opinions(rows, list(facts))
-    held = {opinion.id: opinion for opinion in held_opinions(rows, where, list(own))} if own else {}
+    opinions_by_id = {opinion.id: opinion for opinion in held_opinions(rows, where, list(own))} if own else {}
     recalled = {fact_id: fact for fact_id, fact in facts.items() if fact_id not in own}
-    for fact_id, opinion in held.items():
+    for fact_id, opinion in opinions_by_id.items():
         recalled[fact_id] = replace(facts[fact_id], text=opinion.text, confidence=opinion.confidence)
     return recalled
 

@@ -42,10 +42,10 @@ def doubts(rows: Rows, facts: Sequence[Fact], where: Filter) -> dict[str, str]:
 
 def _of_opinions(rows: Rows, opinions: Sequence[Fact], where: Filter) -> dict[str, str]:
     """Opinions that are held, though some of what supported them is over or was wrong."""
-    held = held_opinions(rows, where, [fact.id for fact in opinions])
+    beliefs = held_opinions(rows, where, [fact.id for fact in opinions])
     lost = {
         row.fact_id: opinion.id
-        for opinion in held
+        for opinion in beliefs
         for row in opinion.left_out
         if row.label is EvidenceLabel.SUPPORTING
     }

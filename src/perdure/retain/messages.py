@@ -99,9 +99,9 @@ def messages_inside(answer: object) -> tuple[str, Sequence[Any]] | None:
     if body is None or any(key in body for key in ("role", "content", "parts")):
         return None
     for key, inner in (("choices", "message"), ("candidates", "content")):
-        held = [as_mapping(one) or {} for one in _list(body.get(key))]
-        if held and all(inner in one for one in held):
-            return key, [one[inner] for one in held]
+        entries = [as_mapping(one) or {} for one in _list(body.get(key))]
+        if entries and all(inner in one for one in entries):
+            return key, [one[inner] for one in entries]
     return ("output", _list(body["output"])) if body.get("object") == "response" else None
 
 

@@ -409,9 +409,9 @@ def _entity(given: object) -> tuple[str, str]:
     raise InvalidInput("entities", "names or objects with text and type", given)
 
 
-def _entity_type(given: object) -> str:
+def _entity_type(value: object) -> str:
     """A type under the name that the taggers use, whatever a caller calls it (PERSON, ORG, GPE, ...)."""
-    stated = str(given or "concept").strip().lower()
+    stated = str(value or "concept").strip().lower()
     return _SAME_TYPE.get(stated, stated)
 
 

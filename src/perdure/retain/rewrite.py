@@ -225,8 +225,10 @@ def plan_rewriting(
         worded = _worded(extractor, documents, context)
         entity_ids = dict.fromkeys(entity_id for fact in read for entity_id in fact.entity_ids)
         entities = {one.entity.name: one.entity.type for one in reading.entities(ids=list(entity_ids))}
-    given = replace(components, extractor=_Given(worded))
-    prepared = prepare_changes(given, bank, [_plan(stored, entities) for stored in documents], now, Trace())
+    rewording = replace(components, extractor=_Given(worded))
+    prepared = prepare_changes(
+        rewording, bank, [_plan(stored, entities) for stored in documents], now, Trace()
+    )
     replaced = _replaced(documents, prepared)
     closed = set(replaced)
     closures = [

@@ -7,22 +7,24 @@ from typing import Any
 
 
 def test_a_key_with_an_end_is_listed_rotated_and_revoked(cli: Any) -> None:
-    made = cli(
+    created = cli(
         "keys", "create", "--name", "agent", "--bank", "b", "--scope", "read", "--days", "30", "--json"
     ).json
-    ends = datetime.fromisoformat(made["expires_at"]) - datetime.now(UTC)
+    ends = datetime.fromisoformat(created["expires_at"]) - datetime.now(UTC)
     assert timedelta(days=29) < ends <= timedelta(days=30)
-    assert made["key"].startswith("pdr_")
-    kept = cli("keys", "rotate", made["id"], "--keep", "2", "--json").json
+    assert created["key"].startswith("pdr_")
+    kept = cli("keys", "rotate", created["id"], "--keep", "2", "--json").json
     listed = {key["id"]: key for key in cli("keys", "list", "--json").json["keys"]}
-    assert set(listed) == {made["id"], kept["id"]}
-    assert "digest" not in listed[made["id"]]
+    assert set(listed) == {created["id"], kept["id"]}
+    assert "digest" not in listed[created["id"]]
     assert (listed[kept["id"]]["banks"], listed[kept["id"]]["scopes"]) == (["b"], ["read"])
-    assert datetime.fromisoformat(listed[made["id"]]["expires_at"]) < datetime.now(UTC) + timedelta(hours=3)
+    assert datetime.fromisoformat(listed[created["id"]]["expires_at"]) < datetime.now(UTC) + timedelta(
+        hours=3
+    )
     last = cli("keys", "rotate", kept["id"], "--json").json
     assert kept["id"] not in cli("keys", "list").out
     assert "last used" in cli("keys", "list").out
-    cli("keys", "revoke", made["id"], "--yes")
+    cli("keys", "revoke", created["id"], "--yes")
     cli("keys", "revoke", last["id"], "--yes")
     refused = cli("serve", "--open")
     assert refused.code == 1

@@ -7,9 +7,11 @@ from typing import Any
 
 def test_a_mental_model_from_making_to_deleting(cli: Any) -> None:
     cli.remembered("Ann Lee paints houses.", "Ann Lee owns a boat.")
-    made = cli("mental-models", "create", "Ann", "What does Ann Lee do?", "--delta", "--id", "ann", "--json")
-    assert (made.code, made.json["mental_model_id"]) == (0, "ann")
-    assert made.json["operation"]["result"]["outcome"] == "content_written"
+    created = cli(
+        "mental-models", "create", "Ann", "What does Ann Lee do?", "--delta", "--id", "ann", "--json"
+    )
+    assert (created.code, created.json["mental_model_id"]) == (0, "ann")
+    assert created.json["operation"]["result"]["outcome"] == "content_written"
     assert "paints houses" in cli("mental-models", "show", "ann").out
     cli.remembered("Ann Lee climbs.")
     (listed,) = cli("mental-models", "list", "--json").json["mental_models"]
@@ -30,9 +32,9 @@ def test_a_mental_model_from_making_to_deleting(cli: Any) -> None:
 
 
 def test_a_refresh_without_anything_to_say_fails(cli: Any) -> None:
-    made = cli("mental-models", "create", "Ann", "What does Ann Lee do?", "--id", "ann")
-    assert made.code == 1
-    assert "memory holds nothing in scope" in made.out
+    created = cli("mental-models", "create", "Ann", "What does Ann Lee do?", "--id", "ann")
+    assert created.code == 1
+    assert "memory holds nothing in scope" in created.out
     assert cli("mental-models", "refresh").code == 2
     assert cli("mental-models", "create", "x", "y", "--cron", "often").code == 2
 

@@ -8,10 +8,10 @@ from hindsight_client import Hindsight
 URL = os.environ["HINDSIGHT_API_URL"]
 client = Hindsight(base_url=URL)
 traits = {"skepticism": 4, "literalism": 4, "empathy": 2}
-made = client.create_bank(
+created = client.create_bank(
     bank_id="architect", name="Architect", mission="Keep track of designs and decisions.", disposition=traits
 )
-assert made.disposition.skepticism == 4
+assert created.disposition.skepticism == 4
 client.create_bank(bank_id="support", mission="Keep track of customers and their issues.")
 client.create_bank(bank_id="older", background="I am a careful advisor.", name="Older")
 assert client.set_mission("support", "Keep track of issues.").mission == "Keep track of issues."

@@ -36,8 +36,10 @@ assert (
     )
     == 1
 )
-known = client.recall(bank_id=bank, query="Who is Alice?", include_entities=True, max_entity_tokens=500)
-assert "Alice" in {entity.canonical_name for entity in known.entities.values()}
+with_entities = client.recall(
+    bank_id=bank, query="Who is Alice?", include_entities=True, max_entity_tokens=500
+)
+assert "Alice" in {entity.canonical_name for entity in with_entities.entities.values()}
 read = client.recall(bank_id=bank, query="Who is Alice?", include_chunks=True, max_chunk_tokens=500)
 assert read.chunks[read.results[0].chunk_id].text
 client.delete_bank(bank)

@@ -47,17 +47,17 @@ LIKES = [
 
 
 def test_values_of_one_relation_are_one_clause_with_all_their_facts() -> None:
-    made = profile(LIKES)
-    assert made is not None
-    assert made.clauses[0].text == "likes rain, jazz and tea"
-    assert set(made.clauses[0].fact_ids) == {"f000", "f001", "f002"}
-    assert made.text.startswith("Ann: likes rain, jazz and tea.")
+    composed = profile(LIKES)
+    assert composed is not None
+    assert composed.clauses[0].text == "likes rain, jazz and tea"
+    assert set(composed.clauses[0].fact_ids) == {"f000", "f001", "f002"}
+    assert composed.text.startswith("Ann: likes rain, jazz and tea.")
 
 
 def test_proofs_of_a_clause_count_every_statement() -> None:
-    made = profile([replace(LIKES[0], proof_count=4), *LIKES[1:]])
-    assert made is not None
-    assert made.clauses[0].proofs == 6
+    composed = profile([replace(LIKES[0], proof_count=4), *LIKES[1:]])
+    assert composed is not None
+    assert composed.clauses[0].proofs == 6
 
 
 def test_two_values_of_a_single_valued_relation_are_no_part_of_a_profile() -> None:
@@ -65,9 +65,9 @@ def test_two_values_of_a_single_valued_relation_are_no_part_of_a_profile() -> No
         fact(n, f"Ann lives in {city}.", subject="Ann", relation="lives_in", object=city)
         for n, city in enumerate(("Lisbon", "Porto"), start=10)
     ]
-    made = profile([*LIKES, *homes])
-    assert made is not None
-    assert not any("lives in" in clause.text and len(clause.fact_ids) > 1 for clause in made.clauses)
+    composed = profile([*LIKES, *homes])
+    assert composed is not None
+    assert not any("lives in" in clause.text and len(clause.fact_ids) > 1 for clause in composed.clauses)
 
 
 @pytest.mark.parametrize(
@@ -93,9 +93,9 @@ def test_sentences_that_are_alike_stand_for_each_other_once() -> None:
     facts = [fact(n) for n in range(6)]
     near, far = np.array([1.0, 0.0], np.float32), np.array([0.6, 0.8], np.float32)
     vectors = {one.id: near for one in facts[:5]} | {facts[5].id: far}
-    made = profile(facts, vectors=vectors, max_tokens=14)
-    assert made is not None
-    assert facts[5].id in made.source_ids
+    composed = profile(facts, vectors=vectors, max_tokens=14)
+    assert composed is not None
+    assert facts[5].id in composed.source_ids
 
 
 def test_orders_to_the_agent_and_thoughts_are_no_sources() -> None:
@@ -107,9 +107,11 @@ def test_orders_to_the_agent_and_thoughts_are_no_sources() -> None:
 
 
 def test_questions_and_quotations_are_no_sentences() -> None:
-    made = profile([*LIKES, fact(7, 'Ann asked Bob: "Where do you live?"'), fact(8, "What does Ann drink?")])
-    assert made is not None
-    assert {"f007", "f008"}.isdisjoint(made.source_ids)
+    composed = profile(
+        [*LIKES, fact(7, 'Ann asked Bob: "Where do you live?"'), fact(8, "What does Ann drink?")]
+    )
+    assert composed is not None
+    assert {"f007", "f008"}.isdisjoint(composed.source_ids)
 
 
 def test_what_would_rest_on_one_fact_is_no_profile() -> None:
@@ -118,11 +120,11 @@ def test_what_would_rest_on_one_fact_is_no_profile() -> None:
 
 @given(st.integers(1, 60), st.integers(3, 60))
 def test_a_profile_keeps_within_its_tokens_and_names_its_sources(count: int, tokens: int) -> None:
-    made = profile([*LIKES, *(fact(n) for n in range(10, 10 + count))], max_tokens=tokens)
-    if made is not None:
-        assert len(made.text.split()) <= tokens
-        assert all(clause.fact_ids for clause in made.clauses)
-        assert all(clause.text in made.text for clause in made.clauses)
+    composed = profile([*LIKES, *(fact(n) for n in range(10, 10 + count))], max_tokens=tokens)
+    if composed is not None:
+        assert len(composed.text.split()) <= tokens
+        assert all(clause.fact_ids for clause in composed.clauses)
+        assert all(clause.text in composed.text for clause in composed.clauses)
 
 
 @given(st.randoms(use_true_random=False))
@@ -134,8 +136,10 @@ def test_the_order_in_which_facts_come_makes_no_difference(random: Any) -> None:
 
 
 def observed(sources: list[Fact]) -> tuple[Fact, dict[str, str]]:
-    made = fact(90, "Ann: x.", type=FactType.OBSERVATION, source_fact_ids=tuple(one.id for one in sources))
-    return made, {one.id: fingerprint(one) for one in sources}
+    observation = fact(
+        90, "Ann: x.", type=FactType.OBSERVATION, source_fact_ids=tuple(one.id for one in sources)
+    )
+    return observation, {one.id: fingerprint(one) for one in sources}
 
 
 @pytest.mark.parametrize(
@@ -151,26 +155,26 @@ def observed(sources: list[Fact]) -> tuple[Fact, dict[str, str]]:
     ],
 )
 def test_an_observation_is_stale_when_a_source_is_not_as_it_was(change: dict[str, Any]) -> None:
-    made, prints = observed(LIKES)
+    observation, prints = observed(LIKES)
     sources = {one.id: one for one in LIKES}
     where = Filter(include_ended=True).at(NOW + timedelta(days=1))
-    assert is_fresh(made, prints, sources, where)
+    assert is_fresh(observation, prints, sources, where)
     sources["f001"] = replace(sources["f001"], **change)
-    assert not is_fresh(made, prints, sources, where)
+    assert not is_fresh(observation, prints, sources, where)
 
 
 def test_an_observation_is_stale_when_a_source_is_gone() -> None:
-    made, prints = observed(LIKES)
-    assert not is_fresh(made, prints, {one.id: one for one in LIKES[1:]}, Filter().at(NOW))
+    observation, prints = observed(LIKES)
+    assert not is_fresh(observation, prints, {one.id: one for one in LIKES[1:]}, Filter().at(NOW))
 
 
 def test_an_observation_holds_at_a_time_before_its_source_ended() -> None:
-    made, prints = observed(LIKES)
+    observation, prints = observed(LIKES)
     end = NOW + timedelta(days=10)
     sources = {one.id: replace(one, valid_to=end, end_recorded_at=end) for one in LIKES}
     later = NOW + timedelta(days=20)
-    assert not is_fresh(made, prints, sources, Filter().at(later))
-    assert is_fresh(made, prints, sources, Filter(as_of=AsOf(valid=NOW + timedelta(days=5))).at(later))
+    assert not is_fresh(observation, prints, sources, Filter().at(later))
+    assert is_fresh(observation, prints, sources, Filter(as_of=AsOf(valid=NOW + timedelta(days=5))).at(later))
 
 
 def test_scopes_follow_the_rule() -> None:

@@ -236,11 +236,11 @@ def test_structured_output_is_made_of_facts_or_fails(memory: Perdure) -> None:
 def test_a_waiting_refresh_stands_for_a_second_one(memory: Perdure, monkeypatch: pytest.MonkeyPatch) -> None:
     say(memory, "Ann Lee paints houses.")
     model = make(memory)
-    held = memory.retain_later("b", [{"content": f"Ann Lee saw film {n}."} for n in range(200)])
+    retaining = memory.retain_later("b", [{"content": f"Ann Lee saw film {n}."} for n in range(200)])
     first = memory.refresh_mental_model("b", model.id)
     assert memory.refresh_mental_model("b", model.id).id == first.id
     assert memory.refresh_mental_model("b", model.id, mode="full").id != first.id
-    memory.operation("b", held.id, wait=PATIENCE)
+    memory.operation("b", retaining.id, wait=PATIENCE)
     memory.operation("b", first.id, wait=PATIENCE)
     assert memory.refresh_mental_model("b", model.id).id != first.id
 

@@ -81,13 +81,13 @@ def operations(*wishes: Callable[[str], dict[str, object]]) -> Reply:
     """A reply with these operations, as far as their facts are shown."""
 
     def reply(shown: str) -> Step:
-        made = []
+        profiles = []
         for wish in wishes:
             try:
-                made.append(wish(shown))
+                profiles.append(wish(shown))
             except StopIteration:
                 continue
-        return {"operations": made}
+        return {"operations": profiles}
 
     return reply
 
@@ -304,8 +304,8 @@ def test_a_model_labels_evidence_and_our_formula_moves_the_confidence() -> None:
     loop.engine.form_opinions("b")
     (after,) = loop.engine.opinions("b")
     assert after.confidence == pytest.approx(before.confidence * 0.5)
-    (given,) = [row for row in after.evidence if row.labelled_by]
-    assert given.labelled_by.startswith("label_opinions@")
+    (labelled,) = [row for row in after.evidence if row.labelled_by]
+    assert labelled.labelled_by.startswith("label_opinions@")
     assert len(loop.asked) == 1
 
 

@@ -55,9 +55,9 @@ def expected_facts() -> Expected[WordedFacts]:
     """The answer's form, with a schema as short as it can be: it is sent with every call."""
     expected = expect(WordedFacts, items="facts")
     definitions = expected.schema.get("$defs")
-    known = definitions if isinstance(definitions, Mapping) else {}
+    shared = definitions if isinstance(definitions, Mapping) else {}
     short = {key: value for key, value in expected.schema.items() if key != "$defs"}
-    return replace(expected, schema=_shortened(short, known, inside_properties=False))
+    return replace(expected, schema=_shortened(short, shared, inside_properties=False))
 
 
 def _shortened(

@@ -104,13 +104,13 @@ def find_mentions(
         mentions.append(Mention(match[1], kind, *match.span(1)))
     spans = code_spans(text)
     for name, kind in dict.fromkeys([*names, *_from_tagger(tagged)]):
-        known = (name, kind) in names
+        is_typed = (name, kind) in names
         start = _word_at(text, name) if name else -1
         while start >= 0:
             end = start + len(name)
             seen = text[start:end]
             is_code = is_within(start, spans) or begins_instruction(text, start, end)
-            if known or not (is_code or (seen.islower() and kind in _CAPITALISED)):
+            if is_typed or not (is_code or (seen.islower() and kind in _CAPITALISED)):
                 mentions.append(Mention(seen, kind, start, end))
             start = _word_at(text, name, end)
     return _without_overlaps(mentions)

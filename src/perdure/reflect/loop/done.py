@@ -103,7 +103,7 @@ def _reflection(kept: Sequence[_Kept], recalled: RecallResult, rules: Rules) -> 
     models = {each.model.id: each.model for each in cited if each.model is not None}
     number = {fact_id: place for place, fact_id in enumerate(based_on, start=1)}
     sentences = tuple(_sentence(one) for one in kept)
-    texts = [_with_citations(one, lambda found: number[found.fact.id]) for one in kept]
+    texts = [_with_citations(one, lambda recollection: number[recollection.fact.id]) for one in kept]
     body = " ".join(texts) or NO_ANSWER
     levels = [sentence.evidence for sentence in sentences if sentence.is_supported]
     return Reflection(

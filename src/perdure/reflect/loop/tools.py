@@ -208,10 +208,10 @@ class Toolbox:
 
     def cited(self, handle: str) -> Cited | None:
         """What an id stands for; None for one that no tool returned."""
-        known = _id(handle)
-        if known in self._facts:
-            return Cited((self._facts[known],))
-        model = self._models.get(known)
+        handle_id = _id(handle)
+        if handle_id in self._facts:
+            return Cited((self._facts[handle_id],))
+        model = self._models.get(handle_id)
         return None if model is None else Cited((), model)
 
     def source(self, cited: Cited) -> SourceText:
@@ -231,7 +231,9 @@ class Toolbox:
         models = self._search_models(self._request.bank, query) if self._search_models is not None else ()
         lines = []
         for model in models:
-            handle = next((one for one, known in self._models.items() if known.id == model.id), None)
+            handle = next(
+                (one for one, shown_model in self._models.items() if shown_model.id == model.id), None
+            )
             handle = handle or f"M{len(self._models) + 1}"
             self._models[handle] = model
             lines.append(f"[{handle}] {inert(model.name)}: {inert(model.content[:MODEL_CHARACTERS])}")

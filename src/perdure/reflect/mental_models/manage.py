@@ -92,5 +92,5 @@ def list_models(
     """Models, newest refresh first: all, or those that carry the tags."""
     if not tags:
         return every_model(rows)
-    (wanted,) = read_tags(tags, STRICT.get(TagsMatch(tags_match), TagsMatch(tags_match)))
-    return [model for model in every_model(rows) if wanted.admits(model.tags)]
+    (tag_filter,) = read_tags(tags, STRICT.get(TagsMatch(tags_match), TagsMatch(tags_match)))
+    return [model for model in every_model(rows) if tag_filter.admits(model.tags)]

@@ -75,8 +75,8 @@ def compose_note(
     ]
     note = Note(bank=bank, name=name, sections=sections(lines))
     told = {fact.id: fact for fact in (*facts, *closed)}
-    known = set(told)
-    behind = [fact_id for fact_id in note.fact_ids if fact_id not in known]
+    told_ids = set(told)
+    behind = [fact_id for fact_id in note.fact_ids if fact_id not in told_ids]
     told |= {fact.id: fact for fact in reading.facts(behind)}
     return note, [told[fact_id] for fact_id in note.fact_ids if fact_id in told]
 

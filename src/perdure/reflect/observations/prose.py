@@ -285,32 +285,32 @@ class _Writer:
         """Apply an operation that names what it was given; returns the facts that it names."""
         work = handles.work(operation.profile)
         sources = [handles.fact(one) for one in operation.sources]
-        known = {fact.id: fact for fact in sources if fact is not None}
+        fact_of = {fact.id: fact for fact in sources if fact is not None}
         stands = handles.sentence(operation.sentence)
-        in_place = work is not None and all(fact_id in work.facts for fact_id in known)
-        if work is None or not known or len(known) < len(set(operation.sources)) or not in_place:
-            return self._refuse(known)
+        in_place = work is not None and all(fact_id in work.facts for fact_id in fact_of)
+        if work is None or not fact_of or len(fact_of) < len(set(operation.sources)) or not in_place:
+            return self._refuse(fact_of)
         if operation.operation != "create" and (stands is None or stands not in work.sentences):
-            return self._refuse(known)
+            return self._refuse(fact_of)
         if operation.operation == "delete":
             work.sentences = [one for one in work.sentences if one is not stands]
-            return set(known)
+            return set(fact_of)
         text = one_line(operation.text)
         support = check_support(
-            text, [source_of(fact) for fact in known.values()], self._components.recall.reranker
+            text, [source_of(fact) for fact in fact_of.values()], self._components.recall.reranker
         )
         if not text or not support.holds:
-            return self._refuse(known)
-        sentence = _Sentence(text, known, is_new=True)
+            return self._refuse(fact_of)
+        sentence = _Sentence(text, fact_of, is_new=True)
         if stands is not None and operation.operation == "update":
             work.sentences = [sentence if one is stands else one for one in work.sentences]
         else:
             work.sentences.append(sentence)
-        return set(known)
+        return set(fact_of)
 
-    def _refuse(self, known: Iterable[str]) -> set[str]:
+    def _refuse(self, fact_ids: Iterable[str]) -> set[str]:
         self._report.dropped += 1
-        return set(known)
+        return set(fact_ids)
 
     def merge_twins(self, works: Sequence[_Work]) -> None:
         """Have near twins decided again; what the model takes for the same becomes one sentence with the sources of both."""
@@ -388,8 +388,8 @@ def _planned(work: _Work, count: Callable[[str], int], max_tokens: int) -> Plann
     if len(profile.source_ids) < LEAST_SOURCES:
         return work.plan
     sources = {fact_id: work.facts[fact_id] for fact_id in profile.source_ids}
-    made = {"prompt": load("observe").version, "model": work.model, "seen": dict(work.seen)}
-    return replace(work.plan, profile=profile, sources=sources, prose=made)
+    origin = {"prompt": load("observe").version, "model": work.model, "seen": dict(work.seen)}
+    return replace(work.plan, profile=profile, sources=sources, prose=origin)
 
 
 def _clause(sentence: _Sentence) -> Clause:

@@ -71,8 +71,8 @@ def plan_profile(
     with components.store.reading(bank) as reading:
         entity = _entity(reading, subject)
         name = entity.name if entity is not None else subject.key
-        known = subject.kind != ENTITY or entity is not None
-        if not options.enabled or not known or len(facts) < options.min_facts:
+        exists = subject.kind != ENTITY or entity is not None
+        if not options.enabled or not exists or len(facts) < options.min_facts:
             return PlannedProfile(subject, name, None, {})
         features = reading.features([fact.id for fact in facts])
     vectors = {fact_id: own.vectors["fact"] for fact_id, own in features.items() if "fact" in own.vectors}

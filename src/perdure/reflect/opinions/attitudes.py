@@ -458,16 +458,16 @@ def _agent_belief(sentence: str, fact: Fact) -> Attitude | None:
     subject = min((name for name in fact.entities if name and name in clause), key=clause.index, default=None)
     if subject is None:
         return None
-    held = _DENIED.search(match["how"] or "") is None
+    is_affirmed = _DENIED.search(match["how"] or "") is None
     denied = _DENIED.search(clause) is not None
     sure = SURE if match["sure"] or match["surely"] else 0.0
     unsure = HEDGED if _UNSURE.search(sentence) else 0.0
     return Attitude(
         subject=subject,
         kind=BeliefKind.BELIEF,
-        polarity=Polarity.POSITIVE if held is not denied else Polarity.NEGATIVE,
+        polarity=Polarity.POSITIVE if is_affirmed is not denied else Polarity.NEGATIVE,
         topic=clause,
-        statement=_stated(clause) if held else _stated(_denial(clause)),
+        statement=_stated(clause) if is_affirmed else _stated(_denial(clause)),
         strength=_bounded(BELIEVED + sure + unsure),
     )
 

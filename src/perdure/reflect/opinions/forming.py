@@ -174,9 +174,9 @@ class _Forming:
 
     def _join(self, belief: _Belief, other: _Belief) -> None:
         """Make two opinions one, whose subjects turned out to be the same."""
-        known = belief.fact_ids
+        earlier_ids = belief.fact_ids
         belief.log += [
-            replace(row, opinion_id=belief.stored.id) for row in other.log if row.fact_id not in known
+            replace(row, opinion_id=belief.stored.id) for row in other.log if row.fact_id not in earlier_ids
         ]
         belief.is_changed = True
         del self._beliefs[other.stored.id]
@@ -216,8 +216,8 @@ class _Forming:
                 belief.stored = replace(belief.stored, rivals=(*belief.stored.rivals, other.stored.id))
                 other.stored = replace(other.stored, rivals=(*other.stored.rivals, opinion_id))
                 other.is_changed = True
-        for known in self._known_of(belief, related):
-            self._add(belief, known, attitudes_of(known))
+        for related_belief in self._known_of(belief, related):
+            self._add(belief, related_belief, attitudes_of(related_belief))
 
     def _known_of(self, belief: _Belief, related: Sequence[_Belief]) -> list[Fact]:
         """Earlier facts that may say something of a new belief: the evidence of beliefs on the same subject.

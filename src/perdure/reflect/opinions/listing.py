@@ -16,14 +16,14 @@ def list_opinions(
     """The opinions that are held at the filter's `as_of`, surest first; `subject` is a name, an alias or the id of an entity."""
     if isinstance(min_confidence, bool) or not isinstance(min_confidence, int | float) or not 0 <= min_confidence <= 1:  # fmt: skip
         raise InvalidInput("min_confidence", "a number from 0 to 1", min_confidence)
-    held = [opinion for opinion in held_opinions(rows, where) if opinion.confidence >= min_confidence]
+    opinions = [opinion for opinion in held_opinions(rows, where) if opinion.confidence >= min_confidence]
     if subject is None:
-        return held
+        return opinions
     key = normal_name(subject)
     named = subject_entities(rows, [subject]).get(key)
     return [
         opinion
-        for opinion in held
+        for opinion in opinions
         if opinion.entity_id == subject
         or normal_name(opinion.subject) == key
         or (named is not None and opinion.entity_id == named.id)

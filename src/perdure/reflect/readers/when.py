@@ -60,8 +60,8 @@ def _first_or_last(asked: Asked, dated: Sequence[Place]) -> Place:
     best = max(place.coverage for place in dated)
     equal = [place for place in dated if place.coverage >= best]
     moment = {id(place): place.passage.fact.likely_dated for place in equal}
-    known = [place for place in equal if moment[id(place)] is not None]
-    return sorted(known, key=lambda place: moment[id(place)] or datetime.max)[0 if asked.first else -1]
+    with_moment = [place for place in equal if moment[id(place)] is not None]
+    return sorted(with_moment, key=lambda place: moment[id(place)] or datetime.max)[0 if asked.first else -1]
 
 
 def stated_time(fact: Fact) -> Window | None:

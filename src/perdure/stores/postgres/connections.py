@@ -77,13 +77,13 @@ class Address:
     def __init__(self, url: str, *, connect_timeout: float, timeout: float) -> None:
         expected = "postgresql://USER:PASSWORD@HOST[,HOST...]/DATABASE, with special characters as %XX"
         try:
-            given = conninfo_to_dict(url)
+            url_parameters = conninfo_to_dict(url)
         except psycopg.ProgrammingError:
             # The driver's message repeats parts of the URL, perhaps of the password.
             raise InvalidInput("database", expected) from None
-        if not all(port.isdigit() for port in str(given.get("port", "")).split(",") if port):
+        if not all(port.isdigit() for port in str(url_parameters.get("port", "")).split(",") if port):
             raise InvalidInput("database", expected)
-        self._password = str(given.get("password") or "")
+        self._password = str(url_parameters.get("password") or "")
         parameters: dict[str, str | int] = {
             "application_name": "perdure",
             "connect_timeout": max(2, round(connect_timeout)),
@@ -92,13 +92,13 @@ class Address:
             "keepalives_interval": 5,
             "keepalives_count": 3,
             "tcp_user_timeout": round(timeout * 1000),
-            **{name: value for name, value in given.items() if value is not None},
+            **{name: value for name, value in url_parameters.items() if value is not None},
             "client_encoding": "utf8",
         }
         self.conninfo = make_conninfo("", **parameters)
         """What libpq connects with; holds the password."""
-        hosts = str(given.get("host") or given.get("hostaddr") or "")
-        self.shown = f"postgresql://{hosts}/{given.get('dbname') or ''}"
+        hosts = str(url_parameters.get("host") or url_parameters.get("hostaddr") or "")
+        self.shown = f"postgresql://{hosts}/{url_parameters.get('dbname') or ''}"
         """Without user and password."""
 
     def __repr__(self) -> str:

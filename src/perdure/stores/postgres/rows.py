@@ -206,10 +206,10 @@ class PostgresTransaction(TransactionRows, BankTransaction):
             list(map(float, values)) if types[column] == "float8" else list(values)
             for column, values in zip(columns, zip(*last, strict=True), strict=True)
         ]
-        given = ", ".join(f"?::{types[column]}[]" for column in columns)
+        arrays = ", ".join(f"?::{types[column]}[]" for column in columns)
         changes = ", ".join(f"{name} = excluded.{name}" for name in names_of_row)
         self._execute(
-            f"INSERT INTO {table} (bank, {names(columns)}) SELECT ?::int8, row.* FROM unnest({given}) AS row"
+            f"INSERT INTO {table} (bank, {names(columns)}) SELECT ?::int8, row.* FROM unnest({arrays}) AS row"
             f" ON CONFLICT (bank, {names(key)}) DO UPDATE SET {changes}",
             self.bank_no,
             *lists,

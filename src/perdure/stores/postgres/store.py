@@ -245,7 +245,7 @@ class PostgresReading(PostgresRows, BankReading):
         facts = list(self._where(queries.FACT, column, values))
         if not facts:
             return [[] for _ in (queries.FACT, *queries.FACT_LISTS)]
-        condition, given = self._any("fact", [row[0] for row in facts])
-        asked = [(f"{query} AND {condition}", (self.bank_no, *given)) for query in queries.FACT_LISTS]
+        condition, parameters = self._any("fact", [row[0] for row in facts])
+        asked = [(f"{query} AND {condition}", (self.bank_no, *parameters)) for query in queries.FACT_LISTS]
         with self._connections.errors:
             return [facts, *self._connections.select_all(asked)]

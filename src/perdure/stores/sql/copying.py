@@ -118,10 +118,10 @@ def copy_bank(
     """
     columns = _common_columns(source, target)
     with source.tables(writing=False) as rows:
-        found = _bank_row(rows, bank, columns["bank"])
-        if found is None:
+        bank_row = _bank_row(rows, bank, columns["bank"])
+        if bank_row is None:
             raise NotFound("bank", bank)
-        source_no, described = found
+        source_no, described = bank_row
         with target.tables(writing=False) as there:
             existing = _bank_row(there, bank, columns["bank"])
         if existing is not None:
@@ -149,7 +149,7 @@ def copy_bank(
 
 
 def copy_shared_records(
-    source: TableStore, target: TableStore, wanted: Callable[[str], bool] = lambda kind: True
+    source: TableStore, target: TableStore, copies_kind: Callable[[str], bool] = lambda kind: True
 ) -> int:
     """Copy what belongs to no bank, of the kinds that are wanted; what the target has stays. Returns how many came."""
     columns = _common_columns(source, target)["shared_record"]
@@ -161,7 +161,7 @@ def copy_shared_records(
         fresh = [
             row
             for row in rows
-            if row[kind] != INCOMING and wanted(row[kind]) and (row[kind], row[record_id]) not in present
+            if row[kind] != INCOMING and copies_kind(row[kind]) and (row[kind], row[record_id]) not in present
         ]
         tables.insert("shared_record", columns, fresh)
     return len(fresh)

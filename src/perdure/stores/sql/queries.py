@@ -92,9 +92,9 @@ class BankRows(ABC):
             yield from self._of_bank(query, *parameters)
         else:
             for batch in batches(values):
-                condition, given = self._any(column, batch)
+                condition, batch_parameters = self._any(column, batch)
                 try:
-                    rows = self._of_bank(f"{query} AND {condition}", *parameters, *given)
+                    rows = self._of_bank(f"{query} AND {condition}", *parameters, *batch_parameters)
                 except Exception as error:
                     if not self._is_damage(error):
                         raise

@@ -40,14 +40,14 @@ def upsert(table: str, key: Sequence[str], row: Mapping[str, object], now: str) 
 
     A time of creation that is not given stays as it was stored; other times that are not given are `now`.
     """
-    given = {name: now if value is None and name in _TIMES else value for name, value in row.items()}
+    values = {name: now if value is None and name in _TIMES else value for name, value in row.items()}
     changes = [f"{name} = excluded.{name}" for name in row if name not in (*key, "created_at")]
     changes.append(f"created_at = coalesce(?, {table}.created_at)")
     statement = (
-        f"INSERT INTO {table} ({', '.join(given)}) VALUES ({placeholders(list(given))})"
+        f"INSERT INTO {table} ({', '.join(values)}) VALUES ({placeholders(list(values))})"
         f" ON CONFLICT ({', '.join(key)}) DO UPDATE SET {', '.join(changes)}"
     )
-    return statement, (*given.values(), row["created_at"])
+    return statement, (*values.values(), row["created_at"])
 
 
 class BankTransaction(BankRows):
@@ -483,9 +483,9 @@ class BankTransaction(BankRows):
         """Delete the rows of the bank with one of these values, and with those of `where`."""
         fixed = "".join(f" AND {name} = ?" for name in where)
         for batch in batches(values):
-            condition, given = self._any(column, batch)
+            condition, parameters = self._any(column, batch)
             statement = f"DELETE FROM {table} WHERE bank = ?{fixed} AND {condition}"
-            self._execute(statement, self.bank_no, *where.values(), *given)
+            self._execute(statement, self.bank_no, *where.values(), *parameters)
 
 
 def _check_shapes(shapes: Iterable[tuple[int, ...]], dimensions: int | None) -> None:

@@ -51,8 +51,8 @@ def create(
 ) -> None:
     """Make a rule; with tags it holds for questions that carry one of them."""
     with memory(database) as engine:
-        made = engine.create_directive(bank, name, content, priority=priority or 0, tags=tags or ())
-    tell(as_json, made, f"made {made.id}")
+        directive = engine.create_directive(bank, name, content, priority=priority or 0, tags=tags or ())
+    tell(as_json, directive, f"made {directive.id}")
 
 
 @app.command("list")

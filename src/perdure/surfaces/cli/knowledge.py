@@ -60,8 +60,8 @@ def folder(
 ) -> None:
     """Make a folder."""
     with memory(database) as engine:
-        made = engine.create_knowledge_folder(bank, name, parent_id=parent)
-    tell(as_json, made, f"made {made.id}")
+        node = engine.create_knowledge_folder(bank, name, parent_id=parent)
+    tell(as_json, node, f"made {node.id}")
 
 
 @app.command()
@@ -77,7 +77,7 @@ def page(
 ) -> None:
     """Make a page and write it; it reads observations unless types are given."""
     with memory(database) as engine:
-        made, operation = engine.create_knowledge_page(
+        node, operation = engine.create_knowledge_page(
             bank,
             name,
             question,
@@ -85,7 +85,7 @@ def page(
             tags=tags or (),
             trigger={"fact_types": types} if types else {},
         )
-        finish_refresh(engine, operation, as_json, made.id)
+        finish_refresh(engine, operation, as_json, node.id)
 
 
 @app.command()

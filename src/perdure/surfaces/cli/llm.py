@@ -55,8 +55,8 @@ def draw_costs(console: Console, rows: Sequence[LlmCost]) -> None:
     console.print(drawn)
     total = _total(rows)
     spent = f"{plural(sum(row.calls for row in rows), 'call')}, {total['input_tokens']} tokens in, {total['output_tokens']} out"
-    known = [row.price for row in rows if row.price is not None]
-    console.print(Text(spent + (f", {_price(sum(known))} at list prices" if known else ""), style="bold"))
+    prices = [row.price for row in rows if row.price is not None]
+    console.print(Text(spent + (f", {_price(sum(prices))} at list prices" if prices else ""), style="bold"))
     unpriced = sorted({row.model for row in rows if row.price is None})
     if unpriced:
         console.print(Text(f"price not known: {', '.join(unpriced)}", style="dim"))

@@ -46,9 +46,9 @@ def opinions(
 ) -> None:
     """What the bank believes, surest first."""
     with reading(database, bank) as engine:
-        held = engine.opinions(bank, subject, min_confidence, _moment(as_of, known_at))
-    value = {"bank": bank, "total": len(held), "opinions": [plain_opinion(one) for one in held]}
-    tell(as_json, value, lambda shown: draw_opinions(shown, held))
+        believed = engine.opinions(bank, subject, min_confidence, _moment(as_of, known_at))
+    value = {"bank": bank, "total": len(believed), "opinions": [plain_opinion(one) for one in believed]}
+    tell(as_json, value, lambda shown: draw_opinions(shown, believed))
 
 
 def opinion(
@@ -74,17 +74,17 @@ def plain_opinion(one: Opinion) -> dict[str, object]:
     return {**fields, "text": one.text, "formed_at": one.formed_at.isoformat(), "curve": curve}
 
 
-def draw_opinions(console: Console, held: Sequence[Opinion]) -> None:
+def draw_opinions(console: Console, believed: Sequence[Opinion]) -> None:
     """Opinions with their confidence and how much evidence there is."""
     drawn = table(
         Column("sure", no_wrap=True), Column("opinion", ratio=1), Column("evidence", justify="right"), "since"
     )
-    for one in held:
+    for one in believed:
         text = Text(one.text).append(f"\n{one.id}", style="dim")
         drawn.add_row(_sure(one.confidence), text, f"{len(one.evidence):,}", day(one.formed_at))
-    if held:
+    if believed:
         console.print(drawn)
-    console.print(Text(plural(len(held), "opinion"), style="dim"))
+    console.print(Text(plural(len(believed), "opinion"), style="dim"))
 
 
 def draw_opinion(console: Console, one: Opinion, facts: Mapping[str, Fact]) -> None:
@@ -127,5 +127,5 @@ def _said(row: OpinionEvidence, facts: Mapping[str, Fact]) -> Text:
     return Text(one_line(facts[row.fact_id].text) if row.fact_id in facts else row.fact_id, style="dim")
 
 
-def _moment(valid: str | None, known: str | None) -> AsOf:
-    return AsOf(valid=read_moment(valid, "--as-of"), known=read_moment(known, "--known-at"))
+def _moment(valid: str | None, known_at: str | None) -> AsOf:
+    return AsOf(valid=read_moment(valid, "--as-of"), known=read_moment(known_at, "--known-at"))

@@ -233,12 +233,12 @@ def notes(
 @router.get("/notes/{period}/{date}", operation_id="get_note")
 def note(service: Serving, bank: ReadBank, period: str, date: str) -> NoteBody:
     """A note without lines whose facts are gone. Perdure's own path."""
-    made = service.engine.note(bank, f"{period}/{date}")
+    written = service.engine.note(bank, f"{period}/{date}")
     told = {
         heading: [NoteLineBody(text=line.text, fact_ids=list(line.fact_ids)) for line in lines]
-        for heading, lines in made.sections
+        for heading, lines in written.sections
     }
-    return NoteBody(name=made.name, text=str(made), sections=told)
+    return NoteBody(name=written.name, text=str(written), sections=told)
 
 
 @router.get("/questions", operation_id="list_questions", dependencies=[StrictClients])

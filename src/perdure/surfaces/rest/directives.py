@@ -71,10 +71,10 @@ def list_directives(
 @router.post("", operation_id="create_directive")
 def create_directive(service: Serving, bank: WriteBank, body: CreateDirectiveRequest) -> DirectiveResponse:
     """Make a rule."""
-    made = service.engine.create_directive(
+    directive = service.engine.create_directive(
         bank, body.name, body.content, priority=body.priority, is_active=body.is_active, tags=body.tags or ()
     )
-    return view(made)
+    return view(directive)
 
 
 @router.get("/{directive_id}", operation_id="get_directive", dependencies=[StrictClients])

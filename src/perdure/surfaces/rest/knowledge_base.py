@@ -187,10 +187,10 @@ def create_page(service: Serving, bank: WriteBank, body: CreatePageRequest) -> R
             max_tokens=PAGE_TOKENS if body.max_tokens is None else body.max_tokens,
             trigger={} if body.trigger is None else body.trigger.named(),
         )
-    made = CreateKnowledgePageResponse(
+    created = CreateKnowledgePageResponse(
         page_id=page.id, mental_model_id=page.model.id if page.model else "", operation_id=operation.id
     )
-    return reply(made, 201)
+    return reply(created, 201)
 
 
 @router.get("/export", operation_id="export_knowledge_base", dependencies=[StrictClients])

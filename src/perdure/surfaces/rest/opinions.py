@@ -94,8 +94,8 @@ def get_opinion(
     )
 
 
-def _moment(valid: datetime | None, known: datetime | None) -> AsOf:
-    return AsOf(valid=read_utc(valid, "as_of"), known=read_utc(known, "known_at"))
+def _moment(valid: datetime | None, known_at: datetime | None) -> AsOf:
+    return AsOf(valid=read_utc(valid, "as_of"), known=read_utc(known_at, "known_at"))
 
 
 def _item(opinion: Opinion) -> OpinionItem:

@@ -98,13 +98,13 @@ class WebhookDeliveryListResponse(BaseModel):
 def create_webhook(service: Serving, bank: AdminBank, body: CreateWebhookRequest) -> Response:
     """Tell an address of events; private addresses and other schemes are 400."""
     try:
-        made = service.engine.create_webhook(
+        webhook = service.engine.create_webhook(
             bank, body.url, secret=body.secret, event_types=body.event_types, enabled=body.enabled,
             http=body.http_config.read(),
         )  # fmt: skip
     except InvalidInput as error:
         raise HTTPException(400, str(error)) from error
-    return reply(_view(made), 201)
+    return reply(_view(webhook), 201)
 
 
 @router.get("", operation_id="list_webhooks", dependencies=[StrictClients])
