@@ -1,0 +1,1 @@
+"""Perdure inside agent frameworks: one module a framework, imported only by who uses it."""
