@@ -34,7 +34,7 @@ WEIGHTS = Path.home() / ".cache" / "perdure" / "weights"
 MOST_QUOTED = 12
 UNANSWERABLE = "unanswerable"
 WINDOW = 3072
-REFLECT_SECONDS = 120.0
+REFLECT_SECONDS = 240.0
 """Then reflect answers without the model, and says so: one that rambles fills its window at ten tokens a second."""
 READ_TOKENS = 500
 """Tokens of facts that a recall gives a reflection: a small model on a processor reads 50 a second."""

@@ -420,3 +420,11 @@ def test_complete_items_of_a_cut_answer_are_kept_and_the_rest_is_asked_for() -> 
     assert [one.text for one in facts] == [f"Ann collect {word}." for word in words]
     assert [one.turn for one in facts] == [0, 1, 2, 3, 4]
     assert len(model.requests) == 4
+
+
+def test_a_wording_in_the_first_person_gives_way_to_the_local_fact() -> None:
+    memory, _ = memory_with([answer(fact(1, "I don't like the night shifts."))])
+    with memory:
+        facts = stored(memory, tell(memory, "I don't like the night shifts."))
+        assert facts
+        assert all("Ann" in one.text and "I don't" not in one.text for one in facts)

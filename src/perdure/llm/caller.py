@@ -116,6 +116,7 @@ class Caller:
         self._closing = threading.Event()
         self._sleep = sleep or self._closing.wait
         self._failures = FailureMemory()
+        self._without_tools: set[str] = set()
         self._limiter = MinuteLimiter(rules.calls_a_minute, rules.tokens_a_minute)
 
     def serves(self, operation: LlmOperation) -> bool:
@@ -129,6 +130,14 @@ class Caller:
     def models(self, operation: LlmOperation) -> list[str]:
         """Names of the operation's models: the one that is asked first, then the fallbacks."""
         return [model.name for model in self._models.get(operation, ())]
+
+    def calls_tools(self, operation: LlmOperation) -> bool:
+        """Whether tools are worth offering: not to a model that answered such a request in plain words before, as small ones do."""
+        return self._models[operation][0].name not in self._without_tools
+
+    def note_without_tools(self, model: str) -> None:
+        """A model was offered tools, had to call one, and called none; remembered by the process."""
+        self._without_tools.add(model)
 
     def count_tokens(self, text: str) -> int:
         """How many tokens a text has, as calls are counted before they are sent."""

@@ -265,11 +265,35 @@ def test_the_last_sentences_go_where_the_text_has_more_than_max_tokens() -> None
     assert loop.engine.count_tokens(reflection.text) <= 20
 
 
-def test_a_reply_without_a_tool_is_asked_for_one() -> None:
-    loop = Loop(["Ann lives in Lisbon, of course.", done(("Ann lives in Lisbon.", ["F1"]))])
+def test_a_model_that_calls_no_tool_writes_its_answer_in_the_form_of_done() -> None:
+    written = '{"sentences": [{"text": "Ann lives in Lisbon.", "sources": ["F1"]}], "answer": "Lisbon"}'
+    loop = Loop(["Ann lives in Lisbon, of course.", written, written])
+    told_home(loop)
+    assert loop.engine.reflect("b", ASK).text == "Ann lives in Lisbon. [1]"
+    first, second = loop.llm.requests
+    assert first.must_call_tool
+    assert second.schema is not None
+    assert not second.tools
+    assert all("of course" not in message.text for message in second.messages)
+    loop.engine.reflect("b", "Where is Ann's home?")
+    assert loop.llm.requests[2].schema is not None
+
+
+def test_the_whole_sentences_of_a_written_answer_that_was_cut_are_kept() -> None:
+    cut = '{"sentences": [{"text": "Ann lives in Lisbon.", "sources": ["F1"]}, {"text": "Ann lives in Lisb'
+    loop = Loop(["Hm.", cut])
+    told_home(loop)
+    assert loop.engine.reflect("b", ASK).text == "Ann lives in Lisbon. [1]"
+
+
+def test_a_model_that_called_tools_before_is_asked_for_one_again() -> None:
+    loop = Loop(
+        [call("recall", query="kayak"), "Ann lives in Lisbon.", done(("Ann lives in Lisbon.", ["F1"]))]
+    )
     told_home(loop)
     assert not loop.engine.reflect("b", ASK).is_refusal
-    assert "Use a tool" in loop.told(1)
+    assert "Use a tool" in loop.told(2)
+    assert loop.llm.requests[2].tools
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from perdure.domain.fact import CORRECTION, INSTRUCTION, MADE_BY, FactType
 from perdure.domain.orders import reads_like_instructions
 from perdure.extract.llm.answer import WordedFact
-from perdure.extract.llm.grounding import is_named, source_of, timing_of, unsaid
+from perdure.extract.llm.grounding import is_in_first_person, is_named, source_of, timing_of, unsaid
 from perdure.extract.llm.prompting import Place, ShownChunk
 from perdure.extract.local.emotion import read_emotion
 from perdure.extract.local.kinds import kind_of
@@ -120,7 +120,7 @@ def _worded(
 def _fact(
     worded: WordedFact, index: int, turn: Turn, chunk: ShownChunk, said: str, made_by: str
 ) -> ExtractedFact | None:
-    """The fact with what was checked; None where it says what nobody said."""
+    """The fact with what was checked; None where it says what nobody said, or "I" although the speaker has a name."""
     text = " ".join(without_surrogates(worded.text).replace("\x00", " ").split())
     if not text or len(text) > LONGEST_FACT:
         return None
@@ -129,6 +129,9 @@ def _fact(
     confirmed = timing.window if timing.sure else None
     listed = [name for name, _ in worded.named()]
     if unsaid(text, said, listed, confirmed, turn.said_at) or not shares_words(text, said):
+        return None
+    speaker = voice_of(turn.speaker)
+    if speaker is not None and not speaker.is_role and is_in_first_person(text):
         return None
     is_order = reads_like_instructions(source.text) or reads_like_instructions(text)
     kind = kind_of(source.text, is_agent=turn.is_agent or turn.is_data, is_question=text.endswith("?"))

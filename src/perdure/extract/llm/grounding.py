@@ -36,6 +36,15 @@ _VAGUE = word_set("one first second once half couple both twice")
 _NO_NAMES = word_set("user assistant agent speaker i'm i've i'd i'll")
 
 
+_QUOTED = re.compile(r'"[^"]*"|“[^”]*”')
+_FIRST_PERSON = re.compile(r"\bI\b(?![.\d])|\b(?:[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)\b")
+
+
+def is_in_first_person(text: str) -> bool:
+    """Whether a wording says "I" outside of quotation marks, so that it does not tell who is meant."""
+    return _FIRST_PERSON.search(_QUOTED.sub("", text)) is not None
+
+
 def place_of(words: str, text: str) -> tuple[int, int] | None:
     """Where words stand in a text, whatever its case, white space and marks of quotation; None where they do not."""
     plain = words.strip().strip("\"'“”‘’ ")

@@ -59,6 +59,12 @@ READING_SHARE = 0.35
 NO_RULES, NO_MISSION = "- There are none.", "answering from memory."
 LAST_CALL = "This is your last call: call `done` with what was read."
 NO_TOOL = "Use a tool, or call `done` with your answer."
+WRITE_DONE = (
+    "Write the arguments of `done` as one JSON object: sentences with their sources, answer, directives."
+)
+"""For a model that calls no tools, as small ones do: it answers from the first readings, in a form that its server can enforce."""
+REPLY_SHARE = 8
+"""A reply may have this part of the window at most: a small model that rambles goes on to the end of what it may write."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +128,7 @@ class _Loop:
         self._components, self._caller, self._request = components, caller, request
         self._prompt = load("reflect")
         window = caller.window(LlmOperation.REFLECT)
-        self._reply_tokens = min(REPLY_TOKENS, window // 4)
+        self._reply_tokens = min(REPLY_TOKENS, window // REPLY_SHARE)
         self._room = int(window * WINDOW_SHARE) - self._reply_tokens
         reading = max(256, int(self._room * READING_SHARE))
         recall = replace(request.recall, max_tokens=min(request.recall.max_tokens, reading))
@@ -133,20 +139,30 @@ class _Loop:
         self._deadline = time.monotonic() + components.thinking.reflect_seconds
         self._refusals = _Refusals()
         self._structured: dict[str, object] | None = None
+        self._has_called_tool = False
+        self._writes_done = not caller.calls_tools(LlmOperation.REFLECT)
 
     def run(self) -> Thought:
         self._begin()
+        if self._writes_done:
+            self._conversation.add(Entry("user", [WRITE_DONE]))
         most = CALLS[self._request.recall.budget]
         while self._calls < most:
             self._check_cancelled()
             is_last = self._calls == most - 1
-            if is_last and most > 1:
+            if is_last and not self._writes_done:
                 self._conversation.add(Entry("user", [LAST_CALL]))
             reply = self._ask(is_last)
-            self._conversation.add(Entry("assistant", [reply.text], calls=reply.calls))
             calls = reply.calls or written_calls(reply.text)
+            self._has_called_tool |= bool(calls)
+            if not self._has_called_tool and not self._writes_done:
+                self._writes_done = True
+                self._caller.note_without_tools(self._model)
+                self._conversation.add(Entry("user", [WRITE_DONE]))
+                continue
+            self._conversation.add(Entry("assistant", [reply.text], calls=reply.calls))
             if not calls:
-                self._conversation.add(Entry("user", [NO_TOOL]))
+                self._conversation.add(Entry("user", [WRITE_DONE if self._writes_done else NO_TOOL]))
             for call in calls:
                 done = self._answer(call, is_last)
                 if done is not None:
@@ -215,8 +231,9 @@ class _Loop:
         return self._caller.chat(
             purpose,
             self._conversation.fit(self._room),
-            tools=tools,
-            must_call_tool=True,
+            tools=() if self._writes_done else tools,
+            must_call_tool=not self._writes_done,
+            schema=tools[-1].parameters if self._writes_done else None,
             max_tokens=self._reply_tokens,
         )
 

@@ -14,6 +14,7 @@ from perdure.domain.fact import Fact, FactType
 from perdure.domain.inert import inert
 from perdure.domain.recall import Evidence, RecallResult, Recollection
 from perdure.domain.rendering import cited_line
+from perdure.llm.answer import complete_items
 from perdure.ports.llm import JsonSchema, Tool, ToolCall
 from perdure.recall.pipeline import recall
 from perdure.recall.request import MAX_QUERY_CHARACTERS, RecallRequest
@@ -102,13 +103,13 @@ def read_arguments(model: type[M], call: ToolCall) -> M:
 def written_calls(text: str) -> tuple[ToolCall, ...]:
     """The call that a model wrote as JSON into its text, as small ones do: a name with arguments, or the arguments of `done` alone.
 
-    It has no id, since the provider knows of no call.
+    Of `done`, also those whose end is missing, with the sentences that are whole. It has no id, since the provider knows of no call.
     """
     start, end = text.find("{"), text.rfind("}")
     try:
         value = json.loads(text[start : end + 1]) if 0 <= start < end else None
     except ValueError:
-        return ()
+        value = complete_items(text, "sentences")
     if not isinstance(value, dict):
         return ()
     name, arguments = value.get("name"), value.get("arguments", value.get("parameters"))
