@@ -16,6 +16,8 @@ SAID = datetime(2026, 5, 13, 10, tzinfo=UTC)
 TIMES: dict[str, str | None] = {
     "We're done by the end of the month.": "/2026-06-01 ahead",
     "I'll be back at the end of June.": "2026-06-30/2026-07-01 ahead",
+    "So I asked for days, and from July on I work in the ward.": "2026-07-01/ ahead",
+    "From March on I lived in Rome.": "2026-03-01/",
     "We moved in early April.": "2026-04-01/2026-04-16",
     "The trip is in late June.": "2026-06-16/2026-07-01 ahead",
     "It opens in mid-June.": "2026-06-15/2026-06-16 ahead",

@@ -23,6 +23,7 @@ AROUND = word_set("around circa")
 _ROUGHLY = word_set("around about approximately circa")
 _AFTER_HOUR = frozenset(("", ".", ",", "!", "?", "on", "today", "tomorrow", "tonight"))
 _ENDS = frozenset(("", ".", ",", "!", "?", ";"))
+_SUBJECTS = word_set("i we you he she they it")
 
 
 def date_range(scan: Scan, i: int) -> Match | None:
@@ -303,13 +304,14 @@ def _approximate(scan: Scan, j: int) -> Match | None:
 
 
 def from_then_on(scan: Scan, i: int) -> Match | None:
-    """ "from 2014 on", "from next Monday onwards"."""
+    """ "from 2014 on", "from next Monday onwards", "from July on I work in Rome"."""
     match = scan.operand(scan.skip(i + 1, "the")) if scan.words[i] == "from" else None
     if match is None or match[0].kind not in ("date", "range", "datetime") or match[0].mod is not None:
         return None
     node, end = match
     onwards = scan.words[end] in ("onward", "onwards", "forward", "forwards")
-    if onwards or (scan.words[end] == "on" and scan.words[end + 1] in _ENDS):
+    ends = scan.words[end + 1] in _ENDS or scan.words[end + 1] in _SUBJECTS
+    if onwards or (scan.words[end] == "on" and ends):
         return opened(node, "since"), end + 1
     return None
 
