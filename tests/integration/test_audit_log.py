@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,8 +16,10 @@ from fastapi.testclient import TestClient
 from perdure import AuditEntry, LlmCall, Perdure, Transport
 from perdure.domain.audit import outline
 from perdure.manage import audit
+from perdure.surfaces.keys import create_key
 from perdure.surfaces.rest.app import create_app
 
+KEYS_ARE_READ_AFTER = 1.1
 BASE = "/v1/default/banks/b"
 
 
@@ -84,6 +87,20 @@ def test_calls_stand_in_the_log_newest_first_without_their_texts(memory: Perdure
     client.patch(f"{BASE}/config", json={"updates": {"audit_log_enabled": False}})
     use(client)
     assert client.get(f"{BASE}/audit-logs").json()["total"] == 5
+
+
+def test_an_entry_names_the_key_that_was_used(memory: Perdure, client: TestClient) -> None:
+    client.patch(f"{BASE}/config", json={"updates": {"audit_log_enabled": True}})
+    key, secret = create_key(memory, banks=["b"])
+    time.sleep(KEYS_ARE_READ_AFTER)
+    body = {"items": [{"content": "Ann keeps a secret diary."}]}
+    client.post(
+        f"{BASE}/memories", json=body, headers={"Authorization": f"Bearer {secret}"}
+    ).raise_for_status()
+    retained, configured = memory.audit_log("b")
+    assert retained.metadata == {"key": key.id}
+    assert configured.metadata == {}
+    assert secret not in json.dumps(retained.to_record().body)
 
 
 def test_strangers_and_deleted_banks_leave_no_entry(memory: Perdure, client: TestClient) -> None:

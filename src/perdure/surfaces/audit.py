@@ -11,6 +11,7 @@ from uuid import uuid4
 from perdure.domain.audit import AuditEntry, Transport
 from perdure.engine import Perdure
 from perdure.errors import PerdureError
+from perdure.surfaces.keys import ApiKey
 from perdure.surfaces.workers import Workers
 
 OFF_SECONDS = 1.0
@@ -44,6 +45,7 @@ class AuditTrail:
         started_at: datetime,
         request: Mapping[str, object],
         response: Mapping[str, object],
+        key: ApiKey | None = None,
     ) -> None:
         """Keep an entry if the bank wants a log. One that cannot be written is told in the server's log: the call was answered."""
         if action in CONFIGURING:
@@ -53,6 +55,7 @@ class AuditTrail:
         entry = AuditEntry(
             id=str(uuid4()), bank=bank, action=action, transport=transport, started_at=started_at,
             ended_at=max(self.now(), started_at), request=request, response=response,
+            metadata={} if key is None else {"key": key.id},
         )  # fmt: skip
         try:
             if not await self._workers.control(self._engine.record_audit, entry):

@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from perdure.domain.audit import Transport, outline
 from perdure.surfaces.audit import AuditTrail
+from perdure.surfaces.gate import KEY
 
 MAX_BODY = 256_000
 """A larger body stands in the log by its size alone."""
@@ -69,7 +70,7 @@ class Audited:
                 request |= _outlined(bytes(body), size)
                 await self._trail.note(
                     bank, ACTIONS.get(operation, operation), Transport.HTTP,
-                    started_at=started_at, request=request, response={"status": status},
+                    started_at=started_at, request=request, response={"status": status}, key=scope.get(KEY),
                 )  # fmt: skip
 
 
