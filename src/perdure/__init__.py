@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from perdure.domain.document_event import DocumentEvent, DocumentEventKind
     from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, Link, LinkKind, Tier, TurnSpan
     from perdure.domain.filter import Filter, TagAnd, TagExpression, TagLeaf, TagNot, TagOr, TagsMatch
+    from perdure.domain.imported import (
+        ImportedDocument,
+        ImportedFact,
+        ImportProgress,
+        ImportReport,
+        SkippedPart,
+    )
     from perdure.domain.item import FellBack, Item, PassedOver, RetainResult, Superseded, UpdateMode
     from perdure.domain.knowledge import KnowledgeFile, KnowledgeMatch, KnowledgeNode, NodeKind
     from perdure.domain.llm_call import LlmCall, LlmCost
@@ -123,6 +130,7 @@ if TYPE_CHECKING:
         Triple,
         Turn,
     )
+    from perdure.ports.import_source import ImportSource
     from perdure.ports.llm import (
         ChatMessage,
         Finish,
@@ -171,6 +179,7 @@ _EXPORTS = {
     "perdure.domain.document_event": "DocumentEvent DocumentEventKind",
     "perdure.domain.fact": "Chunk Document Entity Fact FactType Link LinkKind Tier TurnSpan",
     "perdure.domain.filter": "Filter TagAnd TagExpression TagLeaf TagNot TagOr TagsMatch",
+    "perdure.domain.imported": "ImportProgress ImportReport ImportedDocument ImportedFact SkippedPart",
     "perdure.domain.item": "FellBack Item PassedOver RetainResult Superseded UpdateMode",
     "perdure.domain.knowledge": "KnowledgeFile KnowledgeMatch KnowledgeNode NodeKind",
     "perdure.domain.llm_call": "LlmCall LlmCost",
@@ -196,6 +205,7 @@ _EXPORTS = {
     "perdure.ports.clock": "Clock",
     "perdure.ports.embedder": "Embedder LateInteraction Matrix Vector",
     "perdure.ports.extractor": "BankContext BankExtractor Cause ExtractedFact Extractor LocalFallback OfferedFact Replacement Triple Turn",
+    "perdure.ports.import_source": "ImportSource",
     "perdure.ports.llm": "ChatMessage Finish JsonSchema Llm LlmReply LlmRequest TokenUsage Tool ToolCall",
     "perdure.ports.notes": "Notes WritableNotes",
     "perdure.ports.reranker": "Reranker",
@@ -275,6 +285,11 @@ __all__ = [
     "Forgotten",
     "Hints",
     "Hit",
+    "ImportProgress",
+    "ImportReport",
+    "ImportSource",
+    "ImportedDocument",
+    "ImportedFact",
     "Include",
     "InvalidInput",
     "Item",
@@ -366,6 +381,7 @@ __all__ = [
     "SettingOptions",
     "Settings",
     "Situation",
+    "SkippedPart",
     "StageTime",
     "Stance",
     "Store",

@@ -20,6 +20,7 @@ from perdure.domain.directive import Directive
 from perdure.domain.document_event import DocumentEvent
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter, TagsMatch
+from perdure.domain.imported import ImportProgress, ImportReport
 from perdure.domain.item import RetainResult, UpdateMode
 from perdure.domain.knowledge import PAGE_TOKENS, KnowledgeFile, KnowledgeMatch, KnowledgeNode
 from perdure.domain.llm_call import LlmCall, LlmCost
@@ -44,6 +45,7 @@ from perdure.domain.webhook import Webhook, WebhookDelivery
 from perdure.engine import PAGE, Perdure
 from perdure.errors import StoreError
 from perdure.forget.target import Forgotten
+from perdure.imports.registry import AUTO
 from perdure.jobs.runner import JobRunner
 from perdure.manage.backup import Backup
 from perdure.options import (
@@ -60,6 +62,7 @@ from perdure.options import (
 from perdure.ports.clock import Clock
 from perdure.ports.embedder import Embedder
 from perdure.ports.extractor import Extractor
+from perdure.ports.import_source import ImportSource
 from perdure.ports.llm import Llm
 from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
@@ -478,6 +481,27 @@ class AsyncPerdure:
     async def import_bank(self, bank: str, lines: Iterable[str]) -> int:
         """An exported bank under a new id; returns how many facts came."""
         return await self._run(partial(self.engine.import_bank, bank, lines))
+
+    async def import_from(
+        self,
+        bank: str,
+        path: str | Path | ImportSource,
+        *,
+        source: str = AUTO,
+        user: str | None = None,
+        tags: Sequence[str] = (),
+        split: bool = False,
+        dry_run: bool = False,
+        key: str = "",
+        progress: Callable[[ImportProgress], None] | None = None,
+    ) -> ImportReport:
+        """Import what another program keeps; `progress` is called on a worker thread."""
+        return await self._run(
+            partial(
+                self.engine.import_from, bank, path, source=source, user=user, tags=tags, split=split,
+                dry_run=dry_run, key=key, progress=progress,
+            )
+        )  # fmt: skip
 
     async def reembed(self, bank: str) -> int:
         """Change the bank's vectors over to the configured embedder, online; returns how many facts."""

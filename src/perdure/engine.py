@@ -21,7 +21,8 @@ from perdure.domain.directive import Directive
 from perdure.domain.document_event import DocumentEvent
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter, TagsMatch, read_as_of, read_tags
-from perdure.domain.item import RetainResult, UpdateMode
+from perdure.domain.imported import ImportProgress, ImportReport
+from perdure.domain.item import RetainResult, UpdateMode, check_tags
 from perdure.domain.knowledge import PAGE_TOKENS, KnowledgeFile, KnowledgeMatch, KnowledgeNode
 from perdure.domain.llm_call import LLM_CALL, LlmCall, LlmCost
 from perdure.domain.mental_model import (
@@ -52,6 +53,7 @@ from perdure.domain.webhook import (
 from perdure.errors import InvalidInput, ModelError, NotFound, StoreError
 from perdure.forget.pipeline import forget
 from perdure.forget.target import LAST_ERASURE, Forgotten, Target
+from perdure.imports.registry import AUTO, open_source
 from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job
 from perdure.jobs.consolidate_job import CONSOLIDATION, ConsolidateJob
 from perdure.jobs.debounce import Debouncer
@@ -75,6 +77,7 @@ from perdure.manage.curation import (
     update_fact,
 )
 from perdure.manage.document_history import document_history
+from perdure.manage.importing import ImportOptions, import_documents, read_user
 from perdure.manage.reembed import embed_facts, reembed
 from perdure.manage.reprocess import document_items, reprocess_document
 from perdure.manage.transfer import export_bank, import_bank
@@ -100,6 +103,7 @@ from perdure.options import (
 from perdure.ports.clock import Clock
 from perdure.ports.embedder import Embedder
 from perdure.ports.extractor import Extractor
+from perdure.ports.import_source import ImportSource
 from perdure.ports.llm import Llm
 from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
@@ -707,6 +711,40 @@ class Perdure:
     def import_bank(self, bank: str, lines: Iterable[str]) -> int:
         """An exported bank under a new id; returns how many facts came."""
         return import_bank(self._store, bank, lines)
+
+    def import_from(
+        self,
+        bank: str,
+        path: str | Path | ImportSource,
+        *,
+        source: str = AUTO,
+        user: str | None = None,
+        tags: Sequence[str] = (),
+        split: bool = False,
+        dry_run: bool = False,
+        key: str = "",
+        progress: Callable[[ImportProgress], None] | None = None,
+    ) -> ImportReport:
+        """Import what another program keeps: chats, notes, transcripts, mails, another memory's facts.
+
+        `source` names the kind, else it is found out. `user` is who "user" is in chats; `split` makes a bank per user, project
+        or group of the source; `key` opens a server. Again, it changes nothing but what has changed in the source.
+        """
+        check_tags(tags)
+        options = ImportOptions(user=read_user(user), tags=frozenset(tags), split=split, dry_run=dry_run)
+        opened = open_source(path, source, key=key) if isinstance(path, str | Path) else path
+        try:
+            return import_documents(
+                self._components.retain,
+                self._components.local or self._components.retain.extractor,
+                bank,
+                opened,
+                options,
+                progress=progress,
+                retained=self._retained,
+            )
+        finally:
+            opened.close()
 
     def clone_bank(
         self,

@@ -81,7 +81,7 @@ ENTRIES = (
     Entry(SERVE, "mcp", "serve:mcp", "Serve MCP, over stdio unless --http is given"),
     Entry(SERVE, "keys", "keys:app", "Create, list and revoke API keys"),
     Entry(CARE, "export", "transfer:export", "Write a bank as JSON lines"),
-    Entry(CARE, "import", "transfer:import_", "Read an exported bank under a new id"),
+    Entry(CARE, "import", "imports:import_", "Import chats, notes, transcripts, mails or another memory"),
     Entry(CARE, "database", "database:app", "Copy banks to another database"),
     Entry(CARE, "reembed", "transfer:reembed", "Change a bank over to the configured embedder"),
     Entry(CARE, "verify", "verify:verify", "Check everything stored for damage, and mend it"),

@@ -1,4 +1,4 @@
-"""`perdure export`, `import` and `reembed`."""
+"""`perdure export` and `reembed`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typer
 
 from perdure.errors import InvalidInput, NotFound
 from perdure.surfaces.cli.output import console, emit, tell
-from perdure.surfaces.cli.session import DEFAULT_BANK, AsJson, BankName, Database, memory, reading
+from perdure.surfaces.cli.session import DEFAULT_BANK, AsJson, BankName, Database, reading
 
 
 def export(
@@ -60,34 +60,6 @@ def _target(file: Path | None) -> Iterator[IO[str]]:
         partial.replace(file)
     finally:
         partial.unlink(missing_ok=True)
-
-
-def import_(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="An exported bank; - reads standard input")],
-    bank: BankName = DEFAULT_BANK,
-    database: Database = None,
-    as_json: AsJson = False,
-) -> None:
-    """Read an exported bank into a bank that holds no facts yet."""
-    if file != "-" and not Path(file).is_file():
-        raise NotFound("file", file)
-    from perdure.manage.transfer import bounded_lines
-
-    try:
-        with memory(database) as engine, _origin(file) as origin:
-            count = engine.import_bank(bank, bounded_lines(origin))
-    except UnicodeDecodeError as error:
-        raise InvalidInput("file", "an exported bank, in UTF-8", file) from error
-    tell(as_json, {"bank": bank, "facts": count}, f"imported {count:,} facts into bank {bank}")
-
-
-@contextmanager
-def _origin(file: str) -> Iterator[IO[str]]:
-    if file == "-":
-        yield sys.stdin
-    else:
-        with Path(file).open(encoding="utf-8") as origin:
-            yield origin
 
 
 def reembed(
