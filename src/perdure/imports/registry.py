@@ -40,10 +40,22 @@ def _load(target: str) -> Any:
 
 
 SOURCES = (
+    SourceKind("hindsight", "hindsight:HindsightArchive", "hindsight:detect", "A bank of Hindsight: its transfer archive, or http://HOST:PORT/banks/NAME"),
     SourceKind("chatgpt", "chatgpt:ChatGptExport", "chatgpt:detect", "ChatGPT's data export (ZIP, folder or conversations.json)"),
-    SourceKind("claude", "claude:ClaudeExport", "claude:detect", "Claude's data export"),
+    SourceKind("claude", "claude:ClaudeExport", "claude:detect", "Claude's data export (ZIP, folder or conversations.json)"),
     SourceKind("claude-code", "transcripts:ClaudeCodeTranscripts", "transcripts:detect_claude_code", "Claude Code's sessions (~/.claude/projects)"),
     SourceKind("codex", "transcripts:CodexTranscripts", "transcripts:detect_codex", "Codex's sessions (~/.codex/sessions)"),
+    SourceKind("slack", "messengers:SlackExport", "messengers:detect_slack", "Slack's workspace export"),
+    SourceKind("server-memory", "server_memory:ServerMemory", "server_memory:detect", "memory.jsonl of MCP's server-memory"),
+    SourceKind("mempalace", "mempalace:MemPalace", "mempalace:detect", "A palace (~/.mempalace) or its export"),
+    SourceKind("letta", "letta:LettaAgents", "letta:detect", "Letta's agent files (*.af)"),
+    SourceKind("mem0", "mem0:Mem0", "mem0:detect", "Mem0's get_all or platform export as JSON, history.db"),
+    SourceKind("graphiti", "graphiti:GraphitiDump", "graphiti:detect", "A graph of Graphiti or Zep dumped as JSON"),
+    SourceKind("mbox", "mbox:MboxMail", "mbox:detect", "Mail in mbox files"),
+    SourceKind("whatsapp", "messengers:WhatsAppChat", "messengers:detect_whatsapp", "A WhatsApp chat's export (text or ZIP)"),
+    SourceKind("obsidian", "notes:open_obsidian", "notes:detect_obsidian", "An Obsidian vault"),
+    SourceKind("basic-memory", "notes:BasicMemory", "notes:detect_basic_memory", "A knowledge base of Basic Memory"),
+    SourceKind("markdown", "notes:open_markdown", "notes:detect_markdown", "A folder of Markdown files"),
 )  # fmt: skip
 """In the order in which `auto` tries them."""
 NAMES = tuple(source.name for source in SOURCES)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +79,7 @@ class CodexTranscripts:
 
 
 def _session(
-    tree: FileTree, file: str, source: str, read_turn: Any
+    tree: FileTree, file: str, source: str, read_turn: Callable[[Mapping[str, Any], _Session], Item | None]
 ) -> Iterator[ImportedDocument | SkippedPart]:
     """One file as one conversation; lines that are no JSON are told, the last one is perhaps still being written."""
     session = _Session()
@@ -99,18 +99,11 @@ def _session(
     own_id = session.id or Path(file).stem
     metadata = {"source": source, "project": session.project, "branch": session.branch}
     metadata = {key: value for key, value in metadata.items() if value}
-    shared = {"title": session.title, "metadata": metadata}
     yield ImportedDocument(
         id=as_id(source, own_id),
-        items=tuple(_with(item, shared) for item in items),
+        items=tuple(replace(item, title=session.title, metadata=metadata) for item in items),
         scope=Path(session.project.replace("\\", "/")).name,
     )
-
-
-def _with(item: Item, shared: Mapping[str, Any]) -> Item:
-    from dataclasses import replace
-
-    return replace(item, **shared)
 
 
 def _claude_code_turn(entry: Mapping[str, Any], session: _Session) -> Item | None:

@@ -198,13 +198,22 @@ def _as_asked(document: ImportedDocument, options: ImportOptions) -> ImportedDoc
     if not options.user and not options.tags:
         return document
     items = tuple(
-        replace(item, speaker=_named(item.speaker, options), tags=item.tags | options.tags)
+        replace(
+            item,
+            speaker=_named(item.speaker, options),
+            role=item.role or ("user" if _is_user(item.speaker, options) else ""),
+            tags=item.tags | options.tags,
+        )
         for item in document.items
     )
     if document.facts is None:
         return replace(document, items=items)
     facts = tuple(replace(fact, speaker=_named(fact.speaker, options)) for fact in document.facts)
     return replace(document, items=items, facts=facts)
+
+
+def _is_user(speaker: str, options: ImportOptions) -> bool:
+    return bool(options.user) and speaker.casefold() in (*USER_ROLES, options.user.casefold())
 
 
 def _named(speaker: str, options: ImportOptions) -> str:
