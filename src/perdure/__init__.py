@@ -105,6 +105,7 @@ if TYPE_CHECKING:
     from perdure.llm.caller import LlmOperation
     from perdure.llm.health import LlmHealth, LlmStatus
     from perdure.manage.backup import Backup
+    from perdure.manage.exporting import ExportReport
     from perdure.options import (
         DirectiveFields,
         FactFields,
@@ -201,6 +202,7 @@ _EXPORTS = {
     "perdure.llm.caller": "LlmOperation",
     "perdure.llm.health": "LlmHealth LlmStatus",
     "perdure.manage.backup": "Backup",
+    "perdure.manage.exporting": "ExportReport",
     "perdure.options": "DirectiveFields FactFields ItemFields KnowledgeNodeFields MentalModelFields RecallOptions SettingOptions WebhookFields WebhookOptions",
     "perdure.ports.clock": "Clock",
     "perdure.ports.embedder": "Embedder LateInteraction Matrix Vector",
@@ -271,6 +273,7 @@ __all__ = [
     "Entity",
     "Evidence",
     "EvidenceLabel",
+    "ExportReport",
     "ExtractedFact",
     "Extractor",
     "Fact",

@@ -48,6 +48,7 @@ from perdure.forget.target import Forgotten
 from perdure.imports.registry import AUTO
 from perdure.jobs.runner import JobRunner
 from perdure.manage.backup import Backup
+from perdure.manage.exporting import ExportReport
 from perdure.options import (
     DirectiveFields,
     FactFields,
@@ -163,6 +164,13 @@ class AsyncPerdure:
     async def export_bank(self, bank: str) -> AsyncIterator[str]:
         """The bank as JSON lines."""
         lines = await self._run(partial(self.engine.export_bank, bank))
+        while block := await self._run(lambda: list(islice(lines, LINES))):
+            for line in block:
+                yield line
+
+    async def export_lines(self, bank: str, format: str = "jsonl") -> AsyncIterator[str]:  # noqa: A002
+        """The bank as lines of text for other programs: `jsonl` (a fact a line), `dot`, `graphml`, or `perdure`."""
+        lines = await self._run(partial(self.engine.export_lines, bank, format))
         while block := await self._run(lambda: list(islice(lines, LINES))):
             for line in block:
                 yield line
@@ -481,6 +489,17 @@ class AsyncPerdure:
     async def import_bank(self, bank: str, lines: Iterable[str]) -> int:
         """An exported bank under a new id; returns how many facts came."""
         return await self._run(partial(self.engine.import_bank, bank, lines))
+
+    async def export_to(
+        self,
+        bank: str,
+        path: str | Path,
+        *,
+        format: str = "jsonl",  # noqa: A002
+        force: bool = False,
+    ) -> ExportReport:
+        """Write the bank to a file or folder, whole or not at all; `force` replaces what is there."""
+        return await self._run(partial(self.engine.export_to, bank, path, format=format, force=force))
 
     async def import_from(
         self,

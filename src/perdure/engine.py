@@ -77,6 +77,8 @@ from perdure.manage.curation import (
     update_fact,
 )
 from perdure.manage.document_history import document_history
+from perdure.manage.exporting import ExportReport, export_lines, export_to
+from perdure.manage.exports.bank import BankContent
 from perdure.manage.importing import ImportOptions, import_documents, read_user
 from perdure.manage.reembed import embed_facts, reembed
 from perdure.manage.reprocess import document_items, reprocess_document
@@ -707,6 +709,27 @@ class Perdure:
         """The bank as JSON lines."""
         self.bank(bank)
         return export_bank(self._store, bank, self.clock())
+
+    def export_lines(self, bank: str, format: str = "jsonl") -> Iterator[str]:  # noqa: A002
+        """The bank as lines of text for other programs: `jsonl` (a fact a line), `dot`, `graphml`, or `perdure`."""
+        self.bank(bank)
+        return export_lines(BankContent(self._store, bank, self.clock()), format)
+
+    def export_to(
+        self,
+        bank: str,
+        path: str | Path,
+        *,
+        format: str = "jsonl",  # noqa: A002
+        force: bool = False,
+    ) -> ExportReport:
+        """Write the bank to a file or folder, whole or not at all; `force` replaces what is there.
+
+        Formats are those of `export_lines`, `markdown` (a vault with a page per entity) and `hindsight` (its transfer archive).
+        """
+        self.bank(bank)
+        content = BankContent(self._store, bank, self.clock())
+        return export_to(content, Path(path).expanduser(), format, force=force)
 
     def import_bank(self, bank: str, lines: Iterable[str]) -> int:
         """An exported bank under a new id; returns how many facts came."""

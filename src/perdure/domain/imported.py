@@ -12,6 +12,8 @@ from perdure.domain.time import Window
 from perdure.errors import InvalidInput
 
 MOST_SKIPPED = 1_000
+HINDSIGHT_FIELDS = "perdure."
+"""Prefix of metadata in Hindsight's archives that has no field of its own there."""
 IMPORTED_DOCUMENT = "imported_document"
 """Kind of the records that hold the digest of an imported document as its source had it, so that a second import is none."""
 

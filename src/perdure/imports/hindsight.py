@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from perdure.domain.fact import FactType
-from perdure.domain.imported import ImportedDocument, ImportedFact, SkippedPart
+from perdure.domain.imported import HINDSIGHT_FIELDS, ImportedDocument, ImportedFact, SkippedPart
 from perdure.domain.item import Item
 from perdure.domain.time import Window
 from perdure.errors import InvalidInput
@@ -111,7 +111,8 @@ def _document(value: Mapping[str, Any], where: str, bank: str) -> Iterator[Impor
     when = as_moment(parameters.get("event_date")) or min(said, default=None)
     tags = as_tags(as_texts(value.get("tags")))
     metadata = as_metadata(as_object(parameters.get("metadata")))
-    items, places = _items(value, when, tags, metadata, as_text(parameters.get("context")))
+    title = metadata.pop(HINDSIGHT_FIELDS + "title", "")
+    items, places = _items(value, when, tags, metadata, as_text(parameters.get("context")), title)
     causes = _causes(stated)
     order = {number: position for position, number in enumerate(usable)}
     facts = [
@@ -138,6 +139,7 @@ def _items(
     tags: frozenset[str],
     metadata: Mapping[str, str],
     context: str,
+    title: str,
 ) -> tuple[list[Item], dict[int, int]]:
     """The document's text, a chunk an item, and which item each chunk is."""
     chunks = sorted(
@@ -150,7 +152,7 @@ def _items(
     items: list[Item] = []
     places: dict[int, int] = {}
     for index, text in texts:
-        item = turn(text, said_at=when, tags=tags, metadata=metadata, context=context)
+        item = turn(text, said_at=when, tags=tags, metadata=metadata, context=context, title=title)
         if item is not None:
             places[index] = len(items)
             items.append(item)
@@ -162,6 +164,13 @@ def _fact(fact: Mapping[str, Any], places: Mapping[int, int], causes: Sequence[i
     if start is not None and end is not None and end < start:
         end = None
     index = fact.get("chunk_index")
+    stated = as_metadata(as_object(fact.get("metadata")))
+    own = {
+        key: stated.pop(HINDSIGHT_FIELDS + key, "")
+        for key in ("speaker", "subject", "relation", "object", "valid_from", "valid_to", "topic")
+    }
+    valid = Window(as_moment(own["valid_from"]), as_moment(own["valid_to"]))
+    related = bool(own["subject"] and own["relation"])
     return ImportedFact(
         text=as_text(fact.get("text")).strip(),
         type=_TYPES[as_text(fact.get("fact_type"))],
@@ -170,7 +179,13 @@ def _fact(fact: Mapping[str, Any], places: Mapping[int, int], causes: Sequence[i
         occurred=Window(start, end) if start is not None or end is not None else None,
         entities=tuple((name, "concept") for name in as_texts(fact.get("entities"))),
         tags=as_tags(as_texts(fact.get("tags"))),
-        metadata=as_metadata(as_object(fact.get("metadata"))),
+        metadata=stated,
+        speaker=own["speaker"],
+        subject=own["subject"] if related else "",
+        relation=own["relation"] if related else "",
+        object=own["object"] if related else "",
+        valid=valid if valid != Window() else None,
+        topic=own["topic"] or None,
         context=as_text(fact.get("context")),
         causes=tuple(sorted(causes)),
     )

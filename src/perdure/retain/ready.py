@@ -113,8 +113,8 @@ def _triple(fact: ImportedFact, read: ExtractedFact | None) -> Triple | None:
 
 def _mentions(fact: ImportedFact, reading: Sequence[ExtractedFact]) -> tuple[Mention, ...]:
     """The entities that the source names, and those read in the words; a name outside the words stands at their beginning."""
-    named = [*fact.entities]
-    named += [(part, "concept") for part in (fact.subject, fact.object) if fact.relation and part]
+    related = [(part, "concept") for part in (fact.subject, fact.object) if fact.relation and part]
+    named = list(fact.entities) or related
     stated = {name.casefold() for name, _ in named}
     read = [(mention.text, mention.type) for one in reading for mention in one.mentions]
     named += [(name, kind) for name, kind in read if name in fact.text and name.casefold() not in stated]

@@ -80,7 +80,7 @@ ENTRIES = (
     Entry(SERVE, "serve", "serve:serve", "Serve REST and MCP over HTTP"),
     Entry(SERVE, "mcp", "serve:mcp", "Serve MCP, over stdio unless --http is given"),
     Entry(SERVE, "keys", "keys:app", "Create, list and revoke API keys"),
-    Entry(CARE, "export", "transfer:export", "Write a bank as JSON lines"),
+    Entry(CARE, "export", "transfer:export", "Write a bank as JSON lines, a vault, a graph or an archive"),
     Entry(CARE, "import", "imports:import_", "Import chats, notes, transcripts, mails or another memory"),
     Entry(CARE, "database", "database:app", "Copy banks to another database"),
     Entry(CARE, "reembed", "transfer:reembed", "Change a bank over to the configured embedder"),
