@@ -17,6 +17,7 @@ WINDOW = 1 << 20
 LARGEST_VALUE = 200_000_000
 """Characters of one value, and of one line."""
 _SPACE = " \t\n\r"
+_NUMBER_GOES_ON = 3
 _NEAR_END = 16
 """A fault so near to the end of the window may be a value that goes on behind it."""
 
@@ -128,8 +129,9 @@ class _Window:
                     self._at = min(error.pos, len(self._window))
                     raise self.fault(f"valid JSON ({error.msg})") from error
             else:
-                # A number at the very end of the window may go on behind it.
-                if end < len(self._window) or self._ended:
+                # A number near the end of the window may go on behind it ("1" of "1.5", "2" of "2e+3").
+                whole = not isinstance(value, int | float) or end + _NUMBER_GOES_ON <= len(self._window)
+                if whole or self._ended:
                     self._at = end
                     return value
             if len(self._window) - self._at > LARGEST_VALUE:

@@ -46,20 +46,26 @@ class ReadyExtractor:
 
     def read(self, plans: Sequence[Plan]) -> Iterator[list[tuple[int, ExtractedFact]]]:
         """The facts of each plan's document whose text is to be read, with the document's number."""
-        for number, plan in enumerate(plans):
+        turns = [[_turn_of(plan, fact) for fact in self._facts[plan.document.id]] for plan in plans]
+        fresh = [
+            [place for place, turn in enumerate(own) if turn is not None and plan.turns[turn].turn.fresh]
+            for plan, own in zip(plans, turns, strict=True)
+        ]
+        texts = [
+            [_as_turn(self._facts[plan.document.id][place])]
+            for plan, places in zip(plans, fresh, strict=True)
+            for place in places
+        ]
+        readings = iter(self._reader.extract_many(texts))
+        for number, (plan, own, places) in enumerate(zip(plans, turns, fresh, strict=True)):
             facts = self._facts[plan.document.id]
-            turns = [_turn_of(plan, fact) for fact in facts]
-            fresh = [
-                place for place, turn in enumerate(turns) if turn is not None and plan.turns[turn].turn.fresh
-            ]
-            order = {place: position for position, place in enumerate(fresh)}
-            readings = self._reader.extract_many([[_as_turn(facts[place])] for place in fresh])
+            order = {place: position for position, place in enumerate(places)}
             step: list[tuple[int, ExtractedFact]] = []
-            for place, reading in zip(fresh, readings, strict=True):
-                turn = turns[place]
+            for place in places:
+                turn = own[place]
                 assert turn is not None
                 causes = [order[cause] for cause in facts[place].causes if cause in order and cause != place]
-                ready = _ready(facts[place], turn, plan.turns[turn].turn.text, reading, causes)
+                ready = _ready(facts[place], turn, plan.turns[turn].turn.text, next(readings), causes)
                 step.append((number, ready))
             yield step
 

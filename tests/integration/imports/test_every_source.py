@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ import pytest
 
 from perdure import ImportedDocument, ImportReport, InvalidInput, Perdure
 from perdure.imports.registry import NAMES, detect, open_source
-from tests.import_samples import SAMPLES
+from tests.import_samples import SAMPLES, lines, written
 
 PLAIN: dict[str, Any] = {
     "embedder": "hashing",
@@ -83,32 +85,32 @@ def test_a_file_cut_short_is_named_with_the_place_and_nothing_is_written(
     assert not memory.banks()
 
 
-def test_a_killed_import_goes_on_where_it_was(tmp_path: Path, memory: Perdure) -> None:
-    conversations = [
-        {"uuid": f"k-{n}", "name": "", "created_at": "2024-04-01T08:00:00Z",
-         "chat_messages": [{"sender": "human", "text": f"My friend number {n} lives in house {n}. " * 60, "created_at": "2024-04-01T08:00:01Z"}]}
-        for n in range(80)
-    ]  # fmt: skip
-    path = tmp_path / "conversations.json"
-    path.write_text(json.dumps(conversations))
+KILLED = """
+import os, signal, sys
+from perdure import Perdure
+def stop(progress):
+    if progress.stage == "writing" and progress.documents >= 20:
+        os.kill(os.getpid(), signal.SIGKILL)
+with Perdure.open(sys.argv[1], embedder="hashing", reranker="none", tagger="rules", tokens="approximate", extractor="verbatim") as memory:
+    memory.import_from("b", sys.argv[2], progress=stop)
+"""
 
-    class Killed(Exception):
-        pass
 
-    def stop(progress: Any) -> None:
-        if progress.stage == "writing" and progress.documents >= 20:
-            raise Killed
-
-    with pytest.raises(Killed):
-        memory.import_from("b", path, progress=stop)
-    stored = {document.id for document in memory.documents("b")}
-    assert 0 < len(stored) < 80
-    report = memory.import_from("b", path)
-    assert (report.unchanged, report.added) == (len(stored), 80 - len(stored))
-    with Perdure.open(tmp_path / "other.db", **PLAIN) as other:
-        other.import_from("b", path)
-        texts = sorted(fact.text for fact in other.iter_facts("b"))
-    assert sorted(fact.text for fact in memory.iter_facts("b")) == texts
+def test_an_import_whose_process_is_killed_is_completed_by_the_next(tmp_path: Path) -> None:
+    path = written(tmp_path / "memory.jsonl", lines(*(
+        {"type": "entity", "name": f"Friend {n}", "entityType": "person", "observations": [f"lives in house {n}", f"has {n} cats"]}
+        for n in range(100)
+    )))  # fmt: skip
+    database = tmp_path / "memory.db"
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(database), str(path)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    with Perdure.open(database, **PLAIN, extractor="verbatim") as memory:
+        before = len(memory.documents("b"))
+        assert 0 < before < 100
+        assert sum(1 for _ in memory.iter_facts("b")) == 2 * before, "whole documents alone"
+        report = memory.import_from("b", path)
+        assert (report.unchanged, report.added) == (before, 100 - before)
+        assert sum(1 for _ in memory.iter_facts("b")) == 200
 
 
 def test_a_forgotten_document_leaves_no_trace_of_its_import(tmp_path: Path, memory: Perdure) -> None:
