@@ -89,9 +89,7 @@ def _document(
     if not own_id or not text:
         return SkippedPart(path=where, reason="not a memory with an id and a text")
     created, updated = as_moment(memory.get("created_at")), as_moment(memory.get("updated_at"))
-    versions = _versions(database, own_id) if database is not None else []
-    if versions is None:
-        versions = []
+    versions = (_versions(database, own_id) if database is not None else None) or []
     if not versions or versions[-1].text != text:
         started = updated or created
         versions = [*_ended(versions, started), _Version(text, started)]
@@ -104,7 +102,7 @@ def _document(
         **as_metadata(memory, without=_OWN_FIELDS),
     }
     expires = as_moment(memory.get("expiration_date"))
-    return _made(
+    return _memory_document(
         own_id,
         versions,
         speaker=as_text(memory.get("actor_id")),
@@ -117,7 +115,7 @@ def _document(
     )
 
 
-def _made(
+def _memory_document(
     own_id: str,
     versions: Sequence[_Version],
     *,
@@ -196,7 +194,7 @@ def _from_history(
             row = database.execute(
                 "select actor_id, role from history where memory_id = ? order by rowid desc", (memory_id,)
             ).fetchone()
-            yield _made(
+            yield _memory_document(
                 memory_id, versions, speaker=as_text(row["actor_id"]), role=as_text(row["role"]), tags=frozenset(),
                 metadata={"source": NAME},
             )  # fmt: skip

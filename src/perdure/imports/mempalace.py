@@ -172,14 +172,14 @@ def _room(text: str, name: str, shown: str) -> Iterator[ImportedDocument | Skipp
             DOCUMENT: content,
             "wing": path.parent.name,
             "room": path.stem,
-            "source_file": _known(section["source"]),
-            "filed_at": _known(section["filed"]),
-            "added_by": _known(section["by"]),
+            "source_file": _unless_unknown(section["source"]),
+            "filed_at": _unless_unknown(section["filed"]),
+            "added_by": _unless_unknown(section["by"]),
         }
         yield _drawer(section["id"].strip(), fields, f"{shown}, {section['id']}")
 
 
-def _known(value: str) -> str:
+def _unless_unknown(value: str) -> str:
     return "" if value == "unknown" else value
 
 

@@ -90,6 +90,6 @@ def detect(path: str | Path) -> str | None:
 def _kind_of(path: Path) -> SourceKind:
     name = detect(path)
     if name is None:
-        expected = "a source that can be told by its files; or name it: " + ", ".join(NAMES)
+        expected = "a source that can be told by its files (texts in UTF-8); or name it: " + ", ".join(NAMES)
         raise InvalidInput(str(path), expected)
     return next(source for source in SOURCES if source.name == name)

@@ -84,12 +84,12 @@ def _worded(name: str, text: str) -> str:
 
 def entity_type(kind: str) -> str:
     """The type of an entity under the name that taggers use, where it is one."""
-    known = {
+    types = {
         "person": "person", "people": "person", "human": "person", "user": "person", "organization": "organisation",
         "organisation": "organisation", "company": "organisation", "team": "organisation", "place": "place",
         "location": "place", "city": "place", "country": "place", "event": "event", "product": "product",
     }  # fmt: skip
-    return known.get(kind.strip().casefold(), "concept")
+    return types.get(kind.strip().casefold(), "concept")
 
 
 def _triple(entry: Mapping[str, Any]) -> tuple[str, str, str] | None:

@@ -155,9 +155,9 @@ def link_names(text: str, others: Sequence[tuple[str, str]]) -> tuple[str, list[
         shown = _inline(name)
         match = next(
             (
-                found
-                for found in re.finditer(rf"(?<!\w){re.escape(shown)}(?!\w)", text)
-                if not any(start < found.end() and found.start() < end for start, end, _ in spans)
+                place
+                for place in re.finditer(rf"(?<!\w){re.escape(shown)}(?!\w)", text)
+                if not any(start < place.end() and place.start() < end for start, end, _ in spans)
             ),
             None,
         )
