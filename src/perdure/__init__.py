@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from perdure.domain.document_event import DocumentEvent, DocumentEventKind
     from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, Link, LinkKind, Tier, TurnSpan
     from perdure.domain.filter import Filter, TagAnd, TagExpression, TagLeaf, TagNot, TagOr, TagsMatch
+    from perdure.domain.imported import (
+        ImportedDocument,
+        ImportedFact,
+        ImportProgress,
+        ImportReport,
+        SkippedPart,
+    )
     from perdure.domain.item import FellBack, Item, PassedOver, RetainResult, Superseded, UpdateMode
     from perdure.domain.knowledge import KnowledgeFile, KnowledgeMatch, KnowledgeNode, NodeKind
     from perdure.domain.llm_call import LlmCall, LlmCost
@@ -98,6 +105,7 @@ if TYPE_CHECKING:
     from perdure.llm.caller import LlmOperation
     from perdure.llm.health import LlmHealth, LlmStatus
     from perdure.manage.backup import Backup
+    from perdure.manage.exporting import ExportReport
     from perdure.options import (
         DirectiveFields,
         FactFields,
@@ -123,6 +131,7 @@ if TYPE_CHECKING:
         Triple,
         Turn,
     )
+    from perdure.ports.import_source import ImportSource
     from perdure.ports.llm import (
         ChatMessage,
         Finish,
@@ -171,6 +180,7 @@ _EXPORTS = {
     "perdure.domain.document_event": "DocumentEvent DocumentEventKind",
     "perdure.domain.fact": "Chunk Document Entity Fact FactType Link LinkKind Tier TurnSpan",
     "perdure.domain.filter": "Filter TagAnd TagExpression TagLeaf TagNot TagOr TagsMatch",
+    "perdure.domain.imported": "ImportProgress ImportReport ImportedDocument ImportedFact SkippedPart",
     "perdure.domain.item": "FellBack Item PassedOver RetainResult Superseded UpdateMode",
     "perdure.domain.knowledge": "KnowledgeFile KnowledgeMatch KnowledgeNode NodeKind",
     "perdure.domain.llm_call": "LlmCall LlmCost",
@@ -192,10 +202,12 @@ _EXPORTS = {
     "perdure.llm.caller": "LlmOperation",
     "perdure.llm.health": "LlmHealth LlmStatus",
     "perdure.manage.backup": "Backup",
+    "perdure.manage.exporting": "ExportReport",
     "perdure.options": "DirectiveFields FactFields ItemFields KnowledgeNodeFields MentalModelFields RecallOptions SettingOptions WebhookFields WebhookOptions",
     "perdure.ports.clock": "Clock",
     "perdure.ports.embedder": "Embedder LateInteraction Matrix Vector",
     "perdure.ports.extractor": "BankContext BankExtractor Cause ExtractedFact Extractor LocalFallback OfferedFact Replacement Triple Turn",
+    "perdure.ports.import_source": "ImportSource",
     "perdure.ports.llm": "ChatMessage Finish JsonSchema Llm LlmReply LlmRequest TokenUsage Tool ToolCall",
     "perdure.ports.notes": "Notes WritableNotes",
     "perdure.ports.reranker": "Reranker",
@@ -261,6 +273,7 @@ __all__ = [
     "Entity",
     "Evidence",
     "EvidenceLabel",
+    "ExportReport",
     "ExtractedFact",
     "Extractor",
     "Fact",
@@ -275,6 +288,11 @@ __all__ = [
     "Forgotten",
     "Hints",
     "Hit",
+    "ImportProgress",
+    "ImportReport",
+    "ImportSource",
+    "ImportedDocument",
+    "ImportedFact",
     "Include",
     "InvalidInput",
     "Item",
@@ -366,6 +384,7 @@ __all__ = [
     "SettingOptions",
     "Settings",
     "Situation",
+    "SkippedPart",
     "StageTime",
     "Stance",
     "Store",

@@ -20,6 +20,7 @@ from perdure.domain.directive import Directive
 from perdure.domain.document_event import DocumentEvent
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter, TagsMatch
+from perdure.domain.imported import ImportProgress, ImportReport
 from perdure.domain.item import RetainResult, UpdateMode
 from perdure.domain.knowledge import PAGE_TOKENS, KnowledgeFile, KnowledgeMatch, KnowledgeNode
 from perdure.domain.llm_call import LlmCall, LlmCost
@@ -44,8 +45,10 @@ from perdure.domain.webhook import Webhook, WebhookDelivery
 from perdure.engine import PAGE, Perdure
 from perdure.errors import StoreError
 from perdure.forget.target import Forgotten
+from perdure.imports.registry import AUTO
 from perdure.jobs.runner import JobRunner
 from perdure.manage.backup import Backup
+from perdure.manage.exporting import ExportReport
 from perdure.options import (
     DirectiveFields,
     FactFields,
@@ -60,6 +63,7 @@ from perdure.options import (
 from perdure.ports.clock import Clock
 from perdure.ports.embedder import Embedder
 from perdure.ports.extractor import Extractor
+from perdure.ports.import_source import ImportSource
 from perdure.ports.llm import Llm
 from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
@@ -160,6 +164,13 @@ class AsyncPerdure:
     async def export_bank(self, bank: str) -> AsyncIterator[str]:
         """The bank as JSON lines."""
         lines = await self._run(partial(self.engine.export_bank, bank))
+        while block := await self._run(lambda: list(islice(lines, LINES))):
+            for line in block:
+                yield line
+
+    async def export_lines(self, bank: str, format: str = "jsonl") -> AsyncIterator[str]:  # noqa: A002
+        """The bank as lines of text for other programs: `jsonl` (a fact a line), `dot`, `graphml`, or `perdure`."""
+        lines = await self._run(partial(self.engine.export_lines, bank, format))
         while block := await self._run(lambda: list(islice(lines, LINES))):
             for line in block:
                 yield line
@@ -478,6 +489,38 @@ class AsyncPerdure:
     async def import_bank(self, bank: str, lines: Iterable[str]) -> int:
         """An exported bank under a new id; returns how many facts came."""
         return await self._run(partial(self.engine.import_bank, bank, lines))
+
+    async def export_to(
+        self,
+        bank: str,
+        path: str | Path,
+        *,
+        format: str = "jsonl",  # noqa: A002
+        force: bool = False,
+    ) -> ExportReport:
+        """Write the bank to a file or folder, whole or not at all; `force` replaces what is there."""
+        return await self._run(partial(self.engine.export_to, bank, path, format=format, force=force))
+
+    async def import_from(
+        self,
+        bank: str,
+        path: str | Path | ImportSource,
+        *,
+        source: str = AUTO,
+        user: str | None = None,
+        tags: Sequence[str] = (),
+        split: bool = False,
+        dry_run: bool = False,
+        key: str = "",
+        progress: Callable[[ImportProgress], None] | None = None,
+    ) -> ImportReport:
+        """Import what another program keeps; `progress` is called on a worker thread."""
+        return await self._run(
+            partial(
+                self.engine.import_from, bank, path, source=source, user=user, tags=tags, split=split,
+                dry_run=dry_run, key=key, progress=progress,
+            )
+        )  # fmt: skip
 
     async def reembed(self, bank: str) -> int:
         """Change the bank's vectors over to the configured embedder, online; returns how many facts."""

@@ -21,7 +21,8 @@ from perdure.domain.directive import Directive
 from perdure.domain.document_event import DocumentEvent
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter, TagsMatch, read_as_of, read_tags
-from perdure.domain.item import RetainResult, UpdateMode
+from perdure.domain.imported import ImportProgress, ImportReport
+from perdure.domain.item import RetainResult, UpdateMode, check_tags
 from perdure.domain.knowledge import PAGE_TOKENS, KnowledgeFile, KnowledgeMatch, KnowledgeNode
 from perdure.domain.llm_call import LLM_CALL, LlmCall, LlmCost
 from perdure.domain.mental_model import (
@@ -52,6 +53,7 @@ from perdure.domain.webhook import (
 from perdure.errors import InvalidInput, ModelError, NotFound, StoreError
 from perdure.forget.pipeline import forget
 from perdure.forget.target import LAST_ERASURE, Forgotten, Target
+from perdure.imports.registry import AUTO, open_source
 from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job
 from perdure.jobs.consolidate_job import CONSOLIDATION, ConsolidateJob
 from perdure.jobs.debounce import Debouncer
@@ -75,6 +77,9 @@ from perdure.manage.curation import (
     update_fact,
 )
 from perdure.manage.document_history import document_history
+from perdure.manage.exporting import ExportReport, export_lines, export_to
+from perdure.manage.exports.bank import BankContent
+from perdure.manage.importing import ImportOptions, import_documents, read_user
 from perdure.manage.reembed import embed_facts, reembed
 from perdure.manage.reprocess import document_items, reprocess_document
 from perdure.manage.transfer import export_bank, import_bank
@@ -100,6 +105,7 @@ from perdure.options import (
 from perdure.ports.clock import Clock
 from perdure.ports.embedder import Embedder
 from perdure.ports.extractor import Extractor
+from perdure.ports.import_source import ImportSource
 from perdure.ports.llm import Llm
 from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
@@ -704,9 +710,64 @@ class Perdure:
         self.bank(bank)
         return export_bank(self._store, bank, self.clock())
 
+    def export_lines(self, bank: str, format: str = "jsonl") -> Iterator[str]:  # noqa: A002
+        """The bank as lines of text for other programs: `jsonl` (a fact a line), `dot`, `graphml`, or `perdure`."""
+        self.bank(bank)
+        return export_lines(BankContent(self._store, bank, self.clock()), format)
+
+    def export_to(
+        self,
+        bank: str,
+        path: str | Path,
+        *,
+        format: str = "jsonl",  # noqa: A002
+        force: bool = False,
+    ) -> ExportReport:
+        """Write the bank to a file or folder, whole or not at all; `force` replaces what is there.
+
+        Formats are those of `export_lines`, `markdown` (a vault with a page per entity) and `hindsight` (its transfer archive).
+        """
+        self.bank(bank)
+        content = BankContent(self._store, bank, self.clock())
+        return export_to(content, Path(path).expanduser(), format, force=force)
+
     def import_bank(self, bank: str, lines: Iterable[str]) -> int:
         """An exported bank under a new id; returns how many facts came."""
         return import_bank(self._store, bank, lines)
+
+    def import_from(
+        self,
+        bank: str,
+        path: str | Path | ImportSource,
+        *,
+        source: str = AUTO,
+        user: str | None = None,
+        tags: Sequence[str] = (),
+        split: bool = False,
+        dry_run: bool = False,
+        key: str = "",
+        progress: Callable[[ImportProgress], None] | None = None,
+    ) -> ImportReport:
+        """Import what another program keeps: chats, notes, transcripts, mails, another memory's facts.
+
+        `source` names the kind, else it is found out. `user` is who "user" is in chats; `split` makes a bank per user, project
+        or group of the source; `key` opens a server. Again, it changes nothing but what has changed in the source.
+        """
+        check_tags(tags)
+        options = ImportOptions(user=read_user(user), tags=frozenset(tags), split=split, dry_run=dry_run)
+        opened = open_source(path, source, key=key) if isinstance(path, str | Path) else path
+        try:
+            return import_documents(
+                self._components.retain,
+                self._components.local or self._components.retain.extractor,
+                bank,
+                opened,
+                options,
+                progress=progress,
+                retained=self._retained,
+            )
+        finally:
+            opened.close()
 
     def clone_bank(
         self,

@@ -19,7 +19,7 @@ from perdure.options import FactFields, ItemFields, RecallOptions, SettingOption
 HERE = Path(__file__).parent
 SPELLED_OUT = {"database", "embedder", "reranker", "extractor", "tokens", "llm"}
 """Settings that `Perdure.open` has as arguments of their own."""
-STREAMS = {"iter_facts", "export_bank"}
+STREAMS = {"iter_facts", "export_bank", "export_lines"}
 """Iterators, which are asynchronous generators in AsyncPerdure."""
 
 

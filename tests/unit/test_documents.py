@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from perdure import Perdure
+from perdure.documents.document import unwrap
+from perdure.documents.pdf import without_running_heads
+from perdure.documents.reader import read_file
 from perdure.errors import InvalidInput, Unavailable
 from perdure.surfaces.cli.sources import is_excluded, read_sources
-from perdure.surfaces.documents.document import unwrap
-from perdure.surfaces.documents.pdf import without_running_heads
-from perdure.surfaces.documents.reader import read_file
 
 PAGE = """<!doctype html><html><head><title>Ann's   notes</title><style>p { color: red }</style>
 <meta property="article:published_time" content="2024-03-02T09:30:00Z"><script>var secret = 1;</script></head>

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from perdure.domain.detach import Source, without_entities, without_sources
 from perdure.domain.fact import Fact, FactType
+from perdure.domain.imported import IMPORTED_DOCUMENT
 from perdure.domain.item import REFINED_DOCUMENT, UNFINISHED_DOCUMENT
 from perdure.domain.observation import SCOPES_RECORD
 from perdure.domain.record import Record
@@ -148,6 +149,7 @@ def _erase_document(tx: Transaction, document_id: str, thoughts: ScrubThoughts) 
     tx.delete_records(UNFINISHED_DOCUMENT, [document_id])
     tx.delete_records(SCOPES_RECORD, [document_id])
     tx.delete_records(REFINED_DOCUMENT, [document_id])
+    tx.delete_records(IMPORTED_DOCUMENT, [document_id])
     erased = _erase_facts(tx, homeless, thoughts)
     return replace(
         erased,

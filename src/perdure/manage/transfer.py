@@ -93,7 +93,7 @@ def export_bank(store: Store, bank: str, now: datetime) -> Iterator[str]:
     for record in closings:
         yield _line("closings", {"id": record.id, **record.body})
     exported: set[str] = set()
-    for page in _pages(store, bank, now):
+    for page in fact_pages(store, bank, now):
         with store.reading(bank) as reading:
             lines = _fact_lines(reading, [fact for fact in page if fact.id not in exported])
         exported |= {fact.id for fact in page}
@@ -125,7 +125,7 @@ def _fact_lines(reading: Reading, page: Sequence[Fact]) -> list[str]:
     ]
 
 
-def _pages(store: Store, bank: str, now: datetime) -> Iterator[Sequence[Fact]]:
+def fact_pages(store: Store, bank: str, now: datetime) -> Iterator[Sequence[Fact]]:
     """All facts as recorded; from the first page again when facts were erased before what was read last."""
     everything = Filter(include_closed=True, include_expired=True).at(now)
     offset, last = 0, ""

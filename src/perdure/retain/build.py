@@ -22,6 +22,7 @@ from perdure.ports.extractor import (
 from perdure.retain.identity import dedupe_key, new_fact_id
 from perdure.retain.index_text import NEIGHBOURS, IndexText, index_text_in_turns
 from perdure.retain.plan import Plan
+from perdure.retain.ready import ReadyExtractor, ReadyFact, as_stated, restated
 
 SUSPECT_TRUST = 1
 """Trust of text that reads like orders to the agent, at most."""
@@ -53,7 +54,12 @@ def build_facts(
     in_call = count()
     in_document = [count() for _ in plans]
     turns = [[planned.turn for planned in plan.turns] for plan in plans]
-    for step in _extracted(extractor, turns, context):
+    steps = (
+        extractor.read(plans)
+        if isinstance(extractor, ReadyExtractor)
+        else _extracted(extractor, turns, context)
+    )
+    for step in steps:
         drafts = []
         for number, extracted in step:
             check_work()
@@ -80,6 +86,8 @@ def _draft(bank: str, plan: Plan, extracted: ExtractedFact, index: int, in_call:
     planned = plan.turns[extracted.turn]
     fact_id = new_fact_id(now, in_call, bank, plan.document.id, planned.chunk_id, extracted.text)
     fact = _fact(fact_id, bank, plan, extracted, index, now)
+    if isinstance(extracted, ReadyFact):
+        fact = as_stated(fact, extracted, now)
     first = max(extracted.turn - NEIGHBOURS, 0)
     around = [planned.turn for planned in plan.turns[first : extracted.turn + NEIGHBOURS + 1]]
     source = (extracted.start, extracted.start + len(extracted.source_text))
@@ -155,9 +163,10 @@ def keep_unchanged(
         same = waiting.get(drawn_identity(draft.fact))
         if same:
             changes = draft.fact
+            kept = same.pop(0)
             moved.append(
                 replace(
-                    same.pop(0),
+                    restated(kept, changes) if isinstance(draft.extracted, ReadyFact) else kept,
                     chunk_id=changes.chunk_id,
                     ordinal=changes.ordinal,
                     metadata=changes.metadata,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from perdure.errors import InvalidInput, NotFound
-from perdure.surfaces.cli.chats import read_chats
+from perdure.imports.chats import read_chats
 from perdure.surfaces.cli.sources import read_sources
 
 MARCH = datetime(2024, 3, 2, 9, 30, tzinfo=UTC)

@@ -16,8 +16,8 @@ from rich.text import Text
 
 from perdure.domain.item import FellBack, PassedOver, RetainResult
 from perdure.errors import InvalidInput
+from perdure.imports.chats import Reading
 from perdure.surfaces.arguments import read_moment
-from perdure.surfaces.cli.chats import Reading
 from perdure.surfaces.cli.draw import plural
 from perdure.surfaces.cli.output import console, tell
 from perdure.surfaces.cli.session import (

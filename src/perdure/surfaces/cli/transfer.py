@@ -1,18 +1,16 @@
-"""`perdure export`, `import` and `reembed`."""
+"""`perdure export` and `reembed`."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Annotated
+from typing import Annotated
 
 import typer
 
-from perdure.errors import InvalidInput, NotFound
+from perdure.errors import InvalidInput
 from perdure.surfaces.cli.output import console, emit, tell
-from perdure.surfaces.cli.session import DEFAULT_BANK, AsJson, BankName, Database, memory, reading
+from perdure.surfaces.cli.session import DEFAULT_BANK, AsJson, BankName, Database, reading
 
 
 def export(
@@ -20,74 +18,34 @@ def export(
         Path | None, typer.Argument(metavar="FILE", help="Where to write; standard output when left out")
     ] = None,
     bank: BankName = DEFAULT_BANK,
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="perdure (everything, to import again), jsonl (a fact a line), markdown (a vault), hindsight, dot, graphml",
+        ),
+    ] = "perdure",
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file")] = False,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a bank as JSON lines: documents, chunks, entities, facts with vectors, links."""
+    """Write a bank for Perdure (documents, chunks, entities, facts with vectors, links) or for other programs."""
     if as_json and file is None:
         raise InvalidInput("--json", "a file to export to, as standard output would hold both")
-    if file is not None:
-        _check_writable(file, force)
-    lines = 0
-    with reading(database, bank) as engine, _target(file) as target:
-        for line in engine.export_bank(bank):
-            target.write(line + "\n")
-            lines += 1
+    if form in ("markdown", "hindsight") and file is None:
+        raise InvalidInput("FILE", f"a path to write to, as {form} is no text", None)
+    with reading(database, bank) as engine:
+        if file is None:
+            for line in engine.export_lines(bank, form):
+                sys.stdout.write(line + "\n")
+            return
+        report = engine.export_to(bank, file, format=form, force=force)
     if as_json:
-        emit({"bank": bank, "file": file, "lines": lines})
-    elif file is not None:
-        console(stderr=True).print(f"exported bank {bank}: {lines:,} lines to {file}", markup=False)
-
-
-def _check_writable(file: Path, force: bool) -> None:
-    if not file.parent.is_dir():
-        raise NotFound("folder", str(file.parent))
-    if file.is_dir() or (file.exists() and not force):
-        raise InvalidInput("file", "a new file, or --force", str(file))
-
-
-@contextmanager
-def _target(file: Path | None) -> Iterator[IO[str]]:
-    """The file, complete or not there at all; or standard output."""
-    if file is None:
-        yield sys.stdout
-        return
-    partial = file.with_name(file.name + ".part")
-    try:
-        with partial.open("w", encoding="utf-8") as target:
-            yield target
-        partial.replace(file)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def import_(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="An exported bank; - reads standard input")],
-    bank: BankName = DEFAULT_BANK,
-    database: Database = None,
-    as_json: AsJson = False,
-) -> None:
-    """Read an exported bank into a bank that holds no facts yet."""
-    if file != "-" and not Path(file).is_file():
-        raise NotFound("file", file)
-    from perdure.manage.transfer import bounded_lines
-
-    try:
-        with memory(database) as engine, _origin(file) as origin:
-            count = engine.import_bank(bank, bounded_lines(origin))
-    except UnicodeDecodeError as error:
-        raise InvalidInput("file", "an exported bank, in UTF-8", file) from error
-    tell(as_json, {"bank": bank, "facts": count}, f"imported {count:,} facts into bank {bank}")
-
-
-@contextmanager
-def _origin(file: str) -> Iterator[IO[str]]:
-    if file == "-":
-        yield sys.stdin
+        emit({"bank": bank, "file": file, "format": form, "lines": report.written})
     else:
-        with Path(file).open(encoding="utf-8") as origin:
-            yield origin
+        what = {"markdown": "pages", "hindsight": "facts"}.get(form, "lines")
+        console(stderr=True).print(f"exported bank {bank}: {report.written:,} {what} to {file}", markup=False)
 
 
 def reembed(

@@ -16,6 +16,7 @@ from fastapi import File, Form, Header, UploadFile
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from perdure.documents.reader import read_file
 from perdure.domain.item import FellBack, PassedOver
 from perdure.domain.record import Record
 from perdure.engine import Perdure
@@ -23,7 +24,6 @@ from perdure.errors import Conflict, InvalidInput
 from perdure.retain.messages import as_message
 from perdure.retain.request import read_content, read_item
 from perdure.surfaces.arguments import find_bank, read_utc
-from perdure.surfaces.documents.reader import read_file
 from perdure.surfaces.rest.bodies import Body, TokenUsage
 from perdure.surfaces.rest.service import Resource, Service, Serving, WriteBank
 

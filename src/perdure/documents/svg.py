@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
+from perdure.documents.document import FileText, decode
 from perdure.errors import InvalidInput
-from perdure.surfaces.documents.document import FileText, decode
 
 _READ = frozenset({"title", "desc", "text"})
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 from io import StringIO
 
+from perdure.documents.document import FileText, decode
 from perdure.errors import InvalidInput
-from perdure.surfaces.documents.document import FileText, decode
 
 _SAMPLE = 8192
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html.parser import HTMLParser
 
-from perdure.surfaces.documents.document import FileText, decode, fenced, join_blocks
+from perdure.documents.document import FileText, decode, fenced, join_blocks
 from perdure.text.moments import read_moment
 
 _UNREAD = frozenset({

@@ -8,9 +8,9 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 from zipfile import BadZipFile
 
+from perdure.documents.document import FileText, join_blocks
 from perdure.domain.time import aware
 from perdure.errors import InvalidInput, Unavailable
-from perdure.surfaces.documents.document import FileText, join_blocks
 
 if TYPE_CHECKING:
     from docx.document import Document

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from io import BytesIO
 
+from perdure.documents.document import FileText, unwrap
 from perdure.domain.time import aware
 from perdure.errors import InvalidInput, Unavailable
-from perdure.surfaces.documents.document import FileText, unwrap
 
 _PAGE_NUMBER = re.compile(
     r"(?:page|seite|página|-|–)?\s*\d{1,4}\s*(?:(?:of|von|de|/)\s*\d{1,4})?\s*(?:-|–)?", re.IGNORECASE

@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable
 from pathlib import PurePath
 
+from perdure.documents.document import FileText, decode, fenced
+from perdure.documents.docx import read_docx
+from perdure.documents.html import read_html
+from perdure.documents.mail_file import read_mail_file
+from perdure.documents.pdf import read_pdf
+from perdure.documents.svg import read_svg
+from perdure.documents.table import read_table
 from perdure.errors import InvalidInput
-from perdure.surfaces.documents.document import FileText, decode, fenced
-from perdure.surfaces.documents.docx import read_docx
-from perdure.surfaces.documents.html import read_html
-from perdure.surfaces.documents.mail_file import read_mail_file
-from perdure.surfaces.documents.pdf import read_pdf
-from perdure.surfaces.documents.svg import read_svg
-from perdure.surfaces.documents.table import read_table
 from perdure.text.moments import read_moment
 
 _READERS: dict[str, Callable[[bytes, str], FileText]] = {

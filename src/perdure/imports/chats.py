@@ -12,6 +12,7 @@ from typing import Any
 
 from perdure.domain.item import AGENT_ROLES, check_text
 from perdure.errors import InvalidInput
+from perdure.imports.chatgpt import spoken_messages
 from perdure.retain.messages import SILENT_ROLES, as_message, read_message, role_of, speaker_of
 from perdure.text.moments import read_moment
 from perdure.text.stamps import STAMP_PATTERN, DayOrder, decide_day_order, read_stamp
@@ -118,7 +119,7 @@ def _conversation(value: Mapping[str, Any], where: str, order: DayOrder) -> Read
     title = str(value.get("title") or value.get("name") or "")
     began = value.get("create_time") or value.get("created_at")
     if "mapping" in value:
-        turns = _chatgpt_turns(value, where, order)
+        turns = _chatgpt_turns(value, where)
     else:
         messages = next((value[key] for key in _MESSAGES if key in value), None)
         if not isinstance(messages, Sequence) or isinstance(messages, str):
@@ -130,33 +131,11 @@ def _conversation(value: Mapping[str, Any], where: str, order: DayOrder) -> Read
     )
 
 
-def _chatgpt_turns(value: Mapping[str, Any], where: str, order: DayOrder) -> list[dict[str, Any] | None]:
+def _chatgpt_turns(value: Mapping[str, Any], where: str) -> list[dict[str, Any] | None]:
     try:
-        return [_chatgpt(node, where, order) for node in _spoken_path(value)]
-    except (AttributeError, KeyError, TypeError) as error:
+        return [_said(one.text, one.role, one.role, one.said_at) for one in spoken_messages(value)]
+    except InvalidInput as error:
         raise InvalidInput(f"{where}.mapping", "nodes with messages, as ChatGPT exports them") from error
-
-
-def _spoken_path(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """ChatGPT keeps a tree of edits; the conversation is the path from its current leaf to the root."""
-    nodes = value["mapping"]
-    path: list[Mapping[str, Any]] = []
-    current = value.get("current_node") or next(
-        (key for key in reversed(list(nodes)) if not nodes[key].get("children")), None
-    )
-    while current in nodes and len(path) <= len(nodes):
-        path.append(nodes[current])
-        current = nodes[current].get("parent")
-    return [node["message"] for node in reversed(path) if node.get("message")]
-
-
-def _chatgpt(message: Mapping[str, Any], where: str, order: DayOrder) -> dict[str, Any] | None:
-    parts = (message.get("content") or {}).get("parts") or []
-    text = "\n".join(part for part in parts if isinstance(part, str)).strip()
-    role = str((message.get("author") or {}).get("role", ""))
-    if not text or role in SILENT_ROLES:
-        return None
-    return _said(text, role, role, _moment(message.get("create_time"), where, order))
 
 
 def _turns(value: Any, where: str, order: DayOrder) -> list[dict[str, Any] | None]:

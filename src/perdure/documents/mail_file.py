@@ -5,9 +5,9 @@ from __future__ import annotations
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 
+from perdure.documents.document import FileText
+from perdure.documents.html import read_html
 from perdure.errors import InvalidInput
-from perdure.surfaces.documents.document import FileText
-from perdure.surfaces.documents.html import read_html
 from perdure.text.mail import own_words, person, read_mail_date
 
 

@@ -1,0 +1,75 @@
+"""Exports by format: to a file or folder that is whole or not there, or as lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from perdure.errors import InvalidInput, NotFound
+from perdure.manage.exports.bank import BankContent
+from perdure.manage.exports.graph import write_dot, write_graphml
+from perdure.manage.exports.hindsight import write_archive
+from perdure.manage.exports.lines import write_lines
+from perdure.manage.exports.vault import write_vault
+from perdure.manage.transfer import export_bank
+
+OWN, JSONL, MARKDOWN, HINDSIGHT, DOT, GRAPHML = "perdure", "jsonl", "markdown", "hindsight", "dot", "graphml"
+FORMATS = (OWN, JSONL, MARKDOWN, HINDSIGHT, DOT, GRAPHML)
+_LINES: Mapping[str, Callable[[BankContent], Iterator[str]]] = {
+    OWN: lambda bank: export_bank(bank.store, bank.id, bank.now),
+    JSONL: write_lines,
+    DOT: write_dot,
+    GRAPHML: write_graphml,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportReport:
+    """What was written."""
+
+    bank: str
+    format: str
+    path: Path
+    written: int
+    """Lines; pages of a vault; facts of an archive."""
+
+
+def check_format(form: str) -> str:
+    """The format; InvalidInput names those that there are."""
+    if form not in FORMATS:
+        raise InvalidInput("format", "one of " + ", ".join(FORMATS), form)
+    return form
+
+
+def export_lines(bank: BankContent, form: str) -> Iterator[str]:
+    """A bank as lines of text; a vault and an archive are none."""
+    if check_format(form) not in _LINES:
+        raise InvalidInput("format", "one that is a text, or a path to write to", form)
+    return _LINES[form](bank)
+
+
+def export_to(bank: BankContent, path: Path, form: str, *, force: bool) -> ExportReport:
+    """Write a bank; an existing file is replaced only with `force`, and only when the new one is whole."""
+    check_format(form)
+    if not path.parent.is_dir():
+        raise NotFound("folder", str(path.parent))
+    if form == MARKDOWN:
+        written = write_vault(bank, path, force=force)
+        return ExportReport(bank=bank.id, format=form, path=path, written=written)
+    if path.is_dir() or (path.exists() and not force):
+        raise InvalidInput("file", "a new file, or force", str(path))
+    partial = path.with_name(path.name + ".part")
+    try:
+        if form == HINDSIGHT:
+            written = write_archive(bank, partial)
+        else:
+            written = 0
+            with partial.open("w", encoding="utf-8", newline="\n") as file:
+                for line in export_lines(bank, form):
+                    file.write(line + "\n")
+                    written += 1
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return ExportReport(bank=bank.id, format=form, path=path, written=written)

@@ -1,0 +1,322 @@
+"""Imports, top to bottom: read everything once -> compare with what was imported before -> retain what is new or changed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from hashlib import blake2b
+
+from perdure.domain.bank import check_bank_id
+from perdure.domain.imported import (
+    IMPORTED_DOCUMENT,
+    MOST_SKIPPED,
+    ImportedDocument,
+    ImportProgress,
+    ImportReport,
+    SkippedPart,
+)
+from perdure.domain.item import UNFINISHED_DOCUMENT, USER_ROLES, Item, RetainResult
+from perdure.domain.record import Record
+from perdure.errors import InvalidInput
+from perdure.manage.curation import retag_document
+from perdure.manage.fields import plain_fields
+from perdure.ports.extractor import Extractor
+from perdure.ports.import_source import ImportSource
+from perdure.ports.store import Transaction
+from perdure.retain.commit import CommitReceipt
+from perdure.retain.components import RetainComponents
+from perdure.retain.pipeline import retain
+from perdure.retain.ready import ReadyExtractor
+from perdure.retain.request import RetainRequest
+
+BATCH_ITEMS, BATCH_CHARACTERS = 64, 100_000
+"""Of documents that are retained in one transaction; a longer document goes by itself."""
+LOOKED_UP = 500
+"""Documents that are compared with the store at once."""
+_NOT_IN_BANK_IDS = re.compile(r"[^\w.@+-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportOptions:
+    """What the caller says of an import."""
+
+    user: str = ""
+    """The name of the user where the source says only "user" or "human"."""
+    tags: frozenset[str] = frozenset()
+    """Added to everything."""
+    split: bool = False
+    """A bank per user, project or group of the source, named after the bank and it."""
+    dry_run: bool = False
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Counts, as they grow."""
+
+    documents: int = 0
+    turns: int = 0
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    facts: int = 0
+    merged: int = 0
+    retired: int = 0
+    earliest: datetime | None = None
+    latest: datetime | None = None
+    skipped: list[SkippedPart] = field(default_factory=list)
+    skipped_total: int = 0
+    banks: dict[str, None] = field(default_factory=dict)
+
+    def skip(self, part: SkippedPart) -> None:
+        self.skipped_total += 1
+        if len(self.skipped) < MOST_SKIPPED:
+            self.skipped.append(part)
+
+    def count(self, document: ImportedDocument, bank: str) -> None:
+        self.documents += 1
+        self.turns += len(document.items)
+        self.banks[bank] = None
+        for moment in [item.timestamp for item in document.items if item.timestamp is not None]:
+            self.earliest = min(self.earliest or moment, moment)
+            self.latest = max(self.latest or moment, moment)
+
+
+@dataclass(frozen=True, slots=True)
+class _Changed:
+    """A document that is new or changed, and the digest of what it is now."""
+
+    document: ImportedDocument
+    digest: str
+    stored: bool
+    retagged: bool
+
+
+def import_documents(
+    components: RetainComponents,
+    reader: Extractor,
+    bank: str,
+    source: ImportSource,
+    options: ImportOptions,
+    *,
+    progress: Callable[[ImportProgress], None] | None = None,
+    retained: Callable[[RetainResult], object] = lambda _: None,
+) -> ImportReport:
+    """Import a source: the whole of it is read before the first document is written, so that a bad file changes nothing.
+
+    Documents are written in batches, each whole or not at all; one whose digest is stored is left alone, so that a second run
+    changes nothing and one after an interruption goes on where that was. A document that is gone from the source stays.
+    """
+    check_bank_id(bank)
+    tally = _Tally()
+    seen: dict[str, str] = {}
+    for part in source.read():
+        if isinstance(part, SkippedPart):
+            tally.skip(part)
+            continue
+        if part.id in seen:
+            tally.skip(SkippedPart(path=part.id, reason="the source has a document of this id before it"))
+            continue
+        seen[part.id] = ""
+        tally.count(part, _bank_of(bank, part, options))
+        _tell(progress, "reading", tally.documents, None, part.id)
+    done = 0
+    for target, documents in _by_bank(source, bank, options):
+        changed = _compare(components, target, documents, tally)
+        for batch in [] if options.dry_run else _batches(changed):
+            result = _write(components, reader, target, source.name, batch)
+            retained(result)
+            tally.facts += len(result.fact_ids)
+            tally.merged += len(result.merged)
+            tally.retired += len(result.retired)
+            _tell(progress, "writing", done + len(batch), tally.documents, batch[-1].document.id)
+        done += len(documents)
+        _tell(progress, "writing", done, tally.documents, documents[-1].id)
+    return _report(source.name, options, tally)
+
+
+def _tell(
+    progress: Callable[[ImportProgress], None] | None, stage: str, done: int, total: int | None, name: str
+) -> None:
+    if progress is not None:
+        progress(ImportProgress(stage=stage, documents=done, total=total, document_id=name))
+
+
+def _report(source: str, options: ImportOptions, tally: _Tally) -> ImportReport:
+    return ImportReport(
+        source=source,
+        banks=tuple(sorted(tally.banks)),
+        dry_run=options.dry_run,
+        documents=tally.documents,
+        turns=tally.turns,
+        added=tally.added,
+        updated=tally.updated,
+        unchanged=tally.unchanged,
+        facts=tally.facts,
+        merged=tally.merged,
+        retired=tally.retired,
+        earliest=tally.earliest,
+        latest=tally.latest,
+        skipped=tuple(tally.skipped),
+        skipped_total=tally.skipped_total,
+    )
+
+
+def _bank_of(bank: str, document: ImportedDocument, options: ImportOptions) -> str:
+    """Where a document goes; with `split` to `BANK.SCOPE`."""
+    if not options.split or not document.scope:
+        return bank
+    scope = _NOT_IN_BANK_IDS.sub("-", document.scope).strip("-.")
+    return check_bank_id(f"{bank}.{scope}") if scope else bank
+
+
+def _by_bank(
+    source: ImportSource, bank: str, options: ImportOptions
+) -> Iterator[tuple[str, list[ImportedDocument]]]:
+    """The documents as they are to be written, each id once, in groups of one bank that are compared at once."""
+    groups: dict[str, list[ImportedDocument]] = {}
+    seen: set[str] = set()
+    sizes: dict[str, int] = {}
+    for part in source.read():
+        if isinstance(part, SkippedPart) or part.id in seen:
+            continue
+        seen.add(part.id)
+        target = _bank_of(bank, part, options)
+        group = groups.setdefault(target, [])
+        group.append(_as_asked(part, options))
+        sizes[target] = sizes.get(target, 0) + part.characters
+        if len(group) >= LOOKED_UP or sizes[target] >= 10 * BATCH_CHARACTERS:
+            yield target, groups.pop(target)
+            sizes[target] = 0
+    yield from groups.items()
+
+
+def _as_asked(document: ImportedDocument, options: ImportOptions) -> ImportedDocument:
+    """The document with the caller's tags, and its user by name."""
+    if not options.user and not options.tags:
+        return document
+    items = tuple(
+        replace(
+            item,
+            speaker=_named(item.speaker, options),
+            role=item.role or ("user" if _is_user(item.speaker, options) else ""),
+            tags=item.tags | options.tags,
+        )
+        for item in document.items
+    )
+    if document.facts is None:
+        return replace(document, items=items)
+    facts = tuple(replace(fact, speaker=_named(fact.speaker, options)) for fact in document.facts)
+    return replace(document, items=items, facts=facts)
+
+
+def _is_user(speaker: str, options: ImportOptions) -> bool:
+    return bool(options.user) and speaker.casefold() in (*USER_ROLES, options.user.casefold())
+
+
+def _named(speaker: str, options: ImportOptions) -> str:
+    return options.user if options.user and speaker.casefold() in USER_ROLES else speaker
+
+
+def _compare(
+    components: RetainComponents, bank: str, documents: Sequence[ImportedDocument], tally: _Tally
+) -> list[_Changed]:
+    """The documents that are not stored as they are now."""
+    ids = [document.id for document in documents]
+    with components.store.reading(bank) as reading:
+        stored = {document.id: document for document in reading.documents(ids)}
+        records = {record.id: record for record in reading.records(IMPORTED_DOCUMENT, ids)}
+    changed = []
+    for document in documents:
+        digest = document_digest(document)
+        before = stored.get(document.id)
+        record = records.get(document.id)
+        if before is not None and record is not None and record.body.get("digest") == digest:
+            tally.unchanged += 1
+            continue
+        if before is None:
+            tally.added += 1
+        else:
+            tally.updated += 1
+        tags: frozenset[str] = frozenset().union(*(item.tags for item in document.items))
+        retagged = before is not None and document.facts is None and before.tags != tags
+        changed.append(_Changed(document, digest, before is not None, retagged))
+    return changed
+
+
+def document_digest(document: ImportedDocument) -> str:
+    """Equal for documents that say the same, each with the same times, speakers and fields."""
+    plain = json.dumps(plain_fields(document), sort_keys=True, ensure_ascii=True)
+    return blake2b(plain.encode("ascii"), digest_size=16).hexdigest()
+
+
+def _batches(changed: Sequence[_Changed]) -> Iterator[list[_Changed]]:
+    """Neighbours that are retained at once: all of them with ready facts, or none."""
+    batch: list[_Changed] = []
+    items = characters = 0
+    for one in changed:
+        document = one.document
+        full = (
+            items + len(document.items) > BATCH_ITEMS or characters + document.characters > BATCH_CHARACTERS
+        )
+        other = bool(batch) and (batch[-1].document.facts is None) != (document.facts is None)
+        if batch and (full or other):
+            yield batch
+            batch, items, characters = [], 0, 0
+        batch.append(one)
+        items += len(document.items)
+        characters += document.characters
+    if batch:
+        yield batch
+
+
+def _write(
+    components: RetainComponents, reader: Extractor, bank: str, source: str, batch: Sequence[_Changed]
+) -> RetainResult:
+    """Retain the documents of a batch and note their digests in one transaction."""
+    ready = batch[0].document.facts is not None
+    if ready:
+        _read_anew(components, bank, [one.document.id for one in batch if one.stored])
+        documents = [one.document for one in batch]
+        components = replace(components, extractor=ReadyExtractor(documents, reader))
+    request = RetainRequest(bank=bank, items=tuple(_items(batch)))
+
+    def note(tx: Transaction, receipt: CommitReceipt) -> None:
+        tx.put_records([_record(bank, source, one) for one in batch])
+
+    for one in batch:
+        if one.retagged:
+            tags = sorted(frozenset().union(*(item.tags for item in one.document.items)))
+            retag_document(components, bank, one.document.id, tags)
+    return retain(components, request, within=note)
+
+
+def _items(batch: Sequence[_Changed]) -> Iterator[Item]:
+    for one in batch:
+        for item in one.document.items:
+            yield replace(item, document_id=one.document.id)
+
+
+def _record(bank: str, source: str, one: _Changed) -> Record:
+    body: Mapping[str, object] = {"source": source, "digest": one.digest}
+    return Record(kind=IMPORTED_DOCUMENT, id=one.document.id, bank=bank, body=body)
+
+
+def _read_anew(components: RetainComponents, bank: str, document_ids: Sequence[str]) -> None:
+    """Mark documents so that unchanged text is read too: what a source states of its facts may have changed alone."""
+    if not document_ids:
+        return
+    reason = {"reason": "it is being imported again"}
+    with components.store.transaction(bank) as tx:
+        tx.put_records(
+            [Record(kind=UNFINISHED_DOCUMENT, id=one, bank=bank, body=reason) for one in document_ids]
+        )
+
+
+def read_user(user: str | None) -> str:
+    """The user's name; InvalidInput when it is blank."""
+    if user is not None and not user.strip():
+        raise InvalidInput("user", "a name that is not blank", user)
+    return user or ""

@@ -1,0 +1,166 @@
+"""`perdure import`: an exported bank, or what other programs keep."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from perdure.domain.imported import ImportProgress, ImportReport
+from perdure.errors import InvalidInput, NotFound
+from perdure.surfaces.cli.draw import plural
+from perdure.surfaces.cli.output import console, tell
+from perdure.surfaces.cli.session import (
+    DEFAULT_BANK,
+    AsJson,
+    BankName,
+    Database,
+    Tags,
+    filled,
+    memory,
+)
+
+OWN = "perdure"
+MOST_SKIPPED_SHOWN = 10
+
+
+def import_(
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[SOURCE] PATH",
+            help="A file, folder, ZIP archive or server's address; before it the kind of source [auto]: perdure, chatgpt, "
+            "claude, claude-code, codex, obsidian, markdown, basic-memory, server-memory, mem0, hindsight, graphiti, letta, "
+            "mempalace, whatsapp, slack, mbox",
+        ),
+    ],
+    bank: BankName = DEFAULT_BANK,
+    user: Annotated[
+        str | None, typer.Option("--as", metavar="NAME", help="Name of the user in chats", callback=filled)
+    ] = None,
+    tags: Tags = None,
+    split: Annotated[
+        bool, typer.Option("--split", help="A bank per user, project or group of the source: BANK.NAME")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Read everything, write nothing")] = False,
+    key: Annotated[
+        str, typer.Option("--key", metavar="KEY", help="Key of the server", envvar="HINDSIGHT_API_KEY")
+    ] = "",
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Import an exported bank into an empty one, or what other programs keep into any; again, only what has changed."""
+    source, path = _arguments(what)
+    if source == OWN or (source == "auto" and _is_own(path)):
+        _import_bank(path, bank, database, as_json, dry_run)
+        return
+    with memory(database) as engine, _bar(as_json) as advance:
+        report = engine.import_from(
+            bank, path, source=source, user=user, tags=tags or (), split=split, dry_run=dry_run, key=key,
+            progress=advance,
+        )  # fmt: skip
+    tell(as_json, report, lambda shown: draw_report(shown, report))
+
+
+def _arguments(what: list[str]) -> tuple[str, str]:
+    """Kind of source and path."""
+    if len(what) > 2:
+        raise InvalidInput("import", "[SOURCE] PATH", what)
+    return ("auto", what[0]) if len(what) == 1 else (what[0], what[1])
+
+
+def _is_own(path: str) -> bool:
+    """Whether it is a bank that `perdure export` wrote; standard input is nothing else."""
+    if path == "-":
+        return True
+    if not Path(path).is_file():
+        return False
+    with Path(path).open("rb") as file:
+        head = file.readline(65_536)
+    try:
+        first = json.loads(head)
+    except (ValueError, RecursionError):
+        return b'"perdure-bank"' in head
+    return isinstance(first, dict) and first.get("format") == "perdure-bank"
+
+
+def _import_bank(file: str, bank: str, database: str | None, as_json: bool, dry_run: bool) -> None:
+    if dry_run:
+        raise InvalidInput(
+            "--dry-run", "a source of another program; an exported bank comes whole or not at all"
+        )
+    if file != "-" and not Path(file).is_file():
+        raise NotFound("file", file)
+    from perdure.manage.transfer import bounded_lines
+
+    try:
+        with memory(database) as engine, _origin(file) as origin:
+            count = engine.import_bank(bank, bounded_lines(origin))
+    except UnicodeDecodeError as error:
+        raise InvalidInput("file", "an exported bank, in UTF-8", file) from error
+    tell(as_json, {"bank": bank, "facts": count}, f"imported {count:,} facts into bank {bank}")
+
+
+@contextmanager
+def _origin(file: str) -> Iterator[IO[str]]:
+    if file == "-":
+        yield sys.stdin
+    else:
+        with Path(file).open(encoding="utf-8") as origin:
+            yield origin
+
+
+@contextmanager
+def _bar(quiet: bool) -> Iterator[Callable[[ImportProgress], None]]:
+    shown = console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[at]}"),
+    )
+    with Progress(*columns, console=shown, transient=True, disable=quiet or not shown.is_terminal) as bar:
+        task = bar.add_task("reading", total=None, at="")
+
+        def advance(progress: ImportProgress) -> None:
+            bar.update(
+                task,
+                description=progress.stage,
+                completed=progress.documents,
+                total=progress.total,
+                at=progress.document_id[-40:],
+            )
+
+        yield advance
+
+
+def draw_report(shown: Console, report: ImportReport) -> None:
+    """What came, what stayed, what was left out and why."""
+    verb = "would import" if report.dry_run else "imported"
+    head = Text(f"{verb} {plural(report.added + report.updated, 'document')}", style="bold green")
+    into = ", ".join(report.banks) or "no bank"
+    head.append(f" from {report.source} into {into}", style="default")
+    shown.print(head)
+    parts = [f"{report.added:,} new", f"{report.updated:,} changed", f"{report.unchanged:,} unchanged"]
+    parts.append(plural(report.turns, "turn"))
+    if not report.dry_run:
+        parts.append(plural(report.facts, "new fact"))
+        parts += [f"{report.merged:,} merged"] if report.merged else []
+        parts += [f"{report.retired:,} retired"] if report.retired else []
+    if report.earliest is not None and report.latest is not None:
+        parts.append(f"{report.earliest:%Y-%m-%d} to {report.latest:%Y-%m-%d}")
+    shown.print(Text(" · ".join(parts), style="dim"))
+    for part in report.skipped[:MOST_SKIPPED_SHOWN]:
+        shown.print(Text(f"skipped {part.path}: {part.reason}", style="yellow"))
+    if report.skipped_total > MOST_SKIPPED_SHOWN:
+        more = report.skipped_total - MOST_SKIPPED_SHOWN
+        shown.print(Text(f"and {more:,} more; --json lists them", style="yellow"))

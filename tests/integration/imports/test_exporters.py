@@ -1,0 +1,177 @@
+"""Exports for other programs: whole, true, and readable by what they are for."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from perdure import Entity, Filter, InvalidInput, NotFound, Perdure
+from perdure.imports.markdown import read_note
+from perdure.manage.exports.vault import link_names, page_names
+from tests.import_samples import SAMPLES
+
+PLAIN: dict[str, Any] = {
+    "embedder": "hashing",
+    "reranker": "none",
+    "tagger": "rules",
+    "tokens": "approximate",
+}
+GRAPHML = "{http://graphml.graphdrawing.org/xmlns}"
+EVERYTHING = Filter(include_closed=True, include_expired=True)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Perdure]:
+    with Perdure.open(tmp_path / "memory.db", **PLAIN) as engine:
+        for name in ("graphiti", "hindsight", "server-memory"):
+            (tmp_path / name).mkdir()
+            engine.import_from("b", SAMPLES[name](tmp_path / name))
+        engine.retain(
+            "b",
+            'He said "stop" & left <at once>.\x0b Then \\ he ran.',
+            document_id="odd",
+            timestamp="2024-01-01",
+        )
+        yield engine
+
+
+def test_a_line_of_jsonl_is_a_fact_with_the_same_keys_in_each(memory: Perdure, tmp_path: Path) -> None:
+    report = memory.export_to("b", tmp_path / "facts.jsonl")
+    rows = [json.loads(line) for line in (tmp_path / "facts.jsonl").read_text().splitlines()]
+    assert report.written == len(rows) == len(list(memory.iter_facts("b", where=EVERYTHING)))
+    assert len({tuple(row) for row in rows}) == 1
+    (works,) = [row for row in rows if row["text"] == "Kendra works at Nimbus"]
+    assert works["state"] == "ended"
+    assert works["valid_to"] == "2024-08-01T00:00:00+00:00"
+    assert (works["subject"], works["relation"], works["object"]) == ("Kendra", "works_at", "Nimbus")
+
+
+def test_an_existing_file_is_replaced_only_by_force_and_never_in_part(
+    memory: Perdure, tmp_path: Path
+) -> None:
+    target = tmp_path / "x.dot"
+    target.write_text("mine")
+    with pytest.raises(InvalidInput, match="force"):
+        memory.export_to("b", target, format="dot")
+    assert target.read_text() == "mine"
+    memory.export_to("b", target, format="dot", force=True)
+    assert target.read_text().startswith("digraph")
+    assert not list(tmp_path.glob("*.part"))
+    with pytest.raises(InvalidInput, match="one of perdure, jsonl"):
+        memory.export_to("b", tmp_path / "y", format="csv")
+    with pytest.raises(NotFound):
+        memory.export_to("b", tmp_path / "none" / "y")
+    with pytest.raises(NotFound):
+        memory.export_to("c", tmp_path / "y")
+
+
+def test_graphml_is_a_graph_in_which_every_edge_has_its_nodes(memory: Perdure, tmp_path: Path) -> None:
+    memory.export_to("b", tmp_path / "b.graphml", format="graphml")
+    root = ElementTree.parse(tmp_path / "b.graphml").getroot()
+    keys = {key.get("id") for key in root.iter(f"{GRAPHML}key")}
+    assert {data.get("key") for data in root.iter(f"{GRAPHML}data")} <= keys
+    ids = [node.get("id") for node in root.iter(f"{GRAPHML}node")]
+    assert len(ids) == len(set(ids))
+    edges = list(root.iter(f"{GRAPHML}edge"))
+    assert all({edge.get("source"), edge.get("target")} <= set(ids) for edge in edges)
+    labels = {tuple(data.text for data in edge if data.get("key") in ("e_kind", "e_label")) for edge in edges}
+    assert {("relation", "works_at"), ("cause", "causes"), ("mention", "mentions")} <= labels
+
+
+def test_networkx_opens_the_graphml(memory: Perdure, tmp_path: Path) -> None:
+    networkx = pytest.importorskip("networkx")
+    memory.export_to("b", tmp_path / "b.graphml", format="graphml")
+    graph = networkx.read_graphml(tmp_path / "b.graphml")
+    by_label = {data["label"]: node for node, data in graph.nodes(data=True)}
+    assert graph.has_edge(by_label["Kendra"], by_label["Nimbus"])
+    assert graph.nodes[by_label["Kendra"]]["kind"] == "entity"
+
+
+def test_dot_is_balanced_and_quotes_what_would_break_it(memory: Perdure) -> None:
+    lines = list(memory.export_lines("b", "dot"))
+    assert lines[0].startswith('digraph "b" {')
+    assert lines[-1] == "}"
+    string = r'"(?:[^"\\]|\\.)*"'
+    attributes = rf"\[\w+={string}(?:, \w+={string})*\]"
+    statement = re.compile(rf"  {string}(?: -> {string})? {attributes};")
+    assert all(statement.fullmatch(line) for line in lines[4:-1])
+    assert any(r"\"stop\" & left" in line for line in lines)
+
+
+def test_a_vault_has_a_page_per_entity_and_every_link_leads_to_one(memory: Perdure, tmp_path: Path) -> None:
+    report = memory.export_to("b", tmp_path / "vault", format="markdown")
+    pages = {path.stem: path.read_text() for path in (tmp_path / "vault").rglob("*.md")}
+    assert report.written == len(pages)
+    assert set(page_names(memory.entities("b")).values()) <= pages.keys()
+    for text in pages.values():
+        assert set(read_note(text.replace("\\|", "|")).links) <= pages.keys()
+    kendra = pages["Kendra"]
+    assert "## Earlier" in kendra
+    assert "works at [[Nimbus]]" in kendra
+    assert "until 2024-08-01" in kendra
+    assert read_note(kendra).text("type") == "person"
+    assert "[[Kendra]]" in pages["Nimbus"]
+
+
+def test_a_vault_is_replaced_by_force_and_a_strangers_folder_never(memory: Perdure, tmp_path: Path) -> None:
+    memory.export_to("b", tmp_path / "vault", format="markdown")
+    (tmp_path / "vault" / "Entities" / "stale.md").write_text("old")
+    with pytest.raises(InvalidInput):
+        memory.export_to("b", tmp_path / "vault", format="markdown")
+    memory.export_to("b", tmp_path / "vault", format="markdown", force=True)
+    assert not (tmp_path / "vault" / "Entities" / "stale.md").exists()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "note.md").write_text("mine")
+    with pytest.raises(InvalidInput, match="exported before"):
+        memory.export_to("b", tmp_path / "mine", format="markdown", force=True)
+    assert (tmp_path / "mine" / "note.md").read_text() == "mine"
+
+
+def test_names_of_pages_are_safe_and_distinct() -> None:
+    names = ["AC/DC", "ac dc", "..", "CON", "a" * 300, "x:y|z#1"]
+    pages = page_names([Entity(id=str(number), bank="b", name=name) for number, name in enumerate(names)])
+    assert list(pages.values())[:4] == ["AC DC", "ac dc (2)", "unnamed", "CON page"]
+    assert all(len(page) <= 124 and not set('/\\:|#^[]*?"<>') & set(page) for page in pages.values())
+    assert (
+        link_names("Ann met Ann Reed", [("Ann", "Ann"), ("Ann Reed", "Ann Reed")])[0]
+        == "[[Ann]] met [[Ann Reed]]"
+    )
+
+
+def test_hindsights_archive_and_back_is_the_same_bank(memory: Perdure, tmp_path: Path) -> None:
+    report = memory.export_to("b", tmp_path / "b.zip", format="hindsight")
+    with zipfile.ZipFile(tmp_path / "b.zip") as archive:
+        manifest = json.loads(archive.read("manifest.json"))
+        documents = [
+            json.loads(archive.read(name)) for name in archive.namelist() if name.startswith("documents/")
+        ]
+    assert manifest["schema_version"] == 1
+    assert manifest["fact_count"] == report.written == sum(len(document["facts"]) for document in documents)
+    memory.import_from("again", tmp_path / "b.zip")
+
+    def told(bank: str) -> set[tuple[object, ...]]:
+        return {
+            (
+                fact.text, fact.type, fact.document_id, fact.mentioned_at, fact.occurred, fact.valid_from, fact.valid_to,
+                fact.subject, fact.relation, fact.object, fact.tags, frozenset(fact.metadata.items()), fact.speaker, fact.context,
+            )
+            for fact in memory.iter_facts(bank, where=EVERYTHING)
+        }  # fmt: skip
+
+    assert told("again") == told("b")
+    names = [{entity.name for entity in memory.entities(bank)} for bank in ("b", "again")]
+    assert names[0] == names[1]
+    texts = [
+        {chunk.text for one in memory.documents(bank) for chunk in memory.chunks(bank, document_id=one.id)}
+        for bank in ("b", "again")
+    ]
+    assert texts[0] == texts[1]
+    memory.export_to("again", tmp_path / "again.zip", format="hindsight")
+    assert memory.import_from("again", tmp_path / "again.zip").retired == 0
