@@ -11,6 +11,9 @@ from perdure.surfaces.keys import Scope
 from perdure.surfaces.mcp.tools import DEFAULT_BANK
 from perdure.surfaces.workers import Client
 
+CALLER = "perdure.caller"
+"""Key of an HTTP request's scope under which the endpoint leaves whom it let in."""
+
 
 @dataclass(frozen=True, slots=True)
 class Caller(access.Caller):
@@ -18,6 +21,8 @@ class Caller(access.Caller):
 
     bank: str | None = None
     """The bank that the endpoint stands for; None lets the tool's argument choose."""
+    default_bank: str = DEFAULT_BANK
+    """The bank of calls that name none."""
     client: Client | None = None
     """Who waits for the answer; over stdio nobody is told from others."""
 
@@ -35,6 +40,6 @@ class Caller(access.Caller):
 
     def _only_bank(self) -> str:
         """A key for a single bank need not name it."""
-        if self.key is not None and len(self.key.banks) == 1 and not self.key.opens(DEFAULT_BANK):
+        if self.key is not None and len(self.key.banks) == 1 and not self.key.opens(self.default_bank):
             return self.key.banks[0]
-        return DEFAULT_BANK
+        return self.default_bank

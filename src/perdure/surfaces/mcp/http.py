@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
@@ -17,8 +16,9 @@ from perdure.settings import Settings
 from perdure.surfaces.access import KeyRing, check_exposure
 from perdure.surfaces.connections import Connections
 from perdure.surfaces.gate import KEY, Presence, refuse
-from perdure.surfaces.mcp.caller import Caller
-from perdure.surfaces.mcp.server import CALLER, create_server
+from perdure.surfaces.mcp.caller import CALLER, Caller
+from perdure.surfaces.mcp.sdk import HttpSessions
+from perdure.surfaces.mcp.server import create_server
 from perdure.surfaces.process import private_files, short_collections, warn_of_readers
 from perdure.surfaces.schedules import attending_schedules
 from perdure.surfaces.served import make_uvicorn
@@ -33,11 +33,8 @@ class McpEndpoint:
     def __init__(self, engine: Perdure, workers: Workers, settings: Settings) -> None:
         self._keys = KeyRing(engine, settings, workers)
         self._any_bank, self._one_bank = (
-            StreamableHTTPSessionManager(
-                create_server(engine, workers, with_bank=with_bank),
-                stateless=True,
-                json_response=True,
-                max_request_body_size=engine.settings.max_request_bytes,
+            HttpSessions(
+                create_server(engine, workers, with_bank=with_bank), engine.settings.max_request_bytes
             )
             for with_bank in (True, False)
         )
@@ -66,7 +63,8 @@ class McpEndpoint:
         if client is not None and key is not None:
             client.key = key.id
         manager = self._any_bank if bank is None else self._one_bank
-        await manager.handle_request({**scope, CALLER: Caller(key, bank, client)}, receive, send)
+        caller = Caller(key, bank, client=client)
+        await manager.handle({**scope, CALLER: caller}, receive, send)
 
     async def note_uses(self) -> None:
         """Keep when the keys were last used, for an app that does not do so itself."""
