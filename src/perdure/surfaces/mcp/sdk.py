@@ -81,8 +81,9 @@ def make_server(name: str, version: str, instructions: str, methods: Mapping[str
         hints = {method: hint for method in STANDING if method in methods}
         server = _lowlevel.Server(name, version=version, instructions=instructions, cache_hints=hints)
         for method, answer in methods.items():
-            params, _, _ = METHODS[method]
-            server.add_request_handler(method, getattr(_types, params), _handler_of_line_2(answer))
+            params, _, result = METHODS[method]
+            handler = _handler_of_line_2(answer, getattr(_types, result))
+            server.add_request_handler(method, getattr(_types, params), handler)
     else:
         server = _lowlevel.Server(name, version=version, instructions=instructions)
         for method, answer in methods.items():
@@ -92,13 +93,12 @@ def make_server(name: str, version: str, instructions: str, methods: Mapping[str
     return cast("Server", server)
 
 
-def _handler_of_line_2(answer: Method) -> Callable[..., Awaitable[Mapping[str, object]]]:
-    async def handler(context: Any, _: Any) -> Mapping[str, object]:
+def _handler_of_line_2(answer: Method, result: Any) -> Callable[..., Awaitable[Any]]:
+    async def handler(context: Any, _: Any) -> Any:
         scope = None if context.request is None else context.request.scope
+        modern = context.protocol_version >= MODERN
         try:
-            return dict(
-                await answer(Request(context.params or {}, scope, context.protocol_version >= MODERN))
-            )
+            return result.model_validate(await answer(Request(context.params or {}, scope, modern)))
         except ProtocolError as error:
             raise _exceptions.MCPError(error.code, error.message) from error
 
@@ -108,13 +108,10 @@ def _handler_of_line_2(answer: Method) -> Callable[..., Awaitable[Mapping[str, o
 def _handler_of_line_1(server: Any, answer: Method, result: Any) -> Callable[..., Awaitable[Any]]:
     async def handler(message: Any) -> Any:
         request = server.request_context.request
-        params = (
-            {}
-            if message.params is None
-            else message.params.model_dump(mode="json", by_alias=True, exclude_unset=True)
-        )
+        sent = message.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        scope = None if request is None else request.scope
         try:
-            told = await answer(Request(params, None if request is None else request.scope, False))
+            told = await answer(Request(sent.get("params") or {}, scope, False))
         except ProtocolError as error:
             data = _types.ErrorData(code=error.code, message=error.message)
             raise _exceptions.McpError(data) from error
