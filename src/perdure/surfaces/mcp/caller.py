@@ -26,12 +26,16 @@ class Caller(access.Caller):
     client: Client | None = None
     """Who waits for the answer; over stdio nobody is told from others."""
 
-    def choose(self, asked: str | None, scope: Scope) -> str:
-        """The bank to work on; raises unless the caller may use it so."""
+    def resolve(self, asked: str | None) -> str:
+        """The bank that a call means."""
         if self.bank is not None and asked not in (None, self.bank):
             raise InvalidInput("bank", f"{self.bank!r}, the bank of this endpoint", asked)
         chosen = asked if self.bank is None else self.bank
-        bank = check_bank_id(self._only_bank() if chosen is None else chosen)
+        return check_bank_id(self._only_bank() if chosen is None else chosen)
+
+    def choose(self, asked: str | None, scope: Scope) -> str:
+        """The bank to work on; raises unless the caller may use it so."""
+        bank = self.resolve(asked)
         if not self.may(scope, bank):
             raise Unauthorised(f"the key has no {scope.value} access to this bank")
         if self.client is not None:

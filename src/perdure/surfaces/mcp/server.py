@@ -80,7 +80,8 @@ class _Answers:
         self._trail = AuditTrail(engine, workers)
         methods = Tools(engine)
         self._tools = {
-            name: Tool(getattr(methods, name), hints, with_bank=with_bank) for name, hints in HINTS.items()
+            name: Tool(getattr(methods, name), hints, hidden=() if with_bank else ("bank",))
+            for name, hints in HINTS.items()
         }
 
     async def list_tools(self, _: Request) -> Mapping[str, object]:
@@ -122,7 +123,7 @@ class _Answers:
         started_at = self._trail.now()
         outcome = "error"
         try:
-            reply = await lane(tool.method, **read)
+            reply: Reply[Any] = await lane(tool.method, **read)
             outcome = "ok"
             return reply
         finally:

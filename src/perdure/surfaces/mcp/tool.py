@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import ConfigDict, ValidationError, create_model
 
 from perdure.errors import InvalidInput
-from perdure.surfaces.mcp.results import Reply
 
 ALWAYS_LOAD = "anthropic/alwaysLoad"
 """Claude Code keeps tools behind a search unless they say this of themselves."""
@@ -43,21 +42,30 @@ class Hints:
 
 
 class Tool:
-    """One tool over a method. `with_bank` shows or hides its argument for the bank."""
+    """One tool over a method. `hidden` arguments are not the client's; `more` ones are, and the method does not have them."""
 
-    def __init__(self, method: Callable[..., Reply[Any]], hints: Hints, *, with_bank: bool) -> None:
+    def __init__(
+        self,
+        method: Callable[..., Any],
+        hints: Hints,
+        *,
+        hidden: Collection[str] = (),
+        more: Mapping[str, Any] | None = None,
+    ) -> None:
         annotations = get_type_hints(method, include_extras=True)
-        output: type[BaseModel] = get_args(annotations.pop("return"))[0]
+        outputs = get_args(annotations.pop("return"))
         fields: dict[str, Any] = {
             name: (annotations[name], ... if one.default is inspect.Parameter.empty else one.default)
             for name, one in inspect.signature(method).parameters.items()
-            if with_bank or name != "bank"
-        }
+            if name not in hidden
+        } | dict(more or {})
         self.name, self.hints, self.method = method.__name__, hints, method
         self._arguments = create_model(self.name, __config__=ConfigDict(extra="forbid"), **fields)
-        self._names = tuple(fields)
+        self.arguments = tuple(fields)
         self.description = inspect.getdoc(method) or ""
-        self._output = output.model_json_schema(mode="serialization")
+        self._output: dict[str, Any] | None = None
+        if outputs:
+            self._output = outputs[0].model_json_schema(mode="serialization")
 
     @property
     def told(self) -> dict[str, object]:
@@ -67,16 +75,21 @@ class Tool:
             "title": self.hints.title,
             "description": self.description,
             "inputSchema": self._arguments.model_json_schema(),
-            "outputSchema": self._output,
             "annotations": self.hints.annotations,
         }
-        return told | ({"_meta": {ALWAYS_LOAD: True}} if self.hints.always_load else {})
+        if self._output is not None:
+            told["outputSchema"] = self._output
+        if self.hints.always_load:
+            told["_meta"] = {ALWAYS_LOAD: True}
+        return told
 
     def read(self, arguments: Mapping[str, object]) -> dict[str, Any]:
         """The arguments as the method takes them; raises InvalidInput with the name of a wrong one."""
         for name in arguments:
-            if name not in self._names:
-                raise InvalidInput(name[:80], f"one of {', '.join(self._names)}, as this endpoint has them")
+            if name not in self.arguments:
+                raise InvalidInput(
+                    name[:80], f"one of {', '.join(self.arguments)}, as this endpoint has them"
+                )
         try:
             read = self._arguments.model_validate(arguments)
         except ValidationError as error:
@@ -84,7 +97,7 @@ class Tool:
             steps = [step for step in map(str, first["loc"]) if not _ALTERNATIVE.fullmatch(step)]
             expected = "a value" if first["type"] == "missing" else _expected(first["msg"])
             raise InvalidInput(".".join(steps), expected) from error
-        return {name: getattr(read, name) for name in self._names}
+        return {name: getattr(read, name) for name in self.arguments}
 
 
 def _expected(message: str) -> str:

@@ -9,7 +9,6 @@ from pydantic import BeforeValidator, Field
 
 from perdure.domain.inert import inert
 from perdure.domain.time import AsOf
-from perdure.domain.work import departure
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput
 from perdure.surfaces.arguments import (
@@ -47,18 +46,23 @@ MAX_CONTENT_CHARACTERS = 200_000
 """More is a file rather than something to say; a client that sends far more loses its connection."""
 
 
-def _read_list(value: object) -> object:
-    """Models often write a list as text: `["work"]`, or one name alone."""
+def read_json(value: object) -> object:
+    """Models often write a list or an object as text."""
     if not isinstance(value, str):
         return value
     try:
-        read = json.loads(value)
+        return json.loads(value)
     except ValueError:
-        return [value]
-    return read if isinstance(read, list) else [value]
+        return value
 
 
-Names = Annotated[list[str], BeforeValidator(_read_list)]
+def _read_names(value: object) -> object:
+    """A list, one that is written as text, or one name alone."""
+    read = read_json(value)
+    return [value] if isinstance(value, str) and not isinstance(read, list) else read
+
+
+Names = Annotated[list[str], BeforeValidator(_read_names)]
 BankName = Annotated[str | None, Field(description="Memory bank; leave out for the default one")]
 Question = Annotated[str, Field(description="What you want to know, as a full question with names and dates")]
 Tokens = Annotated[int, Field(ge=0, description="At most so many tokens of text, all of it")]
@@ -170,7 +174,7 @@ class Tools:
             "max_tokens": max_tokens, "tags": tags, "tags_match": "any_strict",
             "as_of": AsOf(valid=read_moment(as_of, "as_of")), "asker": asker,
         }  # fmt: skip
-        answer = reflect_with(self._engine, chosen, query, options, cancelled=departure())
+        answer = reflect_with(self._engine, chosen, query, options)
         text = answer.to_prompt(max_tokens) or fitting(NOTHING_FITS, self._engine.count_tokens, max_tokens)
         return Reply(text, reflected(chosen, answer))
 

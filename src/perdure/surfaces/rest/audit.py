@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from perdure.domain.audit import Transport, outline
-from perdure.surfaces.audit import AuditTrail
+from perdure.surfaces.audit import TRANSPORT, AuditTrail
 
 MAX_BODY = 256_000
 """A larger body stands in the log by its size alone."""
@@ -68,7 +68,7 @@ class Audited:
                 }
                 request |= _outlined(bytes(body), size)
                 await self._trail.note(
-                    bank, ACTIONS.get(operation, operation), Transport.HTTP,
+                    bank, ACTIONS.get(operation, operation), scope.get(TRANSPORT, Transport.HTTP),
                     started_at=started_at, request=request, response={"status": status},
                 )  # fmt: skip
 
