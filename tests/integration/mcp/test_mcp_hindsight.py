@@ -14,7 +14,7 @@ from perdure.domain.audit import Transport
 from perdure.surfaces.keys import create_key
 from perdure.surfaces.mcp.http import mount
 from perdure.surfaces.rest.app import create_app
-from tests.integration.mcp.mcp_client import MODES, Session, connect_http
+from tests.integration.mcp.mcp_client import MODES, ProtocolError, Session, connect_http
 from tests.integration.mcp.test_mcp_http import serving
 from tests.integration.mcp.test_mcp_resources import QUICK
 
@@ -180,11 +180,12 @@ def test_errors_name_the_field_and_keep_the_shape(url: str) -> None:
                 ("recall", {}, "query: expected a value"),
                 ("recall", {"query": "x", "budget": "huge"}, "budget"),
                 ("get_memory", {"memory_id": "x/history"}, "without slashes"),
-                ("dream", {}, "tool 'dream'"),
             ):
                 wrong = await session.call_tool(name, arguments)
                 assert wrong.is_error
                 assert said in wrong.text
+            with pytest.raises(ProtocolError, match="tool 'dream'"):
+                await session.call_tool("dream", {})
 
     asyncio.run(talk())
 

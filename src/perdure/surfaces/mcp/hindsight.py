@@ -18,13 +18,13 @@ from perdure import __version__
 from perdure.domain.audit import Transport
 from perdure.domain.inert import inert_lines
 from perdure.domain.rendering import marked
-from perdure.errors import NotFound, PerdureError
+from perdure.errors import PerdureError
 from perdure.surfaces.audit import TRANSPORT
 from perdure.surfaces.mcp import hindsight_tools, sdk
 from perdure.surfaces.mcp.caller import CALLER, Caller
 from perdure.surfaces.mcp.hindsight_tools import Call, Json
 from perdure.surfaces.mcp.sdk import Request
-from perdure.surfaces.mcp.tool import Hints, Tool
+from perdure.surfaces.mcp.tool import Hints, Tool, find_tool
 from perdure.surfaces.workers import CLIENT
 
 PATH = "/hindsight/mcp"
@@ -97,11 +97,9 @@ class _Answers:
     async def call_tool(self, request: Request) -> Mapping[str, object]:
         """The answer of REST as JSON text and data; a wrong argument is an error of the tool."""
         assert request.scope is not None
+        tool = find_tool(self._tools, request.params["name"])
+        sent = request.params.get("arguments") or {}
         try:
-            tool = self._tools.get(request.params["name"])
-            if tool is None:
-                raise NotFound("tool", request.params["name"])
-            sent = request.params.get("arguments") or {}
             # Models add arguments of their own ("reasoning"), which Hindsight leaves out.
             read = tool.read({name: value for name, value in sent.items() if name in tool.arguments})
             call, path = self._route(tool, read, request.scope)

@@ -64,7 +64,9 @@ class McpEndpoint:
             client.key = key.id
         manager = self._any_bank if bank is None else self._one_bank
         caller = bank_asked_by_header(Caller(key, bank, client=client), scope)
-        await manager.handle({**scope, CALLER: caller}, receive, send)
+        # White space around a header's value is no part of it, and not every HTTP parser takes it away.
+        headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
+        await manager.handle({**scope, "headers": headers, CALLER: caller}, receive, send)
 
 
 def create_app(

@@ -23,6 +23,7 @@ _stdio = import_module("mcp.server.stdio")
 IS_LINE_2 = hasattr(_lowlevel.Server, "add_request_handler")
 MODERN = "2026-07-28"
 """The first protocol version without a handshake; versions are dates, and compare as text."""
+INVALID_PARAMS = -32602
 CACHE_SECONDS = 300
 """How long clients of the modern era may keep lists that change only with the program."""
 STANDING = ("tools/list", "resources/templates/list", "prompts/list")
@@ -59,9 +60,9 @@ Method = Callable[[Request], Awaitable[Mapping[str, object]]]
 class ProtocolError(Exception):
     """A JSON-RPC error."""
 
-    def __init__(self, code: int, message: str) -> None:
+    def __init__(self, code: int, message: str, data: Mapping[str, object] | None = None) -> None:
         super().__init__(message)
-        self.code, self.message = code, message
+        self.code, self.message, self.data = code, message, data
 
 
 class Server(Protocol):
@@ -100,7 +101,7 @@ def _handler_of_line_2(answer: Method, result: Any) -> Callable[..., Awaitable[A
         try:
             return result.model_validate(await answer(Request(context.params or {}, scope, modern)))
         except ProtocolError as error:
-            raise _exceptions.MCPError(error.code, error.message) from error
+            raise _exceptions.MCPError(error.code, error.message, error.data) from error
 
     return handler
 
@@ -113,7 +114,7 @@ def _handler_of_line_1(server: Any, answer: Method, result: Any) -> Callable[...
         try:
             told = await answer(Request(sent.get("params") or {}, scope, False))
         except ProtocolError as error:
-            data = _types.ErrorData(code=error.code, message=error.message)
+            data = _types.ErrorData(code=error.code, message=error.message, data=error.data)
             raise _exceptions.McpError(data) from error
         return _types.ServerResult(result.model_validate(told))
 

@@ -9,15 +9,15 @@ from typing import Any
 from perdure import __version__
 from perdure.domain.audit import Transport, outline
 from perdure.engine import Perdure
-from perdure.errors import NotFound, PerdureError
+from perdure.errors import PerdureError
 from perdure.surfaces.audit import AuditTrail
 from perdure.surfaces.keys import Scope
 from perdure.surfaces.mcp import resources, sdk
 from perdure.surfaces.mcp.caller import CALLER, Caller
 from perdure.surfaces.mcp.prompts import PROMPTS, read_prompt
 from perdure.surfaces.mcp.results import Reply
-from perdure.surfaces.mcp.sdk import ProtocolError, Request
-from perdure.surfaces.mcp.tool import Hints, Tool
+from perdure.surfaces.mcp.sdk import INVALID_PARAMS, ProtocolError, Request
+from perdure.surfaces.mcp.tool import Hints, Tool, find_tool
 from perdure.surfaces.mcp.tools import DEFAULT_BANK, Tools
 from perdure.surfaces.process import short_collections
 from perdure.surfaces.schedules import attending_schedules
@@ -42,7 +42,6 @@ HINTS = {
     "forget": Hints("Forget", writes=True, destroys=True, idempotent=True),
 }
 """The tools in the order in which they are told."""
-INVALID_PARAMS = -32602
 NO_RESOURCE = -32002
 """The code of the handshake era for a resource that does not exist, or not for this caller; later it is INVALID_PARAMS."""
 
@@ -102,9 +101,7 @@ class _Answers:
         }
 
     async def _run(self, caller: Caller, name: str, arguments: Mapping[str, object]) -> Reply[Any]:
-        tool = self._tools.get(name)
-        if tool is None:
-            raise NotFound("tool", name)
+        tool = find_tool(self._tools, name)
         read = tool.read(arguments)
         CLIENT.set(caller.client)
         asked = read.get("bank")
@@ -142,13 +139,14 @@ class _Answers:
 
     async def read_resource(self, request: Request) -> Mapping[str, object]:
         """A resource; one that the caller may not read does not exist for it."""
+        uri = str(request.params["uri"])
         try:
             content = await self._workers.run(
-                resources.read_resource, self._engine, self._caller(request), str(request.params["uri"])
+                resources.read_resource, self._engine, self._caller(request), uri
             )
         except PerdureError as error:
             code = INVALID_PARAMS if request.modern else NO_RESOURCE
-            raise ProtocolError(code, f"{error.code}: {error.public}") from error
+            raise ProtocolError(code, f"{error.code}: {error.public}", {"uri": uri}) from error
         return {"contents": [content]}
 
     async def list_prompts(self, _: Request) -> Mapping[str, object]:

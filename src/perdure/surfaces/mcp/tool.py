@@ -11,6 +11,7 @@ from typing import Any, get_args, get_type_hints
 from pydantic import ConfigDict, ValidationError, create_model
 
 from perdure.errors import InvalidInput
+from perdure.surfaces.mcp.sdk import INVALID_PARAMS, ProtocolError
 
 ALWAYS_LOAD = "anthropic/alwaysLoad"
 """Claude Code keeps tools behind a search unless they say this of themselves."""
@@ -104,3 +105,11 @@ def _expected(message: str) -> str:
     """What was expected, of `Input should be a valid string` and `String should have at least 1 character`."""
     told = message.removeprefix("Input should be ").replace(" should have ", " with ")
     return told[:1].lower() + told[1:]
+
+
+def find_tool(tools: Mapping[str, Tool], name: str) -> Tool:
+    """The tool of that name; the protocol has an error of its own for an unknown one."""
+    tool = tools.get(name)
+    if tool is None:
+        raise ProtocolError(INVALID_PARAMS, f"not_found: tool {name[:80]!r} does not exist")
+    return tool
