@@ -123,7 +123,9 @@ def run_suite(installed: Path, url: str, revision: str, results: Path) -> Run:
         ],
         capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
-    passed, failed, good, bad = [], [], 0, 0
+    passed: list[str] = []
+    failed: list[str] = []
+    good = bad = 0
     for folder in sorted(results.iterdir()):
         scenario = _STAMP.sub("", folder.name.removeprefix("server-"))
         statuses = [check["status"] for check in json.loads((folder / "checks.json").read_text("utf-8"))]
@@ -163,7 +165,8 @@ def told(runs: Sequence[Run], reasons: Mapping[str, str]) -> list[str]:
         )
         grouped.setdefault(kind, []).append(f"`{entry}`")
     listed = [f"- {reason}: {', '.join(entries)}" for reason, entries in grouped.items()]
-    return [*table(header, rows), "", "Expected failures, by reason:", "", *listed]
+    good = [f"- {run.revision}: {', '.join(f'`{scenario}`' for scenario in run.passed)}" for run in runs]
+    return [*table(header, rows), "", "Passed:", "", *good, "", "Expected failures, by reason:", "", *listed]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

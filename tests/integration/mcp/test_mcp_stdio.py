@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from perdure.surfaces.assistants.project import bank_of
 from tests.integration.mcp.mcp_checks import (
     check_conversation,
     check_errors,
@@ -35,7 +36,7 @@ async def connected(
     folder: Path, *options: str, mode: str = LEGACY, environment: dict[str, str] | None = None
 ) -> AsyncIterator[Session]:
     command = ["-m", "perdure.surfaces.cli.main", "mcp", "--database", str(folder / "memory.db"), *options]
-    variables = {**os.environ, **QUICK, **(environment or {})}
+    variables = {**os.environ, **QUICK, "CLAUDE_PROJECT_DIR": "", **(environment or {})}
     async with connect_stdio(sys.executable, command, mode, env=variables, cwd=folder) as session:
         yield session
 
@@ -100,5 +101,21 @@ def test_a_server_for_one_bank_hides_the_argument_and_keeps_to_it(tmp_path: Path
             await session.call_tool("retain", {"content": "Ruben plays the oboe."})
             tagged = await session.call_tool("recall", {"query": "Who plays the oboe?", "tags": ["music"]})
             assert tagged.data["memories"] == []
+
+    asyncio.run(talk())
+
+
+def test_calls_that_name_no_bank_mean_the_projects(tmp_path: Path) -> None:
+    project = tmp_path / "app"
+    project.mkdir()
+
+    async def talk() -> None:
+        async with connected(tmp_path, environment={"CLAUDE_PROJECT_DIR": str(project)}) as session:
+            kept = await session.call_tool("retain", {"content": "The release is on Friday."})
+            assert kept.data["bank"] == bank_of(str(project))
+            assert kept.data["bank"].startswith("app-")
+            assert "Friday" in await session.get_prompt("about_me")
+            elsewhere = await session.call_tool("retain", {"content": "Maya sings.", "bank": "default"})
+            assert elsewhere.data["bank"] == "default"
 
     asyncio.run(talk())

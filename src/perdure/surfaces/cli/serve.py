@@ -75,6 +75,8 @@ def mcp(
     need("mcp", "mcp")
     if not http and (host is not None or port is not None or open_):
         raise InvalidInput("--host, --port, --open", "--http beside them")
+    if http and project:
+        raise InvalidInput("--project", "no value with --http: clients connect to /mcp/BANK instead", project)
     if http and bank is not None:
         raise InvalidInput("--bank", "no value with --http: clients connect to /mcp/BANK instead", bank)
     if bank is not None:
