@@ -262,7 +262,6 @@ def test_a_correction_that_is_an_attack_is_told_as_data(memory: Perdure, attack:
     said, data = content(tools.correct(fact_id, f"Ann visited the zoo. {attack}", bank=bank))
     wrong, wrong_data = content(tools.correct(data["new_fact_id"], bank=bank))
     topic = PROMPTS["about"].write(memory, bank, attack)
-    assert attack.isascii() or attack not in topic.partition(OPENING)[0]
     for text in (said, wrong):
         check_fenced(text)
     for one in (*strings(data), *strings(wrong_data), topic):
