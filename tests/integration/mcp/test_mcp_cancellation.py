@@ -59,7 +59,7 @@ def asked_over_stdio(folder: Path, mode: str) -> Iterator[tuple[subprocess.Popen
         yield server, told
     finally:
         server.kill()
-        server.communicate()
+        server.__exit__(None, None, None)
 
 
 def tell(server: subprocess.Popen[str], *messages: dict[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """The lines 1.x and 2.x of the MCP SDK behind one face: the only module that knows which of them is installed.
 
-Requests and results are plain mappings in the protocol's own spelling, so that nothing else depends on the SDK's classes.
-Line 2.x speaks both eras of the protocol (the handshake up to 2025-11-25, and 2026-07-28 without one), 1.x the first alone.
+Requests and results are plain mappings in the protocol's own spelling. Line 2.x speaks both eras of the protocol (the handshake
+up to 2025-11-25, and 2026-07-28 without one), 1.x the first alone.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol, cast
 
+import anyio
 from starlette.types import Receive, Scope, Send
 
 _types = import_module("mcp.types")
@@ -22,7 +23,7 @@ _stdio = import_module("mcp.server.stdio")
 
 IS_LINE_2 = hasattr(_lowlevel.Server, "add_request_handler")
 MODERN = "2026-07-28"
-"""The first protocol version without a handshake; versions are dates, and compare as text."""
+"""The first version without a handshake; as text, versions compare as dates."""
 INVALID_PARAMS = -32602
 CACHE_SECONDS = 300
 """How long clients of the modern era may keep lists that change only with the program."""
@@ -37,7 +38,6 @@ METHODS = {
         "PaginatedRequestParams", "ListResourceTemplatesRequest", "ListResourceTemplatesResult",
     ),
     "resources/read": ("ReadResourceRequestParams", "ReadResourceRequest", "ReadResourceResult"),
-    "completion/complete": ("CompleteRequestParams", "CompleteRequest", "CompleteResult"),
 }  # fmt: skip
 """Method -> the SDK's names of its parameters, its request and its result."""
 
@@ -68,11 +68,9 @@ class ProtocolError(Exception):
 class Server(Protocol):
     """A server of either line, as far as both are alike."""
 
-    async def run(self, read_stream: Any, write_stream: Any, initialization_options: Any) -> None:
-        """Serve one connection until the client closes it."""
+    async def run(self, read_stream: Any, write_stream: Any, initialization_options: Any) -> None: ...
 
-    def create_initialization_options(self) -> Any:
-        """What the server says of itself in a handshake."""
+    def create_initialization_options(self) -> Any: ...
 
 
 def make_server(name: str, version: str, instructions: str, methods: Mapping[str, Method]) -> Server:
@@ -130,15 +128,23 @@ class HttpSessions:
         )
 
     def run(self) -> AbstractAsyncContextManager[None]:
-        """The lifespan of the sessions."""
         return cast("AbstractAsyncContextManager[None]", self._manager.run())
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one HTTP request."""
         await self._manager.handle_request(scope, receive, send)
 
 
-async def serve_stdio(server: Server) -> None:
-    """Serve one client over standard input and output."""
-    async with _stdio.stdio_server() as (read, write):
-        await server.run(read, write, server.create_initialization_options())
+async def serve_stdio(server: Server, on_leaving: Callable[[], None]) -> None:
+    """Serve one client over stdio. `on_leaving`, called when its input ends, must end requests under way: the SDK waits for them."""
+    async with _stdio.stdio_server() as (read, write), anyio.create_task_group() as tasks:
+        sender, receiver = anyio.create_memory_object_stream[Any](0)
+
+        async def relay() -> None:
+            async with sender:
+                async for message in read:
+                    await sender.send(message)
+                on_leaving()
+
+        tasks.start_soon(relay)
+        await server.run(receiver, write, server.create_initialization_options())
+        tasks.cancel_scope.cancel()

@@ -21,7 +21,7 @@ from perdure.surfaces.mcp.tool import Hints, Tool, find_tool
 from perdure.surfaces.mcp.tools import DEFAULT_BANK, Tools
 from perdure.surfaces.process import short_collections
 from perdure.surfaces.schedules import attending_schedules
-from perdure.surfaces.workers import CLIENT, Workers
+from perdure.surfaces.workers import CLIENT, Client, Workers
 
 NAME = "perdure"
 INSTRUCTIONS = """\
@@ -53,9 +53,14 @@ def create_server(
     bank: str | None = None,
     with_bank: bool | None = None,
     default_bank: str = DEFAULT_BANK,
+    client: Client | None = None,
 ) -> sdk.Server:
-    """A server over one engine. `bank` fixes the bank; `with_bank` shows or hides the tools' bank argument."""
-    answers = _Answers(engine, workers, bank, bank is None if with_bank is None else with_bank, default_bank)
+    """A server over one engine. `bank` fixes the bank; `with_bank` shows or hides the tools' bank argument.
+
+    Bank, default bank and client are those of calls without HTTP, where an endpoint tells them.
+    """
+    caller = Caller(bank=bank, default_bank=default_bank, client=client)
+    answers = _Answers(engine, workers, caller, bank is None if with_bank is None else with_bank)
     methods = {
         "tools/list": answers.list_tools,
         "tools/call": answers.call_tool,
@@ -71,11 +76,10 @@ def create_server(
 class _Answers:
     """The answers to the protocol's methods."""
 
-    def __init__(
-        self, engine: Perdure, workers: Workers, bank: str | None, with_bank: bool, default_bank: str
-    ) -> None:
+    def __init__(self, engine: Perdure, workers: Workers, alone: Caller, with_bank: bool) -> None:
         self._engine, self._workers = engine, workers
-        self._bank, self._default_bank = bank, default_bank
+        self._alone = alone
+        """The one caller over stdio."""
         self._trail = AuditTrail(engine, workers)
         methods = Tools(engine)
         self._tools = {
@@ -106,7 +110,7 @@ class _Answers:
         CLIENT.set(caller.client)
         asked = read.get("bank")
         chosen = caller.choose(asked, Scope.WRITE if tool.hints.writes else Scope.READ)
-        if name != "retain" and asked not in (None, self._default_bank):
+        if name != "retain" and asked not in (None, caller.default_bank):
             await self._workers.run(
                 self._engine.bank, chosen
             )  # a misspelt bank is an error, the default one only empty
@@ -166,7 +170,7 @@ class _Answers:
 
     def _caller(self, request: Request) -> Caller:
         if request.scope is None:
-            return Caller(bank=self._bank, default_bank=self._default_bank)
+            return self._alone
         caller = request.scope[CALLER]
         assert isinstance(caller, Caller)
         return caller
@@ -179,11 +183,12 @@ def _text(text: str) -> dict[str, object]:
 def run_stdio(engine: Perdure, bank: str | None, default_bank: str = DEFAULT_BANK) -> None:
     """Serve one client over standard input and output, until it goes away."""
     workers = Workers(engine.settings)
-    server = create_server(engine, workers, bank=bank, default_bank=default_bank)
+    client = Client()
+    server = create_server(engine, workers, bank=bank, default_bank=default_bank, client=client)
 
     async def serve() -> None:
         async with attending_schedules(engine, workers):
-            await sdk.serve_stdio(server)
+            await sdk.serve_stdio(server, client.leave)
 
     try:
         with short_collections():
