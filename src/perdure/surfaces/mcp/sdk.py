@@ -140,11 +140,12 @@ async def serve_stdio(server: Server, on_leaving: Callable[[], None]) -> None:
         sender, receiver = anyio.create_memory_object_stream[Any](0)
 
         async def relay() -> None:
-            async with sender:
+            async with sender, read:
                 async for message in read:
                     await sender.send(message)
                 on_leaving()
 
         tasks.start_soon(relay)
-        await server.run(receiver, write, server.create_initialization_options())
+        async with receiver:
+            await server.run(receiver, write, server.create_initialization_options())
         tasks.cancel_scope.cancel()
