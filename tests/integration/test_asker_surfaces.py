@@ -68,10 +68,9 @@ def test_mcp(engine: Perdure, asker: str, home: str) -> None:
     tools = Tools(engine)
     for answer in (
         tools.recall(QUESTION, asker=asker),
-        tools.context(QUESTION, asker=asker),
         tools.reflect(QUESTION, asker=asker),
     ):
-        text = answer.content[0].text  # type: ignore[union-attr]
+        text = answer.text
         other = "Rome" if home == "Lisbon" else "Lisbon"
         assert home in text
         assert text.index(home) < (text.index(other) if other in text else len(text))

@@ -114,10 +114,9 @@ def test_strangers_and_deleted_banks_leave_no_entry(memory: Perdure, client: Tes
 
 
 def test_tools_and_consolidation_stand_in_the_log_too(memory: Perdure) -> None:
-    from mcp.shared.memory import create_connected_server_and_client_session as connected
-
     from perdure.surfaces.mcp.server import create_server
     from perdure.surfaces.workers import Workers
+    from tests.integration.mcp.mcp_client import connect as connected
 
     memory.configure_bank("b", settings={"audit_log_enabled": True})
     workers = Workers(memory.settings)

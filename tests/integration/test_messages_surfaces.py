@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from mcp.types import CallToolResult, TextContent
 
 from perdure import Perdure
 from perdure.surfaces.mcp.tools import Tools
@@ -85,13 +84,9 @@ def test_messages_over_rest(memory: Perdure, sdk: str) -> None:
 @pytest.mark.parametrize("sdk", CONVERSATIONS)
 def test_messages_over_mcp(memory: Perdure, sdk: str) -> None:
     answer = Tools(memory).retain(CONVERSATIONS[sdk], bank="b")
-    assert isinstance(answer, CallToolResult)
-    assert answer.structuredContent is not None
-    assert remembered(memory, "b") == answer.structuredContent["facts"] == ["The user lives in Oslo."]
-    assert len(answer.structuredContent["passed_over"]) == 2
-    (text,) = answer.content
-    assert isinstance(text, TextContent)
-    assert "Passed over: content[1]" in text.text
+    assert remembered(memory, "b") == answer.data.facts == ["The user lives in Oslo."]
+    assert len(answer.data.passed_over) == 2
+    assert "Passed over: content[1]" in answer.text
 
 
 def test_what_is_passed_over_later_is_named_at_once_by_its_place_in_the_request(memory: Perdure) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from mcp.types import CallToolResult, TextContent
 
 from perdure import Perdure
 from perdure.domain.fact import Fact
@@ -19,7 +18,9 @@ from perdure.domain.prompt import Timeline
 from perdure.domain.recall import Query, RecallResult, Recollection
 from perdure.domain.rendering import CLOSING, OPENING, ORDER_MARK
 from perdure.surfaces.mcp.caller import Caller
-from perdure.surfaces.mcp.resources import read_model
+from perdure.surfaces.mcp.prompts import PROMPTS
+from perdure.surfaces.mcp.resources import entity_address, model_address, read_resource
+from perdure.surfaces.mcp.results import Reply
 from perdure.surfaces.mcp.tools import Tools
 from perdure.surfaces.rest.app import create_app
 
@@ -66,7 +67,7 @@ PLACES = [
 ASKED = "What is known about Ann and the museum?"
 FIRST_WORDS = (
     "Facts recalled ", "Evidence: none", "Recalled facts ", "No answer in memory ", "Answer from long-term memory",
-    "What was understood of it", "Note: ", "- ", "Passed over: ", "Written from long-term memory", "# ",
+    "What was understood of it", "Facts of long-term memory", "Note: ", "- ", "Passed over: ", "Written from long-term memory", "# ",
 )  # fmt: skip
 
 
@@ -85,12 +86,8 @@ def client(memory: Perdure) -> Iterator[TestClient]:
         yield opened
 
 
-def content(answer: object) -> tuple[str, dict[str, Any]]:
-    assert isinstance(answer, CallToolResult)
-    (block,) = answer.content
-    assert isinstance(block, TextContent)
-    assert answer.structuredContent is not None
-    return block.text, answer.structuredContent
+def content(answer: Reply[Any]) -> tuple[str, dict[str, Any]]:
+    return answer.text, answer.data.model_dump(mode="json")
 
 
 def strings(value: object) -> Iterator[str]:
@@ -122,7 +119,9 @@ def check_fenced(text: str) -> None:
     check_visible(text)
     head, opened, rest = text.partition(OPENING)
     assert opened
-    assert head == "" or re.fullmatch(r"Remembered \d+ new facts? in bank [\w-]+\.\n", head)
+    assert head == "" or re.fullmatch(
+        r"(Remembered \d+ new|Corrected one|Declared one) facts?( wrong)? in bank [\w-]+\.\n", head
+    )
     body, closed, behind = rest.partition(CLOSING)
     assert closed
     assert behind.strip() == ""
@@ -186,7 +185,7 @@ def plant(memory: Perdure, tools: Tools, bank: str, place: str, attack: str) -> 
     if place == "model":
         model, operation = memory.create_mental_model(bank, attack, f"{attack} {ASKED}")
         memory.operation(bank, operation.id, wait=30)
-        return [str(read_model(memory, Caller(), f"perdure://banks/{bank}/mental-models/{model.id}").content)]
+        return [str(read_resource(memory, Caller(), model_address(model))["text"])]
     return []
 
 
@@ -211,11 +210,16 @@ def test_a_planted_attack_reaches_a_model_only_as_marked_data(
         texts = plant(memory, tools, bank, place, attack)
         recalled, recall_data = content(tools.recall(ASKED, bank=bank, precision="search", with_ids=True))
         reflected, reflect_data = content(tools.reflect(ASKED, bank=bank))
-        context, context_data = content(tools.context(ASKED, bank=bank))
-        structured = [recall_data, reflect_data, context_data]
+        context, context_data = content(tools.recall(ASKED, bank=bank))
+        recent, recent_data = content(tools.recent(bank=bank, with_ids=True))
+        structured = [recall_data, reflect_data, context_data, recent_data]
         result = memory.recall(bank, ASKED)
         texts += [recalled, reflected, result.to_prompt(), result.to_openai()[0]["content"]]
-        texts += [context] if context else []
+        texts += [recent, *([context] if OPENING in context else [])]
+        texts += [
+            str(read_resource(memory, Caller(), entity_address(one))["text"]) for one in memory.entities(bank)
+        ]
+        texts += fences(PROMPTS["about_me"].write(memory, bank, ""))
         asked = {"query": ASKED, "context_string": True}
         texts.append(client.post(f"/v1/default/banks/{bank}/memories/recall", json=asked).json()["context"])
         answer = client.post(f"/v1/default/banks/{bank}/reflect", json=asked).json()
@@ -239,6 +243,31 @@ def test_a_planted_attack_reaches_a_model_only_as_marked_data(
         check_marked(fenced, attack)
     if place == "fact":
         check_verbatim(memory, bank, attack)
+
+
+def fences(text: str) -> list[str]:
+    """The fenced parts of a prompt; outside of them stands nothing that was remembered."""
+    parts = re.findall(f"{OPENING}.*?{CLOSING}", text, re.DOTALL)
+    outside = re.sub(f"{OPENING}.*?{CLOSING}", "", text, flags=re.DOTALL)
+    check_visible(outside)
+    assert "museum" not in outside
+    return parts
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_a_correction_that_is_an_attack_is_told_as_data(memory: Perdure, attack: str) -> None:
+    tools = Tools(memory)
+    bank = f"correct-{ATTACKS.index(attack)}"
+    (fact_id,) = tools.retain("Ann visited the museum.", bank=bank).data.fact_ids
+    said, data = content(tools.correct(fact_id, f"Ann visited the zoo. {attack}", bank=bank))
+    wrong, wrong_data = content(tools.correct(data["new_fact_id"], bank=bank))
+    topic = PROMPTS["about"].write(memory, bank, attack)
+    for text in (said, wrong):
+        check_fenced(text)
+    for one in (*strings(data), *strings(wrong_data), topic):
+        check_visible(one)
+    if attack in ORDERS:
+        check_marked([said, wrong, topic], attack)
 
 
 def told_with_notes(attack: str) -> str:

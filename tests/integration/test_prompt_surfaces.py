@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
-from mcp.types import CallToolResult, TextContent
 
 from perdure import Perdure
 from perdure.surfaces.mcp.tools import Tools
@@ -34,23 +33,17 @@ def memory(tmp_path: Path) -> Iterator[Perdure]:
         yield opened
 
 
-def text_of(answer: object) -> str:
-    assert isinstance(answer, CallToolResult)
-    (block,) = answer.content
-    assert isinstance(block, TextContent)
-    return block.text
-
-
 @pytest.mark.parametrize("budget", BUDGETS)
 def test_every_text_for_a_model_keeps_within_max_tokens(memory: Perdure, budget: int) -> None:
     tools = Tools(memory)
     question = "Which museum did Ann visit?"
     texts = [
         memory.prompt("default", question, max_tokens=budget, precision="search"),
-        text_of(tools.recall(question, max_tokens=budget, precision="search")),
-        text_of(tools.recall(question, max_tokens=budget, precision="search", with_ids=True)),
-        text_of(tools.context(question, max_tokens=budget)),
-        text_of(tools.recall("Who is the president of Mars?", max_tokens=budget)),
+        tools.recall(question, max_tokens=budget, precision="search").text,
+        tools.recall(question, max_tokens=budget, precision="search", with_ids=True).text,
+        tools.recall("Who is the president of Mars?", max_tokens=budget).text,
+        tools.recent(40, max_tokens=budget).text,
+        tools.recent(40, max_tokens=budget, with_ids=True).text,
     ]
     assert all(memory.count_tokens(text) <= budget for text in texts)
     assert bool(texts[0]) == (budget >= 60)
@@ -58,20 +51,21 @@ def test_every_text_for_a_model_keeps_within_max_tokens(memory: Perdure, budget:
 
 def test_the_tool_returns_as_data_the_facts_that_its_text_tells(memory: Perdure) -> None:
     answer = Tools(memory).recall("Which museum did Ann visit?", max_tokens=300, precision="search")
-    assert isinstance(answer, CallToolResult)
-    assert answer.structuredContent is not None
-    told = [line for line in text_of(answer).splitlines() if line.startswith("[")]
-    assert 1 < len(told) == len(answer.structuredContent["memories"]) < 40
-    assert answer.structuredContent["tokens"] == memory.count_tokens(text_of(answer)) <= 300
+    told = [line for line in answer.text.splitlines() if line.startswith("[")]
+    assert 1 < len(told) == len(answer.data.memories) < 40
+    assert answer.data.tokens == memory.count_tokens(answer.text) <= 300
+    recent = Tools(memory).recent(40, max_tokens=300)
+    told = [line for line in recent.text.splitlines() if line.startswith("[")]
+    assert 1 < len(told) == len(recent.data.memories) < recent.data.total == 40
 
 
 def test_a_tool_says_why_it_has_nothing_to_tell(memory: Perdure) -> None:
-    assert text_of(Tools(memory).recall("Ann?", bank="empty")) == "Nothing: memory holds nothing on this."
+    assert Tools(memory).recall("Ann?", bank="empty").text == "Nothing: memory holds nothing on this."
     assert (
-        text_of(Tools(memory).recall("Ann?", max_tokens=30, precision="search"))
+        Tools(memory).recall("Ann?", max_tokens=30, precision="search").text
         == "Nothing on this fits max_tokens."
     )
-    assert text_of(Tools(memory).context("Ann?", bank="empty")) == ""
+    assert Tools(memory).recent(bank="empty").text == "Memory holds nothing on this."
 
 
 def test_the_context_over_rest_keeps_within_max_tokens(memory: Perdure) -> None:

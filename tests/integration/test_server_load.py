@@ -25,7 +25,7 @@ from perdure.errors import Cancelled
 from perdure.surfaces.keys import create_key
 from perdure.surfaces.mcp.http import mount
 from perdure.surfaces.workers import moving_mean, turns_before
-from tests.integration.mcp.test_mcp_http import connected, text_of
+from tests.integration.mcp.mcp_client import connect_http as connected
 from tests.integration.rest_server import open_quick, running
 
 get = partial(httpx.get, timeout=30)
@@ -286,8 +286,8 @@ def test_mcp_obeys_the_same_limits_and_stops_for_those_who_left(
             assert await asyncio.to_thread(slowed.entered.acquire, timeout=20)
             async with connected(f"{url}/mcp/main") as session:
                 refused = await session.call_tool("retain", {"content": "Maya plays the harp."})
-                assert refused.isError
-                assert re.search(r"busy: .* try again in \d+ seconds", text_of(refused))
+                assert refused.is_error
+                assert re.search(r"busy: .* try again in \d+ seconds", refused.text)
             slowed.release.set()
             assert (await running).status_code == 200
 

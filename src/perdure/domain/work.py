@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -56,3 +56,9 @@ def check_work() -> None:
     work = _CURRENT.get()
     if work is not None:
         work.check()
+
+
+def departure() -> Callable[[], bool]:
+    """Whether the work at hand was called off, to be asked later and on any thread; never, where nothing is at work."""
+    work = _CURRENT.get()
+    return lambda: work is not None and work.stopped

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, TypedDict
 
 from perdure.domain.time import AsOf, Window, parse_instant
+from perdure.domain.work import departure
 from perdure.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:  # a command's help loads none of these
@@ -90,7 +91,8 @@ def reflect_with(
     exclude_mental_model_ids: Sequence[str] = (),
     cancelled: Callable[[], bool] | None = None,
 ) -> Reflection:
-    """An answer that cites the facts it rests on."""
+    """An answer that cites the facts it rests on; work that was called off ends between two calls of a language model."""
+    called_off = departure()
     return engine.reflect(
         bank,
         query,
@@ -99,7 +101,7 @@ def reflect_with(
         response_schema=response_schema,
         mental_models=mental_models,
         exclude_mental_model_ids=exclude_mental_model_ids,
-        cancelled=cancelled,
+        cancelled=lambda: called_off() or (cancelled is not None and cancelled()),
         **_engine_options(options),
     )
 

@@ -21,6 +21,8 @@ CONFIGURING = frozenset(
     {"create_bank", "update_bank", "update_bank_config", "reset_bank_config", "import_bank_template"}
 )
 """Actions that may turn a log on: after them the bank is asked."""
+TRANSPORT = "perdure.transport"
+"""Key of a request's scope under which stands how a call came that another surface passes on to REST."""
 log = logging.getLogger("perdure.audit")
 
 

@@ -2,92 +2,118 @@
 
 from __future__ import annotations
 
-from typing import Any
+import pytest
 
-from mcp import ClientSession
+from tests.integration.mcp.mcp_client import ProtocolError, Session
 
-TOOLS = {"retain", "recall", "reflect", "context", "forget"}
-
-
-def text_of(result: Any) -> str:
-    return "\n".join(block.text for block in result.content)
+TOOLS = ["recall", "retain", "reflect", "recent", "correct", "forget"]
+KIB_2 = 2048
+"""Claude Code cuts descriptions and instructions there."""
 
 
-async def check_conversation(session: ClientSession, bank: dict[str, str]) -> None:
-    """Remember, recall, answer and forget, as an agent would; `bank` is the argument that names the bank."""
-    retained = await session.call_tool(
-        "retain", {"content": "Maya plays the cello in Lisbon.", "timestamp": "2024-05-02", **bank}
-    )
-    assert not retained.isError
-    assert retained.structuredContent is not None
-    (fact_id,) = retained.structuredContent["fact_ids"]
-    assert "cello" in text_of(retained)
+async def check_conversation(session: Session, bank: dict[str, str]) -> None:
+    """Remember, recall, answer, correct and forget, as an agent would; `bank` is the argument that names the bank."""
+    said = {
+        "content": "Maya plays the cello in Lisbon.",
+        "timestamp": "2024-05-02",
+        "tags": '["music"]',
+        **bank,
+    }
+    retained = await session.call_tool("retain", said)
+    assert not retained.is_error, retained.text
+    (fact_id,) = retained.data["fact_ids"]
+    assert "cello" in retained.text
 
-    recalled = await session.call_tool("recall", {"query": "Who plays the cello?", **bank})
-    assert not recalled.isError
-    assert recalled.structuredContent is not None
-    assert [memory["id"] for memory in recalled.structuredContent["memories"]] == [fact_id]
-    assert text_of(recalled).startswith("<recalled_memory>")
-    assert fact_id not in text_of(recalled)
+    recalled = await session.call_tool("recall", {"query": "Who plays the cello?", "tags": ["music"], **bank})
+    assert not recalled.is_error, recalled.text
+    assert [memory["id"] for memory in recalled.data["memories"]] == [fact_id]
+    assert recalled.text.startswith("<recalled_memory>")
+    assert f"evidence: {recalled.data['evidence']}" in recalled.text
+    assert fact_id not in recalled.text
     with_ids = await session.call_tool("recall", {"query": "Who plays the cello?", "with_ids": True, **bank})
-    assert fact_id in text_of(with_ids)
+    assert fact_id in with_ids.text
 
     answer = await session.call_tool("reflect", {"query": "Who plays the cello?", **bank})
-    assert answer.structuredContent is not None
-    assert "[1]" in answer.structuredContent["text"]
-    context = await session.call_tool("context", {"query": "Who plays the cello?", **bank})
-    assert context.structuredContent is not None
-    assert context.structuredContent["context"] == text_of(context)
+    assert "[1]" in answer.data["text"]
 
     nothing = {"query": "Which lattice did quantum chromodynamics need?", **bank}
     silent = await session.call_tool("recall", nothing)
-    assert silent.structuredContent is not None
-    assert silent.structuredContent["abstained"] is True
-    assert "below the floor" in text_of(silent)
+    assert silent.data["abstained"] is True
+    assert "below the floor" in silent.text
     searched = await session.call_tool("recall", {**nothing, "precision": "search"})
-    assert searched.structuredContent is not None
-    assert [memory["id"] for memory in searched.structuredContent["memories"]] == [fact_id]
-    bare = await session.call_tool("context", nothing)
-    assert bare.structuredContent is not None
-    assert (bare.structuredContent["context"], bare.structuredContent["abstained"]) == ("", True)
+    assert [memory["id"] for memory in searched.data["memories"]] == [fact_id]
+
+    recent = await session.call_tool("recent", {"about": "maya", **bank})
+    assert [memory["id"] for memory in recent.data["memories"]] == [fact_id]
+    assert recent.text.splitlines()[2].startswith("[1] Maya plays the cello in Lisbon.")
+    assert fact_id in (await session.call_tool("recent", {"with_ids": True, **bank})).text
+    for until, total in (("2024-05-02", 0), ("2024-05-03", 1)):
+        timeline = await session.call_tool("recent", {"since": "2024-05-01", "until": until, **bank})
+        assert timeline.data["total"] == total
+
+    mended = await session.call_tool("correct", {"fact_id": fact_id, "text": "Maya plays the viola.", **bank})
+    assert not mended.is_error, mended.text
+    assert "- now: Maya plays the viola." in mended.text
+    fact_id = mended.data["new_fact_id"]
+    viola = await session.call_tool("recall", {"query": "Who plays the viola?", **bank})
+    assert [memory["id"] for memory in viola.data["memories"]] == [fact_id]
+    oboe = {"query": "Who plays the oboe?", **bank}
+    await session.call_tool("retain", {"content": "Ruben plays the oboe.", **bank})
+    wrong = (await session.call_tool("recall", oboe)).data["memories"][0]["id"]
+    declared = await session.call_tool("correct", {"fact_id": wrong, "reason": "a mix-up", **bank})
+    assert declared.data.get("new_fact_id") is None
+    memories = (await session.call_tool("recall", {**oboe, "precision": "search"})).data["memories"]
+    assert [memory["id"] for memory in memories] == [fact_id]
 
     forgotten = await session.call_tool("forget", {"fact_id": fact_id, **bank})
-    assert forgotten.structuredContent is not None
-    assert forgotten.structuredContent["forgotten_facts"] == 1
-    empty = await session.call_tool("recall", {"query": "Who plays the cello?", **bank})
-    assert empty.structuredContent is not None
-    assert empty.structuredContent["memories"] == []
+    assert forgotten.data["forgotten_facts"] == 1
+    empty = await session.call_tool("recall", {"query": "Who plays the viola?", **bank})
+    assert empty.data["memories"] == []
 
 
-async def check_tools(session: ClientSession, has_bank: bool) -> None:
-    """Names, titles, hints, schemas and descriptions."""
-    tools = {tool.name: tool for tool in (await session.list_tools()).tools}
-    assert set(tools) == TOOLS
+async def check_tools(session: Session, has_bank: bool) -> None:
+    """Names in order, titles, hints, schemas and descriptions."""
+    tools = await session.list_tools()
+    assert list(tools) == TOOLS
     for tool in tools.values():
-        assert tool.annotations is not None
-        assert tool.title
-        assert tool.outputSchema
-        assert tool.description
-        assert len(tool.description) < 400
-        assert ("bank" in tool.inputSchema["properties"]) is has_bank
-        assert "ctx" not in tool.inputSchema["properties"]
-        assert all("description" in field for field in tool.inputSchema["properties"].values())
-    for name in ("recall", "reflect", "context"):
-        assert tools[name].annotations.readOnlyHint is True  # type: ignore[union-attr]
-    assert tools["forget"].annotations.destructiveHint is True  # type: ignore[union-attr]
-    assert tools["retain"].annotations.destructiveHint is False  # type: ignore[union-attr]
+        assert tool["title"]
+        assert tool["outputSchema"]
+        assert 80 < len(tool["description"].encode()) < KIB_2
+        fields = tool["inputSchema"]["properties"]
+        assert ("bank" in fields) is has_bank
+        assert all("description" in field for field in fields.values())
+        assert tool["annotations"]["openWorldHint"] is False
+    reading = {name for name, tool in tools.items() if tool["annotations"]["readOnlyHint"]}
+    assert reading == {"recall", "reflect", "recent"}
+    assert tools["forget"]["annotations"]["destructiveHint"] is True
+    assert tools["retain"]["annotations"]["destructiveHint"] is False
+    loaded = {name for name, tool in tools.items() if tool.get("_meta", {}).get("anthropic/alwaysLoad")}
+    assert loaded == {"recall", "retain"}
 
 
-async def check_unknown_bank(session: ClientSession) -> None:
+async def check_prompts(session: Session) -> None:
+    """What a user picks from a menu has what memory holds in it, fenced."""
+    prompts = await session.list_prompts()
+    assert set(prompts) == {"about_me", "about", "remember_session"}
+    assert prompts["about"]["arguments"][0]["required"] is True
+    assert "`retain`" in await session.get_prompt("remember_session")
+    for name, arguments, field in (
+        ("about", None, "topic"), ("about", {"topic": " "}, "topic"), ("about_me", {"topic": "x"}, "topic"), ("dream", None, "dream"),
+    ):  # fmt: skip
+        with pytest.raises(ProtocolError, match=field):
+            await session.get_prompt(name, arguments)
+
+
+async def check_unknown_bank(session: Session) -> None:
     """A misspelt bank is an error; the default one is only empty."""
-    for name in ("recall", "reflect", "context"):
+    for name in ("recall", "reflect"):
         result = await session.call_tool(name, {"query": "Who plays the cello?", "bank": "wrok"})
-        assert result.isError, name
-        assert text_of(result).startswith("not_found: bank 'wrok'")
-        assert not (await session.call_tool(name, {"query": "Who plays the oboe?"})).isError
+        assert result.is_error, name
+        assert result.text.startswith("not_found: bank 'wrok'")
+        assert not (await session.call_tool(name, {"query": "Who plays the oboe?"})).is_error
 
 
-async def check_errors(session: ClientSession) -> None:
+async def check_errors(session: Session) -> None:
     """Wrong calls are errors of the tool that name the field, and the session lives on."""
     for name, arguments, said in (
         ("recall", {"query": "   "}, "query"),
@@ -108,13 +134,21 @@ async def check_errors(session: ClientSession) -> None:
             "since: expected a date not after until",
         ),
         ("recall", {"query": "x", "max_token": 5}, "max_token: expected one of"),
-        ("retain", {"content": 5}, "content: Input should be a valid string"),
+        ("retain", {"content": 5}, "content: expected a valid string"),
         ("retain", {"content": "x", "document_id": ""}, "document_id"),
         ("retain", {"content": "x", "bank": ""}, "bank: expected"),
-        ("dream", {}, "tool 'dream' does not exist"),
+        ("recent", {"limit": 0}, "limit: expected greater than or equal to 1"),
+        ("recent", {"about": "nobody at all"}, "entity 'nobody at all'"),
+        ("recent", {"since": "whenever"}, "since"),
+        ("correct", {"text": "x"}, "fact_id: expected a value"),
+        ("correct", {"fact_id": "nothing", "text": "x"}, "not_found"),
+        ("correct", {"fact_id": "nothing", "text": "x", "reason": "y"}, "reason: expected no text"),
+        ("recall", {"query": "x", "tags": [5]}, "tags"),
     ):
         result = await session.call_tool(name, arguments)
-        assert result.isError, (name, arguments)
-        assert said in text_of(result), (name, arguments, text_of(result))
-        assert text_of(result).startswith(("invalid_input: ", "not_found: ")), text_of(result)
-    assert len((await session.list_tools()).tools) == len(TOOLS)
+        assert result.is_error, (name, arguments)
+        assert said in result.text, (name, arguments, result.text)
+        assert result.text.startswith(("invalid_input: ", "not_found: ")), result.text
+    assert list(await session.list_tools()) == TOOLS
+    with pytest.raises(ProtocolError, match="tool 'dream' does not exist"):
+        await session.call_tool("dream", {})

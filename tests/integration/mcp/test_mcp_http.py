@@ -6,16 +6,14 @@ import asyncio
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 import uvicorn
-from mcp import ClientSession
-from mcp.client.streamable_http import streamable_http_client
 
 from perdure import Perdure, Settings, __version__
 from perdure.errors import Unauthorised
@@ -23,12 +21,15 @@ from perdure.surfaces.access import check_exposure
 from perdure.surfaces.keys import create_key, revoke_key
 from perdure.surfaces.mcp.http import create_app, mount
 from tests.integration.mcp.mcp_checks import (
+    KIB_2,
     check_conversation,
     check_errors,
+    check_prompts,
     check_tools,
     check_unknown_bank,
-    text_of,
 )
+from tests.integration.mcp.mcp_client import MODES
+from tests.integration.mcp.mcp_client import connect_http as connected
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -79,22 +80,12 @@ def at(engine: Perdure, host: str, **changes: Any) -> Settings:
     return engine.settings.model_copy(update={"host": host, **changes})
 
 
-@asynccontextmanager
-async def connected(url: str, key: str = "") -> AsyncIterator[ClientSession]:
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
-    async with (
-        httpx.AsyncClient(headers=headers, timeout=30) as http,
-        streamable_http_client(url, http_client=http) as (read, write, _),
-        ClientSession(read, write) as session,
-    ):
-        await session.initialize()
-        yield session
-
-
-def test_a_client_over_http_chooses_the_bank(engine: Perdure) -> None:
+@pytest.mark.parametrize("mode", MODES)
+def test_a_client_over_http_chooses_the_bank(engine: Perdure, mode: str) -> None:
     async def talk(url: str) -> None:
-        async with connected(f"{url}/mcp") as session:
+        async with connected(f"{url}/mcp", mode=mode) as session:
             await check_tools(session, has_bank=True)
+            await check_prompts(session)
             await check_conversation(session, {"bank": "work"})
             await check_errors(session)
             await check_unknown_bank(session)
@@ -103,15 +94,19 @@ def test_a_client_over_http_chooses_the_bank(engine: Perdure) -> None:
         asyncio.run(talk(url))
 
 
-def test_a_bank_has_an_endpoint_of_its_own(engine: Perdure) -> None:
+@pytest.mark.parametrize("mode", MODES)
+def test_a_bank_has_an_endpoint_of_its_own(engine: Perdure, mode: str) -> None:
     async def talk(url: str) -> None:
-        async with connected(f"{url}/mcp/home") as home, connected(f"{url}/mcp/work%20notes") as work:
+        async with (
+            connected(f"{url}/mcp/home", mode=mode) as home,
+            connected(f"{url}/mcp/work%20notes", mode=mode) as work,
+        ):
             await check_tools(home, has_bank=False)
             await check_conversation(home, {})
             await home.call_tool("retain", {"content": "Maya plays the cello."})
             found = await work.call_tool("recall", {"query": "Who plays the cello?"})
-            assert (found.structuredContent or {})["bank"] == "work notes"
-            assert (found.structuredContent or {})["memories"] == []
+            assert found.data["bank"] == "work notes"
+            assert found.data["memories"] == []
 
     with serving(create_app(engine)) as url:
         asyncio.run(talk(url))
@@ -134,32 +129,37 @@ def test_many_calls_at_once_do_not_wait_for_each_other_in_line(engine: Perdure) 
             results = await asyncio.gather(
                 *(session.call_tool("recall", {"query": "cello"}) for session in (one, other))
             )
-            assert not any(result.isError for result in results)
+            assert not any(result.is_error for result in results)
 
     with serving(create_app(engine)) as url:
         asyncio.run(talk(url))
 
 
-def test_keys_open_only_their_banks_and_scopes(engine: Perdure) -> None:
+@pytest.mark.parametrize("mode", MODES)
+def test_keys_open_only_their_banks_and_scopes(engine: Perdure, mode: str) -> None:
     _, reader = create_key(engine, banks=["work"], scopes=["read"])
     _, writer = create_key(engine, banks=["work"], scopes=["read", "write"])
 
     async def talk(url: str) -> None:
-        async with connected(f"{url}/mcp", writer) as session:
+        async with connected(f"{url}/mcp", writer, mode) as session:
             done = await session.call_tool("retain", {"content": "Maya plays the cello."})
-            assert (done.structuredContent or {})["bank"] == "work"
+            assert done.data["bank"] == "work"
             stranger = await session.call_tool("recall", {"query": "cello", "bank": "home"})
-            assert stranger.isError
-            assert "unauthorised" in text_of(stranger)
-        async with connected(f"{url}/mcp", reader) as session:
+            assert stranger.is_error
+            assert "unauthorised" in stranger.text
+        async with connected(f"{url}/mcp", reader, mode) as session:
             found = await session.call_tool("recall", {"query": "Who plays the cello?", "bank": "work"})
-            assert len((found.structuredContent or {})["memories"]) == 1
-            for tool, arguments in (("retain", {"content": "x"}), ("forget", {"document_id": "x"})):
+            assert len(found.data["memories"]) == 1
+            for tool, arguments in (
+                ("retain", {"content": "x"}),
+                ("forget", {"document_id": "x"}),
+                ("correct", {"fact_id": "x"}),
+            ):
                 refused = await session.call_tool(tool, {**arguments, "bank": "work"})
-                assert refused.isError
-                assert "no write access" in text_of(refused)
-        async with connected(f"{url}/mcp/home", writer) as session:
-            assert (await session.call_tool("recall", {"query": "cello"})).isError
+                assert refused.is_error
+                assert "no write access" in refused.text
+        async with connected(f"{url}/mcp/home", writer, mode) as session:
+            assert (await session.call_tool("recall", {"query": "cello"})).is_error
 
     with serving(create_app(engine)) as url:
         asyncio.run(talk(url))
@@ -188,6 +188,8 @@ def test_the_server_tells_its_name_version_and_instructions(engine: Perdure) -> 
     assert told["serverInfo"] == {"name": "perdure", "version": __version__}
     assert "tools" in told["capabilities"]
     assert "Long-term memory" in told["instructions"]
+    assert "call `recall` before" in told["instructions"]
+    assert len(told["instructions"].encode()) < KIB_2
 
 
 def test_with_a_key_the_server_answers_under_any_name(engine: Perdure) -> None:
@@ -245,12 +247,12 @@ def test_recalls_over_mcp_and_rest_share_one_limit(engine: Perdure) -> None:
             await asyncio.to_thread(begun.wait, 20)
             path = "/v1/default/banks/default/memories/recall"
             refused = await http.post(path, json={"query": "cello"})
-            second = await session.call_tool("context", {"query": "cello"})
+            second = await session.call_tool("recall", {"query": "cello"})
             may_end.set()
-            assert not (await first).isError
+            assert not (await first).is_error
             assert refused.status_code == 429
-            assert second.isError
-            assert "busy" in text_of(second)
+            assert second.is_error
+            assert "busy" in second.text
             assert (await http.post(path, json={"query": "cello"})).status_code == 200
 
     with serving(app) as url:

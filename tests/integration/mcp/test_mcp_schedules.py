@@ -9,6 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from perdure import Perdure
+from perdure.surfaces.mcp import sdk
 from perdure.surfaces.mcp.http import create_app
 from perdure.surfaces.mcp.server import run_stdio
 
@@ -39,7 +40,7 @@ def test_a_server_over_stdio_attends_to_schedules(tmp_path: Path, monkeypatch: p
         tmp_path / "m.db", embedder="none", reranker="none", tagger="rules", require_keys=False
     ) as engine:
         monkeypatch.setattr(engine, "refresh_due_mental_models", due)
-        monkeypatch.setattr("perdure.surfaces.mcp.server.stdio_server", _Client(asked))
+        monkeypatch.setattr(sdk._stdio, "stdio_server", _Client(asked))
         run_stdio(engine, None)
     assert len(asked) >= 2
 

@@ -11,16 +11,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from mcp import ClientSession, StdioServerParameters
-from mcp.client.stdio import stdio_client
+import pytest
 
+from perdure.surfaces.assistants.project import bank_of
 from tests.integration.mcp.mcp_checks import (
     check_conversation,
     check_errors,
+    check_prompts,
     check_tools,
     check_unknown_bank,
-    text_of,
 )
+from tests.integration.mcp.mcp_client import LEGACY, MODES, Session, connect_stdio
 
 QUICK = {
     "PERDURE_EMBEDDER": "hashing",
@@ -31,22 +32,21 @@ QUICK = {
 
 
 @asynccontextmanager
-async def connected(folder: Path, *options: str) -> AsyncIterator[ClientSession]:
-    server = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "perdure.surfaces.cli.main", "mcp", "--database", str(folder / "memory.db"), *options],
-        env={**os.environ, **QUICK},
-        cwd=folder,
-    )
-    async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
-        await session.initialize()
+async def connected(
+    folder: Path, *options: str, mode: str = LEGACY, environment: dict[str, str] | None = None
+) -> AsyncIterator[Session]:
+    command = ["-m", "perdure.surfaces.cli.main", "mcp", "--database", str(folder / "memory.db"), *options]
+    variables = {**os.environ, **QUICK, "CLAUDE_PROJECT_DIR": "", **(environment or {})}
+    async with connect_stdio(sys.executable, command, mode, env=variables, cwd=folder) as session:
         yield session
 
 
-def test_a_client_over_stdio_chooses_the_bank(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", MODES)
+def test_a_client_over_stdio_chooses_the_bank(tmp_path: Path, mode: str) -> None:
     async def talk() -> None:
-        async with connected(tmp_path) as session:
+        async with connected(tmp_path, mode=mode) as session:
             await check_tools(session, has_bank=True)
+            await check_prompts(session)
             await check_conversation(session, {"bank": "work"})
             await check_errors(session)
             await check_unknown_bank(session)
@@ -87,18 +87,35 @@ def test_what_is_no_message_does_not_end_the_server(tmp_path: Path) -> None:
     assert "tools" in answered[4]["result"]  # type: ignore[operator]
 
 
-def test_a_server_for_one_bank_hides_the_argument_and_keeps_to_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", MODES)
+def test_a_server_for_one_bank_hides_the_argument_and_keeps_to_it(tmp_path: Path, mode: str) -> None:
     async def talk() -> None:
-        async with connected(tmp_path, "--bank", "solo") as session:
+        async with connected(tmp_path, "--bank", "solo", mode=mode) as session:
             await check_tools(session, has_bank=False)
             await check_conversation(session, {})
             retained = await session.call_tool(
                 "retain", {"content": "Ruben plays the oboe.", "bank": "other"}
             )
-            assert retained.isError
-            assert text_of(retained).startswith("invalid_input: bank: expected one of")
+            assert retained.is_error
+            assert retained.text.startswith("invalid_input: bank: expected one of")
             await session.call_tool("retain", {"content": "Ruben plays the oboe."})
             tagged = await session.call_tool("recall", {"query": "Who plays the oboe?", "tags": ["music"]})
-            assert (tagged.structuredContent or {})["memories"] == []
+            assert tagged.data["memories"] == []
+
+    asyncio.run(talk())
+
+
+def test_calls_that_name_no_bank_mean_the_projects(tmp_path: Path) -> None:
+    project = tmp_path / "app"
+    project.mkdir()
+
+    async def talk() -> None:
+        async with connected(tmp_path, environment={"CLAUDE_PROJECT_DIR": str(project)}) as session:
+            kept = await session.call_tool("retain", {"content": "The release is on Friday."})
+            assert kept.data["bank"] == bank_of(str(project))
+            assert kept.data["bank"].startswith("app-")
+            assert "Friday" in await session.get_prompt("about_me")
+            elsewhere = await session.call_tool("retain", {"content": "Maya sings.", "bank": "default"})
+            assert elsewhere.data["bank"] == "default"
 
     asyncio.run(talk())

@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from perdure.domain.bank import check_bank_id
 from perdure.errors import InvalidInput, Unavailable
+from perdure.surfaces.assistants.project import bank_of
 from perdure.surfaces.cli.output import console, emit
 from perdure.surfaces.cli.session import AsJson, Database, load_settings, memory
 from perdure.surfaces.process import closing_on_sigterm
@@ -55,6 +56,15 @@ def mcp(
         str | None,
         typer.Option("--bank", "-b", metavar="BANK", help="Serve this bank only [the client chooses]"),
     ] = None,
+    project: Annotated[
+        str | None,
+        typer.Option(
+            "--project",
+            metavar="FOLDER",
+            envvar="CLAUDE_PROJECT_DIR",
+            help="Bank of this folder, for calls that name none",
+        ),
+    ] = None,
     http: Annotated[bool, typer.Option("--http", help="Streamable HTTP at /mcp instead of stdio")] = False,
     host: Host = None,
     port: Port = None,
@@ -65,6 +75,8 @@ def mcp(
     need("mcp", "mcp")
     if not http and (host is not None or port is not None or open_):
         raise InvalidInput("--host, --port, --open", "--http beside them")
+    if http and project:
+        raise InvalidInput("--project", "no value with --http: clients connect to /mcp/BANK instead", project)
     if http and bank is not None:
         raise InvalidInput("--bank", "no value with --http: clients connect to /mcp/BANK instead", bank)
     if bank is not None:
@@ -81,8 +93,9 @@ def mcp(
             run_http(engine, settings)
         else:
             from perdure.surfaces.mcp.server import run_stdio
+            from perdure.surfaces.mcp.tools import DEFAULT_BANK
 
-            run_stdio(engine, bank)
+            run_stdio(engine, bank, bank_of(project) if project else DEFAULT_BANK)
 
 
 def need(module: str, extra: str) -> None:

@@ -11,6 +11,9 @@ from perdure.surfaces.keys import Scope
 from perdure.surfaces.mcp.tools import DEFAULT_BANK
 from perdure.surfaces.workers import Client
 
+CALLER = "perdure.caller"
+"""Key of an HTTP request's scope under which the endpoint leaves whom it let in."""
+
 
 @dataclass(frozen=True, slots=True)
 class Caller(access.Caller):
@@ -18,15 +21,21 @@ class Caller(access.Caller):
 
     bank: str | None = None
     """The bank that the endpoint stands for; None lets the tool's argument choose."""
+    default_bank: str = DEFAULT_BANK
+    """The bank of calls that name none."""
     client: Client | None = None
     """Who waits for the answer; over stdio nobody is told from others."""
 
-    def choose(self, asked: str | None, scope: Scope) -> str:
-        """The bank to work on; raises unless the caller may use it so."""
+    def resolve(self, asked: str | None) -> str:
+        """The bank that a call means."""
         if self.bank is not None and asked not in (None, self.bank):
             raise InvalidInput("bank", f"{self.bank!r}, the bank of this endpoint", asked)
         chosen = asked if self.bank is None else self.bank
-        bank = check_bank_id(self._only_bank() if chosen is None else chosen)
+        return check_bank_id(self._only_bank() if chosen is None else chosen)
+
+    def choose(self, asked: str | None, scope: Scope) -> str:
+        """The bank to work on; raises unless the caller may use it so."""
+        bank = self.resolve(asked)
         if not self.may(scope, bank):
             raise Unauthorised(f"the key has no {scope.value} access to this bank")
         if self.client is not None:
@@ -35,6 +44,6 @@ class Caller(access.Caller):
 
     def _only_bank(self) -> str:
         """A key for a single bank need not name it."""
-        if self.key is not None and len(self.key.banks) == 1 and not self.key.opens(DEFAULT_BANK):
+        if self.key is not None and len(self.key.banks) == 1 and not self.key.opens(self.default_bank):
             return self.key.banks[0]
-        return DEFAULT_BANK
+        return self.default_bank

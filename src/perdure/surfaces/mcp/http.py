@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
@@ -15,10 +14,13 @@ from perdure.engine import Perdure
 from perdure.errors import PerdureError
 from perdure.settings import Settings
 from perdure.surfaces.access import KeyRing, check_exposure
+from perdure.surfaces.audit import AuditTrail
 from perdure.surfaces.connections import Connections
 from perdure.surfaces.gate import KEY, Presence, refuse
-from perdure.surfaces.mcp.caller import Caller
-from perdure.surfaces.mcp.server import CALLER, create_server
+from perdure.surfaces.mcp.caller import CALLER, Caller
+from perdure.surfaces.mcp.hindsight import bank_asked_by_header
+from perdure.surfaces.mcp.sdk import HttpSessions, Server
+from perdure.surfaces.mcp.server import create_server
 from perdure.surfaces.process import private_files, short_collections, warn_of_readers
 from perdure.surfaces.schedules import attending_schedules
 from perdure.surfaces.served import make_uvicorn
@@ -28,19 +30,13 @@ PATH = "/mcp"
 
 
 class McpEndpoint:
-    """An ASGI endpoint for both paths. Whoever mounts it must keep `running()` open meanwhile."""
+    """An ASGI endpoint for both paths: every bank, and one. Whoever mounts it must keep `running()` open meanwhile."""
 
-    def __init__(self, engine: Perdure, workers: Workers, settings: Settings) -> None:
-        self._keys = KeyRing(engine, settings, workers)
-        self._any_bank, self._one_bank = (
-            StreamableHTTPSessionManager(
-                create_server(engine, workers, with_bank=with_bank),
-                stateless=True,
-                json_response=True,
-                max_request_body_size=engine.settings.max_request_bytes,
-            )
-            for with_bank in (True, False)
-        )
+    def __init__(
+        self, path: str, servers: tuple[Server, Server], keys: KeyRing, max_request_bytes: int
+    ) -> None:
+        self._path, self._keys = path, keys
+        self._any_bank, self._one_bank = (HttpSessions(server, max_request_bytes) for server in servers)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -52,7 +48,8 @@ class McpEndpoint:
 
     def routes(self) -> list[BaseRoute]:
         """The endpoint's routes, to add to another app's."""
-        return [Route(PATH, endpoint=self), Route(f"{PATH}/{{bank}}", endpoint=self)]
+        paths = (self._path, f"{self._path}/", f"{self._path}/{{bank}}", f"{self._path}/{{bank}}/")
+        return [Route(path, endpoint=self) for path in paths]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the caller in, or answer 401 or 403; the app around may have done so already."""
@@ -66,11 +63,10 @@ class McpEndpoint:
         if client is not None and key is not None:
             client.key = key.id
         manager = self._any_bank if bank is None else self._one_bank
-        await manager.handle_request({**scope, CALLER: Caller(key, bank, client)}, receive, send)
-
-    async def note_uses(self) -> None:
-        """Keep when the keys were last used, for an app that does not do so itself."""
-        await self._keys.note_uses()
+        caller = bank_asked_by_header(Caller(key, bank, client=client), scope)
+        # White space around a header's value is no part of it, and not every HTTP parser takes it away.
+        headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
+        await manager.handle({**scope, "headers": headers, CALLER: caller}, receive, send)
 
 
 def create_app(
@@ -93,23 +89,48 @@ def mount(
     *,
     alone: bool = False,
 ) -> None:
-    """Add MCP to an app, whose other surfaces share the workers' limits with it; `alone` closes the workers at the end."""
-    endpoint = McpEndpoint(engine, workers, settings or engine.settings)
-    app.router.routes.extend(endpoint.routes())
+    """Add MCP to an app, whose other surfaces share the workers' limits with it; `alone` closes the workers at the end.
+
+    Beside REST, Hindsight's tools are served too: they are calls of REST.
+    """
+    chosen = settings or engine.settings
+    keys = KeyRing(engine, chosen, workers)
+    most = engine.settings.max_request_bytes
+    servers = (create_server(engine, workers), create_server(engine, workers, with_bank=False))
+    endpoints = [McpEndpoint(PATH, servers, keys, most)]
+    if not alone:
+        endpoints.append(_hindsight(app, engine, workers, keys, most))
+    for endpoint in endpoints:
+        app.router.routes.extend(endpoint.routes())
     around = app.router.lifespan_context
 
     @asynccontextmanager
     async def lifespan(served: Starlette) -> AsyncIterator[Mapping[str, Any] | None]:
-        if not alone:
-            async with around(served) as state, endpoint.running():
-                yield state
-            return
-        async with around(served) as state, endpoint.running(), attending_schedules(engine, workers):
+        async with AsyncExitStack() as stack:
+            state = await stack.enter_async_context(around(served))
+            for endpoint in endpoints:
+                await stack.enter_async_context(endpoint.running())
+            if alone:
+                await stack.enter_async_context(attending_schedules(engine, workers))
             yield state
-            await endpoint.note_uses()
-        workers.close()
+            if alone:
+                await keys.note_uses()
+        if alone:
+            workers.close()
 
     app.router.lifespan_context = lifespan  # type: ignore[assignment]
+
+
+def _hindsight(app: Starlette, engine: Perdure, workers: Workers, keys: KeyRing, most: int) -> McpEndpoint:
+    from perdure.surfaces.mcp import hindsight
+    from perdure.surfaces.rest.aliases import Aliased
+    from perdure.surfaces.rest.audit import Audited
+
+    rest = Audited(Aliased(app.router, app.state.aliases), AuditTrail(engine, workers))
+    servers = (
+        hindsight.create_server(rest, with_bank=True), hindsight.create_server(rest, with_bank=False),
+    )  # fmt: skip
+    return McpEndpoint(hindsight.PATH, servers, keys, most)
 
 
 def run_http(engine: Perdure, settings: Settings) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from perdure.domain.audit import Transport, outline
-from perdure.surfaces.audit import AuditTrail
+from perdure.surfaces.audit import TRANSPORT, AuditTrail
 from perdure.surfaces.gate import KEY
 
 MAX_BODY = 256_000
@@ -69,7 +69,7 @@ class Audited:
                 }
                 request |= _outlined(bytes(body), size)
                 await self._trail.note(
-                    bank, ACTIONS.get(operation, operation), Transport.HTTP,
+                    bank, ACTIONS.get(operation, operation), scope.get(TRANSPORT, Transport.HTTP),
                     started_at=started_at, request=request, response={"status": status}, key=scope.get(KEY),
                 )  # fmt: skip
 

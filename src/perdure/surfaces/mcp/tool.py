@@ -1,0 +1,115 @@
+"""A tool: a method whose annotated arguments are its schema, and the checking of what a client sends for them."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, get_args, get_type_hints
+
+from pydantic import ConfigDict, ValidationError, create_model
+
+from perdure.errors import InvalidInput
+from perdure.surfaces.mcp.sdk import INVALID_PARAMS, ProtocolError
+
+ALWAYS_LOAD = "anthropic/alwaysLoad"
+"""Claude Code keeps tools behind a search unless they say this of themselves."""
+_ALTERNATIVE = re.compile(r"str|list\[.*|function-.*|nullable.*")
+"""Steps of a field's path that name a type of several, not a field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What a client may know of a tool before it calls it."""
+
+    title: str
+    writes: bool = False
+    destroys: bool = False
+    idempotent: bool = False
+    always_load: bool = False
+
+    @property
+    def annotations(self) -> dict[str, object]:
+        """The hints in the protocol's spelling; nothing here reaches beyond the memory."""
+        shown: dict[str, object] = {
+            "title": self.title,
+            "readOnlyHint": not self.writes,
+            "openWorldHint": False,
+        }
+        if self.writes:
+            shown |= {"destructiveHint": self.destroys, "idempotentHint": self.idempotent}
+        return shown
+
+
+class Tool:
+    """One tool over a method. `hidden` arguments are not the client's; `more` ones are, and the method does not have them."""
+
+    def __init__(
+        self,
+        method: Callable[..., Any],
+        hints: Hints,
+        *,
+        hidden: Collection[str] = (),
+        more: Mapping[str, Any] | None = None,
+    ) -> None:
+        annotations = get_type_hints(method, include_extras=True)
+        outputs = get_args(annotations.pop("return"))
+        fields: dict[str, Any] = {
+            name: (annotations[name], ... if one.default is inspect.Parameter.empty else one.default)
+            for name, one in inspect.signature(method).parameters.items()
+            if name not in hidden
+        } | dict(more or {})
+        self.name, self.hints, self.method = method.__name__, hints, method
+        self._arguments = create_model(self.name, __config__=ConfigDict(extra="forbid"), **fields)
+        self.arguments = tuple(fields)
+        self.description = inspect.getdoc(method) or ""
+        self._output: dict[str, Any] | None = None
+        if outputs:
+            self._output = outputs[0].model_json_schema(mode="serialization")
+
+    @property
+    def told(self) -> dict[str, object]:
+        """The tool as `tools/list` tells it."""
+        told: dict[str, object] = {
+            "name": self.name,
+            "title": self.hints.title,
+            "description": self.description,
+            "inputSchema": self._arguments.model_json_schema(),
+            "annotations": self.hints.annotations,
+        }
+        if self._output is not None:
+            told["outputSchema"] = self._output
+        if self.hints.always_load:
+            told["_meta"] = {ALWAYS_LOAD: True}
+        return told
+
+    def read(self, arguments: Mapping[str, object]) -> dict[str, Any]:
+        """The arguments as the method takes them; raises InvalidInput with the name of a wrong one."""
+        for name in arguments:
+            if name not in self.arguments:
+                raise InvalidInput(
+                    name[:80], f"one of {', '.join(self.arguments)}, as this endpoint has them"
+                )
+        try:
+            read = self._arguments.model_validate(arguments)
+        except ValidationError as error:
+            first = error.errors()[0]
+            steps = [step for step in map(str, first["loc"]) if not _ALTERNATIVE.fullmatch(step)]
+            expected = "a value" if first["type"] == "missing" else _expected(first["msg"])
+            raise InvalidInput(".".join(steps), expected) from error
+        return {name: getattr(read, name) for name in self.arguments}
+
+
+def _expected(message: str) -> str:
+    """What was expected, of `Input should be a valid string` and `String should have at least 1 character`."""
+    told = message.removeprefix("Input should be ").replace(" should have ", " with ")
+    return told[:1].lower() + told[1:]
+
+
+def find_tool(tools: Mapping[str, Tool], name: str) -> Tool:
+    """The tool of that name; the protocol has an error of its own for an unknown one."""
+    tool = tools.get(name)
+    if tool is None:
+        raise ProtocolError(INVALID_PARAMS, f"not_found: tool {name[:80]!r} does not exist")
+    return tool
