@@ -136,7 +136,7 @@ if TYPE_CHECKING:
     )
     from perdure.ports.notes import Notes, WritableNotes
     from perdure.ports.reranker import Reranker
-    from perdure.ports.store import BankStats, FactPage, Order, Store, Traces
+    from perdure.ports.store import BankStats, FactPage, IndexUsage, Order, Store, Traces
     from perdure.ports.tagger import Mention, Sentence, Tagger, Token
     from perdure.ports.tokens import Tokens
     from perdure.recall.options import Hints, Include, MinScores, Situation
@@ -199,7 +199,7 @@ _EXPORTS = {
     "perdure.ports.llm": "ChatMessage Finish JsonSchema Llm LlmReply LlmRequest TokenUsage Tool ToolCall",
     "perdure.ports.notes": "Notes WritableNotes",
     "perdure.ports.reranker": "Reranker",
-    "perdure.ports.store": "BankStats FactPage Order Store Traces",
+    "perdure.ports.store": "BankStats FactPage IndexUsage Order Store Traces",
     "perdure.ports.tagger": "Mention Sentence Tagger Token",
     "perdure.ports.tokens": "Tokens",
     "perdure.recall.options": "Hints Include MinScores Situation",
@@ -276,6 +276,7 @@ __all__ = [
     "Hints",
     "Hit",
     "Include",
+    "IndexUsage",
     "InvalidInput",
     "Item",
     "ItemFields",

@@ -182,6 +182,15 @@ class Settings(BaseSettings):
         10.0, gt=0, description="Seconds for a request's headers; for its body too, and one more per 32 KB"
     )
     max_connections: int = Field(512, ge=1)
+    nodes: str = Field(
+        "", description="URLs of all servers on this database, between commas, or dns://NAME:PORT"
+    )
+    node: str = Field(
+        "", description="Which of `nodes` this server is; empty: as its port and addresses tell"
+    )
+    node_timeout: float = Field(
+        10.0, gt=0, description="Seconds for a recall that another node answers; then this one does"
+    )
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
 
     @property

@@ -12,7 +12,7 @@ from perdure.domain.bank import Bank, check_bank_id
 from perdure.domain.damage import Verification
 from perdure.domain.record import Record
 from perdure.errors import Unavailable
-from perdure.ports.store import Reading, Traces, Transaction
+from perdure.ports.store import IndexUsage, Reading, Traces, Transaction
 from perdure.stores.index.cache import IndexCache
 from perdure.stores.index.feed import BankState, Feed
 from perdure.stores.postgres import traces
@@ -178,6 +178,9 @@ class PostgresStore:
 
     def evictions(self) -> int:
         return self._indexes.evicted
+
+    def index_usage(self) -> IndexUsage:
+        return self._indexes.usage()
 
     @property
     def read_only(self) -> bool:

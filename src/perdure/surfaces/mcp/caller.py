@@ -8,7 +8,6 @@ from perdure.domain.bank import check_bank_id
 from perdure.errors import InvalidInput, Unauthorised
 from perdure.surfaces import access
 from perdure.surfaces.keys import Scope
-from perdure.surfaces.mcp.tools import DEFAULT_BANK
 from perdure.surfaces.workers import Client
 
 
@@ -26,15 +25,9 @@ class Caller(access.Caller):
         if self.bank is not None and asked not in (None, self.bank):
             raise InvalidInput("bank", f"{self.bank!r}, the bank of this endpoint", asked)
         chosen = asked if self.bank is None else self.bank
-        bank = check_bank_id(self._only_bank() if chosen is None else chosen)
+        bank = check_bank_id(self.default_bank() if chosen is None else chosen)
         if not self.may(scope, bank):
             raise Unauthorised(f"the key has no {scope.value} access to this bank")
         if self.client is not None:
             self.client.bank = bank
         return bank
-
-    def _only_bank(self) -> str:
-        """A key for a single bank need not name it."""
-        if self.key is not None and len(self.key.banks) == 1 and not self.key.opens(DEFAULT_BANK):
-            return self.key.banks[0]
-        return DEFAULT_BANK
