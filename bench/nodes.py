@@ -163,10 +163,10 @@ def read(client: Client, number: int, tally: Tally, stop: threading.Event, gave_
 
 
 def kill_nodes(nodes: list[NodeProcess], tally: Tally, stop: threading.Event, every: float) -> None:
-    number = 0
-    while not stop.wait(every - DOWN_SECONDS):
+    number, due = 0, time.monotonic() + every
+    while not stop.wait(max(0.0, due - time.monotonic())):
         node = nodes[number % len(nodes)]
-        number += 1
+        number, due = number + 1, due + every
         began = time.monotonic()
         node.kill()
         time.sleep(DOWN_SECONDS)
@@ -311,8 +311,10 @@ def report(
     ):  # fmt: skip
         for one in group[:10]:
             print(f"{title}: {one}")
-    if tally.unexpected or "Traceback" in logs:
+    if tally.unexpected:
         print(logs[-4000:], file=sys.stderr)
+    if "Traceback" in logs:
+        print(logs[logs.index("Traceback") - 500 :][:6000], file=sys.stderr)
     return not (missing or doubled or damage or tally.missed or tally.unexpected) and bool(
         documents and tally.recalls
     )

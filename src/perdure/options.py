@@ -221,4 +221,7 @@ class SettingOptions(TypedDict, total=False):
     request_timeout: float
     receive_timeout: float
     max_connections: int
+    nodes: str
+    node: str
+    node_timeout: float
     log_level: Literal["debug", "info", "warning", "error"]

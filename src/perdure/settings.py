@@ -42,7 +42,8 @@ class Settings(BaseSettings):
 
     # Where memory lives
     database: str = Field(
-        "perdure.db", description="A SQLite file, or postgresql://USER:PASSWORD@HOST/DATABASE"
+        "perdure.db",
+        description="A SQLite file, or postgresql://USER:PASSWORD@HOST/DATABASE, or several of these between spaces",
     )
     notes_folder: Path | None = Field(None, description="Folder with daily, weekly and quarterly notes")
     synchronous: Literal["normal", "full"] = "normal"
@@ -194,9 +195,16 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
 
     @property
+    def databases(self) -> tuple[str, ...]:
+        """The database, or all of several; spaces part URLs, which hold none, and are left alone in a file's name."""
+        if self.database.startswith(("postgresql://", "postgres://")):
+            return tuple(self.database.split())
+        return (self.database,)
+
+    @property
     def shown_database(self) -> str:
         """The database without its password."""
-        return without_password(self.database)
+        return " ".join(map(without_password, self.databases))
 
     @property
     def max_age(self) -> float:

@@ -173,7 +173,11 @@ class Forwarding:
             return await self._client.post(url, content=body, headers=headers)
 
     def _note_absent(self, owner: str, reason: str) -> None:
-        self._absent_until[owner] = time.monotonic() + ABSENT_SECONDS
+        now = time.monotonic()
+        is_news = now >= self._absent_until.get(owner, 0.0)
+        self._absent_until[owner] = now + ABSENT_SECONDS
+        if not is_news:
+            return  # Requests under way at once are told of once.
         log.warning(
             "node %s does not answer (%s): recalls of its banks are answered here, and it is tried again in %g seconds",
             owner, reason, ABSENT_SECONDS,
