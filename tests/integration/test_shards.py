@@ -29,7 +29,7 @@ from perdure.surfaces.cli.main import main
 from perdure.testing.making import CURRENT, make_fact, new
 from tests.postgres import new_database
 
-QUICK = {"embedder": "hashing", "reranker": "none", "tagger": "rules"}
+QUICK = {"embedder": "hashing", "reranker": "none", "tagger": "rules", "extractor": "verbatim"}
 AT_ONCE = {"known_after": 0.0, "erase_after": 0.0}
 
 
@@ -73,7 +73,7 @@ def place(store: ShardedStore, bank: str) -> int:
 
 
 def test_banks_are_spread_and_each_is_found_where_it_is(store: ShardedStore, urls: list[str]) -> None:
-    banks = [f"bank-{number}" for number in range(12)]
+    banks = [f"bank-{number}" for number in range(24)]
     for bank in banks:
         write(store, bank, f"{bank}-a")
     assert {place(store, bank) for bank in banks} == {0, 1}
@@ -82,7 +82,7 @@ def test_banks_are_spread_and_each_is_found_where_it_is(store: ShardedStore, url
     with closing(open_both(urls)) as other:
         assert all(recalled(other, bank) == {f"{bank}-a"} for bank in banks)
         assert recalled(other, "nothing") == set()
-    assert sum(store.bank_counts().values()) == 12
+    assert sum(store.bank_counts().values()) == 24
     assert store.verify().sound
     assert store.index_usage().banks == 0
     store.record_recalls("bank-1", [("bank-1-a", datetime.now(UTC))])
@@ -162,7 +162,7 @@ def test_nothing_is_lost_while_others_write_and_read(store: ShardedStore, urls: 
     for thread in threads:
         thread.start()
     try:
-        for target in ("1", "2", "1", "2"):
+        for target in ("1", "2"):
             move(store, "ann", target, known_after=0.3, erase_after=0.3)
     finally:
         stop.set()
@@ -291,8 +291,8 @@ def test_two_databases_with_a_bank_of_one_name_are_refused(urls: list[str]) -> N
 def test_a_database_that_holds_banks_cannot_be_left_out(urls: list[str]) -> None:
     with new_database() as third:
         with closing(open_both([*urls, third])) as three:
-            for number in range(9):
-                write(three, f"bank-{number}", "a")
+            write(three, "ann", "a")
+            move(three, "ann", "3", **AT_ONCE)
         with pytest.raises(InvalidInput, match="which holds banks of this set"):
             open_both(urls)
 
@@ -315,8 +315,7 @@ def test_banks_are_copied_in_and_out_of_several_databases(urls: list[str], tmp_p
 def test_the_command_line_lists_and_moves(
     urls: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(moving, "KEEP_SECONDS", 0.0)
-    monkeypatch.setattr(moving, "ERASE_AFTER", 0.0)
+    monkeypatch.setattr(moving.time, "sleep", lambda seconds: None)
     database = " ".join(urls)
     with closing(open_both(urls)) as store:
         write(store, "ann", "a")
