@@ -27,6 +27,7 @@ import httpx
 import psycopg
 
 from bench.cluster import QUICK, NodeProcess, Pair, free_urls
+from bench.node_figures import figures as measure
 from perdure.engine import Perdure
 from perdure.surfaces.keys import create_key
 
@@ -333,7 +334,17 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--kill-every", type=float, default=KILL_EVERY)
     parser.add_argument("--seed", type=int, default=1)
+    figures = parser.add_argument_group("figures")
+    figures.add_argument("--figures", action="store_true", help="measure instead")
+    figures.add_argument("--facts", type=int, default=100_000)
+    figures.add_argument("--banks", type=int, default=50)
+    figures.add_argument("--queries", type=int, default=100)
+    figures.add_argument("--singles", type=int, default=20, help="texts that are retained and recalled")
+    figures.add_argument("--keep", help="a folder where the filled file stays for the next time")
     options = parser.parse_args()
+    if options.figures:
+        measure(options.facts, options.banks, options.queries, options.singles, options.keep)
+        return
     sys.exit(0 if run(options.seconds, seed=options.seed, kill_every=options.kill_every) else 1)
 
 
