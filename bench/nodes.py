@@ -258,9 +258,11 @@ def run(seconds: float, *, seed: int = 1, kill_every: float = KILL_EVERY, fail_o
             stop.set()
             for thread in trouble:
                 thread.join()
-            threading.Timer(60, gave_up.set).start()
+            last = threading.Timer(60, gave_up.set)
+            last.start()
             for thread in work:
                 thread.join()
+            last.cancel()
             hop_counts = hops(urls)
             with Perdure.open(pair.url, **QUICK) as engine:  # type: ignore[arg-type]
                 damage = len(engine.verify().damage)
