@@ -169,7 +169,7 @@ class NodeProcess:
             )  # fmt: skip
 
     def wait_until_ready(self) -> None:
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + 5 * PATIENCE
         while time.monotonic() < until:
             assert self._process is not None
             if self._process.poll() is not None:
@@ -180,7 +180,7 @@ class NodeProcess:
             except httpx.TransportError:
                 pass
             time.sleep(0.05)
-        raise RuntimeError(f"{self.url} does not become ready")
+        raise RuntimeError(f"{self.url} does not become ready: {self._log.read_text()[-2000:]}")
 
     def kill(self) -> None:
         """SIGKILL."""

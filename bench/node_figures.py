@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -124,25 +125,25 @@ def ask(setups: list[Setup], banks: list[str], queries: int, singles: int) -> No
         setup.warm_up()
     for bank in banks:
         for setup in setups:
-            setup.timed(
-                "first recall of a bank (`fast`)",
-                lambda: setup.recall(bank, "Where did Ann Abe move?", "fast"),
-            )
+            first = partial(setup.recall, bank, "Where did Ann Abe move?", "fast")
+            setup.timed("first recall of a bank (`fast`)", first)
     for number in range(queries):
         question = chance.choice(QUESTIONS).format(person=chance.choice(PEOPLE), place=chance.choice(PLACES))
         bank = banks[number % len(banks)]
         for recipe in ("fast", "default"):
             for setup in setups:
-                setup.timed(f"recall `{recipe}`", lambda: setup.recall(bank, question, recipe))  # noqa: B023
+                setup.timed(f"recall `{recipe}`", partial(setup.recall, bank, question, recipe))
     for number in range(singles):
         bank, word = banks[number % len(banks)], "".join(chance.choices("bcdfghklmnprstvz", k=9))
         for setup in setups:
+            setup.timed("one text retained and recalled (`fast`)", partial(write_and_find, setup, bank, word))
 
-            def write_and_find() -> None:
-                setup.retain(bank, f"Zoe keeps a {word}{setup.name[0]} in Graz.")  # noqa: B023
-                assert setup.recall(bank, f"Who keeps a {word}{setup.name[0]}?", "fast")  # noqa: B023
 
-            setup.timed("one text retained and recalled (`fast`)", write_and_find)
+def write_and_find(setup: Setup, bank: str, word: str) -> None:
+    """Retain a text of which one word is new, and recall it; on several nodes, by two others."""
+    setup.retain(bank, f"Zoe keeps a {word}{setup.name[0]} in Graz.")
+    if not setup.recall(bank, f"Who keeps a {word}{setup.name[0]}?", "fast"):
+        raise RuntimeError(f"{setup.name}: what was retained is not recalled")
 
 
 def show(setups: list[Setup], facts: int, banks: int) -> None:
@@ -187,10 +188,18 @@ def figures(facts: int, banks: int, queries: int, singles: int, keep: str | None
         server.execute("CREATE DATABASE memory")
         url = f"postgresql://postgres@/memory?host={server.folder}"
         began = time.perf_counter()
+        server.execute("ALTER SYSTEM SET synchronous_commit = off")  # until it is filled
+        server.execute("SELECT pg_reload_conf()")
         copy_banks(url, settings=Settings(database=str(file), database_timeout=3600))
+        server.execute("ALTER SYSTEM RESET synchronous_commit")
+        server.execute("SELECT pg_reload_conf()")
         server.execute("VACUUM ANALYZE", "memory")
         print(f"copied to PostgreSQL and compared in {time.perf_counter() - began:.0f} s", flush=True)
-        ((size,),) = server.execute("SELECT pg_database_size('memory')")
+        ((size,),) = server.execute(
+            "SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class"
+            " WHERE relnamespace = 'perdure'::regnamespace AND relkind = 'r'",
+            "memory",
+        )
         assert isinstance(size, int)
         served_file = folder / "served.db"
         served_file.write_bytes(b"")

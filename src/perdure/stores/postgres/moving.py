@@ -122,20 +122,12 @@ def _switch(
             raise NotFound("bank", bank)
         if described[0] != source_no:
             raise Conflict(f"bank {bank!r} was deleted and made again meanwhile; move it again")
-        _bring_over(locked, source_no, target.store, number, bank, columns, progress)
-        digests = _digests(locked, source_no, columns)
-        with target.store.tables(writing=False) as there:
-            arrived = _digests(there, number, columns)
-        differing = [table for table in KEYS if arrived[table] != digests[table]]
-        if differing:
-            raise StoreCorrupt(
-                f"bank {bank!r}: the rows of {', '.join(differing)} arrived otherwise than sent"
-            )
+        rows = _bring_over(locked, source_no, target.store, number, bank, columns, progress)
         with target.store.tables(writing=True) as there:
             there.insert("bank", ("no", *columns["bank"]), [(number, *described[1])])
             there.execute("DELETE FROM shared_record WHERE kind = ? AND id = ?", INCOMING, bank)
         locked.execute("DELETE FROM bank WHERE no = ?", source_no)
-    return {table: digest.rows for table, digest in digests.items()}, time.monotonic() - began
+    return rows, time.monotonic() - began
 
 
 def _erase_source(shards: ShardedStore, bank: str, place: Place, after: float) -> Place:
@@ -159,12 +151,13 @@ def _bring_over(
     bank: str,
     columns: Mapping[str, Sequence[str]],
     progress: Progress,
-) -> None:
-    """Make the target's rows the same as the source's, table by table, copying what differs."""
+) -> dict[str, int]:
+    """Make the target's rows the same as the source's, copying what differs; table -> rows, the same on both sides now."""
+    counts = {}
     for table in KEYS:
         ours = _buckets(rows, source_no, table, columns[table])
-        with target.tables(writing=False) as there:
-            theirs = _buckets(there, number, table, columns[table])
+        theirs = _target_buckets(target, number, table, columns[table])
+        counts[table] = sum(digest.rows for digest in ours.values())
         differing = [
             bucket for bucket in ours.keys() | theirs.keys() if ours.get(bucket) != theirs.get(bucket)
         ]
@@ -181,29 +174,25 @@ def _bring_over(
                 there.insert(table, ("bank", *columns[table]), [(number, *row) for row in block])
             arrived += len(block)
             progress(bank, table, arrived)
+        if _target_buckets(target, number, table, columns[table]) != ours:
+            raise StoreCorrupt(f"bank {bank!r}: the rows of {table} arrived otherwise than they were sent")
+    return counts
 
 
 def _bucket(table: str) -> str:
     return f"(hash_record_extended(ROW({names(KEYS[table])}), 0) & {BUCKETS - 1})"
 
 
-def _row_hash(columns: Sequence[str]) -> str:
-    """The sum of 64-bit hashes of rows, computed by the server, whatever their order."""
-    return f"coalesce(sum(hash_record_extended(ROW({names(sorted(columns))}), 0)::numeric), 0)::text"
-
-
 def _buckets(tables: Tables, bank_no: int, table: str, columns: Sequence[str]) -> dict[int, Digest]:
-    query = f"SELECT {_bucket(table)}, count(*), {_row_hash(columns)} FROM {table} WHERE bank = ? GROUP BY 1"
-    return {bucket: Digest(count, total) for bucket, count, total in tables.select(query, bank_no)}
+    """Bucket -> count and sum of the 64-bit hashes of its rows, computed by the server."""
+    total = f"sum(hash_record_extended(ROW({names(sorted(columns))}), 0))::text"
+    query = f"SELECT {_bucket(table)}, count(*), {total} FROM {table} WHERE bank = ? GROUP BY 1"
+    return {bucket: Digest(count, hashes) for bucket, count, hashes in tables.select(query, bank_no)}
 
 
-def _digests(tables: Tables, bank_no: int, columns: Mapping[str, Sequence[str]]) -> dict[str, Digest]:
-    digests = {}
-    for table in KEYS:
-        query = f"SELECT count(*), {_row_hash(columns[table])} FROM {table} WHERE bank = ?"
-        ((count, total),) = tables.select(query, bank_no)
-        digests[table] = Digest(count, total)
-    return digests
+def _target_buckets(target: TableStore, number: int, table: str, columns: Sequence[str]) -> dict[int, Digest]:
+    with target.tables(writing=False) as there:
+        return _buckets(there, number, table, columns)
 
 
 def _hide(target: TableStore, bank: str) -> None:
