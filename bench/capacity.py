@@ -1,4 +1,4 @@
-"""What many banks need, worked out from measured bytes per fact: `python -m bench.capacity [--disk 4800] [--memory 4100]`.
+"""What many banks need, worked out from measured bytes per fact: `python -m bench.capacity [--disk 4800] [--memory 4000]`.
 
 The bytes are what `python -m bench.nodes --figures` prints at its end. Nothing here is measured: these are sums.
 """
@@ -9,7 +9,7 @@ import argparse
 from dataclasses import dataclass
 from math import ceil
 
-DISK, MEMORY = 4_800.0, 4_100.0
+DISK, MEMORY = 4_800.0, 4_000.0
 """Bytes per fact in PostgreSQL with its indexes, and of a bank's search index in a node's memory."""
 SIZES = ((1_000, 10**6), (10_000, 10**7), (100_000, 10**8), (100_000, 10**9))
 """(banks, facts)"""

@@ -14,7 +14,7 @@ Killed at any moment, it goes on where it was when it is called again; a table t
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from perdure.errors import Conflict, NotFound, StoreCorrupt
@@ -154,9 +154,12 @@ def _bring_over(
 ) -> dict[str, int]:
     """Make the target's rows the same as the source's, copying what differs; table -> rows, the same on both sides now."""
     counts = {}
+    every, arrived_before = (
+        _buckets(rows, source_no, columns, KEYS),
+        _target_buckets(target, number, columns, KEYS),
+    )
     for table in KEYS:
-        ours = _buckets(rows, source_no, table, columns[table])
-        theirs = _target_buckets(target, number, table, columns[table])
+        ours, theirs = every[table], arrived_before[table]
         counts[table] = sum(digest.rows for digest in ours.values())
         differing = [
             bucket for bucket in ours.keys() | theirs.keys() if ours.get(bucket) != theirs.get(bucket)
@@ -174,7 +177,7 @@ def _bring_over(
                 there.insert(table, ("bank", *columns[table]), [(number, *row) for row in block])
             arrived += len(block)
             progress(bank, table, arrived)
-        if _target_buckets(target, number, table, columns[table]) != ours:
+        if _target_buckets(target, number, columns, [table])[table] != ours:
             raise StoreCorrupt(f"bank {bank!r}: the rows of {table} arrived otherwise than they were sent")
     return counts
 
@@ -183,16 +186,27 @@ def _bucket(table: str) -> str:
     return f"(hash_record_extended(ROW({names(KEYS[table])}), 0) & {BUCKETS - 1})"
 
 
-def _buckets(tables: Tables, bank_no: int, table: str, columns: Sequence[str]) -> dict[int, Digest]:
-    """Bucket -> count and sum of the 64-bit hashes of its rows, computed by the server."""
-    total = f"sum(hash_record_extended(ROW({names(sorted(columns))}), 0))::text"
-    query = f"SELECT {_bucket(table)}, count(*), {total} FROM {table} WHERE bank = ? GROUP BY 1"
-    return {bucket: Digest(count, hashes) for bucket, count, hashes in tables.select(query, bank_no)}
+def _buckets(
+    rows: Tables, bank_no: int, columns: Mapping[str, Sequence[str]], tables: Iterable[str]
+) -> dict[str, dict[int, Digest]]:
+    """Table -> bucket -> count and sum of the 64-bit hashes of its rows, computed by the server in one round trip."""
+    chosen = list(tables)
+    queries = [
+        f"SELECT {number}, {_bucket(table)}, count(*),"
+        f" sum(hash_record_extended(ROW({names(sorted(columns[table]))}), 0))::text FROM {table} WHERE bank = ? GROUP BY 2"
+        for number, table in enumerate(chosen)
+    ]
+    buckets: dict[str, dict[int, Digest]] = {table: {} for table in chosen}
+    for number, bucket, count, total in rows.select(" UNION ALL ".join(queries), *[bank_no] * len(chosen)):
+        buckets[chosen[number]][bucket] = Digest(count, total)
+    return buckets
 
 
-def _target_buckets(target: TableStore, number: int, table: str, columns: Sequence[str]) -> dict[int, Digest]:
+def _target_buckets(
+    target: TableStore, number: int, columns: Mapping[str, Sequence[str]], tables: Iterable[str]
+) -> dict[str, dict[int, Digest]]:
     with target.tables(writing=False) as there:
-        return _buckets(there, number, table, columns)
+        return _buckets(there, number, columns, tables)
 
 
 def _hide(target: TableStore, bank: str) -> None:
