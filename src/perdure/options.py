@@ -223,5 +223,4 @@ class SettingOptions(TypedDict, total=False):
     max_connections: int
     nodes: str
     node: str
-    node_timeout: float
     log_level: Literal["debug", "info", "warning", "error"]

@@ -22,6 +22,7 @@ from perdure.errors import InvalidInput
 MASK = "********"
 _PASSWORD = re.compile(r"(://[^/@:?]*:|[?&]password=)(?:(?<=:).*(?=@)|[^&]*)")
 """Up to the last @, since a password may hold one, or slashes, by mistake."""
+_BETWEEN_URLS = re.compile(r"\s+(?=postgres(?:ql)?://)")
 
 
 def _also(name: str, *others: str) -> AliasChoices:
@@ -189,22 +190,17 @@ class Settings(BaseSettings):
     node: str = Field(
         "", description="Which of `nodes` this server is; empty: as its port and addresses tell"
     )
-    node_timeout: float = Field(
-        10.0, gt=0, description="Seconds for a recall that another node answers; then this one does"
-    )
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
 
     @property
     def databases(self) -> tuple[str, ...]:
-        """The database, or all of several; spaces part URLs, which hold none, and are left alone in a file's name."""
-        if self.database.startswith(("postgresql://", "postgres://")):
-            return tuple(self.database.split())
-        return (self.database,)
+        """The database, or all of several; only spaces before another URL part them."""
+        return tuple(_split_urls(self.database))
 
     @property
     def shown_database(self) -> str:
         """The database without its password."""
-        return " ".join(map(without_password, self.databases))
+        return without_password(self.database)
 
     @property
     def max_age(self) -> float:
@@ -229,8 +225,14 @@ class Settings(BaseSettings):
 
 
 def without_password(url: str) -> str:
-    """A URL with its password masked, wherever it stands; anything else as it is."""
-    return _PASSWORD.sub(lambda match: f"{match[1]}{MASK}", url) if "://" in url else url
+    """A URL, or several, with passwords masked, wherever they stand; anything else as it is."""
+    if "://" not in url:
+        return url
+    return " ".join(_PASSWORD.sub(lambda match: f"{match[1]}{MASK}", one) for one in _split_urls(url))
+
+
+def _split_urls(text: str) -> list[str]:
+    return _BETWEEN_URLS.split(text.strip()) if text.startswith(("postgresql://", "postgres://")) else [text]
 
 
 def service_manager() -> str:

@@ -157,8 +157,10 @@ def test_the_banks_of_a_node_that_is_gone_are_answered_by_others_until_it_is_bac
             assert "answers again" in caplog.text
 
 
-@pytest.mark.parametrize("cluster", [{"node_timeout": 0.3}], indirect=True)
-def test_an_owner_that_hangs_is_waited_for_no_longer_than_its_deadline(cluster: Cluster) -> None:
+def test_an_owner_that_hangs_is_waited_for_no_longer_than_its_deadline(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forward, "ANSWER_SECONDS", 0.3)
     bank = cluster.bank_of(1)
     with closing(socket.socket()) as silent, cluster.node(0) as url:
         silent.bind(("127.0.0.1", int(cluster.urls[1].rpartition(":")[2])))

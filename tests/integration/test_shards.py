@@ -339,6 +339,9 @@ def test_passwords_of_several_urls_are_not_shown() -> None:
     assert "hush" not in settings.shown_database
     assert "secret" not in settings.shown_database
     assert "@a,b/x" in settings.shown_database
+    wrong = Settings(database="postgresql://ann:hu sh@a/x")
+    assert wrong.databases == ("postgresql://ann:hu sh@a/x",)
+    assert "sh@" not in wrong.shown_database
     assert Settings(database="my memory.db").databases == ("my memory.db",)
 
 

@@ -26,6 +26,8 @@ HOP = b"perdure-hop"
 ABSENT_SECONDS = 5.0
 """So long a node that did not answer is not asked again."""
 CONNECT_SECONDS = 1.0
+ANSWER_SECONDS = 10.0
+"""For a recall's whole way to its owner and back."""
 KEPT_SECONDS = 4.0
 """For an idle connection; the server at the other end closes it after five."""
 _BANKS = "/v1/default/banks/"
@@ -75,13 +77,12 @@ class Forwarding:
         workers: Workers,
         find_alias: Callable[[str], Awaitable[str | None]],
         hops: Hops,
-        timeout: float,
         reflect_seconds: float = 0.0,
     ) -> None:
-        """`timeout` is for a request's whole way to its owner and back; a reflection has `reflect_seconds` more."""
+        """A reflection has `reflect_seconds` more than a recall for its way to its owner and back."""
         self._app, self._members, self._workers, self._hops = app, members, workers, hops
         self._find_alias = find_alias
-        self._timeout, self._reflect_seconds = timeout, reflect_seconds
+        self._reflect_seconds = reflect_seconds
         self._absent_until: dict[str, float] = {}
         self._client: httpx.AsyncClient | None = None
         self._refreshing: asyncio.Task[None] | None = None
@@ -107,7 +108,7 @@ class Forwarding:
         self._refresh_members()
         owner = None if bank is None else self._members.owner(bank)
         if owner is not None:
-            seconds = self._timeout + (
+            seconds = ANSWER_SECONDS + (
                 self._reflect_seconds if routed.endswith("reflect") or routed == _MCP else 0
             )
             answer = await self._ask(owner, scope, body, seconds)

@@ -109,7 +109,6 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
             workers=workers,
             find_alias=app.state.aliases.find,
             hops=hops,
-            timeout=chosen.node_timeout,
             reflect_seconds=0.0 if chosen.llm == "none" else chosen.llm_reflect_seconds,
         )
     app.add_middleware(BodyLimit, most=chosen.max_request_bytes)
