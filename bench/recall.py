@@ -25,7 +25,7 @@ from perdure.domain.fact import Entity, Fact, Link, LinkKind
 from perdure.engine import Perdure
 from perdure.models.onnx_embedder import OnnxEmbedder
 from perdure.ports.embedder import Matrix
-from perdure.ports.store import Features, KeyedEntity, NewFact
+from perdure.ports.store import Features, KeyedEntity, NewFact, Store
 from perdure.retain.commit import FactChanges, commit
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.text.names import entity_keys
@@ -87,16 +87,31 @@ def sentences(count: int, chance: random.Random) -> Iterator[tuple[str, str, str
 
 def build(path: Path, count: int) -> float:
     """Fill a bank with `count` facts; returns facts a second."""
-    chance = random.Random(7)
-    noise = np.random.default_rng(7)
-    embedder = OnnxEmbedder()
-    examples = embedder.embed_and_encode([text for text, _, _ in sentences(EXAMPLES, random.Random(1))])
+    examples = embedded_examples()
     store = SqliteStore.open(str(path))
     started = time.perf_counter()
+    fill_bank(store, BANK, count, examples)
+    elapsed = time.perf_counter() - started
+    store.close()
+    return count / elapsed
+
+
+def embedded_examples() -> tuple[Matrix, list[bytes]]:
+    """Vectors and token vectors of some sentences, by the real model."""
+    return OnnxEmbedder().embed_and_encode([text for text, _, _ in sentences(EXAMPLES, random.Random(1))])
+
+
+def fill_bank(
+    store: Store, bank: str, count: int, examples: tuple[Matrix, list[bytes]], seed: int = 7
+) -> None:
+    """Write facts that nobody extracted."""
+    chance = random.Random(seed)
+    noise = np.random.default_rng(seed)
+    model = OnnxEmbedder().model
     block: list[NewFact] = []
     links: list[Link] = []
     for number, (text, person, place) in enumerate(sentences(count, chance)):
-        block.append(_fact(number, text, person, place, examples, noise))
+        block.append(_fact(bank, number, text, person, place, examples, noise))
         links += [
             Link(f"f{number:07}", f"f{max(number - step, 0):07}", kind, 0.8)
             for step, kind in ((1, LinkKind.TEMPORAL), (17, LinkKind.SEMANTIC), (31, LinkKind.SEMANTIC))
@@ -105,21 +120,19 @@ def build(path: Path, count: int) -> float:
         if len(block) == BLOCK or number == count - 1:
             commit(
                 store,
-                FactChanges(bank=BANK, model=embedder.model, facts=block, links=links, entities=_entities()),
+                FactChanges(bank=bank, model=model, facts=block, links=links, entities=_entities(bank)),
             )
             block, links = [], []
-    elapsed = time.perf_counter() - started
-    store.close()
-    return count / elapsed
 
 
-def _entities() -> list[KeyedEntity]:
+def _entities(bank: str) -> list[KeyedEntity]:
     return [
-        KeyedEntity(Entity(id=name, bank=BANK, name=name), entity_keys(name)) for name in (*PEOPLE, *PLACES)
+        KeyedEntity(Entity(id=name, bank=bank, name=name), entity_keys(name)) for name in (*PEOPLE, *PLACES)
     ]
 
 
 def _fact(
+    bank: str,
     number: int,
     text: str,
     person: str,
@@ -134,7 +147,7 @@ def _fact(
         vector = examples[0][number % EXAMPLES] + 0.03 * blur
         views[view] = (vector / np.linalg.norm(vector)).astype(np.float32)
     fact = Fact(
-        id=f"f{number:07}", bank=BANK, text=text, mentioned_at=said, recorded_at=said, speaker=person.split()[0],
+        id=f"f{number:07}", bank=bank, text=text, mentioned_at=said, recorded_at=said, speaker=person.split()[0],
         entities=(person, place), entity_ids=(person, place), document_id=f"d{number // 40}",
     )  # fmt: skip
     features = Features(

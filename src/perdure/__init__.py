@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from perdure.aio import AsyncPerdure
-    from perdure.compose import copy_banks
+    from perdure.compose import copy_banks, move_bank
     from perdure.domain.audit import AuditEntry, Transport
     from perdure.domain.bank import Bank, Disposition, EmbeddingModel
     from perdure.domain.cron import Cron
@@ -145,7 +145,7 @@ if TYPE_CHECKING:
     )
     from perdure.ports.notes import Notes, WritableNotes
     from perdure.ports.reranker import Reranker
-    from perdure.ports.store import BankStats, FactPage, Order, Store, Traces
+    from perdure.ports.store import BankStats, FactPage, IndexUsage, Order, Store, Traces
     from perdure.ports.tagger import Mention, Sentence, Tagger, Token
     from perdure.ports.tokens import Tokens
     from perdure.recall.options import Hints, Include, MinScores, Situation
@@ -165,13 +165,13 @@ if TYPE_CHECKING:
     )
     from perdure.retain.request import Content
     from perdure.settings import Settings
-    from perdure.stores.sql.copying import BankCopy
+    from perdure.stores.sql.copying import BankCopy, BankMove
 
 __version__ = "0.1.0"
 
 _EXPORTS = {
     "perdure.aio": "AsyncPerdure",
-    "perdure.compose": "copy_banks",
+    "perdure.compose": "copy_banks move_bank",
     "perdure.domain.audit": "AuditEntry Transport",
     "perdure.domain.bank": "Bank Disposition EmbeddingModel",
     "perdure.domain.cron": "Cron",
@@ -211,7 +211,7 @@ _EXPORTS = {
     "perdure.ports.llm": "ChatMessage Finish JsonSchema Llm LlmReply LlmRequest TokenUsage Tool ToolCall",
     "perdure.ports.notes": "Notes WritableNotes",
     "perdure.ports.reranker": "Reranker",
-    "perdure.ports.store": "BankStats FactPage Order Store Traces",
+    "perdure.ports.store": "BankStats FactPage IndexUsage Order Store Traces",
     "perdure.ports.tagger": "Mention Sentence Tagger Token",
     "perdure.ports.tokens": "Tokens",
     "perdure.recall.options": "Hints Include MinScores Situation",
@@ -223,7 +223,7 @@ _EXPORTS = {
     "perdure.reflect.reflection": "DirectiveUse MentalModelText Reflection ReflectionSentence ReflectionStep ReflectionTrace ReflectionUsage",
     "perdure.retain.request": "Content",
     "perdure.settings": "Settings",
-    "perdure.stores.sql.copying": "BankCopy",
+    "perdure.stores.sql.copying": "BankCopy BankMove",
 }
 _HOME_OF = {name: module for module, names in _EXPORTS.items() for name in names.split()}
 
@@ -237,6 +237,7 @@ __all__ = [
     "BankContext",
     "BankCopy",
     "BankExtractor",
+    "BankMove",
     "BankStats",
     "Blend",
     "Budget",
@@ -294,6 +295,7 @@ __all__ = [
     "ImportedDocument",
     "ImportedFact",
     "Include",
+    "IndexUsage",
     "InvalidInput",
     "Item",
     "ItemFields",
@@ -432,6 +434,7 @@ __all__ = [
     "WritableNotes",
     "copy_banks",
     "find_recipe",
+    "move_bank",
 ]  # fmt: skip
 
 

@@ -67,7 +67,7 @@ from perdure.ports.import_source import ImportSource
 from perdure.ports.llm import Llm
 from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
-from perdure.ports.store import BankStats, FactPage, Order, Store
+from perdure.ports.store import BankStats, FactPage, IndexUsage, Order, Store
 from perdure.ports.tokens import Tokens
 from perdure.recall.options import Hints, Include, MinScores
 from perdure.recall.recipe import Recipe
@@ -485,6 +485,10 @@ class AsyncPerdure:
     async def index_evictions(self) -> int:
         """How many banks' indexes left memory to make room for others since this memory was opened."""
         return await self._run(self.engine.index_evictions)
+
+    async def index_usage(self) -> IndexUsage:
+        """The search indexes in memory: how many banks, how large, and how often they were there when asked for."""
+        return await self._run(self.engine.index_usage)
 
     async def import_bank(self, bank: str, lines: Iterable[str]) -> int:
         """An exported bank under a new id; returns how many facts came."""

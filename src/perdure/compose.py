@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,7 +39,9 @@ from perdure.settings import Settings
 if TYPE_CHECKING:
     from perdure.llm.caller import Caller, Price
     from perdure.models.pydantic_ai_llm import PydanticAiLlm
-    from perdure.stores.sql.copying import BankCopy, Progress, TableStore
+    from perdure.stores.index.cache import IndexCache
+    from perdure.stores.postgres.shards import ShardedStore
+    from perdure.stores.sql.copying import BankCopy, BankMove, Progress, TableStore
 
 CHANNEL_THREADS = 16
 OWN_LLM = "own"
@@ -172,20 +174,34 @@ def open_store(settings: Settings) -> Store:
 def open_postgres(settings: Settings) -> Store:
     """The store on the server that the database setting names."""
     try:
+        from perdure.stores.postgres.shards import ShardedStore, check_alone
         from perdure.stores.postgres.store import PostgresStore
     except ImportError as error:
         needed = 'PostgreSQL needs the extra "postgres": pip install "perdure[postgres]"'
         raise Unavailable(needed) from error
-    return PostgresStore.open(
-        settings.database,
-        connections=settings.database_connections,
-        timeout=settings.database_timeout,
-        patience=settings.database_patience,
-        prepared=settings.database_prepared,
-        max_age=settings.max_age,
-        busy_timeout_ms=settings.busy_timeout_ms,
-        index_memory_mb=settings.index_memory_mb,
-    )
+
+    def open_one(url: str, indexes: IndexCache | None = None) -> PostgresStore:
+        return PostgresStore.open(
+            url,
+            connections=settings.database_connections,
+            timeout=settings.database_timeout,
+            patience=settings.database_patience,
+            prepared=settings.database_prepared,
+            max_age=settings.max_age,
+            busy_timeout_ms=settings.busy_timeout_ms,
+            index_memory_mb=settings.index_memory_mb,
+            indexes=indexes,
+        )
+
+    if len(settings.databases) > 1:
+        return ShardedStore.open(settings.databases, open_one, settings.index_memory_mb)
+    store = open_one(settings.databases[0])
+    try:
+        check_alone(store)
+    except BaseException:
+        store.close()
+        raise
+    return store
 
 
 def copy_banks(
@@ -199,14 +215,65 @@ def copy_banks(
 
     Both may be SQLite files or PostgreSQL. What was interrupted goes on; what arrived is compared by counts and hashes.
     """
-    from perdure.stores.sql.copying import bank_ids, copy_bank, copy_shared_records
+    from perdure.stores.sql.copying import copy_bank, copy_shared_records
 
-    with _table_stores(settings or Settings(), target) as (source, destination):
-        ids = bank_ids(source) if banks is None else banks
-        copies = [copy_bank(source, destination, check_bank_id(bank), progress) for bank in ids]
+    from_ = settings or Settings()
+    there = from_.model_copy(update={"database": target})
+    with closing(open_store(from_)) as source, closing(open_store(there)) as destination:
+        ids = [bank.id for bank in source.banks()] if banks is None else banks
+        copies = [
+            copy_bank(_with_tables(source, bank), _with_tables(destination, bank), bank, progress)
+            for bank in map(check_bank_id, ids)
+        ]
         if banks is None:
-            copy_shared_records(source, destination, lambda kind: not kind.startswith(JOB))
+            shared = _with_tables(source), _with_tables(destination)
+            copy_shared_records(*shared, lambda kind: not kind.startswith(JOB))
     return copies
+
+
+def move_bank(
+    bank: str, to: str, *, settings: Settings | None = None, progress: Progress = lambda *_: None
+) -> BankMove:
+    """Move a bank to another one of the databases that the setting names, while it is in use.
+
+    `to` is a database's place in the setting (from 1) or its address. What was interrupted goes on when called again.
+    """
+    from perdure.stores.postgres.moving import ERASE_AFTER, move
+
+    chosen = settings or Settings()
+    with closing(open_shards(chosen)) as store:
+        return move(
+            store, check_bank_id(bank), to, erase_after=ERASE_AFTER + chosen.max_age, progress=progress
+        )
+
+
+def open_shards(settings: Settings) -> ShardedStore:
+    """The store on several databases; raises unless the setting names several."""
+    if len(settings.databases) < 2:
+        raise InvalidInput("database", "several URLs between spaces", settings.shown_database)
+    store = open_store(settings)
+    from perdure.stores.postgres.shards import ShardedStore
+
+    assert isinstance(store, ShardedStore)
+    return store
+
+
+def citus_statements() -> list[str]:
+    """The statements that distribute PostgreSQL's tables by bank over a Citus cluster."""
+    from perdure.stores.postgres.distribute import statements
+
+    return statements()
+
+
+def distribute_tables(settings: Settings) -> list[str]:
+    """Run these statements on the one database that the setting names."""
+    from perdure.stores.postgres.distribute import distribute
+    from perdure.stores.postgres.store import PostgresStore
+
+    with closing(open_store(settings)) as store:
+        if not isinstance(store, PostgresStore):
+            raise InvalidInput("database", "the URL of one PostgreSQL database", settings.shown_database)
+        return distribute(store)
 
 
 def abandon_copies(target: str, banks: Sequence[str], *, settings: Settings | None = None) -> list[str]:
@@ -214,24 +281,20 @@ def abandon_copies(target: str, banks: Sequence[str], *, settings: Settings | No
     from perdure.stores.sql.copying import abandon
 
     with closing(open_store((settings or Settings()).model_copy(update={"database": target}))) as destination:
-        return [bank for bank in banks if abandon(_with_tables(destination), bank)]
+        return [bank for bank in banks if abandon(_with_tables(destination, bank), bank)]
 
 
-@contextmanager
-def _table_stores(settings: Settings, target: str) -> Iterator[tuple[TableStore, TableStore]]:
-    there = settings.model_copy(update={"database": target})
-    with closing(open_store(settings)) as source, closing(open_store(there)) as destination:
-        yield _with_tables(source), _with_tables(destination)
-
-
-def _with_tables(store: Store) -> TableStore:
-    """The store, of whose tables copies are made; every store that `open_store` opens has some."""
+def _with_tables(store: Store, bank: str | None = None) -> TableStore:
+    """The store of whose tables copies are made; of several databases the one of the bank, or that of the shared records."""
     from perdure.stores.sqlite.store import SqliteStore
 
     if isinstance(store, SqliteStore):
         return store
+    from perdure.stores.postgres.shards import ShardedStore
     from perdure.stores.postgres.store import PostgresStore
 
+    if isinstance(store, ShardedStore):
+        return store.home if bank is None else store.store_of(bank)
     assert isinstance(store, PostgresStore)
     return store
 

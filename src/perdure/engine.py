@@ -112,6 +112,7 @@ from perdure.ports.reranker import Reranker
 from perdure.ports.store import (
     BankStats,
     FactPage,
+    IndexUsage,
     Order,
     Selection,
     Store,
@@ -704,6 +705,10 @@ class Perdure:
     def index_evictions(self) -> int:
         """How many banks' indexes left memory to make room for others since this memory was opened."""
         return self._store.evictions()
+
+    def index_usage(self) -> IndexUsage:
+        """The search indexes in memory: how many banks, how large, and how often they were there when asked for."""
+        return self._store.index_usage()
 
     def export_bank(self, bank: str) -> Iterator[str]:
         """The bank as JSON lines."""

@@ -221,4 +221,6 @@ class SettingOptions(TypedDict, total=False):
     request_timeout: float
     receive_timeout: float
     max_connections: int
+    nodes: str
+    node: str
     log_level: Literal["debug", "info", "warning", "error"]

@@ -22,6 +22,7 @@ from perdure.errors import InvalidInput
 MASK = "********"
 _PASSWORD = re.compile(r"(://[^/@:?]*:|[?&]password=)(?:(?<=:).*(?=@)|[^&]*)")
 """Up to the last @, since a password may hold one, or slashes, by mistake."""
+_BETWEEN_URLS = re.compile(r"\s+(?=postgres(?:ql)?://)")
 
 
 def _also(name: str, *others: str) -> AliasChoices:
@@ -42,7 +43,8 @@ class Settings(BaseSettings):
 
     # Where memory lives
     database: str = Field(
-        "perdure.db", description="A SQLite file, or postgresql://USER:PASSWORD@HOST/DATABASE"
+        "perdure.db",
+        description="A SQLite file, or postgresql://USER:PASSWORD@HOST/DATABASE, or several of these between spaces",
     )
     notes_folder: Path | None = Field(None, description="Folder with daily, weekly and quarterly notes")
     synchronous: Literal["normal", "full"] = "normal"
@@ -182,7 +184,18 @@ class Settings(BaseSettings):
         10.0, gt=0, description="Seconds for a request's headers; for its body too, and one more per 32 KB"
     )
     max_connections: int = Field(512, ge=1)
+    nodes: str = Field(
+        "", description="URLs of all servers on this database, between commas, or dns://NAME:PORT"
+    )
+    node: str = Field(
+        "", description="Which of `nodes` this server is; empty: as its port and addresses tell"
+    )
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
+
+    @property
+    def databases(self) -> tuple[str, ...]:
+        """The database, or all of several; only spaces before another URL part them."""
+        return tuple(_split_urls(self.database))
 
     @property
     def shown_database(self) -> str:
@@ -212,8 +225,14 @@ class Settings(BaseSettings):
 
 
 def without_password(url: str) -> str:
-    """A URL with its password masked, wherever it stands; anything else as it is."""
-    return _PASSWORD.sub(lambda match: f"{match[1]}{MASK}", url) if "://" in url else url
+    """A URL, or several, with passwords masked, wherever they stand; anything else as it is."""
+    if "://" not in url:
+        return url
+    return " ".join(_PASSWORD.sub(lambda match: f"{match[1]}{MASK}", one) for one in _split_urls(url))
+
+
+def _split_urls(text: str) -> list[str]:
+    return _BETWEEN_URLS.split(text.strip()) if text.startswith(("postgresql://", "postgres://")) else [text]
 
 
 def service_manager() -> str:

@@ -285,6 +285,25 @@ def test_text_is_found_in_any_case_as_python_folds_it(store: PostgresStore) -> N
     assert numbers == {"straSSE": [1, 2], "ß": [1, 2], "İ": [3], "1": [1], "x": []}
 
 
+def test_a_connection_that_is_lost_while_an_index_loads_is_another_attempt(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(PostgresStore.open(url)) as store:
+        put(store, make_fact_with_tea("a"), make_fact_with_tea("b"))
+    original = postgres_rows.PostgresFeed.facts_after
+    losses = [psycopg.OperationalError("the connection is lost")]
+
+    def lose_once(self: postgres_rows.PostgresFeed, no: int) -> object:
+        if losses:
+            raise losses.pop()
+        return original(self, no)
+
+    monkeypatch.setattr(postgres_rows.PostgresFeed, "facts_after", lose_once)
+    with closing(PostgresStore.open(url)) as cold:
+        assert ids(search(cold, TEA)) == ["a", "b"]
+    assert losses == []
+
+
 # A server that goes and comes back
 
 

@@ -176,6 +176,18 @@ class Traces(StrEnum):
     PENDING = "pending"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexUsage:
+    """The search indexes in this process's memory."""
+
+    banks: int = 0
+    bytes: int = 0
+    hits: int = 0
+    """Readings that found their bank's index in memory, since the opening."""
+    misses: int = 0
+    """Readings that had to load it."""
+
+
 class Rows(Protocol):
     """Reads that a reading and a transaction share. Unknown ids and damaged rows are left out of every answer."""
 
@@ -369,6 +381,9 @@ class Store(Protocol):
 
     def evictions(self) -> int:
         """How many banks' indexes left memory to make room for others since the opening."""
+
+    def index_usage(self) -> IndexUsage:
+        """The search indexes in memory."""
 
     @property
     def read_only(self) -> bool:

@@ -14,7 +14,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 
 from perdure.domain.recall import Hit
 from perdure.domain.trace import Trace
-from perdure.errors import InvalidInput, public_message
+from perdure.errors import InvalidInput, StoreUnreachable, public_message
 from perdure.recall.channels import CHANNELS, ChannelContext, SharedSemanticSearch
 from perdure.recall.components import RecallRun
 from perdure.recall.question import ParsedQuestion
@@ -55,8 +55,8 @@ def _run_channels(run: RecallRun, contexts: Mapping[str, ChannelContext]) -> dic
         except FutureTimeout:
             future.cancel()
             run.trace.failed(name, f"took longer than {timeout:g} s")
-        except InvalidInput:
-            raise
+        except (InvalidInput, StoreUnreachable):
+            raise  # Without its store a recall would be an answer that leaves out what is stored.
         except Exception as error:
             log.warning("%s failed", name, exc_info=error)
             run.trace.failed(name, public_message(error))

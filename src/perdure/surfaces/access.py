@@ -19,6 +19,8 @@ from perdure.surfaces.keys import ApiKey, KeySet, Scope, keys_needed, match_key,
 from perdure.surfaces.workers import Workers
 
 log = logging.getLogger("perdure.server")
+DEFAULT_BANK = "default"
+"""The bank of an MCP request that names none."""
 FRESH_SECONDS = 1.0
 USE_SECONDS = 60.0
 """Between two notes of when keys were used."""
@@ -80,6 +82,12 @@ class Caller:
     def may(self, scope: Scope, bank: str) -> bool:
         """Whether the caller may do this with that bank."""
         return self.key is None or (self.key.allows(scope) and self.key.opens(bank))
+
+    def only_bank(self, default: str = DEFAULT_BANK) -> str:
+        """The bank of a request that names none: a key for a single bank need not name it."""
+        if self.key is not None and len(self.key.banks) == 1 and not self.key.opens(default):
+            return self.key.banks[0]
+        return default
 
 
 class KeyRing:

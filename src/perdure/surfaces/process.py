@@ -26,6 +26,8 @@ def private_files() -> None:
 
 def warn_of_readers(database: str) -> None:
     """Say so when other users of the machine may read the database file, as those of earlier versions may."""
+    if database.startswith(("postgresql://", "postgres://")):
+        return
     path = Path(database.removeprefix("sqlite:///"))
     if path.exists() and path.stat().st_mode & OWNER_ONLY:
         log.warning("other users of this machine may read %s; `chmod 600` it", path)

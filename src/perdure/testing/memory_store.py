@@ -24,6 +24,7 @@ from perdure.ports.store import (
     FactPage,
     FactsWhere,
     Features,
+    IndexUsage,
     KeyedEntity,
     NewFact,
     Order,
@@ -423,6 +424,10 @@ class MemoryStore:
 
     def evictions(self) -> int:
         return 0
+
+    def index_usage(self) -> IndexUsage:
+        """Everything is in memory, and nothing of it is an index."""
+        return IndexUsage()
 
     @property
     def read_only(self) -> bool:

@@ -18,7 +18,7 @@ from perdure.domain.bank import EmbeddingModel
 from perdure.domain.filter import Filter, read_tags
 from perdure.domain.recall import Evidence, Hit, RecallResult
 from perdure.domain.time import AsOf, Window
-from perdure.errors import InvalidInput
+from perdure.errors import InvalidInput, StoreUnreachable
 from perdure.extract.local import LocalExtractor
 from perdure.models.hashing import HashingEmbedder
 from perdure.models.rule_tagger import RuleTagger
@@ -160,6 +160,17 @@ def test_a_dead_channel_costs_its_hits_and_is_named(components: RecallComponents
     assert [d.part for d in result.degraded] == ["keyword"]
     assert result.degraded[0].reason == "unexpected RuntimeError", "its words may quote what is stored"
     assert any("Miso" in text for text in texts(result))
+
+
+def test_a_recall_that_loses_its_database_is_an_error_and_no_answer_without_channels(
+    components: RecallComponents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lose(*_: object) -> list[Hit]:
+        raise StoreUnreachable("no primary answers")
+
+    monkeypatch.setattr(MemoryReading, "search", lose)
+    with pytest.raises(StoreUnreachable):
+        ask(components, "What is Bob's cat called?")
 
 
 @pytest.mark.parametrize(("probe", "channel"), [(KeywordProbe, "keyword"), (TemporalProbe, "temporal")])

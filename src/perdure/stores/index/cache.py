@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from threading import Lock
 
+from perdure.ports.store import IndexUsage
 from perdure.stores.index.bank_index import BankIndex
 
 
@@ -17,13 +18,17 @@ class IndexCache:
         self._lock = Lock()
         self.evicted = 0
         """Indexes that `trim` dropped."""
+        self._hits = self._misses = 0
 
     def get(self, bank: str) -> BankIndex:
         """The index of a bank, perhaps still empty."""
         with self._lock:
             index = self._indexes.get(bank)
             if index is None:
+                self._misses += 1
                 index = self._indexes[bank] = BankIndex(bank, self.trim)
+            else:
+                self._hits += 1
             self._indexes.move_to_end(bank)
             return index
 
@@ -41,6 +46,16 @@ class IndexCache:
                 bank, _ = self._indexes.popitem(last=False)
                 total -= sizes[bank]
                 self.evicted += 1
+
+    def usage(self) -> IndexUsage:
+        """What is in memory now, and how often it was there when asked for."""
+        with self._lock:
+            return IndexUsage(
+                banks=len(self._indexes),
+                bytes=sum(index.nbytes for index in self._indexes.values()),
+                hits=self._hits,
+                misses=self._misses,
+            )
 
     def clear(self) -> None:
         """Forget everything."""

@@ -191,7 +191,7 @@ class Connections:
                         cursor.execute(translated(query), parameters)
                 return [cursor.fetchall() for cursor in cursors]
 
-        return self._until_reached(attempt)
+        return self.until_reached(attempt)
 
     @contextmanager
     def reading(self) -> Iterator[Db]:
@@ -222,7 +222,7 @@ class Connections:
 
     @contextmanager
     def _transaction(self, begin: bytes) -> Iterator[Db]:
-        db = self._until_reached(lambda: self._begun(begin))
+        db = self.until_reached(lambda: self._begun(begin))
         try:
             yield db
             try:
@@ -245,7 +245,7 @@ class Connections:
             raise
         return db
 
-    def _until_reached(self, attempt: Callable[[], T]) -> T:
+    def until_reached(self, attempt: Callable[[], T]) -> T:
         """The result of an attempt that may be repeated while the server cannot be reached."""
         deadline = time.monotonic() + self._patience
         pause = _FIRST_PAUSE

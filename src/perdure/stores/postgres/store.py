@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from threading import Lock
 
@@ -12,7 +12,7 @@ from perdure.domain.bank import Bank, check_bank_id
 from perdure.domain.damage import Verification
 from perdure.domain.record import Record
 from perdure.errors import Unavailable
-from perdure.ports.store import Reading, Traces, Transaction
+from perdure.ports.store import IndexUsage, Reading, Traces, Transaction
 from perdure.stores.index.cache import IndexCache
 from perdure.stores.index.feed import BankState, Feed
 from perdure.stores.postgres import traces
@@ -27,7 +27,7 @@ from perdure.stores.postgres.rows import (
 )
 from perdure.stores.postgres.verify import verify
 from perdure.stores.sql import columns, queries
-from perdure.stores.sql.columns import Values
+from perdure.stores.sql.columns import T, Values
 from perdure.stores.sql.copying import Tables
 from perdure.stores.sql.feed import read_state
 from perdure.stores.sql.reading import BankReading
@@ -95,12 +95,14 @@ class PostgresStore:
         prepared: bool = True,
         max_age: float = 0.0,
         index_memory_mb: int = 1024,
+        indexes: IndexCache | None = None,
         clock: Callable[[], datetime] | None = None,
     ) -> PostgresStore:
         """Connect, and create the tables in the schema `perdure` when there are none.
 
         `max_age` is how many seconds old the state of a bank's index may be; 0 looks for every reading. Erased facts are
-        never returned either way, since their rows are read when asked for.
+        never returned either way, since their rows are read when asked for. `indexes` may be shared with other stores whose
+        banks have other ids.
         """
         opened = Connections(
             url,
@@ -116,7 +118,22 @@ class PostgresStore:
         except BaseException:
             opened.close()
             raise
-        return cls(opened, IndexCache(index_memory_mb << 20), clock or (lambda: datetime.now(UTC)), max_age)
+        return cls(
+            opened,
+            indexes or IndexCache(index_memory_mb << 20),
+            clock or (lambda: datetime.now(UTC)),
+            max_age,
+        )
+
+    @property
+    def shown(self) -> str:
+        """Its address without user and password."""
+        return self._connections.address.shown
+
+    @property
+    def errors(self) -> AbstractContextManager[None]:
+        """A block that the driver's errors leave as StoreErrors."""
+        return self._connections.errors
 
     def banks(self, ids: Sequence[str] | None = None) -> list[Bank]:
         with self._connections.errors:
@@ -179,6 +196,9 @@ class PostgresStore:
     def evictions(self) -> int:
         return self._indexes.evicted
 
+    def index_usage(self) -> IndexUsage:
+        return self._indexes.usage()
+
     @property
     def read_only(self) -> bool:
         return False
@@ -194,6 +214,11 @@ class PostgresStore:
         raise Unavailable(
             "backup: use pg_dump, or `perdure database copy FILE` for a SQLite file of all banks"
         )
+
+    def note_erasure(self, now: datetime) -> None:
+        """Say that content was erased: its traces in the files have to be cleared."""
+        with self._connections.errors, self._connections.writing() as db:
+            traces.note_erasure(db, now.isoformat())
 
     def table_columns(self) -> Mapping[str, Sequence[str]]:
         return {table: tuple(columns) for table, columns in column_types().items()}
@@ -229,12 +254,22 @@ class PostgresReading(PostgresRows, BankReading):
         self, connections: Connections, indexes: IndexCache, bank: str, state: BankState | None
     ) -> None:
         self._connections = connections
+        self.feed_elsewhere: Callable[[], AbstractContextManager[Feed]] | None = None
+        """A feed of the bank where it is now, should it have left this database since."""
         BankReading.__init__(self, connections.errors, indexes, bank, state)
 
     @contextmanager
     def _feed(self) -> Iterator[Feed]:
         with self._connections.reading() as db:
-            yield PostgresFeed(db, self.bank_id)
+            feed = PostgresFeed(db, self.bank_id)
+            if feed.state() is not None or self.feed_elsewhere is None:
+                yield feed
+                return
+        with self.feed_elsewhere() as moved:
+            yield moved
+
+    def _until_read(self, read: Callable[[], T]) -> T:
+        return self._connections.until_reached(read)
 
     def _select(self, query: str, *parameters: object) -> list[Values]:
         with self._connections.errors:

@@ -44,6 +44,10 @@ KEYS: Mapping[str, Sequence[str]] = {
 """Table -> what tells its rows apart within a bank."""
 INCOMING = "incoming_bank"
 """Kind of the shared record that says under which number a bank arrives."""
+DATABASE, MEMBER, BANK_DATABASE = "database", "database_member", "bank_database"
+"""Kinds of the shared records by which several databases share banks (`stores/postgres/bank_map.py`)."""
+STAYING = (INCOMING, DATABASE, MEMBER, BANK_DATABASE)
+"""Kinds that are about the database itself."""
 BLOCK = 2000
 """Rows per transaction."""
 Progress = Callable[[str, str, int], None]
@@ -95,6 +99,20 @@ class BankCopy:
         return self.rows["fact"]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BankMove:
+    """What became of a bank that was moved."""
+
+    bank: str
+    source: str
+    target: str
+    """Addresses without passwords."""
+    rows: Mapping[str, int]
+    """Table -> rows, the same on both sides at the switch; empty where the bank was there already."""
+    frozen_seconds: float
+    """For which writers had to wait."""
+
+
 @dataclass(frozen=True, slots=True)
 class Digest:
     """Count and hash of the rows of a table."""
@@ -116,14 +134,14 @@ def copy_bank(
 
     Raises NotFound without such a bank, Conflict when the target has another one of that id.
     """
-    columns = _common_columns(source, target)
+    columns = common_columns(source, target)
     with source.tables(writing=False) as rows:
-        bank_row = _bank_row(rows, bank, columns["bank"])
-        if bank_row is None:
+        own = bank_row(rows, bank, columns["bank"])
+        if own is None:
             raise NotFound("bank", bank)
-        source_no, described = bank_row
+        source_no, described = own
         with target.tables(writing=False) as there:
-            existing = _bank_row(there, bank, columns["bank"])
+            existing = bank_row(there, bank, columns["bank"])
         if existing is not None:
             digests = _digests(rows, source_no, columns)
             with target.tables(writing=False) as there:
@@ -134,7 +152,7 @@ def copy_bank(
             digests = _bring_over(rows, source_no, target, bank, columns, progress)
             _make_visible(target, bank, described, columns["bank"])
     with source.tables(writing=False) as later:
-        now = _bank_row(later, bank, columns["bank"])
+        now = bank_row(later, bank, columns["bank"])
         changed = now is None or now[1] != described or _records_differ(later, source_no, columns, digests)
     total = blake2b(digest_size=16)
     for table in KEYS:
@@ -152,7 +170,7 @@ def copy_shared_records(
     source: TableStore, target: TableStore, copies_kind: Callable[[str], bool] = lambda kind: True
 ) -> int:
     """Copy what belongs to no bank, of the kinds that are wanted; what the target has stays. Returns how many came."""
-    columns = _common_columns(source, target)["shared_record"]
+    columns = common_columns(source, target)["shared_record"]
     with source.tables(writing=False) as tables:
         rows = tables.select(f"SELECT {names(columns)} FROM shared_record ORDER BY kind, id")
     kind, record_id = columns.index("kind"), columns.index("id")
@@ -161,7 +179,9 @@ def copy_shared_records(
         fresh = [
             row
             for row in rows
-            if row[kind] != INCOMING and copies_kind(row[kind]) and (row[kind], row[record_id]) not in present
+            if row[kind] not in STAYING
+            and copies_kind(row[kind])
+            and (row[kind], row[record_id]) not in present
         ]
         tables.insert("shared_record", columns, fresh)
     return len(fresh)
@@ -170,7 +190,7 @@ def copy_shared_records(
 def abandon(target: TableStore, bank: str) -> bool:
     """Delete what an interrupted copy of a bank left in the target; False when there is nothing."""
     with target.tables(writing=True) as tables:
-        number = _incoming(tables, bank)
+        number = incoming(tables, bank)
         if number is None:
             return False
         for table in KEYS:
@@ -179,7 +199,7 @@ def abandon(target: TableStore, bank: str) -> bool:
     return True
 
 
-def _common_columns(source: TableStore, target: TableStore) -> dict[str, list[str]]:
+def common_columns(source: TableStore, target: TableStore) -> dict[str, list[str]]:
     """Table -> columns but the bank's number, which differs."""
     ours, theirs = source.table_columns(), target.table_columns()
     for table in (*KEYS, "bank", "shared_record"):
@@ -194,7 +214,7 @@ def _common_columns(source: TableStore, target: TableStore) -> dict[str, list[st
     }
 
 
-def _bank_row(tables: Tables, bank: str, columns: Sequence[str]) -> tuple[int, Values] | None:
+def bank_row(tables: Tables, bank: str, columns: Sequence[str]) -> tuple[int, Values] | None:
     """(number, values of the columns) of a bank."""
     rows = tables.select(f"SELECT no, {names(columns)} FROM bank WHERE id = ?", bank)
     return (rows[0][0], rows[0][1:]) if rows else None
@@ -209,7 +229,7 @@ def _bring_over(
     progress: Progress,
 ) -> dict[str, Digest]:
     """Copy what the target lacks; returns the digests of what both have then."""
-    number = _allot(target, bank)
+    number = number_for(target, bank)
 
     def copy(table: str) -> None:
         told = partial(progress, bank, table)
@@ -235,16 +255,16 @@ def _bring_over(
     )
 
 
-def _incoming(tables: Tables, bank: str) -> int | None:
+def incoming(tables: Tables, bank: str) -> int | None:
     """The number under which a bank arrives."""
     rows = tables.select("SELECT body FROM shared_record WHERE kind = ? AND id = ?", INCOMING, bank)
     return int(json.loads(rows[0][0])["no"]) if rows else None
 
 
-def _allot(target: TableStore, bank: str) -> int:
+def number_for(target: TableStore, bank: str) -> int:
     """The number of an interrupted copy, or a new one."""
     with target.tables(writing=True) as tables:
-        number = _incoming(tables, bank)
+        number = incoming(tables, bank)
         if number is None:
             tables.execute(
                 "INSERT INTO bank (id, name, mission, skepticism, literalism, empathy, bias_strength, settings)"
@@ -253,11 +273,15 @@ def _allot(target: TableStore, bank: str) -> int:
             )
             ((number,),) = tables.select("SELECT no FROM bank WHERE id = ?", bank)
             tables.execute("DELETE FROM bank WHERE no = ?", number)
-            now = datetime.now(UTC).isoformat()
-            body = json.dumps({"no": number})
-            row = (INCOMING, bank, body, now, now)
-            tables.insert("shared_record", ("kind", "id", "body", "created_at", "updated_at"), [row])
+            note_incoming(tables, bank, number)
     return int(number)
+
+
+def note_incoming(tables: Tables, bank: str, number: int) -> None:
+    """Note that a bank arrives under a number."""
+    now = datetime.now(UTC).isoformat()
+    row = (INCOMING, bank, json.dumps({"no": number}), now, now)
+    tables.insert("shared_record", ("kind", "id", "body", "created_at", "updated_at"), [row])
 
 
 def _copy_table(
@@ -281,23 +305,23 @@ def _copy_table(
     if last:
         query += f" AND ({names(key)}) > ({placeholders(key)})"
     blocks = rows.stream(f"{query} ORDER BY {names(key)}", source_no, *(last[0] if last else ()))
-    for block in _joined(blocks):
+    for block in joined(blocks):
         with target.tables(writing=True) as there:
             there.insert(table, ("bank", *columns), [(number, *row) for row in block])
         arrived += len(block)
         progress(arrived)
 
 
-def _joined(blocks: Iterator[list[Values]]) -> Iterator[list[Values]]:
+def joined(blocks: Iterator[list[Values]]) -> Iterator[list[Values]]:
     """Blocks of at least BLOCK rows, but for the last."""
-    joined: list[Values] = []
+    rows: list[Values] = []
     for block in blocks:
-        joined += block
-        if len(joined) >= BLOCK:
-            yield joined
-            joined = []
-    if joined:
-        yield joined
+        rows += block
+        if len(rows) >= BLOCK:
+            yield rows
+            rows = []
+    if rows:
+        yield rows
 
 
 def _digests(tables: Tables, bank_no: int, columns: Mapping[str, Sequence[str]]) -> dict[str, Digest]:
@@ -326,7 +350,7 @@ def _records_differ(
 def _make_visible(target: TableStore, bank: str, described: Values, columns: Sequence[str]) -> None:
     """Insert the bank's own row and end the copy."""
     with target.tables(writing=True) as tables:
-        number = _incoming(tables, bank)
+        number = incoming(tables, bank)
         if number is None or tables.select("SELECT 1 FROM bank WHERE id = ?", bank):
             raise Conflict(f"bank {bank!r} was made in the target meanwhile")
         tables.insert("bank", ("no", *columns), [(number, *described)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from threading import Lock
 
@@ -15,6 +16,7 @@ from perdure.ports.store import FactPage, Selection
 from perdure.stores.index.cache import IndexCache
 from perdure.stores.index.feed import BankState, Feed
 from perdure.stores.index.snapshot import Snapshot
+from perdure.stores.sql.columns import T
 from perdure.stores.sql.queries import BankRows
 
 
@@ -44,7 +46,8 @@ class BankReading(BankRows):
         if self._state is None or limit < 1:
             return []
         self._check_dimensions(probe, self._state)
-        with self._errors:
+
+        def searched() -> list[Hit]:
             snapshot = self._index()
             if snapshot is None:
                 return []
@@ -54,8 +57,15 @@ class BankReading(BankRows):
                     names = feed.entity_names(list(probe.entities))
             return snapshot.search(probe, where, limit, names)
 
-    def browse(self, selection: Selection) -> FactPage:
         with self._errors:
+            return self._until_read(searched)
+
+    def _until_read(self, read: Callable[[], T]) -> T:
+        """What a read through the index leads to; a server's database repeats one during which the connection was lost."""
+        return read()
+
+    def browse(self, selection: Selection) -> FactPage:
+        def listed() -> FactPage:
             snapshot = self._index()
             if snapshot is None:
                 return FactPage((), 0)
@@ -64,6 +74,9 @@ class BankReading(BankRows):
             facts = self.facts_by_number(numbers)
             left_out = self.damaged() if len(facts) < len(numbers) else ()
             return FactPage(tuple(facts.values()), total, left_out)
+
+        with self._errors:
+            return self._until_read(listed)
 
     def _index(self) -> Snapshot | None:
         """The snapshot of this reading, taken when it is first needed; None when there is no such bank."""

@@ -13,7 +13,7 @@ from perdure.domain.bank import Bank, check_bank_id
 from perdure.domain.damage import Verification
 from perdure.domain.record import Record
 from perdure.errors import InvalidInput
-from perdure.ports.store import Reading, Traces, Transaction
+from perdure.ports.store import IndexUsage, Reading, Traces, Transaction
 from perdure.stores.index.cache import IndexCache
 from perdure.stores.index.feed import BankState, Feed
 from perdure.stores.sql import columns, queries
@@ -121,6 +121,9 @@ class SqliteStore:
 
     def evictions(self) -> int:
         return self._indexes.evicted
+
+    def index_usage(self) -> IndexUsage:
+        return self._indexes.usage()
 
     def table_columns(self) -> Mapping[str, Sequence[str]]:
         return {table: tuple(columns) for table, columns in parse_tables(schema()).items()}

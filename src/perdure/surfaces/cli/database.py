@@ -1,4 +1,4 @@
-"""`perdure database`: banks from one database to another."""
+"""`perdure database`: banks from one database to another, and banks spread over several."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Banks = Annotated[
 
 @app.callback()
 def database_(ctx: typer.Context) -> None:
-    """Copy banks to another database: SQLite to PostgreSQL, back, or to another of the same kind."""
+    """Copy banks to another database, or spread them over several."""
     if ctx.invoked_subcommand is None:
         print(ctx.get_help())
 
@@ -69,3 +69,64 @@ def copy(
         )
     if as_json or not copies:
         tell(as_json, {"banks": copies}, "no banks to copy")
+
+
+@app.command()
+def move(
+    bank: Annotated[str, typer.Argument(metavar="BANK", help="The bank")],
+    to: Annotated[
+        str, typer.Argument(metavar="TO", help="Its new database: 1, 2, ... or an address of `shards`")
+    ],
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Move a bank to another one of several databases, while it is in use; compared by counts and hashes.
+
+    Writers of the bank wait for a moment at the end. An interrupted move goes on when it is started again.
+    """
+    from perdure.compose import move_bank
+
+    told = console(stderr=True)
+
+    def progress(of: str, table: str, rows: int) -> None:
+        if not as_json and told.is_terminal:
+            told.print(f"bank {of}: {rows:,} rows of {table}", markup=False, end="\r")
+
+    moved = move_bank(bank, to, settings=load_settings(database), progress=progress)
+    rows = sum(moved.rows.values())
+    text = (
+        f"bank {bank}: moved to {moved.target}, {rows:,} rows; writers waited {moved.frozen_seconds:.2f} s"
+        if rows
+        else f"bank {bank}: is in {moved.target}"
+    )
+    tell(as_json, {"move": moved}, text)
+
+
+@app.command()
+def shards(database: Database = None, as_json: AsJson = False) -> None:
+    """List the databases that share the banks, and how many each holds."""
+    from contextlib import closing
+
+    from perdure.compose import open_shards
+
+    with closing(open_shards(load_settings(database))) as store:
+        counts = store.bank_counts()
+        listed = [
+            {"number": number, "address": shard.shown, "id": shard.id, "banks": counts[shard.id]}
+            for number, shard in enumerate(store.shards, start=1)
+        ]
+    text = "\n".join(f"{one['number']}  {one['address']}  {one['banks']:,} banks" for one in listed)
+    tell(as_json, {"shards": listed}, text)
+
+
+@app.command()
+def distribute(
+    run: Annotated[bool, typer.Option("--run", help="Run the statements instead of printing them")] = False,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print the statements that distribute the tables by bank over the workers of a Citus cluster, or run them once."""
+    from perdure.compose import citus_statements, distribute_tables
+
+    lines = distribute_tables(load_settings(database)) if run else citus_statements()
+    tell(as_json, {"statements": lines, "run": run}, "\n".join(f"{line};" for line in lines))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from perdure.domain.bank import check_bank_id
 from perdure.errors import InvalidInput, Unauthorised
 from perdure.surfaces import access
+from perdure.surfaces.access import DEFAULT_BANK
 from perdure.surfaces.keys import Scope
-from perdure.surfaces.mcp.tools import DEFAULT_BANK
 from perdure.surfaces.workers import Client
 
 CALLER = "perdure.caller"
@@ -31,7 +31,7 @@ class Caller(access.Caller):
         if self.bank is not None and asked not in (None, self.bank):
             raise InvalidInput("bank", f"{self.bank!r}, the bank of this endpoint", asked)
         chosen = asked if self.bank is None else self.bank
-        return check_bank_id(self._only_bank() if chosen is None else chosen)
+        return check_bank_id(self.only_bank(self.default_bank) if chosen is None else chosen)
 
     def choose(self, asked: str | None, scope: Scope) -> str:
         """The bank to work on; raises unless the caller may use it so."""
@@ -41,9 +41,3 @@ class Caller(access.Caller):
         if self.client is not None:
             self.client.bank = bank
         return bank
-
-    def _only_bank(self) -> str:
-        """A key for a single bank need not name it."""
-        if self.key is not None and len(self.key.banks) == 1 and not self.key.opens(self.default_bank):
-            return self.key.banks[0]
-        return self.default_bank

@@ -1,0 +1,237 @@
+"""One file, one node and three nodes side by side: `python -m bench.nodes --figures [--facts 100000] [--banks 50]`.
+
+The same made-up facts (`bench.recall`: sentences of a grammar, vectors near those of embedded examples) are written to a file
+without extraction and copied to PostgreSQL (binary COPY). Then everything is asked by turns, one request at a time, with the
+real models: the file in this process (embedded), the file behind `perdure serve`, one node on PostgreSQL, and three nodes of
+which one is asked that does not own the bank, so that each recall is passed on. Models, HTTP and JSON are part of every figure.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import httpx
+
+from bench.capacity import show as show_capacity
+from bench.cluster import NodeProcess, PostgresServer, free_urls
+from bench.recall import PEOPLE, PLACES, QUESTIONS, embedded_examples, fill_bank
+from bench.store import resident_mb
+from perdure.compose import copy_banks, open_file
+from perdure.domain.rendezvous import rendezvous
+from perdure.engine import Perdure
+from perdure.settings import Settings
+
+MEMORY_MB = 16_384
+"""For indexes: nothing leaves memory."""
+SERVED = {"index_memory_mb": MEMORY_MB, "require_keys": False}
+EMBEDDED = "embedded"
+WARM_UP = "Zoe moved to Graz because of the light, and she keeps bees there."
+Recall = Callable[[str, str, str], int]
+"""Bank, question, recipe -> how many facts came."""
+
+
+@dataclass(slots=True)
+class Setup:
+    """One way to run Perdure."""
+
+    name: str
+    recall: Recall
+    retain: Callable[[str, str], object]
+    warm_up: Callable[[], None]
+    """Have every process load its models, and no bank of those that are asked."""
+    memory: Callable[[], tuple[float, float]]
+    """MB of indexes and MB resident, of all its processes."""
+    times: dict[str, list[float]] = field(default_factory=dict)
+
+    def timed(self, what: str, action: Callable[[], object]) -> None:
+        began = time.perf_counter()
+        action()
+        self.times.setdefault(what, []).append((time.perf_counter() - began) * 1000)
+
+
+def embedded(engine: Perdure) -> Setup:
+    """The file in this process."""
+
+    def recall(bank: str, question: str, recipe: str) -> int:
+        return len(engine.recall(bank, question, recipe=recipe, track=False).recollections)
+
+    def warm_up() -> None:
+        engine.retain("warm-up", WARM_UP)
+        recall("warm-up", WARM_UP, "default")
+
+    return Setup(
+        EMBEDDED,
+        recall,
+        engine.retain,
+        warm_up,
+        lambda: (engine.index_usage().bytes / 2**20, resident_mb()),
+    )
+
+
+def served(name: str, nodes: list[NodeProcess]) -> Setup:
+    """Servers; of several, the one that is asked never owns the bank."""
+    client = httpx.Client(timeout=600, trust_env=False)
+    urls = [node.url for node in nodes]
+
+    def post(url: str, bank: str, path: str, body: object) -> dict[str, list[object]]:
+        answer = client.post(f"{url}/v1/default/banks/{bank}/{path}", json=body)
+        answer.raise_for_status()
+        return dict(answer.json())
+
+    def asked(bank: str) -> list[str]:
+        owner = rendezvous(bank, urls)
+        return [url for url in urls if url != owner] or urls
+
+    def recall(bank: str, question: str, recipe: str) -> int:
+        body = {"query": question, "recipe": recipe, "track": False, "include": {"entities": None}}
+        return len(post(asked(bank)[0], bank, "memories/recall", body)["results"])
+
+    def retain(bank: str, text: str) -> None:
+        post(asked(bank)[-1], bank, "memories", {"items": [{"content": text}]})
+
+    def warm_up() -> None:
+        for url in urls:
+            post(url, "warm-up", "memories", {"items": [{"content": WARM_UP}]})
+            body = {"query": WARM_UP, "recipe": "default"}
+            # As if it had been passed on: each node answers itself.
+            client.post(
+                f"{url}/v1/default/banks/warm-up/memories/recall", json=body, headers={"Perdure-Hop": "bench"}
+            ).raise_for_status()
+
+    def memory() -> tuple[float, float]:
+        index = 0.0
+        for url in urls:
+            match = re.search(r"^perdure_index_bytes (\S+)$", client.get(f"{url}/metrics").text, re.MULTILINE)
+            assert match is not None
+            index += float(match[1]) / 2**20
+        return index, sum(node.resident_bytes() for node in nodes) / 2**20
+
+    return Setup(name, recall, retain, warm_up, memory)
+
+
+def ask(setups: list[Setup], banks: list[str], queries: int, singles: int) -> None:
+    """Everything by turns, so that what disturbs one disturbs all."""
+    chance = random.Random(3)
+    for setup in setups:
+        setup.warm_up()
+    for bank in banks:
+        for setup in setups:
+            first = partial(setup.recall, bank, "Where did Ann Abe move?", "fast")
+            setup.timed("first recall of a bank (`fast`)", first)
+    for number in range(queries):
+        question = chance.choice(QUESTIONS).format(person=chance.choice(PEOPLE), place=chance.choice(PLACES))
+        bank = banks[number % len(banks)]
+        for recipe in ("fast", "default"):
+            for setup in setups:
+                setup.timed(f"recall `{recipe}`", partial(setup.recall, bank, question, recipe))
+    for number in range(singles):
+        bank, word = banks[number % len(banks)], "".join(chance.choices("bcdfghklmnprstvz", k=9))
+        for setup in setups:
+            setup.timed("one text retained and recalled (`fast`)", partial(write_and_find, setup, bank, word))
+
+
+def write_and_find(setup: Setup, bank: str, word: str) -> None:
+    """Retain a text of which one word is new, and recall it; on several nodes, by two others."""
+    setup.retain(bank, f"Zoe keeps a {word}{setup.name[0]} in Graz.")
+    if not setup.recall(bank, f"Who keeps a {word}{setup.name[0]}?", "fast"):
+        raise RuntimeError(f"{setup.name}: what was retained is not recalled")
+
+
+def show(setups: list[Setup], facts: int, banks: int) -> None:
+    """Medians, 95th percentiles and ratios of medians to the embedded ones."""
+    print(
+        f"| {facts:,} facts in {banks} banks, ms | "
+        + " | ".join(f"{one.name} p50 | p95" for one in setups)
+        + " | ratios of p50 |"
+    )
+    print("| --- |" + " ---: |" * (2 * len(setups)) + " --- |")
+    for what in setups[0].times:
+        cells, medians = [], []
+        for setup in setups:
+            ordered = sorted(setup.times[what])
+            medians.append(statistics.median(ordered))
+            cells += [f"{medians[-1]:.1f}", f"{ordered[int(0.95 * (len(ordered) - 1))]:.1f}"]
+        ratios = " / ".join(f"{one / medians[0]:.2f}" for one in medians[1:])
+        print(f"| {what} | {' | '.join(cells)} | {ratios} |")
+    for what, place in (("indexes in memory, MB", 0), ("resident memory with models, MB", 1)):
+        cells = [f"{setup.memory()[place]:,.0f} | " for setup in setups]
+        print(f"| {what} | {' | '.join(cells)} | |")
+
+
+def figures(facts: int, banks: int, queries: int, singles: int, keep: str | None = None) -> None:
+    """Fill, copy, ask, print. `keep` is a folder whose file is used again when it is there."""
+    names = [f"bank-{number:03}" for number in range(banks)]
+    with ExitStack() as stack:
+        folder = Path(keep or stack.enter_context(tempfile.TemporaryDirectory()))
+        file = folder / f"memory-{facts}-{banks}.db"
+        if not file.exists():
+            began = time.perf_counter()
+            examples = embedded_examples()
+            store = open_file(str(file))
+            for number, bank in enumerate(names):
+                fill_bank(store, bank, facts // banks, examples, seed=number)
+            store.close()
+            print(f"{facts:,} facts written to a file in {time.perf_counter() - began:.0f} s", flush=True)
+        server = PostgresServer(buffers=1024)
+        stack.callback(server.remove)
+        server.initialise()
+        server.start()
+        server.execute("CREATE DATABASE memory")
+        url = f"postgresql://postgres@/memory?host={server.folder}"
+        began = time.perf_counter()
+        server.execute("ALTER SYSTEM SET synchronous_commit = off")  # until it is filled
+        server.execute("SELECT pg_reload_conf()")
+        copy_banks(url, settings=Settings(database=str(file), database_timeout=3600))
+        server.execute("ALTER SYSTEM RESET synchronous_commit")
+        server.execute("SELECT pg_reload_conf()")
+        server.execute("VACUUM ANALYZE", "memory")
+        print(f"copied to PostgreSQL and compared in {time.perf_counter() - began:.0f} s", flush=True)
+        ((size,),) = server.execute(
+            "SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class"
+            " WHERE relnamespace = 'perdure'::regnamespace AND relkind = 'r'",
+            "memory",
+        )
+        assert isinstance(size, int)
+        served_file = folder / "served.db"
+        served_file.write_bytes(b"")
+        stack.callback(served_file.unlink)
+        _copy_file(file, served_file)
+        processes = []
+        for name, count, database in (
+            ("file, served", 1, str(served_file)),
+            ("one node", 1, url),
+            ("three nodes", 3, url),
+        ):
+            urls = free_urls(count)
+            nodes = [NodeProcess(one, urls, database, SERVED, folder / f"{name}.log") for one in urls]
+            for node in nodes:
+                stack.callback(node.stop)
+                node.start()
+            processes.append((name, nodes))
+        for _, nodes in processes:
+            for node in nodes:
+                node.wait_until_ready()
+        engine = stack.enter_context(Perdure.open(file, index_memory_mb=MEMORY_MB))
+        setups = [embedded(engine), *(served(name, nodes) for name, nodes in processes)]
+        ask(setups, names, queries, singles)
+        show(setups, facts, banks)
+        index = setups[2].memory()[0] * 2**20 / facts
+        print(
+            f"\nbytes per fact: {file.stat().st_size / facts:,.0f} in a file, {size / facts:,.0f} in PostgreSQL, {index:,.0f} of index in memory\n"
+        )
+        show_capacity(disk=size / facts, memory=index)
+
+
+def _copy_file(source: Path, target: Path) -> None:
+    with source.open("rb") as reading, target.open("wb") as writing:
+        while block := reading.read(1 << 24):
+            writing.write(block)
