@@ -18,6 +18,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from perdure.ports.store import Reading
 from perdure.stores.postgres.rows import column_types
 from perdure.stores.postgres.store import PostgresStore
 
@@ -127,6 +128,17 @@ class Server:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+class LargeBanksStore(PostgresStore):
+    """Searches every bank in SQL, whatever its size."""
+
+    @contextmanager
+    def reading(self, bank: str) -> Iterator[Reading]:
+        if self.search_tables_due(bank):
+            self.build_search_tables(bank)
+        with super().reading(bank) as reading:
+            yield reading
+
+
 @cache
 def server() -> Server:
     """The server of this process, with a database `template_perdure` that has Perdure's tables."""
@@ -156,5 +168,6 @@ def new_database(*, empty: bool = False) -> Iterator[str]:
         return
     with closing(psycopg.connect(url)) as db:
         db.execute("; ".join(f"DELETE FROM perdure.{table}" for table in TABLES).encode())
+        db.execute(b"DROP TABLE IF EXISTS perdure.large_vector")
         db.commit()
     _emptied.append(name)

@@ -182,6 +182,7 @@ def open_postgres(settings: Settings) -> Store:
         timeout=settings.database_timeout,
         patience=settings.database_patience,
         prepared=settings.database_prepared,
+        large_bank_facts=settings.large_bank_facts,
         max_age=settings.max_age,
         busy_timeout_ms=settings.busy_timeout_ms,
         index_memory_mb=settings.index_memory_mb,

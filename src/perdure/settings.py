@@ -62,6 +62,10 @@ class Settings(BaseSettings):
         True, description="PostgreSQL: false behind a pooler that prepares nothing"
     )
 
+    large_bank_facts: int = Field(
+        300_000, ge=0, description="PostgreSQL: facts above which a bank is searched in SQL, not in memory"
+    )
+
     # Models
     embedder: str = Field("e5-small-v2", description="Manifest name, `http`, `hashing` or `none`")
     reranker: str = Field("ms-marco-minilm-l-12-v2", description="Manifest name, `http` or `none`")

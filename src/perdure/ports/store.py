@@ -14,7 +14,7 @@ that quotes a fact) is decided above it, once for every store, in `perdure.retai
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -369,6 +369,15 @@ class Store(Protocol):
 
     def evictions(self) -> int:
         """How many banks' indexes left memory to make room for others since the opening."""
+
+    def search_tables_due(self, bank: str) -> bool:
+        """Whether `build_search_tables` has something to do: the bank became too large for memory, or small again."""
+
+    def build_search_tables(self, bank: str, progress: Callable[[float], None], *, wait: bool = True) -> bool:
+        """Prepare the search of a bank as its size asks for, while it is in use; True when nothing is left to do.
+
+        `progress` is told a share from 0 to 1. Without `wait` a call takes seconds, and Busy means "later".
+        """
 
     @property
     def read_only(self) -> bool:

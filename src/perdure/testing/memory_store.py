@@ -424,6 +424,13 @@ class MemoryStore:
     def evictions(self) -> int:
         return 0
 
+    def search_tables_due(self, bank: str) -> bool:
+        return False
+
+    def build_search_tables(self, bank: str, progress: Callable[[float], None], *, wait: bool = True) -> bool:
+        """Nothing to do: every bank is searched in memory."""
+        return True
+
     @property
     def read_only(self) -> bool:
         return False

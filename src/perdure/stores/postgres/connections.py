@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
 from typing import NoReturn, TypeVar
 
@@ -169,6 +169,8 @@ class Connections:
         self._free = threading.BoundedSemaphore(connections)
         # A thread that writes may read by a second connection: writers never take all of them.
         self._writers = threading.BoundedSemaphore(max(1, connections // 2))
+        # A reading that holds a snapshot reads rows by another connection: snapshots never take all of them either.
+        self._snapshots = threading.BoundedSemaphore(max(1, connections // 4))
         self._idle: list[Db] = []
         self._lock = threading.Lock()
         self._closed = False
@@ -198,6 +200,17 @@ class Connections:
         """A transaction that sees one state of the database."""
         with self._transaction(_BEGIN_READING) as db:
             yield db
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Db]:
+        """As `reading`, for a transaction that is kept open while others are used."""
+        if not self._snapshots.acquire(timeout=self._timeout):
+            raise StoreLocked(f"{self.address.shown}: all connections for searches of large banks are in use")
+        try:
+            with self.reading() as db:
+                yield db
+        finally:
+            self._snapshots.release()
 
     @contextmanager
     def writing(self) -> Iterator[Db]:
@@ -311,3 +324,44 @@ class Connections:
             raise StoreError(
                 f"{self.address.shown}: opened before this process was forked; open it anew after the fork"
             )
+
+
+class SnapshotReads:
+    """Queries that all see one state of the database: of the moment of the first one. Safe for any thread."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self._lock = threading.Lock()
+        self._opened = ExitStack()
+        self._db: Db | None = None
+
+    def select_all(self, queries: Sequence[tuple[str, Sequence[object]]]) -> list[list[Values]]:
+        """The rows of each query with its values, in one round trip; after a lost connection in another state."""
+        with self._lock:
+            try:
+                return self._select_all(queries)
+            except psycopg.Error as error:
+                self._close()
+                if not is_lost(error):
+                    raise
+                return self._select_all(queries)
+
+    def close(self) -> None:
+        """End the transaction."""
+        with self._lock:
+            self._close()
+
+    def _select_all(self, queries: Sequence[tuple[str, Sequence[object]]]) -> list[list[Values]]:
+        if self._db is None:
+            self._db = self._opened.enter_context(self._connections.snapshot())
+        cursors = [self._db.cursor(binary=True) for _ in queries]
+        with self._db.pipeline():
+            for cursor, (query, parameters) in zip(cursors, queries, strict=True):
+                cursor.execute(translated(query), parameters)
+        return [cursor.fetchall() for cursor in cursors]
+
+    def _close(self) -> None:
+        self._db = None
+        with suppress(psycopg.Error, StoreUnreachable):
+            # It has only read: nothing is lost when the end of the transaction does not arrive.
+            self._opened.close()

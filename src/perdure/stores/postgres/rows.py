@@ -11,11 +11,13 @@ from importlib.resources import files
 from uuid import uuid4
 from zlib import crc32
 
-from perdure.stores.index.feed import BankState, PackedFact
+from perdure.domain.bank import EmbeddingModel
+from perdure.stores.index.feed import BankState, Change, PackedFact
 from perdure.stores.postgres.connections import Db, translated
+from perdure.stores.postgres.large_rows import LARGE_BANK, TABLES, VECTORS, LargeRows, read_large_bank
 from perdure.stores.postgres.traces import note_erasure
-from perdure.stores.sql.columns import Values, names, placeholders
-from perdure.stores.sql.feed import STATE, BankFeed
+from perdure.stores.sql.columns import Values, batches, names, placeholders
+from perdure.stores.sql.feed import STATE, BankFeed, packed_facts
 from perdure.stores.sql.queries import BankRows
 from perdure.stores.sql.schema import parse_tables
 from perdure.stores.sql.transaction import BankTransaction
@@ -30,12 +32,24 @@ _STREAMED = 2048
 """Rows fetched at once from a cursor of the server."""
 _PROGRESS = 20_000
 """Facts of a cold load after which it says how far it is."""
-_DRIVER_TYPES = {"BIGINT": "int8", "TEXT": "text", "BYTEA": "bytea", "DOUBLE PRECISION": "float8"}
+_DRIVER_TYPES = {
+    "BIGINT": "int8",
+    "TEXT": "text",
+    "BYTEA": "bytea",
+    "DOUBLE PRECISION": "float8",
+    "BIGINT[]": "int8[]",
+    "TEXT[]": "text[]",
+}
+
+
+def schema_file(name: str) -> str:
+    """A file of SQL beside this module."""
+    return files("perdure.stores.postgres").joinpath(name).read_text(encoding="utf-8")
 
 
 def schema() -> str:
     """The schema as SQL."""
-    return files("perdure.stores.postgres").joinpath("schema.sql").read_text(encoding="utf-8")
+    return "\n".join(map(schema_file, ("schema.sql", "schema_2.sql")))
 
 
 @cache
@@ -215,5 +229,83 @@ class PostgresTransaction(TransactionRows, BankTransaction):
             *lists,
         )
 
+    def copy_bytes(self, statement: str, parts: Iterable[bytes]) -> None:
+        """Run a COPY with these bytes; it waits for what was sent before."""
+        self._pipeline.close()
+        with self._db.cursor().copy(statement.encode()) as copy:
+            for part in parts:
+                copy.write(part)
+        self._pipeline.enter_context(self._db.pipeline())
+
     def erased_content(self) -> None:
         note_erasure(self._db, self._now)
+
+    # Search tables of a large bank
+
+    def finish(self) -> None:
+        super().finish()
+        rows = self._large_rows() if self._touched else None
+        if rows is None:
+            return
+        kept = {no for no in self._inserted | self._repack if rows.covers(no)}
+        replaced = {no for no, kind in self._changes if kind is Change.REPLACED}
+        linked = {no for no, kind in self._changes if kind is Change.LINKS}
+        for block in batches(sorted(kept)):
+            rows.put(packed_facts(self, block), frozenset(kept - self._inserted - replaced))
+        touched = kept & (self._inserted | replaced | linked)
+        rows.set_degrees(touched | self._linked_with(touched) | self._unlinked)
+        if kept & self._inserted:
+            statement = "UPDATE large_bank SET filled = greatest(filled, ?) WHERE bank = ?"
+            self._execute(statement, max(kept & self._inserted), self.bank_no)
+
+    def delete_numbers(self, numbers: Sequence[int]) -> None:
+        if rows := self._large_rows():
+            self._unlinked |= self._linked_with(numbers)
+            rows.remove(numbers)
+        super().delete_numbers(numbers)
+        self._inserted -= set(numbers)
+
+    def delete_bank(self) -> None:
+        self.leave_search_tables()
+        super().delete_bank()
+
+    def switch_model(self, model: EmbeddingModel) -> None:
+        super().switch_model(model)
+        self.leave_search_tables()
+
+    _large: LargeRows | None
+
+    def leave_search_tables(self) -> None:
+        """Delete the rows of the bank from all search tables: from then on it is searched in memory."""
+        if self._large_rows() is not None:
+            for table in ("large_bank", *TABLES, VECTORS):
+                self._execute(f"DELETE FROM {table} WHERE bank = ?", self.bank_no)
+            self._large = None
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._inserted: set[int] = set()
+        """Numbers of the facts that this transaction inserted."""
+        self._unlinked: set[int] = set()
+        """Facts that were linked with deleted ones."""
+        self._large = None
+        self._large_is_read = False
+
+    def _next_numbers(self, count: int) -> range:
+        numbers = super()._next_numbers(count)
+        self._inserted.update(numbers)
+        return numbers
+
+    def _large_rows(self) -> LargeRows | None:
+        """The search tables, None for a bank that is searched in memory."""
+        if not self._large_is_read:
+            state = read_large_bank(self._select(LARGE_BANK, self.bank_no))
+            self._large = None if state is None else LargeRows(self, state)
+            self._large_is_read = True
+        return self._large
+
+    def _linked_with(self, numbers: Iterable[int]) -> set[int]:
+        """The facts that are linked with one of these."""
+        query = "SELECT source, target FROM link WHERE bank = ?"
+        ends = [list(self._where(query, end, numbers)) for end in ("source", "target")]
+        return {end for link in (*ends[0], *ends[1]) for end in link}

@@ -131,6 +131,13 @@ class SqliteStore:
         with self._connections.errors, opened() as db:
             yield SqliteTables(db)
 
+    def search_tables_due(self, bank: str) -> bool:
+        return False
+
+    def build_search_tables(self, bank: str, progress: Callable[[float], None], *, wait: bool = True) -> bool:
+        """Nothing to do: every bank is searched in memory."""
+        return True
+
     @property
     def read_only(self) -> bool:
         return self._connections.read_only
