@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from perdure.stores.index.arrays import Scores, run_starts
 from perdure.stores.sql.columns import Values
 
 POSTING = np.dtype([("fact", "<i8"), ("frequency", "<f4"), ("length", "<f4")])
@@ -16,6 +17,8 @@ PER_BLOCK = 110
 """Postings of a full block: what stays below 2 KB, where PostgreSQL would move it to another table."""
 Postings = NDArray[np.void]
 """An array of POSTING, by rising number of the fact."""
+_BYTES = POSTING.itemsize
+Keys = NDArray[np.int64]
 Select = Callable[..., list[Values]]
 
 
@@ -54,75 +57,105 @@ class PostingChanges:
     def __init__(self, filled: int) -> None:
         """Facts with a number above `filled` have no posting yet: theirs are appended."""
         self._filled = filled
-        self._added: defaultdict[int, list[tuple[int, float, float]]] = defaultdict(list)
+        self._added: list[tuple[Keys, Postings]] = []
         self._removed: defaultdict[int, set[int]] = defaultdict(set)
 
-    def add(self, key: int, fact: int, frequency: float, length: float) -> None:
-        """A fact under a key."""
-        self._added[key].append((fact, frequency, length))
+    def add(self, keys: Keys, facts: Keys, frequencies: Scores, lengths: Scores) -> None:
+        """Facts under keys, one line each."""
+        postings = np.empty(len(keys), POSTING)
+        postings["fact"], postings["frequency"], postings["length"] = facts, frequencies, lengths
+        self._added.append((keys, postings))
 
     def remove(self, key: int, fact: int) -> None:
         """A fact no longer under a key, unless it is added again."""
         self._removed[key].add(fact)
 
-    def blocks(
-        self, select: Select, bank: int
-    ) -> tuple[dict[tuple[int, int], bytes], list[tuple[int, int]], list[int]]:
-        """(blocks to write, blocks to delete, keys that may have no posting left): (key, first fact) -> body."""
-        pairs = {(key, fact) for key, facts in self._removed.items() for fact in facts}
-        for key, added in self._added.items():
-            earlier = {fact for fact, _, _ in added if fact <= self._filled}
-            later = min((fact for fact, _, _ in added if fact > self._filled), default=None)
-            pairs |= {(key, fact) for fact in earlier} | ({(key, later)} if later is not None else set())
-        stored = _stored_blocks(select, bank, sorted(pairs))
-        written: dict[tuple[int, int], bytes] = {}
-        emptied: list[tuple[int, int]] = []
-        for key in self._added.keys() | self._removed.keys():
-            removed, fresh_postings = self._removed.get(key, set()), sorted(self._added.get(key, ()))
-            blocks = stored.get(key, {})
-            for start, body, fresh in _assigned(blocks, fresh_postings):
-                kept = body[~np.isin(body["fact"], list(removed))] if removed else body
-                merged = np.concatenate([kept, np.array(fresh, POSTING)]) if fresh else kept
-                if fresh and len(kept) and kept["fact"][-1] > fresh[0][0]:
-                    merged = merged[np.argsort(merged["fact"], kind="stable")]
-                if len(merged) == 0:
-                    emptied.append((key, start))
-                    continue
-                # The first part keeps the block's name; what does not fit stands in blocks of its own.
-                for at in range(0, len(merged), PER_BLOCK):
-                    part = merged[at : at + PER_BLOCK]
-                    name = start if at == 0 and start >= 0 else int(part["fact"][0])
-                    written[key, name] = part.tobytes()
-        return written, emptied, [key for key, _ in emptied]
+    def blocks(self, select: Select, bank: int) -> BlockChanges:
+        """What is to be written and deleted."""
+        keys = np.concatenate([np.empty(0, np.int64), *(some for some, _ in self._added)])
+        postings = np.concatenate([np.empty(0, POSTING), *(some for _, some in self._added)])
+        order = np.lexsort((postings["fact"], keys))
+        keys, postings = keys.take(order), postings.take(order)
+        starts = run_starts(keys)
+        ends = np.append(starts[1:], len(keys)).tolist()
+        spans = dict(zip(keys.take(starts).tolist(), zip(starts.tolist(), ends, strict=True), strict=True))
+        facts, raw = postings["fact"].tolist(), postings.tobytes()
+        asked = [(key, fact) for key, gone in self._removed.items() for fact in gone]
+        for key, (start, end) in spans.items():
+            # Those that are appended all stand behind the last block.
+            asked += [(key, fact) for fact in facts[start:end] if fact <= self._filled]
+            if facts[end - 1] > self._filled:
+                asked.append((key, facts[end - 1]))
+        stored = _stored_blocks(select, bank, asked)
+        changes = BlockChanges()
+        for key in spans.keys() | self._removed.keys():
+            start, end = spans.get(key, (0, 0))
+            blocks, gone = stored.get(key, {}), self._removed.get(key)
+            if not gone and end and facts[start] > self._filled:
+                last = max(blocks, default=None)
+                body = raw[_BYTES * start : _BYTES * end]
+                if last is not None and len(blocks[last]) < _BYTES * PER_BLOCK:
+                    changes.put(key, last, blocks[last] + body, replaces=True)
+                else:
+                    changes.put(key, facts[start], body, replaces=False)
+            else:
+                _merge(changes, key, blocks, gone or set(), postings[start:end])
+        return changes
+
+
+class BlockChanges:
+    """Blocks to write, and those to delete before that."""
+
+    def __init__(self) -> None:
+        self.written: dict[tuple[int, int], bytes] = {}
+        """(key, first fact) -> body."""
+        self.deleted: list[tuple[int, int]] = []
+        self.emptied: list[int] = []
+        """Keys that may have no posting left."""
+
+    def put(self, key: int, name: int, body: bytes, *, replaces: bool) -> None:
+        """A block, of which what does not fit stands in blocks of its own."""
+        if replaces:
+            self.deleted.append((key, name))
+        full = _BYTES * PER_BLOCK
+        self.written[key, name] = body[:full]
+        for at in range(full, len(body), full):
+            part = body[at : at + full]
+            self.written[key, int.from_bytes(part[:8], "little", signed=True)] = part
+
+
+def _merge(
+    changes: BlockChanges, key: int, blocks: Mapping[int, bytes], gone: set[int], added: Postings
+) -> None:
+    """Take postings out of the blocks of a key, and put others in where they belong."""
+    names = sorted(blocks)
+    places = np.searchsorted(names, added["fact"], side="right") - 1
+    first = added[places < 0]
+    if len(first):
+        changes.put(key, int(first["fact"][0]), first.tobytes(), replaces=False)
+    for place, name in enumerate(names):
+        body = np.frombuffer(blocks[name], POSTING)
+        merged = np.concatenate([body[~np.isin(body["fact"], list(gone))], added[places == place]])
+        if len(merged):
+            merged = merged[np.argsort(merged["fact"], kind="stable")]
+            changes.put(key, name, merged.tobytes(), replaces=True)
+        else:
+            changes.deleted.append((key, name))
+            changes.emptied.append(key)
 
 
 def _stored_blocks(
-    select: Select, bank: int, pairs: Sequence[tuple[int, int]]
-) -> dict[int, dict[int, Postings]]:
+    select: Select, bank: int, asked: Sequence[tuple[int, int]]
+) -> dict[int, dict[int, bytes]]:
     """Key -> first fact -> block, of the blocks where (key, fact) stand or would be put."""
-    stored: defaultdict[int, dict[int, Postings]] = defaultdict(dict)
+    stored: defaultdict[int, dict[int, bytes]] = defaultdict(dict)
     query = (
         "SELECT DISTINCT ON (p.key, p.block) p.key, p.block, p.body FROM"
         " unnest(?::int8[], ?::int8[]) AS asked (key, fact), LATERAL (SELECT key, block, body FROM large_posting"
         " WHERE bank = ? AND key = asked.key AND block <= asked.fact ORDER BY block DESC LIMIT 1) AS p"
     )
-    for start in range(0, len(pairs), 20_000):
-        some = pairs[start : start + 20_000]
+    for start in range(0, len(asked), 50_000):
+        some = asked[start : start + 50_000]
         for key, block, body in select(query, [key for key, _ in some], [fact for _, fact in some], bank):
-            stored[key][block] = np.frombuffer(body, POSTING)
+            stored[key][block] = body
     return stored
-
-
-def _assigned(
-    blocks: Mapping[int, Postings], added: Sequence[tuple[int, float, float]]
-) -> Iterable[tuple[int, Postings, list[tuple[int, float, float]]]]:
-    """(first fact, block, what is added to it); -1 stands for a block that is not there yet."""
-    starts = sorted(blocks)
-    places = np.searchsorted(starts, [posting[0] for posting in added], side="right") - 1 if starts else None
-    fresh: defaultdict[int, list[tuple[int, float, float]]] = defaultdict(list)
-    for at, posting in enumerate(added):
-        fresh[-1 if places is None or places[at] < 0 else starts[int(places[at])]].append(posting)
-    if fresh[-1]:
-        yield -1, np.empty(0, POSTING), fresh[-1]
-    for start in starts:
-        yield start, blocks[start], fresh[start]

@@ -8,19 +8,20 @@ would have loaded: they are made of the same packed facts.
 from __future__ import annotations
 
 import struct
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from perdure.stores.index.arrays import Array, Positions
 from perdure.stores.index.feed import PackedFact
 from perdure.stores.index.fuzzy import trigram_keys
 from perdure.stores.index.packing import NEVER, UnpackedFacts, unpack_facts, unpack_tags
 from perdure.stores.index.signature import SIGNATURE_BYTES
-from perdure.stores.postgres.large_filter import signed
 from perdure.stores.postgres.large_postings import PostingChanges
 from perdure.stores.sql.columns import Values, strings
 
@@ -30,6 +31,8 @@ VECTORS = "large_vector"
 """The table of vectors; it is made with the first large bank, since it needs the extension `vector`."""
 _COPY_HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _COPY_END = b"\xff\xff"
+_COPIED = 64
+"""Vectors from which on they are inserted by COPY."""
 _COLUMNS = (
     "type", "tier", "classification", "unsure", "recorded", "retired", "valid_from", "valid_to", "end_recorded", "expires",
     "first", "last", "dated", "document", "topic", "subject", "relation", "object", "speaker", "ordinal", "length",
@@ -98,40 +101,78 @@ class LargeRows:
         changes = PostingChanges(self._state.filled)
         open_terms: Counter[int] = Counter()
         self._take_out({no: before[no] for no in replaced}, changes, open_terms)
-        self._delete("large_fact", "no", [no for no in numbers if no in before])
+        self._delete("large_fact", "no", list(before))
         self._delete("large_member", "fact", replaced)
         fresh = [no not in before or no not in same_postings for no in numbers]
-        word_numbers = self._word_numbers(
-            strings(details[no][0]) for no, anew in zip(numbers, fresh, strict=True) if anew and no in details
+        anew = [no for no, is_fresh in zip(numbers, fresh, strict=True) if is_fresh]
+        keys = self._add_postings(numbers, fresh, unpacked, details, changes)
+        for no, own, is_fresh, counts, length in zip(
+            numbers, keys, fresh, is_open.tolist(), columns["length"].tolist(), strict=True
+        ):
+            self._count(
+                before[no].keys if not is_fresh else own, counts, length, open_terms, before.get(no), is_fresh
+            )
+        names = ("no", "id", *_COLUMNS, "tags", "pairs", "keys", "signature")
+        kept = [
+            before[no].keys if not is_fresh else own
+            for no, own, is_fresh in zip(numbers, keys, fresh, strict=True)
+        ]
+        self._insert(
+            "large_fact",
+            names,
+            _fact_rows(facts, unpacked, kept, [details.get(no, ("", b""))[1] for no in numbers]),
         )
-        rows: list[Values] = []
-        highest: dict[int, float] = {}
-        members: list[Values] = []
-        for at, fact in enumerate(facts):
-            words, signature = details.get(fact.no, ("[]", b""))
-            length = float(columns["length"][at])
-            if fresh[at]:
-                terms = _terms(unpacked, at)
-                for key, frequency in terms.items():
-                    changes.add(key, fact.no, frequency, length)
-                    highest[key] = max(frequency, highest.get(key, 0.0))
-                own_words = sorted({word_numbers[word] for word in strings(words)})
-                for number in own_words:
-                    changes.add(-number, fact.no, 1.0, length)
-                keys = [*terms, *(-number for number in own_words)]
-                members += [(fact.no, entity, 0) for entity in _entities(unpacked, at)]
-            else:
-                keys = before[fact.no].keys
-            self._count(keys, bool(is_open[at]), length, open_terms, before.get(fact.no), fresh[at])
-            rows.append(self._row(fact, at, columns, unpacked, keys, signature))
-        self._insert("large_fact", ("no", "id", *_COLUMNS, "tags", "pairs", "keys", "signature"), rows)
+        entities = _split(unpacked.entities.view(np.int64), unpacked.entity_counts)
+        members = [
+            (no, entity, 0)
+            for no, own, is_fresh in zip(numbers, entities, fresh, strict=True)
+            if is_fresh
+            for entity in sorted(set(own))
+        ]
         self._insert("large_member", ("fact", "entity", "degree"), members)
+        highest: dict[int, float] = {}
+        if anew:
+            distinct, places = np.unique(unpacked.terms, return_inverse=True)
+            most = np.zeros(len(distinct))
+            np.maximum.at(most, places, unpacked.frequencies)
+            highest = dict(zip(distinct.tolist(), most.tolist(), strict=True))
         self._write_terms(open_terms, highest)
         self._write_postings(changes)
-        anew = [no for no, is_fresh in zip(numbers, fresh, strict=True) if is_fresh]
         self._delete(VECTORS, "fact", [no for no in anew if no in before])
         self._copy_vectors(anew)
         self._write_state()
+
+    def _add_postings(
+        self,
+        numbers: Sequence[int],
+        fresh: Sequence[bool],
+        unpacked: UnpackedFacts,
+        details: Mapping[int, tuple[str, bytes]],
+        changes: PostingChanges,
+    ) -> list[list[int]]:
+        """Post the terms and words of those facts that are fresh; returns the keys of each fact."""
+        words = [
+            sorted(set(strings(details[no][0]))) if is_fresh and no in details else []
+            for no, is_fresh in zip(numbers, fresh, strict=True)
+        ]
+        word_numbers = self._word_numbers(words)
+        of_words = [[-word_numbers[word] for word in own] for own in words]
+        lengths = unpacked.columns["length"]
+        # Terms: one line per term and fact, as they were packed.
+        facts, chosen = np.array(numbers, np.int64), np.array(fresh, np.bool_)
+        kept = np.repeat(chosen, unpacked.term_counts)
+        changes.add(
+            unpacked.terms.view(np.int64)[kept],
+            np.repeat(facts, unpacked.term_counts)[kept],
+            unpacked.frequencies[kept].astype(np.float64),
+            np.repeat(lengths, unpacked.term_counts)[kept],
+        )
+        # Words: one line per word and fact.
+        counts = np.array([len(own) for own in of_words], np.int64)
+        flat = np.array([key for own in of_words for key in own], np.int64)
+        changes.add(flat, np.repeat(facts, counts), np.ones(len(flat)), np.repeat(lengths, counts))
+        terms = _split(unpacked.terms.view(np.int64), unpacked.term_counts)
+        return [[*own, *more] for own, more in zip(terms, of_words, strict=True)]
 
     def remove(self, numbers: Sequence[int]) -> None:
         """Take out facts that are deleted."""
@@ -193,23 +234,6 @@ class LargeRows:
             self._open_length += length
             open_terms.update(terms)
 
-    def _row(
-        self,
-        fact: PackedFact,
-        at: int,
-        columns: dict[str, np.ndarray],
-        unpacked: UnpackedFacts,
-        keys: Sequence[int],
-        signature: bytes,
-    ) -> Values:
-        values = [columns[name][at].item() for name in _COLUMNS]
-        small = [signed(value) if isinstance(value, int) else value for value in values]
-        start = int(unpacked.pair_counts[:at].sum()) if len(unpacked.pairs) else 0
-        pairs = unpacked.pairs[start : start + int(unpacked.pair_counts[at])].view(np.int64).tolist()
-        tags = sorted(unpack_tags(unpacked.tags[at]))
-        words = np.frombuffer(signature, "<i8").tolist() if len(signature) == SIGNATURE_BYTES else []
-        return (fact.no, fact.id, *small, tags, pairs, list(keys), words)
-
     def _stored(self, numbers: Sequence[int]) -> dict[int, _Stored]:
         query = f"SELECT no, keys, {_OPEN}, length FROM large_fact WHERE bank = ? AND no = ANY(?::int8[])"
         if not any(no <= self._state.filled for no in numbers):
@@ -254,27 +278,19 @@ class LargeRows:
             )
 
     def _write_postings(self, changes: PostingChanges) -> None:
-        blocks, emptied, keys = changes.blocks(self._tx._select, self._bank)
-        if emptied:
+        blocks = changes.blocks(self._tx._select, self._bank)
+        if blocks.deleted:
             self._tx._execute(
-                "DELETE FROM large_posting WHERE bank = ?"
-                " AND (key, block) IN (SELECT * FROM unnest(?::int8[], ?::int8[]))",
+                "DELETE FROM large_posting AS p USING unnest(?::int8[], ?::int8[]) AS gone (key, block)"
+                " WHERE p.bank = ? AND p.key = gone.key AND p.block = gone.block",
+                [key for key, _ in blocks.deleted],
+                [block for _, block in blocks.deleted],
                 self._bank,
-                [key for key, _ in emptied],
-                [block for _, block in emptied],
             )
-        if blocks:
-            self._tx._execute(
-                "INSERT INTO large_posting (bank, key, block, body)"
-                " SELECT ?::int8, row.* FROM unnest(?::int8[], ?::int8[], ?::bytea[]) AS row"
-                " ON CONFLICT (bank, key, block) DO UPDATE SET body = excluded.body",
-                self._bank,
-                [key for key, _ in blocks],
-                [block for _, block in blocks],
-                list(blocks.values()),
-            )
-        if keys:
-            self._drop_unused(keys)
+        rows = [(key, block, body) for (key, block), body in blocks.written.items()]
+        self._insert("large_posting", ("key", "block", "body"), rows)
+        if blocks.emptied:
+            self._drop_unused(blocks.emptied)
 
     def _drop_unused(self, keys: Sequence[int]) -> None:
         """Delete terms and words that no fact has any more."""
@@ -296,12 +312,21 @@ class LargeRows:
             )
 
     def _copy_vectors(self, numbers: Sequence[int]) -> None:
-        """Vectors from `vector` to `large_vector`, by binary COPY in pgvector's own format."""
+        """Vectors from `vector` to `large_vector`: many by binary COPY in pgvector's own format."""
         if not numbers:
             return
         query = "SELECT view, fact, value FROM vector WHERE bank = ? AND fact = ANY(?::int8[]) ORDER BY view, fact"
         rows = self._tx._select(query, self._bank, list(numbers))
-        if not rows:
+        if len(rows) < _COPIED:
+            for view, fact, value in rows:
+                halves = np.frombuffer(value, "<f2").astype(np.float32).tolist()
+                self._tx._execute(
+                    f"INSERT INTO {VECTORS} (bank, view, fact, value) VALUES (?, ?, ?, ?)",
+                    self._bank,
+                    view,
+                    fact,
+                    str(halves),
+                )
             return
         statement = f"COPY {VECTORS} (bank, view, fact, value) FROM STDIN (FORMAT BINARY)"
         copied = (_copy_row(self._bank, view.encode(), fact, value) for view, fact, value in rows)
@@ -334,20 +359,38 @@ class _Stored:
     length: float
 
 
-def _terms(facts: UnpackedFacts, at: int) -> dict[int, float]:
-    """Term -> frequency of the fact at a place."""
-    start = int(facts.term_counts[:at].sum())
-    part = slice(start, start + int(facts.term_counts[at]))
-    terms: defaultdict[int, float] = defaultdict(float)
-    for term, frequency in zip(facts.terms[part].tolist(), facts.frequencies[part].tolist(), strict=True):
-        terms[term] += frequency
-    return dict(terms)
+def _split(values: NDArray[np.int64], counts: Positions) -> list[list[int]]:
+    """A flat array as one list per fact."""
+    ends = np.cumsum(counts).tolist()
+    flat = values.tolist()
+    return [flat[end - count : end] for end, count in zip(ends, counts.tolist(), strict=True)]
 
 
-def _entities(facts: UnpackedFacts, at: int) -> list[int]:
-    start = int(facts.entity_counts[:at].sum())
-    part = facts.entities[start : start + int(facts.entity_counts[at])]
-    return sorted(set(part.view(np.int64).tolist()))
+def _fact_rows(
+    facts: Sequence[PackedFact],
+    unpacked: UnpackedFacts,
+    keys: Sequence[list[int]],
+    signatures: Sequence[bytes],
+) -> list[Values]:
+    """Rows of `large_fact`."""
+    columns = [_as_stored(unpacked.columns[name]) for name in _COLUMNS]
+    pairs = _split(unpacked.pairs.view(np.int64), unpacked.pair_counts)
+    words = [
+        np.frombuffer(signature, "<i8").tolist() if len(signature) == SIGNATURE_BYTES else []
+        for signature in signatures
+    ]
+    tags = [sorted(unpack_tags(text)) for text in unpacked.tags]
+    named = ((fact.no, fact.id) for fact in facts)
+    lists = zip(tags, pairs, keys, words, strict=True)
+    return [
+        (*name, *own, *some) for name, own, some in zip(named, zip(*columns, strict=True), lists, strict=True)
+    ]
+
+
+def _as_stored(values: Array) -> list[object]:
+    """A column's values as PostgreSQL holds them."""
+    stored: list[object] = (values.view(np.int64) if values.dtype == np.uint64 else values).tolist()
+    return stored
 
 
 def _copy_row(bank: int, view: bytes, fact: int, value: bytes) -> bytes:
