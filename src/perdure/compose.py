@@ -218,6 +218,18 @@ def abandon_copies(target: str, banks: Sequence[str], *, settings: Settings | No
         return [bank for bank in banks if abandon(_with_tables(destination), bank)]
 
 
+def secure_database(role: str, *, off: bool = False, settings: Settings | None = None) -> None:
+    """Let a role use the PostgreSQL database of the settings under row-level security, or with `off` end that."""
+    chosen = settings or Settings()
+    if not chosen.database.startswith(("postgresql://", "postgres://")):
+        raise Unavailable("row-level security: a file has none; give its folder to one user")
+    with closing(open_store(chosen)) as store:
+        from perdure.stores.postgres.store import PostgresStore
+
+        assert isinstance(store, PostgresStore)
+        store.secure(role, off=off)
+
+
 @contextmanager
 def _table_stores(settings: Settings, target: str) -> Iterator[tuple[TableStore, TableStore]]:
     there = settings.model_copy(update={"database": target})

@@ -63,7 +63,7 @@ def is_due(connections: Connections, bank_id: str, limit: int) -> bool:
         "SELECT bank.no, bank.last_fact, large_bank.ready FROM bank"
         " LEFT JOIN large_bank ON large_bank.bank = bank.no WHERE bank.id = ?"
     )
-    for no, last_fact, ready in connections.select(query, bank_id):
+    for no, last_fact, ready in connections.select(query, bank_id, bank=bank_id):
         if ready is None:
             return last_fact > limit and _count(connections, no) > limit
         return not ready or _count(connections, no) < SHRUNK * limit

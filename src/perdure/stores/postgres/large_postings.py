@@ -77,7 +77,7 @@ class PostingChanges:
         order = np.lexsort((postings["fact"], keys))
         keys, postings = keys.take(order), postings.take(order)
         starts = run_starts(keys)
-        ends = np.append(starts[1:], len(keys)).tolist()
+        ends = np.append(starts[1:], len(keys))[: len(starts)].tolist()
         spans = dict(zip(keys.take(starts).tolist(), zip(starts.tolist(), ends, strict=True), strict=True))
         facts, raw = postings["fact"].tolist(), postings.tobytes()
         asked = [(key, fact) for key, gone in self._removed.items() for fact in gone]

@@ -55,6 +55,7 @@ class Writer(Protocol):
     """What is needed of a transaction."""
 
     bank_no: int
+    _by_copy: bool
 
     def _select(self, query: str, *parameters: object) -> list[Values]: ...
     def _execute(self, statement: str, *parameters: object) -> None: ...
@@ -317,7 +318,7 @@ class LargeRows:
             return
         query = "SELECT view, fact, value FROM vector WHERE bank = ? AND fact = ANY(?::int8[]) ORDER BY view, fact"
         rows = self._tx._select(query, self._bank, list(numbers))
-        if len(rows) < _COPIED:
+        if len(rows) < _COPIED or not self._tx._by_copy:
             for view, fact, value in rows:
                 halves = np.frombuffer(value, "<f2").astype(np.float32).tolist()
                 self._tx._execute(

@@ -163,8 +163,9 @@ class PostgresTransaction(TransactionRows, BankTransaction):
     rows of the next one that does; an error of theirs is raised then, or at the end.
     """
 
-    def __init__(self, db: Db, bank_id: str, now: datetime) -> None:
+    def __init__(self, db: Db, bank_id: str, now: datetime, *, by_copy: bool = True) -> None:
         self._db = db
+        self._by_copy = by_copy
         self._pipeline = ExitStack()
         BankTransaction.__init__(self, bank_id, self._locked_state(bank_id), now)
 
@@ -198,8 +199,8 @@ class PostgresTransaction(TransactionRows, BankTransaction):
             self._db.cursor().executemany(translated(statement), rows)
 
     def _insert_rows(self, table: str, names_of_row: Sequence[str], rows: Sequence[Values]) -> None:
-        """COPY waits for what was sent before, so that it pays for many rows."""
-        if len(rows) < _COPIED:
+        """COPY waits for what was sent before, so that it pays for many rows; row-level security does not let it write."""
+        if len(rows) < _COPIED or not self._by_copy:
             values = placeholders(names_of_row)
             self._execute_many(f"INSERT INTO {table} ({names(names_of_row)}) VALUES ({values})", rows)
             return

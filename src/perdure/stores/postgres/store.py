@@ -19,7 +19,7 @@ from perdure.ports.probe import Probe, RelationProbe
 from perdure.ports.store import Reading, Selection, Traces, Transaction
 from perdure.stores.index.cache import IndexCache
 from perdure.stores.index.feed import BankState, Feed
-from perdure.stores.postgres import large_build, traces
+from perdure.stores.postgres import large_build, secure, traces
 from perdure.stores.postgres.connections import Connections, SnapshotReads, translated
 from perdure.stores.postgres.large_rows import LargeBank, read_large_bank
 from perdure.stores.postgres.large_search import LargeSearch
@@ -54,7 +54,7 @@ class PostgresState(NamedTuple):
 
 def read_state(connections: Connections, bank: str) -> PostgresState | None:
     """The state of a bank, None when there is no such bank."""
-    for *state, filled, ready, open_facts, open_length in connections.select(_STATE, bank):
+    for *state, filled, ready, open_facts, open_length in connections.select(_STATE, bank, bank=bank):
         large = read_large_bank([(filled, ready, open_facts, open_length)]) if ready else None
         return PostgresState(BankState(*state), large)
     return None
@@ -148,6 +148,8 @@ class PostgresStore:
         )
         try:
             migrate(opened)
+            with opened.errors:
+                opened.is_secured = secure.holds(opened)
         except BaseException:
             opened.close()
             raise
@@ -169,7 +171,7 @@ class PostgresStore:
             state = self._states.get(bank)
         if state is None or state.large is not None:
             self._indexes.drop(bank)
-        snapshot = SnapshotReads(self._connections)
+        snapshot = SnapshotReads(self._connections, bank)
         try:
             large = self._large_search(state, snapshot)
             bank_state = None if state is None else state.bank
@@ -250,6 +252,11 @@ class PostgresStore:
         self._indexes.clear()
         self._connections.close()
 
+    def secure(self, role: str, *, off: bool = False) -> None:
+        """Let a role read and write through Perdure, each transaction one bank only (`perdure.stores.postgres.secure`)."""
+        with self._connections.errors:
+            (secure.disable if off else secure.enable)(self._connections, role)
+
     def search_tables_due(self, bank: str) -> bool:
         with self._connections.errors:
             return large_build.is_due(self._connections, check_bank_id(bank), self._large_bank_facts)
@@ -275,8 +282,10 @@ class PostgresStore:
         check_bank_id(bank)
         with self._connections.errors:
             try:
-                with self._connections.writing() as db:
-                    transaction = PostgresTransaction(db, bank, self._clock())
+                with self._connections.writing(bank) as db:
+                    transaction = PostgresTransaction(
+                        db, bank, self._clock(), by_copy=not self._connections.is_secured
+                    )
                     with transaction.send_ahead():
                         yield transaction
                         transaction.finish()
@@ -317,12 +326,12 @@ class PostgresReading(PostgresRows, BankReading):
 
     @contextmanager
     def _feed(self) -> Iterator[Feed]:
-        with self._connections.reading() as db:
+        with self._connections.reading(self.bank_id) as db:
             yield PostgresFeed(db, self.bank_id)
 
     def _select(self, query: str, *parameters: object) -> list[Values]:
         with self._connections.errors:
-            return self._connections.select(query, *parameters)
+            return self._connections.select(query, *parameters, bank=self.bank_id)
 
     def _fact_rows(self, column: str, values: Iterable[object]) -> list[list[Values]]:
         """What belongs to the facts in one round trip."""
@@ -332,4 +341,4 @@ class PostgresReading(PostgresRows, BankReading):
         condition, parameters = self._any("fact", [row[0] for row in facts])
         asked = [(f"{query} AND {condition}", (self.bank_no, *parameters)) for query in queries.FACT_LISTS]
         with self._connections.errors:
-            return [facts, *self._connections.select_all(asked)]
+            return [facts, *self._connections.select_all(asked, self.bank_id)]

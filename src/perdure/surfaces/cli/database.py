@@ -20,7 +20,7 @@ Banks = Annotated[
 
 @app.callback()
 def database_(ctx: typer.Context) -> None:
-    """Copy banks to another database: SQLite to PostgreSQL, back, or to another of the same kind."""
+    """Copy banks to another database, or let policies of PostgreSQL guard them."""
     if ctx.invoked_subcommand is None:
         print(ctx.get_help())
 
@@ -69,3 +69,18 @@ def copy(
         )
     if as_json or not copies:
         tell(as_json, {"banks": copies}, "no banks to copy")
+
+
+@app.command()
+def secure(
+    role: Annotated[str, typer.Argument(metavar="ROLE", help="The role by which Perdure will connect")],
+    off: Annotated[bool, typer.Option("--off", help="Take the policies away again")] = False,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Row-level security on PostgreSQL: ROLE sees one bank per transaction. Run it as the owner of the tables."""
+    from perdure.compose import secure_database
+
+    secure_database(role, off=off, settings=load_settings(database))
+    told = "no policies any more" if off else f"policies hold for {role}: connect as this role from now on"
+    tell(as_json, {"role": role, "secured": not off}, told)
