@@ -183,6 +183,7 @@ def open_postgres(settings: Settings) -> Store:
         patience=settings.database_patience,
         prepared=settings.database_prepared,
         large_bank_facts=settings.large_bank_facts,
+        encrypt_content=settings.encrypt_content,
         max_age=settings.max_age,
         busy_timeout_ms=settings.busy_timeout_ms,
         index_memory_mb=settings.index_memory_mb,

@@ -160,6 +160,7 @@ class SettingOptions(TypedDict, total=False):
     database_patience: float
     database_prepared: bool
     large_bank_facts: int
+    encrypt_content: bool
     late: bool
     tagger: Literal["auto", "spacy", "rules"]
     models_folder: Path | str | None

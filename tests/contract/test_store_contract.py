@@ -60,6 +60,15 @@ class TestPostgresStoreOfLargeBanks(StoreContract):
             yield store
 
 
+class TestPostgresStoreThatEncrypts(StoreContract):
+    """The content of every bank is encrypted."""
+
+    @pytest.fixture
+    def store(self) -> Iterator[Store]:
+        with new_database() as url, closing(PostgresStore.open(url, encrypt_content=True)) as store:
+            yield store
+
+
 @pytest.fixture(scope="module")
 def pooler() -> Iterator[str]:
     assert PGBOUNCER is not None

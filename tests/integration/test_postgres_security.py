@@ -9,9 +9,9 @@ from dataclasses import replace
 import psycopg
 import pytest
 
-from perdure.errors import Unavailable
 from perdure import Settings
 from perdure.compose import secure_database
+from perdure.errors import Unavailable
 from perdure.ports.probe import KeywordProbe
 from perdure.stores.postgres.store import PostgresStore
 from perdure.testing.making import CURRENT, ids, make_fact, new

@@ -321,8 +321,11 @@ class Transaction(Rows, Protocol):
     def delete_bank(self) -> None:
         """Delete the bank with every row that belongs to it, records included."""
 
-    def erased_content(self) -> None:
-        """Say that this transaction erases content for good: its traces in the files have to be cleared afterwards."""
+    def erased_content(self) -> bool:
+        """Say, last, that this transaction erases content for good: its traces in the files have to be cleared afterwards.
+
+        True when the content was encrypted and its keys go with it, so that traces of it are unreadable.
+        """
 
 
 class Store(Protocol):
@@ -357,6 +360,9 @@ class Store(Protocol):
 
     def traces(self) -> Traces:
         """Whether erased content may still be in the files."""
+
+    def pending_traces(self) -> tuple[str, ...]:
+        """What may still be in the files, and until when, a sentence each; nothing when traces are cleared."""
 
     def clears_traces_at_once(self) -> bool:
         """Whether `clear_traces` is quick enough to be waited for."""

@@ -333,8 +333,9 @@ class MemoryTransaction(MemoryRows):
     def delete_bank(self) -> None:
         self.state = BankState()
 
-    def erased_content(self) -> None:
+    def erased_content(self) -> bool:
         self.erases = True
+        return False
 
     def _drop_staged(self, ids: Sequence[str]) -> None:
         _drop(self.state.staged, [key for key in self.state.staged if key[1] in ids])
@@ -410,6 +411,9 @@ class MemoryStore:
 
     def traces(self) -> Traces:
         return self._traces
+
+    def pending_traces(self) -> tuple[str, ...]:
+        return () if self._traces is Traces.CLEARED else ("what was erased, until it is cleared",)
 
     def clears_traces_at_once(self) -> bool:
         return self._clears_at_once

@@ -6,21 +6,23 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
+from typing import Any
 from uuid import uuid4
 from zlib import crc32
 
 from perdure.domain.bank import EmbeddingModel
 from perdure.stores.index.feed import BankState, Change, PackedFact
 from perdure.stores.postgres.connections import Db, translated
+from perdure.stores.postgres.content import Decrypting
 from perdure.stores.postgres.large_rows import LARGE_BANK, TABLES, VECTORS, LargeRows, read_large_bank
+from perdure.stores.postgres.sealed import IS_ENCRYPTED, SealedTransaction
 from perdure.stores.postgres.traces import note_erasure
 from perdure.stores.sql.columns import Values, batches, names, placeholders
 from perdure.stores.sql.feed import STATE, BankFeed, packed_facts
 from perdure.stores.sql.queries import BankRows
 from perdure.stores.sql.schema import parse_tables
-from perdure.stores.sql.transaction import BankTransaction
 
 log = logging.getLogger("perdure.postgres")
 
@@ -88,12 +90,20 @@ class PostgresTables:
 
     def __init__(self, db: Db) -> None:
         self._db = db
+        self._decrypting = Decrypting(
+            lambda numbers: [
+                (no, key)
+                for no, key in select(
+                    db, "SELECT no, key FROM content_key WHERE no = ANY(?::int8[])", list(numbers)
+                )
+            ]
+        )
 
     def select(self, query: str, *parameters: object) -> list[Values]:
-        return select(self._db, query, *parameters)
+        return self._decrypting.rows(select(self._db, query, *parameters))
 
     def stream(self, query: str, *parameters: object) -> Iterator[list[Values]]:
-        return stream(self._db, query, *parameters)
+        return map(self._decrypting.rows, stream(self._db, query, *parameters))
 
     def execute(self, statement: str, *parameters: object) -> None:
         self._db.execute(translated(statement), parameters)
@@ -106,9 +116,28 @@ class PostgresTables:
 class PostgresRows(BankRows):
     """What PostgreSQL says in its own words."""
 
+    @cached_property
+    def _decrypting(self) -> Decrypting:
+        """What makes encrypted texts readable."""
+        query = "SELECT no, key FROM content_key WHERE bank = ? AND no = ANY(?::int8[])"
+        return Decrypting(lambda numbers: self._raw_rows(query, self.bank_no, list(numbers)))
+
+    def _raw_rows(self, query: str, *parameters: object) -> list[Any]:
+        """Rows as they are stored."""
+        raise NotImplementedError
+
+    def _select(self, query: str, *parameters: object) -> list[Values]:
+        return self._decrypting.rows(self._raw_rows(query, *parameters))
+
     def containing(self, text: str) -> list[int]:
-        """ASCII is folded by the server, where it means the same; other texts by Python, as SQLite's adapter does."""
+        """ASCII is folded by the server, where it means the same; other texts by Python, as SQLite's adapter does.
+
+        Of an encrypted bank all texts are read.
+        """
         folded = text.casefold()
+        if self._of_bank(IS_ENCRYPTED):
+            texts = self._of_bank("SELECT no, text FROM fact WHERE bank = ? ORDER BY no")
+            return [no for no, own in texts if folded in own.casefold()]
         plain = "octet_length(text) = length(text)"
         query = (
             f"SELECT no, CASE WHEN {plain} THEN NULL ELSE text END FROM fact WHERE bank = ?"
@@ -133,7 +162,7 @@ class TransactionRows(PostgresRows):
 
     _db: Db
 
-    def _select(self, query: str, *parameters: object) -> list[Values]:
+    def _raw_rows(self, query: str, *parameters: object) -> list[Any]:
         return select(self._db, query, *parameters)
 
 
@@ -145,7 +174,7 @@ class PostgresFeed(TransactionRows, BankFeed):
         BankFeed.__init__(self, bank_id)
 
     def _stream(self, query: str, *parameters: object) -> Iterator[list[Values]]:
-        return stream(self._db, query, *parameters)
+        return map(self._decrypting.rows, stream(self._db, query, *parameters))
 
     def _packed(self, numbers: Sequence[int]) -> Iterator[Sequence[PackedFact]]:
         loaded = 0
@@ -156,18 +185,22 @@ class PostgresFeed(TransactionRows, BankFeed):
                 log.info("bank %s: %d of %d facts loaded into the index", self.bank_id, loaded, len(numbers))
 
 
-class PostgresTransaction(TransactionRows, BankTransaction):
+class PostgresTransaction(TransactionRows, SealedTransaction):
     """The Transaction protocol; holds the lock of the bank's row, or of its id while there is no such bank.
 
     Statements that return nothing are sent without waiting for the server's answer (`send_ahead`), which comes with the
     rows of the next one that does; an error of theirs is raised then, or at the end.
     """
 
-    def __init__(self, db: Db, bank_id: str, now: datetime, *, by_copy: bool = True) -> None:
+    def __init__(
+        self, db: Db, bank_id: str, now: datetime, *, by_copy: bool = True, encrypt_new: bool = False
+    ) -> None:
+        """`encrypt_new` is for a bank that this transaction makes; COPY cannot write under row-level security."""
         self._db = db
+        self._encrypt_new = encrypt_new
         self._by_copy = by_copy
         self._pipeline = ExitStack()
-        BankTransaction.__init__(self, bank_id, self._locked_state(bank_id), now)
+        SealedTransaction.__init__(self, bank_id, self._locked_state(bank_id), now)
 
     @contextmanager
     def send_ahead(self) -> Iterator[None]:
@@ -238,8 +271,10 @@ class PostgresTransaction(TransactionRows, BankTransaction):
                 copy.write(part)
         self._pipeline.enter_context(self._db.pipeline())
 
-    def erased_content(self) -> None:
-        note_erasure(self._db, self._now)
+    def erased_content(self) -> bool:
+        keys_destroyed = self.destroy_keys()
+        note_erasure(self._db, self._now, keys_destroyed=keys_destroyed)
+        return keys_destroyed
 
     # Search tables of a large bank
 

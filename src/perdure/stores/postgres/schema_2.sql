@@ -95,3 +95,16 @@ CREATE TABLE large_posting (
   body BYTEA NOT NULL,                         -- per fact, by rising number: number (i64), frequency (f32), length (f32)
   PRIMARY KEY (bank, key, block)
 );
+
+-- Keys of encrypted content (stores/postgres/content.py). Deleting one makes unreadable what was encrypted with it.
+CREATE TABLE content_key (
+  bank BIGINT NOT NULL,
+  no BIGINT NOT NULL,                          -- drawn at random
+  scope TEXT COLLATE "C" NOT NULL,             -- hash of the document, fact or record; empty: the bank is encrypted
+  key BYTEA NOT NULL,                          -- 256 bits, of AES-GCM
+  PRIMARY KEY (bank, no)
+);
+CREATE UNIQUE INDEX content_key_scope ON content_key (bank, scope);
+
+-- Whether what a transaction erased was encrypted and its keys are destroyed: 0 or 1.
+ALTER TABLE erasure ADD COLUMN encrypted BIGINT NOT NULL DEFAULT 0;

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from perdure.domain.bank import Bank, check_bank_id
 from perdure.domain.damage import Verification
@@ -107,7 +107,9 @@ class PostgresStore:
         clock: Callable[[], datetime],
         max_age: float = 0.0,
         large_bank_facts: int = LARGE_BANK_FACTS,
+        encrypt_content: bool = False,
     ) -> None:
+        self._encrypt_content = encrypt_content
         self._connections = connections
         self._indexes = indexes
         self._clock = clock
@@ -130,6 +132,7 @@ class PostgresStore:
         max_age: float = 0.0,
         index_memory_mb: int = 1024,
         large_bank_facts: int = LARGE_BANK_FACTS,
+        encrypt_content: bool = False,
         clock: Callable[[], datetime] | None = None,
     ) -> PostgresStore:
         """Connect, and create the tables in the schema `perdure` when there are none.
@@ -154,7 +157,8 @@ class PostgresStore:
             opened.close()
             raise
         indexes = IndexCache(index_memory_mb << 20)
-        return cls(opened, indexes, clock or (lambda: datetime.now(UTC)), max_age, large_bank_facts)
+        ticking = clock or (lambda: datetime.now(UTC))
+        return cls(opened, indexes, ticking, max_age, large_bank_facts, encrypt_content)
 
     def banks(self, ids: Sequence[str] | None = None) -> list[Bank]:
         with self._connections.errors:
@@ -207,6 +211,10 @@ class PostgresStore:
     def traces(self) -> Traces:
         with self._connections.errors:
             return traces.traces(self._connections)
+
+    def pending_traces(self) -> tuple[str, ...]:
+        with self._connections.errors:
+            return traces.pending(self._connections)
 
     def clears_traces_at_once(self) -> bool:
         """Never: it takes locks that other machines wait for."""
@@ -284,7 +292,11 @@ class PostgresStore:
             try:
                 with self._connections.writing(bank) as db:
                     transaction = PostgresTransaction(
-                        db, bank, self._clock(), by_copy=not self._connections.is_secured
+                        db,
+                        bank,
+                        self._clock(),
+                        by_copy=not self._connections.is_secured,
+                        encrypt_new=self._encrypt_content,
                     )
                     with transaction.send_ahead():
                         yield transaction
@@ -329,7 +341,7 @@ class PostgresReading(PostgresRows, BankReading):
         with self._connections.reading(self.bank_id) as db:
             yield PostgresFeed(db, self.bank_id)
 
-    def _select(self, query: str, *parameters: object) -> list[Values]:
+    def _raw_rows(self, query: str, *parameters: object) -> list[Any]:
         with self._connections.errors:
             return self._connections.select(query, *parameters, bank=self.bank_id)
 
@@ -341,4 +353,5 @@ class PostgresReading(PostgresRows, BankReading):
         condition, parameters = self._any("fact", [row[0] for row in facts])
         asked = [(f"{query} AND {condition}", (self.bank_no, *parameters)) for query in queries.FACT_LISTS]
         with self._connections.errors:
-            return [facts, *self._connections.select_all(asked, self.bank_id)]
+            lists = self._connections.select_all(asked, self.bank_id)
+        return [facts, *map(self._decrypting.rows, lists)]
