@@ -274,7 +274,7 @@ def restore_database(settings: Settings, backup: Path, stamp: str) -> RestoredFi
 
     path = settings.database.removeprefix("sqlite:///")
     if "://" in path or not path:
-        raise Unavailable("restore: only SQLite files can be restored")
+        raise Unavailable("restore: PostgreSQL is restored by pg_restore or from pg_basebackup's copy")
     return restore_file(path, str(backup), stamp, verify_file)
 
 
@@ -285,7 +285,9 @@ def salvage_database(settings: Settings, target: Path) -> dict[str, int]:
 
     path = settings.database.removeprefix("sqlite:///")
     if "://" in path or not path:
-        raise Unavailable("salvage: only SQLite files can be salvaged")
+        raise Unavailable(
+            "salvage: only SQLite files can be salvaged; `perdure database copy FILE` reads PostgreSQL"
+        )
     with SqliteErrors(path):
         return salvage(path, str(target))
 

@@ -236,15 +236,14 @@ class PostgresStore:
         return False
 
     def verify(self, *, quick: bool = False, repair: bool = False, drop: bool = False) -> Verification:
-        """Nothing is repaired here: a server that damages rows needs its own backups."""
-        if repair or drop:
-            raise Unavailable("verify --repair: PostgreSQL's rows are mended from its own backups")
+        """Pages and indexes are the server's own concern (`pg_amcheck`); texts are mended from its backups alone."""
         with self._connections.errors:
-            return verify(self._connections, quick=quick)
+            return verify(self._connections, self._writing, quick=quick, repair=repair, drop=drop)
 
     def backup(self, file: str) -> None:
         raise Unavailable(
-            "backup: use pg_dump, or `perdure database copy FILE` for a SQLite file of all banks"
+            "backup: PostgreSQL is backed up by pg_dump or pg_basebackup;"
+            " `perdure database copy FILE` writes a SQLite file of all banks"
         )
 
     def table_columns(self) -> Mapping[str, Sequence[str]]:
