@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from perdure.aio import AsyncPerdure
-    from perdure.compose import copy_banks
+    from perdure.compose import copy_banks, secure_database
     from perdure.domain.audit import AuditEntry, Transport
     from perdure.domain.bank import Bank, Disposition, EmbeddingModel
     from perdure.domain.cron import Cron
@@ -162,7 +162,7 @@ __version__ = "0.1.0"
 
 _EXPORTS = {
     "perdure.aio": "AsyncPerdure",
-    "perdure.compose": "copy_banks",
+    "perdure.compose": "copy_banks secure_database",
     "perdure.domain.audit": "AuditEntry Transport",
     "perdure.domain.bank": "Bank Disposition EmbeddingModel",
     "perdure.domain.cron": "Cron",
@@ -413,6 +413,7 @@ __all__ = [
     "WritableNotes",
     "copy_banks",
     "find_recipe",
+    "secure_database",
 ]  # fmt: skip
 
 
