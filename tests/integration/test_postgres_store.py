@@ -565,7 +565,7 @@ def test_a_retain_that_makes_a_bank_too_large_prepares_its_search_in_the_backgro
 def test_a_database_of_the_first_schema_is_brought_to_the_present_one() -> None:
     with new_database(empty=True) as url:
         raw(url, "CREATE SCHEMA perdure; SET search_path = perdure; " + schema_file("schema.sql"))
-        with closing(PostgresStore.open(url)) as store:
+        with closing(PostgresStore.open(url, large_bank_facts=0)) as store:
             put(store, make_fact_with_tea("a"))
             store.build_search_tables(BANK)
             assert ids(search(store, TEA)) == ["a"]

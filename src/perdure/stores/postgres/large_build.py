@@ -58,15 +58,22 @@ def extension_schema(connections: Connections) -> str | None:
 
 
 def is_due(connections: Connections, bank_id: str, limit: int) -> bool:
-    """Whether the bank has more facts than `limit` and no tables, or tables without need."""
+    """Whether the bank has more facts than `limit` and no tables, or tables without need.
+
+    Never where the server does not offer pgvector: the bank stays in memory then.
+    """
     query = (
-        "SELECT bank.no, bank.last_fact, large_bank.ready FROM bank"
+        "SELECT bank.no, bank.last_fact, large_bank.ready, large_bank.open_facts FROM bank"
         " LEFT JOIN large_bank ON large_bank.bank = bank.no WHERE bank.id = ?"
     )
-    for no, last_fact, ready in connections.select(query, bank_id, bank=bank_id):
-        if ready is None:
-            return last_fact > limit and _count(connections, no) > limit
-        return not ready or _count(connections, no) < SHRUNK * limit
+    offered = "SELECT 1 FROM pg_available_extensions WHERE name = 'vector'"
+    for no, last_fact, ready, open_facts in connections.select(query, bank_id, bank=bank_id):
+        if ready:
+            # The open facts alone mostly tell that it has not shrunk; to count all would take long.
+            return open_facts < SHRUNK * limit and _count(connections, bank_id, no) < SHRUNK * limit
+        if last_fact <= limit or not connections.select(offered):
+            return False
+        return ready is not None or _count(connections, bank_id, no) > limit
     return False
 
 
@@ -91,7 +98,7 @@ class SearchTables:
         connections = self._connections
         _drop_unused_indexes(connections)
         for (bank,) in connections.select("SELECT no FROM bank WHERE id = ?", bank_id):
-            if _count(connections, bank) < SHRUNK * self._limit:
+            if _count(connections, bank_id, bank) < SHRUNK * self._limit:
                 drop(transaction, connections)
                 return True
             _ensure_vectors(connections)
@@ -154,8 +161,8 @@ def drop(transaction: Transaction, connections: Connections) -> None:
     _drop_unused_indexes(connections)
 
 
-def _count(connections: Connections, bank: int) -> int:
-    ((count,),) = connections.select("SELECT count(*) FROM fact WHERE bank = ?", bank)
+def _count(connections: Connections, bank_id: str, bank: int) -> int:
+    ((count,),) = connections.select("SELECT count(*) FROM fact WHERE bank = ?", bank, bank=bank_id)
     return int(count)
 
 
