@@ -61,7 +61,7 @@ def read_state(connections: Connections, bank: str) -> PostgresState | None:
 
 
 LARGE_BANK_FACTS = 300_000
-"""Facts above which a bank is searched in SQL: an index in memory takes about 1.6 KB per fact, so half of `index_memory_mb`."""
+"""Facts above which a bank is searched in SQL: an index in memory takes about 2 KB per fact, so half of `index_memory_mb`."""
 
 
 class BankStates:
