@@ -211,7 +211,7 @@ class Served:
 
     def __init__(self, folder: Path) -> None:
         database, port = folder / "fuzz.db", free_port()
-        with Perdure.open(database, **QUICK) as memory:
+        with Perdure.open(database, embedder="hashing", reranker="none", tagger="rules") as memory:
             self.keys = {bank: create_key(memory, banks=[bank])[1] for bank in CANARIES}
             _, self._lead = create_key(memory, scopes=["admin"])
         own = {"database": str(database), "log_level": "error", **QUICK}

@@ -29,20 +29,27 @@ class World:
     days: NDArray[np.int64]
 
 
-def make_world(count: int) -> World:
-    """Draw everything at once."""
+def make_world(count: int, vectors: NDArray[np.float32] | None = None) -> World:
+    """Draw everything at once; the vectors may be given."""
     random = np.random.default_rng(7)
-    centres = random.normal(size=(200, MODEL.dimensions)).astype(np.float32)
-    shared = 0.7 * random.normal(size=MODEL.dimensions).astype(np.float32)
-    cluster = random.integers(0, len(centres), count)
-    noise = random.normal(size=(count, MODEL.dimensions)).astype(np.float32)
-    vectors = centres[cluster] + noise + shared
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    if vectors is None:
+        vectors = _clustered(random, count)
     terms = random.choice(60_000, (count, TERMS_PER_FACT), p=zipf(60_000, 20, 1.1))
     known = max(count // 10, 10)
     entities = random.choice(known, (count, 3), p=zipf(known, 1, 1.0))
     entities[random.random(count) < 0.4, 0] = 0
     return World(vectors, terms, entities, random.integers(0, 1800, count))
+
+
+def _clustered(random: np.random.Generator, count: int) -> NDArray[np.float32]:
+    """Unit vectors around 200 centres."""
+    centres = random.normal(size=(200, MODEL.dimensions)).astype(np.float32)
+    shared = 0.7 * random.normal(size=MODEL.dimensions).astype(np.float32)
+    cluster = random.integers(0, len(centres), count)
+    noise = random.normal(size=(count, MODEL.dimensions)).astype(np.float32)
+    vectors: NDArray[np.float32] = centres[cluster] + noise + shared
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors
 
 
 def zipf(count: int, offset: int, exponent: float) -> NDArray[np.float64]:

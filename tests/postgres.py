@@ -18,6 +18,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from perdure.ports.store import Reading
 from perdure.stores.postgres.rows import column_types
 from perdure.stores.postgres.store import PostgresStore
 
@@ -88,12 +89,12 @@ class Server:
         return standby
 
     @contextmanager
-    def pooler(self, program: str) -> Iterator[str]:
+    def pooler(self, program: str, user: str = "postgres") -> Iterator[str]:
         """PgBouncer in transaction mode before this server: the folder of its socket."""
         folder = Path(tempfile.mkdtemp(prefix="perdure-bouncer-"))
-        (folder / "users").write_text('"postgres" ""\n')
+        (folder / "users").write_text(f'"{user}" ""\n')
         (folder / "bouncer.ini").write_text(
-            f"[databases]\n* = host={self.folder} user=postgres\n[pgbouncer]\nlisten_addr =\nlisten_port = 5432\n"
+            f"[databases]\n* = host={self.folder} user={user}\n[pgbouncer]\nlisten_addr =\nlisten_port = 5432\n"
             f"unix_socket_dir = {folder}\nauth_type = trust\nauth_file = {folder}/users\npool_mode = transaction\n"
             "default_pool_size = 3\nmax_client_conn = 100\n"
         )
@@ -127,6 +128,17 @@ class Server:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+class LargeBanksStore(PostgresStore):
+    """Searches every bank in SQL, whatever its size."""
+
+    @contextmanager
+    def reading(self, bank: str) -> Iterator[Reading]:
+        if self.search_tables_due(bank):
+            self.build_search_tables(bank)
+        with super().reading(bank) as reading:
+            yield reading
+
+
 @cache
 def server() -> Server:
     """The server of this process, with a database `template_perdure` that has Perdure's tables."""
@@ -156,5 +168,6 @@ def new_database(*, empty: bool = False) -> Iterator[str]:
         return
     with closing(psycopg.connect(url)) as db:
         db.execute("; ".join(f"DELETE FROM perdure.{table}" for table in TABLES).encode())
+        db.execute(b"DROP TABLE IF EXISTS perdure.large_vector")
         db.commit()
     _emptied.append(name)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from perdure.aio import AsyncPerdure
-    from perdure.compose import copy_banks, move_bank
+    from perdure.compose import copy_banks, move_bank, secure_database
     from perdure.domain.audit import AuditEntry, Transport
     from perdure.domain.bank import Bank, Disposition, EmbeddingModel
     from perdure.domain.cron import Cron
@@ -171,7 +171,7 @@ __version__ = "0.1.0"
 
 _EXPORTS = {
     "perdure.aio": "AsyncPerdure",
-    "perdure.compose": "copy_banks move_bank",
+    "perdure.compose": "copy_banks move_bank secure_database",
     "perdure.domain.audit": "AuditEntry Transport",
     "perdure.domain.bank": "Bank Disposition EmbeddingModel",
     "perdure.domain.cron": "Cron",
@@ -435,6 +435,7 @@ __all__ = [
     "copy_banks",
     "find_recipe",
     "move_bank",
+    "secure_database",
 ]  # fmt: skip
 
 

@@ -187,6 +187,8 @@ def open_postgres(settings: Settings) -> Store:
             timeout=settings.database_timeout,
             patience=settings.database_patience,
             prepared=settings.database_prepared,
+            large_bank_facts=settings.large_bank_facts,
+            encrypt_content=settings.encrypt_content,
             max_age=settings.max_age,
             busy_timeout_ms=settings.busy_timeout_ms,
             index_memory_mb=settings.index_memory_mb,
@@ -284,6 +286,19 @@ def abandon_copies(target: str, banks: Sequence[str], *, settings: Settings | No
         return [bank for bank in banks if abandon(_with_tables(destination, bank), bank)]
 
 
+def secure_database(role: str, *, off: bool = False, settings: Settings | None = None) -> None:
+    """Let a role use the PostgreSQL database of the settings under row-level security, or with `off` end that."""
+    chosen = settings or Settings()
+    if not chosen.database.startswith(("postgresql://", "postgres://")):
+        raise Unavailable("row-level security: a file has none; give its folder to one user")
+    with closing(open_store(chosen)) as store:
+        from perdure.stores.postgres.shards import ShardedStore
+        from perdure.stores.postgres.store import PostgresStore
+
+        assert isinstance(store, PostgresStore | ShardedStore)
+        store.secure(role, off=off)
+
+
 def _with_tables(store: Store, bank: str | None = None) -> TableStore:
     """The store of whose tables copies are made; of several databases the one of the bank, or that of the shared records."""
     from perdure.stores.sqlite.store import SqliteStore
@@ -323,7 +338,7 @@ def restore_database(settings: Settings, backup: Path, stamp: str) -> RestoredFi
 
     path = settings.database.removeprefix("sqlite:///")
     if "://" in path or not path:
-        raise Unavailable("restore: only SQLite files can be restored")
+        raise Unavailable("restore: PostgreSQL is restored by pg_restore or from pg_basebackup's copy")
     return restore_file(path, str(backup), stamp, verify_file)
 
 
@@ -334,7 +349,9 @@ def salvage_database(settings: Settings, target: Path) -> dict[str, int]:
 
     path = settings.database.removeprefix("sqlite:///")
     if "://" in path or not path:
-        raise Unavailable("salvage: only SQLite files can be salvaged")
+        raise Unavailable(
+            "salvage: only SQLite files can be salvaged; `perdure database copy FILE` reads PostgreSQL"
+        )
     with SqliteErrors(path):
         return salvage(path, str(target))
 

@@ -63,6 +63,7 @@ from perdure.jobs.records import scrub
 from perdure.jobs.refresh_job import refresh_job, submit_refresh
 from perdure.jobs.retain_job import RetainJob
 from perdure.jobs.runner import JobRunner
+from perdure.jobs.search_tables import SEARCH_TABLES, search_tables_job
 from perdure.jobs.send import AddressRefused, HttpSender
 from perdure.manage.audit import list_entries, log_consolidation, record_entry
 from perdure.manage.backup import Backup, write_backup
@@ -211,6 +212,7 @@ class Perdure:
             announce=self._announce_retain,
         )
         self._clear_traces_job = clear_traces_job(components.store)
+        self._search_tables_job = search_tables_job(components.store)
         self._refresh_job = refresh_job(components.reflect)
         self._consolidate_job = ConsolidateJob(
             components.reflect,
@@ -222,6 +224,7 @@ class Perdure:
         kinds: list[JobKind] = [
             self._retain_job,
             self._clear_traces_job,
+            self._search_tables_job,
             self._refresh_job,
             self._consolidate_job,
             self._reprocess_job,
@@ -691,6 +694,7 @@ class Perdure:
         self._embed_again(bank, forgotten.unembedded)
         if forgotten.traces is Traces.PENDING:
             self._clear_traces_later()
+        self._build_search_tables_if_due(bank)
         return forgotten
 
     def erased_at(self, bank: str) -> datetime | None:
@@ -738,7 +742,9 @@ class Perdure:
 
     def import_bank(self, bank: str, lines: Iterable[str]) -> int:
         """An exported bank under a new id; returns how many facts came."""
-        return import_bank(self._store, bank, lines)
+        imported = import_bank(self._store, bank, lines)
+        self._build_search_tables_if_due(bank)
+        return imported
 
     def import_from(
         self,
@@ -1318,7 +1324,13 @@ class Perdure:
         if self.settings.extractor == "refine" and self.settings.refine_after is not None:
             self._auto_refinement.touch(result.bank, self.settings.refine_after)
         self._consolidate_soon(result.bank)
+        self._build_search_tables_if_due(result.bank)
         return result
+
+    def _build_search_tables_if_due(self, bank: str) -> None:
+        if self._store.search_tables_due(bank):
+            plan = self._search_tables_job.plan(total=PERCENT)
+            self._jobs.submit(bank, plan, SEARCH_TABLES, again=True)
 
     def _consolidate_soon(self, bank: str) -> None:
         """Consolidate a while after the last change, where the bank's own setting or the memory's asks for that."""

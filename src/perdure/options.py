@@ -159,6 +159,8 @@ class SettingOptions(TypedDict, total=False):
     database_timeout: float
     database_patience: float
     database_prepared: bool
+    large_bank_facts: int
+    encrypt_content: bool
     late: bool
     tagger: Literal["auto", "spacy", "rules"]
     models_folder: Path | str | None

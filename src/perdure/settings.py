@@ -64,6 +64,14 @@ class Settings(BaseSettings):
         True, description="PostgreSQL: false behind a pooler that prepares nothing"
     )
 
+    large_bank_facts: int = Field(
+        300_000, ge=0, description="PostgreSQL: facts above which a bank is searched in SQL, not in memory"
+    )
+
+    encrypt_content: bool = Field(
+        False, description="PostgreSQL: encrypt the content of new banks, so that destroying keys erases it"
+    )
+
     # Models
     embedder: str = Field("e5-small-v2", description="Manifest name, `http`, `hashing` or `none`")
     reranker: str = Field("ms-marco-minilm-l-12-v2", description="Manifest name, `http` or `none`")

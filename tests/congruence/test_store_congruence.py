@@ -22,11 +22,11 @@ from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.agreement import assert_same_memory, assert_same_search
 from perdure.testing.making import BANK, CURRENT, day, ids, make_fact, search
 from perdure.testing.memory_store import MemoryStore
-from tests.postgres import new_database
+from tests.postgres import LargeBanksStore, new_database
 from tests.sampler import MODEL, START, Sampler
 
 SIZE = 400
-DATABASES = ("sqlite", "postgres")
+DATABASES = ("sqlite", "postgres", "large")
 
 
 def fill(stores: list[Store], seed: int) -> Sampler:
@@ -54,10 +54,13 @@ def place(database: str, folder: Path) -> Iterator[str]:
         yield str(folder / "memory.db")
     else:
         with new_database() as url:
-            yield url
+            yield url if database == "postgres" else f"{url}&application_name=large"
 
 
 def open_at(place: str) -> SqliteStore | PostgresStore:
+    """The store of a kind; a URL of the application `large` is searched in SQL."""
+    if place.endswith("application_name=large"):
+        return LargeBanksStore.open(place, clock=lambda: START, large_bank_facts=0)
     kind = PostgresStore if place.startswith("postgresql://") else SqliteStore
     return kind.open(place, clock=lambda: START)
 
@@ -109,7 +112,7 @@ def clustered(count: int) -> np.ndarray:
     return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
 
 
-@pytest.fixture(scope="module", params=DATABASES)
+@pytest.fixture(scope="module", params=(*DATABASES[:2], pytest.param("large", marks=pytest.mark.long)))
 def large(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Store, np.ndarray]]:

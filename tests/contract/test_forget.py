@@ -64,13 +64,15 @@ def test_a_forgotten_fact_is_found_nowhere(any_store: Store) -> None:
         new(make_fact("b", entity_ids=("e",)), words="pear", vectors={"fact": unit(1)}),
         links=[Link("a", "b", LinkKind.CAUSAL, 1.0)],
     )
-    assert forget(any_store, BANK, Target(fact_id="a")) == Forgotten(facts=1, traces=any_store.traces())
+    assert forget(any_store, BANK, Target(fact_id="a")) == Forgotten(
+        facts=1, traces=any_store.traces(), pending=any_store.pending_traces()
+    )
     for probe in (SemanticProbe(unit(1)), GraphProbe({"b": 1.0, "a": 1.0})):
         assert ids(search(any_store, probe)) == ["b"]
     for gone in (KeywordProbe({"apple": 1.0}), FuzzyProbe(("apple",))):
         assert search(any_store, gone) == []
     assert forget(any_store, BANK, Target(fact_id="a")) == Forgotten(
-        facts=0, existed=False, traces=any_store.traces()
+        facts=0, existed=False, traces=any_store.traces(), pending=any_store.pending_traces()
     )
 
 
@@ -263,7 +265,7 @@ def test_a_document_goes_with_chunks_and_facts(any_store: Store) -> None:
     assert forget(any_store, BANK, Target(document_id="d2")).facts == 2
     assert browse(any_store).total == 0
     assert forget(any_store, BANK, Target(document_id="d2")) == Forgotten(
-        existed=False, traces=any_store.traces()
+        existed=False, traces=any_store.traces(), pending=any_store.pending_traces()
     )
 
 
@@ -296,7 +298,9 @@ def test_an_entity_goes_without_its_facts(any_store: Store) -> None:
         entities=[entity("e1", "E")],
     )
     assert ids(search(any_store, GraphProbe({}, {"e1": 1.0}))) == ["a", "b"]
-    assert forget(any_store, BANK, Target(entity_id="e1")) == Forgotten(facts=0, traces=any_store.traces())
+    assert forget(any_store, BANK, Target(entity_id="e1")) == Forgotten(
+        facts=0, traces=any_store.traces(), pending=any_store.pending_traces()
+    )
     assert entities(any_store) == {}
     assert facts(any_store, "a")[0].entities == ("F",)
     assert search(any_store, GraphProbe({}, {"e1": 1.0})) == []
@@ -342,8 +346,12 @@ def test_what_others_keep_is_scrubbed_in_the_same_transaction(any_store: Store) 
 def test_forgetting_again_clears_the_traces_that_are_pending() -> None:
     slow = MemoryStore(clears_at_once=False)
     put(slow, make_fact("a"))
-    assert forget(slow, BANK, Target(fact_id="a")) == Forgotten(facts=1, traces=Traces.PENDING)
-    assert forget(slow, BANK, Target(fact_id="a")) == Forgotten(existed=False, traces=Traces.PENDING)
+    assert forget(slow, BANK, Target(fact_id="a")) == Forgotten(
+        facts=1, traces=Traces.PENDING, pending=slow.pending_traces()
+    )
+    assert forget(slow, BANK, Target(fact_id="a")) == Forgotten(
+        existed=False, traces=Traces.PENDING, pending=slow.pending_traces()
+    )
     slow._clears_at_once = True
     assert forget(slow, BANK, Target(fact_id="a")) == Forgotten(existed=False)
     assert slow.traces() is Traces.CLEARED

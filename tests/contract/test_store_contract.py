@@ -15,7 +15,7 @@ from perdure.stores.postgres.store import PostgresStore
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.contract import StoreContract
 from perdure.testing.memory_store import MemoryStore
-from tests.postgres import new_database, server
+from tests.postgres import LargeBanksStore, new_database, server
 
 PGBOUNCER = shutil.which("pgbouncer", path=f"{os.defpath}:/usr/sbin")
 
@@ -48,6 +48,24 @@ class TestPostgresStore(StoreContract):
     @pytest.fixture
     def store(self) -> Iterator[Store]:
         with new_database() as url, closing(PostgresStore.open(url)) as store:
+            yield store
+
+
+class TestPostgresStoreOfLargeBanks(StoreContract):
+    """Every bank is searched in SQL."""
+
+    @pytest.fixture
+    def store(self) -> Iterator[Store]:
+        with new_database() as url, closing(LargeBanksStore.open(url, large_bank_facts=0)) as store:
+            yield store
+
+
+class TestPostgresStoreThatEncrypts(StoreContract):
+    """The content of every bank is encrypted."""
+
+    @pytest.fixture
+    def store(self) -> Iterator[Store]:
+        with new_database() as url, closing(PostgresStore.open(url, encrypt_content=True)) as store:
             yield store
 
 

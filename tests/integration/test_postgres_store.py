@@ -16,7 +16,7 @@ import pytest
 
 from perdure import Perdure, Settings
 from perdure.compose import open_store
-from perdure.domain.fact import Document
+from perdure.domain.fact import Document, Link, LinkKind
 from perdure.domain.record import Record
 from perdure.errors import (
     InvalidInput,
@@ -27,15 +27,16 @@ from perdure.errors import (
     StoreUnreachable,
     Unavailable,
 )
-from perdure.ports.probe import KeywordProbe
+from perdure.ports.probe import KeywordProbe, SemanticProbe
 from perdure.ports.store import NewFact, Store, Traces
 from perdure.stores.postgres import rows as postgres_rows
 from perdure.stores.postgres import traces
 from perdure.stores.postgres.connections import Connections
+from perdure.stores.postgres.rows import schema_file
 from perdure.stores.postgres.store import PostgresStore
 from perdure.testing.making import BANK, CURRENT, NOW, browse, ids, make_fact, new, put, search, unit
 from tests.integration.test_store_queries import read_some, write_some
-from tests.postgres import Server, new_database, server
+from tests.postgres import LargeBanksStore, Server, new_database, server
 
 TEA = KeywordProbe({"tea": 1.0})
 
@@ -498,6 +499,92 @@ def test_a_row_that_is_not_what_was_written_is_left_out_and_named(store: Postgre
     with store.reading(BANK) as reading:
         assert [fact.id for fact in reading.facts(["a", "b"])] == ["b"]
         assert [damage.name for damage in reading.damaged()] == ["a"]
-    assert [damage.name for damage in store.verify().left] == ["a"]
-    with pytest.raises(Unavailable):
-        store.verify(repair=True)
+    assert [damage.name for damage in store.verify(repair=True).left] == ["a"], "there is no second copy"
+    assert store.verify(drop=True).sound
+    assert [fact.id for fact in browse(store).facts] == ["b"]
+
+
+def test_what_follows_from_other_rows_is_repaired(store: PostgresStore, url: str) -> None:
+    put(store, *(make_fact_with_tea(one) for one in "abc"), links=[Link("b", "a", LinkKind.SEMANTIC, 0.5)])
+    raw(url, "UPDATE perdure.index_cache SET body = 'x' WHERE id = 'a'")
+    raw(url, "INSERT INTO perdure.link SELECT bank, 1, 99, 'causal', 0.5 FROM perdure.fact WHERE id = 'a'")
+    raw(url, "INSERT INTO perdure.vector SELECT bank, 'fact', 98, 'x' FROM perdure.fact WHERE id = 'a'")
+    told = {(one.kind, one.name) for one in store.verify().damage}
+    assert told == {("cache", "a"), ("link", "1 to 99"), ("fact", "number 98")}
+    assert [one.name for one in store.verify(repair=True).left] == ["number 98"]
+    assert store.verify(drop=True).sound
+    assert store.verify(quick=True).checked == {"bank": 1}
+
+
+def test_a_copy_as_a_file_is_refused_with_the_name_of_what_does_it(store: PostgresStore) -> None:
+    with pytest.raises(Unavailable, match="pg_dump or pg_basebackup"):
+        store.backup("copy.db")
+
+
+# Large banks
+
+
+def test_search_tables_that_lack_a_fact_are_emptied_by_a_repair_and_filled_again(url: str) -> None:
+    with closing(LargeBanksStore.open(url, large_bank_facts=0)) as store:
+        put(store, *(make_fact_with_tea(one) for one in "abc"))
+        assert len(search(store, TEA)) == 3
+        raw(url, "DELETE FROM perdure.large_fact WHERE id = 'b'")
+        assert [one.kind for one in store.verify().damage] == ["search tables"]
+        assert store.verify(repair=True).sound
+        assert len(search(store, TEA)) == 3
+
+
+def test_a_bank_that_grows_is_searched_in_sql_and_one_that_shrinks_in_memory_again(url: str) -> None:
+    with closing(PostgresStore.open(url, large_bank_facts=5)) as store:
+        put(store, *(make_fact_with_tea(f"f{number}") for number in range(5)))
+        assert not store.search_tables_due(BANK)
+        put(store, make_fact_with_tea("f5"))
+        assert store.search_tables_due(BANK)
+        shares: list[float] = []
+        assert store.build_search_tables(BANK, shares.append)
+        assert shares == sorted(shares)
+        assert shares[-1] == 1.0
+        assert not store.search_tables_due(BANK)
+        put(store, make_fact_with_tea("f6"))
+        assert len(search(store, TEA)) == 7
+        assert BANK not in store._indexes
+        with store.transaction(BANK) as tx:
+            tx.delete_facts([f"f{number}" for number in range(4)])
+        assert ids(search(store, TEA)) == ["f4", "f5", "f6"]
+        assert store.search_tables_due(BANK)
+        store.build_search_tables(BANK)
+        assert ids(search(store, TEA)) == ["f4", "f5", "f6"]
+        assert BANK in store._indexes
+
+
+def test_the_nearest_vectors_come_from_the_index_of_the_bank(url: str) -> None:
+    with closing(LargeBanksStore.open(url, large_bank_facts=0)) as store:
+        put(store, *(new(make_fact(f"f{n}"), vectors={"fact": unit(1, n / 50)}) for n in range(200)))
+        assert ids(search(store, SemanticProbe(unit(1)), CURRENT, 3)) == ["f0", "f1", "f2"]
+        with store._connections.reading() as db:
+            (index,) = db.execute(
+                b"SELECT indexdef FROM pg_indexes WHERE indexname ~ '^large_vector_[0-9]+_'"
+            ).fetchall()
+        assert "USING hnsw" in index[0]
+
+
+def test_a_retain_that_makes_a_bank_too_large_prepares_its_search_in_the_background(url: str) -> None:
+    with Perdure.open(url, embedder="hashing", reranker="none", tagger="rules", large_bank_facts=2) as memory:
+        memory.retain("ann", "I live in Lisbon. I work at Acme. I am allergic to walnuts.", speaker="Ann")
+        assert memory.operation("ann", "search_tables").kind == "search_tables"
+        deadline = time.monotonic() + 60
+        while not memory.operation("ann", "search_tables").finished and time.monotonic() < deadline:
+            time.sleep(0.2)
+        assert memory.operation("ann", "search_tables").status == "completed"
+        assert "walnuts" in memory.recall("ann", "What is Ann allergic to?").recollections[0].text
+        memory.retain("ann", "I play the piano.", speaker="Ann")
+        assert "piano" in memory.recall("ann", "Who plays the piano?").recollections[0].text
+
+
+def test_a_database_of_the_first_schema_is_brought_to_the_present_one() -> None:
+    with new_database(empty=True) as url:
+        raw(url, "CREATE SCHEMA perdure; SET search_path = perdure; " + schema_file("schema.sql"))
+        with closing(PostgresStore.open(url, large_bank_facts=0)) as store:
+            put(store, make_fact_with_tea("a"))
+            store.build_search_tables(BANK)
+            assert ids(search(store, TEA)) == ["a"]

@@ -31,7 +31,7 @@ from perdure.stores.sqlite.rows import ConnectionRows
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.agreement import assert_same_memory, assert_same_search
 from perdure.testing.memory_store import MemoryStore
-from tests.postgres import new_database
+from tests.postgres import LargeBanksStore, new_database
 from tests.sampler import DOCUMENTS, ENTITIES, MODEL, Sampler
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -284,6 +284,13 @@ class PostgresStoreMachine(StoreMachine):
             check_cached_facts(lambda bank_id, no: RawRows(raw, bank_id, no))
 
 
+class LargeBanksMachine(PostgresStoreMachine):
+    """The same steps where every bank is searched in SQL."""
+
+    def open(self) -> PostgresStore:
+        return LargeBanksStore.open(self.path, clock=lambda: self.time, connections=4, large_bank_facts=0)
+
+
 class RawRows(TransactionRows):
     def __init__(self, db: Db, bank_id: str, bank_no: int) -> None:
         super().__init__(bank_id, bank_no)
@@ -308,6 +315,15 @@ class TestStoreMachineLong(StoreMachine.TestCase):
 
 class TestPostgresStoreMachine(PostgresStoreMachine.TestCase):
     settings = FEW
+
+
+class TestLargeBanksMachine(LargeBanksMachine.TestCase):
+    settings = settings(QUICK, max_examples=3)
+
+
+@pytest.mark.long
+class TestLargeBanksMachineLong(LargeBanksMachine.TestCase):
+    settings = settings(LONG, max_examples=60)
 
 
 @pytest.mark.long

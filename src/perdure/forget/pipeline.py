@@ -66,6 +66,7 @@ def forget(
     if target.everything:
         with store.reading(bank) as reading:
             bank_facts = reading.stats().facts
+    keys_destroyed = False
     with store.transaction(bank) as tx:
         if target.everything:
             erased = _Erased(tx.bank() is not None, bank_facts)
@@ -79,14 +80,19 @@ def forget(
             if also is not None and (erased.existed or erased.documents) and also(tx, erased.documents):
                 erased = replace(erased, existed=True)
         if erased.existed:
-            tx.erased_content()
             if not target.everything:
                 tx.put_records([Record(kind=LAST_ERASURE, id=LAST_ERASURE, bank=bank)])
+            keys_destroyed = tx.erased_content()
     traces = store.traces()
     if traces is Traces.PENDING and store.clears_traces_at_once():
         traces = store.clear_traces()
     return Forgotten(
-        facts=erased.facts, existed=erased.existed, traces=traces, unembedded=tuple(sorted(erased.unembedded))
+        facts=erased.facts,
+        existed=erased.existed,
+        traces=traces,
+        unembedded=tuple(sorted(erased.unembedded)),
+        keys_destroyed=keys_destroyed,
+        pending=() if traces is Traces.CLEARED else store.pending_traces(),
     )
 
 

@@ -38,3 +38,7 @@ class Forgotten:
     """PENDING while erased content may still be found in unused parts of the store's files."""
     unembedded: tuple[str, ...] = ()
     """Facts that stay, whose vectors went because they were made from text with erased words: they should be embedded anew."""
+    keys_destroyed: bool = False
+    """Whether the content was encrypted and its keys are destroyed: traces of its texts are unreadable, wherever they are."""
+    pending: tuple[str, ...] = ()
+    """What may still be found and until when, a sentence each; nothing when traces are cleared."""

@@ -14,7 +14,7 @@ that quotes a fact) is decided above it, once for every store, in `perdure.retai
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -333,8 +333,11 @@ class Transaction(Rows, Protocol):
     def delete_bank(self) -> None:
         """Delete the bank with every row that belongs to it, records included."""
 
-    def erased_content(self) -> None:
-        """Say that this transaction erases content for good: its traces in the files have to be cleared afterwards."""
+    def erased_content(self) -> bool:
+        """Say, last, that this transaction erases content for good: its traces in the files have to be cleared afterwards.
+
+        True when the content was encrypted and its keys go with it, so that traces of it are unreadable.
+        """
 
 
 class Store(Protocol):
@@ -370,6 +373,9 @@ class Store(Protocol):
     def traces(self) -> Traces:
         """Whether erased content may still be in the files."""
 
+    def pending_traces(self) -> tuple[str, ...]:
+        """What may still be in the files, and until when, a sentence each; nothing when traces are cleared."""
+
     def clears_traces_at_once(self) -> bool:
         """Whether `clear_traces` is quick enough to be waited for."""
 
@@ -384,6 +390,15 @@ class Store(Protocol):
 
     def index_usage(self) -> IndexUsage:
         """The search indexes in memory."""
+
+    def search_tables_due(self, bank: str) -> bool:
+        """Whether `build_search_tables` has something to do: the bank became too large for memory, or small again."""
+
+    def build_search_tables(self, bank: str, progress: Callable[[float], None], *, wait: bool = True) -> bool:
+        """Prepare the search of a bank as its size asks for, while it is in use; True when nothing is left to do.
+
+        `progress` is told a share from 0 to 1. Without `wait` a call takes seconds, and Busy means "later".
+        """
 
     @property
     def read_only(self) -> bool:

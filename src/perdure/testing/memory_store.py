@@ -334,8 +334,9 @@ class MemoryTransaction(MemoryRows):
     def delete_bank(self) -> None:
         self.state = BankState()
 
-    def erased_content(self) -> None:
+    def erased_content(self) -> bool:
         self.erases = True
+        return False
 
     def _drop_staged(self, ids: Sequence[str]) -> None:
         _drop(self.state.staged, [key for key in self.state.staged if key[1] in ids])
@@ -412,6 +413,9 @@ class MemoryStore:
     def traces(self) -> Traces:
         return self._traces
 
+    def pending_traces(self) -> tuple[str, ...]:
+        return () if self._traces is Traces.CLEARED else ("what was erased, until it is cleared",)
+
     def clears_traces_at_once(self) -> bool:
         return self._clears_at_once
 
@@ -428,6 +432,13 @@ class MemoryStore:
     def index_usage(self) -> IndexUsage:
         """Everything is in memory, and nothing of it is an index."""
         return IndexUsage()
+
+    def search_tables_due(self, bank: str) -> bool:
+        return False
+
+    def build_search_tables(self, bank: str, progress: Callable[[float], None], *, wait: bool = True) -> bool:
+        """Nothing to do: every bank is searched in memory."""
+        return True
 
     @property
     def read_only(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,16 +34,30 @@ class Vocabulary:
         trigrams = trigram_keys(word)
         _, sharing, _ = self.by_trigram.of_all(np.array(trigrams, np.uint64))
         candidates, shared = np.unique(sharing, return_counts=True)
-        scores = jaccard(shared, len(trigrams), self.trigram_counts.take(candidates))
-        if len(word) >= 3:
-            # Only a word that shares all trigrams without padding can contain it.
-            inner = len({word[at : at + 3] for at in range(len(word) - 2)})
-            for at in np.flatnonzero(shared >= inner).tolist():
-                longer = self.words[candidates[at]]
-                if word in longer:
-                    scores[at] = max(scores[at], containment(word, longer))
+        scores = similarities(
+            word, shared, self.trigram_counts.take(candidates), lambda at: self.words[candidates[at]]
+        )
         kept = np.flatnonzero((scores >= threshold) & (scores > 0))
         return candidates.take(kept), scores.take(kept)
+
+
+def similarities(
+    word: str, shared: Positions, theirs: NDArray[np.int32], candidate: Callable[[int], str]
+) -> Scores:
+    """How similar a word is to candidates, of which each shares some of its trigrams and has `theirs` in all."""
+    scores = jaccard(shared, len(trigram_keys(word)), theirs)
+    if len(word) >= 3:
+        # Only a word that shares all trigrams without padding can contain it.
+        for at in np.flatnonzero(shared >= inner_trigrams(word)).tolist():
+            longer = candidate(at)
+            if word in longer:
+                scores[at] = max(scores[at], containment(word, longer))
+    return scores
+
+
+def inner_trigrams(word: str) -> int:
+    """How many distinct trigrams a word has without padding."""
+    return len({word[at : at + 3] for at in range(len(word) - 2)})
 
 
 def search_fuzzy(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -94,18 +95,37 @@ def _shared_entities(
     entity = np.concatenate([mentioned, np.array([hashed for hashed, _ in named], np.uint64)])
     strength = np.concatenate([activation.take(position), np.array([weight for _, weight in named])])
     origin = np.concatenate([rows.take(position), np.full(len(named), -1)])
-    # Per distinct entity, with the strongest first: its strongest activation, whose it is, and the second strongest.
-    order = np.lexsort((-strength, entity))
-    entity, strength, origin = entity.take(order), strength.take(order), origin.take(order)
-    starts = run_starts(entity)
-    following = np.minimum(starts + 1, max(len(entity) - 1, 0))
-    shared = (following > starts) & (entity.take(following) == entity.take(starts))
-    second = np.where(shared, strength.take(following), 0.0)
+    strongest = StrongestActivation.of(entity, strength, origin)
     # One line per admitted member of these entities; none excites itself.
-    position, member = _members(table, admitting, entity.take(starts), hub_cap)
-    itself = member == origin.take(starts).take(position)
-    brought = np.where(itself, second.take(position), strength.take(starts).take(position))
-    return summed(member, brought, table.size)
+    position, member = _members(table, admitting, strongest.entities, hub_cap)
+    return summed(member, strongest.brought(position, member), table.size)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StrongestActivation:
+    """Per distinct entity: its strongest activation, whose it is, and the second strongest."""
+
+    entities: Hashes
+    strength: Scores
+    origin: Rows
+    second: Scores
+
+    @classmethod
+    def of(cls, entity: Hashes, strength: Scores, origin: Rows) -> StrongestActivation:
+        """From one line per mention."""
+        order = np.lexsort((-strength, entity))
+        entity, strength, origin = entity.take(order), strength.take(order), origin.take(order)
+        starts = run_starts(entity)
+        following = np.minimum(starts + 1, max(len(entity) - 1, 0))
+        shared = (following > starts) & (entity.take(following) == entity.take(starts))
+        second = np.where(shared, strength.take(following), 0.0)
+        return cls(entity.take(starts), strength.take(starts), origin.take(starts), second)
+
+    def brought(self, position: Positions, member: Rows) -> Scores:
+        """What the entity at each position brings to the member there; none excites itself."""
+        itself = member == self.origin.take(position)
+        brought: Scores = np.where(itself, self.second.take(position), self.strength.take(position))
+        return brought
 
 
 def _members(
@@ -147,26 +167,43 @@ def search_pagerank(table: FactTable, probe: PageRankProbe, admitting: FilterMas
     kept = np.flatnonzero(admitting.mask.take(row))
     position, row = position.take(kept), row.take(kept)
     out_position, out_row = _capped(table, probe, admitting, entities, position, row)
-    leaving = np.bincount(out_position, minlength=len(entities))
     home = np.zeros(len(entities))
     for entity, weight in probe.entities.items():
         at = int(np.searchsorted(entities, np.uint64(digest(entity))))
-        if weight > 0 and at < len(entities) and entities[at] == digest(entity) and leaving[at]:
-            home[at] += weight
+        if at < len(entities) and entities[at] == digest(entity):
+            home[at] += max(weight, 0.0)
+    scores = pagerank(probe, home, (position, row), (out_position, out_row), table.size)
+    rows = np.flatnonzero(scores > 0)
+    return hits(table, best(table, rows, scores.take(rows), limit, digits=12))
+
+
+Memberships = tuple[Positions, Rows]
+"""One line per membership: the entity's position among all entities, and the row."""
+
+
+def pagerank(
+    probe: PageRankProbe, home: Scores, members: Memberships, leaving_by: Memberships, size: int
+) -> Scores:
+    """The mass of each row's entities after some sweeps, of `size` rows.
+
+    `home` is the weight of each entity as a seed; `leaving_by` are the memberships by which mass leaves an entity.
+    Seeds that none leaves are left out.
+    """
+    (position, row), (out_position, out_row) = members, leaving_by
+    leaving = np.bincount(out_position, minlength=len(home))
+    home = np.where(leaving > 0, home, 0.0)
     if home.sum() <= 0:
-        return []
-    home /= home.sum()
-    per_row = np.maximum(np.bincount(row, minlength=table.size), 1)
+        return np.zeros(size)
+    home = home / home.sum()
+    per_row = np.maximum(np.bincount(row, minlength=size), 1)
     mass = home
     for _ in range(probe.sweeps):
         # Entities share their mass among their facts, facts theirs among their entities.
         share = (mass / np.maximum(leaving, 1)).take(out_position)
-        on_facts = summed(out_row, share, table.size) / per_row
-        arriving = summed(position, on_facts.take(row), len(entities))
+        on_facts = summed(out_row, share, size) / per_row
+        arriving = summed(position, on_facts.take(row), len(home))
         mass = damped(home, arriving, probe.damping)
-    scores = summed(row, mass.take(position), table.size)
-    rows = np.flatnonzero(scores > 0)
-    return hits(table, best(table, rows, scores.take(rows), limit, digits=12))
+    return summed(row, mass.take(position), size)
 
 
 def summed(positions: Positions, values: Scores, size: int) -> Scores:

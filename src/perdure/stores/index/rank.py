@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
+from numpy.typing import NDArray
 
 from perdure.domain.recall import Hit
 from perdure.stores.index.arrays import Rows, Scores, kth_highest
-from perdure.stores.index.table import FactTable
+from perdure.stores.index.feed import FactNos
+
+
+class NumberedRows(Protocol):
+    """Rows that hold facts, as a FactTable has them."""
+
+    @property
+    def numbers(self) -> FactNos:
+        """Per row."""
+
+    @property
+    def ids(self) -> NDArray[np.object_]:
+        """Per row."""
 
 
 def best(
-    table: FactTable,
+    table: NumberedRows,
     rows: Rows,
     scores: Scores,
     limit: int,
@@ -41,7 +56,7 @@ def best(
     return rows.take(order), scores.take(order)
 
 
-def hits(table: FactTable, ranked: tuple[Rows, Scores]) -> list[Hit]:
+def hits(table: NumberedRows, ranked: tuple[Rows, Scores]) -> list[Hit]:
     """Rows and scores as hits."""
     rows, scores = ranked
     return list(map(Hit, table.ids.take(rows).tolist(), scores.tolist()))

@@ -13,7 +13,7 @@ from perdure.stores.index.arrays import Mask, Positions, Rows, Scores
 from perdure.stores.index.graph import neighbours
 from perdure.stores.index.masks import happened_during
 from perdure.stores.index.packing import EPOCH, micros
-from perdure.stores.index.rank import best, hits
+from perdure.stores.index.rank import NumberedRows, best, hits
 from perdure.stores.index.table import FactTable
 from perdure.stores.index.vectors import RESCORED, VectorView, likeliest
 
@@ -31,39 +31,50 @@ def search_temporal(
     dates = table.columns["first"].take(rows)
     start = int(dates.min()) if probe.window.start is None else micros(probe.window.start)
     end = int(dates.max()) if probe.window.end is None else micros(probe.window.end)
-    slices = _slices(dates, start, end, probe.slices)
+    slices = time_slices(dates, start, end, probe.slices)
     if probe.vector is None or view is None:
-        scores = _nearness(dates, probe, start, end)
+        scores = nearness(dates, probe, start, end)
     else:
         per_slice = max(limit, RESCORED // probe.slices)
         query = probe.vector.astype(np.float32)
         rows, slices, scores = _similarity(table, query, view, rows, slices, per_slice)
-    rows, scores = _take_turns(table, rows, scores, slices, limit)
+    rows, scores = take_turns(table, rows, scores, slices, limit)
     ranked = hits(table, (rows, scores))
     if len(ranked) < limit:
         ranked += hits(table, _linked(table, probe, mask & ~inside, rows, scores, limit - len(ranked)))
     return ranked
 
 
-def _slices(dates: Positions, start: int, end: int, count: int) -> Positions:
+def time_slices(dates: Positions, start: int, end: int, count: int) -> Positions:
     """Which of `count` equal parts of the window each date lies in."""
-    width = timedelta(microseconds=end - start) / count // _MICROSECOND
+    width = slice_width(start, end, count)
     if width <= 0:
         return np.zeros(len(dates), np.int64)
     return np.clip((dates - start) // width, 0, count - 1)
 
 
-def _nearness(dates: Positions, probe: TemporalProbe, start: int, end: int) -> Scores:
+def slice_width(start: int, end: int, count: int) -> int:
+    """Microseconds of each of `count` equal parts of a window."""
+    return timedelta(microseconds=end - start) / count // _MICROSECOND
+
+
+def nearness(dates: Positions, probe: TemporalProbe, start: int, end: int) -> Scores:
     """1 at the window's centre, falling to 0 at its ends; of a window open at one side, from its other side on."""
+    middle, reach = centre_and_reach(probe, start, end)
+    if reach <= 0:
+        return np.ones(len(dates))
+    distance = np.abs(dates - middle)
+    nearness: Scores = np.round(1.0 - np.minimum(distance / reach, 1.0), 9)
+    return nearness
+
+
+def centre_and_reach(probe: TemporalProbe, start: int, end: int) -> tuple[int, int]:
+    """Where nearness is 1, and how far from there it is 0."""
     centre = probe.window.centre
     one_sided = probe.window.is_open and centre is not None
     middle = EPOCH + timedelta(microseconds=start) + timedelta(microseconds=end - start) / 2
     reach = end - start if one_sided else timedelta(microseconds=end - start) / 2 // _MICROSECOND
-    if reach <= 0:
-        return np.ones(len(dates))
-    distance = np.abs(dates - micros(centre or middle))
-    nearness: Scores = np.round(1.0 - np.minimum(distance / reach, 1.0), 9)
-    return nearness
+    return micros(centre or middle), reach
 
 
 def _similarity(
@@ -87,8 +98,8 @@ def _similarity(
     return rows, slices, scores
 
 
-def _take_turns(
-    table: FactTable, rows: Rows, scores: Scores, slices: Positions, limit: int
+def take_turns(
+    table: NumberedRows, rows: Rows, scores: Scores, slices: Positions, limit: int
 ) -> tuple[Rows, Scores]:
     """First the best of each slice by falling score, then the second best of each, and so on."""
     of_slices = [np.flatnonzero(slices == one) for one in np.unique(slices)]

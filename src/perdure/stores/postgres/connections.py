@@ -11,13 +11,14 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
 from typing import NoReturn, TypeVar
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
+from psycopg.sql import quote
 
 from perdure.errors import (
     InvalidInput,
@@ -32,6 +33,10 @@ from perdure.stores.sql.columns import Values
 
 SCHEMA_NAME = "perdure"
 """The schema of the database that holds all tables."""
+BANK_SETTING = "perdure.bank"
+"""The setting of each transaction that says which bank it is about, for policies of row-level security."""
+ANY_BANK = "/"
+"""Stands there for transactions that are about none; no bank has this name."""
 Db = psycopg.Connection[Values]
 T = TypeVar("T")
 
@@ -165,20 +170,26 @@ class Connections:
         }
         self._local = "; ".join(f"SET LOCAL {name} = {value}" for name, value in settings.items()).encode()
         calls = ", ".join(f"set_config('{name}', '{value}', true)" for name, value in settings.items())
-        self._local_call = f"SELECT {calls}".encode()
+        self._local_call = f"SELECT {calls}, set_config('{BANK_SETTING}', %s, true)".encode()
+        self.is_secured = False
+        """Whether row-level security holds for this role: COPY cannot write then. Set when the store is opened."""
         self._free = threading.BoundedSemaphore(connections)
         # A thread that writes may read by a second connection: writers never take all of them.
         self._writers = threading.BoundedSemaphore(max(1, connections // 2))
+        # A reading that holds a snapshot reads rows by another connection: snapshots never take all of them either.
+        self._snapshots = threading.BoundedSemaphore(max(1, connections // 4))
         self._idle: list[Db] = []
         self._lock = threading.Lock()
         self._closed = False
         self._process = os.getpid()
 
-    def select(self, query: str, *parameters: object) -> list[Values]:
+    def select(self, query: str, *parameters: object, bank: str = ANY_BANK) -> list[Values]:
         """All rows of a query, in a transaction and a round trip of its own."""
-        return self.select_all([(query, parameters)])[0]
+        return self.select_all([(query, parameters)], bank)[0]
 
-    def select_all(self, queries: Sequence[tuple[str, Sequence[object]]]) -> list[list[Values]]:
+    def select_all(
+        self, queries: Sequence[tuple[str, Sequence[object]]], bank: str = ANY_BANK
+    ) -> list[list[Values]]:
         """The rows of each query with its values, in one transaction and one round trip."""
 
         def attempt() -> list[list[Values]]:
@@ -186,7 +197,7 @@ class Connections:
                 cursors = [db.cursor(binary=True) for _ in queries]
                 # A pipeline is one transaction, which ends with it.
                 with db.pipeline():
-                    db.execute(self._local_call)
+                    db.execute(self._local_call, (bank,))
                     for cursor, (query, parameters) in zip(cursors, queries, strict=True):
                         cursor.execute(translated(query), parameters)
                 return [cursor.fetchall() for cursor in cursors]
@@ -194,18 +205,29 @@ class Connections:
         return self.until_reached(attempt)
 
     @contextmanager
-    def reading(self) -> Iterator[Db]:
+    def reading(self, bank: str = ANY_BANK) -> Iterator[Db]:
         """A transaction that sees one state of the database."""
-        with self._transaction(_BEGIN_READING) as db:
+        with self._transaction(_BEGIN_READING, bank) as db:
             yield db
 
     @contextmanager
-    def writing(self) -> Iterator[Db]:
+    def snapshot(self, bank: str) -> Iterator[Db]:
+        """As `reading`, for a transaction that is kept open while others are used."""
+        if not self._snapshots.acquire(timeout=self._timeout):
+            raise StoreLocked(f"{self.address.shown}: all connections for searches of large banks are in use")
+        try:
+            with self.reading(bank) as db:
+                yield db
+        finally:
+            self._snapshots.release()
+
+    @contextmanager
+    def writing(self, bank: str = ANY_BANK) -> Iterator[Db]:
         """A transaction: committed at the end, rolled back on any error."""
         if not self._writers.acquire(timeout=self._timeout):
             raise StoreLocked(f"{self.address.shown}: all connections for writing are in use")
         try:
-            with self._transaction(_BEGIN_WRITING) as db:
+            with self._transaction(_BEGIN_WRITING, bank) as db:
                 yield db
         finally:
             self._writers.release()
@@ -221,8 +243,8 @@ class Connections:
             db.close()
 
     @contextmanager
-    def _transaction(self, begin: bytes) -> Iterator[Db]:
-        db = self.until_reached(lambda: self._begun(begin))
+    def _transaction(self, begin: bytes, bank: str) -> Iterator[Db]:
+        db = self.until_reached(lambda: self._begun(begin, bank))
         try:
             yield db
             try:
@@ -236,10 +258,11 @@ class Connections:
         finally:
             self._give_back(db)
 
-    def _begun(self, begin: bytes) -> Db:
+    def _begun(self, begin: bytes, bank: str) -> Db:
         db = self._take()
         try:
-            db.execute(begin + b"; " + self._local)
+            named = f"SET LOCAL {BANK_SETTING} = {quote(bank)}".encode()
+            db.execute(begin + b"; " + self._local + b"; " + named)
         except BaseException:
             self._give_back(db)
             raise
@@ -311,3 +334,45 @@ class Connections:
             raise StoreError(
                 f"{self.address.shown}: opened before this process was forked; open it anew after the fork"
             )
+
+
+class SnapshotReads:
+    """Queries that all see one state of the database: of the moment of the first one. Safe for any thread."""
+
+    def __init__(self, connections: Connections, bank: str) -> None:
+        self._connections = connections
+        self._bank = bank
+        self._lock = threading.Lock()
+        self._opened = ExitStack()
+        self._db: Db | None = None
+
+    def select_all(self, queries: Sequence[tuple[str, Sequence[object]]]) -> list[list[Values]]:
+        """The rows of each query with its values, in one round trip; after a lost connection in another state."""
+        with self._lock:
+            try:
+                return self._select_all(queries)
+            except psycopg.Error as error:
+                self._close()
+                if not is_lost(error):
+                    raise
+                return self._select_all(queries)
+
+    def close(self) -> None:
+        """End the transaction."""
+        with self._lock:
+            self._close()
+
+    def _select_all(self, queries: Sequence[tuple[str, Sequence[object]]]) -> list[list[Values]]:
+        if self._db is None:
+            self._db = self._opened.enter_context(self._connections.snapshot(self._bank))
+        cursors = [self._db.cursor(binary=True) for _ in queries]
+        with self._db.pipeline():
+            for cursor, (query, parameters) in zip(cursors, queries, strict=True):
+                cursor.execute(translated(query), parameters)
+        return [cursor.fetchall() for cursor in cursors]
+
+    def _close(self) -> None:
+        self._db = None
+        with suppress(psycopg.Error, StoreUnreachable):
+            # It has only read: nothing is lost when the end of the transaction does not arrive.
+            self._opened.close()

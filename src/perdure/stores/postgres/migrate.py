@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from perdure.errors import StoreCorrupt, StoreError, StoreTooNew
 from perdure.stores.postgres.connections import SCHEMA_NAME, Connections, Db
-from perdure.stores.postgres.rows import ADVISORY_CLASS, schema, select
+from perdure.stores.postgres.rows import ADVISORY_CLASS, schema, schema_file, select
 
-SCHEMA = 1
-STEPS: dict[int, str] = {}
+SCHEMA = 2
+STEPS: dict[int, str] = {1: schema_file("schema_2.sql")}
 """Version -> the statements that lead from it to the next one."""
 
 
@@ -23,6 +23,7 @@ def migrate(connections: Connections) -> None:
             if version is None:
                 db.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA_NAME}".encode())
                 db.execute(schema().encode())
+                db.execute(f"UPDATE schema_version SET version = {SCHEMA}".encode())
                 return
             for step in range(version, SCHEMA):
                 db.execute(STEPS[step].encode())

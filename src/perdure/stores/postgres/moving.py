@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from perdure.errors import Conflict, NotFound, StoreCorrupt
+from perdure.errors import Conflict, NotFound, StoreCorrupt, Unavailable
 from perdure.stores.postgres.bank_map import KEEP_SECONDS, Place
 from perdure.stores.postgres.shards import Shard, ShardedStore
 from perdure.stores.sql.columns import names
@@ -67,6 +67,7 @@ def move(
     if place.database == target.id:
         return BankMove(bank=bank, source=target.shown, target=target.shown, rows={}, frozen_seconds=0.0)
     source = shards.shard(place.database)
+    _check_plain(source, bank)
     place, began = _announce(shards, bank, place, source, target)
     rows: Mapping[str, int] = {}
     frozen = 0.0
@@ -89,6 +90,14 @@ def move(
     shards.map.replace(bank, place)
     _erase_source(shards, bank, place, erase_after)
     return BankMove(bank=bank, source=source.shown, target=target.shown, rows=rows, frozen_seconds=frozen)
+
+
+def _check_plain(source: Shard, bank: str) -> None:
+    """Refuse a bank whose content is encrypted: its keys would stay behind."""
+    query = "SELECT 1 FROM content_key WHERE bank = (SELECT no FROM bank WHERE id = ?) LIMIT 1"
+    with source.store.tables(writing=False) as tables:
+        if tables.select(query, bank):
+            raise Unavailable(f"bank {bank!r} is encrypted, and encrypted banks cannot be moved")
 
 
 def _announce(
@@ -134,6 +143,7 @@ def _erase_source(shards: ShardedStore, bank: str, place: Place, after: float) -
     """Erase the rows that a bank has left behind."""
     time.sleep(after)
     source = shards.shard(place.left_in or "")
+    source.store.drop_search_tables(_required(place.no))
     for table in KEYS:
         with source.store.tables(writing=True) as tables:
             tables.execute(f"DELETE FROM {table} WHERE bank = ?", _required(place.no))

@@ -6,19 +6,23 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
+from typing import Any
 from uuid import uuid4
 from zlib import crc32
 
-from perdure.stores.index.feed import BankState, PackedFact
+from perdure.domain.bank import EmbeddingModel
+from perdure.stores.index.feed import BankState, Change, PackedFact
 from perdure.stores.postgres.connections import Db, translated
+from perdure.stores.postgres.content import Decrypting
+from perdure.stores.postgres.large_rows import LARGE_BANK, TABLES, VECTORS, LargeRows, read_large_bank
+from perdure.stores.postgres.sealed import IS_ENCRYPTED, SealedTransaction
 from perdure.stores.postgres.traces import note_erasure
-from perdure.stores.sql.columns import Values, names, placeholders
-from perdure.stores.sql.feed import STATE, BankFeed
+from perdure.stores.sql.columns import Values, batches, names, placeholders
+from perdure.stores.sql.feed import STATE, BankFeed, packed_facts
 from perdure.stores.sql.queries import BankRows
 from perdure.stores.sql.schema import parse_tables
-from perdure.stores.sql.transaction import BankTransaction
 
 log = logging.getLogger("perdure.postgres")
 
@@ -30,12 +34,24 @@ _STREAMED = 2048
 """Rows fetched at once from a cursor of the server."""
 _PROGRESS = 20_000
 """Facts of a cold load after which it says how far it is."""
-_DRIVER_TYPES = {"BIGINT": "int8", "TEXT": "text", "BYTEA": "bytea", "DOUBLE PRECISION": "float8"}
+_DRIVER_TYPES = {
+    "BIGINT": "int8",
+    "TEXT": "text",
+    "BYTEA": "bytea",
+    "DOUBLE PRECISION": "float8",
+    "BIGINT[]": "int8[]",
+    "TEXT[]": "text[]",
+}
+
+
+def schema_file(name: str) -> str:
+    """A file of SQL beside this module."""
+    return files("perdure.stores.postgres").joinpath(name).read_text(encoding="utf-8")
 
 
 def schema() -> str:
     """The schema as SQL."""
-    return files("perdure.stores.postgres").joinpath("schema.sql").read_text(encoding="utf-8")
+    return "\n".join(map(schema_file, ("schema.sql", "schema_2.sql")))
 
 
 @cache
@@ -74,12 +90,20 @@ class PostgresTables:
 
     def __init__(self, db: Db) -> None:
         self._db = db
+        self._decrypting = Decrypting(
+            lambda numbers: [
+                (no, key)
+                for no, key in select(
+                    db, "SELECT no, key FROM content_key WHERE no = ANY(?::int8[])", list(numbers)
+                )
+            ]
+        )
 
     def select(self, query: str, *parameters: object) -> list[Values]:
-        return select(self._db, query, *parameters)
+        return self._decrypting.rows(select(self._db, query, *parameters))
 
     def stream(self, query: str, *parameters: object) -> Iterator[list[Values]]:
-        return stream(self._db, query, *parameters)
+        return map(self._decrypting.rows, stream(self._db, query, *parameters))
 
     def execute(self, statement: str, *parameters: object) -> None:
         self._db.execute(translated(statement), parameters)
@@ -92,9 +116,28 @@ class PostgresTables:
 class PostgresRows(BankRows):
     """What PostgreSQL says in its own words."""
 
+    @cached_property
+    def _decrypting(self) -> Decrypting:
+        """What makes encrypted texts readable."""
+        query = "SELECT no, key FROM content_key WHERE bank = ? AND no = ANY(?::int8[])"
+        return Decrypting(lambda numbers: self._raw_rows(query, self.bank_no, list(numbers)))
+
+    def _raw_rows(self, query: str, *parameters: object) -> list[Any]:
+        """Rows as they are stored."""
+        raise NotImplementedError
+
+    def _select(self, query: str, *parameters: object) -> list[Values]:
+        return self._decrypting.rows(self._raw_rows(query, *parameters))
+
     def containing(self, text: str) -> list[int]:
-        """ASCII is folded by the server, where it means the same; other texts by Python, as SQLite's adapter does."""
+        """ASCII is folded by the server, where it means the same; other texts by Python, as SQLite's adapter does.
+
+        Of an encrypted bank all texts are read.
+        """
         folded = text.casefold()
+        if self._of_bank(IS_ENCRYPTED):
+            texts = self._of_bank("SELECT no, text FROM fact WHERE bank = ? ORDER BY no")
+            return [no for no, own in texts if folded in own.casefold()]
         plain = "octet_length(text) = length(text)"
         query = (
             f"SELECT no, CASE WHEN {plain} THEN NULL ELSE text END FROM fact WHERE bank = ?"
@@ -119,7 +162,7 @@ class TransactionRows(PostgresRows):
 
     _db: Db
 
-    def _select(self, query: str, *parameters: object) -> list[Values]:
+    def _raw_rows(self, query: str, *parameters: object) -> list[Any]:
         return select(self._db, query, *parameters)
 
 
@@ -131,7 +174,7 @@ class PostgresFeed(TransactionRows, BankFeed):
         BankFeed.__init__(self, bank_id)
 
     def _stream(self, query: str, *parameters: object) -> Iterator[list[Values]]:
-        return stream(self._db, query, *parameters)
+        return map(self._decrypting.rows, stream(self._db, query, *parameters))
 
     def _packed(self, numbers: Sequence[int]) -> Iterator[Sequence[PackedFact]]:
         loaded = 0
@@ -142,17 +185,22 @@ class PostgresFeed(TransactionRows, BankFeed):
                 log.info("bank %s: %d of %d facts loaded into the index", self.bank_id, loaded, len(numbers))
 
 
-class PostgresTransaction(TransactionRows, BankTransaction):
+class PostgresTransaction(TransactionRows, SealedTransaction):
     """The Transaction protocol; holds the lock of the bank's row, or of its id while there is no such bank.
 
     Statements that return nothing are sent without waiting for the server's answer (`send_ahead`), which comes with the
     rows of the next one that does; an error of theirs is raised then, or at the end.
     """
 
-    def __init__(self, db: Db, bank_id: str, now: datetime) -> None:
+    def __init__(
+        self, db: Db, bank_id: str, now: datetime, *, by_copy: bool = True, encrypt_new: bool = False
+    ) -> None:
+        """`encrypt_new` is for a bank that this transaction makes; COPY cannot write under row-level security."""
         self._db = db
+        self._encrypt_new = encrypt_new
+        self._by_copy = by_copy
         self._pipeline = ExitStack()
-        BankTransaction.__init__(self, bank_id, self._locked_state(bank_id), now)
+        SealedTransaction.__init__(self, bank_id, self._locked_state(bank_id), now)
 
     @contextmanager
     def send_ahead(self) -> Iterator[None]:
@@ -184,8 +232,8 @@ class PostgresTransaction(TransactionRows, BankTransaction):
             self._db.cursor().executemany(translated(statement), rows)
 
     def _insert_rows(self, table: str, names_of_row: Sequence[str], rows: Sequence[Values]) -> None:
-        """COPY waits for what was sent before, so that it pays for many rows."""
-        if len(rows) < _COPIED:
+        """COPY waits for what was sent before, so that it pays for many rows; row-level security does not let it write."""
+        if len(rows) < _COPIED or not self._by_copy:
             values = placeholders(names_of_row)
             self._execute_many(f"INSERT INTO {table} ({names(names_of_row)}) VALUES ({values})", rows)
             return
@@ -215,5 +263,85 @@ class PostgresTransaction(TransactionRows, BankTransaction):
             *lists,
         )
 
-    def erased_content(self) -> None:
-        note_erasure(self._db, self._now)
+    def copy_bytes(self, statement: str, parts: Iterable[bytes]) -> None:
+        """Run a COPY with these bytes; it waits for what was sent before."""
+        self._pipeline.close()
+        with self._db.cursor().copy(statement.encode()) as copy:
+            for part in parts:
+                copy.write(part)
+        self._pipeline.enter_context(self._db.pipeline())
+
+    def erased_content(self) -> bool:
+        keys_destroyed = self.destroy_keys()
+        note_erasure(self._db, self._now, keys_destroyed=keys_destroyed)
+        return keys_destroyed
+
+    # Search tables of a large bank
+
+    def finish(self) -> None:
+        super().finish()
+        rows = self._large_rows() if self._touched else None
+        if rows is None:
+            return
+        kept = {no for no in self._inserted | self._repack if rows.covers(no)}
+        replaced = {no for no, kind in self._changes if kind is Change.REPLACED}
+        linked = {no for no, kind in self._changes if kind is Change.LINKS}
+        for block in batches(sorted(kept)):
+            rows.put(packed_facts(self, block), frozenset(kept - self._inserted - replaced))
+        touched = kept & (self._inserted | replaced | linked)
+        rows.set_degrees(touched | self._linked_with(touched) | self._unlinked)
+        if kept & self._inserted:
+            statement = "UPDATE large_bank SET filled = greatest(filled, ?) WHERE bank = ?"
+            self._execute(statement, max(kept & self._inserted), self.bank_no)
+
+    def delete_numbers(self, numbers: Sequence[int]) -> None:
+        if rows := self._large_rows():
+            self._unlinked |= self._linked_with(numbers)
+            rows.remove(numbers)
+        super().delete_numbers(numbers)
+        self._inserted -= set(numbers)
+
+    def delete_bank(self) -> None:
+        self.leave_search_tables()
+        super().delete_bank()
+
+    def switch_model(self, model: EmbeddingModel) -> None:
+        super().switch_model(model)
+        self.leave_search_tables()
+
+    _large: LargeRows | None
+
+    def leave_search_tables(self) -> None:
+        """Delete the rows of the bank from all search tables: from then on it is searched in memory."""
+        if self._large_rows() is not None:
+            for table in ("large_bank", *TABLES, VECTORS):
+                self._execute(f"DELETE FROM {table} WHERE bank = ?", self.bank_no)
+            self._large = None
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._inserted: set[int] = set()
+        """Numbers of the facts that this transaction inserted."""
+        self._unlinked: set[int] = set()
+        """Facts that were linked with deleted ones."""
+        self._large = None
+        self._large_is_read = False
+
+    def _next_numbers(self, count: int) -> range:
+        numbers = super()._next_numbers(count)
+        self._inserted.update(numbers)
+        return numbers
+
+    def _large_rows(self) -> LargeRows | None:
+        """The search tables, None for a bank that is searched in memory."""
+        if not self._large_is_read:
+            state = read_large_bank(self._select(LARGE_BANK, self.bank_no))
+            self._large = None if state is None else LargeRows(self, state)
+            self._large_is_read = True
+        return self._large
+
+    def _linked_with(self, numbers: Iterable[int]) -> set[int]:
+        """The facts that are linked with one of these."""
+        query = "SELECT source, target FROM link WHERE bank = ?"
+        ends = [list(self._where(query, end, numbers)) for end in ("source", "target")]
+        return {end for link in (*ends[0], *ends[1]) for end in link}

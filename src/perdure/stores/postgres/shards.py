@@ -138,6 +138,9 @@ class ShardedStore:
     def clear_traces(self) -> Traces:
         return _joint_traces([shard.store.clear_traces() for shard in self.shards])
 
+    def pending_traces(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(told for shard in self.shards for told in shard.store.pending_traces()))
+
     def traces_progress(self) -> float:
         return min(shard.store.traces_progress() for shard in self.shards)
 
@@ -146,6 +149,14 @@ class ShardedStore:
 
     def index_usage(self) -> IndexUsage:
         return self._indexes.usage()
+
+    def search_tables_due(self, bank: str) -> bool:
+        return self.store_of(bank).search_tables_due(bank)
+
+    def build_search_tables(
+        self, bank: str, progress: Callable[[float], None] = lambda share: None, *, wait: bool = True
+    ) -> bool:
+        return self.store_of(bank).build_search_tables(bank, progress, wait=wait)
 
     @property
     def read_only(self) -> bool:
@@ -163,6 +174,11 @@ class ShardedStore:
         raise Unavailable(
             "backup: use pg_dump for each database, or `perdure database copy FILE` for a SQLite file of all banks"
         )
+
+    def secure(self, role: str, *, off: bool = False) -> None:
+        """Let a role use all of the databases under row-level security, or with `off` end that."""
+        for shard in self.shards:
+            shard.store.secure(role, off=off)
 
     def close(self) -> None:
         for shard in self.shards:

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from threading import Lock
+from typing import Any, NamedTuple
 
 from perdure.domain.bank import Bank, check_bank_id
 from perdure.domain.damage import Verification
+from perdure.domain.filter import Filter
+from perdure.domain.recall import Hit
 from perdure.domain.record import Record
 from perdure.errors import Unavailable
-from perdure.ports.store import IndexUsage, Reading, Traces, Transaction
+from perdure.ports.probe import Probe, RelationProbe
+from perdure.ports.store import IndexUsage, Reading, Selection, Traces, Transaction
 from perdure.stores.index.cache import IndexCache
 from perdure.stores.index.feed import BankState, Feed
-from perdure.stores.postgres import traces
-from perdure.stores.postgres.connections import Connections, translated
+from perdure.stores.postgres import large_build, secure, traces
+from perdure.stores.postgres.connections import Connections, SnapshotReads, translated
+from perdure.stores.postgres.large_rows import TABLES, VECTORS, LargeBank, read_large_bank
+from perdure.stores.postgres.large_search import LargeSearch
 from perdure.stores.postgres.migrate import migrate
 from perdure.stores.postgres.rows import (
     PostgresFeed,
@@ -29,23 +35,47 @@ from perdure.stores.postgres.verify import verify
 from perdure.stores.sql import columns, queries
 from perdure.stores.sql.columns import T, Values
 from perdure.stores.sql.copying import Tables
-from perdure.stores.sql.feed import read_state
 from perdure.stores.sql.reading import BankReading
 from perdure.stores.sql.transaction import upsert
+
+_STATE = (
+    "SELECT no, version, vectors_version, changes_dropped, model, dimensions, filled, ready, open_facts, open_length"
+    " FROM (SELECT * FROM bank WHERE id = ?) AS one LEFT JOIN large_bank ON large_bank.bank = one.no"
+)
+
+
+class PostgresState(NamedTuple):
+    """What the database says of a bank, and how it is searched."""
+
+    bank: BankState
+    large: LargeBank | None
+    """None while it is searched in memory."""
+
+
+def read_state(connections: Connections, bank: str) -> PostgresState | None:
+    """The state of a bank, None when there is no such bank."""
+    for *state, filled, ready, open_facts, open_length in connections.select(_STATE, bank, bank=bank):
+        large = read_large_bank([(filled, ready, open_facts, open_length)]) if ready else None
+        return PostgresState(BankState(*state), large)
+    return None
+
+
+LARGE_BANK_FACTS = 300_000
+"""Facts above which a bank is searched in SQL: an index in memory takes about 2 KB per fact, so half of `index_memory_mb`."""
 
 
 class BankStates:
     """The states of banks as last read; with `seconds` 0 each is read for every reading."""
 
-    def __init__(self, read: Callable[[str], BankState | None], seconds: float) -> None:
+    def __init__(self, read: Callable[[str], PostgresState | None], seconds: float) -> None:
         self._read = read
         self._seconds = seconds
-        self._states: dict[str, tuple[float, BankState]] = {}
+        self._states: dict[str, tuple[float, PostgresState]] = {}
         self._written = 0
         """Grows with every transaction of this process: a state that was read before its end is not kept."""
         self._lock = Lock()
 
-    def get(self, bank: str) -> BankState | None:
+    def get(self, bank: str) -> PostgresState | None:
         """The state of a bank, at most `seconds` old; None when there is no such bank."""
         began = time.monotonic()
         with self._lock:
@@ -76,11 +106,17 @@ class PostgresStore:
         indexes: IndexCache,
         clock: Callable[[], datetime],
         max_age: float = 0.0,
+        large_bank_facts: int = LARGE_BANK_FACTS,
+        encrypt_content: bool = False,
     ) -> None:
+        self._encrypt_content = encrypt_content
         self._connections = connections
         self._indexes = indexes
         self._clock = clock
-        self._states = BankStates(lambda bank: read_state(connections.select, bank), max_age)
+        self._large_bank_facts = large_bank_facts
+        self._search_tables = large_build.SearchTables(connections, large_bank_facts)
+        self._vector_schema = ""
+        self._states = BankStates(lambda bank: read_state(connections, bank), max_age)
 
     @classmethod
     def open(
@@ -96,6 +132,8 @@ class PostgresStore:
         max_age: float = 0.0,
         index_memory_mb: int = 1024,
         indexes: IndexCache | None = None,
+        large_bank_facts: int = LARGE_BANK_FACTS,
+        encrypt_content: bool = False,
         clock: Callable[[], datetime] | None = None,
     ) -> PostgresStore:
         """Connect, and create the tables in the schema `perdure` when there are none.
@@ -115,6 +153,8 @@ class PostgresStore:
         )
         try:
             migrate(opened)
+            with opened.errors:
+                opened.is_secured = secure.holds(opened)
         except BaseException:
             opened.close()
             raise
@@ -123,6 +163,8 @@ class PostgresStore:
             indexes or IndexCache(index_memory_mb << 20),
             clock or (lambda: datetime.now(UTC)),
             max_age,
+            large_bank_facts,
+            encrypt_content,
         )
 
     @property
@@ -148,9 +190,15 @@ class PostgresStore:
         check_bank_id(bank)
         with self._connections.errors:
             state = self._states.get(bank)
-        if state is None:
+        if state is None or state.large is not None:
             self._indexes.drop(bank)
-        yield PostgresReading(self._connections, self._indexes, bank, state)
+        snapshot = SnapshotReads(self._connections, bank)
+        try:
+            large = self._large_search(state, snapshot)
+            bank_state = None if state is None else state.bank
+            yield PostgresReading(self._connections, self._indexes, bank, bank_state, large)
+        finally:
+            snapshot.close()
 
     @contextmanager
     def transaction(self, bank: str) -> Iterator[Transaction]:
@@ -181,6 +229,10 @@ class PostgresStore:
         with self._connections.errors:
             return traces.traces(self._connections)
 
+    def pending_traces(self) -> tuple[str, ...]:
+        with self._connections.errors:
+            return traces.pending(self._connections)
+
     def clears_traces_at_once(self) -> bool:
         """Never: it takes locks that other machines wait for."""
         return False
@@ -204,15 +256,14 @@ class PostgresStore:
         return False
 
     def verify(self, *, quick: bool = False, repair: bool = False, drop: bool = False) -> Verification:
-        """Nothing is repaired here: a server that damages rows needs its own backups."""
-        if repair or drop:
-            raise Unavailable("verify --repair: PostgreSQL's rows are mended from its own backups")
+        """Pages and indexes are the server's own concern (`pg_amcheck`); texts are mended from its backups alone."""
         with self._connections.errors:
-            return verify(self._connections, quick=quick)
+            return verify(self._connections, self._writing, quick=quick, repair=repair, drop=drop)
 
     def backup(self, file: str) -> None:
         raise Unavailable(
-            "backup: use pg_dump, or `perdure database copy FILE` for a SQLite file of all banks"
+            "backup: PostgreSQL is backed up by pg_dump or pg_basebackup;"
+            " `perdure database copy FILE` writes a SQLite file of all banks"
         )
 
     def note_erasure(self, now: datetime) -> None:
@@ -233,13 +284,51 @@ class PostgresStore:
         self._indexes.clear()
         self._connections.close()
 
+    def secure(self, role: str, *, off: bool = False) -> None:
+        """Let a role read and write through Perdure, each transaction one bank only (`perdure.stores.postgres.secure`)."""
+        with self._connections.errors:
+            (secure.disable if off else secure.enable)(self._connections, role)
+
+    def search_tables_due(self, bank: str) -> bool:
+        with self._connections.errors:
+            return large_build.is_due(self._connections, check_bank_id(bank), self._large_bank_facts)
+
+    def build_search_tables(
+        self, bank: str, progress: Callable[[float], None] = lambda share: None, *, wait: bool = True
+    ) -> bool:
+        check_bank_id(bank)
+        with self._connections.errors:
+            return self._search_tables.build(bank, lambda: self._writing(bank), progress, wait=wait)
+
+    def drop_search_tables(self, bank_no: int) -> None:
+        """Delete what the search tables have of a bank that has left this database."""
+        with self._connections.errors, self._connections.writing() as db:
+            if db.execute(b"SELECT 1 FROM large_bank WHERE bank = %s", (bank_no,)).fetchone() is not None:
+                for table in ("large_bank", *TABLES, VECTORS):
+                    db.execute(translated(f"DELETE FROM {table} WHERE bank = ?"), (bank_no,))
+
+    def _large_search(self, state: PostgresState | None, snapshot: SnapshotReads) -> LargeSearch | None:
+        """What searches a large bank, None for one that is searched in memory."""
+        if state is None or state.large is None:
+            return None
+        if not self._vector_schema:
+            with self._connections.errors:
+                self._vector_schema = large_build.extension_schema(self._connections) or "public"
+        return LargeSearch(snapshot.select_all, state.bank.key, state.large, self._vector_schema)
+
     @contextmanager
     def _writing(self, bank: str) -> Iterator[PostgresTransaction]:
         check_bank_id(bank)
         with self._connections.errors:
             try:
-                with self._connections.writing() as db:
-                    transaction = PostgresTransaction(db, bank, self._clock())
+                with self._connections.writing(bank) as db:
+                    transaction = PostgresTransaction(
+                        db,
+                        bank,
+                        self._clock(),
+                        by_copy=not self._connections.is_secured,
+                        encrypt_new=self._encrypt_content,
+                    )
                     with transaction.send_ahead():
                         yield transaction
                         transaction.finish()
@@ -251,16 +340,38 @@ class PostgresReading(PostgresRows, BankReading):
     """The Reading protocol: each read of rows is a transaction of its own, searches come from one snapshot of the index."""
 
     def __init__(
-        self, connections: Connections, indexes: IndexCache, bank: str, state: BankState | None
+        self,
+        connections: Connections,
+        indexes: IndexCache,
+        bank: str,
+        state: BankState | None,
+        large: LargeSearch | None,
     ) -> None:
         self._connections = connections
         self.feed_elsewhere: Callable[[], AbstractContextManager[Feed]] | None = None
         """A feed of the bank where it is now, should it have left this database since."""
+        self._large = large
         BankReading.__init__(self, connections.errors, indexes, bank, state)
+
+    def search(self, probe: Probe, where: Filter, limit: int) -> list[Hit]:
+        if self._large is None or self._state is None or limit < 1:
+            return super().search(probe, where, limit)
+        self._check_dimensions(probe, self._state)
+        with self._errors:
+            names: Mapping[str, Sequence[str]] = {}
+            if isinstance(probe, RelationProbe):
+                entities = [keyed.entity for keyed in self.entities(ids=list(probe.entities))]
+                names = {entity.id: (entity.name, *entity.aliases) for entity in entities}
+            return self._large.search(probe, where, limit, names)
+
+    def _listing(self, selection: Selection, among: Collection[int] | None) -> tuple[list[int], int]:
+        if self._large is None:
+            return super()._listing(selection, among)
+        return self._large.listing(selection, among)
 
     @contextmanager
     def _feed(self) -> Iterator[Feed]:
-        with self._connections.reading() as db:
+        with self._connections.reading(self.bank_id) as db:
             feed = PostgresFeed(db, self.bank_id)
             if feed.state() is not None or self.feed_elsewhere is None:
                 yield feed
@@ -271,9 +382,9 @@ class PostgresReading(PostgresRows, BankReading):
     def _until_read(self, read: Callable[[], T]) -> T:
         return self._connections.until_reached(read)
 
-    def _select(self, query: str, *parameters: object) -> list[Values]:
+    def _raw_rows(self, query: str, *parameters: object) -> list[Any]:
         with self._connections.errors:
-            return self._connections.select(query, *parameters)
+            return self._connections.select(query, *parameters, bank=self.bank_id)
 
     def _fact_rows(self, column: str, values: Iterable[object]) -> list[list[Values]]:
         """What belongs to the facts in one round trip."""
@@ -283,4 +394,5 @@ class PostgresReading(PostgresRows, BankReading):
         condition, parameters = self._any("fact", [row[0] for row in facts])
         asked = [(f"{query} AND {condition}", (self.bank_no, *parameters)) for query in queries.FACT_LISTS]
         with self._connections.errors:
-            return [facts, *self._connections.select_all(asked)]
+            lists = self._connections.select_all(asked, self.bank_id)
+        return [facts, *map(self._decrypting.rows, lists)]

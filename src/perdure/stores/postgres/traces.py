@@ -5,6 +5,9 @@ from rows alone; after that a checkpoint lets the server drop the old segments o
 (`wal_recycle`, on by default) keeps their bytes under new names until it writes over them: an erasure counts as cleared when
 the log has passed the last of them. Without the privilege to look (`pg_monitor`) it stays pending.
 Replicas, archives of the log and backups are out of reach.
+
+Of an encrypted bank the keys are destroyed by the erasure itself. Their own traces are cleared first: the table of keys is
+small, and is written anew however large the database is.
 """
 
 from __future__ import annotations
@@ -19,7 +22,8 @@ from perdure.stores.postgres.connections import SCHEMA_NAME, Connections, Db
 
 SMALL_DATABASE = 256 << 20
 """Bytes of all tables up to which they are written anew without being asked: it locks each of them meanwhile."""
-_KEPT = ("erasure", "schema_version")
+KEYS = "content_key"
+_KEPT = ("erasure", "schema_version", KEYS)
 """Tables that hold no content."""
 _FILES = (
     "SELECT relname, relfilenode::bigint FROM pg_class"
@@ -27,15 +31,59 @@ _FILES = (
 )
 
 
-def note_erasure(db: Db, now: str) -> None:
-    """Mark that the transaction erases content for good."""
-    db.execute(b"INSERT INTO erasure (erased_at, files) VALUES (%s, %s)", (now, json.dumps(_files(db))))
+def note_erasure(db: Db, now: str, *, keys_destroyed: bool = False) -> None:
+    """Mark that the transaction erases content for good; destroyed keys have a mark of their own."""
+    marks = [_files(db)] + ([{KEYS: _file(db, KEYS)}] if keys_destroyed else [])
+    for files in marks:
+        db.execute(
+            b"INSERT INTO erasure (erased_at, files, encrypted) VALUES (%s, %s, %s)",
+            (now, json.dumps(files), int(keys_destroyed)),
+        )
 
 
 def traces(connections: Connections) -> Traces:
     """Whether an erasure is still marked."""
     ((pending,),) = connections.select("SELECT EXISTS (SELECT 1 FROM erasure)")
     return Traces.PENDING if pending else Traces.CLEARED
+
+
+def pending(connections: Connections) -> tuple[str, ...]:
+    """What may still be in the server's files, and until when."""
+    query = "SELECT files, encrypted, rewritten IS NULL FROM erasure ORDER BY no"
+    marks = [
+        (set(json.loads(files)), bool(sealed), dead) for files, sealed, dead in connections.select(query)
+    ]
+    told: list[str] = []
+    if any(dead for files, _, dead in marks if files == {KEYS}):
+        told.append(
+            "destroyed keys in old versions of the key table, until background work has written it anew"
+        )
+    if any(not dead for files, _, dead in marks if files == {KEYS}):
+        told.append(
+            "destroyed keys in the write-ahead log, until the server has written over its old segments"
+        )
+    for sealed in (False, True):
+        what = (
+            "names, tags, vectors and hashed words (the texts are unreadable: their keys are destroyed)"
+            if sealed
+            else "erased texts"
+        )
+        rest = [dead for files, mark, dead in marks if files != {KEYS} and mark is sealed]
+        if any(rest):
+            size = _size(connections)
+            who = (
+                "background work has written the tables anew"
+                if size <= SMALL_DATABASE
+                else f"you run VACUUM FULL on the schema {SCHEMA_NAME} ({size >> 20} MB)"
+            )
+            told.append(f"{what} in dead rows of the tables, until {who}")
+        if rest:
+            told.append(f"{what} in the write-ahead log, until the server has written over its old segments")
+    return (
+        (*told, "copies on replicas, in archives of the log and in backups, until you remove them")
+        if told
+        else ()
+    )
 
 
 def progress(connections: Connections) -> float:
@@ -49,8 +97,9 @@ def clear(connections: Connections) -> Traces:
     """Write small tables anew, and unmark the erasures that are in no file any more."""
     if traces(connections) is Traces.CLEARED:
         return Traces.CLEARED
+    size = _size(connections)
     with connections.writing() as db:
-        _write_anew(db)
+        _write_anew(db, size)
     with connections.writing() as db:
         rewritten = _note_rewritten(db)
     if rewritten:
@@ -65,22 +114,34 @@ def _files(db: Db) -> dict[str, int]:
     return dict(db.execute(_FILES.encode(), (SCHEMA_NAME, list(_KEPT))).fetchall())
 
 
-def _write_anew(db: Db) -> None:
-    """Write the tables to new files, unless they are large or somebody may still see what was erased."""
-    files = _files(db)
-    (last,) = db.execute(b"SELECT max(xid::xid8)::text FROM erasure WHERE rewritten IS NULL").fetchone() or (
-        None,
+def _file(db: Db, table: str) -> int:
+    """The number of a table's file."""
+    ((number,),) = db.execute(b"SELECT pg_relation_filenode(%s::regclass)::bigint", (table,)).fetchall()
+    return int(number)
+
+
+def _size(connections: Connections) -> int:
+    """Bytes of all tables with their indexes."""
+    query = (
+        "SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class"
+        " WHERE relnamespace = to_regnamespace(?) AND relkind = 'r'"
     )
-    if last is None:
-        return
-    (size,) = db.execute(
-        b"SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class WHERE relnamespace = %s::regnamespace"
-        b" AND relkind = 'r'",
-        (SCHEMA_NAME,),
-    ).fetchone() or (0,)
-    if size > SMALL_DATABASE or _still_seen(db, last):
-        return
-    for table in sorted(files):
+    return int(connections.select(query, SCHEMA_NAME)[0][0])
+
+
+def _write_anew(db: Db, size: int) -> None:
+    """Write the tables to new files, unless they are large or somebody may still see what was erased; keys in any case."""
+    marks = db.execute(
+        b"SELECT xid, files FROM erasure WHERE rewritten IS NULL ORDER BY xid::xid8"
+    ).fetchall()
+    of_keys = [xid for xid, files in marks if set(json.loads(files)) == {KEYS}]
+    of_rows = [xid for xid, files in marks if set(json.loads(files)) != {KEYS}]
+    tables: list[str] = []
+    if of_keys and not _still_seen(db, of_keys[-1]):
+        tables.append(KEYS)
+    if of_rows and size <= SMALL_DATABASE and not _still_seen(db, of_rows[-1]):
+        tables += sorted(_files(db))
+    for table in tables:
         key = db.execute(
             b"SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = %s::regclass AND indisunique"
             b" ORDER BY indisprimary DESC, indexrelid LIMIT 1",
@@ -104,7 +165,7 @@ def _still_seen(db: Db, xid: str) -> bool:
 
 def _note_rewritten(db: Db) -> bool:
     """Mark erasures since which every table was written anew, by us or by an administrator's VACUUM FULL."""
-    files = _files(db)
+    files = _files(db) | {KEYS: _file(db, KEYS)}
     rows = db.execute(b"SELECT no, files FROM erasure WHERE rewritten IS NULL FOR UPDATE").fetchall()
     done = [no for no, before in rows if not set(json.loads(before).items()) & set(files.items())]
     db.execute(

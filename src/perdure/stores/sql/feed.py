@@ -33,6 +33,16 @@ def cached_facts(rows: BankRows, numbers: Sequence[int]) -> dict[int, PackedFact
     return {fact.no: fact for fact in map(PackedFact._make, rows._where(query, "fact", numbers))}
 
 
+def packed_facts(rows: BankRows, numbers: Sequence[int]) -> list[PackedFact]:
+    """Cached facts; those that the cache lacks, or has damaged or in another format, are packed from their rows."""
+    cached = cached_facts(rows, numbers).values()
+    packed = {fact.no: fact for fact in cached if packing.is_sound(fact.id, fact.body)}
+    if len(packed) < len(numbers):
+        missing = [no for no in numbers if no not in packed]
+        packed |= {fact.no: fact for fact in pack_facts(rows, missing)}
+    return [packed[no] for no in numbers if no in packed]
+
+
 class BankFeed(BankRows):
     """The Feed protocol; all its reads see one state of the database."""
 
@@ -55,14 +65,8 @@ class BankFeed(BankRows):
         return self._packed(sorted(numbers))
 
     def _packed(self, numbers: Sequence[int]) -> Iterator[Sequence[PackedFact]]:
-        """Cached facts; those that the cache lacks, or has damaged or in another format, are packed from their rows."""
         for block in batches(numbers):
-            cached = cached_facts(self, block).values()
-            packed = {fact.no: fact for fact in cached if packing.is_sound(fact.id, fact.body)}
-            if len(packed) < len(block):
-                missing = [no for no in block if no not in packed]
-                packed |= {fact.no: fact for fact in pack_facts(self, missing)}
-            yield [packed[no] for no in block if no in packed]
+            yield packed_facts(self, block)
 
     def changes_after(self, number: int) -> list[tuple[int, int, Change]]:
         query = "SELECT no, fact, kind FROM change WHERE bank = ? AND no > ? ORDER BY no"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from threading import Lock
 
@@ -66,17 +66,19 @@ class BankReading(BankRows):
 
     def browse(self, selection: Selection) -> FactPage:
         def listed() -> FactPage:
-            snapshot = self._index()
-            if snapshot is None:
-                return FactPage((), 0)
             among = self.containing(selection.text) if selection.text else None
-            numbers, total = snapshot.listing(selection, among)
+            numbers, total = self._listing(selection, among)
             facts = self.facts_by_number(numbers)
             left_out = self.damaged() if len(facts) < len(numbers) else ()
             return FactPage(tuple(facts.values()), total, left_out)
 
         with self._errors:
             return self._until_read(listed)
+
+    def _listing(self, selection: Selection, among: Collection[int] | None) -> tuple[list[int], int]:
+        """Numbers of the facts of a page, and how many facts the selection has in all."""
+        snapshot = self._index()
+        return ([], 0) if snapshot is None else snapshot.listing(selection, among)
 
     def _index(self) -> Snapshot | None:
         """The snapshot of this reading, taken when it is first needed; None when there is no such bank."""

@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping
 
 _TABLE = re.compile(r"CREATE TABLE (\w+) \((.*?)\n\)", re.DOTALL)
-_COLUMN = re.compile(r'^  "?(\w+)"? (INTEGER|BIGINT|TEXT|REAL|DOUBLE PRECISION|BLOB|BYTEA)\b', re.MULTILINE)
+_COLUMN = re.compile(
+    r'^  "?(\w+)"? ((?:INTEGER|BIGINT|TEXT|REAL|DOUBLE PRECISION|BLOB|BYTEA)\b(?:\[\])?)', re.MULTILINE
+)
 
 
 def parse_tables(schema: str) -> Mapping[str, Mapping[str, str]]:

@@ -162,7 +162,6 @@ class BankTransaction(BankRows):
         self._check_banks(fact.bank for fact in facts)
         numbers = self.numbers_of(fact.id for fact in facts)
         stored = {fact.id: fact for fact in self.facts(list(numbers))}
-        assignments = ", ".join(f"{name} = ?" for name in (*FACT, "checksum"))
         updated: dict[int, Fact] = {}
         relisted: dict[int, Fact] = {}
         for fact in facts:
@@ -181,9 +180,10 @@ class BankTransaction(BankRows):
                 same_postings = _postings(after) == _postings(before)
                 self._note(no, Change.COLUMNS if same_postings else Change.REPLACED)
             stored[fact.id] = after
-        self._execute_many(
-            f"UPDATE fact SET {assignments} WHERE bank = ? AND no = ?",
-            [(*_without_recalls(_checked_row(fact)), self.bank_no, no) for no, fact in updated.items()],
+        self._update(
+            "fact",
+            ("no", *FACT, "checksum"),
+            [(no, *_without_recalls(_checked_row(fact))) for no, fact in updated.items()],
         )
         for table in ("fact_entity", "fact_tag", "fact_source"):
             self._delete(table, "fact", relisted)
@@ -327,8 +327,9 @@ class BankTransaction(BankRows):
         self.bank_no, self._dimensions = 0, None
         self._begin()
 
-    def erased_content(self) -> None:
+    def erased_content(self) -> bool:
         self._execute("INSERT INTO erasure (erased_at) VALUES (?)", self._now)
+        return False
 
     def add_recalls(self, recalls: Iterable[tuple[str, datetime]]) -> None:
         """Count recalls of facts; indexes need not know."""
@@ -468,6 +469,14 @@ class BankTransaction(BankRows):
         """Insert new rows of the bank."""
         if of_bank := [(self.bank_no, *row) for row in rows]:
             self._insert_rows(table, ("bank", *names), of_bank)
+
+    def _update(self, table: str, names: Sequence[str], rows: Sequence[Values]) -> None:
+        """Overwrite columns of rows of the bank; the first of them tells the rows apart."""
+        assignments = ", ".join(f"{name} = ?" for name in names[1:])
+        self._execute_many(
+            f"UPDATE {table} SET {assignments} WHERE bank = ? AND {names[0]} = ?",
+            [(*row[1:], self.bank_no, row[0]) for row in rows],
+        )
 
     def _replace(self, table: str, key: Sequence[str], names: Sequence[str], rows: Sequence[Values]) -> None:
         """Insert rows of the bank, or replace those with their keys; a row has the values of the key first."""

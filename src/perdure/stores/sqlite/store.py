@@ -108,6 +108,10 @@ class SqliteStore:
         with self._connections.errors:
             return traces.traces(self._connections)
 
+    def pending_traces(self) -> tuple[str, ...]:
+        told = "erased rows in unused parts of the file and in its log, until background work has written it anew"
+        return (told,) if self.traces() is Traces.PENDING else ()
+
     def clears_traces_at_once(self) -> bool:
         return traces.clears_at_once(self._connections)
 
@@ -133,6 +137,13 @@ class SqliteStore:
         opened = self._connections.writing if writing else self._connections.reader().one_state
         with self._connections.errors, opened() as db:
             yield SqliteTables(db)
+
+    def search_tables_due(self, bank: str) -> bool:
+        return False
+
+    def build_search_tables(self, bank: str, progress: Callable[[float], None], *, wait: bool = True) -> bool:
+        """Nothing to do: every bank is searched in memory."""
+        return True
 
     @property
     def read_only(self) -> bool:

@@ -20,7 +20,7 @@ Banks = Annotated[
 
 @app.callback()
 def database_(ctx: typer.Context) -> None:
-    """Copy banks to another database, or spread them over several."""
+    """Copy banks to another database, spread them over several, or let policies of PostgreSQL guard them."""
     if ctx.invoked_subcommand is None:
         print(ctx.get_help())
 
@@ -130,3 +130,18 @@ def distribute(
 
     lines = distribute_tables(load_settings(database)) if run else citus_statements()
     tell(as_json, {"statements": lines, "run": run}, "\n".join(f"{line};" for line in lines))
+
+
+@app.command()
+def secure(
+    role: Annotated[str, typer.Argument(metavar="ROLE", help="The role by which Perdure will connect")],
+    off: Annotated[bool, typer.Option("--off", help="Take the policies away again")] = False,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Row-level security on PostgreSQL: ROLE sees one bank per transaction. Run it as the owner of the tables."""
+    from perdure.compose import secure_database
+
+    secure_database(role, off=off, settings=load_settings(database))
+    told = "no policies any more" if off else f"policies hold for {role}: connect as this role from now on"
+    tell(as_json, {"role": role, "secured": not off}, told)

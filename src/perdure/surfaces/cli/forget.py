@@ -45,5 +45,8 @@ def forget(
     gone = forgotten.facts
     line = f"forgotten: {gone} fact{'' if gone == 1 else 's'}"
     if forgotten.traces == "pending":
-        line += "; traces in the file are still to be cleared, which the next command goes on with"
-    tell(as_json, {"bank": bank, "forgotten_facts": gone, "traces": forgotten.traces}, line)
+        line += "; traces are still to be cleared, which the next command goes on with:"
+        line += "".join(f"\n- {one}" for one in forgotten.pending)
+    told = {"bank": bank, "forgotten_facts": gone, "traces": forgotten.traces}
+    told |= {"keys_destroyed": forgotten.keys_destroyed, "pending": forgotten.pending}
+    tell(as_json, told, line)

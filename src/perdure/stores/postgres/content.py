@@ -1,0 +1,140 @@
+"""Encryption of content, so that destroying a key erases it at once: in dead rows, the log, replicas and backups alike.
+
+Each document has a key of its own, and so have facts without one and records. A key is one row of `content_key`; a text is
+stored as U+0002, the key's number and a colon, then base64 of nonce and AES-GCM's ciphertext. An erasure deletes the keys of
+what it touched, and encrypts what stays there with new ones. Only the key table's own past still has the old keys, until that
+small table is written anew and the log was recycled (`perdure.stores.postgres.traces`).
+
+Not encrypted, since searches need it: vectors, hashes of terms, tags and ids; words of large banks; names of entities,
+speakers and relations; times and numbers.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from base64 import b64decode, b64encode
+from binascii import Error as Base64Error
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from perdure.stores.sql.columns import Values
+
+COLUMNS: Mapping[str, frozenset[str]] = {
+    "fact": frozenset(
+        "text source_text context original_text subject object metadata topic invalid_reason".split()
+    ),
+    "fact_features": frozenset(("words", "terms", "passage", "passage_in_context")),
+    "document": frozenset(("title", "context", "metadata")),
+    "chunk": frozenset(("text",)),
+    "record": frozenset(("body",)),
+}
+"""Table -> its columns that are encrypted."""
+_MARK = "\x02"
+_STORED = re.compile(r"\x02([0-9a-f]+):", re.ASCII)
+_PLAIN = ("", "{}", "[]", None)
+"""Values that are stored as they are: statements compare with them, and they tell nothing."""
+_NONCE = 12
+
+FetchKeys = Callable[[Sequence[int]], Iterable[tuple[int, bytes]]]
+"""Number -> key, of the keys of these numbers that are there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a key is for."""
+
+    kind: str
+    """document, fact or record."""
+    id: str
+
+    @property
+    def stored(self) -> str:
+        """A hash, since the id may say something."""
+        return blake2b(f"{self.kind}\x00{self.id}".encode(), digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A row of `content_key`."""
+
+    no: int
+    secret: bytes
+
+    @classmethod
+    def new(cls) -> Key:
+        """A key that nobody has."""
+        return cls(secrets.randbits(62), AESGCM.generate_key(256))
+
+    def encrypt(self, text: str) -> str:
+        """A text as it is stored."""
+        nonce = secrets.token_bytes(_NONCE)
+        sealed = AESGCM(self.secret).encrypt(nonce, text.encode(), None)
+        return f"{_MARK}{self.no:x}:{b64encode(nonce + sealed).decode()}"
+
+
+class Decrypting:
+    """Rows with their encrypted texts made readable; keys are fetched when first met."""
+
+    def __init__(self, fetch: FetchKeys) -> None:
+        self._fetch = fetch
+        self._keys: dict[int, AESGCM | None] = {}
+
+    def rows(self, rows: list[Values]) -> list[Values]:
+        """The same rows; what has no key (any more), or was only similar to an encrypted text, stays as it is."""
+        numbers = {
+            int(match[1], 16)
+            for row in rows
+            for value in row
+            if isinstance(value, str) and value.startswith(_MARK) and (match := _STORED.match(value))
+        }
+        if not numbers:
+            return rows
+        if unknown := [no for no in numbers if no not in self._keys]:
+            self._keys.update(dict.fromkeys(unknown))
+            self._keys.update({no: AESGCM(key) for no, key in self._fetch(unknown)})
+        return [tuple(map(self._readable, row)) for row in rows]
+
+    def forget(self) -> None:
+        """Fetch keys anew."""
+        self._keys.clear()
+
+    def _readable(self, value: object) -> object:
+        if not isinstance(value, str) or not (match := _STORED.match(value)):
+            return value
+        cipher = self._keys.get(int(match[1], 16))
+        if cipher is None:
+            return value
+        try:
+            sealed = b64decode(value[match.end() :], validate=True)
+            return cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], None).decode()
+        except (InvalidTag, Base64Error, ValueError):
+            return value
+
+
+def encrypted(
+    table: str,
+    names: Sequence[str],
+    rows: Iterable[Values],
+    scopes: Sequence[Scope],
+    keys: Mapping[Scope, Key],
+) -> list[Values]:
+    """Rows of a table with their content encrypted, each by the key of its scope."""
+    places = [at for at, name in enumerate(names) if name in COLUMNS[table]]
+    sealed: list[Values] = []
+    for row, scope in zip(rows, scopes, strict=True):
+        values = list(row)
+        for at in places:
+            if values[at] not in _PLAIN:
+                values[at] = keys[scope].encrypt(values[at])
+        sealed.append(tuple(values))
+    return sealed
+
+
+def scope_of_fact(fact_id: str, document_id: str | None) -> Scope:
+    """That of its document, or its own."""
+    return Scope("fact", fact_id) if document_id is None else Scope("document", document_id)

@@ -1,0 +1,218 @@
+"""Writes of an encrypted bank: content is encrypted on its way in, and an erasure destroys the keys of what it touched."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+
+from perdure.domain.bank import Bank
+from perdure.domain.fact import Fact
+from perdure.stores.postgres.content import COLUMNS, Decrypting, Key, Scope, encrypted, scope_of_fact
+from perdure.stores.sql.columns import Values, batches
+from perdure.stores.sql.transaction import BankTransaction
+
+IS_ENCRYPTED = "SELECT 1 FROM content_key WHERE bank = ? AND scope = ''"
+_KEYS_OF = {"fact": "no", "fact_features": "fact", "document": "id", "chunk": "id"}
+"""Table -> the column that, with the bank, tells its rows apart."""
+
+
+class SealedTransaction(BankTransaction):
+    """A transaction that encrypts where the bank is encrypted; banks become so when they are made, and stay so."""
+
+    _encrypt_new: bool
+
+    @property
+    @abstractmethod
+    def _decrypting(self) -> Decrypting:
+        """What makes encrypted texts readable."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._is_encrypted: bool | None = None
+        self._keys: dict[Scope, Key] = {}
+        self._touched_scopes: set[Scope] = set()
+        """Of what was deleted or rewritten."""
+        self._bank_keys_destroyed = False
+
+    def put_bank(self, bank: Bank) -> None:
+        is_new = not self.bank_no
+        super().put_bank(bank)
+        if is_new and self._encrypt_new:
+            self._store_keys({Scope("", ""): Key.new()}, stored={Scope("", ""): ""})
+            self._is_encrypted = True
+
+    def update_facts(self, facts: Sequence[Fact]) -> None:
+        if not self._encrypts():
+            super().update_facts(facts)
+            return
+        query = "SELECT id, no, document_id FROM fact WHERE bank = ?"
+        ids = [fact.id for fact in facts]
+        before = {row[0]: row[1:] for row in self._where(query, "id", ids)}
+        super().update_facts(facts)
+        moved = [row[1] for row in self._where(query, "id", ids) if before[row[0]] != row[1:]]
+        self._write_anew("fact_features", "fact", moved)
+
+    def delete_bank(self) -> None:
+        encrypted_bank = self._encrypts()
+        self._execute("DELETE FROM content_key WHERE bank = ?", self.bank_no)
+        super().delete_bank()
+        self._bank_keys_destroyed = encrypted_bank
+
+    def destroy_keys(self) -> bool:
+        """Destroy the keys of what this transaction deleted or rewrote; False where the bank is not encrypted."""
+        if not self._encrypts():
+            return self._bank_keys_destroyed
+        documents, facts, records = (
+            [scope.id for scope in self._touched_scopes if scope.kind == kind]
+            for kind in ("document", "fact", "record")
+        )
+        number = "SELECT no FROM fact WHERE bank = ?"
+        numbers = [no for (no,) in self._where(number, "document_id", documents)]
+        numbers += [no for (no,) in self._where(number, "id", facts)]
+        rest = [
+            *self._content("fact", "no", numbers),
+            *self._content("fact_features", "fact", numbers),
+            *self._content("document", "id", documents),
+            *self._content("chunk", "document_id", documents),
+        ]
+        kept_records = [
+            (kind, record_id, body)
+            for kind, record_id in (one.split("\x00", 1) for one in records)
+            for (body,) in self._of_bank(
+                "SELECT body FROM record WHERE bank = ? AND kind = ? AND id = ?", kind, record_id
+            )
+        ]
+        stored = [scope.stored for scope in self._touched_scopes]
+        for batch in batches(stored):
+            condition, values = self._any("scope", batch)
+            self._execute(f"DELETE FROM content_key WHERE bank = ? AND {condition}", self.bank_no, *values)
+        self._keys.clear()
+        self._decrypting.forget()
+        for table, names, rows in rest:
+            self._update_content(table, names, rows)
+        for kind, record_id, body in kept_records:
+            (row,) = self._sealed("record", ("kind", "id", "body"), [(kind, record_id, body)])
+            statement = "UPDATE record SET body = ? WHERE bank = ? AND kind = ? AND id = ?"
+            self._execute(statement, row[2], self.bank_no, kind, record_id)
+        return True
+
+    # What is written
+
+    def _insert(self, table: str, names: Sequence[str], rows: Iterable[Values]) -> None:
+        if table in COLUMNS and self._encrypts():
+            rows = self._sealed(table, names, list(rows))
+        super()._insert(table, names, rows)
+
+    def _update(self, table: str, names: Sequence[str], rows: Sequence[Values]) -> None:
+        if table in COLUMNS and rows and self._encrypts():
+            rows = self._sealed(table, names, rows)
+        super()._update(table, names, rows)
+
+    def _upsert(self, table: str, key: Sequence[str], row: Mapping[str, object]) -> None:
+        if table in COLUMNS and self._encrypts():
+            names = tuple(row)
+            (sealed,) = self._sealed(table, names, [tuple(row.values())])
+            row = dict(zip(names, sealed, strict=True))
+        super()._upsert(table, key, row)
+
+    def _delete(self, table: str, column: str, values: Iterable[object], **where: object) -> None:
+        if table in COLUMNS and self._encrypts():
+            values = list(values)
+            self._touched_scopes |= set(self._scopes_of_stored(table, column, values, where))
+        super()._delete(table, column, values, **where)
+
+    # Scopes and keys
+
+    def _encrypts(self) -> bool:
+        if self._is_encrypted is None:
+            if not self.bank_no:
+                return False
+            self._is_encrypted = bool(self._of_bank(IS_ENCRYPTED))
+        return self._is_encrypted
+
+    def _sealed(self, table: str, names: Sequence[str], rows: Sequence[Values]) -> list[Values]:
+        scopes = self._scopes(table, names, rows)
+        self._touched_scopes |= set(scopes)
+        self._fetch_keys(scopes)
+        return encrypted(table, names, rows, scopes, self._keys)
+
+    def _scopes(self, table: str, names: Sequence[str], rows: Sequence[Values]) -> list[Scope]:
+        """The scope of each row that is to be written."""
+
+        def value(row: Values, name: str) -> str:
+            return str(row[list(names).index(name)])
+
+        match table:
+            case "document":
+                return [Scope("document", value(row, "id")) for row in rows]
+            case "chunk" if "document_id" in names:
+                return [Scope("document", value(row, "document_id")) for row in rows]
+            case "record":
+                return [_record_scope(value(row, "kind"), value(row, "id")) for row in rows]
+            case "fact" if "document_id" in names:
+                at, document = list(names).index("id"), list(names).index("document_id")
+                return [scope_of_fact(row[at], row[document]) for row in rows]
+        # By number: the fact's row is there already.
+        at = list(names).index(_KEYS_OF[table])
+        query = "SELECT no, id, document_id FROM fact WHERE bank = ?"
+        of_facts = {
+            no: scope_of_fact(*row) for no, *row in self._where(query, "no", [row[at] for row in rows])
+        }
+        return [of_facts[row[at]] for row in rows]
+
+    def _scopes_of_stored(
+        self, table: str, column: str, values: Sequence[object], where: Mapping[str, object]
+    ) -> list[Scope]:
+        """The scopes of rows that are to be deleted."""
+        match table:
+            case "document":
+                return [Scope("document", str(one)) for one in values]
+            case "record":
+                return [_record_scope(str(where["kind"]), str(one)) for one in values]
+            case "chunk":
+                query = "SELECT document_id FROM chunk WHERE bank = ?"
+                return [Scope("document", document) for (document,) in self._where(query, column, values)]
+        query = "SELECT id, document_id FROM fact WHERE bank = ?"
+        return [scope_of_fact(*row) for row in self._where(query, "no", values)]
+
+    def _fetch_keys(self, scopes: Iterable[Scope]) -> None:
+        """Have a key for each scope; those that are missing are made."""
+        missing = {scope.stored: scope for scope in scopes if scope not in self._keys}
+        query = "SELECT scope, no, key FROM content_key WHERE bank = ?"
+        for stored, no, secret in self._where(query, "scope", missing):
+            self._keys[missing[stored]] = Key(no, secret)
+        made = {scope: Key.new() for scope in missing.values() if scope not in self._keys}
+        self._store_keys(made, {scope: scope.stored for scope in made})
+
+    def _store_keys(self, made: Mapping[Scope, Key], stored: Mapping[Scope, str]) -> None:
+        self._keys.update(made)
+        rows = [(key.no, stored[scope], key.secret) for scope, key in made.items()]
+        super()._insert("content_key", ("no", "scope", "key"), rows)
+
+    def _write_anew(self, table: str, column: str, values: Sequence[object]) -> None:
+        """Encrypt stored rows again, by the keys of their present scopes."""
+        for of_table, names, rows in self._content(table, column, values):
+            self._update_content(of_table, names, rows)
+
+    def _content(
+        self, table: str, column: str, values: Sequence[object]
+    ) -> list[tuple[str, Sequence[str], list[Values]]]:
+        """(table, columns, rows) of the readable content of stored rows, the key first."""
+        names = (_KEYS_OF[table], *sorted(COLUMNS[table]))
+        extra = ("document_id",) if table == "chunk" else ()
+        query = f"SELECT {', '.join((*names, *extra))} FROM {table} WHERE bank = ?"
+        return [(table, (*names, *extra), list(self._where(query, column, values)))] if values else []
+
+    def _update_content(self, table: str, names: Sequence[str], rows: Sequence[Values]) -> None:
+        if not rows:
+            return
+        sealed = self._sealed(table, names, rows)
+        assignments = ", ".join(f"{name} = ?" for name in names[1:])
+        self._execute_many(
+            f"UPDATE {table} SET {assignments} WHERE bank = ? AND {names[0]} = ?",
+            [(*row[1:], self.bank_no, row[0]) for row in sealed],
+        )
+
+
+def _record_scope(kind: str, record_id: str) -> Scope:
+    return Scope("record", f"{kind}\x00{record_id}")
