@@ -210,6 +210,13 @@ class SettingOptions(TypedDict, total=False):
     decay_emotion: float
     refine_after: float | None
     consolidate_after: float | None
+    assistant_folder: str
+    assistant_bank: str
+    assistant_user: str
+    assistant_tokens: int
+    assistant_start_tokens: int
+    assistant_recipe: str
+    assistant_idle_minutes: float
     webhook_allow_private: bool
     host: str
     port: int

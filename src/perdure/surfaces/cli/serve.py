@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from perdure.domain.bank import check_bank_id
 from perdure.errors import InvalidInput, Unavailable
+from perdure.surfaces.cli.assistants import enter_assistant_memory
 from perdure.surfaces.cli.output import console, emit
 from perdure.surfaces.cli.session import AsJson, Database, load_settings, memory
 from perdure.surfaces.process import closing_on_sigterm
@@ -56,6 +57,10 @@ def mcp(
         typer.Option("--bank", "-b", metavar="BANK", help="Serve this bank only [the client chooses]"),
     ] = None,
     http: Annotated[bool, typer.Option("--http", help="Streamable HTTP at /mcp instead of stdio")] = False,
+    assistant: Annotated[
+        bool,
+        typer.Option("--assistant", help="The memory that hooks of coding assistants use in this project"),
+    ] = False,
     host: Host = None,
     port: Port = None,
     open_: Open = False,
@@ -67,6 +72,10 @@ def mcp(
         raise InvalidInput("--host, --port, --open", "--http beside them")
     if http and bank is not None:
         raise InvalidInput("--bank", "no value with --http: clients connect to /mcp/BANK instead", bank)
+    if assistant and http:
+        raise InvalidInput("--assistant", "no --http beside it")
+    if assistant:
+        bank = enter_assistant_memory(bank)
     if bank is not None:
         check_bank_id(bank)
     with closing_on_sigterm(), memory(database, **_given(host, port, open_)) as engine:
