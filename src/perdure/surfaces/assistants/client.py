@@ -161,6 +161,7 @@ def start(folder: str) -> bool:
         stderr=subprocess.DEVNULL,
         close_fds=True,
         cwd=folder,
+        env=settings.lasting_environment(),
         **options,
     )
     return True

@@ -17,6 +17,8 @@ SPOKEN_SOURCES = frozenset({"", "user", "sdk"})
 """Sources of prompts that a person wrote; the others are wake-ups, schedules and notices."""
 _SLASH_COMMAND = re.compile(r"/[A-Za-z][\w:-]*(?=\s|$)")
 _UNIQUE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_ROLLOUT = re.compile(r"[/\\]rollout-[^/\\]*\.jsonl$")
+"""A transcript of Codex."""
 _SESSION = ("session_id", "sessionId", "sessionID", "conversation_id", "conversationId")
 _FOLDER = ("cwd", "workspace_roots", "workspacePaths", "directory")
 _TRANSCRIPT = ("transcript_path", "transcriptPath")
@@ -141,9 +143,7 @@ def detect_host(payload: Payload, marks: Mapping[str, str]) -> str:
     if payload.get("hook_event_name") in ("BeforeAgent", "AfterAgent"):
         return "gemini-cli"
     rollout = _first(payload, _TRANSCRIPT)
-    if "CLAUDE_PROJECT_DIR" not in marks and "/sessions/" in rollout and "rollout-" in rollout:
-        return "codex"
-    return "claude-code"
+    return "codex" if _ROLLOUT.search(rollout) else "claude-code"
 
 
 def read_call(event: str, host: str, payload: Payload, marks: Mapping[str, str], folder: str) -> HookCall:

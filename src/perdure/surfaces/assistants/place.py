@@ -47,7 +47,7 @@ def write_whole(path: str, text: str) -> None:
     """Write a file so that others see all of it or nothing; a failed write leaves nothing behind."""
     part = f"{path}.{os.getpid()}.part"
     try:
-        with open(part, "w", encoding="utf-8", errors="surrogatepass") as file:
+        with open(part, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
             file.write(text)
         os.replace(part, path)
     except BaseException:

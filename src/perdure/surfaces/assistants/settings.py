@@ -11,6 +11,8 @@ DEFAULT_FOLDER = "~/.perdure"
 HOST_MARKS = ("CURSOR_VERSION", "PLUGIN_ROOT", "CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CODEX_HOME")
 """Variables that tell hosts apart, and the project of a Claude Code session."""
 
+SESSION_PREFIXES = ("CLAUDE", "CODEX", "CURSOR", "PLUGIN_", "GEMINI", "COPILOT")
+
 
 def assistant_folder(folder: str = "") -> str:
     """Where the memory of assistants lies: the argument, PERDURE_ASSISTANT_FOLDER, or ~/.perdure."""
@@ -36,3 +38,8 @@ def project_folder() -> str:
 def config_folder(variable: str, default: str) -> str:
     """A folder that a variable of its host may move, such as CODEX_HOME."""
     return os.path.expanduser(os.environ.get(variable, "") or default)
+
+
+def lasting_environment() -> dict[str, str]:
+    """The environment without what a host gives to its own session: a process that outlives it has no business with that."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(SESSION_PREFIXES)}

@@ -36,8 +36,8 @@ class WarmProcess:
 
     def __init__(self, folder: str) -> None:
         from perdure.engine import Perdure
-        from perdure.surfaces.assistants.memory import AssistantMemory
         from perdure.settings import read_settings
+        from perdure.surfaces.assistants.memory import AssistantMemory
 
         self._folder = folder
         self._identity = place.identity(folder, __version__)
