@@ -126,6 +126,12 @@ def _ask_running(folder: str, request: wire.Message) -> wire.Message | None:
     return reply if same else None
 
 
+def is_running(folder: str) -> bool:
+    """Whether a process of this version and these settings has said that it listens."""
+    running = place.read_object(os.path.join(folder, "warm.json"))
+    return running.get("identity") == place.identity(folder, __version__)
+
+
 def _ask_when_started(folder: str, request: wire.Message) -> wire.Message | None:
     until = time.monotonic() + START_SECONDS
     while time.monotonic() < until:
@@ -143,12 +149,10 @@ def start(folder: str) -> bool:
             return False
     except OSError:
         pass
-    lock = place.Lock(folder)
-    running = place.read_object(os.path.join(folder, "warm.json"))
-    leaving = bool(running) and running.get("identity") != place.identity(folder, __version__)
-    if not lock.take() and not leaving:
+    if not place.Lock(folder, "warm.next").is_free:
         return True
-    lock.release()
+    if is_running(folder) and not place.Lock(folder).is_free:
+        return True
     import subprocess
 
     options: dict[str, int | bool] = {"start_new_session": True}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -19,13 +19,16 @@ from perdure.surfaces.assistants.profile import write_profile
 from perdure.surfaces.assistants.project import bank_of
 from perdure.surfaces.assistants.sessions import Session, digest, open_session, turn_key
 from perdure.surfaces.assistants.transcripts import Turn, own_words, read_turns
+from perdure.text.fence import strip_fenced
 
 QUERY_CHARACTERS = 2_000
 """Of a longer prompt the beginning and the end are asked about: what is pasted stands between."""
 MOST_REPLY = 20_000
 """Characters of an assistant's reply that are retained."""
-NEW_CONTEXT = frozenset({"startup", "clear", "compact", "fork", ""})
-"""Starts of a session whose assistant has not been told anything yet."""
+RESUMED = "resume"
+"""The start of a session whose assistant still sees what it was told; after any other one it does not."""
+CountedTurn = tuple[Turn, int]
+"""A turn, and for the how-manieth time its prompt was asked in the session."""
 
 
 class AssistantMemory:
@@ -89,9 +92,9 @@ class AssistantMemory:
     def _at_start(self, call: HookCall, bank: str, session: Session, at: float) -> str:
         if call.source == "fork":
             session.forked_at = at
-        if call.event != "session-start" or call.source in NEW_CONTEXT:
+        if call.source != RESUMED:
             session.begin_context(at)
-        resumed = call.document_id if call.source == "resume" else ""
+        resumed = call.document_id if call.source == RESUMED else ""
         try:
             profile = write_profile(
                 self._engine, bank, self._settings.assistant_start_tokens, without_document=resumed
@@ -137,17 +140,14 @@ class AssistantMemory:
         return prompt.text
 
     def _retain_turns(self, call: HookCall, bank: str, session: Session, at: float) -> int:
-        turns = read_turns(call.host, call.transcript)
-        if not turns and call.payload.get("prompt") and call.reply and is_words(call.prompt):
+        turns = _counted(read_turns(call.host, call.transcript))
+        words = own_words(call.prompt)
+        if not turns and words != session.prompt and digest(words) != session.ended:
             self._note_prompt(call, session, at)
         turns = _with_last(turns, call, session, at)
-        if call.event == "pre-compact":
-            turns = turns[:-1]
-        asked: Counter[str] = Counter()
         retained = 0
-        for turn in turns:
-            asked[turn.prompt] += 1
-            key = turn_key(call.host, call.session, turn.prompt, asked[turn.prompt])
+        for turn, count in turns[:-1] if call.event == "pre-compact" else turns:
+            key = turn_key(call.host, call.session, turn.prompt, count)
             if key in session.retained or digest(turn.prompt) in session.skipped:
                 continue
             session.retained.append(key)
@@ -155,16 +155,16 @@ class AssistantMemory:
                 continue
             self._retain_turn(call, bank, turn, key, at)
             retained += 1
-        if call.event != "pre-compact":
-            session.prompt = session.prompt_turn = ""
+        if call.event != "pre-compact" and session.prompt:
+            session.end_turn()
         return retained
 
     def _retain_turn(self, call: HookCall, bank: str, turn: Turn, key: str, at: float) -> None:
         said_at = turn.said_at or datetime.fromtimestamp(at, UTC)
         user = self._settings.assistant_user or "user"
         items = [Item(content=turn.prompt, role="user", speaker=user, timestamp=said_at)]
-        if turn.reply.strip():
-            reply, replied_at = turn.reply[:MOST_REPLY], turn.replied_at or said_at
+        reply, replied_at = strip_fenced(turn.reply)[:MOST_REPLY], turn.replied_at or said_at
+        if reply.strip():
             items.append(
                 Item(content=reply, role="assistant", speaker="assistant", timestamp=max(said_at, replied_at))
             )
@@ -203,15 +203,23 @@ def _untold(result: RecallResult, session: Session, document_id: str) -> RecallR
     return replace(result, recollections=numbered)
 
 
-def _with_last(turns: list[Turn], call: HookCall, session: Session, at: float) -> list[Turn]:
+def _counted(turns: Sequence[Turn]) -> list[CountedTurn]:
+    asked: Counter[str] = Counter()
+    counted = []
+    for turn in turns:
+        asked[turn.prompt] += 1
+        counted.append((turn, asked[turn.prompt]))
+    return counted
+
+
+def _with_last(turns: list[CountedTurn], call: HookCall, session: Session, at: float) -> list[CountedTurn]:
     """The turns with the one at hand, which a transcript may not hold yet, or not to its end."""
-    reply = call.reply if call.event in ("stop", "session-end") else ""
-    pending = session.prompt
-    if pending:
-        written = sum(turn.prompt == pending for turn in turns)
-        if written < session.asked.get(digest(pending), 1):
-            said_at = datetime.fromtimestamp(session.prompt_at or at, UTC)
-            turns = [*turns, Turn(prompt=pending, said_at=said_at)]
-    if turns and reply.strip():
-        turns = [*turns[:-1], replace(turns[-1], reply=reply, replied_at=datetime.fromtimestamp(at, UTC))]
+    pending, count = session.prompt, session.asked.get(digest(session.prompt), 1)
+    if pending and sum(turn.prompt == pending for turn, _ in turns) < count:
+        said_at = datetime.fromtimestamp(session.prompt_at or at, UTC)
+        turns = [*turns, (Turn(prompt=pending, said_at=said_at), count)]
+    if turns and call.reply.strip() and call.event != "pre-compact":
+        last, count = turns[-1]
+        answered = replace(last, reply=call.reply, replied_at=datetime.fromtimestamp(at, UTC))
+        turns = [*turns[:-1], (answered, count)]
     return turns

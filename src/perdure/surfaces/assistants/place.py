@@ -6,6 +6,7 @@ A leaf of the standard library alone: a hook process imports it, so it loads not
     perdure.toml      settings of the warm process
     warm.json         where the warm process listens, its secret and its version (0600)
     warm.lock         locked by the warm process as long as it lives
+    warm.next         locked by the one that waits to take its place
     warm.failed       touched when it could not start
     spool/            events that are still to be retained, a file each
     sessions/         what was told and retained in each session
@@ -92,11 +93,18 @@ def identity(folder: str, version: str) -> str:
 
 
 class Lock:
-    """The lock that one warm process has as long as it lives; the system gives it up with the process."""
+    """A lock that one process has until it releases it or ends."""
 
-    def __init__(self, folder: str) -> None:
-        self._path = os.path.join(folder, "warm.lock")
+    def __init__(self, folder: str, name: str = "warm.lock") -> None:
+        self._path = os.path.join(folder, name)
         self._file = -1
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nobody has it at the moment."""
+        free = self.take()
+        self.release()
+        return free
 
     def take(self) -> bool:
         """Whether it was free, and is this process's now."""

@@ -40,6 +40,8 @@ class Session:
     prompt: str = ""
     """The last prompt, until its turn is retained."""
     prompt_turn: str = ""
+    ended: str = ""
+    """Digest of the prompt whose turn ended last, until another one is asked."""
     prompt_at: float = 0.0
     asked: dict[str, int] = field(default_factory=dict)
     """Digest of a prompt -> how often it was asked."""
@@ -64,9 +66,13 @@ class Session:
         same_text = prompt == self.prompt and bool(prompt)
         if same_text and ((turn and turn == self.prompt_turn) or abs(at - self.prompt_at) < TWICE_SECONDS):
             return False
-        self.prompt, self.prompt_turn, self.prompt_at = prompt, turn, at
+        self.prompt, self.prompt_turn, self.prompt_at, self.ended = prompt, turn, at, ""
         self.asked[digest(prompt)] = self.asked.get(digest(prompt), 0) + 1
         return True
+
+    def end_turn(self) -> None:
+        """The last prompt is answered."""
+        self.ended, self.prompt, self.prompt_turn = digest(self.prompt), "", ""
 
     def skip(self, prompt: str) -> None:
         """Note a prompt that no person wrote."""

@@ -16,7 +16,9 @@ import time
 from pathlib import Path
 
 from perdure import __version__
+from perdure.errors import InvalidInput
 from perdure.surfaces.assistants import place, wire
+from perdure.surfaces.assistants.client import is_running
 
 log = logging.getLogger("perdure.assistants")
 
@@ -103,12 +105,22 @@ class WarmProcess:
                     wire.tell(line, {})
                     self._leave.set()
                 else:
-                    wire.tell(line, {"output": self._memory.answer(request)})
-        except Exception:
-            log.exception("a hook was not answered")
+                    wire.tell(line, {"output": self._answer(request)})
+        except (OSError, ValueError, wire.Refused) as error:
+            log.warning("a connection: %s: %s", type(error).__name__, error)
         finally:
             self._requests -= 1
             self._used_at = time.monotonic()
+
+    def _answer(self, request: wire.Message) -> str:
+        """What the hook prints; nothing where memory fails, as that must not cost more."""
+        try:
+            return self._memory.answer(request)
+        except InvalidInput as error:
+            log.warning("a hook: %s", error)
+        except Exception:
+            log.exception("a hook was not answered")
+        return ""
 
     def _work(self) -> None:
         """Retain what hooks spooled, as it comes."""
@@ -141,6 +153,8 @@ class WarmProcess:
         try:
             if request:
                 self._memory.retain(request)
+        except InvalidInput as error:
+            log.warning("%s was dropped: %s", os.path.basename(path), error)
         except Exception:
             log.exception("%s was not retained", os.path.basename(path))
             self._attempts[path] = (attempts + 1, time.monotonic())
@@ -152,6 +166,22 @@ class WarmProcess:
         os.unlink(path)
 
 
+def _take_place(folder: str) -> place.Lock | None:
+    """The lock of the folder, when a process that leaves has released it; None where another one serves or waits."""
+    waiting, lock = place.Lock(folder, "warm.next"), place.Lock(folder)
+    if not waiting.take():
+        return None
+    try:
+        until = time.monotonic() + LOCK_SECONDS
+        while not lock.take():
+            if is_running(folder) or time.monotonic() > until:
+                return None
+            time.sleep(0.05)
+    finally:
+        waiting.release()
+    return lock
+
+
 def main(argv: list[str]) -> int:
     """Serve a folder, unless another process does; returns the exit code."""
     from perdure.surfaces.process import closing_on_sigterm, private_files
@@ -160,12 +190,9 @@ def main(argv: list[str]) -> int:
     folder = argv[0]
     place.make_folder(folder)
     os.chdir(folder)
-    lock = place.Lock(folder)
-    until = time.monotonic() + LOCK_SECONDS
-    while not lock.take():
-        if time.monotonic() > until:
-            return 0
-        time.sleep(0.05)
+    lock = _take_place(folder)
+    if lock is None:
+        return 0
     logging.basicConfig(
         filename=os.path.join(folder, "hooks.log"),
         level="WARNING",
@@ -184,6 +211,8 @@ def main(argv: list[str]) -> int:
         log.exception("the warm process could not start")
         failed.touch()
         return 1
+    finally:
+        lock.release()
     return 0
 
 
