@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -28,21 +29,30 @@ PAGE = Path("docs/assistants.md")
 QUICK = {"PERDURE_EMBEDDER": "hashing", "PERDURE_RERANKER": "none", "PERDURE_TAGGER": "rules"}
 HOSTS = ("Basil", "Clove", "Dill", "Fennel", "Ginger", "Juniper", "Laurel", "Mint", "Nutmeg", "Saffron")
 THINGS = ("billing service", "search index", "mail queue", "staging database", "login page", "image cache")
-FACTS = 600
+FACTS = 300
 PATIENCE = 120.0
 
 
 @dataclass(frozen=True)
+class Run:
+    """Seconds that a process took, and of these the ones on a core."""
+
+    seconds: float
+    on_core: float
+
+
+@dataclass(frozen=True)
 class Taken:
-    """Seconds that hooks of one kind took."""
+    """What hooks of one kind took."""
 
     name: str
-    seconds: list[float]
+    runs: list[Run]
 
     def row(self) -> list[str]:
-        ordered = sorted(self.seconds)
+        ordered = sorted(run.seconds for run in self.runs)
+        on_core = sorted(run.on_core for run in self.runs)[len(self.runs) // 2]
         p95 = ordered[min(len(ordered) - 1, round(0.95 * (len(ordered) - 1)))]
-        figures = (ordered[len(ordered) // 2], p95, ordered[-1])
+        figures = (ordered[len(ordered) // 2], p95, ordered[-1], on_core)
         return [self.name, str(len(ordered)), *(f"{1000 * figure:.0f}" for figure in figures)]
 
 
@@ -57,6 +67,7 @@ class Bench:
         self.environment |= QUICK if quick else {}
         self._numbers = random.Random(7)
         self._sessions = 0
+        self.told = False
 
     def fill(self) -> None:
         """Retain sentences that a project might say."""
@@ -70,22 +81,19 @@ class Bench:
         if done.returncode:
             raise SystemExit(done.returncode)
 
-    def hook(self, event: str, **payload: str) -> float:
-        """The seconds that one hook takes, from its start to its end."""
+    def hook(self, event: str, **payload: str) -> Run:
+        """One hook, from its start to its end."""
         body = {"session_id": f"s{self._sessions}", "cwd": str(self.project), **payload}
-        began = time.perf_counter()
-        done = subprocess.run(
-            [sys.executable, "-m", "perdure.surfaces.entry", "hook", event, "--host", "claude-code"],
-            input=json.dumps(body).encode(), stdout=subprocess.PIPE, env=self.environment, cwd=self.project, check=True,
-        )  # fmt: skip
-        self.told = bool(done.stdout)
-        return time.perf_counter() - began
+        command = ["perdure.surfaces.entry", "hook", event, "--host", "claude-code"]
+        run, output = timed(["-m", *command], json.dumps(body), self.environment, self.project)
+        self.told = bool(output)
+        return run
 
-    def start(self) -> float:
+    def start(self) -> Run:
         self._sessions += 1
         return self.hook("session-start", source="startup")
 
-    def prompt(self) -> float:
+    def prompt(self) -> Run:
         self._sessions += 1
         host, thing = self._numbers.choice(HOSTS), self._numbers.choice(THINGS)
         question = self._numbers.choice(
@@ -93,19 +101,18 @@ class Bench:
         )
         return self.hook("prompt", prompt=question)
 
-    def stop(self) -> float:
+    def stop(self) -> Run:
         return self.hook("stop", last_assistant_message="It runs there, as you said.")
 
     @contextmanager
     def warm(self) -> Iterator[float]:
         """A running process; gives the seconds until it answered a prompt."""
         began = time.perf_counter()
-        self.start()
-        while not place.read_object(str(self.folder / "warm.json")):
-            self._wait(began)
-        while self.prompt() > 1.0 or not self.told:
-            self._wait(began)
         try:
+            self.start()
+            while not self.told:
+                self._wait(began)
+                self.prompt()
             yield time.perf_counter() - began
         finally:
             self.end()
@@ -146,11 +153,29 @@ def retain_facts(database: str, bank: str) -> None:
         )
 
 
-def interpreter() -> float:
-    """The seconds that Python takes to do nothing."""
+def timed(
+    arguments: list[str], stdin: str, environment: dict[str, str] | None = None, folder: Path | None = None
+) -> tuple[Run, bytes]:
+    """Run Python with these arguments; what it took and printed."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.perf_counter()
-    subprocess.run([sys.executable, "-c", "pass"], check=True)
-    return time.perf_counter() - began
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        input=stdin.encode(),
+        stdout=subprocess.PIPE,
+        env=environment,
+        cwd=folder,
+        check=True,
+    )
+    seconds = time.perf_counter() - began
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    on_core = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Run(seconds, on_core), done.stdout
+
+
+def interpreter() -> Run:
+    """Python that does nothing."""
+    return timed(["-c", "pass"], "")[0]
 
 
 def measure(quick: bool, repeats: int) -> Iterator[Taken]:
@@ -159,26 +184,21 @@ def measure(quick: bool, repeats: int) -> Iterator[Taken]:
         bench = Bench(Path(home), quick)
         bench.fill()
         yield Taken("the interpreter alone", [interpreter() for _ in range(repeats)])
-        kinds: tuple[tuple[str, Callable[[], float]], ...] = (
+        kinds: tuple[tuple[str, Callable[[], Run]], ...] = (
             ("session start", bench.start),
             ("prompt", bench.prompt),
             ("stop", bench.stop),
         )
         for name, hook in kinds:
-            seconds = []
+            runs = []
             for _ in range(max(3, repeats // 20)):
-                seconds.append(hook())
+                runs.append(hook())
                 bench.end()
-            yield Taken(f"{name}, cold", seconds)
-        ready = []
+            yield Taken(f"{name}, cold", runs)
         with bench.warm() as seconds_to_answer:
-            ready.append(seconds_to_answer)
             for name, hook in kinds:
                 yield Taken(f"{name}, warm", [hook() for _ in range(repeats)])
-        yield Taken("from nothing to the first answer", ready)
-        bench.environment["PERDURE_ASSISTANT_RECIPE"] = "default"
-        with bench.warm():
-            yield Taken("prompt, warm, recipe `default`", [bench.prompt() for _ in range(repeats)])
+        print(f"from nothing to the first answer {seconds_to_answer:.1f} s")
 
 
 def main() -> None:
@@ -192,7 +212,7 @@ def main() -> None:
     for one in measure(chosen.quick, chosen.repeats):
         rows.append(one.row())
         print(" ".join(rows[-1]), flush=True)
-    lines = table(("hook", "runs", "p50 ms", "p95 ms", "most ms"), rows)
+    lines = table(("hook", "runs", "p50 ms", "p95 ms", "most ms", "on a core, p50 ms"), rows)
     print("\n".join(lines))
     if chosen.write:
         command = (

@@ -10,6 +10,8 @@ import pytest
 
 from perdure import __version__
 from perdure.surfaces.assistants.install.hosts import ASSISTANTS, Launch, claude_hooks
+from perdure.surfaces.assistants.project import bank_of
+from perdure.surfaces.cli.assistants import enter_assistant_memory
 from perdure.surfaces.cli.install import AssistantName
 from perdure.surfaces.cli.main import main
 
@@ -198,3 +200,17 @@ def test_versions_and_hooks_of_the_plugin_are_those_of_the_package() -> None:
     }
     assert json.loads((plugin / ".mcp.json").read_text())["mcpServers"]["perdure"] == Launch().server()
     assert (plugin / "skills" / "memory" / "SKILL.md").read_text().startswith("---\nname: memory\n")
+
+
+def test_the_tools_have_the_memory_of_the_hooks(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = home / "app"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    monkeypatch.delenv("CLAUDE_PROJECT_DIR", raising=False)
+    assert enter_assistant_memory(None) == bank_of(str(project))
+    assert Path.cwd() == home / ".perdure"
+    (home / ".perdure" / "perdure.toml").write_text('assistant_bank = "mine"\n')
+    assert enter_assistant_memory(None) == "mine"
+    assert enter_assistant_memory("given") == "given"
+    monkeypatch.setenv("PERDURE_ASSISTANT_BANK", "named")
+    assert enter_assistant_memory(None) == "named"

@@ -48,7 +48,7 @@ class Hooks:
         turns = self.memory.retain(self.request(event, payload, host, **more))
         for bank in self.engine.banks():
             for operation in self.engine.operations(bank.id):
-                self.engine.operation(bank.id, operation.id, wait=20)
+                self.engine.operation(bank.id, operation.id, wait=90)
         return turns
 
     def claude(self, session: str, prompt: str, **more: Any) -> str:
@@ -215,6 +215,27 @@ def test_a_transcript_is_retained_once_whatever_hooks_come(hooks: Hooks, tmp_pat
     assert whole.count("Nomad") == whole.count("Postgres it is.") == 1
 
 
+def test_a_turn_that_two_hosts_report_is_answered_and_retained_once(hooks: Hooks) -> None:
+    """VS Code runs the hooks of Claude Code beside its own."""
+    hooks.turn("earlier", STATED)
+    body = {"session_id": "0cdea78f-9b38-4f00-aed1-d5a5422396ac", "cwd": "/srv/app", "prompt": ASKED}
+    first = hooks.request("prompt", body, "claude-code")
+    assert "Tilly" in hooks.memory.answer(first)
+    assert hooks.memory.answer({**first, "host": "vscode"}) == ""
+    assert hooks.retain("stop", {**body, "last_assistant_message": "Tilly."}, "claude-code") == 1
+    assert hooks.retain("stop", {**body, "last_assistant_message": "Tilly."}, "vscode") == 0
+
+
+def test_calls_of_a_model_within_one_turn_are_one_prompt(hooks: Hooks, tmp_path: Path) -> None:
+    hooks.turn("earlier", STATED)
+    transcript = tmp_path / "t.jsonl"
+    transcript.write_text(json.dumps({"role": "user", "content": ASKED}), encoding="utf-8")
+    body = {"conversationId": "c", "workspacePaths": ["/srv/app"], "transcriptPath": str(transcript)}
+    assert "Tilly" in json.dumps(hooks.tell("prompt", body))
+    assert hooks.tell("prompt", body) is None
+    assert hooks.retain("stop", body) == 1
+
+
 def test_a_lost_session_file_does_not_retain_anything_twice(hooks: Hooks) -> None:
     assert hooks.turn("one", STATED) == 1
     for file in Path(hooks.folder, "sessions").iterdir():
@@ -260,8 +281,10 @@ def test_the_bank_is_the_projects_unless_it_is_named(hooks: Hooks) -> None:
 
 
 def test_the_start_of_a_session_is_dated_and_within_its_budget(hooks: Hooks) -> None:
-    for number in range(40):
-        hooks.turn("earlier", f"Service number {number} runs on port {8000 + number} of the host Basil.")
+    said = [
+        f"Service number {number} runs on port {8000 + number} of the host Basil." for number in range(40)
+    ]
+    hooks.engine.retain(BANK, [{"role": "user", "content": text} for text in said])
     start = {"session_id": "now", "cwd": "/srv/app", "hook_event_name": "SessionStart", "source": "startup"}
     text = hooks.tell("session-start", start)["hookSpecificOutput"]["additionalContext"]
     assert f"as of {hooks.engine.clock():%Y-%m-%d}" in text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from perdure.errors import InvalidInput
@@ -17,9 +17,11 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=8,
 )
+SLOW_MACHINE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=60)
 OBJECTS = st.dictionaries(st.text(max_size=5), VALUES, max_size=4)
 
 
+@SLOW_MACHINE
 @given(OBJECTS, st.sampled_from([None, 0, 2, 4, "\t"]), st.booleans())
 def test_what_is_put_in_and_taken_out_leaves_the_rest(
     body: dict[str, object], indent: int, comments: bool
@@ -38,6 +40,7 @@ def test_what_is_put_in_and_taken_out_leaves_the_rest(
         assert text.text == written
 
 
+@SLOW_MACHINE
 @given(st.lists(VALUES, max_size=4), st.integers(0, 3), st.sampled_from([None, 2]))
 def test_elements_of_lists_come_and_go(items: list[object], at: int, indent: int) -> None:
     text = JsonText(json.dumps({"a": {"list": items}, "b": 1}, indent=indent), "file")

@@ -18,12 +18,12 @@ from perdure.surfaces.assistants import place, settings, wire
 EVENTS = ("session-start", "prompt", "stop", "pre-compact", "session-end")
 SPOOLED = frozenset({"stop", "pre-compact", "session-end"})
 """Events that tell nothing: they are written down and retained later."""
-LIMIT = 1.6
-"""Seconds after which the process ends, whatever it is doing; a host waits 2 at most, interpreter included."""
-REPLY_SECONDS = 1.3
-"""For the reply of a process that is warm."""
-START_SECONDS = 1.3
-"""For a process to start that is not there yet, at the start of a session; a prompt does not wait for one."""
+LIMIT = 1.75
+"""Seconds from the start of the process to its end, whatever it is doing then."""
+REPLY_LIMIT = 1.5
+"""Seconds from the start of the process for which a reply is waited for; at the start of a session for a process to start too."""
+GRACE = 0.1
+"""Seconds that there are at least, on a machine where the interpreter alone takes as long."""
 FAILED_SECONDS = 60.0
 """For which nobody starts the warm process again when it could not start."""
 MOST_INPUT = 4_000_000
@@ -31,12 +31,14 @@ MOST_INPUT = 4_000_000
 
 def main(argv: list[str]) -> None:
     """Run one hook and end the process with 0."""
-    start_new_thread(_end_after, (LIMIT,))
+    age = process_age()
+    start_new_thread(_end_after, (max(GRACE, LIMIT - age),))
+    deadline = time.monotonic() + max(GRACE, REPLY_LIMIT - age)
     folder, output = settings.assistant_folder(), b""
     try:
         os.umask(0o077)
         event, host, folder = read_arguments(argv)
-        output = run(event, host, folder, sys.stdin.buffer.read(MOST_INPUT + 1)).encode()
+        output = run(event, host, folder, sys.stdin.buffer.read(MOST_INPUT + 1), deadline).encode()
     except BaseException as error:  # noqa: BLE001 - a hook never fails: other codes than 0 stop the assistant's turn
         place.log_error(folder, f"hook {' '.join(argv)}: {type(error).__name__}: {error}")
     try:
@@ -50,6 +52,16 @@ def main(argv: list[str]) -> None:
 def _end_after(seconds: float) -> None:
     time.sleep(seconds)
     os._exit(0)
+
+
+def process_age() -> float:
+    """Seconds since this process was started, as far as the system tells; else 0."""
+    try:
+        with open("/proc/self/stat", encoding="ascii", errors="replace") as file:
+            ticks = int(file.read().rpartition(")")[2].split()[19])
+        return max(0.0, time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK"))
+    except (OSError, ValueError, IndexError, AttributeError):
+        return 0.0
 
 
 def read_arguments(argv: list[str]) -> tuple[str, str, str]:
@@ -72,8 +84,8 @@ def read_arguments(argv: list[str]) -> tuple[str, str, str]:
     return event, options["--host"], settings.assistant_folder(options["--folder"])
 
 
-def run(event: str, host: str, folder: str, stdin: bytes) -> str:
-    """What the assistant is told; empty for nothing."""
+def run(event: str, host: str, folder: str, stdin: bytes, deadline: float) -> str:
+    """What the assistant is told; empty for nothing. Nobody is waited for beyond the deadline, on the monotonic clock."""
     if len(stdin) > MOST_INPUT:
         raise ValueError(f"more than {MOST_INPUT} bytes on standard input")
     payload = json.loads(stdin)
@@ -91,30 +103,30 @@ def run(event: str, host: str, folder: str, stdin: bytes) -> str:
     place.make_folder(folder)
     if event in SPOOLED:
         place.spool(folder, request)
-        if _ask_running(folder, {"event": "drain"}) is None:
+        if _ask_running(folder, {"event": "drain"}, deadline) is None:
             start(folder)
         return ""
-    reply = _ask_running(folder, request)
+    reply = _ask_running(folder, request, deadline)
     if reply is None:
         begun = start(folder)
         if event == "prompt":
             place.spool(folder, {**request, "unanswered": True})
         elif begun:
-            reply = _ask_when_started(folder, request)
+            reply = _ask_when_started(folder, request, deadline)
     output = (reply or {}).get("output", "")
     return output if isinstance(output, str) else ""
 
 
-def _ask_running(folder: str, request: wire.Message) -> wire.Message | None:
+def _ask_running(folder: str, request: wire.Message, deadline: float) -> wire.Message | None:
     """The reply of a running process of this version; None when there is none. One of another version is told to go."""
     running = place.read_object(os.path.join(folder, "warm.json"))
     port, secret = running.get("port"), running.get("secret")
     if not isinstance(port, int) or not isinstance(secret, str):
         return None
     same = running.get("identity") == place.identity(folder, __version__)
-    deadline = time.monotonic() + (REPLY_SECONDS if same else 0.2)
+    until = deadline if same else min(deadline, time.monotonic() + 0.2)
     try:
-        reply = wire.ask(port, secret, request if same else {"event": "leave"}, deadline)
+        reply = wire.ask(port, secret, request if same else {"event": "leave"}, until)
     except ConnectionRefusedError:
         return None
     except TimeoutError:
@@ -132,10 +144,9 @@ def is_running(folder: str) -> bool:
     return running.get("identity") == place.identity(folder, __version__)
 
 
-def _ask_when_started(folder: str, request: wire.Message) -> wire.Message | None:
-    until = time.monotonic() + START_SECONDS
-    while time.monotonic() < until:
-        reply = _ask_running(folder, request)
+def _ask_when_started(folder: str, request: wire.Message, deadline: float) -> wire.Message | None:
+    while time.monotonic() < deadline:
+        reply = _ask_running(folder, request, deadline)
         if reply is not None:
             return reply
         time.sleep(0.05)

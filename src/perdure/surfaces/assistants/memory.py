@@ -120,7 +120,7 @@ class AssistantMemory:
     def _at_prompt(self, call: HookCall, bank: str, session: Session, at: float) -> str:
         if not call.prompt and HOSTS[call.host].starts_with_prompt:
             turns = read_turns(call.host, call.transcript)
-            call = replace(call, prompt=turns[-1].prompt if turns else "")
+            call = replace(call, prompt=turns[-1].prompt if turns else "", turn=str(len(turns)))
         if not self._note_prompt(call, session, at):
             return ""
         try:
@@ -147,7 +147,7 @@ class AssistantMemory:
         turns = _with_last(turns, call, session, at)
         retained = 0
         for turn, count in turns[:-1] if call.event == "pre-compact" else turns:
-            key = turn_key(call.host, call.session, turn.prompt, count)
+            key = turn_key(call.document_id, turn.prompt, count)
             if key in session.retained or digest(turn.prompt) in session.skipped:
                 continue
             session.retained.append(key)

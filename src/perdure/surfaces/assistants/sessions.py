@@ -80,9 +80,9 @@ class Session:
             self.skipped.append(digest(prompt))
 
 
-def turn_key(host: str, session: str, prompt: str, count: int) -> str:
-    """The key of the turn in which a prompt was asked for the so-manieth time in a host's session."""
-    return digest(host, session, prompt, str(count))
+def turn_key(document_id: str, prompt: str, count: int) -> str:
+    """The key of the turn in which a prompt was asked for the so-manieth time in a session, by whichever host's hooks it comes."""
+    return digest(document_id, prompt, str(count))
 
 
 def open_session(folder: str, document_id: str) -> Session:

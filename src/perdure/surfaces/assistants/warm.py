@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from perdure import __version__
-from perdure.errors import InvalidInput
+from perdure.errors import InvalidInput, StoreError
 from perdure.surfaces.assistants import place, wire
 from perdure.surfaces.assistants.client import is_running
 
@@ -29,7 +29,7 @@ TICK = 1.0
 REQUEST_SECONDS = 5.0
 """For a hook to say what it wants."""
 RETRIES = 5
-"""How often an event is tried; then it is put aside as `.bad`."""
+"""How often an event is tried that memory fails on; then it is put aside as `.bad`. A store that is away is waited for."""
 RETRY_SECONDS = 30.0
 
 
@@ -78,17 +78,22 @@ class WarmProcess:
     def _is_over(self) -> bool:
         if self._leave.is_set() or place.identity(self._folder, __version__) != self._identity:
             return True
-        idle = time.monotonic() - self._used_at > self._idle_seconds
-        return idle and not self._requests and not place.spooled(self._folder)
+        if not self._is_announced():
+            return True
+        return time.monotonic() - self._used_at > self._idle_seconds and not self._requests
 
     def _announce(self, port: int) -> None:
         body = {"port": port, "secret": self._secret, "identity": self._identity, "pid": os.getpid()}
         place.write_whole(os.path.join(self._folder, "warm.json"), json.dumps(body))
 
     def _withdraw(self) -> None:
-        path = os.path.join(self._folder, "warm.json")
-        if place.read_object(path).get("secret") == self._secret:
-            os.unlink(path)
+        if self._is_announced():
+            os.unlink(os.path.join(self._folder, "warm.json"))
+
+    def _is_announced(self) -> bool:
+        """Whether hooks find this process; not so when its folder was deleted."""
+        announced = place.read_object(os.path.join(self._folder, "warm.json"))
+        return announced.get("secret") == self._secret
 
     def _serve_one(self, connection: socket.socket) -> None:
         self._requests += 1
@@ -141,7 +146,8 @@ class WarmProcess:
 
             drop_old_sessions(self._folder, os.listdir(sessions))
             for bank in self._engine.banks()[:1]:
-                self._engine.recall(bank.id, "What did we decide?", track=False)
+                recipe = self._engine.settings.assistant_recipe or None
+                self._engine.recall(bank.id, "What did we decide?", recipe=recipe, track=False)
         except Exception:
             log.exception("warming up")
 
@@ -155,6 +161,10 @@ class WarmProcess:
                 self._memory.retain(request)
         except InvalidInput as error:
             log.warning("%s was dropped: %s", os.path.basename(path), error)
+        except (StoreError, OSError) as error:
+            log.warning("%s was not retained, and waits: %s", os.path.basename(path), error)
+            self._attempts[path] = (1, time.monotonic())
+            return
         except Exception:
             log.exception("%s was not retained", os.path.basename(path))
             self._attempts[path] = (attempts + 1, time.monotonic())
