@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -129,7 +129,8 @@ class Bench:
         while not lock.take() and time.perf_counter() < until:
             pid = place.read_object(str(self.folder / "warm.json")).get("pid")
             if isinstance(pid, int):
-                os.kill(pid, signal.SIGTERM)
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGTERM)
             time.sleep(0.3)
         lock.release()
         for path in place.spooled(str(self.folder)):

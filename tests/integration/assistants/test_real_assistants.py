@@ -172,7 +172,7 @@ def test_the_installed_hooks_work_as_the_plugin_does(developer: Developer) -> No
 
 
 @pytest.mark.parametrize("assistant", ["claude", "codex"])
-@pytest.mark.parametrize("fault", ["dead server", "locked file", "full disk", "no interpreter"])
+@pytest.mark.parametrize("fault", ["dead server", "locked file", "folder that cannot be made", "no interpreter"])
 def test_a_fault_costs_nothing_but_the_memory(developer: Developer, assistant: str, fault: str) -> None:
     developer.folder.mkdir()
     holder = None
@@ -185,8 +185,8 @@ def test_a_fault_costs_nothing_but_the_memory(developer: Developer, assistant: s
         developer.await_retained("Tilly")
         holder = sqlite3.connect(developer.folder / "perdure.db", isolation_level=None)
         holder.execute("begin exclusive")
-    elif fault == "full disk":
-        developer.environment |= {"PERDURE_ASSISTANT_FOLDER": "/dev/full/perdure"}
+    elif fault == "folder that cannot be made":
+        developer.environment |= {"PERDURE_ASSISTANT_FOLDER": "/dev/null/perdure"}
     else:
         (developer.home / "bin" / "perdure").write_text("#!/bin/sh\nexit 127\n")
     began = time.monotonic()
