@@ -172,7 +172,9 @@ def test_the_installed_hooks_work_as_the_plugin_does(developer: Developer) -> No
 
 
 @pytest.mark.parametrize("assistant", ["claude", "codex"])
-@pytest.mark.parametrize("fault", ["dead server", "locked file", "folder that cannot be made", "no interpreter"])
+@pytest.mark.parametrize(
+    "fault", ["dead server", "locked file", "folder that cannot be made", "no interpreter"]
+)
 def test_a_fault_costs_nothing_but_the_memory(developer: Developer, assistant: str, fault: str) -> None:
     developer.folder.mkdir()
     holder = None
