@@ -213,9 +213,6 @@ class SettingOptions(TypedDict, total=False):
     assistant_folder: str
     assistant_bank: str
     assistant_user: str
-    assistant_tokens: int
-    assistant_start_tokens: int
-    assistant_recipe: str
     assistant_idle_minutes: float
     webhook_allow_private: bool
     host: str

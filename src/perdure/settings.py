@@ -166,9 +166,6 @@ class Settings(BaseSettings):
     assistant_folder: str = Field("~/.perdure", description="Hooks read it from the environment only")
     assistant_bank: str = Field("", description="One bank for all projects; empty: one per project")
     assistant_user: str = Field("", description="Name of who speaks to assistants")
-    assistant_tokens: int = Field(600, ge=50, description="Tokens beside a prompt, at most")
-    assistant_start_tokens: int = Field(800, ge=100, description="Tokens at a session's start, at most")
-    assistant_recipe: str = Field("fast", description="Recipe of recalls beside a prompt; empty: `recipe`")
     assistant_idle_minutes: float = Field(30.0, gt=0, description="Then the warm process ends")
 
     # Events

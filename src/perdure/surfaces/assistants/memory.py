@@ -21,6 +21,10 @@ from perdure.surfaces.assistants.sessions import Session, digest, open_session, 
 from perdure.surfaces.assistants.transcripts import Turn, own_words, read_turns
 from perdure.text.fence import strip_fenced
 
+PROMPT_TOKENS, START_TOKENS = 600, 800
+"""What an assistant is told beside a prompt and at a session's start, at most."""
+RECIPE = "fast"
+"""Without the cross-encoder, which alone would take most of the time that a hook has."""
 QUERY_CHARACTERS = 2_000
 """Of a longer prompt the beginning and the end are asked about: what is pasted stands between."""
 MOST_REPLY = 20_000
@@ -96,9 +100,7 @@ class AssistantMemory:
             session.begin_context(at)
         resumed = call.document_id if call.source == RESUMED else ""
         try:
-            profile = write_profile(
-                self._engine, bank, self._settings.assistant_start_tokens, without_document=resumed
-            )
+            profile = write_profile(self._engine, bank, START_TOKENS, without_document=resumed)
         except NotFound:
             return ""
         told = digest(profile.text)
@@ -128,8 +130,8 @@ class AssistantMemory:
                 bank,
                 _query(own_words(call.prompt)),
                 precision=Precision.INJECT,
-                max_tokens=self._settings.assistant_tokens,
-                recipe=self._settings.assistant_recipe or None,
+                max_tokens=PROMPT_TOKENS,
+                recipe=RECIPE,
                 asker=self._settings.assistant_user or None,
             )
         except NotFound:

@@ -142,12 +142,12 @@ class WarmProcess:
         """Load the models before the first prompt needs them."""
         try:
             sessions = os.path.join(self._folder, "sessions")
+            from perdure.surfaces.assistants.memory import RECIPE
             from perdure.surfaces.assistants.sessions import drop_old_sessions
 
             drop_old_sessions(self._folder, os.listdir(sessions))
             for bank in self._engine.banks()[:1]:
-                recipe = self._engine.settings.assistant_recipe or None
-                self._engine.recall(bank.id, "What did we decide?", recipe=recipe, track=False)
+                self._engine.recall(bank.id, "What did we decide?", recipe=RECIPE, track=False)
         except Exception:
             log.exception("warming up")
 
