@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -92,14 +93,18 @@ class HookUser:
         wait_until(lambda: not place.spooled(str(self.folder)), seconds, lambda: self.log)
 
     def end_warm(self) -> None:
-        """End the warm process, if there is one, and wait for its lock."""
+        """End the warm process, and one that waits to take its place, if there are any."""
+        if self.folder.is_dir():
+            wait_until(self._is_ended, 60.0, lambda: self.log)
+
+    def _is_ended(self) -> bool:
+        if all(place.Lock(str(self.folder), name).is_free for name in ("warm.next", "warm.lock")):
+            return True
         pid = self.running.get("pid")
-        if isinstance(pid, int):
-            os.kill(pid, signal.SIGTERM)
-        if self.folder.exists():
-            lock = place.Lock(str(self.folder))
-            wait_until(lock.take, 30.0, lambda: self.log)
-            lock.release()
+        if isinstance(pid, int) and pid > 1:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
+        return False
 
 
 def wait_until(condition: Any, seconds: float, told: Any = lambda: "") -> None:
