@@ -212,6 +212,10 @@ class SettingOptions(TypedDict, total=False):
     decay_emotion: float
     refine_after: float | None
     consolidate_after: float | None
+    assistant_folder: str
+    assistant_bank: str
+    assistant_user: str
+    assistant_idle_minutes: float
     webhook_allow_private: bool
     host: str
     port: int

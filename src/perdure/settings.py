@@ -172,6 +172,12 @@ class Settings(BaseSettings):
         90.0, gt=0, description="Seconds after which reflect answers without the language model"
     )
 
+    # Coding assistants
+    assistant_folder: str = Field("~/.perdure", description="Hooks read it from the environment only")
+    assistant_bank: str = Field("", description="One bank for all projects; empty: one per project")
+    assistant_user: str = Field("", description="Name of who speaks to assistants")
+    assistant_idle_minutes: float = Field(30.0, gt=0, description="Then the warm process ends")
+
     # Events
     webhook_allow_private: bool = Field(
         False, description="Let webhooks reach addresses of this machine and its network"

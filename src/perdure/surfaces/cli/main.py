@@ -80,6 +80,8 @@ ENTRIES = (
     Entry(SERVE, "serve", "serve:serve", "Serve REST and MCP over HTTP"),
     Entry(SERVE, "mcp", "serve:mcp", "Serve MCP, over stdio unless --http is given"),
     Entry(SERVE, "keys", "keys:app", "Create, list and revoke API keys"),
+    Entry(SERVE, "install", "install:install", "Put memory into a coding assistant, or take it out again"),
+    Entry(SERVE, "hook", "assistants:hook", "Answer an event of a coding assistant; its hooks call it"),
     Entry(CARE, "export", "transfer:export", "Write a bank as JSON lines, a vault, a graph or an archive"),
     Entry(CARE, "import", "imports:import_", "Import chats, notes, transcripts, mails or another memory"),
     Entry(CARE, "database", "database:app", "Copy banks to another database"),

@@ -5,12 +5,15 @@ from __future__ import annotations
 import importlib.util
 from typing import Annotated, Any
 
+import click
 import typer
+from click.core import ParameterSource
 from rich.markup import escape
 
 from perdure.domain.bank import check_bank_id
 from perdure.errors import InvalidInput, Unavailable
 from perdure.surfaces.assistants.project import bank_of
+from perdure.surfaces.cli.assistants import enter_assistant_memory
 from perdure.surfaces.cli.output import console, emit
 from perdure.surfaces.cli.session import AsJson, Database, load_settings, memory
 from perdure.surfaces.process import closing_on_sigterm
@@ -80,6 +83,10 @@ def mcp(
         ),
     ] = None,
     http: Annotated[bool, typer.Option("--http", help="Streamable HTTP at /mcp instead of stdio")] = False,
+    assistant: Annotated[
+        bool,
+        typer.Option("--assistant", help="The memory that hooks of coding assistants use in this project"),
+    ] = False,
     host: Host = None,
     port: Port = None,
     open_: Open = False,
@@ -89,10 +96,14 @@ def mcp(
     need("mcp", "mcp")
     if not http and (host is not None or port is not None or open_):
         raise InvalidInput("--host, --port, --open", "--http beside them")
-    if http and project:
+    if http and project and _is_stated("project"):
         raise InvalidInput("--project", "no value with --http: clients connect to /mcp/BANK instead", project)
     if http and bank is not None:
         raise InvalidInput("--bank", "no value with --http: clients connect to /mcp/BANK instead", bank)
+    if assistant and http:
+        raise InvalidInput("--assistant", "no --http beside it")
+    if assistant:
+        bank = enter_assistant_memory(bank)
     if bank is not None:
         check_bank_id(bank)
     with closing_on_sigterm(), memory(database, **_given(host, port, open_)) as engine:
@@ -110,6 +121,11 @@ def mcp(
             from perdure.surfaces.mcp.tools import DEFAULT_BANK
 
             run_stdio(engine, bank, bank_of(project) if project else DEFAULT_BANK)
+
+
+def _is_stated(option: str) -> bool:
+    """Whether an option is on the command line, and not only in the environment of an assistant."""
+    return click.get_current_context().get_parameter_source(option) is ParameterSource.COMMANDLINE
 
 
 def need(module: str, extra: str) -> None:

@@ -1,0 +1,1 @@
+"""Putting Perdure into the configuration of coding assistants, and taking it out again."""
