@@ -93,6 +93,7 @@ if TYPE_CHECKING:
         StoreUnreachable,
         Unauthorised,
         Unavailable,
+        Unreachable,
     )
     from perdure.forget.target import Forgotten
     from perdure.llm.caller import LlmOperation
@@ -154,6 +155,7 @@ if TYPE_CHECKING:
         ReflectionTrace,
         ReflectionUsage,
     )
+    from perdure.remote.client import connect, connect_async
     from perdure.retain.request import Content
     from perdure.settings import Settings
     from perdure.stores.sql.copying import BankCopy
@@ -187,7 +189,7 @@ _EXPORTS = {
     "perdure.domain.time": "AsOf Window",
     "perdure.domain.webhook": "Webhook WebhookDelivery WebhookHttp",
     "perdure.engine": "Perdure",
-    "perdure.errors": "Busy Cancelled Conflict DamagedRow DeadlineExceeded Forbidden InvalidInput LlmBusy LlmCapReached LlmCut LlmError LlmInvalid LlmRefused ModelError ModelMismatch ModelMissing ModelTampered NotFound PerdureError ProviderError RefreshFailed StoreCorrupt StoreError StoreFull StoreLocked StoreReadOnly StoreTooNew StoreUnreachable Unauthorised Unavailable",
+    "perdure.errors": "Busy Cancelled Conflict DamagedRow DeadlineExceeded Forbidden InvalidInput LlmBusy LlmCapReached LlmCut LlmError LlmInvalid LlmRefused ModelError ModelMismatch ModelMissing ModelTampered NotFound PerdureError ProviderError RefreshFailed StoreCorrupt StoreError StoreFull StoreLocked StoreReadOnly StoreTooNew StoreUnreachable Unauthorised Unavailable Unreachable",
     "perdure.forget.target": "Forgotten",
     "perdure.llm.caller": "LlmOperation",
     "perdure.llm.health": "LlmHealth LlmStatus",
@@ -209,6 +211,7 @@ _EXPORTS = {
     "perdure.reflect.directive_rules": "DirectiveText",
     "perdure.reflect.opinions.forming": "OpinionReport",
     "perdure.reflect.reflection": "DirectiveUse MentalModelText Reflection ReflectionSentence ReflectionStep ReflectionTrace ReflectionUsage",
+    "perdure.remote.client": "connect connect_async",
     "perdure.retain.request": "Content",
     "perdure.settings": "Settings",
     "perdure.stores.sql.copying": "BankCopy",
@@ -399,6 +402,7 @@ __all__ = [
     "TurnSpan",
     "Unauthorised",
     "Unavailable",
+    "Unreachable",
     "UpdateMode",
     "Vector",
     "Verification",
@@ -411,6 +415,8 @@ __all__ = [
     "WebhookOptions",
     "Window",
     "WritableNotes",
+    "connect",
+    "connect_async",
     "copy_banks",
     "find_recipe",
 ]  # fmt: skip

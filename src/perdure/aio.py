@@ -142,6 +142,11 @@ class AsyncPerdure:
         return self.engine.clock
 
     @property
+    def token_encoding(self) -> str:
+        """Name of the encoding by which tokens are counted."""
+        return self.engine.token_encoding
+
+    @property
     def jobs(self) -> JobRunner:
         """The runner of background work, for surfaces that add kinds of work of their own."""
         return self.engine.jobs

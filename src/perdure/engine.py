@@ -309,6 +309,11 @@ class Perdure:
         return self._components.clock
 
     @property
+    def token_encoding(self) -> str:
+        """Name of the encoding by which tokens are counted."""
+        return self._components.recall.tokens.name
+
+    @property
     def jobs(self) -> JobRunner:
         """The runner of background work, for surfaces that add kinds of work of their own."""
         return self._jobs

@@ -33,6 +33,7 @@ from perdure.surfaces.rest import (
     logs,
     memories,
     mental_models,
+    native,
     operations,
     opinions,
     previews,
@@ -55,7 +56,7 @@ from perdure.surfaces.workers import Workers
 
 ROUTERS = (
     recall, reflect, retain, health, banks, config, previews, document_work, unbuilt, consolidation, memories, entities, documents, operations,
-    stats, transfer, directives, mental_models, knowledge_base, templates, opinions, webhooks, logs, aliases, bank_transfer,
+    stats, transfer, directives, mental_models, knowledge_base, templates, opinions, webhooks, logs, aliases, bank_transfer, native,
 )  # fmt: skip
 """In the order in which a request is compared with them."""
 

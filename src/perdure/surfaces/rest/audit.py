@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from perdure.domain.audit import Transport, outline
-from perdure.surfaces.audit import AuditTrail
+from perdure.surfaces.audit import ACTION, AuditTrail
 
 MAX_BODY = 256_000
 """A larger body stands in the log by its size alone."""
@@ -59,7 +59,7 @@ class Audited:
         try:
             await self._app(scope, read, watched)
         finally:
-            operation = getattr(scope.get("route"), "operation_id", None)
+            operation = scope.get(ACTION, getattr(scope.get("route"), "operation_id", None))
             parameters = scope.get("path_params", {})
             bank = parameters.get("bank_id")
             if operation and bank and status not in REFUSED:
