@@ -211,7 +211,12 @@ def counting(result: object, count: Callable[[str], int]) -> object:
     if isinstance(result, RecallResult):
         return replace(result, count_tokens=count)
     if isinstance(result, Reflection):
-        return replace(result, recalled=replace(result.recalled, count_tokens=count))
+        steps = tuple(
+            step if step.recalled is None else replace(step, recalled=replace(step.recalled, count_tokens=count))
+            for step in result.trace.steps
+        )
+        recalled = replace(result.recalled, count_tokens=count)
+        return replace(result, recalled=recalled, trace=replace(result.trace, steps=steps))
     return result
 
 

@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 
 from perdure import errors
 from perdure.domain.filter import Filter, TagAnd, TagLeaf, TagNot, TagOr, TagsMatch, read_tags
-from perdure.domain.item import Item
+from perdure.domain.item import Item, check_text
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput, PerdureError
 from perdure.retain.messages import as_mapping
@@ -26,8 +26,12 @@ ITEM = "$item"
 """Key of an object that is an `Item`, and not a mapping to be read as one."""
 LOCAL_ARGUMENTS = frozenset({"bank", "cancelled", "lines"})
 """In the path, asked on the client's side, in a body of their own."""
-NOT_SENT: Any = {"count_tokens": True, "recalled": {"count_tokens"}}
-"""A function, which the client has its own of."""
+NOT_SENT: Any = {
+    "count_tokens": True,
+    "recalled": {"count_tokens"},
+    "trace": {"steps": {"__all__": {"recalled": {"count_tokens"}}}},
+}
+"""Where a recall and a reflection hold a function, which the client has its own of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +48,13 @@ class DirectiveSent:
 
 def encode_arguments(arguments: Mapping[str, object]) -> bytes:
     """The arguments of a call as a JSON object."""
-    return to_json({name: _plain(name, value) for name, value in arguments.items()}, inf_nan_mode="constants")
+    sent = {name: _plain(name, value) for name, value in arguments.items()}
+    try:
+        return to_json(sent, inf_nan_mode="constants")
+    except PydanticSerializationError as error:
+        for name, value in sent.items():
+            _check_texts(name, value)
+        raise InvalidInput("arguments", "values that JSON has") from error
 
 
 def decode_arguments(verb: str, body: bytes) -> dict[str, object]:
@@ -147,6 +157,16 @@ def _plain(path: str, value: object) -> object:
     if mapping is None:
         raise InvalidInput(path, "a value that JSON has, over HTTP", value)
     return {str(key): _plain(f"{path}.{key}", part) for key, part in mapping.items()}
+
+
+def _check_texts(path: str, value: object) -> None:
+    """Raise for the first text that cannot be sent."""
+    if isinstance(value, str):
+        check_text(path, value)
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in parts:
+        _check_texts(path, key)
+        _check_texts(f"{path}.{key}" if isinstance(value, dict) else path, part)
 
 
 def _read_content(value: object) -> Content:
