@@ -139,6 +139,7 @@ if TYPE_CHECKING:
     from perdure.ports.reranker import Reranker
     from perdure.ports.store import BankStats, FactPage, Order, Store, Traces
     from perdure.ports.tagger import Mention, Sentence, Tagger, Token
+    from perdure.ports.telemetry import MemoryOperation, Observed, RecordText, Telemetry
     from perdure.ports.tokens import Tokens
     from perdure.recall.options import Hints, Include, MinScores, Situation
     from perdure.recall.recipe import Blend, ChannelSpec, Recipe, View, ViewSpec
@@ -159,6 +160,7 @@ if TYPE_CHECKING:
     from perdure.retain.request import Content
     from perdure.settings import Settings
     from perdure.stores.sql.copying import BankCopy
+    from perdure.telemetry.otel import OpenTelemetry
 
 __version__ = "0.1.0"
 
@@ -203,6 +205,7 @@ _EXPORTS = {
     "perdure.ports.reranker": "Reranker",
     "perdure.ports.store": "BankStats FactPage Order Store Traces",
     "perdure.ports.tagger": "Mention Sentence Tagger Token",
+    "perdure.ports.telemetry": "MemoryOperation Observed RecordText Telemetry",
     "perdure.ports.tokens": "Tokens",
     "perdure.recall.options": "Hints Include MinScores Situation",
     "perdure.recall.recipe": "Blend ChannelSpec Recipe View ViewSpec",
@@ -215,6 +218,7 @@ _EXPORTS = {
     "perdure.retain.request": "Content",
     "perdure.settings": "Settings",
     "perdure.stores.sql.copying": "BankCopy",
+    "perdure.telemetry.otel": "OpenTelemetry",
 }
 _HOME_OF = {name: module for module, names in _EXPORTS.items() for name in names.split()}
 
@@ -306,6 +310,7 @@ __all__ = [
     "LlmStatus",
     "LocalFallback",
     "Matrix",
+    "MemoryOperation",
     "MentalModel",
     "MentalModelFields",
     "MentalModelMatch",
@@ -325,7 +330,9 @@ __all__ = [
     "NoteLine",
     "Notes",
     "Observation",
+    "Observed",
     "OfferedFact",
+    "OpenTelemetry",
     "Operation",
     "OperationStatus",
     "Opinion",
@@ -348,6 +355,7 @@ __all__ = [
     "Recipe",
     "Recollection",
     "Record",
+    "RecordText",
     "Reflection",
     "ReflectionSentence",
     "ReflectionStep",
@@ -388,6 +396,7 @@ __all__ = [
     "TagOr",
     "Tagger",
     "TagsMatch",
+    "Telemetry",
     "Tier",
     "Timeline",
     "Token",

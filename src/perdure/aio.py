@@ -64,6 +64,7 @@ from perdure.ports.llm import Llm
 from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
 from perdure.ports.store import BankStats, FactPage, Order, Store
+from perdure.ports.telemetry import Telemetry
 from perdure.ports.tokens import Tokens
 from perdure.recall.options import Hints, Include, MinScores
 from perdure.recall.recipe import Recipe
@@ -107,12 +108,13 @@ class AsyncPerdure:
         tokens: Tokens | str | None = None,
         notes: Notes | None = None,
         llm: Llm | str | None = None,
+        telemetry: Telemetry | bool | None = None,
         **options: Unpack[SettingOptions],
     ) -> Self:
         """Open a database file (created if missing); see `Perdure.open`."""
         opening = partial(
             Perdure.open, database, settings=settings, clock=clock, store=store, embedder=embedder,
-            reranker=reranker, extractor=extractor, tokens=tokens, notes=notes, llm=llm, **options,
+            reranker=reranker, extractor=extractor, tokens=tokens, notes=notes, llm=llm, telemetry=telemetry, **options,
         )  # fmt: skip
         return cls(await asyncio.to_thread(opening))
 

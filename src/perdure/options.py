@@ -222,3 +222,4 @@ class SettingOptions(TypedDict, total=False):
     receive_timeout: float
     max_connections: int
     log_level: Literal["debug", "info", "warning", "error"]
+    telemetry_content: bool

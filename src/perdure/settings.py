@@ -183,6 +183,8 @@ class Settings(BaseSettings):
     )
     max_connections: int = Field(512, ge=1)
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
+    telemetry: bool = Field(False, description="Tell OpenTelemetry of operations (extra `otel`)")
+    telemetry_content: bool = Field(False, description="Tell it questions and remembered texts too")
 
     @property
     def shown_database(self) -> str:

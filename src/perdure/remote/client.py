@@ -11,7 +11,7 @@ import inspect
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from perdure.aio import AsyncPerdure
 from perdure.compose import present
@@ -24,22 +24,29 @@ from perdure.jobs.runner import JobRunner
 from perdure.models.tokens import token_counter
 from perdure.ports.clock import Clock
 from perdure.reflect.reflection import Reflection
+from perdure.remote.observed import observed_call, tell_result
 from perdure.remote.transport import TIMEOUT, AsyncTransport, Greeting, Server, Transport
 from perdure.remote.verbs import REFUSED, VERBS, Bank, Verb
 from perdure.remote.wire import bound_arguments, decode_result, encode_arguments
 from perdure.settings import Settings
 
+if TYPE_CHECKING:
+    from perdure.telemetry.otel import OpenTelemetry
+
 FIRST_LOOK, LONGEST_LOOK = 0.02, 0.5
 """Seconds between two looks at background work that is waited for: doubled from the first to the longest."""
 
 
-def connect(url: str, *, key: str | None = None, timeout: float = TIMEOUT) -> Perdure:
+def connect(
+    url: str, *, key: str | None = None, timeout: float = TIMEOUT, telemetry: OpenTelemetry | None = None
+) -> Perdure:
     """The memory that `perdure serve` serves at an address, with the verbs and results of an embedded one.
 
     `key` is one of `perdure keys create`; a server with `--open` needs none. Raises Unreachable when no server of Perdure
-    answers there. Verbs that would touch the server's own files are refused: `Unavailable` names them.
+    answers there. Verbs that would touch the server's own files are refused: `Unavailable` names them. `telemetry` is told
+    of calls, and the server's own spans join them.
     """
-    transport = Transport(Server(url, key, timeout))
+    transport = Transport(Server(url, key, timeout), telemetry)
     try:
         return RemotePerdure(transport, transport.greet())
     except BaseException:
@@ -47,10 +54,12 @@ def connect(url: str, *, key: str | None = None, timeout: float = TIMEOUT) -> Pe
         raise
 
 
-async def connect_async(url: str, *, key: str | None = None, timeout: float = TIMEOUT) -> AsyncPerdure:
+async def connect_async(
+    url: str, *, key: str | None = None, timeout: float = TIMEOUT, telemetry: OpenTelemetry | None = None
+) -> AsyncPerdure:
     """The same for asynchronous programs; cancelling a call stops its work on the server."""
     server = Server(url, key, timeout)
-    transport = AsyncTransport(server)
+    transport = AsyncTransport(server, telemetry)
     try:
         return RemoteAsyncPerdure(transport, await transport.greet())
     except BaseException:
@@ -111,11 +120,15 @@ class RemotePerdure(Perdure):
 
     def _call(self, name: str, arguments: Mapping[str, object]) -> object:
         call = Call.of(name, arguments)
-        if call.cancelled is None:
-            answer = self._transport.call(call.verb, call.bank, call.body)
-        else:
-            answer = self._transport.call_unless(call.cancelled, call.verb, call.bank, call.body)
-        return counting(decode_result(name, answer), self._count())
+        transport = self._transport
+        with observed_call(transport.telemetry, transport.server.url, name, arguments) as observed:
+            if call.cancelled is None:
+                answer = transport.call(call.verb, call.bank, call.body)
+            else:
+                answer = transport.call_unless(call.cancelled, call.verb, call.bank, call.body)
+            result = counting(decode_result(name, answer), self._count())
+            tell_result(observed, result)
+            return result
 
     def _count(self) -> Callable[[str], int]:
         return local_counter(self._greeting.tokens) or self.count_tokens
@@ -125,7 +138,7 @@ class RemoteAsyncPerdure(AsyncPerdure):
     """`AsyncPerdure` over HTTP."""
 
     def __init__(self, transport: AsyncTransport, greeting: Greeting) -> None:
-        super().__init__(RemotePerdure(Transport(transport.server), greeting))
+        super().__init__(RemotePerdure(Transport(transport.server, transport.telemetry), greeting))
         self._transport = transport
         self._greeting = greeting
 
@@ -158,13 +171,16 @@ class RemoteAsyncPerdure(AsyncPerdure):
 
     async def _call(self, name: str, arguments: Mapping[str, object]) -> object:
         call = Call.of(name, arguments)
-        if call.cancelled is None:
-            answer = await self._transport.call(call.verb, call.bank, call.body)
-        else:
-            answer = await self._transport.call_unless(call.cancelled, call.verb, call.bank, call.body)
-        return counting(
-            decode_result(name, answer), local_counter(self._greeting.tokens) or self.engine.count_tokens
-        )
+        transport = self._transport
+        with observed_call(transport.telemetry, transport.server.url, name, arguments) as observed:
+            if call.cancelled is None:
+                answer = await transport.call(call.verb, call.bank, call.body)
+            else:
+                answer = await transport.call_unless(call.cancelled, call.verb, call.bank, call.body)
+            count = local_counter(self._greeting.tokens) or self.engine.count_tokens
+            result = counting(decode_result(name, answer), count)
+            tell_result(observed, result)
+            return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +228,9 @@ def counting(result: object, count: Callable[[str], int]) -> object:
         return replace(result, count_tokens=count)
     if isinstance(result, Reflection):
         steps = tuple(
-            step if step.recalled is None else replace(step, recalled=replace(step.recalled, count_tokens=count))
+            step
+            if step.recalled is None
+            else replace(step, recalled=replace(step.recalled, count_tokens=count))
             for step in result.trace.steps
         )
         recalled = replace(result.recalled, count_tokens=count)

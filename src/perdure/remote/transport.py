@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 import httpx
@@ -15,6 +17,9 @@ from perdure import __version__
 from perdure.errors import Cancelled, DeadlineExceeded, InvalidInput, PerdureError, Unreachable
 from perdure.remote.verbs import END_OF_STREAM, FORMAT, PATH, Verb
 from perdure.remote.wire import decode_error
+
+if TYPE_CHECKING:
+    from perdure.telemetry.otel import OpenTelemetry
 
 CONNECT_SECONDS = 5.0
 TIMEOUT = 150.0
@@ -104,8 +109,8 @@ class Server:
 class Transport:
     """Exchanges that wait; safe to share between threads."""
 
-    def __init__(self, server: Server) -> None:
-        self.server = server
+    def __init__(self, server: Server, telemetry: OpenTelemetry | None = None) -> None:
+        self.server, self.telemetry = server, telemetry
         self._client = httpx.Client(headers=server.headers, timeout=server.limits)
 
     def greet(self) -> Greeting:
@@ -116,21 +121,24 @@ class Transport:
     def call(self, verb: Verb, bank: str | None, body: bytes) -> bytes:
         """The answer of a verb; a read whose connection was lost is asked for once more."""
         path = self.server.path(verb.name, bank)
-        answer = self._repeated(lambda: self._client.post(path, content=body), again=verb.is_read)
+        headers = span_headers(self.telemetry)
+        answer = self._repeated(
+            lambda: self._client.post(path, content=body, headers=headers), again=verb.is_read
+        )
         return self.server.read(answer.status_code, answer.content)
 
     def call_unless(self, cancelled: Callable[[], bool], verb: Verb, bank: str | None, body: bytes) -> bytes:
         """The same, looking now and then whether it was called off; then the server is left, and stops."""
 
         async def exchange() -> bytes:
-            transport = AsyncTransport(self.server)
+            transport = AsyncTransport(self.server, self.telemetry)
             try:
                 return await transport.call_unless(cancelled, verb, bank, body)
             finally:
                 await transport.close()
 
         with ThreadPoolExecutor(1, thread_name_prefix="perdure-remote") as own_thread:
-            return own_thread.submit(lambda: asyncio.run(exchange())).result()
+            return own_thread.submit(copy_context().run, asyncio.run, exchange()).result()
 
     def lines(self, verb: Verb, bank: str) -> Iterator[str]:
         """The lines of a stream, all of them or an error."""
@@ -175,8 +183,8 @@ class Transport:
 class AsyncTransport:
     """Exchanges that are awaited; cancelling one closes its connection, at which the server stops."""
 
-    def __init__(self, server: Server) -> None:
-        self.server = server
+    def __init__(self, server: Server, telemetry: OpenTelemetry | None = None) -> None:
+        self.server, self.telemetry = server, telemetry
         self._client = httpx.AsyncClient(headers=server.headers, timeout=server.limits)
 
     async def greet(self) -> Greeting:
@@ -192,7 +200,7 @@ class AsyncTransport:
         path = self.server.path(verb.name, bank)
         for tries_left in (1, 0):
             try:
-                answer = await self._client.post(path, content=body)
+                answer = await self._client.post(path, content=body, headers=span_headers(self.telemetry))
                 return self.server.read(answer.status_code, answer.content)
             except httpx.TransportError as error:
                 if not verb.is_read or not tries_left or isinstance(error, httpx.TimeoutException):
@@ -211,6 +219,7 @@ class AsyncTransport:
             return exchange.result()
         finally:
             exchange.cancel()
+            await asyncio.gather(exchange, return_exceptions=True)
 
     async def lines(self, verb: Verb, bank: str) -> AsyncIterator[str]:
         """The lines of a stream, all of them or an error."""
@@ -245,6 +254,11 @@ class AsyncTransport:
 
     async def close(self) -> None:
         await self._client.aclose()
+
+
+def span_headers(telemetry: OpenTelemetry | None) -> dict[str, str]:
+    """What tells a server which span its own belong to."""
+    return {} if telemetry is None else telemetry.headers()
 
 
 def is_end(line: str, count: int) -> bool:

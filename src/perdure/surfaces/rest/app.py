@@ -47,7 +47,7 @@ from perdure.surfaces.rest import (
     webhooks,
 )
 from perdure.surfaces.rest.audit import Audited
-from perdure.surfaces.rest.middleware import BodyLimit, Measured, Metrics
+from perdure.surfaces.rest.middleware import BodyLimit, Joined, Measured, Metrics
 from perdure.surfaces.rest.service import Service
 from perdure.surfaces.rest.spool import Spool
 from perdure.surfaces.schedules import attending_schedules
@@ -97,6 +97,10 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
     )
     app.state.service = service
     app.state.aliases = aliases.AliasTable(engine, workers)
+    if chosen.telemetry:
+        from perdure.telemetry.otel import OpenTelemetry
+
+        app.add_middleware(Joined, telemetry=OpenTelemetry())
     app.add_middleware(aliases.Aliased, table=app.state.aliases)
     app.add_middleware(Audited, trail=AuditTrail(engine, workers))
     app.add_middleware(BodyLimit, most=chosen.max_request_bytes)

@@ -12,6 +12,7 @@ from pydantic_core import to_json
 
 from perdure import __version__
 from perdure.domain.bank import check_bank_id
+from perdure.domain.work import check_work
 from perdure.errors import Forbidden, InvalidInput, NotFound, PerdureError, Unavailable
 from perdure.remote.verbs import (
     END_OF_STREAM,
@@ -29,7 +30,7 @@ from perdure.surfaces.access import Caller
 from perdure.surfaces.audit import ACTION
 from perdure.surfaces.keys import Scope
 from perdure.surfaces.rest.errors import answer_error
-from perdure.surfaces.rest.service import BankId, Departure, Known, Resource, Service, Serving, require
+from perdure.surfaces.rest.service import BankId, Known, Resource, Service, Serving, require
 
 router = Resource("Perdure", PATH)
 LINES = 200
@@ -47,16 +48,16 @@ async def greet(service: Serving, caller: Known) -> Response:
 
 @router.post("/banks/{bank_id}/{verb}", operation_id="call_verb_of_bank", include_in_schema=False)
 async def call_of_bank(
-    request: Request, service: Serving, caller: Known, bank_id: BankId, verb: str, has_left: Departure
+    request: Request, service: Serving, caller: Known, bank_id: BankId, verb: str
 ) -> Response:
     """A verb of one bank."""
-    return await _answered(request, service, caller, verb, bank_id, has_left)
+    return await _answered(request, service, caller, verb, bank_id)
 
 
 @router.post("/{verb}", operation_id="call_verb", include_in_schema=False)
-async def call(request: Request, service: Serving, caller: Known, verb: str, has_left: Departure) -> Response:
+async def call(request: Request, service: Serving, caller: Known, verb: str) -> Response:
     """A verb of no bank, or of all."""
-    return await _answered(request, service, caller, verb, None, has_left)
+    return await _answered(request, service, caller, verb, None)
 
 
 async def _answered(
@@ -65,7 +66,6 @@ async def _answered(
     caller: Caller,
     name: str,
     bank: str | None,
-    has_left: Callable[[], bool],
 ) -> Response:
     """The answer of a verb, or its error with everything that the client needs to raise it again."""
     request.scope[ACTION] = ""
@@ -83,7 +83,7 @@ async def _answered(
             "recall": service.workers.recall,
             "retain": service.workers.retain,
         }
-        result = await lanes[verb.lane](_carry_out, service, caller, verb, bank, body, has_left)
+        result = await lanes[verb.lane](_carry_out, service, caller, verb, bank, body)
         return Response(result, media_type="application/json")
     except PerdureError as error:
         return answer_error(error, fields=encode_error(error))
@@ -111,9 +111,7 @@ def _check_access(caller: Caller, scope: Scope, verb: Verb, bank: str | None) ->
     require(caller, scope, EVERY_BANK if bank is None else check_bank_id(bank))
 
 
-def _carry_out(
-    service: Service, caller: Caller, verb: Verb, bank: str | None, body: bytes, has_left: Callable[[], bool]
-) -> bytes:
+def _carry_out(service: Service, caller: Caller, verb: Verb, bank: str | None, body: bytes) -> bytes:
     """Runs on a thread of the verb's lane."""
     if verb.name == "import_bank":
         assert bank is not None
@@ -126,7 +124,7 @@ def _carry_out(
     if verb.name in _CHECKS:
         _CHECKS[verb.name](caller, bank, arguments)
     if verb.name == "reflect":
-        arguments["cancelled"] = has_left
+        arguments["cancelled"] = _is_called_off
     result = getattr(service.engine, verb.name)(**arguments)
     if verb.name == "forget" and bank is not None:
         service.spool.drop_bank(bank)  # archives that were made of the bank hold what was erased
@@ -135,6 +133,15 @@ def _carry_out(
     if verb.name == "retain":
         service.metrics.facts.inc(len(result.fact_ids))
     return encode_result(result)
+
+
+def _is_called_off() -> bool:
+    """Whether nobody waits for the work of this thread any longer."""
+    try:
+        check_work()
+    except PerdureError:
+        return True
+    return False
 
 
 def _lines(body: bytes) -> Iterator[str]:
