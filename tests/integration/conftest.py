@@ -10,7 +10,6 @@ import pytest
 
 import perdure
 from perdure import Perdure
-from tests.integration.rest_server import running
 
 ON_BOTH = {"test_listing", "test_reflect_engine", "test_thinking"}
 """Modules that open a memory by `Perdure.open` in each test and use its public verbs."""
@@ -43,6 +42,9 @@ def opened_as(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 def served_by(opening: Callable[..., Perdure], servers: ExitStack) -> Callable[..., Perdure]:
     """An opening that serves what it opens on a free port, and gives the client; what the client closes is closed."""
+    from tests.integration.rest_server import (
+        running,  # here: sessions in other processes load this file without the root
+    )
 
     def open_served(*args: Any, **options: Any) -> Perdure:
         engine = opening(*args, **{"require_keys": False, **options})
