@@ -19,7 +19,7 @@ def talk(memory: Perdure) -> None:
     print(memory.recall("ann", "Where does Ann live?"))
 
 
-def connected(url: str, seconds: float = 60.0) -> Perdure:
+def connected(url: str, seconds: float = 180.0) -> Perdure:
     """The memory, as soon as its server answers."""
     until = time.monotonic() + seconds
     while True:
