@@ -100,6 +100,7 @@ if TYPE_CHECKING:
         StoreUnreachable,
         Unauthorised,
         Unavailable,
+        Unreachable,
     )
     from perdure.forget.target import Forgotten
     from perdure.llm.caller import LlmOperation
@@ -147,6 +148,7 @@ if TYPE_CHECKING:
     from perdure.ports.reranker import Reranker
     from perdure.ports.store import BankStats, FactPage, IndexUsage, Order, Store, Traces
     from perdure.ports.tagger import Mention, Sentence, Tagger, Token
+    from perdure.ports.telemetry import MemoryOperation, Observed, RecordText, Telemetry
     from perdure.ports.tokens import Tokens
     from perdure.recall.options import Hints, Include, MinScores, Situation
     from perdure.recall.recipe import Blend, ChannelSpec, Recipe, View, ViewSpec
@@ -163,9 +165,11 @@ if TYPE_CHECKING:
         ReflectionTrace,
         ReflectionUsage,
     )
+    from perdure.remote.client import connect, connect_async
     from perdure.retain.request import Content
     from perdure.settings import Settings
     from perdure.stores.sql.copying import BankCopy, BankMove
+    from perdure.telemetry.otel import OpenTelemetry
 
 __version__ = "0.1.0"
 
@@ -197,7 +201,7 @@ _EXPORTS = {
     "perdure.domain.time": "AsOf Window",
     "perdure.domain.webhook": "Webhook WebhookDelivery WebhookHttp",
     "perdure.engine": "Perdure",
-    "perdure.errors": "Busy Cancelled Conflict DamagedRow DeadlineExceeded Forbidden InvalidInput LlmBusy LlmCapReached LlmCut LlmError LlmInvalid LlmRefused ModelError ModelMismatch ModelMissing ModelTampered NotFound PerdureError ProviderError RefreshFailed StoreCorrupt StoreError StoreFull StoreLocked StoreReadOnly StoreTooNew StoreUnreachable Unauthorised Unavailable",
+    "perdure.errors": "Busy Cancelled Conflict DamagedRow DeadlineExceeded Forbidden InvalidInput LlmBusy LlmCapReached LlmCut LlmError LlmInvalid LlmRefused ModelError ModelMismatch ModelMissing ModelTampered NotFound PerdureError ProviderError RefreshFailed StoreCorrupt StoreError StoreFull StoreLocked StoreReadOnly StoreTooNew StoreUnreachable Unauthorised Unavailable Unreachable",
     "perdure.forget.target": "Forgotten",
     "perdure.llm.caller": "LlmOperation",
     "perdure.llm.health": "LlmHealth LlmStatus",
@@ -213,6 +217,7 @@ _EXPORTS = {
     "perdure.ports.reranker": "Reranker",
     "perdure.ports.store": "BankStats FactPage IndexUsage Order Store Traces",
     "perdure.ports.tagger": "Mention Sentence Tagger Token",
+    "perdure.ports.telemetry": "MemoryOperation Observed RecordText Telemetry",
     "perdure.ports.tokens": "Tokens",
     "perdure.recall.options": "Hints Include MinScores Situation",
     "perdure.recall.recipe": "Blend ChannelSpec Recipe View ViewSpec",
@@ -221,9 +226,11 @@ _EXPORTS = {
     "perdure.reflect.directive_rules": "DirectiveText",
     "perdure.reflect.opinions.forming": "OpinionReport",
     "perdure.reflect.reflection": "DirectiveUse MentalModelText Reflection ReflectionSentence ReflectionStep ReflectionTrace ReflectionUsage",
+    "perdure.remote.client": "connect connect_async",
     "perdure.retain.request": "Content",
     "perdure.settings": "Settings",
     "perdure.stores.sql.copying": "BankCopy BankMove",
+    "perdure.telemetry.otel": "OpenTelemetry",
 }
 _HOME_OF = {name: module for module, names in _EXPORTS.items() for name in names.split()}
 
@@ -323,6 +330,7 @@ __all__ = [
     "LlmStatus",
     "LocalFallback",
     "Matrix",
+    "MemoryOperation",
     "MentalModel",
     "MentalModelFields",
     "MentalModelMatch",
@@ -342,7 +350,9 @@ __all__ = [
     "NoteLine",
     "Notes",
     "Observation",
+    "Observed",
     "OfferedFact",
+    "OpenTelemetry",
     "Operation",
     "OperationStatus",
     "Opinion",
@@ -365,6 +375,7 @@ __all__ = [
     "Recipe",
     "Recollection",
     "Record",
+    "RecordText",
     "Reflection",
     "ReflectionSentence",
     "ReflectionStep",
@@ -406,6 +417,7 @@ __all__ = [
     "TagOr",
     "Tagger",
     "TagsMatch",
+    "Telemetry",
     "Tier",
     "Timeline",
     "Token",
@@ -420,6 +432,7 @@ __all__ = [
     "TurnSpan",
     "Unauthorised",
     "Unavailable",
+    "Unreachable",
     "UpdateMode",
     "Vector",
     "Verification",
@@ -432,6 +445,8 @@ __all__ = [
     "WebhookOptions",
     "Window",
     "WritableNotes",
+    "connect",
+    "connect_async",
     "copy_banks",
     "find_recipe",
     "move_bank",

@@ -68,6 +68,7 @@ from perdure.ports.llm import Llm
 from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
 from perdure.ports.store import BankStats, FactPage, IndexUsage, Order, Store
+from perdure.ports.telemetry import Telemetry
 from perdure.ports.tokens import Tokens
 from perdure.recall.options import Hints, Include, MinScores
 from perdure.recall.recipe import Recipe
@@ -111,12 +112,13 @@ class AsyncPerdure:
         tokens: Tokens | str | None = None,
         notes: Notes | None = None,
         llm: Llm | str | None = None,
+        telemetry: Telemetry | bool | None = None,
         **options: Unpack[SettingOptions],
     ) -> Self:
         """Open a database file (created if missing); see `Perdure.open`."""
         opening = partial(
             Perdure.open, database, settings=settings, clock=clock, store=store, embedder=embedder,
-            reranker=reranker, extractor=extractor, tokens=tokens, notes=notes, llm=llm, **options,
+            reranker=reranker, extractor=extractor, tokens=tokens, notes=notes, llm=llm, telemetry=telemetry, **options,
         )  # fmt: skip
         return cls(await asyncio.to_thread(opening))
 
@@ -144,6 +146,11 @@ class AsyncPerdure:
     def clock(self) -> Clock:
         """What tells this memory the present."""
         return self.engine.clock
+
+    @property
+    def token_encoding(self) -> str:
+        """Name of the encoding by which tokens are counted."""
+        return self.engine.token_encoding
 
     @property
     def jobs(self) -> JobRunner:

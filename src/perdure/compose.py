@@ -25,6 +25,7 @@ from perdure.ports.reranker import Reranker
 from perdure.ports.statements import StatementClassifier
 from perdure.ports.store import Store
 from perdure.ports.tagger import Tagger
+from perdure.ports.telemetry import Telemetry
 from perdure.ports.tokens import Tokens
 from perdure.recall.budget import BudgetPlan
 from perdure.recall.components import RecallComponents
@@ -64,6 +65,7 @@ class OwnComponents:
     tokens: Tokens | None = None
     notes: Notes | None = None
     llm: Llm | None = None
+    telemetry: Telemetry | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +83,7 @@ class Components:
     executor: ThreadPoolExecutor
     local: Extractor | None = None
     """The extractor that refinement compares with; None where no language model is set."""
+    telemetry: Telemetry | None = None
 
 
 def compose(settings: Settings, clock: Clock = present, own: OwnComponents = OwnComponents()) -> Components:
@@ -92,7 +95,8 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
     executor = ThreadPoolExecutor(max_workers=CHANNEL_THREADS, thread_name_prefix="perdure-channel")
     reranker = own.reranker or make_reranker(settings)
     tokens = own.tokens or make_tokens(settings)
-    llm = make_caller(settings, own.llm, store=store, clock=clock, tokens=tokens)
+    telemetry = own.telemetry or make_telemetry(settings)
+    llm = make_caller(settings, own.llm, store=store, clock=clock, tokens=tokens, telemetry=telemetry)
     recipes = named_recipes(
         Decay(days=settings.decay_days, floor=settings.decay_floor, emotion=settings.decay_emotion)
     )
@@ -106,6 +110,7 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
         reranker=reranker,
         statements=make_statement_classifier(settings),
         llm=llm,
+        telemetry=telemetry,
     )
     recall = RecallComponents(
         store=store,
@@ -121,6 +126,7 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
         pool=settings.rerank_pool,
         channel_timeout=settings.channel_timeout,
         similarity_floor=settings.similarity_floor,
+        telemetry=telemetry,
     )
     return Components(
         settings=settings,
@@ -143,12 +149,22 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
         tracker=tracker,
         recipes=recipes,
         executor=executor,
+        telemetry=telemetry,
         local=None
         if llm is None
         else extractor
         if extractor.name == "local"
         else make_local_extractor(settings),
     )
+
+
+def make_telemetry(settings: Settings) -> Telemetry | None:
+    """OpenTelemetry where the setting asks for it; else nothing of it is imported."""
+    if not settings.telemetry:
+        return None
+    from perdure.telemetry.otel import OpenTelemetry
+
+    return OpenTelemetry(content=settings.telemetry_content)
 
 
 def open_store(settings: Settings) -> Store:
@@ -496,6 +512,7 @@ def make_caller(
     store: Store | None = None,
     clock: Clock = present,
     tokens: Tokens | None = None,
+    telemetry: Telemetry | None = None,
 ) -> Caller | None:
     """What asks language models; None where none is set, and then nothing of it is imported."""
     chains = llm_names(settings, OWN_LLM if own is not None else "")
@@ -508,7 +525,11 @@ def make_caller(
     counter = tokens or make_tokens(settings)
     names = dict.fromkeys(name for chain in chains.values() for name in chain)
     opened = {name: make_llm(settings, name, counter) for name in names if name != OWN_LLM}
-    models = opened if own is None else {**opened, OWN_LLM: own}
+    models: dict[str, Llm] = dict(opened) if own is None else {**opened, OWN_LLM: own}
+    if telemetry is not None:
+        from perdure.telemetry.otel import ObservedLlm
+
+        models = {name: ObservedLlm(model, telemetry) for name, model in models.items()}
     rules = CallRules(
         timeout=settings.llm_timeout,
         calls_a_minute=settings.llm_calls_a_minute,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from itertools import count
@@ -121,6 +121,7 @@ from perdure.ports.store import (
     Transaction,
     raise_damaged,
 )
+from perdure.ports.telemetry import MemoryOperation, Observed, Telemetry
 from perdure.ports.tokens import Tokens
 from perdure.recall.options import Hints, Include, MinScores
 from perdure.recall.pipeline import recall
@@ -250,6 +251,7 @@ class Perdure:
         tokens: Tokens | str | None = None,
         notes: Notes | None = None,
         llm: Llm | str | None = None,
+        telemetry: Telemetry | bool | None = None,
         **options: Unpack[SettingOptions],
     ) -> Self:
         """Open a database file (created if missing); one that cannot be written is opened for reading.
@@ -267,6 +269,8 @@ class Perdure:
             "llm": llm,
         }
         overrides.update({name: component for name, component in named.items() if isinstance(component, str)})
+        if isinstance(telemetry, bool):
+            overrides["telemetry"] = telemetry
         own = OwnComponents(
             store=store,
             embedder=None if isinstance(embedder, str) else embedder,
@@ -275,6 +279,7 @@ class Perdure:
             tokens=None if isinstance(tokens, str) else tokens,
             notes=notes,
             llm=None if isinstance(llm, str) else llm,
+            telemetry=None if isinstance(telemetry, bool) else telemetry,
         )
         engine = cls(compose(read_settings(settings, overrides), clock, own))
         if engine._store.read_only:
@@ -317,6 +322,11 @@ class Perdure:
     def clock(self) -> Clock:
         """What tells this memory the present."""
         return self._components.clock
+
+    @property
+    def token_encoding(self) -> str:
+        """Name of the encoding by which tokens are counted."""
+        return self._components.recall.tokens.name
 
     @property
     def jobs(self) -> JobRunner:
@@ -452,8 +462,11 @@ class Perdure:
         def search_models(bank: str, query: str) -> list[MentalModelText]:
             return model_texts(components, bank, query, scope, exclude_mental_model_ids)
 
-        with self._while_open():
-            return reflect_in_tiers(components, request, search_models if mental_models else None)
+        with self._while_open(), self._observed(MemoryOperation.REFLECT, bank, query=query) as observed:
+            reflection = reflect_in_tiers(components, request, search_models if mental_models else None)
+            if observed is not None:
+                observed.records(len(reflection.based_on))
+            return reflection
 
     def trimmed_recipe(
         self, name: str | Recipe | None = None, *, without: Sequence[str] = (), rerank: bool = True
@@ -490,8 +503,11 @@ class Perdure:
         """Create a bank, or change the given fields of an existing one."""
         if settings is not None:
             read_rates(settings)
-        with self._store.transaction(check_bank_id(bank)) as tx:
-            current = tx.bank() or Bank(id=bank, name=bank)
+        with self._store.transaction(check_bank_id(bank)) as tx, ExitStack() as telling:
+            stored = tx.bank()
+            if stored is None:
+                telling.enter_context(self._observed(MemoryOperation.CREATE_BANK, bank))
+            current = stored or Bank(id=bank, name=bank)
             changed = replace(
                 current,
                 name=current.name if name is None else name,
@@ -594,15 +610,18 @@ class Perdure:
 
     def update_fact(self, bank: str, fact_id: str, **changes: Unpack[FactFields]) -> Fact:
         """Change a fact's fields; a changed text closes the fact and states it anew."""
-        return update_fact(self._components.retain, check_bank_id(bank), fact_id, changes)
+        with self._observed(MemoryOperation.UPDATE, bank, record_id=fact_id):
+            return update_fact(self._components.retain, check_bank_id(bank), fact_id, changes)
 
     def invalidate_fact(self, bank: str, fact_id: str, reason: str | None = None) -> Fact:
         """Declare a fact wrong: it is closed on the knowledge axis, with the reason."""
-        return invalidate_fact(self._components.retain, check_bank_id(bank), fact_id, reason)
+        with self._observed(MemoryOperation.UPDATE, bank, record_id=fact_id):
+            return invalidate_fact(self._components.retain, check_bank_id(bank), fact_id, reason)
 
     def restore_fact(self, bank: str, fact_id: str) -> Fact:
         """Take back that a fact is wrong."""
-        return restore_fact(self._components.retain, check_bank_id(bank), fact_id)
+        with self._observed(MemoryOperation.UPDATE, bank, record_id=fact_id):
+            return restore_fact(self._components.retain, check_bank_id(bank), fact_id)
 
     def set_fact_entities(
         self, bank: str, fact_id: str, names: Sequence[str], *, resolve: bool = True
@@ -676,6 +695,15 @@ class Perdure:
         are cleared in the background; the next open, or another call, resumes that.
         """
         target = Target(fact_id=fact_id, document_id=document_id, entity_id=entity_id, everything=everything)
+        operation = MemoryOperation.FORGET_BANK if everything else MemoryOperation.FORGET
+        with self._observed(operation, bank, record_id=fact_id or document_id or entity_id) as observed:
+            forgotten = self._forget(bank, target)
+            if observed is not None:
+                observed.records(forgotten.facts)
+            return forgotten
+
+    def _forget(self, bank: str, target: Target) -> Forgotten:
+        everything = target.everything
         if everything:
             drop_notes(self._components.reflect, check_bank_id(bank))
         forgotten = forget(
@@ -742,9 +770,12 @@ class Perdure:
 
     def import_bank(self, bank: str, lines: Iterable[str]) -> int:
         """An exported bank under a new id; returns how many facts came."""
-        imported = import_bank(self._store, bank, lines)
+        with self._observed(MemoryOperation.RETAIN, bank) as observed:
+            facts = import_bank(self._store, bank, lines)
+            if observed is not None:
+                observed.records(facts)
         self._build_search_tables_if_due(bank)
-        return imported
+        return facts
 
     def import_from(
         self,
@@ -1395,6 +1426,15 @@ class Perdure:
     def _clear_traces_later(self) -> None:
         plan = self._clear_traces_job.plan(total=PERCENT)
         self._jobs.submit("", plan, CLEAR_TRACES, again=True)
+
+    def _observed(
+        self, operation: MemoryOperation, bank: str, *, record_id: str | None = None, query: str | None = None
+    ) -> AbstractContextManager[Observed | None]:
+        """The enclosed block is told to telemetry, where there is one."""
+        telemetry = self._components.telemetry
+        if telemetry is None:
+            return nullcontext()
+        return telemetry.memory(operation, bank, record_id=record_id, query=query)
 
     @contextmanager
     def _while_open(self) -> Iterator[None]:

@@ -29,6 +29,7 @@ PerdureError
 ├── Unauthorised            no valid key
 │   └── Forbidden           a key without the needed scope, or a caller that an open server does not answer
 ├── Unavailable             an optional part is not installed or not built; says which
+├── Unreachable             no server of Perdure answers at the address
 └── Busy                    too much at once; try again later
 """
 
@@ -277,6 +278,12 @@ class Unavailable(PerdureError):
     """An optional part is not installed or not built."""
 
     code = "unavailable"
+
+
+class Unreachable(PerdureError):
+    """No server of Perdure answers at the address; of a write it is not known whether it was done."""
+
+    code = "unreachable"
 
 
 class Busy(PerdureError):

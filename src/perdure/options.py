@@ -230,3 +230,4 @@ class SettingOptions(TypedDict, total=False):
     nodes: str
     node: str
     log_level: Literal["debug", "info", "warning", "error"]
+    telemetry_content: bool

@@ -205,6 +205,8 @@ class Settings(BaseSettings):
         "", description="Which of `nodes` this server is; empty: as its port and addresses tell"
     )
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
+    telemetry: bool = Field(False, description="Tell OpenTelemetry of operations (extra `otel`)")
+    telemetry_content: bool = Field(False, description="Tell it questions and remembered texts too")
 
     @property
     def databases(self) -> tuple[str, ...]:

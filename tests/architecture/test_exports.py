@@ -17,7 +17,7 @@ from perdure.manage.curation import CHANGEABLE
 from perdure.options import FactFields, ItemFields, RecallOptions, SettingOptions
 
 HERE = Path(__file__).parent
-SPELLED_OUT = {"database", "embedder", "reranker", "extractor", "tokens", "llm"}
+SPELLED_OUT = {"database", "embedder", "reranker", "extractor", "tokens", "llm", "telemetry"}
 """Settings that `Perdure.open` has as arguments of their own."""
 STREAMS = {"iter_facts", "export_bank", "export_lines"}
 """Iterators, which are asynchronous generators in AsyncPerdure."""

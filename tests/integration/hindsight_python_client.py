@@ -307,6 +307,24 @@ def test_logs_aliases_and_previews(client: Any) -> None:
     assert {one.status for one in wait(client.banks.test_bank_llm("logged")).operations} == {"not_configured"}
 
 
+def test_what_perdure_adds_is_within_reach(client: Any) -> None:
+    """As docs/connect.md shows it: a subclass of the request, and the answer as it came."""
+    from hindsight_client_api.models.recall_request import RecallRequest
+
+    class Asked(RecallRequest):
+        precision: str | None = None
+
+    async def ask() -> Any:
+        asked = Asked(query="What is the boiling point of tin?", precision="inject")
+        answer = await client.memory.recall_memories_without_preload_content("team", asked)
+        return await answer.json()
+
+    body = wait(ask())
+    assert body["abstained"] is True
+    assert body["evidence"] == "none"
+    assert body["results"] == []
+
+
 def test_version(client: Any) -> None:
     assert client.get_version().api_version == "0.9.1"
 

@@ -68,3 +68,8 @@ def test_the_async_server_remembers(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with TestClient(app) as client:
         assert client.post("/ann/turns", json={"said": "I like figs."}).json() == {"facts": 1}
         assert "figs" in client.get("/ann", params={"question": "What does Ann like?"}).json()["memory"]
+
+
+@pytest.mark.long
+def test_a_served_memory_is_asked_as_an_embedded_one(tmp_path: Path) -> None:
+    assert "moved to Lisbon" in run(tmp_path, "served.py")

@@ -16,6 +16,7 @@ from perdure.ports.embedder import Embedder, LateInteraction
 from perdure.ports.notes import NOTE_PREFIX, Notes
 from perdure.ports.reranker import Reranker
 from perdure.ports.store import Reading, Store
+from perdure.ports.telemetry import Telemetry
 from perdure.ports.tokens import Tokens
 from perdure.recall.beliefs import as_recalled
 from perdure.recall.budget import BudgetPlan
@@ -42,6 +43,7 @@ class RecallComponents:
     channel_timeout: float = 10.0
     similarity_floor: float = 0.5
     """Lowest cosine of the channel `semantic_floor`."""
+    telemetry: Telemetry | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

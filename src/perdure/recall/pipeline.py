@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from perdure.domain.recall import RecallResult
 from perdure.domain.trace import Trace
+from perdure.ports.telemetry import MemoryOperation, RecordText
 from perdure.recall.answer import answer
 from perdure.recall.answers import prefer_answers
 from perdure.recall.budget import fit
@@ -29,6 +30,16 @@ from perdure.recall.window_facts import window_facts
 
 def recall(components: RecallComponents, request: RecallRequest) -> RecallResult:
     """The facts of a bank that matter for a question, best first, within the token budget."""
+    if components.telemetry is None:
+        return recall_facts(components, request)
+    with components.telemetry.memory(MemoryOperation.RECALL, request.bank, query=request.query) as observed:
+        result = recall_facts(components, request)
+        observed.records(len(result), (RecordText(one.fact.id, one.text, one.score) for one in result))
+        return result
+
+
+def recall_facts(components: RecallComponents, request: RecallRequest) -> RecallResult:
+    """The stages, one after another."""
     recipe, trace = request.recipe, Trace()
     with components.store.reading(request.bank) as reading:
         run = RecallRun(

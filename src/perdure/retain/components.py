@@ -11,6 +11,7 @@ from perdure.ports.extractor import Extractor
 from perdure.ports.reranker import Reranker
 from perdure.ports.statements import StatementClassifier
 from perdure.ports.store import Store
+from perdure.ports.telemetry import Telemetry
 
 if TYPE_CHECKING:
     from perdure.llm.caller import Caller
@@ -31,3 +32,4 @@ class RetainComponents:
     """Reads slot and aspect of statements that changed nothing by their wording."""
     llm: Caller | None = None
     """Asks a language model; None where none is set."""
+    telemetry: Telemetry | None = None

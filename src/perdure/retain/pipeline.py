@@ -16,6 +16,7 @@ from perdure.domain.trace import Trace
 from perdure.errors import ModelError
 from perdure.ports.extractor import LocalFallback
 from perdure.ports.store import NewFact, Proof, Reading, Store, Transaction
+from perdure.ports.telemetry import MemoryOperation, RecordText
 from perdure.retain.build import Draft, build_facts, drawn_identity, drop_duplicates, keep_unchanged
 from perdure.retain.commit import Closure, CommitReceipt, FactChanges, Within, commit
 from perdure.retain.components import RetainComponents
@@ -43,6 +44,20 @@ def retain(
     items until then: the text is not stored by itself when a model fails, which would double it in the next attempt.
     `announce` is called there too, before it, and is free of that duty.
     """
+    if components.telemetry is None:
+        return retain_items(components, request, within, announce)
+    with components.telemetry.memory(MemoryOperation.RETAIN, request.bank) as observed:
+        result = retain_items(components, request, within, announce)
+        observed.records(
+            len(result.fact_ids), (RecordText(item.document_id or "", item.content) for item in request.items)
+        )
+        return result
+
+
+def retain_items(
+    components: RetainComponents, request: RetainRequest, within: Within | None, announce: Within | None
+) -> RetainResult:
+    """The stages, one after another."""
     trace = Trace()
     now = components.clock()
     store, bank = components.store, request.bank

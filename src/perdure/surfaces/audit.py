@@ -14,11 +14,20 @@ from perdure.errors import PerdureError
 from perdure.surfaces.keys import ApiKey
 from perdure.surfaces.workers import Workers
 
+ACTION = "perdure.action"
+"""Key of a request's scope under which a route says what is done, where its own name does not; empty for what is not noted."""
 OFF_SECONDS = 1.0
 """A bank that wanted no log is not asked again for so long."""
 MAX_OFF = 10_000
 CONFIGURING = frozenset(
-    {"create_bank", "update_bank", "update_bank_config", "reset_bank_config", "import_bank_template"}
+    {
+        "configure_bank",
+        "create_bank",
+        "update_bank",
+        "update_bank_config",
+        "reset_bank_config",
+        "import_bank_template",
+    }
 )
 """Actions that may turn a log on: after them the bank is asked."""
 TRANSPORT = "perdure.transport"

@@ -14,7 +14,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
@@ -251,7 +251,8 @@ class Lane:
             client.pending.discard(work)
             self._leave(share, self._lines[share])
 
-        future = asyncio.get_running_loop().run_in_executor(self._pool, carry_out)
+        # With the context of the request, which telemetry and the client's share go by.
+        future = asyncio.get_running_loop().run_in_executor(self._pool, copy_context().run, carry_out)
         future.add_done_callback(ended)
         try:
             return await asyncio.wait_for(asyncio.shield(future), self._timeout)

@@ -151,3 +151,14 @@ test("errors carry the status and the detail", async () => {
   const stranger = new HindsightClient({ baseUrl, apiKey: "pdr_wrong_key" });
   await assert.rejects(stranger.recall("team", "Alice"), (error) => error.statusCode === 401);
 });
+
+test("what Perdure adds: fields go and come", async () => {
+  const { data } = await sdk.recallMemories({
+    client: low,
+    path: path(),
+    body: { query: "What is the boiling point of tin?", precision: "inject" },
+  });
+  assert.equal(data.abstained, true);
+  assert.equal(data.evidence, "none");
+  assert.deepEqual(data.results, []);
+});

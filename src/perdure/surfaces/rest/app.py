@@ -35,6 +35,7 @@ from perdure.surfaces.rest import (
     logs,
     memories,
     mental_models,
+    native,
     operations,
     opinions,
     previews,
@@ -48,7 +49,7 @@ from perdure.surfaces.rest import (
     webhooks,
 )
 from perdure.surfaces.rest.audit import Audited
-from perdure.surfaces.rest.middleware import BodyLimit, Measured, Metrics
+from perdure.surfaces.rest.middleware import BodyLimit, Joined, Measured, Metrics
 from perdure.surfaces.rest.service import Service
 from perdure.surfaces.rest.spool import Spool
 from perdure.surfaces.schedules import attending_schedules
@@ -57,7 +58,7 @@ from perdure.surfaces.workers import Workers
 
 ROUTERS = (
     recall, reflect, retain, health, banks, config, previews, document_work, unbuilt, consolidation, memories, entities, documents, operations,
-    stats, transfer, directives, mental_models, knowledge_base, templates, opinions, webhooks, logs, aliases, bank_transfer,
+    stats, transfer, directives, mental_models, knowledge_base, templates, opinions, webhooks, logs, aliases, bank_transfer, native,
 )  # fmt: skip
 """In the order in which a request is compared with them."""
 
@@ -100,6 +101,10 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
     )
     app.state.service = service
     app.state.aliases = aliases.AliasTable(engine, workers)
+    if chosen.telemetry:
+        from perdure.telemetry.otel import OpenTelemetry
+
+        app.add_middleware(Joined, telemetry=OpenTelemetry())
     app.add_middleware(aliases.Aliased, table=app.state.aliases)
     app.add_middleware(Audited, trail=AuditTrail(engine, workers))
     if members is not None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from perdure.domain.audit import Transport, outline
-from perdure.surfaces.audit import TRANSPORT, AuditTrail
+from perdure.surfaces.audit import ACTION, TRANSPORT, AuditTrail
 from perdure.surfaces.gate import KEY
 
 MAX_BODY = 256_000
@@ -60,7 +60,7 @@ class Audited:
         try:
             await self._app(scope, read, watched)
         finally:
-            operation = getattr(scope.get("route"), "operation_id", None)
+            operation = scope.get(ACTION, getattr(scope.get("route"), "operation_id", None))
             parameters = scope.get("path_params", {})
             bank = parameters.get("bank_id")
             if operation and bank and status not in REFUSED:

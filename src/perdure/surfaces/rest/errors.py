@@ -84,10 +84,18 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 
 
 def plain_error(
-    status: int, code: str, message: str, detail: Any = None, headers: Mapping[str, str] | None = None
+    status: int,
+    code: str,
+    message: str,
+    detail: Any = None,
+    headers: Mapping[str, str] | None = None,
+    fields: Mapping[str, object] | None = None,
 ) -> JSONResponse:
     """The one form of all errors."""
-    body = {"detail": message if detail is None else detail, "error": {"code": code, "message": message}}
+    error: dict[str, object] = {"code": code, "message": message}
+    if fields is not None:
+        error["fields"] = fields
+    body = {"detail": message if detail is None else detail, "error": error}
     return JSONResponse(body, status_code=status, headers=dict(headers or {}))
 
 
@@ -101,6 +109,11 @@ def install(app: FastAPI) -> None:
 
 async def _perdure_error(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, PerdureError)
+    return answer_error(error)
+
+
+def answer_error(error: PerdureError, fields: Mapping[str, object] | None = None) -> JSONResponse:
+    """The answer that tells of an error; `fields` are what it says beside its message, for clients that raise it again."""
     status = _status(error)
     headers = {}
     if isinstance(error, errors.Busy):
@@ -115,7 +128,7 @@ async def _perdure_error(_: Request, error: Exception) -> JSONResponse:
         detail = [{"loc": ["body", error.field], "msg": str(error), "type": "value_error"}]
     if status >= 500 and not isinstance(error, errors.Unavailable):
         log.error("%s: %s", error.code, error)
-    return plain_error(status, error.code, error.public, detail, headers)
+    return plain_error(status, error.code, error.public, detail, headers, fields)
 
 
 def _status(error: PerdureError) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, Metric, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
@@ -16,6 +17,9 @@ from perdure.surfaces.connections import Connections
 from perdure.surfaces.nodes.forward import Hops
 from perdure.surfaces.rest.errors import plain_error
 from perdure.surfaces.workers import REASONS, Workers
+
+if TYPE_CHECKING:
+    from perdure.telemetry.otel import OpenTelemetry
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 UNKNOWN_PATH = "unknown"
@@ -152,6 +156,22 @@ def _hop_metrics(hops: Hops) -> Iterable[Metric]:
         ),
     ):
         yield CounterMetricFamily(f"perdure_hops_{name}", what, count)
+
+
+class Joined:
+    """Lets the spans of a request join those of its caller (`traceparent`); only there where telemetry is on."""
+
+    def __init__(self, app: ASGIApp, telemetry: OpenTelemetry) -> None:
+        self._app, self._telemetry = app, telemetry
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass through."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        with self._telemetry.joining(headers):
+            await self._app(scope, receive, send)
 
 
 class Measured:

@@ -1,0 +1,1 @@
+"""A served memory as if it were here: the verbs of `Perdure` over HTTP."""

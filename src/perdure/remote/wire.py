@@ -1,0 +1,271 @@
+"""Arguments, results and errors of verbs as JSON and back, by the annotations of `Perdure` itself: nothing to keep in step."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import date
+from enum import Enum
+from functools import cache
+from typing import Annotated, Any, NotRequired, Unpack, get_args, get_origin, get_type_hints
+
+from pydantic import ConfigDict, PlainValidator, TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError, from_json, to_json
+from typing_extensions import TypedDict
+
+from perdure import errors
+from perdure.domain.filter import Filter, TagAnd, TagLeaf, TagNot, TagOr, TagsMatch, read_tags
+from perdure.domain.item import Item, check_text
+from perdure.engine import Perdure
+from perdure.errors import InvalidInput, PerdureError
+from perdure.retain.messages import as_mapping
+from perdure.retain.request import Content
+
+ITEM = "$item"
+"""Key of an object that is an `Item`, and not a mapping to be read as one."""
+LOCAL_ARGUMENTS = frozenset({"bank", "cancelled", "lines"})
+"""In the path, asked on the client's side, in a body of their own."""
+NOT_SENT: Any = {
+    "count_tokens": True,
+    "recalled": {"count_tokens"},
+    "trace": {"steps": {"__all__": {"recalled": {"count_tokens"}}}},
+}
+"""Where a recall and a reflection hold a function, which the client has its own of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectiveSent:
+    """A directive that came with a question."""
+
+    id: str
+    name: str
+    content: str
+
+
+# Arguments
+
+
+def encode_arguments(arguments: Mapping[str, object]) -> bytes:
+    """The arguments of a call as a JSON object."""
+    sent = {name: _plain(name, value) for name, value in arguments.items()}
+    try:
+        return to_json(sent, inf_nan_mode="constants")
+    except PydanticSerializationError as error:
+        for name, value in sent.items():
+            _check_texts(name, value)
+        raise InvalidInput("arguments", "values that JSON has") from error
+
+
+def decode_arguments(verb: str, body: bytes) -> dict[str, object]:
+    """The arguments of a call; raises InvalidInput that names the first one that is wrong."""
+    try:
+        arguments: dict[str, object] = _arguments(verb).validate_json(body or b"{}", strict=True)
+    except ValidationError as error:
+        raise _invalid(error) from error
+    except RecursionError as error:
+        raise InvalidInput("arguments", "JSON that is nested less deeply") from error
+    if "content" in arguments and verb in ("retain", "retain_later", "preview_facts"):
+        arguments["content"] = _read_content(arguments["content"])
+    return arguments
+
+
+def bound_arguments(verb: str, bound: inspect.BoundArguments) -> dict[str, object]:
+    """The arguments of a call by name, those of `**fields` among the others."""
+    parameters = inspect.signature(getattr(Perdure, verb)).parameters
+    arguments: dict[str, object] = {}
+    for name, value in bound.arguments.items():
+        if parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
+            arguments.update(value)
+        elif name != "self":
+            arguments[name] = value
+    return arguments
+
+
+@cache
+def _arguments(verb: str) -> TypeAdapter[dict[str, object]]:
+    """What checks the arguments of a verb: an object of its parameters, none of them unknown."""
+    method = getattr(Perdure, verb)
+    hints = _hints(verb)
+    types: dict[str, Any] = {}
+    for name, parameter in list(inspect.signature(method).parameters.items())[1:]:
+        if name in LOCAL_ARGUMENTS:
+            continue
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            options = get_args(hints[name])[0] if get_origin(hints[name]) is Unpack else hints[name]
+            types |= {key: NotRequired[_sent(key, kind)] for key, kind in get_type_hints(options).items()}
+        elif parameter.default is inspect.Parameter.empty:
+            types[name] = _sent(name, hints[name])
+        else:
+            types[name] = NotRequired[_sent(name, hints[name])]
+    functional: Any = TypedDict
+    sent = functional(f"{verb}_arguments", types)
+    sent.__pydantic_config__ = ConfigDict(extra="forbid", strict=True, allow_inf_nan=True)
+    return TypeAdapter(sent)
+
+
+def _sent(name: str, kind: Any) -> Any:
+    """The form in which an argument is sent, where it is not its own."""
+    if kind == Content or name == "trigger":
+        return object
+    if name == "recipe":
+        return str | None
+    if name == "directives":
+        return Sequence[str | DirectiveSent]
+    if name == "where":
+        return Annotated[Filter | None, PlainValidator(_read_filter)]
+    if name == "since" and date in get_args(kind):
+        return Annotated[Any, PlainValidator(TypeAdapter(kind).validate_python)]
+    return kind
+
+
+def _hints(verb: str) -> dict[str, Any]:
+    local: dict[str, object] = {}
+    if verb.startswith("llm_"):
+        from perdure.llm.caller import LlmOperation
+        from perdure.llm.health import LlmHealth
+
+        local = {"LlmOperation": LlmOperation, "LlmHealth": LlmHealth}
+    return get_type_hints(getattr(Perdure, verb), localns=local)
+
+
+def _plain(path: str, value: object) -> object:
+    """A value as JSON has it; raises InvalidInput where JSON has nothing like it."""
+    if isinstance(value, Enum):
+        return value.value
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, TagLeaf):
+        return {"tags": sorted(value.tags), "match": value.match.value}
+    if isinstance(value, TagAnd | TagOr):
+        parts = [_plain(path, part) for part in value.parts]
+        return {"and" if isinstance(value, TagAnd) else "or": parts}
+    if isinstance(value, TagNot):
+        return {"not": _plain(path, value.part)}
+    if isinstance(value, frozenset | set):
+        return sorted((_plain(path, part) for part in value), key=str)
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+        return [_plain(f"{path}[{place}]", part) for place, part in enumerate(value)]
+    if path == "recipe" or callable(value):
+        raise InvalidInput(path, "the name of one, over HTTP", value)
+    if is_dataclass(value) and not isinstance(value, type):
+        named = {one.name: _plain(f"{path}.{one.name}", getattr(value, one.name)) for one in fields(value)}
+        return {ITEM: named} if isinstance(value, Item) else named
+    mapping = as_mapping(value)
+    if mapping is None:
+        raise InvalidInput(path, "a value that JSON has, over HTTP", value)
+    return {str(key): _plain(f"{path}.{key}", part) for key, part in mapping.items()}
+
+
+def _check_texts(path: str, value: object) -> None:
+    """Raise for the first text that cannot be sent."""
+    if isinstance(value, str):
+        check_text(path, value)
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in parts:
+        _check_texts(path, key)
+        _check_texts(f"{path}.{key}" if isinstance(value, dict) else path, part)
+
+
+def _read_content(value: object) -> Content:
+    """What retain takes, with items as such."""
+    if isinstance(value, dict) and value.keys() == {ITEM}:
+        try:
+            return _ITEM.validate_python(value[ITEM])
+        except ValidationError as error:
+            raise _invalid(error) from error
+    if isinstance(value, list):
+        return [_read_content(part) for part in value]
+    if not isinstance(value, str | dict):
+        raise InvalidInput("content", "text, a message, an item or a list of these", value)
+    return value
+
+
+_ITEM = TypeAdapter(Item)
+_FILTER = TypeAdapter(Filter)
+
+
+def _read_filter(value: object) -> Filter | None:
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        raise InvalidInput("where", "a Filter", value)
+    tags = value.get("tags") or ()
+    if not isinstance(tags, list | tuple) or not all(isinstance(group, dict) for group in tags):
+        raise InvalidInput("where.tags", "a list of expressions", tags)
+    return _FILTER.validate_python({**value, "tags": read_tags(None, TagsMatch.ANY, tags)})
+
+
+def _invalid(error: ValidationError) -> InvalidInput:
+    """The first problem: the engine's own words where it is one of its, else the field and what was expected."""
+    first = error.errors(include_url=False)[0]
+    cause = first.get("ctx", {}).get("error")
+    if isinstance(cause, InvalidInput):
+        return cause
+    field = ".".join(str(step) for step in first["loc"]) or "arguments"
+    return InvalidInput(field, f"something else: {first['msg']}")
+
+
+# Results
+
+
+def encode_result(result: object) -> bytes:
+    """What a verb returned, as JSON."""
+    return to_json(result, exclude=NOT_SENT, inf_nan_mode="constants")
+
+
+def decode_result(verb: str, body: bytes) -> object:
+    """What a verb returned; raises PerdureError when the answer is no such thing."""
+    try:
+        return _result(verb).validate_json(body)
+    except ValidationError as error:
+        raise PerdureError(
+            f"{verb}: the server's answer is not what this version expects: {error}"
+        ) from error
+
+
+@cache
+def _result(verb: str) -> TypeAdapter[object]:
+    return TypeAdapter(_hints(verb)["return"])
+
+
+# Errors
+
+_KINDS: Mapping[str, type[PerdureError]] = {
+    kind.code: kind
+    for kind in vars(errors).values()
+    if isinstance(kind, type) and issubclass(kind, PerdureError)
+}
+
+
+def encode_error(error: PerdureError) -> dict[str, object]:
+    """What an error says beside its code and message: the field, what was expected, when to try again."""
+    attributes = {name: value for name, value in vars(error).items() if not name.startswith("_")}
+    try:
+        encoded: dict[str, object] = from_json(to_json(attributes))
+    except PydanticSerializationError:
+        return {}
+    return encoded
+
+
+def decode_error(code: str, message: str, attributes: Mapping[str, object]) -> PerdureError:
+    """The error that the server raised, with its own words."""
+    kind = _KINDS.get(code, PerdureError)
+    error = kind.__new__(kind)
+    Exception.__init__(error, message)
+    for name, value in {**_DEFAULTS.get(code, {}), **attributes}.items():
+        if not name.startswith("_"):
+            setattr(error, name, value)
+    if isinstance(error, errors.StoreError):
+        error._public = message
+    return error
+
+
+_DEFAULTS: Mapping[str, Mapping[str, object]] = {
+    "busy": {"retry_after": 1.0},
+    "invalid_input": {"field": "request", "expected": ""},
+    "not_found": {"kind": "path", "name": ""},
+}
+"""Attributes of errors that a gate in front of the verbs says without them."""

@@ -1,0 +1,198 @@
+"""Perdure's own verbs over HTTP, for `perdure.connect`: one path per verb, arguments and results as `perdure.remote` writes them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from itertools import islice
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import Response, StreamingResponse
+from pydantic_core import to_json
+
+from perdure import __version__
+from perdure.domain.bank import check_bank_id
+from perdure.domain.work import check_work
+from perdure.errors import Forbidden, InvalidInput, NotFound, PerdureError, Unavailable
+from perdure.remote.verbs import (
+    END_OF_STREAM,
+    EVERY_BANK,
+    FORMAT,
+    PATH,
+    REFUSED,
+    VERBS,
+    Access,
+    Bank,
+    Verb,
+)
+from perdure.remote.wire import decode_arguments, encode_error, encode_result
+from perdure.surfaces.access import Caller
+from perdure.surfaces.audit import ACTION
+from perdure.surfaces.keys import Scope
+from perdure.surfaces.rest.errors import answer_error
+from perdure.surfaces.rest.service import BankId, Known, Resource, Service, Serving, require
+
+router = Resource("Perdure", PATH)
+LINES = 200
+"""Lines of a stream per turn on a thread."""
+ASKING = frozenset({"recall", "prompt", "reflect"})
+"""Verbs that stand in the audit log although they change nothing."""
+
+
+@router.get("", operation_id="greet", include_in_schema=False)
+async def greet(service: Serving, caller: Known) -> Response:
+    """Which Perdure this is, and by what it counts tokens."""
+    told = {"format": FORMAT, "version": __version__, "tokens": service.engine.token_encoding}
+    return Response(to_json(told), media_type="application/json")
+
+
+@router.post("/banks/{bank_id}/{verb}", operation_id="call_verb_of_bank", include_in_schema=False)
+async def call_of_bank(
+    request: Request, service: Serving, caller: Known, bank_id: BankId, verb: str
+) -> Response:
+    """A verb of one bank."""
+    return await _answered(request, service, caller, verb, bank_id)
+
+
+@router.post("/{verb}", operation_id="call_verb", include_in_schema=False)
+async def call(request: Request, service: Serving, caller: Known, verb: str) -> Response:
+    """A verb of no bank, or of all."""
+    return await _answered(request, service, caller, verb, None)
+
+
+async def _answered(
+    request: Request,
+    service: Service,
+    caller: Caller,
+    name: str,
+    bank: str | None,
+) -> Response:
+    """The answer of a verb, or its error with everything that the client needs to raise it again."""
+    request.scope[ACTION] = ""
+    try:
+        verb = _find_verb(name, bank)
+        _check_access(caller, Scope(verb.access), verb, bank)
+        if bank is not None and (verb.lane == "retain" or name in ASKING):
+            request.scope[ACTION] = name
+        if name == "export_bank":
+            assert bank is not None
+            return await _streamed(service, bank)
+        body = await request.body()
+        lanes = {
+            "read": service.workers.run,
+            "recall": service.workers.recall,
+            "retain": service.workers.retain,
+        }
+        result = await lanes[verb.lane](_carry_out, service, caller, verb, bank, body)
+        return Response(result, media_type="application/json")
+    except PerdureError as error:
+        return answer_error(error, fields=encode_error(error))
+
+
+def _find_verb(name: str, bank: str | None) -> Verb:
+    if name in REFUSED:
+        raise Unavailable(f"{name} is not available over HTTP: {REFUSED[name]}")
+    verb = VERBS.get(name)
+    if verb is None:
+        raise NotFound("verb", name)
+    if bank is None and verb.bank in (Bank.ONE, Bank.RECORD):
+        raise InvalidInput("bank", f"a bank in the path: {PATH}/banks/BANK/{name}")
+    if bank is not None and verb.bank in (Bank.NONE, Bank.ALL):
+        raise InvalidInput("bank", f"no bank in the path: {PATH}/{name}", bank)
+    return verb
+
+
+def _check_access(caller: Caller, scope: Scope, verb: Verb, bank: str | None) -> None:
+    """Raise unless the caller may do this; a verb of no bank is for every key of the scope."""
+    if verb.bank is Bank.NONE:
+        if caller.key is not None and not caller.key.allows(scope):
+            raise Forbidden(f"the key has no {scope.value} access")
+        return
+    require(caller, scope, EVERY_BANK if bank is None else check_bank_id(bank))
+
+
+def _carry_out(service: Service, caller: Caller, verb: Verb, bank: str | None, body: bytes) -> bytes:
+    """Runs on a thread of the verb's lane."""
+    if verb.name == "import_bank":
+        assert bank is not None
+        return encode_result(service.engine.import_bank(bank, _lines(body)))
+    arguments = decode_arguments(verb.name, body)
+    if verb.needs_admin(arguments):
+        _check_access(caller, Scope(Access.ADMIN), verb, bank)
+    if bank is not None and verb.bank in (Bank.ONE, Bank.MAYBE):
+        arguments["bank"] = bank
+    if verb.name in _CHECKS:
+        _CHECKS[verb.name](caller, bank, arguments)
+    if verb.name == "reflect":
+        arguments["cancelled"] = _is_called_off
+    result = getattr(service.engine, verb.name)(**arguments)
+    if verb.name == "forget" and bank is not None:
+        service.spool.drop_bank(bank)  # archives that were made of the bank hold what was erased
+    if verb.name == "banks":
+        result = [one for one in result if caller.may(Scope.READ, one.id)]
+    if verb.name == "retain":
+        service.metrics.facts.inc(len(result.fact_ids))
+    return encode_result(result)
+
+
+def _is_called_off() -> bool:
+    """Whether nobody waits for the work of this thread any longer."""
+    try:
+        check_work()
+    except PerdureError:
+        return True
+    return False
+
+
+def _lines(body: bytes) -> Iterator[str]:
+    try:
+        yield from body.decode().splitlines()
+    except UnicodeDecodeError as error:
+        raise InvalidInput("lines", "UTF-8 text") from error
+
+
+# What a verb obeys over HTTP beside its access
+
+
+def _check_target(caller: Caller, bank: str | None, arguments: dict[str, Any]) -> None:
+    """A clone is a bank of its own: the key must open it too."""
+    require(caller, Scope.ADMIN, check_bank_id(arguments["target"]))
+
+
+def _check_record(caller: Caller, bank: str | None, arguments: dict[str, Any]) -> None:
+    if arguments["record"].bank != bank:
+        raise InvalidInput("record.bank", "the bank in the path", arguments["record"].bank)
+
+
+def _check_wait(caller: Caller, bank: str | None, arguments: dict[str, Any]) -> None:
+    """A thread of a lane is not for waiting; clients ask again."""
+    if arguments.get("wait") is not None:
+        raise InvalidInput("wait", "nothing, over HTTP: ask again", arguments["wait"])
+
+
+_CHECKS: dict[str, Callable[[Caller, str | None, dict[str, Any]], None]] = {
+    "clone_bank": _check_target,
+    "save_record": _check_record,
+    "operation": _check_wait,
+}
+
+
+async def _streamed(service: Service, bank: str) -> Response:
+    """The lines of an export, so many per turn on a thread; the last line counts them, so that a cut is seen."""
+    lines = await service.workers.run(service.engine.export_bank, bank)
+    first = await service.workers.run(lambda: list(islice(lines, LINES)))
+
+    async def pieces() -> AsyncIterator[bytes]:
+        block, count = first, 0
+        try:
+            while block:
+                count += len(block)
+                yield "".join(f"{line}\n" for line in block).encode()
+                block = await service.workers.run(lambda: list(islice(lines, LINES)))
+            yield to_json({END_OF_STREAM: count}) + b"\n"
+        finally:
+            close = getattr(lines, "close", None)
+            if close is not None:
+                await service.workers.control(close)
+
+    return StreamingResponse(pieces(), media_type="application/x-ndjson")
