@@ -150,7 +150,7 @@ def read_suite(folder: Path) -> Suite:
 
 
 def _read_borrowed(body: dict[str, Any]) -> Borrowed:
-    lists = {key: tuple(body[key]) for key in ("tests", "requirements") if key in body}
+    lists: dict[str, Any] = {key: tuple(body[key]) for key in ("tests", "requirements") if key in body}
     return Borrowed(**{**body, **lists})
 
 
@@ -244,7 +244,8 @@ def run_suite(suite: Suite, cache: Path) -> Report:
 
 def run_own_tests(suite: Suite, environment: Environment) -> Outcome:
     """`check_*.py` of the suite."""
-    options = ["-o", "addopts=", "-o", "filterwarnings=", "-o", "python_files=check_*.py"]
+    options = ["-o", "addopts=", "-o", "filterwarnings=", "-o", "asyncio_mode=auto"]
+    options += ["-o", "python_files=check_*.py"]
     return run_pytest(environment, [*options, str(suite.folder)], cwd=ROOT, title="own tests")
 
 

@@ -183,7 +183,8 @@ class AdapterChecklist(ABC):
         spy.memory.retain(BANK, FACT)
         conversation = self.begin(spy, asynchronous)
         conversation.say(QUESTION)
-        assert fences(conversation.say("And again: what am I allergic to?").requests[-1]) == 1
+        settle(spy.memory)
+        assert fences(conversation.say(QUESTION).requests[-1]) == 1
 
     def test_what_was_recalled_is_not_retained_again(self, spy: SpyMemory, asynchronous: bool) -> None:
         self._needs("retains")

@@ -115,8 +115,6 @@ class Memory(Protocol):
         """Delete one."""
 
 
-
-
 def bank_of(app: str, user: str) -> str:
     """The bank of a user of an application, `app.user`; InvalidInput for ids that stand for nobody."""
     for field, value in (("app", app), ("user", user)):
