@@ -32,7 +32,7 @@ async def main() -> None:
         StandIn(),
         context_providers=[
             InMemoryHistoryProvider(),
-            PerdureProvider(memory, bank=BANK),  # memory
+            PerdureProvider(memory, bank=BANK, deadline=30),  # memory
         ],
     )
     await agent.run("Hello! I am allergic to peanuts.", session=agent.create_session())

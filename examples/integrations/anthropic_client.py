@@ -27,7 +27,7 @@ def serve(request: httpx2.Request) -> httpx2.Response:
 def main() -> None:
     client = Anthropic(api_key="none", http_client=httpx2.Client(transport=httpx2.MockTransport(serve)))
     memory = Perdure.open("memory.db")  # memory
-    client = wrap_anthropic(client, memory, bank=BANK)  # memory
+    client = wrap_anthropic(client, memory, bank=BANK, deadline=30)  # memory
 
     ask(client, "Hello! I am allergic to peanuts.")
     for operation in memory.operations(

@@ -39,7 +39,7 @@ def run(memory: PerdureMemory, question: str) -> str:
 
 def main() -> None:
     memory = Perdure.open("memory.db")  # memory
-    crew_memory = PerdureMemory(memory, bank="shop.ann")  # memory
+    crew_memory = PerdureMemory(memory, bank="shop.ann", deadline=30)  # memory
     run(crew_memory, "Find out what Ann must not eat.")
     answer = run(crew_memory, "What is Ann allergic to?")
     print(answer)

@@ -37,7 +37,7 @@ async def ask(question: str) -> str:
 async def main() -> None:
     litellm.custom_provider_map = [{"provider": "standin", "custom_handler": StandIn()}]
     memory = Perdure.open("memory.db")  # memory
-    litellm.callbacks = [PerdureLogger(memory, bank=BANK)]  # memory
+    litellm.callbacks = [PerdureLogger(memory, bank=BANK, deadline=30)]  # memory
 
     await ask("Hello! I am allergic to peanuts.")
     while not memory.operations(

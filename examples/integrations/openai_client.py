@@ -26,7 +26,7 @@ def serve(request: httpx2.Request) -> httpx2.Response:
 def main() -> None:
     client = OpenAI(api_key="none", http_client=httpx2.Client(transport=httpx2.MockTransport(serve)))
     memory = Perdure.open("memory.db")  # memory
-    client = wrap_openai(client, memory, bank=BANK)  # memory
+    client = wrap_openai(client, memory, bank=BANK, deadline=30)  # memory
 
     ask(client, "Hello! I am allergic to peanuts.")
     for operation in memory.operations(

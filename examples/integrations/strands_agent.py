@@ -39,7 +39,7 @@ class StandIn(Model):
 
 def main() -> None:
     memory = Perdure.open("memory.db")  # memory
-    store = PerdureStore(memory, bank=BANK)  # memory
+    store = PerdureStore(memory, bank=BANK, deadline=30)  # memory
 
     Agent(
         model=StandIn(),
