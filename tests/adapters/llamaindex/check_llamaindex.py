@@ -13,7 +13,7 @@ from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.memory import Memory
 from llama_index.core.tools import FunctionTool
 
-from perdure import Perdure
+from perdure import Perdure, StoreLocked
 from perdure.domain.rendering import OPENING
 from perdure.integrations.llamaindex import PerdureBlock, PerdureMemory, PerdureRetriever
 from tests.adapters.checklist import (
@@ -27,6 +27,7 @@ from tests.adapters.checklist import (
     Conversation,
     Exchange,
     Said,
+    SpyMemory,
     settle,
     stored_text,
 )
@@ -84,6 +85,17 @@ class TestLlamaIndex(AdapterChecklist):
             PerdureMemory.around(memory, bank=bank, session_id=conversation, deadline=deadline)
         )
 
+    def test_a_broken_memory_costs_nothing_but_the_memory(
+        self, spy: SpyMemory, asynchronous: bool, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """The framework gets and puts several times in a turn, so more than two failures are told."""
+        spy.error = StoreLocked("locked")
+        exchange = self.begin(spy, asynchronous).say(QUESTION)
+        assert exchange.reply == REPLY
+        assert [message.text for message in exchange.requests[-1]] == [INSTRUCTIONS, QUESTION]
+        assert "recall failed" in caplog.text
+        assert "retain failed" in caplog.text
+
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Any:
@@ -113,7 +125,7 @@ def test_a_block_in_the_frameworks_own_memory_recalls_and_retains_what_overflows
     settle(memory)
     assert stored_text(memory).count("room number 0") == 1
     assert "room number 5" not in stored_text(memory)
-    assert [document.id for document in memory.documents(BANK)] == ["before", "one"]
+    assert {document.id for document in memory.documents(BANK)} == {"before", "one"}
     chat.put(ChatMessage(role="user", content="What is Ann allergic to?"))
     assert "peanuts" in str(chat.get())
 
