@@ -20,6 +20,7 @@ A suite is a folder `tests/adapters/NAME` with its tests (`check_*.py`) and a `s
     requirements = ["pytest-asyncio==1.2.0"]    # what they need beside the suite's own
     [borrowed.expected_failures]                # name of a test, or `name[parameters]` -> why it cannot pass
     test_sql_injection = "tests SQLite's own queries"
+    [borrowed.left_out]                         # tests that would wait for ever -> why
 
 The downloaded distribution is unpacked in the cache and never copied into the repository. A test that fails and is not expected
 to, and one that is expected to fail and passes, both fail the suite. With `--write` the results go into docs/integrations.md.
@@ -38,8 +39,9 @@ import tarfile
 import tempfile
 import tomllib
 import xml.etree.ElementTree as ElementTree
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +50,7 @@ from bench.page import table, write_section
 ROOT = Path(__file__).resolve().parents[1]
 SUITES = ROOT / "tests" / "adapters"
 PAGE = ROOT / "docs" / "integrations.md"
-TOOLS = ("pytest>=8.2",)
+TOOLS = ("pytest>=8.2", "pytest-timeout>=2.3")
 LIGHT = {"PERDURE_EMBEDDER": "hashing", "PERDURE_RERANKER": "none", "PERDURE_TAGGER": "rules"}
 """Settings for examples: components that load at once."""
 TIME_LIMIT = 900.0
@@ -70,6 +72,8 @@ class Borrowed:
     plugin: str = ""
     requirements: tuple[str, ...] = ()
     expected_failures: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Name of a test that is not run -> why; for those that would wait for ever."""
 
     @property
     def name(self) -> str:
@@ -254,10 +258,13 @@ def run_borrowed(suite: Suite, borrowed: Borrowed, environment: Environment, cac
     folder = fetch_sdist(borrowed.sdist, cache)
     options = ["-o", "addopts=", "-o", "filterwarnings="]
     options += ["-p", borrowed.plugin] if borrowed.plugin else []
-    return run_pytest(
+    chosen = " and ".join(f"not {name}" for name in borrowed.left_out)
+    options += ["-k", chosen] if chosen else []
+    outcome = run_pytest(
         environment, [*options, *borrowed.tests], cwd=folder, title=borrowed.name,
         path=suite.folder, expected=borrowed.expected_failures,
     )  # fmt: skip
+    return replace(outcome, skipped={**outcome.skipped, **Counter(borrowed.left_out.values())})
 
 
 def run_example(suite: Suite, environment: Environment) -> Outcome:
@@ -283,7 +290,16 @@ def run_pytest(
     """Tests in an environment, counted."""
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch) / "report.xml"
-        command = [str(environment.python), "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+        command = [
+            str(environment.python),
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--timeout=120",
+            *arguments,
+        ]
         search = [str(one) for one in (path, ROOT / "src") if one is not None]
         ended = subprocess.run(
             [*command, f"--junitxml={report}"], cwd=cwd, capture_output=True, text=True, check=False,
