@@ -41,7 +41,7 @@ import tomllib
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -236,10 +236,15 @@ def fetch_sdist(requirement: str, cache: Path) -> Path:
     return folder
 
 
+def environment_of(suite: Suite, cache: Path) -> Environment:
+    """The environment of a suite, one per checkout."""
+    digest = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
+    return Environment(cache / "venvs" / f"{suite.name}-{digest}", suite.all_requirements)
+
+
 def run_suite(suite: Suite, cache: Path) -> Report:
     """Its own tests, its example, and what it borrows."""
-    digest = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
-    environment = Environment(cache / "venvs" / f"{suite.name}-{digest}", suite.all_requirements)
+    environment = environment_of(suite, cache)
     environment.make()
     outcomes = [run_own_tests(suite, environment), run_example(suite, environment)]
     outcomes += [run_borrowed(suite, one, environment, cache) for one in suite.borrowed]
@@ -383,20 +388,66 @@ def framework_lines(reports: Sequence[Report]) -> list[str]:
     return table(("framework", "lines of code", "tested with"), rows)
 
 
+def stamp_of(suite: Suite) -> str:
+    """Changes when the suite, its example or an adapter does: results with another stamp are out of date."""
+    sources = [
+        *sorted(suite.folder.glob("*.*")),
+        *sorted((ROOT / "src" / "perdure" / "integrations").glob("*.py")),
+        SUITES / "checklist.py",
+        ROOT / "examples" / "integrations" / suite.example,
+    ]
+    digest = hashlib.sha256()
+    for path in sources:
+        digest.update(path.name.encode() + b"\n" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def save_report(report: Report, cache: Path) -> None:
+    """Keep the results for a later `--write`."""
+    path = cache / "results" / f"{report.suite.name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    outcomes = [asdict(outcome) for outcome in report.outcomes]
+    body = {"stamp": stamp_of(report.suite), "versions": report.versions, "outcomes": outcomes}
+    path.write_text(json.dumps(body))
+
+
+def saved_report(suite: Suite, cache: Path) -> Report | None:
+    """Results of an earlier run, if nothing has changed since."""
+    path = cache / "results" / f"{suite.name}.json"
+    body = json.loads(path.read_text()) if path.exists() else {}
+    if body.get("stamp") != stamp_of(suite):
+        return None
+    outcomes = [Outcome(**{**one, "failed": tuple(one["failed"])}) for one in body["outcomes"]]
+    return Report(suite=suite, versions=body["versions"], outcomes=tuple(outcomes))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Test the adapters of agent frameworks.")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME")
-    parser.add_argument("--write", action="store_true", help="put the results into docs/integrations.md")
+    parser.add_argument(
+        "--write", action="store_true",
+        help="put the results into docs/integrations.md; with --only those of the others from the last run",
+    )  # fmt: skip
     options = parser.parse_args()
-    if options.write and options.only:
-        parser.error("--write takes the results of all suites")
+    cache = cache_folder()
+    chosen = {suite.name for suite in read_suites(options.only)}
     reports, broken = [], []
-    for suite in read_suites(options.only):
+    for suite in read_suites():
+        if suite.name not in chosen:
+            saved = saved_report(suite, cache) if options.write else None
+            if saved is not None:
+                reports.append(saved)
+            elif options.write:
+                broken.append(f"{suite.framework}: no results that are up to date; run without --only")
+            continue
         print(suite.framework, file=sys.stderr, flush=True)
         try:
-            reports.append(run_suite(suite, cache_folder()))
+            report = run_suite(suite, cache)
         except SuiteFailed as error:
             broken.append(f"{suite.framework}: {error}")
+            continue
+        save_report(report, cache)
+        reports.append(report)
     print("\n".join(result_lines(reports)))
     failures = [*broken, *(name for report in reports for name in report.failed)]
     print("\n".join(failures), file=sys.stderr)
