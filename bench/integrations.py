@@ -371,8 +371,8 @@ def result_lines(reports: Sequence[Report]) -> list[str]:
     return [*table(head, rows), "", *reasons]
 
 
-def framework_lines(reports: Sequence[Report]) -> list[str]:
-    """The table of the README: framework, lines to add, what was tested."""
+def framework_lines(reports: Sequence[Report], folder: str = "integrations") -> list[str]:
+    """The table of frameworks, for a page that has the adapters' pages in `folder`: lines to add, what was tested."""
     rows = []
     for report in reports:
         versions = ", ".join(f"{name} {number}" for name, number in report.versions.items())
@@ -380,7 +380,7 @@ def framework_lines(reports: Sequence[Report]) -> list[str]:
         borrowed = ", ".join(f"`{one.sdist.partition('==')[0]}`" for one in report.suite.borrowed)
         rows.append(
             (
-                f"[{report.suite.framework}](integrations/{report.suite.page})",
+                f"[{report.suite.framework}]({folder}/{report.suite.page})",
                 str(report.suite.lines),
                 f"{versions}: {passed} tests" + (f", of them some of {borrowed}" if borrowed else ""),
             )
@@ -448,7 +448,17 @@ def main() -> int:
             continue
         save_report(report, cache)
         reports.append(report)
-    print("\n".join(result_lines(reports)))
+    print(
+        "\n".join(
+            [
+                *result_lines(reports),
+                "",
+                "For the README:",
+                "",
+                *framework_lines(reports, "docs/integrations"),
+            ]
+        )
+    )
     failures = [*broken, *(name for report in reports for name in report.failed)]
     print("\n".join(failures), file=sys.stderr)
     if options.write and not broken:

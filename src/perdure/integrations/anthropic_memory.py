@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from perdure.aio import AsyncPerdure
 from perdure.domain.bank import check_bank_id
@@ -28,6 +27,7 @@ from anthropic.lib.tools import (  # noqa: E402
     ToolError,
 )
 from anthropic.types.beta import (  # noqa: E402
+    BetaCacheControlEphemeralParam,
     BetaMemoryTool20250818CreateCommand,
     BetaMemoryTool20250818DeleteCommand,
     BetaMemoryTool20250818InsertCommand,
@@ -228,9 +228,14 @@ class PerdureMemoryTool(BetaAbstractMemoryTool):
     """Claude's memory in a bank: `client.beta.messages.tool_runner(tools=[PerdureMemoryTool(memory, bank)], ...)`."""
 
     def __init__(
-        self, memory: Memory | AsyncPerdure, bank: str, *, max_tokens: int = MAX_TOKENS, **options: Any
+        self,
+        memory: Memory | AsyncPerdure,
+        bank: str,
+        *,
+        max_tokens: int = MAX_TOKENS,
+        cache_control: BetaCacheControlEphemeralParam | None = None,
     ) -> None:
-        super().__init__(**options)
+        super().__init__(cache_control=cache_control)
         self._files = _Files(AgentMemory(memory, max_tokens=max_tokens), bank)
 
     def ask(self, question: str) -> None:
@@ -270,9 +275,14 @@ class AsyncPerdureMemoryTool(BetaAsyncAbstractMemoryTool):
     """The same for `AsyncAnthropic`; memory is used on worker threads."""
 
     def __init__(
-        self, memory: Memory | AsyncPerdure, bank: str, *, max_tokens: int = MAX_TOKENS, **options: Any
+        self,
+        memory: Memory | AsyncPerdure,
+        bank: str,
+        *,
+        max_tokens: int = MAX_TOKENS,
+        cache_control: BetaCacheControlEphemeralParam | None = None,
     ) -> None:
-        super().__init__(**options)
+        super().__init__(cache_control=cache_control)
         self._agent = AgentMemory(memory, max_tokens=max_tokens)
         self._files = _Files(self._agent, bank)
 
