@@ -20,6 +20,7 @@ A suite is a folder `tests/adapters/NAME` with its tests (`check_*.py`) and a `s
     requirements = ["pytest-asyncio==1.2.0"]    # what they need beside the suite's own
     [borrowed.expected_failures]                # name of a test, or `name[parameters]` -> why it cannot pass
     test_sql_injection = "tests SQLite's own queries"
+    [borrowed.left_out]                         # tests that would wait for ever -> why
 
 The downloaded distribution is unpacked in the cache and never copied into the repository. A test that fails and is not expected
 to, and one that is expected to fail and passes, both fail the suite. With `--write` the results go into docs/integrations.md.
@@ -38,8 +39,9 @@ import tarfile
 import tempfile
 import tomllib
 import xml.etree.ElementTree as ElementTree
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +50,7 @@ from bench.page import table, write_section
 ROOT = Path(__file__).resolve().parents[1]
 SUITES = ROOT / "tests" / "adapters"
 PAGE = ROOT / "docs" / "integrations.md"
-TOOLS = ("pytest>=8.2",)
+TOOLS = ("pytest>=8.2", "pytest-timeout>=2.3")
 LIGHT = {"PERDURE_EMBEDDER": "hashing", "PERDURE_RERANKER": "none", "PERDURE_TAGGER": "rules"}
 """Settings for examples: components that load at once."""
 TIME_LIMIT = 900.0
@@ -70,6 +72,8 @@ class Borrowed:
     plugin: str = ""
     requirements: tuple[str, ...] = ()
     expected_failures: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Name of a test that is not run -> why; for those that would wait for ever."""
 
     @property
     def name(self) -> str:
@@ -232,10 +236,15 @@ def fetch_sdist(requirement: str, cache: Path) -> Path:
     return folder
 
 
+def environment_of(suite: Suite, cache: Path) -> Environment:
+    """The environment of a suite, one per checkout."""
+    digest = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
+    return Environment(cache / "venvs" / f"{suite.name}-{digest}", suite.all_requirements)
+
+
 def run_suite(suite: Suite, cache: Path) -> Report:
     """Its own tests, its example, and what it borrows."""
-    digest = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
-    environment = Environment(cache / "venvs" / f"{suite.name}-{digest}", suite.all_requirements)
+    environment = environment_of(suite, cache)
     environment.make()
     outcomes = [run_own_tests(suite, environment), run_example(suite, environment)]
     outcomes += [run_borrowed(suite, one, environment, cache) for one in suite.borrowed]
@@ -254,10 +263,13 @@ def run_borrowed(suite: Suite, borrowed: Borrowed, environment: Environment, cac
     folder = fetch_sdist(borrowed.sdist, cache)
     options = ["-o", "addopts=", "-o", "filterwarnings="]
     options += ["-p", borrowed.plugin] if borrowed.plugin else []
-    return run_pytest(
+    chosen = " and ".join(f"not {name}" for name in borrowed.left_out)
+    options += ["-k", chosen] if chosen else []
+    outcome = run_pytest(
         environment, [*options, *borrowed.tests], cwd=folder, title=borrowed.name,
         path=suite.folder, expected=borrowed.expected_failures,
     )  # fmt: skip
+    return replace(outcome, skipped={**outcome.skipped, **Counter(borrowed.left_out.values())})
 
 
 def run_example(suite: Suite, environment: Environment) -> Outcome:
@@ -283,7 +295,16 @@ def run_pytest(
     """Tests in an environment, counted."""
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch) / "report.xml"
-        command = [str(environment.python), "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+        command = [
+            str(environment.python),
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--timeout=120",
+            *arguments,
+        ]
         search = [str(one) for one in (path, ROOT / "src") if one is not None]
         ended = subprocess.run(
             [*command, f"--junitxml={report}"], cwd=cwd, capture_output=True, text=True, check=False,
@@ -350,8 +371,8 @@ def result_lines(reports: Sequence[Report]) -> list[str]:
     return [*table(head, rows), "", *reasons]
 
 
-def framework_lines(reports: Sequence[Report]) -> list[str]:
-    """The table of the README: framework, lines to add, what was tested."""
+def framework_lines(reports: Sequence[Report], folder: str = "integrations") -> list[str]:
+    """The table of frameworks, for a page that has the adapters' pages in `folder`: lines to add, what was tested."""
     rows = []
     for report in reports:
         versions = ", ".join(f"{name} {number}" for name, number in report.versions.items())
@@ -359,7 +380,7 @@ def framework_lines(reports: Sequence[Report]) -> list[str]:
         borrowed = ", ".join(f"`{one.sdist.partition('==')[0]}`" for one in report.suite.borrowed)
         rows.append(
             (
-                f"[{report.suite.framework}](integrations/{report.suite.page})",
+                f"[{report.suite.framework}]({folder}/{report.suite.page})",
                 str(report.suite.lines),
                 f"{versions}: {passed} tests" + (f", of them some of {borrowed}" if borrowed else ""),
             )
@@ -367,21 +388,77 @@ def framework_lines(reports: Sequence[Report]) -> list[str]:
     return table(("framework", "lines of code", "tested with"), rows)
 
 
+def stamp_of(suite: Suite) -> str:
+    """Changes when the suite, its example or an adapter does: results with another stamp are out of date."""
+    sources = [
+        *sorted(suite.folder.glob("*.*")),
+        *sorted((ROOT / "src" / "perdure" / "integrations").glob("*.py")),
+        SUITES / "checklist.py",
+        ROOT / "examples" / "integrations" / suite.example,
+    ]
+    digest = hashlib.sha256()
+    for path in sources:
+        digest.update(path.name.encode() + b"\n" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def save_report(report: Report, cache: Path) -> None:
+    """Keep the results for a later `--write`."""
+    path = cache / "results" / f"{report.suite.name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    outcomes = [asdict(outcome) for outcome in report.outcomes]
+    body = {"stamp": stamp_of(report.suite), "versions": report.versions, "outcomes": outcomes}
+    path.write_text(json.dumps(body))
+
+
+def saved_report(suite: Suite, cache: Path) -> Report | None:
+    """Results of an earlier run, if nothing has changed since."""
+    path = cache / "results" / f"{suite.name}.json"
+    body = json.loads(path.read_text()) if path.exists() else {}
+    if body.get("stamp") != stamp_of(suite):
+        return None
+    outcomes = [Outcome(**{**one, "failed": tuple(one["failed"])}) for one in body["outcomes"]]
+    return Report(suite=suite, versions=body["versions"], outcomes=tuple(outcomes))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Test the adapters of agent frameworks.")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME")
-    parser.add_argument("--write", action="store_true", help="put the results into docs/integrations.md")
+    parser.add_argument(
+        "--write", action="store_true",
+        help="put the results into docs/integrations.md; with --only those of the others from the last run",
+    )  # fmt: skip
     options = parser.parse_args()
-    if options.write and options.only:
-        parser.error("--write takes the results of all suites")
+    cache = cache_folder()
+    chosen = {suite.name for suite in read_suites(options.only)}
     reports, broken = [], []
-    for suite in read_suites(options.only):
+    for suite in read_suites():
+        if suite.name not in chosen:
+            saved = saved_report(suite, cache) if options.write else None
+            if saved is not None:
+                reports.append(saved)
+            elif options.write:
+                broken.append(f"{suite.framework}: no results that are up to date; run without --only")
+            continue
         print(suite.framework, file=sys.stderr, flush=True)
         try:
-            reports.append(run_suite(suite, cache_folder()))
+            report = run_suite(suite, cache)
         except SuiteFailed as error:
             broken.append(f"{suite.framework}: {error}")
-    print("\n".join(result_lines(reports)))
+            continue
+        save_report(report, cache)
+        reports.append(report)
+    print(
+        "\n".join(
+            [
+                *result_lines(reports),
+                "",
+                "For the README:",
+                "",
+                *framework_lines(reports, "docs/integrations"),
+            ]
+        )
+    )
     failures = [*broken, *(name for report in reports for name in report.failed)]
     print("\n".join(failures), file=sys.stderr)
     if options.write and not broken:

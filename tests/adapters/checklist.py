@@ -180,11 +180,11 @@ class AdapterChecklist(ABC):
 
     def test_a_later_request_has_the_recalled_text_once(self, spy: SpyMemory, asynchronous: bool) -> None:
         self._needs("recalls")
-        spy.memory.retain(BANK, FACT)
+        spy.memory.retain(BANK, [FACT, "I live in Lisbon."])
         conversation = self.begin(spy, asynchronous)
         conversation.say(QUESTION)
         settle(spy.memory)
-        assert fences(conversation.say(QUESTION).requests[-1]) == 1
+        assert fences(conversation.say("Where do I live?").requests[-1]) == 1
 
     def test_what_was_recalled_is_not_retained_again(self, spy: SpyMemory, asynchronous: bool) -> None:
         self._needs("retains")

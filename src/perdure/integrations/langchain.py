@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+from pydantic import SkipValidation
+
 from perdure.aio import AsyncPerdure
 from perdure.domain.bank import check_bank_id
 from perdure.domain.fact import Fact
@@ -15,6 +17,7 @@ from perdure.integrations.versions import require
 
 require("langchain", "1.4", "langchain")
 
+from langchain.agents import AgentState  # noqa: E402
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse  # noqa: E402
 from langchain_core.callbacks import CallbackManagerForRetrieverRun  # noqa: E402
 from langchain_core.documents import Document  # noqa: E402
@@ -72,7 +75,7 @@ class PerdureMiddleware(AgentMiddleware):
         text = await self._agent.acontext(self._bank_of(request.runtime), request.messages, turn=turn)
         return await handler(_with_memory(request, text))
 
-    def after_agent(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any] | None:
+    def after_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Retain what was said in this run."""
         new = self._new_turns(state["messages"], runtime)
         if new:
@@ -84,7 +87,7 @@ class PerdureMiddleware(AgentMiddleware):
             )
         return None
 
-    async def aafter_agent(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any] | None:
+    async def aafter_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
         """As `after_agent`."""
         new = self._new_turns(state["messages"], runtime)
         if new:
@@ -145,7 +148,7 @@ def _conversation(messages: Sequence[AnyMessage], runtime: Runtime[Any]) -> str:
 class PerdureRetriever(BaseRetriever):
     """Facts as documents, best first: `PerdureRetriever(memory=memory, bank="shop.ann", k=5)`."""
 
-    memory: Any
+    memory: SkipValidation[Memory | AsyncPerdure]
     bank: str
     k: int = 10
     """At most so many facts."""
