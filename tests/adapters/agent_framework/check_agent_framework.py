@@ -30,13 +30,13 @@ from tests.adapters.checklist import (
     LOOKUP,
     QUESTION,
     REPLY,
-    AdapterChecklist,
     Conversation,
     Exchange,
     Said,
     settle,
     stored_text,
 )
+from tests.adapters.settled import SettledChecklist
 
 
 class ScriptedClient(FunctionInvocationLayer, BaseChatClient):
@@ -110,7 +110,7 @@ class AgentConversation(Conversation):
         return [said(message) for message in stored]
 
 
-class TestAgentFramework(AdapterChecklist):
+class TestAgentFramework(SettledChecklist):
     modes = ("async",)
     streamed = False
 

@@ -27,13 +27,13 @@ from tests.adapters.checklist import (
     LOOKUP,
     QUESTION,
     REPLY,
-    AdapterChecklist,
     Conversation,
     Exchange,
     Said,
     settle,
     stored_text,
 )
+from tests.adapters.settled import SettledChecklist
 
 
 class ScriptedModel(Model):
@@ -107,7 +107,7 @@ class AgentConversation(Conversation):
         return [said(message) for message in session.get_messages() if message.role != "system"]
 
 
-class TestAgno(AdapterChecklist):
+class TestAgno(SettledChecklist):
     def start(
         self, memory: Any, *, bank: str, conversation: str, deadline: float, asynchronous: bool
     ) -> Conversation:

@@ -22,13 +22,13 @@ from tests.adapters.checklist import (
     LOOKUP,
     QUESTION,
     REPLY,
-    AdapterChecklist,
     Conversation,
     Exchange,
     Said,
     settle,
     stored_text,
 )
+from tests.adapters.settled import SettledChecklist
 
 CALL = {"model": "m", "max_tokens": 100}
 
@@ -126,7 +126,7 @@ class MessagesConversation(Conversation):
         return [said(message) for message in self._messages]
 
 
-class TestMessages(AdapterChecklist):
+class TestMessages(SettledChecklist):
     def start(
         self, memory: Any, *, bank: str, conversation: str, deadline: float, asynchronous: bool
     ) -> Conversation:

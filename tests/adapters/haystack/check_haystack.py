@@ -24,13 +24,13 @@ from tests.adapters.checklist import (
     LOOKUP,
     QUESTION,
     REPLY,
-    AdapterChecklist,
     Conversation,
     Exchange,
     Said,
     settle,
     stored_text,
 )
+from tests.adapters.settled import SettledChecklist
 
 
 @component
@@ -87,7 +87,7 @@ class AgentConversation(Conversation):
         return [said(message) for message in self._messages]
 
 
-class TestHaystack(AdapterChecklist):
+class TestHaystack(SettledChecklist):
     def start(
         self, memory: Any, *, bank: str, conversation: str, deadline: float, asynchronous: bool
     ) -> Conversation:

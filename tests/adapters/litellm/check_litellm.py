@@ -26,13 +26,13 @@ from tests.adapters.checklist import (
     LOOKUP,
     QUESTION,
     REPLY,
-    AdapterChecklist,
     Conversation,
     Exchange,
     Said,
     settle,
     stored_text,
 )
+from tests.adapters.settled import SettledChecklist
 
 
 class Provider(CustomLLM):
@@ -125,7 +125,7 @@ class CompletionConversation(Conversation):
         return [said(message) for message in self._messages[1:]]
 
 
-class TestCompletion(AdapterChecklist):
+class TestCompletion(SettledChecklist):
     def start(
         self, memory: Any, *, bank: str, conversation: str, deadline: float, asynchronous: bool
     ) -> Conversation:

@@ -23,7 +23,6 @@ from tests.adapters.checklist import (
     LOOKUP,
     QUESTION,
     REPLY,
-    AdapterChecklist,
     Conversation,
     Exchange,
     Said,
@@ -31,6 +30,7 @@ from tests.adapters.checklist import (
     settle,
     stored_text,
 )
+from tests.adapters.settled import SettledChecklist
 
 
 def said(message: ChatMessage) -> Said:
@@ -75,7 +75,7 @@ class AgentConversation(Conversation):
         return [said(message) for message in asyncio.run(self._memory.aget_all())]
 
 
-class TestLlamaIndex(AdapterChecklist):
+class TestLlamaIndex(SettledChecklist):
     modes = ("async",)
 
     def start(

@@ -19,7 +19,6 @@ from tests.adapters.checklist import (
     INSTRUCTIONS,
     QUESTION,
     REPLY,
-    AdapterChecklist,
     Conversation,
     Exchange,
     Said,
@@ -27,6 +26,7 @@ from tests.adapters.checklist import (
     stored_text,
 )
 from tests.adapters.openai_client.openai_fake import FakeOpenAI
+from tests.adapters.settled import SettledChecklist
 
 
 def clients(fake: FakeOpenAI) -> tuple[OpenAI, AsyncOpenAI]:
@@ -112,14 +112,14 @@ class ResponsesConversation(ChatConversation):
         return [said(message) for message in body["input"]]
 
 
-class TestChatCompletions(AdapterChecklist):
+class TestChatCompletions(SettledChecklist):
     def start(
         self, memory: Any, *, bank: str, conversation: str, deadline: float, asynchronous: bool
     ) -> Conversation:
         return ChatConversation(memory, asynchronous, bank=bank, document_id=conversation, deadline=deadline)
 
 
-class TestResponses(AdapterChecklist):
+class TestResponses(SettledChecklist):
     def start(
         self, memory: Any, *, bank: str, conversation: str, deadline: float, asynchronous: bool
     ) -> Conversation:

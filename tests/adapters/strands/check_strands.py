@@ -22,7 +22,6 @@ from tests.adapters.checklist import (
     LOOKUP,
     QUESTION,
     REPLY,
-    AdapterChecklist,
     Conversation,
     Exchange,
     Said,
@@ -30,6 +29,7 @@ from tests.adapters.checklist import (
     settle,
     stored_text,
 )
+from tests.adapters.settled import SettledChecklist
 
 
 class ScriptedModel(Model):
@@ -103,7 +103,7 @@ class StrandsConversation(Conversation):
         return [said(message) for message in self._agent.messages]
 
 
-class TestStrands(AdapterChecklist):
+class TestStrands(SettledChecklist):
     def start(
         self, memory: Any, *, bank: str, conversation: str, deadline: float, asynchronous: bool
     ) -> Conversation:
