@@ -46,7 +46,7 @@ async def main() -> None:
             app_name="shop",
             agent=agent,
             session_service=sessions,
-            memory_service=PerdureMemoryService(memory, deadline=10.0),  # memory
+            memory_service=PerdureMemoryService(memory, deadline=60.0),  # memory
         )
         for thread, said in (("monday", "I am allergic to walnuts."), ("friday", "What am I allergic to?")):
             await sessions.create_session(app_name="shop", user_id="ann", session_id=thread)
@@ -54,7 +54,7 @@ async def main() -> None:
             async for event in runner.run_async(user_id="ann", session_id=thread, new_message=message):
                 print(f"{said} -> {event.content.parts[0].text}")
             for operation in memory.operations("shop.ann"):  # a server would just go on
-                memory.operation("shop.ann", operation.id, wait=30)
+                memory.operation("shop.ann", operation.id, wait=120)
 
         recalled = requests[-1][0].parts[0].text
         print(recalled)
