@@ -1,6 +1,7 @@
 """An agent of Google ADK that remembers its user; lines marked `memory` are all that adds it.
 
 The model is a script; put `model="gemini-..."` in its place.
+The deadline is long so that this runs on a busy machine too: leave it out.
 """
 
 import asyncio

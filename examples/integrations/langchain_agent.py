@@ -1,6 +1,7 @@
 """An agent of LangChain that remembers its user from one thread to the next; lines marked `memory` are all that adds it.
 
 The model is LangChain's own fake; put `create_agent("openai:...")` in its place.
+The deadline is long so that this runs on a busy machine too: leave it out.
 """
 
 from typing import Any

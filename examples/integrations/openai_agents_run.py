@@ -1,6 +1,7 @@
 """Runs of the OpenAI Agents SDK that remember their user; lines marked `memory` are all that adds it.
 
 The model is the SDK's own scripted one; leave `model=` out for a real one.
+The deadline is long so that this runs on a busy machine too: leave it out.
 """
 
 import asyncio

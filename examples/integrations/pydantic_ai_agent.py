@@ -1,6 +1,7 @@
 """An agent of Pydantic AI that remembers its user; lines marked `memory` are all that adds it.
 
 The model is Pydantic AI's function model; put `Agent("openai:...")` in its place.
+The deadline is long so that this runs on a busy machine too: leave it out.
 """
 
 from pydantic_ai import Agent
