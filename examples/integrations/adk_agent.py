@@ -1,6 +1,7 @@
 """An agent of Google ADK that remembers its user; lines marked `memory` are all that adds it.
 
 The model is a script; put `model="gemini-..."` in its place.
+The deadline is long so that this runs on a busy machine too: leave it out.
 """
 
 import asyncio
@@ -46,7 +47,7 @@ async def main() -> None:
             app_name="shop",
             agent=agent,
             session_service=sessions,
-            memory_service=PerdureMemoryService(memory, deadline=10.0),  # memory
+            memory_service=PerdureMemoryService(memory, deadline=60.0),  # memory
         )
         for thread, said in (("monday", "I am allergic to walnuts."), ("friday", "What am I allergic to?")):
             await sessions.create_session(app_name="shop", user_id="ann", session_id=thread)
@@ -54,7 +55,7 @@ async def main() -> None:
             async for event in runner.run_async(user_id="ann", session_id=thread, new_message=message):
                 print(f"{said} -> {event.content.parts[0].text}")
             for operation in memory.operations("shop.ann"):  # a server would just go on
-                memory.operation("shop.ann", operation.id, wait=30)
+                memory.operation("shop.ann", operation.id, wait=120)
 
         recalled = requests[-1][0].parts[0].text
         print(recalled)

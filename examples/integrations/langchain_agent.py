@@ -1,6 +1,7 @@
 """An agent of LangChain that remembers its user from one thread to the next; lines marked `memory` are all that adds it.
 
 The model is LangChain's own fake; put `create_agent("openai:...")` in its place.
+The deadline is long so that this runs on a busy machine too: leave it out.
 """
 
 from typing import Any
@@ -27,7 +28,7 @@ class NotingModel(GenericFakeChatModel):
 
 
 with Perdure.open("memory.db") as memory:  # memory
-    middleware = PerdureMiddleware(memory, bank_of("shop", "ann"), deadline=10.0)  # memory
+    middleware = PerdureMiddleware(memory, bank_of("shop", "ann"), deadline=60.0)  # memory
     agent = create_agent(
         NotingModel(messages=iter([AIMessage("Noted.")] * 2)),
         middleware=[middleware],  # memory
@@ -36,7 +37,7 @@ with Perdure.open("memory.db") as memory:  # memory
     for thread, said in (("monday", "I am allergic to walnuts."), ("friday", "What am I allergic to?")):
         agent.invoke({"messages": [HumanMessage(said)]}, {"configurable": {"thread_id": thread}})
         for operation in memory.operations("shop.ann"):  # a server would just go on
-            memory.operation("shop.ann", operation.id, wait=30)
+            memory.operation("shop.ann", operation.id, wait=120)
 
     for message in requests[-1]:
         print(f"{message.type}: {message.content}")

@@ -1,6 +1,7 @@
 """Runs of the OpenAI Agents SDK that remember their user; lines marked `memory` are all that adds it.
 
 The model is the SDK's own scripted one; leave `model=` out for a real one.
+The deadline is long so that this runs on a busy machine too: leave it out.
 """
 
 import asyncio
@@ -24,14 +25,14 @@ async def main() -> None:
         )
         config = RunConfig(
             tracing_disabled=True,
-            call_model_input_filter=perdure_input_filter(memory, bank, deadline=10.0),  # memory
+            call_model_input_filter=perdure_input_filter(memory, bank, deadline=60.0),  # memory
         )
         for thread, said in (("monday", "I am allergic to walnuts."), ("friday", "What am I allergic to?")):
-            session = PerdureSession(SQLiteSession(thread), memory, bank, deadline=10.0)  # memory
+            session = PerdureSession(SQLiteSession(thread), memory, bank, deadline=60.0)  # memory
             result = await Runner.run(agent, said, session=session, run_config=config)
             print(f"{said} -> {result.final_output}")
             for operation in memory.operations(bank):  # a server would just go on
-                memory.operation(bank, operation.id, wait=30)
+                memory.operation(bank, operation.id, wait=120)
 
         recalled = model.calls[-1].input[0]
         print(recalled["content"])

@@ -99,7 +99,7 @@ class SpyMemory:
 def settle(memory: Perdure, bank: str = BANK) -> None:
     """Wait until everything that was handed over is retained."""
     for operation in memory.operations(bank):
-        done = memory.operation(bank, operation.id, wait=20)
+        done = memory.operation(bank, operation.id, wait=60)
         assert done.status.value == "completed", done
 
 

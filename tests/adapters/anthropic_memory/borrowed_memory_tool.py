@@ -15,7 +15,9 @@ import pytest
 from perdure import Perdure
 from perdure.integrations.anthropic_memory import FILE, AsyncPerdureMemoryTool, PerdureMemoryTool
 
-MEMORY = Perdure.open(Path(mkdtemp()) / "m.db", embedder="hashing", reranker="none", tagger="rules")
+MEMORY = Perdure.open(
+    Path(mkdtemp()) / "m.db", embedder="hashing", reranker="none", tagger="rules", busy_timeout_ms=60_000
+)
 
 
 def bank_of_folder(folder: str) -> str:

@@ -11,7 +11,7 @@ import pytest
 from anthropic.lib.tools import ToolError
 
 from perdure import AsyncPerdure, Perdure, StoreLocked
-from perdure.integrations.anthropic_memory import AsyncPerdureMemoryTool, PerdureMemoryTool
+from perdure.integrations.anthropic_memory import FILE, AsyncPerdureMemoryTool, PerdureMemoryTool
 from tests.adapters.checklist import BANK, FACT, QUESTION, SpyMemory, settle, stored_text
 
 
@@ -108,6 +108,25 @@ def test_a_file_cannot_be_a_folder_too(tool: Any) -> None:
         call(tool, "create", path="/memories/a\nb", file_text="x")
     with pytest.raises(ToolError, match="must start with /memories"):
         call(tool, "create", path="/memoriesx/a", file_text="x")
+
+
+def test_the_ends_of_lines_stay_as_they_are(memory: Perdure, tool: Any) -> None:
+    call(tool, "create", path="/memories/a.txt", file_text="line1\r\nline2\r\nline3\r\n")
+    call(tool, "str_replace", path="/memories/a.txt", old_str="line2", new_str="LINE2")
+    call(tool, "insert", path="/memories/a.txt", insert_line=1, insert_text="new")
+    [record] = memory.records(FILE, bank=BANK)
+    assert record.body["text"] == "line1\r\nnew\nLINE2\r\nline3\r\n"
+    assert call(tool, "view", path="/memories/a.txt").endswith("\n     5\t")
+
+
+@pytest.mark.parametrize("path", ["/memories", "/memories/", "/memories/.", "/memories/sub/.."])
+def test_the_root_can_be_neither_deleted_nor_renamed(tool: Any, path: str) -> None:
+    call(tool, "create", path="/memories/a.txt", file_text="x")
+    with pytest.raises(ToolError, match="Cannot delete the /memories directory itself"):
+        call(tool, "delete", path=path)
+    with pytest.raises(ToolError, match="Cannot rename the /memories directory itself"):
+        call(tool, "rename", old_path=path, new_path="/memories/b")
+    assert "a.txt" in call(tool, "view", path="/memories")
 
 
 def test_all_files_can_be_cleared_and_the_rest_of_the_bank_stays(memory: Perdure) -> None:

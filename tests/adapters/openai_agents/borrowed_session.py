@@ -12,7 +12,9 @@ from agents.extensions.memory import AsyncSQLiteSession
 from perdure import Perdure
 from perdure.integrations.openai_agents import PerdureSession
 
-MEMORY = Perdure.open(Path(mkdtemp()) / "m.db", embedder="hashing", reranker="none", tagger="rules")
+MEMORY = Perdure.open(
+    Path(mkdtemp()) / "m.db", embedder="hashing", reranker="none", tagger="rules", busy_timeout_ms=60_000
+)
 OWN = ("_inner", "_agent", "_bank", "_forget_on_clear", "_unanswered")
 
 
