@@ -195,7 +195,7 @@ def python_blocks(page: Path) -> list[str]:
     return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
 
 
-@pytest.mark.parametrize("name", ["python.md", "ranking.md", "dates.md", "opinions.md"])
+@pytest.mark.parametrize("name", ["python.md", "ranking.md", "dates.md", "opinions.md", "integrations.md"])
 def test_python_of_a_page_runs_from_top_to_bottom(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -91,7 +91,7 @@ def _table() -> dict[str, Verb]:
         """,
     )
     add(Access.READ, "recall", "preview_facts preview_mental_model")
-    add(Access.READ, "read", "banks count_tokens erasure_pending index_evictions llm_models", Bank.NONE)
+    add(Access.READ, "read", "banks count_tokens erasure_pending index_evictions index_usage llm_models", Bank.NONE)
     add(
         Access.WRITE,
         "retain",
@@ -151,6 +151,9 @@ VERBS: Mapping[str, Verb] = _table()
 REFUSED: Mapping[str, str] = {
     "backup": "it writes a file on the server's machine; run `perdure backup` there",
     "trimmed_recipe": "a recipe holds functions; pass a recipe by its name",
+    "export_to": "it writes files on the server's machine; use export_bank, or `perdure export` there",
+    "export_lines": "use export_bank, or `perdure export` on the server's machine",
+    "import_from": "it reads files on the server's machine; run `perdure import` there",
     "record_audit": "the server keeps its audit log itself",
     "settings": "a server's settings stay on its machine",
     "jobs": "background work of the server's own kinds; use operations",

@@ -31,11 +31,12 @@ ANSWER_SECONDS = 10.0
 KEPT_SECONDS = 4.0
 """For an idle connection; the server at the other end closes it after five."""
 _BANKS = "/v1/default/banks/"
+_OWN_BANKS = "/v1/perdure/banks/"
 _ROUTED = {
-    "memories/recall": "/v1/default/banks/{bank_id}/memories/recall",
-    "reflect": "/v1/default/banks/{bank_id}/reflect",
+    _BANKS: frozenset({"memories/recall", "reflect"}),
+    _OWN_BANKS: frozenset({"recall", "prompt", "reflect"}),
 }
-"""What is passed on of a bank's paths -> the route under which it is measured."""
+"""Where paths of banks begin -> what is passed on of them."""
 _MCP = "/mcp"
 _MCP_TOOLS = ("recall", "reflect")
 _OF_CONNECTION = frozenset({
@@ -125,6 +126,8 @@ class Forwarding:
         if path.startswith(_BANKS):
             asked = path.removeprefix(_BANKS).partition("/")[0]
             return await self._find_alias(asked) or asked
+        if path.startswith(_OWN_BANKS):
+            return path.removeprefix(_OWN_BANKS).partition("/")[0]
         return _mcp_bank(path, body, Caller(scope.get(KEY)))
 
     async def _ask(self, owner: str, scope: Scope, body: bytes, seconds: float) -> httpx.Response | None:
@@ -214,8 +217,10 @@ def _routed(scope: Scope) -> str | None:
     if scope["type"] != "http" or scope["method"] != "POST":
         return None
     path: str = scope["path"]
-    if path.startswith(_BANKS):
-        return _ROUTED.get(path.removeprefix(_BANKS).partition("/")[2])
+    for banks, passed_on in _ROUTED.items():
+        if path.startswith(banks):
+            asked = path.removeprefix(banks).partition("/")[2]
+            return f"{banks}{{bank_id}}/{asked}" if asked in passed_on else None
     return _MCP if path == _MCP or path.startswith(f"{_MCP}/") else None
 
 

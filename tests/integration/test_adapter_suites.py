@@ -1,0 +1,81 @@
+"""The suites of adapters, each in an environment of its own that is made here: without network they fail, they are never skipped.
+
+By default what other software builds on: the tests of LangGraph's stores and of OpenAI Agents' sessions, with the examples. All
+suites in full are `long`, as in `python -m bench.integrations`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bench.integrations import (
+    SUITES,
+    Suite,
+    cache_folder,
+    environment_of,
+    read_report,
+    read_suites,
+    result_lines,
+    run_borrowed,
+    run_example,
+    run_suite,
+)
+
+ALL = read_suites()
+QUICK = [suite for suite in ALL if not suite.long]
+
+
+@pytest.mark.parametrize("suite", QUICK, ids=lambda suite: suite.name)
+def test_the_tests_of_the_framework_pass_with_our_class_in_place_of_theirs(suite: Suite) -> None:
+    environment = environment_of(suite, cache_folder())
+    environment.make()
+    assert suite.borrowed
+    outcomes = [run_borrowed(suite, one, environment, cache_folder()) for one in suite.borrowed]
+    outcomes.append(run_example(suite, environment))
+    assert [failure for outcome in outcomes for failure in outcome.failed] == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("suite", ALL, ids=lambda suite: suite.name)
+def test_the_whole_suite_of_an_adapter_passes(suite: Suite) -> None:
+    report = run_suite(suite, cache_folder())
+    assert report.failed == [], "\n".join(result_lines([report]))
+
+
+def test_the_suites_that_run_by_default_are_the_two_that_were_chosen() -> None:
+    assert [suite.name for suite in QUICK] == ["langchain", "openai_agents"]
+
+
+@pytest.mark.parametrize("suite", ALL, ids=lambda suite: suite.name)
+def test_every_suite_has_a_page_an_example_and_tests(suite: Suite) -> None:
+    root = SUITES.parents[1]
+    assert (root / "docs" / "integrations" / suite.page).exists()
+    assert suite.lines > 0
+    assert list(suite.folder.glob("check_*.py"))
+    assert all("==" in requirement for requirement in suite.requirements)
+
+
+REPORT = """<testsuites><testsuite>
+<testcase name="test_good"/>
+<testcase name="test_odd[1]"><failure message="wrong"/></testcase>
+<testcase name="test_bad"><failure message="wrong&#10;more"/></testcase>
+<testcase name="test_left"><skipped message="no such thing"/></testcase>
+</testsuite></testsuites>"""
+
+
+def test_failures_are_told_from_those_that_are_expected(tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    report.write_text(REPORT)
+    outcome = read_report("tests", report, {"test_odd": "odd by nature", "test_good": "cannot work"})
+    assert outcome.passed == 1
+    assert outcome.expected == {"odd by nature": 1}
+    assert outcome.skipped == {"no such thing": 1}
+    assert outcome.failed == ("test_bad: wrong", "test_good: expected to fail, but nothing of that name did")
+
+
+def test_a_run_without_tests_is_no_success(tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    report.write_text("<testsuites><testsuite/></testsuites>")
+    assert read_report("tests", report, {}).failed == ("no test ran",)
