@@ -91,7 +91,12 @@ def _table() -> dict[str, Verb]:
         """,
     )
     add(Access.READ, "recall", "preview_facts preview_mental_model")
-    add(Access.READ, "read", "banks count_tokens erasure_pending index_evictions index_usage llm_models", Bank.NONE)
+    add(
+        Access.READ,
+        "read",
+        "banks count_tokens erasure_pending index_evictions index_usage llm_models",
+        Bank.NONE,
+    )
     add(
         Access.WRITE,
         "retain",
