@@ -61,17 +61,17 @@ class Run:
 
 def install(folder: Path) -> None:
     """The suite, and Node where the system has none that is new enough; raises CalledProcessError when npm cannot."""
-    wanted = [f"{SUITE}@{SUITE_VERSION}"]
+    packages = [f"{SUITE}@{SUITE_VERSION}"]
     node = shutil.which("node")
     if node is None or _major(node) < NODE:
-        wanted.append(f"node@{NODE}")
+        packages.append(f"node@{NODE}")
     if (folder / "node_modules" / SUITE / "package.json").exists():
         return
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "package.json").write_text('{"private": true}', encoding="utf-8")
     npm = shutil.which("npm") or "npm"
     subprocess.run(
-        [npm, "install", "--no-audit", "--no-fund", "--silent", *wanted],
+        [npm, "install", "--no-audit", "--no-fund", "--silent", *packages],
         cwd=folder, check=True, capture_output=True, text=True,
     )  # fmt: skip
 

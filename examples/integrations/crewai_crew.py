@@ -18,8 +18,8 @@ class StandIn(BaseLLM):
     """A model that knows nothing but what stands in the prompt."""
 
     def call(self, messages: Any, *args: Any, **options: Any) -> str:
-        known = "Ann is allergic to peanuts" in str(messages)
-        answer = "No peanuts for Ann." if known else "I asked her: Ann is allergic to peanuts."
+        is_told = "Ann is allergic to peanuts" in str(messages)
+        answer = "No peanuts for Ann." if is_told else "I asked her: Ann is allergic to peanuts."
         return f"Thought: I now can give a great answer\nFinal Answer: {answer}"
 
     def supports_function_calling(self) -> bool:

@@ -194,8 +194,8 @@ def test_an_alias_leads_to_the_owner_of_its_bank(cluster: Cluster) -> None:
         url, bank = cluster.urls[0], cluster.bank_of(1)
         retain(url, bank, "Ann keeps bees in Leeds.")
         alias = cluster.bank_of(0, "-alias")
-        made = httpx.post(f"{url}{BANKS}/{bank}/aliases", json={"alias": alias}, timeout=30)
-        made.raise_for_status()
+        created = httpx.post(f"{url}{BANKS}/{bank}/aliases", json={"alias": alias}, timeout=30)
+        created.raise_for_status()
         assert any("bees" in text for text in texts(ask(url, alias, "What does Ann keep?")))
         assert metric(cluster.urls[1], "hops_arrived_total") == 1
 

@@ -464,10 +464,10 @@ class MemoryTools:
 
     def _retain(self, content: str) -> str:
         done = self._agent.memory.retain(resolve_bank(self._bank), content, tags=self._tags)
-        known = len(done.merged) + done.unchanged
+        there_before = len(done.merged) + done.unchanged
         count = len(done.fact_ids)
         return f"Remembered {count} new fact{'' if count == 1 else 's'}" + (
-            f", {known} known before." if known else "."
+            f", {there_before} known before." if there_before else "."
         )
 
     def _recall(self, query: str) -> str:

@@ -103,12 +103,12 @@ class BankStorage:
         precision: Precision,
     ) -> list[tuple[MemoryRecord, float]]:
         """The memories nearest to a question, best first, each with the probability that it helps."""
-        wanted = [TagLeaf(frozenset({_scope_tag(scope)}))] if _below_root(scope) else []
+        tags = [TagLeaf(frozenset({_scope_tag(scope)}))] if _below_root(scope) else []
         if categories:
-            wanted.append(TagLeaf(frozenset(map(_category_tag, categories))))
+            tags.append(TagLeaf(frozenset(map(_category_tag, categories))))
         result = self.engine.recall(
             self.bank, query, limit=limit, max_tokens=self.agent.max_tokens, precision=precision,
-            where=Filter(tags=tuple(wanted)),
+            where=Filter(tags=tuple(tags)),
         )  # fmt: skip
         facts: dict[str, list[Recollection]] = {}
         for recollection in result:

@@ -366,7 +366,7 @@ def _matches(namespace: Sequence[str], condition: MatchCondition) -> bool:
 
 def _passes(record: Record, conditions: Mapping[str, Any] | None) -> bool:
     value: Any = record.body["value"]
-    return all(_meets(_at(value, path), wanted) for path, wanted in (conditions or {}).items())
+    return all(_meets(_at(value, path), condition) for path, condition in (conditions or {}).items())
 
 
 _ABSENT = object()

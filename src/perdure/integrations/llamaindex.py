@@ -107,8 +107,8 @@ class PerdureMemory(ChatMemory):
         if len(blocks) == 1:
             options.setdefault("memory_blocks_template", ALONE)
         options.setdefault("insert_method", InsertMethod.USER)
-        made: Self = cls.from_defaults(session_id=session_id, memory_blocks=blocks, **options)
-        return made
+        session: Self = cls.from_defaults(session_id=session_id, memory_blocks=blocks, **options)
+        return session
 
     async def aput(self, message: ChatMessage) -> None:
         """Store a message, and retain it."""

@@ -43,16 +43,16 @@ def test_an_example_of_the_page_is_recognised_and_gives_what_the_page_says(name:
     files = list(tmp_path.iterdir())
     target = files[0] if len(files) == 1 and files[0].is_file() else tmp_path
     assert detect(target) == name
-    given = []
+    told = []
     source = open_source(target)
     for part in source.read():
         if isinstance(part, ImportedDocument):
             said = part.items if part.facts is None else part.facts
             for one in said:
                 text = one.text if hasattr(one, "text") else one.content
-                given.append(" ".join(f"{part.id} | {one.speaker} | {text}".split()))
+                told.append(" ".join(f"{part.id} | {one.speaker} | {text}".split()))
     source.close()
-    assert given == expected
+    assert told == expected
 
 
 def test_the_page_names_the_keys_of_a_line(tmp_path: Path) -> None:

@@ -82,14 +82,14 @@ def test_chatgpt_gives_the_branch_that_was_shown_without_hidden_and_tool_message
 
 
 def test_claude_reads_content_where_text_is_empty_and_no_thinking(tmp_path: Path) -> None:
-    found = documents("claude", tmp_path)
-    assert said(found["claude:k-1"]) == [
+    imported = documents("claude", tmp_path)
+    assert said(imported["claude:k-1"]) == [
         ("user", "I planted tomatoes in my garden."),
         ("", "The beds are four metres long."),
         ("assistant", "Good choice."),
     ]
-    assert found["claude:memory:a-1"].items[0].timeless
-    assert found["claude:project:p-1:d-1"].items[0].content == "The glass came from Murano."
+    assert imported["claude:memory:a-1"].items[0].timeless
+    assert imported["claude:project:p-1:d-1"].items[0].content == "The glass came from Murano."
 
 
 def test_claude_code_keeps_talk_alone(tmp_path: Path) -> None:
@@ -111,15 +111,15 @@ def test_codex_drops_injected_context(tmp_path: Path) -> None:
 
 
 def test_obsidian_links_are_entities_and_no_files_time_is_a_date(tmp_path: Path, memory: Perdure) -> None:
-    found = documents("obsidian", tmp_path)
-    assert set(found) == {"obsidian:2026-03-04.md", "obsidian:Ann Reed.md", "obsidian:Undated.md"}
-    daily = found["obsidian:2026-03-04.md"]
+    imported = documents("obsidian", tmp_path)
+    assert set(imported) == {"obsidian:2026-03-04.md", "obsidian:Ann Reed.md", "obsidian:Undated.md"}
+    daily = imported["obsidian:2026-03-04.md"]
     assert daily.items[0].timestamp == at(2026, 3, 4)
     assert daily.items[0].entities == (("Ann Reed", "concept"), ("Kite", "concept"))
     assert "dataview" not in daily.items[0].content
     assert "private" not in str(said(daily))
-    assert found["obsidian:Undated.md"].items[0].timeless
-    assert found["obsidian:Ann Reed.md"].items[0].tags == {"people", "work"}
+    assert imported["obsidian:Undated.md"].items[0].timeless
+    assert imported["obsidian:Ann Reed.md"].items[0].tags == {"people", "work"}
     memory.import_from("b", tmp_path / "vault")
     names = {entity.name for entity in memory.entities("b")}
     assert {"Ann Reed", "Kite", "Lumen Labs"} <= names
@@ -127,8 +127,8 @@ def test_obsidian_links_are_entities_and_no_files_time_is_a_date(tmp_path: Path,
 
 
 def test_basic_memory_observations_are_no_checkboxes_times_or_links(tmp_path: Path) -> None:
-    found = documents("basic-memory", tmp_path)
-    stated = facts(found["basic-memory:people/maya:facts"])
+    imported = documents("basic-memory", tmp_path)
+    stated = facts(imported["basic-memory:people/maya:facts"])
     assert list(stated) == [
         "Maya: prefers green tea", "Maya leads the map team", "Maya works at Lumen Labs", "Maya close friend of Ann Reed",
     ]  # fmt: skip
@@ -284,12 +284,12 @@ def test_graphiti_edges_keep_their_validity_and_episodes_their_words(tmp_path: P
 
 
 def test_letta_gives_words_without_envelopes_events_and_thoughts(tmp_path: Path) -> None:
-    found = documents("letta", tmp_path)
-    assert said(found["letta:Companion"]) == [
+    imported = documents("letta", tmp_path)
+    assert said(imported["letta:Companion"]) == [
         ("user", "My dog is called Rex."),
         ("assistant", "Hello Sam, Rex is a fine name."),
     ]
-    assert found["letta:Companion:block:human"].items[0].content == "Sam likes sailing."
+    assert imported["letta:Companion:block:human"].items[0].content == "Sam likes sailing."
 
 
 def test_letta_older_files_are_one_agent(tmp_path: Path) -> None:
@@ -297,22 +297,22 @@ def test_letta_older_files_are_one_agent(tmp_path: Path) -> None:
         "agent_type": "memgpt_agent", "name": "Old", "core_memory": [{"label": "persona", "value": "I am calm."}],
         "messages": [{"role": "user", "content": [{"type": "text", "text": "I sail."}], "created_at": "2024-01-01T00:00:00"}],
     }  # fmt: skip
-    found = [
+    imported = [
         part
         for part in open_source(written(tmp_path / "old.af", old)).read()
         if isinstance(part, ImportedDocument)
     ]
-    assert [part.id for part in found] == ["letta:Old:block:persona", "letta:Old"]
+    assert [part.id for part in imported] == ["letta:Old:block:persona", "letta:Old"]
 
 
 def test_mempalace_dates_come_from_the_text_and_never_from_the_file(tmp_path: Path) -> None:
-    found = documents("mempalace", tmp_path)
-    assert set(found) == {"mempalace:drawer_a", "mempalace:drawer_b", "mempalace:graph:Max"}, (
+    imported = documents("mempalace", tmp_path)
+    assert set(imported) == {"mempalace:drawer_a", "mempalace:drawer_b", "mempalace:graph:Max"}, (
         "closets are an index"
     )
-    assert found["mempalace:drawer_a"].items[0].timestamp == at(2025, 11, 2)
-    assert found["mempalace:drawer_b"].items[0].timeless
-    does = facts(found["mempalace:graph:Max"])["Max does swimming"]
+    assert imported["mempalace:drawer_a"].items[0].timestamp == at(2025, 11, 2)
+    assert imported["mempalace:drawer_b"].items[0].timeless
+    does = facts(imported["mempalace:graph:Max"])["Max does swimming"]
     assert does.valid == Window(at(2025, 1, 1), at(2025, 7, 1)), "the last day is in it"
 
 
@@ -331,9 +331,9 @@ def test_mempalace_exports_are_read_too(tmp_path: Path) -> None:
 
 
 def test_whatsapp_is_read_by_month_without_notices_and_pictures(tmp_path: Path, memory: Perdure) -> None:
-    found = documents("whatsapp", tmp_path)
-    assert said(found["whatsapp:Ben:2024-01"]) == [("Ben", "I bought a red canoe.\nIt leaks a little.")]
-    assert found["whatsapp:Ben:2024-02"].items[0].timestamp == at(2024, 2, 1, 18)
+    imported = documents("whatsapp", tmp_path)
+    assert said(imported["whatsapp:Ben:2024-01"]) == [("Ben", "I bought a red canoe.\nIt leaks a little.")]
+    assert imported["whatsapp:Ben:2024-02"].items[0].timestamp == at(2024, 2, 1, 18)
     memory.import_from("b", tmp_path / "WhatsApp Chat - Ben.zip", user="ines")
     longer = "[31.01.24, 09:13:01] Ben: I bought a red canoe.\nIt leaks a little.\n[01.02.24, 18:00:00] Ines: I moved to Aveiro yesterday.\n[02.02.24, 18:00:00] Ines: I rent a boat house.\n"
     report = memory.import_from(
@@ -354,8 +354,8 @@ def test_slack_markup_is_read_and_bots_are_left_out(tmp_path: Path) -> None:
 
 
 def test_mail_is_what_its_sender_wrote_and_spam_stays_out(tmp_path: Path) -> None:
-    found = documents("mbox", tmp_path)
-    assert {key: said(value) for key, value in found.items()} == {
+    imported = documents("mbox", tmp_path)
+    assert {key: said(value) for key, value in imported.items()} == {
         "mbox:a@x.example": [("Ann Reed", "I sold the boat to Carl.\nFrom now on I row.")],
         "mbox:c@x.example": [("Carl", "I painted the boat green.")],
     }

@@ -59,9 +59,9 @@ def test_the_endpoint_of_all_banks_has_the_names_of_hindsight(url: str, mode: st
             for name, tool in tools.items():
                 assert ("bank_id" in tool["inputSchema"].get("properties", {})) is (name != "list_banks")
                 assert len(tool["description"].encode()) < 2048
-            made = await told(session, "create_bank", bank_id="b", name="Bees", mission="Keep bees")
-            assert (made["bank_id"], made["name"], made["mission"]) == ("b", "Bees", "Keep bees")
-            assert "disposition" in made
+            created = await told(session, "create_bank", bank_id="b", name="Bees", mission="Keep bees")
+            assert (created["bank_id"], created["name"], created["mission"]) == ("b", "Bees", "Keep bees")
+            assert "disposition" in created
             stored = await told(
                 session, "sync_retain", content="Maya keeps bees in Lisbon.", bank_id="b", reasoning="x"
             )
@@ -126,14 +126,14 @@ def test_every_tool_of_a_bank_answers(engine: Perdure, url: str) -> None:
 
 
 async def check_models(session: Session) -> None:
-    made = await told(
+    created = await told(
         session,
         "create_mental_model",
         name="Animals",
         source_query="Which animals?",
         mental_model_id="animals",
     )
-    assert (made["mental_model_id"], made["status"]) == ("animals", "created")
+    assert (created["mental_model_id"], created["status"]) == ("animals", "created")
     assert [model["id"] for model in (await told(session, "list_mental_models"))["items"]] == ["animals"]
     assert (await told(session, "update_mental_model", mental_model_id="animals", name="Beasts"))[
         "name"

@@ -108,28 +108,30 @@ def test_a_wrong_configuration_is_named(overrides: dict[str, str], told: str) ->
 
 
 def test_a_server_finds_itself_by_its_port_and_addresses() -> None:
-    found = read_members(settings(nodes="http://127.0.0.1:8887,http://127.0.0.1:8888,http://192.0.2.7:8888"))
-    assert found is not None
-    assert found.own == "http://127.0.0.1:8888"
+    members = read_members(
+        settings(nodes="http://127.0.0.1:8887,http://127.0.0.1:8888,http://192.0.2.7:8888")
+    )
+    assert members is not None
+    assert members.own == "http://127.0.0.1:8888"
 
 
 def test_a_name_is_resolved_to_nodes_and_again_later(monkeypatch: pytest.MonkeyPatch) -> None:
     addresses = ["192.0.2.7", "127.0.0.1"]
     monkeypatch.setattr(members, "resolve", lambda name, port: addresses)
-    found = read_members(settings(nodes="dns://memory.internal:8888"))
-    assert found is not None
-    assert found.nodes == ("http://127.0.0.1:8888", "http://192.0.2.7:8888")
-    assert found.own == "http://127.0.0.1:8888"
-    assert not found.is_old
-    monkeypatch.setattr(members, "DNS_SECONDS", 0.0)
-    assert found.is_old
+    ring = read_members(settings(nodes="dns://memory.internal:8888"))
+    assert ring is not None
+    assert ring.nodes == ("http://127.0.0.1:8888", "http://192.0.2.7:8888")
+    assert ring.own == "http://127.0.0.1:8888"
+    assert not ring.is_old
+    monkeypatch.setattr(ring, "DNS_SECONDS", 0.0)
+    assert ring.is_old
     addresses.append("192.0.2.8")
-    found.refresh()
-    assert len(found.nodes) == 3
+    ring.refresh()
+    assert len(ring.nodes) == 3
 
     def fail(name: str, port: int) -> list[str]:
         raise OSError("no name server")
 
     monkeypatch.setattr(members, "resolve", fail)
-    found.refresh()
-    assert len(found.nodes) == 3
+    ring.refresh()
+    assert len(ring.nodes) == 3

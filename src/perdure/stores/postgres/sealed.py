@@ -181,12 +181,12 @@ class SealedTransaction(BankTransaction):
         query = "SELECT scope, no, key FROM content_key WHERE bank = ?"
         for stored, no, secret in self._where(query, "scope", missing):
             self._keys[missing[stored]] = Key(no, secret)
-        made = {scope: Key.new() for scope in missing.values() if scope not in self._keys}
-        self._store_keys(made, {scope: scope.stored for scope in made})
+        new_keys = {scope: Key.new() for scope in missing.values() if scope not in self._keys}
+        self._store_keys(new_keys, {scope: scope.stored for scope in new_keys})
 
-    def _store_keys(self, made: Mapping[Scope, Key], stored: Mapping[Scope, str]) -> None:
-        self._keys.update(made)
-        rows = [(key.no, stored[scope], key.secret) for scope, key in made.items()]
+    def _store_keys(self, new_keys: Mapping[Scope, Key], stored: Mapping[Scope, str]) -> None:
+        self._keys.update(new_keys)
+        rows = [(key.no, stored[scope], key.secret) for scope, key in new_keys.items()]
         super()._insert("content_key", ("no", "scope", "key"), rows)
 
     def _write_anew(self, table: str, column: str, values: Sequence[object]) -> None:

@@ -88,8 +88,8 @@ class ShardedStore:
 
     def banks(self, ids: Sequence[str] | None = None) -> list[Bank]:
         if ids is not None and len(ids) <= FEW_BANKS:
-            found = [self._route(bank, partial(_bank_in, bank)) for bank in dict.fromkeys(ids)]
-            return sorted((bank for bank in found if bank is not None), key=lambda bank: bank.id)
+            rows = [self._route(bank, partial(_bank_in, bank)) for bank in dict.fromkeys(ids)]
+            return sorted((bank for bank in rows if bank is not None), key=lambda bank: bank.id)
         every = {shard.id: {bank.id: bank for bank in shard.store.banks(ids)} for shard in self.shards}
         return [every[database][bank] for bank, database in sorted(self._one_place_each(every).items())]
 
@@ -254,14 +254,14 @@ class ShardedStore:
         """Enter the banks of databases that are here for the first time; say so when one of earlier times is missing."""
         with self.home.tables(writing=False) as tables:
             rows = tables.select("SELECT id, body FROM shared_record WHERE kind = ?", MEMBER)
-        known = {member: json.loads(body)["shown"] for member, body in rows}
-        missing = known.keys() - self._by_id.keys()
+        members = {member: json.loads(body)["shown"] for member, body in rows}
+        missing = members.keys() - self._by_id.keys()
         for member in sorted(missing):
             if self._entries_of(member):
-                expected = f"also {known[member]}, which holds banks of this set"
+                expected = f"also {members[member]}, which holds banks of this set"
                 raise InvalidInput("database", expected, [shard.shown for shard in self.shards])
         for shard in self.shards:
-            if shard.id in known:
+            if shard.id in members:
                 continue
             ids = bank_ids(shard.store)
             self.map.add({bank: Place(database=shard.id) for bank in ids})

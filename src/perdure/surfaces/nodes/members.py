@@ -104,8 +104,8 @@ def node_url(text: str) -> str:
 
 def resolve(name: str, port: int) -> list[str]:
     """The addresses of a name."""
-    found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
-    return sorted({str(address[0]) for *_, address in found})
+    addresses = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
+    return sorted({str(address[0]) for *_, address in addresses})
 
 
 def is_local(address: str) -> bool:
