@@ -123,7 +123,7 @@ def test_a_name_is_resolved_to_nodes_and_again_later(monkeypatch: pytest.MonkeyP
     assert ring.nodes == ("http://127.0.0.1:8888", "http://192.0.2.7:8888")
     assert ring.own == "http://127.0.0.1:8888"
     assert not ring.is_old
-    monkeypatch.setattr(ring, "DNS_SECONDS", 0.0)
+    monkeypatch.setattr(members, "DNS_SECONDS", 0.0)
     assert ring.is_old
     addresses.append("192.0.2.8")
     ring.refresh()
