@@ -16,6 +16,7 @@ from perdure.domain.damage import Damage, Verification
 from perdure.stores.index import packing
 from perdure.stores.postgres.connections import Connections
 from perdure.stores.postgres.rows import PostgresFeed, PostgresTransaction, select
+from perdure.stores.sql import remedies
 from perdure.stores.sql.columns import Values, batches
 from perdure.stores.sql.damage import ALTERED
 from perdure.stores.sql.feed import cached_facts, pack_facts
@@ -101,7 +102,7 @@ class _Bank:
         sound = self._rows.facts_by_number(numbers)
         ids: dict[int, str] = dict(self._rows._where("SELECT no, id FROM fact WHERE bank = ?", "no", numbers))
         for no in (no for no in numbers if no not in sound):
-            self._add("fact", str(ids.get(no, no)), ALTERED, drop=partial(_drop_fact, no))
+            self._add("fact", str(ids.get(no, no)), ALTERED, drop=partial(remedies.drop_fact, no))
         packed = {fact.no: fact for fact in pack_facts(self._rows, list(sound))}
         cached = cached_facts(self._rows, numbers)
         self._report.checked["cache"] += len(packed)
@@ -111,7 +112,7 @@ class _Bank:
             problem = (
                 "terms, links or columns differ from what was packed" if is_whole else "is missing or damaged"
             )
-            anew = partial(_pack_anew, fact.no)
+            anew = partial(remedies.pack_anew, fact.no)
             self._add("cache", fact.id, problem, repair="packed anew from its rows", mend=anew)
         lacking = sound.keys() - self._rows.terms(list(sound)).keys()
         for no in sorted(lacking):
@@ -125,7 +126,7 @@ class _Bank:
         ):
             self._report.checked[table] += len(block)
             for one in set(block) - read(block):
-                self._add(table, one, ALTERED, drop=partial(_drop_text, table, one))
+                self._add(table, one, ALTERED, drop=partial(remedies.drop_text, table, one))
 
     def _check_vectors(self) -> None:
         query = (
@@ -134,7 +135,9 @@ class _Bank:
         )
         for no, view in self._select(query):
             name = f"{view} of fact number {no}"
-            self._add("vector", name, "has not the bank's dimensions", drop=partial(_drop_vector, no, view))
+            self._add(
+                "vector", name, "has not the bank's dimensions", drop=partial(remedies.drop_vector, no, view)
+            )
 
     def _check_lost(self) -> None:
         """Facts of which other rows are left, but not their own."""
@@ -146,7 +149,7 @@ class _Bank:
             )
         for no, rows in sorted(lost.items()):
             problem = f"is gone, {rows} rows that belong to it are left"
-            self._add("fact", f"number {no}", problem, drop=partial(_drop_fact, no))
+            self._add("fact", f"number {no}", problem, drop=partial(remedies.drop_fact, no))
 
     def _check_links(self) -> None:
         """Links between facts that are there, with a weight from 0 to 1; and what superseded a fact."""
@@ -158,15 +161,11 @@ class _Bank:
         )
         for source, target, kind in self._select(query):
             problem = "joins facts of which one is not there, or has no weight from 0 to 1"
-            mend = partial(_drop_link, source, target, kind)
+            mend = partial(remedies.drop_link, source, target, kind)
             self._add("link", f"{source} to {target}", problem, repair="dropped", mend=mend)
-        pointers = (
-            "SELECT id FROM fact WHERE bank = ? AND superseded_by IS NOT NULL AND NOT EXISTS"
-            " (SELECT 1 FROM fact AS other WHERE other.bank = fact.bank AND other.id = fact.superseded_by)"
-        )
-        for (fact_id,) in self._select(pointers):
+        for (fact_id,) in self._select(remedies.SUPERSEDED_BY_NOTHING):
             problem = "names a fact that superseded it and is not there"
-            self._add("fact", fact_id, problem, drop=partial(_drop_pointer, fact_id))
+            self._add("fact", fact_id, problem, drop=partial(remedies.drop_pointer, fact_id))
 
     def _check_search_tables(self, facts: int) -> None:
         """That every fact of a large bank, and no other, can be searched."""
@@ -182,31 +181,3 @@ class _Bank:
                 repair = "emptied; they are filled again in the background"
                 mend = PostgresTransaction.leave_search_tables
                 self._add("search tables", self._rows.bank_id, problem, repair=repair, mend=mend)
-
-
-def _drop_fact(no: int, tx: PostgresTransaction) -> None:
-    tx.delete_numbers([no])
-    tx.erased_content()
-
-
-def _drop_text(table: str, one: str, tx: PostgresTransaction) -> None:
-    (tx.delete_chunks if table == "chunk" else tx.delete_documents)([one])
-    tx.erased_content()
-
-
-def _drop_vector(no: int, view: str, tx: PostgresTransaction) -> None:
-    tx._execute("DELETE FROM vector WHERE bank = ? AND fact = ? AND view = ?", tx.bank_no, no, view)
-
-
-def _drop_link(source: int, target: int, kind: str, tx: PostgresTransaction) -> None:
-    where = "bank = ? AND source = ? AND target = ? AND kind = ?"
-    tx._execute(f"DELETE FROM link WHERE {where}", tx.bank_no, source, target, kind)
-    _pack_anew(max(source, target), tx)
-
-
-def _drop_pointer(fact_id: str, tx: PostgresTransaction) -> None:
-    tx.update_facts([replace(fact, superseded_by=None) for fact in tx.facts([fact_id])])
-
-
-def _pack_anew(no: int, tx: PostgresTransaction) -> None:
-    tx._replace("index_cache", ("fact",), ("id", "body"), pack_facts(tx, [no]))

@@ -478,6 +478,22 @@ class BankTransaction(BankRows):
             [(*row[1:], self.bank_no, row[0]) for row in rows],
         )
 
+    # What a check of the database mends
+
+    def delete_vector(self, no: int, view: str) -> None:
+        """Delete one vector of a fact."""
+        self._execute("DELETE FROM vector WHERE bank = ? AND fact = ? AND view = ?", self.bank_no, no, view)
+
+    def delete_link(self, source: int, target: int, kind: str) -> None:
+        """Delete a link, and pack the fact anew under which the index has it."""
+        where = "bank = ? AND source = ? AND target = ? AND kind = ?"
+        self._execute(f"DELETE FROM link WHERE {where}", self.bank_no, source, target, kind)
+        self.pack_anew(max(source, target))
+
+    def pack_anew(self, no: int) -> None:
+        """Pack a fact for the index from its rows."""
+        self._replace("index_cache", ("fact",), ("id", "body"), pack_facts(self, [no]))
+
     def _replace(self, table: str, key: Sequence[str], names: Sequence[str], rows: Sequence[Values]) -> None:
         """Insert rows of the bank, or replace those with their keys; a row has the values of the key first."""
         changes = ", ".join(f"{name} = excluded.{name}" for name in names)

@@ -17,6 +17,7 @@ from typing import TypedDict
 
 from perdure.domain.damage import Damage, Verification
 from perdure.stores.index import packing
+from perdure.stores.sql import remedies
 from perdure.stores.sql.columns import Values, batches
 from perdure.stores.sql.damage import ALTERED, UNREADABLE
 from perdure.stores.sql.feed import cached_facts, pack_facts
@@ -24,7 +25,7 @@ from perdure.stores.sqlite import mend
 from perdure.stores.sqlite.connections import Connections
 from perdure.stores.sqlite.damage import is_damage, primary_code
 from perdure.stores.sqlite.log_tail import LOST_LOG
-from perdure.stores.sqlite.rows import ConnectionRows, SqliteTransaction, write_cache
+from perdure.stores.sqlite.rows import ConnectionRows, SqliteTransaction
 
 _INDEX = re.compile(r"index (\w+)$|index (\w+) ")
 _MESSAGES = 100
@@ -186,7 +187,7 @@ class _Bank:
             for no in (no for no in block if no not in sound):
                 fix = mend.find_fact(self._db, self._bank_no, no)
                 name = mend.fact_id(self._db, self._bank_no, no) or f"number {no}"
-                self._add("fact", name, ALTERED, **_remedies(fix, partial(_drop_fact, no)))
+                self._add("fact", name, ALTERED, **_remedies(fix, partial(remedies.drop_fact, no)))
             self._check_cache(block)
 
     def _check_texts(self, table: str, read: Callable[[Sequence[str]], set[str]]) -> None:
@@ -197,7 +198,7 @@ class _Bank:
             sound = read(block)
             for one in (one for one in block if one not in sound):
                 fix = mend.find_text(self._db, table, self._bank_no, one)
-                self._add(table, one, ALTERED, **_remedies(fix, partial(_drop_text, table, one)))
+                self._add(table, one, ALTERED, **_remedies(fix, partial(remedies.drop_text, table, one)))
 
     def _check_cache(self, numbers: Sequence[int]) -> None:
         packed = {fact.no: fact for fact in pack_facts(self._rows, numbers)}
@@ -205,7 +206,7 @@ class _Bank:
         self._report.checked["packed facts"] += len(packed)
         for fact in (fact for no, fact in packed.items() if cached.get(no) != fact):
             stored = cached.get(fact.no)
-            pack_anew = partial(_pack_anew, fact.no)
+            pack_anew = partial(remedies.pack_anew, fact.no)
             if stored is not None and packing.is_sound(fact.id, stored.body):
                 problem = "terms, links or columns differ from what was packed"
                 self._add("features", fact.id, problem, "packed anew from its rows", pack_anew)
@@ -224,7 +225,10 @@ class _Bank:
                 for no, view in self._select(query, 2 * dimensions):
                     name = f"{view} of fact number {no}"
                     self._add(
-                        "vector", name, "has not the bank's dimensions", drop=partial(_drop_vector, no, view)
+                        "vector",
+                        name,
+                        "has not the bank's dimensions",
+                        drop=partial(remedies.drop_vector, no, view),
                     )
         for (count,) in self._select("SELECT count(*) FROM vector WHERE bank = ?"):
             self._report.checked["vectors"] += count
@@ -239,7 +243,7 @@ class _Bank:
             named = self._select("SELECT id FROM index_cache WHERE bank = ? AND fact = ?", no)
             name = str(named[0][0]) if named else f"number {no}"
             problem = f"is gone, {rows} rows that belong to it are left"
-            self._add("fact", name, problem, drop=partial(_drop_fact, no))
+            self._add("fact", name, problem, drop=partial(remedies.drop_fact, no))
 
     def _check_links(self) -> None:
         """Links between facts that are there, with a weight from 0 to 1; and what superseded a fact."""
@@ -253,15 +257,11 @@ class _Bank:
         )
         for source, target, kind in self._select(query):
             problem = "joins facts of which one is not there, or has no weight from 0 to 1"
-            drop = partial(_drop_link, source, target, kind)
+            drop = partial(remedies.drop_link, source, target, kind)
             self._add("link", f"{source} to {target}", problem, "dropped", drop)
-        pointers = (
-            "SELECT id FROM fact WHERE bank = ? AND superseded_by IS NOT NULL AND NOT EXISTS"
-            " (SELECT 1 FROM fact AS other WHERE other.bank = fact.bank AND other.id = fact.superseded_by)"
-        )
-        for (fact_id,) in self._select(pointers):
+        for (fact_id,) in self._select(remedies.SUPERSEDED_BY_NOTHING):
             problem = "names a fact that superseded it and is not there"
-            self._add("fact", fact_id, problem, drop=partial(_drop_pointer, fact_id))
+            self._add("fact", fact_id, problem, drop=partial(remedies.drop_pointer, fact_id))
 
 
 class _Remedies(TypedDict, total=False):
@@ -275,31 +275,3 @@ def _remedies(fix: mend.Fix | None, drop: Work) -> _Remedies:
     return (
         {"drop": drop} if fix is None else {"repair": fix.told, "mend": lambda tx: fix.apply(tx.connection)}
     )
-
-
-def _drop_fact(no: int, tx: SqliteTransaction) -> None:
-    tx.delete_numbers([no])
-    tx.erased_content()
-
-
-def _drop_text(table: str, one: str, tx: SqliteTransaction) -> None:
-    (tx.delete_chunks if table == "chunk" else tx.delete_documents)([one])
-    tx.erased_content()
-
-
-def _drop_vector(no: int, view: str, tx: SqliteTransaction) -> None:
-    tx.execute("DELETE FROM vector WHERE bank = ? AND fact = ? AND view = ?", tx.bank_no, no, view)
-
-
-def _drop_link(source: int, target: int, kind: str, tx: SqliteTransaction) -> None:
-    where = "bank = ? AND source = ? AND target = ? AND kind = ?"
-    tx.execute(f"DELETE FROM link WHERE {where}", tx.bank_no, source, target, kind)
-    _pack_anew(max(source, target), tx)
-
-
-def _drop_pointer(fact_id: str, tx: SqliteTransaction) -> None:
-    tx.update_facts([replace(fact, superseded_by=None) for fact in tx.facts([fact_id])])
-
-
-def _pack_anew(no: int, tx: SqliteTransaction) -> None:
-    write_cache(tx.connection, tx.bank_no, pack_facts(tx, [no]))
