@@ -32,6 +32,7 @@ import psutil
 
 from bench.server import QUICK, free_port, sentence
 from perdure import Perdure
+from perdure.remote.verbs import PATH, VERBS
 from perdure.surfaces.keys import create_key
 
 CANARIES = {"ann": "violetotter7431", "bob": "amberheron9026"}
@@ -46,6 +47,30 @@ HOSTILE = (
     "2026-02-30", "2026-11-18T10:00:00Z", "0001-01-01", "http://127.0.0.1:1/", "file:///etc/passwd", "\ud7ff", "%", "%zz", "a/b", "a\\b", "[::1]",
 )  # fmt: skip
 """Texts that broke some server somewhere."""
+OWN_VERB: Mapping[str, Any] = {
+    "parameters": [{"in": "path", "name": "bank_id", "schema": {"type": "string"}}],
+    "requestBody": {
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "properties": {
+                        **{
+                            key: {"type": "string"}
+                            for key in "query content document_id fact_id name text target".split()
+                        },
+                        **{key: {"type": "integer"} for key in ("limit", "offset", "max_tokens")},
+                        **{
+                            key: {"type": "array", "items": {"type": "string"}}
+                            for key in ("fact_ids", "ids", "tags")
+                        },
+                    },
+                }
+            }
+        }
+    },
+}
+"""Verbs of `perdure.connect`, which the document leaves out: some of their arguments, and others."""
 
 
 class Values:
@@ -119,6 +144,7 @@ class Calls:
             for path, methods in document["paths"].items()
             for method, operation in methods.items()
         ]
+        self._operations += [("post", f"{PATH}/banks/{{bank_id}}/{name}", OWN_VERB) for name in VERBS]
 
     def next(self) -> Call:
         """One request."""
@@ -131,7 +157,7 @@ class Calls:
             value = self._values.of(parameter.get("schema", {}))
             text = value if isinstance(value, str) else json.dumps(value)
             if parameter["in"] == "path":
-                path = path.replace(f"{{{parameter['name']}}}", self._in_path(parameter["name"], text))
+                path = path.replace(f"{{{parameter['name']}}}", self._in_path(who, parameter["name"], text))
             elif parameter["in"] == "query" and rng.random() < 0.5:
                 query.append(f"{parameter['name']}={_quoted(text)}")
             elif parameter["in"] == "header" and rng.random() < 0.2:
@@ -155,9 +181,9 @@ class Calls:
         )
         return {} if self._rng.random() < 0.5 else {"Authorization": self._rng.choice(wrong)}
 
-    def _in_path(self, name: str, text: str) -> str:
-        if name == "bank_id" and self._rng.random() < 0.85:
-            return self._rng.choice(tuple(CANARIES))
+    def _in_path(self, who: str, name: str, text: str) -> str:
+        if name == "bank_id" and self._rng.random() < 0.9:
+            return self._rng.choice((who, *CANARIES)) if who else self._rng.choice(tuple(CANARIES))
         return _quoted(text[:300]) or "x"
 
     def _body(self, operation: Mapping[str, Any]) -> bytes | None:
