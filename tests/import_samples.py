@@ -177,7 +177,7 @@ def claude_code(folder: Path) -> Path:
             entry("assistant", [{"type": "tool_use", "name": "Bash", "input": {"command": "ls"}}], 4),
             entry("user", [{"type": "tool_result", "tool_use_id": "t", "content": "a.py"}], 5),
             entry("assistant", [{"type": "text", "text": "A side answer."}], 6, isSidechain=True),
-            entry("user", "This session is being continued from a previous one.", 7, isCompactSummary=True),
+            entry("user", "What follows continues an earlier conversation.", 7, isCompactSummary=True),
         )
         + '{"type": "user", "message": {"ro',
     )

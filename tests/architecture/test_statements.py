@@ -32,6 +32,8 @@ COMPOSED = {
     # {} is `WHERE bank = ? AND model = ? AND dimensions = ?`.
     "DELETE FROM staged {}",
     "DELETE FROM staged_vector {}",
+    # Of copies, whose rows name their keys by numbers that are drawn at random.
+    "SELECT no, key FROM content_key WHERE no = ANY(?::int8[])",
     # Not a bank's.
     "SELECT version FROM {}.schema_version",
 }
@@ -53,7 +55,7 @@ def literals(path: Path) -> Iterator[str]:
         if isinstance(node, ast.JoinedStr):
             yield "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str | bytes):
-            yield node.value if isinstance(node.value, str) else node.value.decode()
+            yield node.value if isinstance(node.value, str) else node.value.decode("latin-1")
 
 
 def about_banks(text: str) -> bool:

@@ -152,6 +152,7 @@ READS: dict[str, Call] = {
     "erased_at": lambda memory, ids: memory.erased_at(BANK),
     "erasure_pending": lambda memory, ids: memory.erasure_pending(),
     "index_evictions": lambda memory, ids: memory.index_evictions(),
+    "index_usage": lambda memory, ids: memory.index_usage().banks,
     "count_tokens": lambda memory, ids: memory.count_tokens("Ann plays the violin."),
     "llm_models": lambda memory, ids: memory.llm_models(LlmOperation.REFLECT),
     "operation": lambda memory, ids: memory.operation(BANK, ids.operation),

@@ -73,7 +73,7 @@ def test_consistency_is_fresh_or_bounded_by_seconds() -> None:
 
 
 def test_there_are_few_knobs() -> None:
-    assert len(Settings.model_fields) <= 82
+    assert len(Settings.model_fields) <= 88
 
 
 def test_a_wrong_knob_is_named() -> None:

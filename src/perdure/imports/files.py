@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import io
 import os
-import sqlite3
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from perdure.errors import InvalidInput, NotFound, Unavailable
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
 
 SKIPPED_FOLDERS = frozenset({"__MACOSX", "node_modules", "__pycache__"})
 
@@ -130,8 +132,10 @@ def _is_hidden(name: str) -> bool:
 
 
 @contextmanager
-def open_database(path: Path) -> Iterator[sqlite3.Connection]:
+def open_database(path: Path) -> Iterator[Connection]:
     """Another program's SQLite file, for reading alone; one in use is read as of its last commit."""
+    import sqlite3  # loaded for sources that are SQLite files alone
+
     try:
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
     except sqlite3.Error as error:

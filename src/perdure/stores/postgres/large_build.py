@@ -201,7 +201,10 @@ def _fill_block(
         state = read_large_bank(tx._select(LARGE_BANK, tx.bank_no))
         if state is None:
             state = LargeBank(0, False, 0, 0.0)
-            tx._execute("INSERT INTO large_bank VALUES (?, 0, 0, 0, 0)", tx.bank_no)
+            tx._execute(
+                "INSERT INTO large_bank (bank, filled, ready, open_facts, open_length) VALUES (?, 0, 0, 0, 0)",
+                tx.bank_no,
+            )
         query = "SELECT no FROM fact WHERE bank = ? AND no > ? ORDER BY no LIMIT ?"
         numbers = [no for (no,) in tx._of_bank(query, state.filled, FILLED_AT_ONCE)]
         if not numbers:

@@ -486,8 +486,8 @@ class BankTransaction(BankRows):
 
     def delete_link(self, source: int, target: int, kind: str) -> None:
         """Delete a link, and pack the fact anew under which the index has it."""
-        where = "bank = ? AND source = ? AND target = ? AND kind = ?"
-        self._execute(f"DELETE FROM link WHERE {where}", self.bank_no, source, target, kind)
+        statement = "DELETE FROM link WHERE bank = ? AND source = ? AND target = ? AND kind = ?"
+        self._execute(statement, self.bank_no, source, target, kind)
         self.pack_anew(max(source, target))
 
     def pack_anew(self, no: int) -> None:

@@ -82,7 +82,7 @@ PROMPTS: Mapping[str, Prompt] = {
             "about", "What do you know about ...?", "A summary of what memory holds on a topic", _about,
             ("topic", "A person, project, place or question"),
         ),
-        Prompt("remember_session", "Remember this session", "Keep what will matter later", _session),
+        Prompt("remember_session", "Remember the conversation", "Keep what will matter later", _session),
     )
 }  # fmt: skip
 
