@@ -1,0 +1,72 @@
+// A fact in a list: its text, when, who, how surely it helps, and whether it is still so.
+
+import { h, svg } from "../dom.js";
+import { day, happened, percent, standing } from "../format.js";
+import { address } from "../route.js";
+
+export function meter(share, label) {
+  const width = Math.max(0, Math.min(1, share)) * 100;
+  return h(
+    "span",
+    { class: "meter", role: "img", "aria-label": `${label} ${percent(share)}` },
+    svg("svg", { viewBox: "0 0 100 10", preserveAspectRatio: "none" }, svg("rect", { class: "bar-fill", width, height: 10 })),
+  );
+}
+
+export function chip(text, kind = "", title = "") {
+  return h("span", { class: `chip ${kind}`, title: title || null }, text);
+}
+
+/** The marks under a fact's text. */
+export function marks(fact, extra = []) {
+  const [sign, word, kind] = standing(fact);
+  const when = happened(fact);
+  return h(
+    "div",
+    { class: "chips" },
+    chip(`${sign} ${word}`, kind),
+    when && chip(`⏱ ${when}`, "", "when it happened"),
+    fact.mentioned_at && chip(`said ${day(fact.mentioned_at)}`),
+    fact.speaker && chip(`by ${fact.speaker}`),
+    fact.type !== "world" && chip(fact.type),
+    fact.flags.includes("planned") && chip("planned"),
+    fact.flags.includes("instruction") && chip("⚠ reads like an order", "doubt"),
+    fact.proof_count > 1 && chip(`${fact.proof_count} proofs`),
+    extra,
+  );
+}
+
+/** One recollection: the place, the text, the marks; `more` stands below. */
+export function recollection(bank, one, more = null) {
+  const { fact } = one;
+  const over = standing(fact)[1] !== "so now";
+  return h(
+    "article",
+    { class: `fact${over ? " over" : ""}`, id: `fact-${fact.id}`, tabindex: 0 },
+    h("div", { class: "place" }, one.citation ?? ""),
+    h(
+      "div",
+      {},
+      h("a", { class: "said", href: address(bank, "fact", fact.id) }, fact.text),
+      marks(fact, [
+        h("span", { class: "chip" }, meter(one.relevance, "relevance"), ` ${percent(one.relevance)}`),
+        one.evidence && chip(`evidence ${one.evidence}`, one.evidence === "strong" ? "good" : ""),
+      ]),
+      one.notes?.map((note) => h("p", { class: "faint" }, note)),
+      more,
+    ),
+  );
+}
+
+/** A text with a part of it marked. */
+export function highlighted(text, start, end) {
+  if (!(start >= 0 && end > start)) return [text];
+  return [text.slice(0, start), h("mark", {}, text.slice(start, end)), text.slice(end)];
+}
+
+/** What was said, with the words that the fact was drawn from marked. */
+export function source(chunkText, fact) {
+  const words = fact.source_text || "";
+  const start = words ? chunkText.indexOf(words) : -1;
+  return h("div", { class: "quote", tabindex: 0 }, highlighted(chunkText, start, start + words.length));
+}
