@@ -95,6 +95,7 @@ if TYPE_CHECKING:
         Unavailable,
         Unreachable,
     )
+    from perdure.forget.preview import ForgetPreview
     from perdure.forget.target import Forgotten
     from perdure.llm.caller import LlmOperation
     from perdure.llm.health import LlmHealth, LlmStatus
@@ -192,6 +193,7 @@ _EXPORTS = {
     "perdure.domain.webhook": "Webhook WebhookDelivery WebhookHttp",
     "perdure.engine": "Perdure",
     "perdure.errors": "Busy Cancelled Conflict DamagedRow DeadlineExceeded Forbidden InvalidInput LlmBusy LlmCapReached LlmCut LlmError LlmInvalid LlmRefused ModelError ModelMismatch ModelMissing ModelTampered NotFound PerdureError ProviderError RefreshFailed StoreCorrupt StoreError StoreFull StoreLocked StoreReadOnly StoreTooNew StoreUnreachable Unauthorised Unavailable Unreachable",
+    "perdure.forget.preview": "ForgetPreview",
     "perdure.forget.target": "Forgotten",
     "perdure.llm.caller": "LlmOperation",
     "perdure.llm.health": "LlmHealth LlmStatus",
@@ -279,6 +281,7 @@ __all__ = [
     "Filter",
     "Finish",
     "Forbidden",
+    "ForgetPreview",
     "Forgotten",
     "Hints",
     "Hit",

@@ -43,6 +43,7 @@ from perdure.domain.time import AsOf, Window
 from perdure.domain.webhook import Webhook, WebhookDelivery
 from perdure.engine import PAGE, Perdure
 from perdure.errors import StoreError
+from perdure.forget.preview import ForgetPreview
 from perdure.forget.target import Forgotten
 from perdure.jobs.runner import JobRunner
 from perdure.manage.backup import Backup
@@ -430,10 +431,25 @@ class AsyncPerdure:
         return await self._run(partial(self.engine.retag_document, bank, document_id, tags))
 
     async def entities(
-        self, bank: str, ids: Sequence[str] | None = None, *, name: str | None = None
+        self,
+        bank: str,
+        ids: Sequence[str] | None = None,
+        *,
+        name: str | None = None,
+        text: str = "",
+        types: Sequence[str] | None = None,
+        offset: int = 0,
+        limit: int | None = None,
     ) -> list[Entity]:
-        """The bank's entities, most mentioned first: all, those of `ids`, or those of a name or alias in any case."""
-        return await self._run(partial(self.engine.entities, bank, ids, name=name))
+        """The bank's entities, most mentioned first: all, those of `ids`, or those of a name or alias in any case.
+
+        Of these, those that have `text` in a name or alias, and those of these types; from `offset` on, at most `limit`.
+        """
+        return await self._run(
+            partial(
+                self.engine.entities, bank, ids, name=name, text=text, types=types, offset=offset, limit=limit
+            )
+        )
 
     async def merge_entities(self, bank: str, keep: str, absorb: str) -> Entity:
         """Make two entities one; the absorbed one's names become aliases."""
@@ -462,6 +478,27 @@ class AsyncPerdure:
         return await self._run(
             partial(
                 self.engine.forget,
+                bank,
+                fact_id=fact_id,
+                document_id=document_id,
+                entity_id=entity_id,
+                everything=everything,
+            )
+        )
+
+    async def preview_forget(
+        self,
+        bank: str,
+        *,
+        fact_id: str | None = None,
+        document_id: str | None = None,
+        entity_id: str | None = None,
+        everything: bool = False,
+    ) -> ForgetPreview:
+        """What `forget` with the same arguments would erase; nothing is. The bank is locked for writing meanwhile."""
+        return await self._run(
+            partial(
+                self.engine.preview_forget,
                 bank,
                 fact_id=fact_id,
                 document_id=document_id,

@@ -105,6 +105,7 @@ def _table() -> dict[str, Verb]:
         form_opinions consolidate recover_consolidation answer
         """,
     )
+    add(Access.WRITE, "retain", "preview_forget")  # locks the bank for writing
     add(Access.WRITE, "retain", "refresh_due_mental_models", Bank.MAYBE)
     add(Access.ADMIN, "read", "webhooks webhook_deliveries audit_log llm_calls export_bank")
     add(Access.ADMIN, "read", "costs", Bank.MAYBE)
