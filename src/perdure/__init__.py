@@ -138,7 +138,7 @@ if TYPE_CHECKING:
     )
     from perdure.ports.notes import Notes, WritableNotes
     from perdure.ports.reranker import Reranker
-    from perdure.ports.store import BankStats, FactPage, Order, Store, Traces
+    from perdure.ports.store import BankStats, FactPage, Order, Proof, Store, Traces
     from perdure.ports.tagger import Mention, Sentence, Tagger, Token
     from perdure.ports.telemetry import MemoryOperation, Observed, RecordText, Telemetry
     from perdure.ports.tokens import Tokens
@@ -205,7 +205,7 @@ _EXPORTS = {
     "perdure.ports.llm": "ChatMessage Finish JsonSchema Llm LlmReply LlmRequest TokenUsage Tool ToolCall",
     "perdure.ports.notes": "Notes WritableNotes",
     "perdure.ports.reranker": "Reranker",
-    "perdure.ports.store": "BankStats FactPage Order Store Traces",
+    "perdure.ports.store": "BankStats FactPage Order Proof Store Traces",
     "perdure.ports.tagger": "Mention Sentence Tagger Token",
     "perdure.ports.telemetry": "MemoryOperation Observed RecordText Telemetry",
     "perdure.ports.tokens": "Tokens",
@@ -348,6 +348,7 @@ __all__ = [
     "Polarity",
     "Precision",
     "Prompt",
+    "Proof",
     "ProviderError",
     "Query",
     "Question",

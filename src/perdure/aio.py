@@ -64,7 +64,7 @@ from perdure.ports.extractor import Extractor
 from perdure.ports.llm import Llm
 from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
-from perdure.ports.store import BankStats, FactPage, Order, Store
+from perdure.ports.store import BankStats, FactPage, Order, Proof, Store
 from perdure.ports.telemetry import Telemetry
 from perdure.ports.tokens import Tokens
 from perdure.recall.options import Hints, Include, MinScores
@@ -395,6 +395,10 @@ class AsyncPerdure:
     async def links(self, bank: str, fact_ids: Sequence[str]) -> list[Link]:
         """The links that start or end at one of the facts."""
         return await self._run(partial(self.engine.links, bank, fact_ids))
+
+    async def proofs(self, bank: str, fact_ids: Sequence[str]) -> list[Proof]:
+        """What stated the facts again after their first source, oldest first per fact."""
+        return await self._run(partial(self.engine.proofs, bank, fact_ids))
 
     async def update_fact(self, bank: str, fact_id: str, **changes: Unpack[FactFields]) -> Fact:
         """Change a fact's fields; a changed text closes the fact and states it anew."""
@@ -920,6 +924,12 @@ class AsyncPerdure:
     async def opinion(self, bank: str, opinion_id: str, as_of: AsOf | datetime | None = None) -> Opinion:
         """One opinion with its evidence and the curve of its confidence; NotFound when it is not held."""
         return await self._run(partial(self.engine.opinion, bank, opinion_id, as_of))
+
+    async def opinion_curve(
+        self, bank: str, opinion_id: str, as_of: AsOf | datetime | None = None
+    ) -> list[tuple[datetime, float]]:
+        """(time, confidence) after each piece of an opinion's evidence, from the one on that makes it a belief."""
+        return await self._run(partial(self.engine.opinion_curve, bank, opinion_id, as_of))
 
     async def form_opinions(self, bank: str) -> OpinionReport:
         """Assess every fact of the bank: form opinions, and add evidence to those there are. Doing it again adds nothing."""

@@ -108,6 +108,7 @@ from perdure.ports.store import (
     BankStats,
     FactPage,
     Order,
+    Proof,
     Selection,
     Store,
     Traces,
@@ -600,6 +601,12 @@ class Perdure:
         """The links that start or end at one of the facts."""
         with self._store.reading(check_bank_id(bank)) as reading:
             return reading.links(fact_ids)
+
+    def proofs(self, bank: str, fact_ids: Sequence[str]) -> list[Proof]:
+        """What stated the facts again after their first source, oldest first per fact."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            proofs = reading.proofs(fact_ids)
+        return [proof for fact_id in fact_ids for proof in proofs.get(fact_id, ())]
 
     def update_fact(self, bank: str, fact_id: str, **changes: Unpack[FactFields]) -> Fact:
         """Change a fact's fields; a changed text closes the fact and states it anew."""
@@ -1236,6 +1243,12 @@ class Perdure:
         where = Filter(as_of=read_as_of(as_of)).at(self.clock())
         with self._store.reading(check_bank_id(bank)) as reading:
             return one_opinion(reading, where, opinion_id)
+
+    def opinion_curve(
+        self, bank: str, opinion_id: str, as_of: AsOf | datetime | None = None
+    ) -> list[tuple[datetime, float]]:
+        """(time, confidence) after each piece of an opinion's evidence, from the one on that makes it a belief."""
+        return self.opinion(bank, opinion_id, as_of).curve()
 
     def form_opinions(self, bank: str) -> OpinionReport:
         """Assess every fact of the bank: form opinions, and add evidence to those there are. Doing it again adds nothing."""

@@ -136,6 +136,18 @@ def test_the_in_memory_store_rolls_a_preview_back_too() -> None:
     assert [str(one) for one in bank.engine.opinions(BANK)] == ["Ann prefers quince jam (c = 0.85)"]
 
 
+def test_proofs_name_the_later_sources_of_a_fact(memory: Perdure) -> None:
+    (lives,) = [fact for fact in memory.history("b", "Ann", "lives_in") if fact.object == "Lisbon"]
+    assert [proof.document_id for proof in memory.proofs("b", [lives.id])] == ["three"]
+
+
+def test_the_curve_of_an_opinion_ends_at_its_confidence(memory: Perdure) -> None:
+    (jam,) = [one for one in memory.opinions("b") if "quince" in one.statement]
+    curve = memory.opinion_curve("b", jam.id)
+    assert curve == jam.curve()
+    assert (len(curve), curve[-1][1]) == (2, jam.confidence)
+
+
 def test_entities_are_searched_and_paged(memory: Perdure) -> None:
     every = memory.entities("b")
     assert memory.entities("b", offset=1, limit=2) == every[1:3]
