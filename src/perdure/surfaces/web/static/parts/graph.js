@@ -12,16 +12,22 @@ const ROW = 72;
 /** Neighbours of an entity in its facts: [{id, name, count, relations}], most often together first. */
 export function neighbours(entity, facts) {
   const others = new Map();
+  const names = [entity.name, ...entity.aliases];
   for (const fact of facts) {
     fact.entity_ids.forEach((id, place) => {
       if (id === entity.id || fact.entity_ids.indexOf(id) !== place) return;
       const one = others.get(id) ?? { id, name: fact.entities[place] ?? id, count: 0, relations: new Set() };
       one.count += 1;
-      if (fact.relation && [fact.subject, fact.object].includes(one.name)) one.relations.add(fact.relation.replaceAll("_", " "));
+      if (joins(fact, names, one.name)) one.relations.add(fact.relation.replaceAll("_", " "));
       others.set(id, one);
     });
   }
   return [...others.values()].sort((one, other) => other.count - one.count || one.name.localeCompare(other.name));
+}
+
+/** Whether a fact's relation is between the two, and not only told by one of them. */
+function joins(fact, names, other) {
+  return Boolean(fact.relation) && ((names.includes(fact.subject) && fact.object === other) || (names.includes(fact.object) && fact.subject === other));
 }
 
 export function graph(bank, entity, others) {
@@ -40,18 +46,17 @@ export function graph(bank, entity, others) {
 function picture(bank, entity, others) {
   const width = pictureWidth(true);
   const spots = [];
-  const step = Math.min(120, (width - 110) / 2);
   for (let ring = 1, left = others.length; left > 0; ring += 1) {
-    const holds = Math.max(5, Math.floor((Math.PI * (ring * step * 0.5 + ring * ROW)) / 62));
-    const number = Math.min(left, holds);
-    for (let n = 0; n < number; n += 1) spots.push([ring, (2 * Math.PI * (n + (ring % 2) / 2)) / number - Math.PI / 2]);
+    const number = Math.min(left, (width > 400 ? 9 : 6) * ring);
+    for (let n = 0; n < number; n += 1) spots.push([ring, (2 * Math.PI * (n + (ring % 2 ? 0 : 0.5))) / number - Math.PI / 2]);
     left -= number;
   }
   const rings = spots.at(-1)?.[0] ?? 0;
   const across = rings ? (width / 2 - 52) / rings : 0;
-  const height = Math.max(120, rings * ROW * 2 + 90);
-  const [cx, cy] = [width / 2, height / 2];
-  const at = ([ring, angle]) => [cx + Math.cos(angle) * across * ring, cy + Math.sin(angle) * ROW * ring];
+  const up = rings === 1 ? 1.6 * ROW : ROW;
+  const height = Math.max(120, rings * up * 2 + 70);
+  const [cx, cy] = [width / 2, height / 2 - 6];
+  const at = ([ring, angle]) => [cx + Math.cos(angle) * across * ring, cy + Math.sin(angle) * up * ring];
   const heaviest = Math.max(1, ...others.map((one) => one.count));
   const edges = others.map((one, n) => {
     const [x, y] = at(spots[n]);
