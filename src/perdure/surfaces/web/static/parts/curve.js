@@ -21,7 +21,7 @@ export function curve(points, until) {
     svg("text", { class: "soft", x: left - 6, y: y(c) + 4, "text-anchor": "end" }, percent(c)),
   ]);
   const dots = points.map((one, n) =>
-    svg("g", {}, svg("circle", { class: `dot ${one.piece.label}`, cx: x(one.at), cy: y(one.confidence), r: 6 }), svg("text", { class: "soft", x: x(one.at), y: y(one.confidence) - 10, "text-anchor": "middle" }, `${SIGNS[one.piece.label] ?? ""}${n + 1}`), svg("title", {}, `${day(one.at)}: ${one.piece.label}, then ${percent(one.confidence)}`)),
+    svg("g", {}, svg("circle", { class: `dot ${one.piece.label}`, cx: x(one.at), cy: y(one.confidence), r: 6 }), svg("text", { class: "soft", x: x(one.at), y: y(one.confidence) + (one.piece.label === "supporting" ? -10 : 20), "text-anchor": "middle" }, `${SIGNS[one.piece.label] ?? ""}${n + 1}`), svg("title", {}, `${day(one.at)}: ${one.piece.label}, then ${percent(one.confidence)}`)),
   );
   const told = points.map((one) => `${day(one.at)} ${one.piece.label} ${percent(one.confidence)}`).join("; ");
   return svg(

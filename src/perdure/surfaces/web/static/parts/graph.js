@@ -45,23 +45,24 @@ export function graph(bank, entity, others) {
 /** Rings of nodes around the centre: each ring holds what fits beside one another. */
 function picture(bank, entity, others) {
   const width = pictureWidth(true);
+  const narrow = width < 400;
   const spots = [];
   for (let ring = 1, left = others.length; left > 0; ring += 1) {
-    const number = Math.min(left, (width > 400 ? 9 : 6) * ring);
+    const number = Math.min(left, (narrow ? 8 : 9) * ring);
     for (let n = 0; n < number; n += 1) spots.push([ring, (2 * Math.PI * (n + (ring % 2 ? 0 : 0.5))) / number - Math.PI / 2]);
     left -= number;
   }
   const rings = spots.at(-1)?.[0] ?? 0;
   const across = rings ? (width / 2 - 52) / rings : 0;
-  const up = rings === 1 ? 1.6 * ROW : ROW;
+  const up = rings === 1 || narrow ? 1.8 * ROW : ROW;
   const height = Math.max(120, rings * up * 2 + 70);
   const [cx, cy] = [width / 2, height / 2 - 6];
   const at = ([ring, angle]) => [cx + Math.cos(angle) * across * ring, cy + Math.sin(angle) * up * ring];
   const heaviest = Math.max(1, ...others.map((one) => one.count));
   const edges = others.map((one, n) => {
     const [x, y] = at(spots[n]);
-    const word = [...one.relations][0] ?? "";
-    return svg("g", {}, svg("line", { class: "edge", x1: cx, y1: cy, x2: x, y2: y, "stroke-width": 1 + (3 * one.count) / heaviest }), word && spots[n][0] === 1 && svg("text", { class: "soft relation", x: cx + (x - cx) * 0.56, y: cy + (y - cy) * 0.56, "text-anchor": "middle" }, word));
+    const word = narrow ? "" : ([...one.relations][0] ?? "");
+    return svg("g", {}, svg("line", { class: "edge", x1: cx, y1: cy, x2: x, y2: y, "stroke-width": 1 + (3 * one.count) / heaviest }), word && spots[n][0] === 1 && svg("text", { class: "soft relation", x: cx + (x - cx) * 0.5, y: cy + (y - cy) * 0.5, "text-anchor": "middle" }, word));
   });
   const nodes = others.map((one, n) => node(bank, one, ...at(spots[n]), 9));
   const told = `${entity.name} is mentioned with ${others.slice(0, MOST).map((one) => `${one.name} (${one.count})`).join(", ") || "nobody"}`;
@@ -81,5 +82,5 @@ function node(bank, one, x, y, r) {
 }
 
 function label(name, x, y, kind = "") {
-  return svg("text", { class: `name ${kind}`, x, y, "text-anchor": "middle" }, name.length > 17 ? `${name.slice(0, 16)}…` : name);
+  return svg("text", { class: `name ${kind}`, x, y, "text-anchor": "middle" }, name.length > 14 ? `${name.slice(0, 13)}…` : name);
 }

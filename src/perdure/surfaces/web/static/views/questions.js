@@ -39,7 +39,7 @@ function conflict(bank, question) {
   return h(
     "section",
     { class: "card question", "aria-label": `${question.subject}, ${question.relation.replaceAll("_", " ")}` },
-    h("h3", {}, `${question.subject}: ${question.relation.replaceAll("_", " ")}?`),
+    h("h2", {}, `${question.subject}: ${question.relation.replaceAll("_", " ")}?`),
     decided && h("p", {}, chip(question.answer === "both" ? "● answered: both" : "● answered", "good"), ` ${day(question.answered_at)}`),
     h(
       "div",
