@@ -10,6 +10,8 @@ const STEPS = 500;
 const DAY = 86_400_000;
 const FINE = 20 * DAY;
 const EVERY = { include_closed: true, include_expired: true };
+/** Whether the box was left open: it stays so when a moment is chosen. */
+let kept = false;
 const AXES = [
   ["true_at", "True at", "what was so in the world"],
   ["known_at", "Known at", "what memory had been told"],
@@ -25,7 +27,7 @@ export function machine() {
   const body = h("div", { class: "machine" });
   const box = h(
     "details",
-    { on: { toggle: () => box.open && fill(body).catch((error) => show(body, failure(error))) } },
+    { open: kept, on: { toggle: () => ((kept = box.open), kept && fill(body).catch((error) => show(body, failure(error)))) } },
     h("summary", { class: moved.length ? "on" : null }, `◷ Time machine: ${label}`),
     body,
   );
@@ -38,7 +40,7 @@ async function fill(body) {
   const ranges = await span(bank);
   if (!ranges) return show(body, h("p", { class: "faint" }, "The bank is empty: there is no other time to go to."));
   const sliders = AXES.map(([name, title, hint]) => slider(name, `${title} (${hint})`, query.get(name), ranges[name]));
-  return show(body, sliders, moments(query), button("Back to now", () => jump({ true_at: "", known_at: "" })));
+  return show(body, sliders, moments(query), h("p", {}, button("Back to now", () => jump({ true_at: "", known_at: "" }))));
 }
 
 function slider(name, title, chosen, [first, last]) {
@@ -54,7 +56,7 @@ function slider(name, title, chosen, [first, last]) {
   const value = () => (Number(input.value) >= steps ? "" : at(Number(input.value)).toISOString());
   input.addEventListener("input", () => show(output, value() ? told(value()) : "now"));
   input.addEventListener("change", () => jump({ [name]: value() }));
-  return h("label", {}, `${title}: `, output, input);
+  return h("label", {}, h("span", {}, `${title}: `, output), input);
 }
 
 /** The same moments by their date, for who knows them. */
