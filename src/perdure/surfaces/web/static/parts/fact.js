@@ -53,7 +53,7 @@ function validity(fact, [first, last]) {
     "span",
     { class: "chip", title: `${told}; the bar runs from ${day(first)} to ${day(last)}` },
     "so ",
-    h("span", { class: "meter", role: "img", "aria-label": told }, svg("svg", { viewBox: "0 0 100 10", preserveAspectRatio: "none" }, svg("rect", { class: "bar-fill", x: start, width: Math.max(3, end - start), height: 10 }))),
+    h("span", { class: "meter", role: "img", "aria-label": told }, svg("svg", { viewBox: "0 0 100 10", preserveAspectRatio: "none" }, svg("rect", { class: "bar-fill", x: Math.min(start, 96), width: Math.max(3, end - start), height: 10 }))),
     fact.valid_to ? ` until ${day(fact.valid_to)}` : "",
   );
 }

@@ -39,11 +39,11 @@ async function fill(body) {
   const { bank, query } = current();
   const ranges = await span(bank);
   if (!ranges) return show(body, h("p", { class: "faint" }, "The bank is empty: there is no other time to go to."));
-  const sliders = AXES.map(([name, title, hint]) => slider(name, `${title} (${hint})`, query.get(name), ranges[name]));
-  return show(body, sliders, moments(query), h("p", {}, button("Back to now", () => jump({ true_at: "", known_at: "" }))));
+  const sliders = AXES.map(([name, title, hint]) => slider(name, title, hint, query.get(name), ranges[name]));
+  return show(body, sliders, h("p", {}, button("Back to now", () => jump({ true_at: "", known_at: "" }))));
 }
 
-function slider(name, title, chosen, [first, last]) {
+function slider(name, title, hint, chosen, [first, last]) {
   const steps = last - first > FINE ? Math.min(STEPS, Math.ceil((last - first) / DAY)) : STEPS;
   const size = (last - first) / steps;
   const at = (step) => {
@@ -56,14 +56,8 @@ function slider(name, title, chosen, [first, last]) {
   const value = () => (Number(input.value) >= steps ? "" : at(Number(input.value)).toISOString());
   input.addEventListener("input", () => show(output, value() ? told(value()) : "now"));
   input.addEventListener("change", () => jump({ [name]: value() }));
-  return h("label", {}, h("span", {}, `${title}: `, output), input);
-}
-
-/** The same moments by their date, for who knows them. */
-function moments(query) {
-  const picker = ([name, title]) =>
-    h("label", { class: "faint" }, `${title} `, h("input", { type: "date", value: (query.get(name) || "").slice(0, 10), on: { change: (event) => jump({ [name]: event.target.value && `${event.target.value}T00:00:00Z` }) } }));
-  return h("div", { class: "row" }, AXES.map(picker));
+  const exact = h("input", { type: "date", "aria-label": `${title}, as a date`, value: (chosen || "").slice(0, 10), on: { change: () => jump({ [name]: exact.value && `${exact.value}T00:00:00Z` }) } });
+  return h("div", { class: "axis" }, h("div", {}, h("strong", {}, title), ` ${hint}: `, output), h("div", { class: "axis-controls" }, input, exact));
 }
 
 /** [first, last] of each axis: from before the first fact until now, or until the last date that lies ahead. */

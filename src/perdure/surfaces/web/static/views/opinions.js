@@ -22,6 +22,7 @@ async function list(content, { bank, query }) {
   const results = h("div");
   let waiting = 0;
   const draw = async () => {
+    if (!results.isConnected) return undefined;
     note(chosen);
     const every = await verb(bank, "opinions", {
       ...(chosen.subject.trim() && { subject: chosen.subject.trim() }),
