@@ -8,6 +8,8 @@ import { pictureWidth } from "./picture.js";
 const FIRST = 16;
 export const MOST = 150;
 const ROW = 72;
+const ALONE = 9;
+const WIDE = 24;
 
 /** Neighbours of an entity in its facts: [{id, name, count, relations}], most often together first. */
 export function neighbours(entity, facts) {
@@ -36,6 +38,7 @@ export function graph(bank, entity, others) {
     const shown = others.slice(0, number);
     const left = others.length - shown.length;
     const next = Math.min(others.length, number < MOST ? MOST : number + MOST);
+    place.closest("section")?.classList.toggle("across", shown.length > WIDE);
     show(place, picture(bank, entity, shown), left > 0 && button(`Show ${next - number} more of ${plural(left, "edge")}`, () => draw(next), { class: "more" }));
   };
   draw(FIRST);
@@ -44,11 +47,11 @@ export function graph(bank, entity, others) {
 
 /** Rings of nodes around the centre: each ring holds what fits beside one another. */
 function picture(bank, entity, others) {
-  const width = pictureWidth(true);
+  const width = pictureWidth(others.length <= WIDE);
   const narrow = width < 400;
   const spots = [];
   for (let ring = 1, left = others.length; left > 0; ring += 1) {
-    const number = Math.min(left, (narrow ? 8 : 9) * ring);
+    const number = others.length <= ALONE ? left : Math.min(left, 6 * ring);
     for (let n = 0; n < number; n += 1) spots.push([ring, (2 * Math.PI * (n + (ring % 2 ? 0 : 0.5))) / number - Math.PI / 2]);
     left -= number;
   }
@@ -61,8 +64,8 @@ function picture(bank, entity, others) {
   const heaviest = Math.max(1, ...others.map((one) => one.count));
   const edges = others.map((one, n) => {
     const [x, y] = at(spots[n]);
-    const word = narrow ? "" : ([...one.relations][0] ?? "");
-    return svg("g", {}, svg("line", { class: "edge", x1: cx, y1: cy, x2: x, y2: y, "stroke-width": 1 + (3 * one.count) / heaviest }), word && spots[n][0] === 1 && svg("text", { class: "soft relation", x: cx + (x - cx) * 0.5, y: cy + (y - cy) * 0.5, "text-anchor": "middle" }, word));
+    const word = narrow || rings > 1 ? "" : ([...one.relations][0] ?? "");
+    return svg("g", {}, svg("line", { class: "edge", x1: cx, y1: cy, x2: x, y2: y, "stroke-width": 1 + (3 * one.count) / heaviest }), word && svg("text", { class: "soft relation", x: cx + (x - cx) * 0.5, y: cy + (y - cy) * 0.5, "text-anchor": "middle" }, word));
   });
   const nodes = others.map((one, n) => node(bank, one, ...at(spots[n]), 9));
   const told = `${entity.name} is mentioned with ${others.slice(0, MOST).map((one) => `${one.name} (${one.count})`).join(", ") || "nobody"}`;

@@ -13,8 +13,8 @@ const EVERY = { include_closed: true, include_expired: true };
 /** Whether the box was left open: it stays so when a moment is chosen. */
 let kept = false;
 const AXES = [
-  ["true_at", "True at", "what was so in the world"],
-  ["known_at", "Known at", "what memory had been told"],
+  ["true_at", "True at", "in the world"],
+  ["known_at", "Known at", "to memory"],
 ];
 
 /** A moment as finely as it was chosen: days, or minutes where it is no midnight. */
@@ -57,7 +57,7 @@ function slider(name, title, hint, chosen, [first, last]) {
   input.addEventListener("input", () => show(output, value() ? told(value()) : "now"));
   input.addEventListener("change", () => jump({ [name]: value() }));
   const exact = h("input", { type: "date", "aria-label": `${title}, as a date`, value: (chosen || "").slice(0, 10), on: { change: () => jump({ [name]: exact.value && `${exact.value}T00:00:00Z` }) } });
-  return h("div", { class: "axis" }, h("div", {}, h("strong", {}, title), ` ${hint}: `, output), h("div", { class: "axis-controls" }, input, exact));
+  return h("div", { class: "axis" }, h("div", {}, h("strong", {}, title), ` (${hint}): `, output), h("div", { class: "axis-controls" }, input, exact));
 }
 
 /** [first, last] of each axis: from before the first fact until now, or until the last date that lies ahead. */
