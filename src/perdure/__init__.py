@@ -102,6 +102,7 @@ if TYPE_CHECKING:
         Unavailable,
         Unreachable,
     )
+    from perdure.forget.preview import ForgetPreview
     from perdure.forget.target import Forgotten
     from perdure.llm.caller import LlmOperation
     from perdure.llm.health import LlmHealth, LlmStatus
@@ -146,7 +147,7 @@ if TYPE_CHECKING:
     )
     from perdure.ports.notes import Notes, WritableNotes
     from perdure.ports.reranker import Reranker
-    from perdure.ports.store import BankStats, FactPage, IndexUsage, Order, Store, Traces
+    from perdure.ports.store import BankStats, FactPage, IndexUsage, Order, Proof, Store, Traces
     from perdure.ports.tagger import Mention, Sentence, Tagger, Token
     from perdure.ports.telemetry import MemoryOperation, Observed, RecordText, Telemetry
     from perdure.ports.tokens import Tokens
@@ -202,6 +203,7 @@ _EXPORTS = {
     "perdure.domain.webhook": "Webhook WebhookDelivery WebhookHttp",
     "perdure.engine": "Perdure",
     "perdure.errors": "Busy Cancelled Conflict DamagedRow DeadlineExceeded Forbidden InvalidInput LlmBusy LlmCapReached LlmCut LlmError LlmInvalid LlmRefused ModelError ModelMismatch ModelMissing ModelTampered NotFound PerdureError ProviderError RefreshFailed StoreCorrupt StoreError StoreFull StoreLocked StoreReadOnly StoreTooNew StoreUnreachable Unauthorised Unavailable Unreachable",
+    "perdure.forget.preview": "ForgetPreview",
     "perdure.forget.target": "Forgotten",
     "perdure.llm.caller": "LlmOperation",
     "perdure.llm.health": "LlmHealth LlmStatus",
@@ -215,7 +217,7 @@ _EXPORTS = {
     "perdure.ports.llm": "ChatMessage Finish JsonSchema Llm LlmReply LlmRequest TokenUsage Tool ToolCall",
     "perdure.ports.notes": "Notes WritableNotes",
     "perdure.ports.reranker": "Reranker",
-    "perdure.ports.store": "BankStats FactPage IndexUsage Order Store Traces",
+    "perdure.ports.store": "BankStats FactPage IndexUsage Order Proof Store Traces",
     "perdure.ports.tagger": "Mention Sentence Tagger Token",
     "perdure.ports.telemetry": "MemoryOperation Observed RecordText Telemetry",
     "perdure.ports.tokens": "Tokens",
@@ -293,6 +295,7 @@ __all__ = [
     "Filter",
     "Finish",
     "Forbidden",
+    "ForgetPreview",
     "Forgotten",
     "Hints",
     "Hit",
@@ -365,6 +368,7 @@ __all__ = [
     "Polarity",
     "Precision",
     "Prompt",
+    "Proof",
     "ProviderError",
     "Query",
     "Question",

@@ -21,6 +21,8 @@ KEY = "perdure.key"
 HEALTH = "/health"
 PUBLIC = frozenset({"/version", "/metrics", "/docs", "/docs/oauth2-redirect", "/redoc", "/openapi.json"})
 """Paths that need no key; an open server keeps them to this machine as well."""
+PAGE = "/page/"
+"""Where the web page's files are."""
 BODY_RATE = 32_768
 """Bytes a second that a body may be slower than: each such piece gives it one second more."""
 PIECES = 4
@@ -33,6 +35,11 @@ def error_response(
     """An error in the form of all surfaces over HTTP."""
     body = {"detail": message, "error": {"code": code, "message": message}}
     return JSONResponse(body, status_code=status, headers=dict(headers or {}))
+
+
+def is_public(path: str) -> bool:
+    """Whether a path holds nothing of memory: the web page's files among them."""
+    return path in PUBLIC or path == "/" or path.startswith(PAGE)
 
 
 def is_health(path: str) -> bool:
@@ -52,7 +59,7 @@ class Gate:
             return
         refusal = None
         try:
-            if scope["path"] not in PUBLIC or await self._keys.is_open():
+            if not is_public(scope["path"]) or await self._keys.is_open():
                 scope[KEY] = key = await self._keys.admit(scope)
                 client = CLIENT.get()
                 if client is not None and key is not None:

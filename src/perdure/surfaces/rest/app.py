@@ -54,6 +54,7 @@ from perdure.surfaces.rest.service import Service
 from perdure.surfaces.rest.spool import Spool
 from perdure.surfaces.schedules import attending_schedules
 from perdure.surfaces.served import make_uvicorn
+from perdure.surfaces.web import page
 from perdure.surfaces.workers import Workers
 
 ROUTERS = (
@@ -123,6 +124,7 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
     errors.install(app)
     for module in ROUTERS:
         app.include_router(module.router)
+    app.include_router(page.router)
     return app
 
 
