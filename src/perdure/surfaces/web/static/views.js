@@ -1,6 +1,26 @@
 // The views, in the order of the list at the side.
 
 import { open as ask } from "./views/ask.js";
+import { open as costs } from "./views/costs.js";
+import { open as directives } from "./views/directives.js";
+import { open as documents } from "./views/documents.js";
+import { open as health } from "./views/health.js";
+import { open as models } from "./views/models.js";
+import { open as notes } from "./views/notes.js";
+import { open as operations } from "./views/operations.js";
+import { open as settings } from "./views/settings.js";
+import { open as transfer } from "./views/transfer.js";
 
 /** name in the address, title, sign beside it, group in the list (none: reached by links alone), and what draws it. */
-export const VIEWS = [{ name: "ask", title: "Ask", sign: "?", group: "Memory", open: ask }];
+export const VIEWS = [
+  { name: "ask", title: "Ask", sign: "?", group: "Memory", open: ask },
+  { name: "models", title: "Mental models", sign: "◈", group: "Knowledge", open: models },
+  { name: "directives", title: "Directives", sign: "§", group: "Knowledge", open: directives },
+  { name: "notes", title: "Notes", sign: "✎", group: "Knowledge", open: notes },
+  { name: "documents", title: "Documents", sign: "▤", group: "Sources", open: documents },
+  { name: "operations", title: "Operations", sign: "↻", group: "Sources", open: operations },
+  { name: "costs", title: "Costs", sign: "¤", group: "Bank", open: costs },
+  { name: "settings", title: "Settings", sign: "⚙", group: "Bank", open: settings },
+  { name: "health", title: "Health", sign: "♥", group: "Bank", open: health },
+  { name: "transfer", title: "Import and export", sign: "⇅", group: "Bank", open: transfer },
+];
