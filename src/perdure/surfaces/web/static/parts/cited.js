@@ -1,7 +1,7 @@
 // Facts by their ids, for what rests on them.
 
 import { verb } from "../api.js";
-import { h } from "../dom.js";
+import { button, h } from "../dom.js";
 import { address } from "../route.js";
 import { marks } from "./fact.js";
 
@@ -29,14 +29,15 @@ function row(bank, fact, id, number) {
   );
 }
 
-/** A sentence whose numbers lead to its facts; to hover or focus it lights them up in `facts`. */
+/** A sentence whose numbers lead to its facts; to hover it or focus a number lights them up in `facts`. */
 export function sentence(tag, text, ids, numbers, facts, props = {}) {
-  const lit = (on) => () => ids.forEach((id) => facts.querySelector(`#${CSS.escape(`fact-${id}`)}`)?.classList.toggle("lit", on));
-  const cites = [...new Set(ids.map((id) => numbers.get(id)).filter(Boolean))];
+  const find = (id) => facts.querySelector(`#${CSS.escape(`fact-${id}`)}`);
+  const lit = (on) => () => ids.forEach((id) => find(id)?.classList.toggle("lit", on));
+  const cite = (id) => button(`[${numbers.get(id)}]`, () => find(id)?.focus(), { class: "plain cite", "aria-label": `Fact ${numbers.get(id)}` });
   return h(
     tag,
-    { ...props, class: `sentence ${props.class ?? ""}`, tabindex: 0, on: { mouseenter: lit(true), mouseleave: lit(false), focus: lit(true), blur: lit(false) } },
+    { ...props, class: `sentence ${props.class ?? ""}`, on: { mouseenter: lit(true), mouseleave: lit(false), focusin: lit(true), focusout: lit(false) } },
     text,
-    h("span", { class: "cite" }, cites.map((number) => `[${number}]`).join("")),
+    [...new Set(ids)].filter((id) => numbers.has(id)).map(cite),
   );
 }

@@ -2,7 +2,7 @@
 
 import { verb } from "../api.js";
 import { button, field, h, show } from "../dom.js";
-import { count, moment, plural } from "../format.js";
+import { count, moment, plural, standing } from "../format.js";
 import { chip, highlighted, marks } from "../parts/fact.js";
 import { follow } from "../parts/follow.js";
 import { confirm, empty, failure, toast } from "../parts/notice.js";
@@ -87,10 +87,10 @@ function actions(bank, document, told, again) {
   );
 }
 
-/** The text in its chunks; facts come in pages and stand beside the chunk that they were drawn from. */
+/** The text in its chunks; facts, closed ones too unless the time machine is set, stand beside the chunk that they were drawn from. */
 async function reader(bank, documentId, chunks) {
   const moments = asOf();
-  const where = { document_ids: [documentId], ...(moments ? { as_of: moments } : {}) };
+  const where = { document_ids: [documentId], include_expired: true, ...(moments ? { as_of: moments } : { include_closed: true }) };
   const byChunk = new Map(chunks.map((chunk) => [chunk.id, { chunk, facts: [], side: h("div", { class: "drawn" }), text: h("div", { class: "quote", tabindex: 0 }) }]));
   const [list, foot] = [h("div"), h("div", { class: "row" })];
   let [shown, read, total] = [0, 0, 0];
@@ -136,7 +136,7 @@ function beside(bank, part) {
   const row = (fact) =>
     h(
       "article",
-      { class: "fact drawn-fact", tabindex: 0, on: { mouseenter: mark(fact), mouseleave: clear, focus: mark(fact), blur: clear } },
+      { class: `fact drawn-fact${standing(fact)[1] === "so now" ? "" : " over"}`, tabindex: 0, on: { mouseenter: mark(fact), mouseleave: clear, focus: mark(fact), blur: clear } },
       h("div", { class: "place" }, "·"),
       h("div", {}, h("a", { class: "said", href: address(bank, "fact", fact.id), on: { focus: mark(fact) } }, fact.text), marks(fact)),
     );

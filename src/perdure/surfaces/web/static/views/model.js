@@ -44,10 +44,8 @@ export async function openModel(content, route) {
     model.refresh_skipped && h("p", { class: "faint" }, `The last refresh wrote nothing: ${model.refresh_skipped}`),
     actions(bank, model, told, again),
     told,
-    written(model, ids, facts),
     versions(model, text, history),
-    h("h2", {}, `Rests on ${plural(ids.length, "fact")}`),
-    facts,
+    h("div", { class: "columns" }, written(model, ids, facts), h("section", { "aria-label": "Facts" }, h("h2", {}, `Rests on ${plural(ids.length, "fact")}`), facts)),
   );
 }
 

@@ -43,10 +43,17 @@ async function openNote(content, bank, name) {
     h("p", {}, h("a", { href: address(bank, "notes", "", { period }) }, "← Notes")),
     h("h1", {}, date),
     lines.length ? null : empty("Nothing is left of this note: its facts are gone."),
-    note.sections.map(([heading, told]) =>
-      h("section", { class: "card prose", "aria-label": heading }, h("h2", {}, heading), h("ul", {}, told.map((line) => sentence("li", inline(line.text), line.fact_ids, numbers, facts)))),
+    h(
+      "div",
+      { class: "columns" },
+      h(
+        "div",
+        {},
+        note.sections.map(([heading, told]) =>
+          h("section", { class: "card prose", "aria-label": heading }, h("h2", {}, heading), h("ul", {}, told.map((line) => sentence("li", inline(line.text), line.fact_ids, numbers, facts)))),
+        ),
+      ),
+      h("section", { "aria-label": "Facts" }, h("h2", {}, `Rests on ${plural(ids.length, "fact")}`), facts),
     ),
-    h("h2", {}, `Rests on ${plural(ids.length, "fact")}`),
-    facts,
   );
 }

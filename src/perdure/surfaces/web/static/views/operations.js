@@ -15,7 +15,7 @@ export async function open(content, { bank, query }) {
   const told = h("div", { "aria-live": "polite" });
   const list = h("ol", { class: "list", "aria-label": "Operations" });
   const foot = h("div", { class: "row" });
-  const live = h("span", { class: "faint", role: "status" });
+  const live = h("p", { class: "faint", role: "status" });
   const rows = new Map();
   let [limit, status, turn] = [PAGE, query.get("status") || "", 0];
 
@@ -55,7 +55,7 @@ export async function open(content, { bank, query }) {
   show(
     content,
     h("h1", {}, "Operations"),
-    h("div", { class: "row" }, field("Which", select(STATES, status, choose)), button("Look again", watch, { id: "look" }), live),
+    h("div", { class: "row" }, field("Which", select(STATES, status, choose)), button("Look again", watch, { id: "look" })), live,
     told,
     list,
     foot,
@@ -99,7 +99,7 @@ function row(bank, one, act) {
         { class: "row" },
         !ENDED.includes(one.status) && labelled("Cancel", run("cancel_operation")),
         ["failed", "cancelled"].includes(one.status) && labelled("Try again", run("retry_operation")),
-        ENDED.includes(one.status) && labelled("Delete", remove, "danger"),
+        ENDED.includes(one.status) && labelled("Delete", remove),
       ),
     ),
     one.error_message && h("p", { class: "wrong-text" }, `✕ ${one.error_message}`),

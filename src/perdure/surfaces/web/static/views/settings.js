@@ -31,9 +31,9 @@ const OPTIONS = {
     ["mental_model_min_refresh_interval_seconds", "Seconds between two refreshes of a mental model", "number", 0, 1_000_000_000, 1],
   ],
   Opinions: [
-    ["opinion_alpha", "How much support adds", "number", 0, 1, 0.01],
-    ["opinion_delta", "How much doubt takes", "number", 0, 1, 0.01],
-    ["opinion_gamma", "How much a contradiction takes", "number", 0, 1, 0.01],
+    ["opinion_alpha", "What support adds (a share of the doubt left)", "number", 0, 1, 0.01],
+    ["opinion_delta", "What weak evidence takes (a share)", "number", 0, 1, 0.01],
+    ["opinion_gamma", "What a contradiction leaves (a share)", "number", 0, 1, 0.01],
   ],
   Audit: [["audit_log_enabled", "Keep a log of what is done with the bank", "switch"]],
 };
@@ -70,7 +70,7 @@ function character(bank, present) {
     field("Name", name),
     field("Mission", mission),
     h("h2", {}, "Disposition"),
-    h("div", { class: "cards" }, [...sliders, bias].map((one) => one.box)),
+    h("div", { class: "traits" }, [...sliders, bias].map((one) => one.box)),
     h("div", { class: "row" }, h("button", { class: "main" }, "Save")),
     told,
     preview(bank, () => present.disposition, disposition),
@@ -82,7 +82,7 @@ function slider(name, title, value, min, max, step, hint) {
   input.value = value;
   const told = h("output", {}, value);
   input.addEventListener("input", () => show(told, input.value));
-  return { name, input, box: h("div", {}, field(title, input, hint), told) };
+  return { name, input, box: h("div", { class: "trait" }, field(title, input, hint), told) };
 }
 
 /** The answer to a question as memory reasons now, and as it would. */
@@ -135,7 +135,7 @@ function options(path, { config, overrides }, again) {
   };
   const group = ([title, list]) => {
     const own = list.map(([name]) => controls.find((one) => one.name === name)).filter(Boolean);
-    return own.length > 0 && h("fieldset", {}, h("legend", {}, title), own.map((one) => h("div", { class: "row option" }, one.box, one.isOwn && button("Default", () => send({ [one.name]: null }), { "aria-label": `Back to the default: ${one.title}` }))));
+    return own.length > 0 && h("fieldset", {}, h("legend", {}, title), h("div", { class: "options" }, own.map((one) => h("div", { class: "row option" }, one.box, one.isOwn && button("Default", () => send({ [one.name]: null }), { "aria-label": `Back to the default: ${one.title}` })))));
   };
   return h("form", { class: "card stack", id: "options", on: { submit: save } }, h("h2", {}, "Options"), Object.entries(OPTIONS).map(group), h("div", { class: "row" }, h("button", { class: "main" }, "Save options")), told);
 }
@@ -143,7 +143,7 @@ function options(path, { config, overrides }, again) {
 function control([name, title, kind, min, max, step], value, isOwn) {
   if (kind === "switch") {
     const input = h("input", { type: "checkbox", name, checked: value === true });
-    return { name, title, isOwn, read: () => input.checked, box: h("label", {}, input, ` ${title}`) };
+    return { name, title, isOwn, read: () => input.checked, box: h("label", { class: "switch" }, input, h("span", {}, title)) };
   }
   if (kind === "choice") {
     let chosen = value;

@@ -9,7 +9,7 @@ import { address } from "../route.js";
 const END = '{"perdure_lines":';
 
 export async function open(content, { bank }) {
-  show(content, h("h1", {}, "Import and export"), h("div", { class: "columns" }, exporting(bank), importing(), copying(bank)));
+  show(content, h("h1", {}, "Import and export"), h("div", { class: "columns" }, h("div", {}, exporting(bank), copying(bank)), importing()));
 }
 
 function exporting(bank) {
