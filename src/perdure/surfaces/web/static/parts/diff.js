@@ -41,12 +41,14 @@ export function difference(before, after) {
   return h("div", { class: "diff", role: "group", "aria-label": "What changed" }, rows);
 }
 
-/** Lines that went and lines that came in their place; where there are as many of both, word by word. */
+/** Lines that went and lines that came in their place; those that share half of their words, word by word. */
 function block(gone, come) {
-  if (gone.length !== come.length)
-    return [...gone.map((text) => line("−", "diff-out", text)), ...come.map((text) => line("+", "diff-in", text))];
+  const whole = (out, into) => [...out.map((text) => line("−", "diff-out", text)), ...into.map((text) => line("+", "diff-in", text))];
+  if (gone.length !== come.length) return whole(gone, come);
   return gone.flatMap((text, place) => {
     const words = steps(text.split(/(\s+)/), come[place].split(/(\s+)/));
+    const kept = words.filter(([sign, word]) => sign === "=" && word.trim()).length;
+    if (2 * kept < words.filter(([, word]) => word.trim()).length - kept) return whole([text], [come[place]]);
     const side = (other, kind) => words.filter(([sign]) => sign !== other).map(([sign, word]) => (sign === "=" ? word : h("span", { class: kind }, word)));
     return [line("−", "", side("+", "diff-out")), line("+", "", side("-", "diff-in"))];
   });

@@ -4,7 +4,7 @@ import { verb } from "../api.js";
 import { field, h, select, show } from "../dom.js";
 import { count, day } from "../format.js";
 import { bars } from "../parts/bars.js";
-import { empty } from "../parts/notice.js";
+import { empty, failure } from "../parts/notice.js";
 import { note } from "../route.js";
 
 const DAY = 86_400_000;
@@ -29,6 +29,7 @@ export async function open(content, { bank, query }) {
     const costs = await verb(chosen.of === "bank" ? bank : null, "costs", since);
     show(place, costs.length ? [summary(costs), chart(costs, chosen), byOperation(costs), table(costs)] : await nothing());
   };
+  const redraw = (changes) => draw(changes).catch((error) => show(place, failure(error)));
   show(
     content,
     h("h1", {}, "Costs"),
@@ -36,13 +37,13 @@ export async function open(content, { bank, query }) {
     h(
       "div",
       { class: "row" },
-      field("Days", select(SPANS, chosen.days, (days) => draw({ days }))),
-      field("Of", select([["bank", "this bank"], ["all", "all banks"]], chosen.of, (of) => draw({ of }))),
-      field("Bars show", select(Object.entries(MEASURES).map(([name, [text]]) => [name, text]), chosen.measure, (measure) => draw({ measure }))),
+      field("Days", select(SPANS, chosen.days, (days) => redraw({ days }))),
+      field("Of", select([["bank", "this bank"], ["all", "all banks"]], chosen.of, (of) => redraw({ of }))),
+      field("Bars show", select(Object.entries(MEASURES).map(([name, [text]]) => [name, text]), chosen.measure, (measure) => redraw({ measure }))),
     ),
     place,
   );
-  await draw();
+  await redraw();
 }
 
 async function nothing() {
@@ -70,7 +71,7 @@ function summary(costs) {
   const figure = (name, value, more = "") => h("div", { class: "card figure" }, h("div", { class: "faint" }, name), h("strong", {}, value), more && h("div", { class: "faint" }, more));
   return h(
     "div",
-    { class: "cards" },
+    { class: "traits" },
     figure("Calls", count(all.calls), all.failed ? `${count(all.failed)} failed` : ""),
     figure("Tokens", count(all.input_tokens + all.output_tokens), `${count(all.input_tokens)} in, ${count(all.output_tokens)} out`),
     figure("Seconds", count(Math.round(all.seconds))),

@@ -11,7 +11,7 @@ import { inline, markdown } from "../parts/markdown.js";
 import { freshness, modelForm } from "../parts/model.js";
 import { confirm, empty, failure, toast } from "../parts/notice.js";
 import { sheet } from "../parts/sheet.js";
-import { address, go } from "../route.js";
+import { address, asOf, go } from "../route.js";
 
 export async function openModel(content, route) {
   const { bank, id } = route;
@@ -45,6 +45,7 @@ export async function openModel(content, route) {
     actions(bank, model, told, again),
     told,
     versions(model, text, history),
+    before(model, history) ??
     h("div", { class: "columns" }, written(model, ids, facts), h("section", { "aria-label": "Facts" }, h("h2", {}, `Rests on ${plural(ids.length, "fact")}`), facts)),
   );
 }
@@ -69,7 +70,7 @@ function actions(bank, model, told, again) {
     try {
       const seen = await verb(bank, "preview_mental_model", { model_id: model.id });
       const after = seen.outcome === "content_written" ? asMarkdown(seen.sections) : asMarkdown(model.sections);
-      show(told, h("section", { class: "card", "aria-label": "Preview" }, h("h2", {}, "What a refresh would change"), h("p", { class: "faint" }, outcome(seen.outcome)), difference(asMarkdown(model.sections), after)));
+      show(told, h("section", { class: "card", "aria-label": "Preview" }, h("h2", {}, "What a refresh would change"), h("p", { class: "faint" }, outcome(seen.outcome)), difference(readable(asMarkdown(model.sections)), readable(after))));
     } catch (error) {
       show(told, failure(error));
     }
@@ -102,6 +103,16 @@ const OUTCOMES = {
 };
 const outcome = (name) => OUTCOMES[name] ?? `The document stays as it is (${String(name ?? "unknown").replaceAll("_", " ")}).`;
 
+/** What the document said at the moment that the time machine is set to; null in the present. */
+function before(model, history) {
+  const known = asOf()?.known;
+  if (!known) return null;
+  const at = new Date(known);
+  if (new Date(model.created_at) > at) return empty(`There was no such model at ${moment(known)}.`);
+  const version = history.findLast((one) => new Date(one.changed_at) > at);
+  return version ? h("section", { class: "card", "aria-label": "The document" }, h("p", { class: "faint" }, `As it stood at ${moment(known)}`), markdown(version.content, 2)) : null;
+}
+
 function written(model, ids, facts) {
   if (!model.generated) return empty("Not written yet.");
   if (!ids.length && !model.sections.length) return empty("Memory holds nothing for this question.");
@@ -124,7 +135,7 @@ function versions(model, text, history) {
   const label = (one, place) => [String(place), one.changed_at ? `until ${moment(one.changed_at)}` : "now"];
   const chosen = { from: "1", to: "0" };
   const shown = h("div");
-  const draw = () => show(shown, difference(all[chosen.from].content, all[chosen.to].content), h("details", {}, h("summary", {}, "The earlier one in full"), markdown(all[chosen.from].content, 3)));
+  const draw = () => show(shown, difference(readable(all[chosen.from].content), readable(all[chosen.to].content)), h("details", {}, h("summary", {}, "The earlier one in full"), markdown(all[chosen.from].content, 3)));
   draw();
   return h(
     "details",
@@ -139,6 +150,9 @@ function versions(model, text, history) {
     shown,
   );
 }
+
+/** Markdown with bullets, so that a dash is only ever the sign of a line that went. */
+const readable = (text) => text.replace(/^- /gm, "• ").replace(/^#+ /gm, "");
 
 /** As the engine writes it: a heading per section, a list item per sentence. */
 function asMarkdown(sections) {

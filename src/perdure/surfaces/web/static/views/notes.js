@@ -7,7 +7,7 @@ import { citedFacts, sentence } from "../parts/cited.js";
 import { inline } from "../parts/markdown.js";
 import { empty } from "../parts/notice.js";
 import { pages } from "../parts/pages.js";
-import { address } from "../route.js";
+import { address, asOf } from "../route.js";
 
 const PERIODS = [["daily", "Days"], ["weekly", "Weeks"], ["quarterly", "Quarters"]];
 
@@ -23,7 +23,7 @@ export async function open(content, { bank, id, query }) {
   show(
     content,
     h("h1", {}, "Notes"),
-    h("p", { class: "faint" }, "Pages that consolidation writes from memory."),
+    h("p", { class: "faint" }, "Pages that consolidation writes from memory.", asOf() && " They are of the present: the time machine does not change them."),
     h("nav", { class: "row", "aria-label": "Period" }, PERIODS.map(([name, title]) => h("a", { class: "button", href: address(bank, "notes", "", { period: name }), "aria-current": name === period ? "page" : null }, title))),
     box,
   );

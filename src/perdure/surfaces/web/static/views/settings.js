@@ -90,7 +90,7 @@ function preview(bank, before, after) {
   const question = h("input", { id: "preview-question", placeholder: "Where does Ann live, and will she stay?" });
   const answers = h("div", { "aria-live": "polite" });
   const reflect = (disposition) => verb(bank, "reflect", { query: question.value.trim(), disposition, ...(asOf() ? { as_of: asOf() } : {}) });
-  const side = (title, disposition, result) => h("div", {}, h("h3", {}, title), h("p", { class: "faint" }, TRAITS.map(([name, text]) => `${text} ${disposition[name]}`).join(", "), `, bias ${disposition.bias_strength}`), reflection(bank, result));
+  const side = (title, disposition, result) => h("div", { class: "side-by-side" }, h("p", {}, h("strong", {}, title)), h("p", { class: "faint" }, TRAITS.map(([name, text]) => `${text} ${disposition[name]}`).join(", "), `, bias ${disposition.bias_strength}`), reflection(bank, result));
   const compare = async () => {
     if (!question.value.trim()) return question.focus();
     answers.classList.add("busy");
