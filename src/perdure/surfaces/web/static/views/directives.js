@@ -6,7 +6,7 @@ import { moment } from "../format.js";
 import { chip } from "../parts/fact.js";
 import { markdown } from "../parts/markdown.js";
 import { confirm, failure, toast } from "../parts/notice.js";
-import { pages } from "../parts/pages.js";
+import { paged } from "../parts/paging.js";
 import { sheet, words } from "../parts/sheet.js";
 
 export async function open(content, route) {
@@ -20,18 +20,17 @@ export async function open(content, route) {
       show(told, failure(error));
     }
   };
-  const list = h("div");
-  const read = async (offset, limit) => ({ rows: rules.slice(offset, offset + limit).map((one) => card(bank, one, act)), total: rules.length });
-  const { box, more } = pages(list, read, "No directive yet. A directive tells memory how to answer: “Answer in German.”");
+  const read = async (offset, limit) => ({ rows: rules.slice(offset, offset + limit), total: rules.length });
+  const { element, load } = paged(read, (one) => card(bank, one, act), "No directive yet. A directive tells memory how to answer: “Answer in German.”", "directives");
   show(
     content,
     h("h1", {}, "Directives"),
     h("p", { class: "faint" }, "Rules for every answer that memory gives, highest priority first. A rule with tags holds for questions with one of them."),
     h("div", { class: "row" }, button("New directive", () => act(() => create(bank)), { class: "main", id: "new-directive" })),
     told,
-    box,
+    element,
   );
-  await more();
+  await load();
 }
 
 function card(bank, rule, act) {

@@ -5,7 +5,8 @@ import { button, field, h, show } from "../dom.js";
 import { count, moment, plural, standing } from "../format.js";
 import { chip, highlighted, marks } from "../parts/fact.js";
 import { follow } from "../parts/follow.js";
-import { confirm, empty, failure, toast } from "../parts/notice.js";
+import { forget as erase } from "../parts/forgetting.js";
+import { empty, failure, toast } from "../parts/notice.js";
 import { sheet, words } from "../parts/sheet.js";
 import { address, asOf, go } from "../route.js";
 
@@ -67,16 +68,7 @@ function actions(bank, document, told, again) {
     if (await sheet("Tags", [field("Tags", tags, "With commas between; the facts drawn from the document get them too.")], "Save", send)) await again();
   });
   const forget = safely(async () => {
-    const all = await verb(bank, "facts", { where: { document_ids: [document.id], include_closed: true, include_expired: true }, limit: 5 });
-    const goes = [
-      h("p", {}, `The text (${count(document.characters)} characters) and ${plural(all.total, "fact")} go for good, with all that quotes them. Nothing brings them back.`),
-      h("ul", {}, all.facts.map((fact) => h("li", {}, fact.text))),
-      all.total > all.facts.length && h("p", { class: "faint" }, `and ${count(all.total - all.facts.length)} more`),
-    ];
-    if (!(await confirm(`Forget “${document.title || document.id}”?`, h("div", {}, goes), "Forget it"))) return;
-    const done = await verb(bank, "forget", { document_id: document.id });
-    toast(`${plural(done.facts, "fact")} forgotten${done.traces === "pending" ? "; traces in the files are being cleared" : ""}.`);
-    go(bank, "documents");
+    if (await erase(bank, { document_id: document.id }, `Forget “${document.title || document.id}”?`)) go(bank, "documents");
   });
   return h(
     "div",

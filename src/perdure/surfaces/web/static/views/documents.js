@@ -6,7 +6,7 @@ import { count, moment, plural } from "../format.js";
 import { chip } from "../parts/fact.js";
 import { follow } from "../parts/follow.js";
 import { failure } from "../parts/notice.js";
-import { pages } from "../parts/pages.js";
+import { paged } from "../parts/paging.js";
 import { sheet, words } from "../parts/sheet.js";
 import { address, note } from "../route.js";
 import { openDocument } from "./document.js";
@@ -21,11 +21,12 @@ export async function open(content, route) {
     const path = `/v1/default/banks/${encodeURIComponent(bank)}/documents`;
     const read = async (offset, limit) => {
       const page = await rest(`${path}?${new URLSearchParams({ limit, offset, q: search.value.trim() })}`);
-      return { rows: page.items.map((one) => row(bank, one)), total: page.total };
+      return { rows: page.items, total: page.total };
     };
-    const { box, more } = pages(h("ol", { class: "list", "aria-label": "Documents" }), read, search.value ? "No document has this in its id." : "No documents yet. Add a file or a text.");
-    show(place, box);
-    return more();
+    const nothing = search.value ? "No document has this in its id." : "No documents yet. Add a file or a text.";
+    const { element, load } = paged(read, (one) => row(bank, one), nothing, "documents", h("ol", { class: "list", "aria-label": "Documents" }));
+    show(place, element);
+    return load();
   };
   const find = (event) => {
     event.preventDefault();

@@ -7,7 +7,7 @@ import { chip } from "../parts/fact.js";
 import { follow } from "../parts/follow.js";
 import { freshness, modelForm } from "../parts/model.js";
 import { failure } from "../parts/notice.js";
-import { pages } from "../parts/pages.js";
+import { paged } from "../parts/paging.js";
 import { sheet } from "../parts/sheet.js";
 import { address, go } from "../route.js";
 import { openModel } from "./model.js";
@@ -19,8 +19,9 @@ export async function open(content, route) {
   const [models, stale] = await Promise.all([verb(bank, "mental_models"), verb(bank, "stale_mental_models")]);
   const outdated = new Set(stale);
   const list = h("ol", { class: "list", "aria-label": "Mental models" });
-  const read = async (offset, limit) => ({ rows: models.slice(offset, offset + limit).map((one) => row(bank, one, outdated.has(one.id))), total: models.length });
-  const { box, more } = pages(list, read, "No mental model yet. Make one: a question that memory should always have an answer to.");
+  const read = async (offset, limit) => ({ rows: models.slice(offset, offset + limit), total: models.length });
+  const nothing = "No mental model yet. Make one: a question that memory should always have an answer to.";
+  const { element, load } = paged(read, (one) => row(bank, one, outdated.has(one.id)), nothing, "models", list);
   const refreshAll = async () => {
     try {
       for (const id of stale) await follow(bank, (await verb(bank, "refresh_mental_model", { model_id: id })).id, told);
@@ -35,9 +36,9 @@ export async function open(content, route) {
     h("p", { class: "faint" }, "Documents that memory keeps up to date, each the answer to a standing question."),
     h("div", { class: "row" }, button("New mental model", () => create(bank), { class: "main", id: "new-model" }), stale.length > 0 && button(`Refresh those out of date (${stale.length})`, refreshAll, { id: "refresh-stale" })),
     told,
-    box,
+    element,
   );
-  await more();
+  await load();
 }
 
 function row(bank, model, isStale) {

@@ -6,7 +6,7 @@ import { plural } from "../format.js";
 import { citedFacts, sentence } from "../parts/cited.js";
 import { inline } from "../parts/markdown.js";
 import { empty } from "../parts/notice.js";
-import { pages } from "../parts/pages.js";
+import { paged } from "../parts/paging.js";
 import { address, asOf } from "../route.js";
 
 const PERIODS = [["daily", "Days"], ["weekly", "Weeks"], ["quarterly", "Quarters"]];
@@ -17,17 +17,17 @@ export async function open(content, { bank, id, query }) {
   const names = await verb(bank, "notes", { period });
   const list = h("ol", { class: "list", "aria-label": "Notes" });
   const row = (name) => h("li", {}, h("a", { href: address(bank, "notes", name) }, name.split("/")[1]));
-  const read = async (offset, limit) => ({ rows: names.slice(offset, offset + limit).map(row), total: names.length });
+  const read = async (offset, limit) => ({ rows: names.slice(offset, offset + limit), total: names.length });
   const nothing = h("div", {}, empty("No notes of this kind."), h("p", { class: "faint" }, "Consolidation writes notes where the setting ", h("code", {}, "notes_folder"), " names a folder."));
-  const { box, more } = pages(list, read, nothing);
+  const { element, load } = paged(read, row, nothing, "notes", list);
   show(
     content,
     h("h1", {}, "Notes"),
     h("p", { class: "faint" }, "Pages that consolidation writes from memory.", asOf() && " They are of the present: the time machine does not change them."),
     h("nav", { class: "row", "aria-label": "Period" }, PERIODS.map(([name, title]) => h("a", { class: "button", href: address(bank, "notes", "", { period: name }), "aria-current": name === period ? "page" : null }, title))),
-    box,
+    element,
   );
-  await more();
+  await load();
   return undefined;
 }
 
