@@ -6,7 +6,7 @@ import { count, moment, plural } from "../format.js";
 import { citedFacts, sentence } from "../parts/cited.js";
 import { difference } from "../parts/diff.js";
 import { chip } from "../parts/fact.js";
-import { follow } from "../parts/follow.js";
+import { everySecond, follow } from "../parts/follow.js";
 import { inline, markdown } from "../parts/markdown.js";
 import { freshness, modelForm } from "../parts/model.js";
 import { confirm, empty, failure, toast } from "../parts/notice.js";
@@ -48,6 +48,14 @@ export async function openModel(content, route) {
     before(model, history) ??
     h("div", { class: "columns" }, written(model, ids, facts), h("section", { "aria-label": "Facts" }, h("h2", {}, `Rests on ${plural(ids.length, "fact")}`), facts)),
   );
+  if (!model.generated) await untilWritten(bank, id, told, again);
+}
+
+/** A model that was just made is written in the background: show it when it is there. */
+async function untilWritten(bank, id, told, again) {
+  show(told, h("p", { class: "faint" }, "▶ It is being written …"));
+  await everySecond(told, async () => (await verb(bank, "mental_model", { model_id: id })).generated);
+  await again();
 }
 
 function actions(bank, model, told, again) {
