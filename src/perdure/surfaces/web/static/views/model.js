@@ -13,13 +13,17 @@ import { confirm, empty, failure, toast } from "../parts/notice.js";
 import { sheet } from "../parts/sheet.js";
 import { address, asOf, go } from "../route.js";
 
+/** What a model says before it was written for the first time. */
+const UNWRITTEN = "Generating content...";
+
 export async function openModel(content, route) {
   const { bank, id } = route;
-  const [model, stale, history] = await Promise.all([
+  const [model, stale, versionsKept] = await Promise.all([
     verb(bank, "mental_model", { model_id: id }),
     verb(bank, "stale_mental_models", { model_ids: [id] }),
     verb(bank, "mental_model_history", { model_id: id }),
   ]);
+  const history = versionsKept.filter((one) => one.content !== UNWRITTEN);
   const text = asMarkdown(model.sections);
   const ids = [...new Set(model.sections.flatMap((one) => one.sentences.flatMap((line) => line.fact_ids)))];
   const [facts, tokens] = await Promise.all([citedFacts(bank, ids), verb(null, "count_tokens", { text })]);
