@@ -8,10 +8,9 @@ export const PAGE = 50;
 
 /**
  * A list under its count. `read(offset, limit)` gives {rows, total}, where total may be null if only the rows tell whether there are more;
- * `draw(row)` gives an element.
+ * `draw(row)` gives an element for `list`. `nothing` is said, or shown, where there are none.
  */
-export function paged(read, draw, nothing, noun = "facts") {
-  const list = h("div", { class: "rows" });
+export function paged(read, draw, nothing, noun = "facts", list = h("div", { class: "rows" })) {
   const told = h("p", { class: "faint", role: "status" });
   const more = button("More", () => load(), { class: "more", hidden: true });
   let shown = 0;
@@ -23,7 +22,7 @@ export function paged(read, draw, nothing, noun = "facts") {
       shown += rows.length;
       const left = total === null ? rows.length === PAGE : shown < total;
       more.hidden = !left;
-      if (!shown) show(list, empty(nothing));
+      if (!shown) list.replaceWith(nothing instanceof Node ? nothing : empty(nothing));
       show(told, shown ? (total === null ? `${count(shown)} ${noun}${left ? ", more below" : ""}` : `${count(shown)} of ${count(total)} ${noun}`) : "");
     } catch (error) {
       show(told, failure(error));
