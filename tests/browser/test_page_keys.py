@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,6 +26,10 @@ def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]
         _, secret = create_key(engine, scopes=("read", "write", "admin"))
         with served(engine) as url:
             yield url, secret
+
+
+def answer(body: str, route: Any, _: Any) -> None:
+    route.fulfill(body=body, content_type="text/html")
 
 
 def enter(watched: Watched, secret: str) -> None:
@@ -75,13 +81,12 @@ def test_a_key_lets_in_and_stays_in_the_tab(watch: Callable[..., Watched], locke
 
 
 def test_a_page_of_another_origin_gets_neither_memory_nor_frame(
-    watch: Callable[..., Watched], site: object, locked: tuple[str, str]
+    watch: Callable[..., Watched], site: Any, locked: tuple[str, str]
 ) -> None:
-    for url in (locked[0], site.url):  # type: ignore[attr-defined]
+    for url in (locked[0], site.url):
         watched = watch("http://other.example")
         page = watched.page
-        body = f"<!doctype html><title>other</title><iframe src='{url}/'></iframe>"
-        page.route("http://other.example/", lambda route, body=body: route.fulfill(body=body, content_type="text/html"))
+        page.route("http://other.example/", partial(answer, f"<!doctype html><iframe src='{url}/'></iframe>"))
         page.goto("http://other.example/")
         read = page.evaluate(
             """(url) => fetch(`${url}/v1/perdure/banks`, {method: "POST", body: "{}", credentials: "include",
