@@ -95,6 +95,7 @@ if TYPE_CHECKING:
         Unavailable,
         Unreachable,
     )
+    from perdure.forget.preview import ForgetPreview
     from perdure.forget.target import Forgotten
     from perdure.llm.caller import LlmOperation
     from perdure.llm.health import LlmHealth, LlmStatus
@@ -137,7 +138,7 @@ if TYPE_CHECKING:
     )
     from perdure.ports.notes import Notes, WritableNotes
     from perdure.ports.reranker import Reranker
-    from perdure.ports.store import BankStats, FactPage, Order, Store, Traces
+    from perdure.ports.store import BankStats, FactPage, Order, Proof, Store, Traces
     from perdure.ports.tagger import Mention, Sentence, Tagger, Token
     from perdure.ports.telemetry import MemoryOperation, Observed, RecordText, Telemetry
     from perdure.ports.tokens import Tokens
@@ -192,6 +193,7 @@ _EXPORTS = {
     "perdure.domain.webhook": "Webhook WebhookDelivery WebhookHttp",
     "perdure.engine": "Perdure",
     "perdure.errors": "Busy Cancelled Conflict DamagedRow DeadlineExceeded Forbidden InvalidInput LlmBusy LlmCapReached LlmCut LlmError LlmInvalid LlmRefused ModelError ModelMismatch ModelMissing ModelTampered NotFound PerdureError ProviderError RefreshFailed StoreCorrupt StoreError StoreFull StoreLocked StoreReadOnly StoreTooNew StoreUnreachable Unauthorised Unavailable Unreachable",
+    "perdure.forget.preview": "ForgetPreview",
     "perdure.forget.target": "Forgotten",
     "perdure.llm.caller": "LlmOperation",
     "perdure.llm.health": "LlmHealth LlmStatus",
@@ -203,7 +205,7 @@ _EXPORTS = {
     "perdure.ports.llm": "ChatMessage Finish JsonSchema Llm LlmReply LlmRequest TokenUsage Tool ToolCall",
     "perdure.ports.notes": "Notes WritableNotes",
     "perdure.ports.reranker": "Reranker",
-    "perdure.ports.store": "BankStats FactPage Order Store Traces",
+    "perdure.ports.store": "BankStats FactPage Order Proof Store Traces",
     "perdure.ports.tagger": "Mention Sentence Tagger Token",
     "perdure.ports.telemetry": "MemoryOperation Observed RecordText Telemetry",
     "perdure.ports.tokens": "Tokens",
@@ -279,6 +281,7 @@ __all__ = [
     "Filter",
     "Finish",
     "Forbidden",
+    "ForgetPreview",
     "Forgotten",
     "Hints",
     "Hit",
@@ -345,6 +348,7 @@ __all__ = [
     "Polarity",
     "Precision",
     "Prompt",
+    "Proof",
     "ProviderError",
     "Query",
     "Question",

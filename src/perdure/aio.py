@@ -43,6 +43,7 @@ from perdure.domain.time import AsOf, Window
 from perdure.domain.webhook import Webhook, WebhookDelivery
 from perdure.engine import PAGE, Perdure
 from perdure.errors import StoreError
+from perdure.forget.preview import ForgetPreview
 from perdure.forget.target import Forgotten
 from perdure.jobs.runner import JobRunner
 from perdure.manage.backup import Backup
@@ -63,7 +64,7 @@ from perdure.ports.extractor import Extractor
 from perdure.ports.llm import Llm
 from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
-from perdure.ports.store import BankStats, FactPage, Order, Store
+from perdure.ports.store import BankStats, FactPage, Order, Proof, Store
 from perdure.ports.telemetry import Telemetry
 from perdure.ports.tokens import Tokens
 from perdure.recall.options import Hints, Include, MinScores
@@ -395,6 +396,10 @@ class AsyncPerdure:
         """The links that start or end at one of the facts."""
         return await self._run(partial(self.engine.links, bank, fact_ids))
 
+    async def proofs(self, bank: str, fact_ids: Sequence[str]) -> list[Proof]:
+        """What stated the facts again after their first source, oldest first per fact."""
+        return await self._run(partial(self.engine.proofs, bank, fact_ids))
+
     async def update_fact(self, bank: str, fact_id: str, **changes: Unpack[FactFields]) -> Fact:
         """Change a fact's fields; a changed text closes the fact and states it anew."""
         return await self._run(partial(self.engine.update_fact, bank, fact_id, **changes))
@@ -430,10 +435,25 @@ class AsyncPerdure:
         return await self._run(partial(self.engine.retag_document, bank, document_id, tags))
 
     async def entities(
-        self, bank: str, ids: Sequence[str] | None = None, *, name: str | None = None
+        self,
+        bank: str,
+        ids: Sequence[str] | None = None,
+        *,
+        name: str | None = None,
+        text: str = "",
+        types: Sequence[str] | None = None,
+        offset: int = 0,
+        limit: int | None = None,
     ) -> list[Entity]:
-        """The bank's entities, most mentioned first: all, those of `ids`, or those of a name or alias in any case."""
-        return await self._run(partial(self.engine.entities, bank, ids, name=name))
+        """The bank's entities, most mentioned first: all, those of `ids`, or those of a name or alias in any case.
+
+        Of these, those that have `text` in a name or alias, and those of these types; from `offset` on, at most `limit`.
+        """
+        return await self._run(
+            partial(
+                self.engine.entities, bank, ids, name=name, text=text, types=types, offset=offset, limit=limit
+            )
+        )
 
     async def merge_entities(self, bank: str, keep: str, absorb: str) -> Entity:
         """Make two entities one; the absorbed one's names become aliases."""
@@ -462,6 +482,27 @@ class AsyncPerdure:
         return await self._run(
             partial(
                 self.engine.forget,
+                bank,
+                fact_id=fact_id,
+                document_id=document_id,
+                entity_id=entity_id,
+                everything=everything,
+            )
+        )
+
+    async def preview_forget(
+        self,
+        bank: str,
+        *,
+        fact_id: str | None = None,
+        document_id: str | None = None,
+        entity_id: str | None = None,
+        everything: bool = False,
+    ) -> ForgetPreview:
+        """What `forget` with the same arguments would erase; nothing is. The bank is locked for writing meanwhile."""
+        return await self._run(
+            partial(
+                self.engine.preview_forget,
                 bank,
                 fact_id=fact_id,
                 document_id=document_id,
@@ -883,6 +924,12 @@ class AsyncPerdure:
     async def opinion(self, bank: str, opinion_id: str, as_of: AsOf | datetime | None = None) -> Opinion:
         """One opinion with its evidence and the curve of its confidence; NotFound when it is not held."""
         return await self._run(partial(self.engine.opinion, bank, opinion_id, as_of))
+
+    async def opinion_curve(
+        self, bank: str, opinion_id: str, as_of: AsOf | datetime | None = None
+    ) -> list[tuple[datetime, float]]:
+        """(time, confidence) after each piece of an opinion's evidence, from the one on that makes it a belief."""
+        return await self._run(partial(self.engine.opinion_curve, bank, opinion_id, as_of))
 
     async def form_opinions(self, bank: str) -> OpinionReport:
         """Assess every fact of the bank: form opinions, and add evidence to those there are. Doing it again adds nothing."""

@@ -51,6 +51,7 @@ from perdure.domain.webhook import (
 )
 from perdure.errors import InvalidInput, ModelError, NotFound, StoreError
 from perdure.forget.pipeline import forget
+from perdure.forget.preview import ForgetPreview, preview_forget
 from perdure.forget.target import LAST_ERASURE, Forgotten, Target
 from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job
 from perdure.jobs.consolidate_job import CONSOLIDATION, ConsolidateJob
@@ -107,6 +108,7 @@ from perdure.ports.store import (
     BankStats,
     FactPage,
     Order,
+    Proof,
     Selection,
     Store,
     Traces,
@@ -115,6 +117,7 @@ from perdure.ports.store import (
 )
 from perdure.ports.telemetry import MemoryOperation, Observed, Telemetry
 from perdure.ports.tokens import Tokens
+from perdure.recall.freshness import stale_observations
 from perdure.recall.options import Hints, Include, MinScores
 from perdure.recall.pipeline import recall
 from perdure.recall.question import entities_named
@@ -168,6 +171,7 @@ from perdure.reflect.observations.read import (
     observation_scopes,
     observation_versions,
 )
+from perdure.reflect.opinions.erasure import opinions_resting_on
 from perdure.reflect.opinions.forming import OpinionReport, assess_facts
 from perdure.reflect.opinions.listing import list_opinions, one_opinion
 from perdure.reflect.pipeline import ReflectRequest, reflect_in_tiers
@@ -598,6 +602,12 @@ class Perdure:
         with self._store.reading(check_bank_id(bank)) as reading:
             return reading.links(fact_ids)
 
+    def proofs(self, bank: str, fact_ids: Sequence[str]) -> list[Proof]:
+        """What stated the facts again after their first source, oldest first per fact."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            proofs = reading.proofs(fact_ids)
+        return [proof for fact_id in fact_ids for proof in proofs.get(fact_id, ())]
+
     def update_fact(self, bank: str, fact_id: str, **changes: Unpack[FactFields]) -> Fact:
         """Change a fact's fields; a changed text closes the fact and states it anew."""
         with self._observed(MemoryOperation.UPDATE, bank, record_id=fact_id):
@@ -650,15 +660,37 @@ class Perdure:
         return retag_document(self._components.retain, check_bank_id(bank), document_id, tags)
 
     def entities(
-        self, bank: str, ids: Sequence[str] | None = None, *, name: str | None = None
+        self,
+        bank: str,
+        ids: Sequence[str] | None = None,
+        *,
+        name: str | None = None,
+        text: str = "",
+        types: Sequence[str] | None = None,
+        offset: int = 0,
+        limit: int | None = None,
     ) -> list[Entity]:
-        """The bank's entities, most mentioned first: all, those of `ids`, or those of a name or alias in any case."""
+        """The bank's entities, most mentioned first: all, those of `ids`, or those of a name or alias in any case.
+
+        Of these, those that have `text` in a name or alias, and those of these types; from `offset` on, at most `limit`.
+        """
+        if ids is not None and name is not None:
+            raise InvalidInput("entities", "ids or a name, not both")
+        for field, value in (("offset", offset), ("limit", limit if limit is not None else 0)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                raise InvalidInput(field, "a number from 0 on", value)
         with self._store.reading(check_bank_id(bank)) as reading:
-            if name is None:
-                return [keyed.entity for keyed in reading.entities(ids=ids)]
-            if ids is not None:
-                raise InvalidInput("entities", "ids or a name, not both")
-            return entities_named(reading, name)
+            if name is not None:
+                entities = entities_named(reading, name)
+            else:
+                entities = [keyed.entity for keyed in reading.entities(ids=ids)]
+        chosen = [
+            entity
+            for entity in entities
+            if (types is None or entity.type in types)
+            and (not text or any(text.casefold() in one.casefold() for one in (entity.name, *entity.aliases)))
+        ]
+        return chosen[offset:] if limit is None else chosen[offset : offset + limit]
 
     def merge_entities(self, bank: str, keep: str, absorb: str) -> Entity:
         """Make two entities one; the absorbed one's names become aliases."""
@@ -691,6 +723,28 @@ class Perdure:
             if observed is not None:
                 observed.records(forgotten.facts)
             return forgotten
+
+    def preview_forget(
+        self,
+        bank: str,
+        *,
+        fact_id: str | None = None,
+        document_id: str | None = None,
+        entity_id: str | None = None,
+        everything: bool = False,
+    ) -> ForgetPreview:
+        """What `forget` with the same arguments would erase; nothing is. The bank is locked for writing meanwhile."""
+        now = self.clock()
+        return preview_forget(
+            self._store,
+            check_bank_id(bank),
+            Target(fact_id=fact_id, document_id=document_id, entity_id=entity_id, everything=everything),
+            also=_scrub_background,
+            thoughts=scrub_thoughts,
+            records=scrub_records,
+            opinions=opinions_resting_on,
+            stale=lambda rows, facts: stale_observations(rows, facts, Filter().at(now)),
+        )
 
     def _forget(self, bank: str, target: Target) -> Forgotten:
         everything = target.everything
@@ -1189,6 +1243,12 @@ class Perdure:
         where = Filter(as_of=read_as_of(as_of)).at(self.clock())
         with self._store.reading(check_bank_id(bank)) as reading:
             return one_opinion(reading, where, opinion_id)
+
+    def opinion_curve(
+        self, bank: str, opinion_id: str, as_of: AsOf | datetime | None = None
+    ) -> list[tuple[datetime, float]]:
+        """(time, confidence) after each piece of an opinion's evidence, from the one on that makes it a belief."""
+        return self.opinion(bank, opinion_id, as_of).curve()
 
     def form_opinions(self, bank: str) -> OpinionReport:
         """Assess every fact of the bank: form opinions, and add evidence to those there are. Doing it again adds nothing."""

@@ -34,6 +34,10 @@ ScrubThoughts = Callable[[Transaction, Mapping[str, Fact]], frozenset[str]]
 """Takes facts that are about to be deleted out of what rests on them; returns the facts that lost their vectors by that."""
 
 
+ScrubBackground = Callable[[Transaction, frozenset[str]], bool]
+ScrubRecords = Callable[[Transaction, Mapping[str, Fact]], object]
+
+
 def _no_thoughts(tx: Transaction, erased: Mapping[str, Fact]) -> frozenset[str]:
     return frozenset()
 
@@ -43,9 +47,9 @@ def forget(
     bank: str,
     target: Target,
     *,
-    also: Callable[[Transaction, frozenset[str]], bool] | None = None,
+    also: ScrubBackground | None = None,
     thoughts: ScrubThoughts = _no_thoughts,
-    records: Callable[[Transaction, Mapping[str, Fact]], object] | None = None,
+    records: ScrubRecords | None = None,
 ) -> Forgotten:
     """Erase for good, with everything that holds the erased content, in one transaction.
 
@@ -67,16 +71,10 @@ def forget(
             bank_facts = reading.stats().facts
     with store.transaction(bank) as tx:
         if target.everything:
-            erased = _Erased(tx.bank() is not None, bank_facts)
+            erased = Erased(tx.bank() is not None, bank_facts)
             tx.delete_bank()
         else:
-            erased = _erase(tx, target, thoughts)
-            raise_damaged(tx)  # an erasure that passes over a row that it cannot read is none
-            forget_speakers(store, tx, bank, erased.speakers)
-            if records is not None and erased.gone:
-                records(tx, erased.gone)
-            if also is not None and (erased.existed or erased.documents) and also(tx, erased.documents):
-                erased = replace(erased, existed=True)
+            erased = erase_target(store, tx, bank, target, also=also, thoughts=thoughts, records=records)
         if erased.existed:
             tx.erased_content()
             if not target.everything:
@@ -89,8 +87,31 @@ def forget(
     )
 
 
+def erase_target(
+    store: Store,
+    tx: Transaction,
+    bank: str,
+    target: Target,
+    *,
+    also: ScrubBackground | None,
+    thoughts: ScrubThoughts,
+    records: ScrubRecords | None,
+) -> Erased:
+    """Erase a fact, a document or an entity within a transaction; the arguments are those of `forget`."""
+    erased = _erase(tx, target, thoughts)
+    raise_damaged(tx)  # an erasure that passes over a row that it cannot read is none
+    forget_speakers(store, tx, bank, erased.speakers)
+    if records is not None and erased.gone:
+        records(tx, erased.gone)
+    if also is not None and (erased.existed or erased.documents) and also(tx, erased.documents):
+        return replace(erased, existed=True)
+    return erased
+
+
 @dataclass(frozen=True, slots=True)
-class _Erased:
+class Erased:
+    """What an erasure took out of the rows."""
+
     existed: bool
     facts: int = 0
     documents: frozenset[str] = frozenset()
@@ -99,9 +120,13 @@ class _Erased:
     """Who said the erased facts, and how many each."""
     gone: Mapping[str, Fact] = field(default_factory=dict)
     """The erased facts, those synthesised from others included."""
+    chunks: int = 0
+    """Chunks that went."""
+    scrubbed_chunks: int = 0
+    """Chunks that stay without the erased words."""
 
 
-def _erase(tx: Transaction, target: Target, thoughts: ScrubThoughts) -> _Erased:
+def _erase(tx: Transaction, target: Target, thoughts: ScrubThoughts) -> Erased:
     if target.document_id is not None:
         return _erase_document(tx, target.document_id, thoughts)
     if target.entity_id is not None:
@@ -109,7 +134,7 @@ def _erase(tx: Transaction, target: Target, thoughts: ScrubThoughts) -> _Erased:
     return _erase_facts(tx, tx.facts([target.fact_id or ""]), thoughts)
 
 
-def _erase_entity(tx: Transaction, entity_id: str, thoughts: ScrubThoughts) -> _Erased:
+def _erase_entity(tx: Transaction, entity_id: str, thoughts: ScrubThoughts) -> Erased:
     members = tx.find_facts(FactsWhere(entity_ids=[entity_id]))
     existed = bool(members or tx.entities(ids=[entity_id]))
     profiles = [fact for fact in members if fact.type is FactType.OBSERVATION]
@@ -121,14 +146,14 @@ def _erase_entity(tx: Transaction, entity_id: str, thoughts: ScrubThoughts) -> _
     return replace(erased, existed=existed)
 
 
-def _erase_document(tx: Transaction, document_id: str, thoughts: ScrubThoughts) -> _Erased:
+def _erase_document(tx: Transaction, document_id: str, thoughts: ScrubThoughts) -> Erased:
     """Facts that another document proves move there; the others are erased."""
     documents, chunks = tx.documents([document_id]), tx.chunks(document_id=document_id)
     housed = tx.find_facts(FactsWhere(document_ids=[document_id]))
     proven = tx.facts(list(tx.proofs_from(document_ids=[document_id])))
     affected = {fact.id: fact for fact in (*housed, *proven)}
     if not (documents or chunks or affected):
-        return _Erased(existed=False, documents=frozenset({document_id}))
+        return Erased(existed=False, documents=frozenset({document_id}))
     proofs = tx.proofs(list(affected))
     homeless, staying, left = [], {}, {}
     for fact in affected.values():
@@ -154,6 +179,7 @@ def _erase_document(tx: Transaction, document_id: str, thoughts: ScrubThoughts) 
         existed=True,
         documents=frozenset({document_id}),
         unembedded=erased.unembedded | unembedded,
+        chunks=len(chunks),
     )
 
 
@@ -175,7 +201,7 @@ def _stand_alone(tx: Transaction, facts: Sequence[Fact], titles: Wordings) -> fr
     return frozenset(unembedded)
 
 
-def _erase_facts(tx: Transaction, facts: Sequence[Fact], thoughts: ScrubThoughts) -> _Erased:
+def _erase_facts(tx: Transaction, facts: Sequence[Fact], thoughts: ScrubThoughts) -> Erased:
     """Erase facts, all that was synthesised from them, and what quotes them."""
     erased = {fact.id: fact for fact in (*facts, *_wordings(tx, facts))}
     derived = list(erased.values())
@@ -186,14 +212,22 @@ def _erase_facts(tx: Transaction, facts: Sequence[Fact], thoughts: ScrubThoughts
         derived = [fact for fact in synthesised if fact.id not in erased]
         erased |= {fact.id: fact for fact in derived}
     if not erased:
-        return _Erased(existed=False)
+        return Erased(existed=False)
     words = erased_words(list(erased.values()), tx.features(list(erased)))
-    unembedded = (_scrub_around(tx, erased, words) | reworded) - erased.keys()
+    around, scrubbed_chunks = _scrub_around(tx, erased, words)
+    unembedded = (around | reworded) - erased.keys()
     forget_names(tx, erased, words.wordings)
     release_from_erased(tx, erased)
     tx.delete_facts(list(erased))
     speakers = Counter(fact.speaker for fact in erased.values() if fact.speaker)
-    return _Erased(True, len(erased), unembedded=unembedded, speakers=speakers, gone=erased)
+    return Erased(
+        True,
+        len(erased),
+        unembedded=unembedded,
+        speakers=speakers,
+        gone=erased,
+        scrubbed_chunks=scrubbed_chunks,
+    )
 
 
 def _wordings(tx: Transaction, facts: Sequence[Fact]) -> list[Fact]:
@@ -204,10 +238,11 @@ def _wordings(tx: Transaction, facts: Sequence[Fact]) -> list[Fact]:
     return [*newer, *(fact for fact in older if fact.is_reworded)]
 
 
-def _scrub_around(tx: Transaction, erased: dict[str, Fact], words: ErasedWords) -> frozenset[str]:
+def _scrub_around(tx: Transaction, erased: dict[str, Fact], words: ErasedWords) -> tuple[frozenset[str], int]:
     """Scrub the chunks and documents that state the erased facts, and the other facts of these documents.
 
-    Returns the facts that lost their vectors, because an erased wording (in a title) was embedded with them.
+    Returns the facts that lost their vectors, because an erased wording (in a title) was embedded with them; and how many
+    chunks lost words.
     """
     proofs = [proof for of_fact in tx.proofs(list(erased)).values() for proof in of_fact]
     sources: list[Source] = [*erased.values(), *proofs]
@@ -227,8 +262,11 @@ def _scrub_around(tx: Transaction, erased: dict[str, Fact], words: ErasedWords) 
         own = scrubbed[fact_id]
         scrubbed[fact_id] = replace(own, vectors={**own.vectors, "context": vector})
 
-    tx.put_chunks([scrub_chunk(chunk, words.wordings) for chunk in tx.chunks(ids=chunk_ids)])
+    stating = tx.chunks(ids=chunk_ids)
+    without_words = [scrub_chunk(chunk, words.wordings) for chunk in stating]
+    tx.put_chunks(without_words)
     tx.put_documents([scrub_document(document, words.wordings) for document in tx.documents(document_ids)])
     tx.update_facts([siblings[fact.id] for fact in members if siblings.get(fact.id, fact) != fact])
     tx.put_features({fact_id: own for fact_id, own in scrubbed.items() if own is not features[fact_id]})
-    return frozenset(unembedded)
+    scrubbed_chunks = sum(after != before for before, after in zip(stating, without_words, strict=True))
+    return frozenset(unembedded), scrubbed_chunks

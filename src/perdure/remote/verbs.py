@@ -82,11 +82,11 @@ def _table() -> dict[str, Verb]:
         Access.READ,
         "read",
         """
-        bank stats facts fact facts_by_id history links documents chunks document_history entities
+        bank stats facts fact facts_by_id history links proofs documents chunks document_history entities
         erased_at operation operations directives directive
         mental_models mental_model stale_mental_models mental_model_history
         knowledge_tree knowledge_page_models knowledge_page knowledge_page_markdown export_knowledge
-        opinions opinion consolidation pending_fact_ids observations observation observation_versions
+        opinions opinion opinion_curve consolidation pending_fact_ids observations observation observation_versions
         observation_scopes notes note questions
         """,
     )
@@ -105,6 +105,7 @@ def _table() -> dict[str, Verb]:
         form_opinions consolidate recover_consolidation answer
         """,
     )
+    add(Access.WRITE, "retain", "preview_forget")  # locks the bank for writing
     add(Access.WRITE, "retain", "refresh_due_mental_models", Bank.MAYBE)
     add(Access.ADMIN, "read", "webhooks webhook_deliveries audit_log llm_calls export_bank")
     add(Access.ADMIN, "read", "costs", Bank.MAYBE)

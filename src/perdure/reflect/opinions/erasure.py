@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from perdure.domain.fact import Fact
 from perdure.domain.opinion import OpinionEvidence
-from perdure.ports.store import Transaction
+from perdure.ports.store import Rows, Transaction
 from perdure.recall.beliefs import (
     EVIDENCE,
     OPINION,
@@ -31,6 +31,18 @@ class _Left:
     log: list[OpinionEvidence]
 
 
+def opinions_resting_on(rows: Rows, fact_ids: Collection[str] | None) -> frozenset[str]:
+    """Ids of the opinions of which one of the facts is evidence, or which are among them; None: of all opinions."""
+    logs = logs_of(rows)
+    if fact_ids is None:
+        return frozenset(logs)
+    return frozenset(_resting(logs, fact_ids)) | (logs.keys() & set(fact_ids))
+
+
+def _resting(logs: Mapping[str, Sequence[OpinionEvidence]], fact_ids: Collection[str]) -> list[str]:
+    return [opinion_id for opinion_id, log in logs.items() if any(row.fact_id in fact_ids for row in log)]
+
+
 def scrub_opinions(tx: Transaction, erased: Mapping[str, Fact]) -> frozenset[str]:
     """Take facts that are about to be deleted out of all opinions; returns the opinions' facts that lost their vectors.
 
@@ -39,9 +51,8 @@ def scrub_opinions(tx: Transaction, erased: Mapping[str, Fact]) -> frozenset[str
     """
     logs = logs_of(tx)
     touched = {
-        opinion_id: [row for row in log if row.fact_id not in erased]
-        for opinion_id, log in logs.items()
-        if any(row.fact_id in erased for row in log)
+        opinion_id: [row for row in logs[opinion_id] if row.fact_id not in erased]
+        for opinion_id in _resting(logs, erased)
     }
     gone = [opinion_id for opinion_id in erased if opinion_id in logs]
     if not touched and not gone:

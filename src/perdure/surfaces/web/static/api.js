@@ -33,7 +33,8 @@ export async function rest(path, options = {}) {
   return answer.headers.get("Content-Type")?.includes("json") ? answer.json() : answer.text();
 }
 
-async function send(path, options) {
+/** The answer itself, for what is read as it comes; a refusal is raised. */
+export async function send(path, options = {}) {
   const headers = { ...options.headers };
   if (key.get()) headers.Authorization = `Bearer ${key.get()}`;
   let answer;

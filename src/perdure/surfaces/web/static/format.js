@@ -1,5 +1,7 @@
 // Dates, numbers and words as people read them.
 
+import { asOf } from "./route.js";
+
 const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
 const MOMENT = new Intl.DateTimeFormat("en-GB", {
   day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZone: "UTC",
@@ -23,10 +25,20 @@ export function happened(fact) {
   return start;
 }
 
-/** What became of a fact: [sign, word, kind of chip]. */
-export function standing(fact) {
-  if (fact.invalidated_at) return ["✕", "declared wrong", "bad"];
-  if (fact.retired_at) return ["✕", "taken back", "bad"];
-  if (fact.end_recorded_at || (fact.valid_to && new Date(fact.valid_to) < new Date())) return ["◌", "no longer so", "doubt"];
-  return ["●", "so now", "good"];
+/** What a fact was at the time machine's moments, or is now: [sign, word, kind of chip]. As `is_current` of the domain judges it. */
+export function standing(fact, moments = asOf()) {
+  const time = (value) => (value ? +new Date(value) : null);
+  const known = time(moments?.known) ?? Infinity;
+  const valid = time(moments?.valid) ?? Math.max(Date.now(), time(fact.recorded_at) ?? 0);
+  const told = moments ? "then" : "now";
+  if (fact.recorded_at && time(fact.recorded_at) > known) return ["◌", "not known then", "doubt"];
+  if (fact.invalidated_at && time(fact.invalidated_at) <= known) return ["✕", "declared wrong", "bad"];
+  if (fact.retired_at && time(fact.retired_at) <= known) return ["✕", "taken back", "bad"];
+  if (fact.valid_from && time(fact.valid_from) > valid) return ["◌", `not so yet ${told}`, "doubt"];
+  const endKnown = !fact.end_recorded_at || time(fact.end_recorded_at) <= known;
+  if (endKnown && fact.valid_to && time(fact.valid_to) <= valid) return ["◌", moments ? "no longer so then" : "no longer so", "doubt"];
+  return ["●", `so ${told}`, "good"];
 }
+
+/** Whether it was so at the time machine's moments, or is now. */
+export const holds = (fact) => standing(fact)[2] === "good";

@@ -1,7 +1,7 @@
 // A fact in a list: its text, when, who, how surely it helps, and whether it is still so.
 
 import { h, svg } from "../dom.js";
-import { day, happened, percent, standing } from "../format.js";
+import { day, happened, holds, percent, standing } from "../format.js";
 import { address } from "../route.js";
 
 export function meter(share, label) {
@@ -25,7 +25,7 @@ export function marks(fact, extra = []) {
     "div",
     { class: "chips" },
     chip(`${sign} ${word}`, kind),
-    when && chip(`⏱ ${when}`, "", "when it happened"),
+    when && chip(`happened ${when}`),
     fact.mentioned_at && chip(`said ${day(fact.mentioned_at)}`),
     fact.speaker && chip(`by ${fact.speaker}`),
     fact.type !== "world" && chip(fact.type),
@@ -39,10 +39,9 @@ export function marks(fact, extra = []) {
 /** One recollection: the place, the text, the marks; `more` stands below. */
 export function recollection(bank, one, more = null) {
   const { fact } = one;
-  const over = standing(fact)[1] !== "so now";
   return h(
     "article",
-    { class: `fact${over ? " over" : ""}`, id: `fact-${fact.id}`, tabindex: 0 },
+    { class: `fact${holds(fact) ? "" : " over"}`, id: `fact-${fact.id}`, tabindex: 0 },
     h("div", { class: "place" }, one.citation ?? ""),
     h(
       "div",
@@ -55,6 +54,15 @@ export function recollection(bank, one, more = null) {
       one.notes?.map((note) => h("p", { class: "faint" }, note)),
       more,
     ),
+  );
+}
+
+/** A fact in a list; `extra` are chips behind the others. */
+export function row(bank, fact, extra = [], more = null) {
+  return h(
+    "article",
+    { class: `fact bare${holds(fact) ? "" : " over"}`, id: `fact-${fact.id}`, tabindex: 0 },
+    h("div", {}, h("a", { class: "said", href: address(bank, "fact", fact.id) }, fact.text), marks(fact, extra), more),
   );
 }
 

@@ -19,7 +19,7 @@ export function machine() {
   const box = h(
     "details",
     { on: { toggle: () => box.open && fill(body) } },
-    h("summary", { class: moved.length ? "on" : null }, `⏲ Time machine: ${label}`),
+    h("summary", { class: moved.length ? "on" : null }, `◷ Time machine: ${label}`),
     body,
   );
   return box;

@@ -1,0 +1,46 @@
+// Forgetting: first what would go, then the question, then it goes.
+
+import { verb } from "../api.js";
+import { h } from "../dom.js";
+import { plural } from "../format.js";
+import { confirm, failure, toast } from "./notice.js";
+
+/** Whether it went. `target` is the keyword of forget: {fact_id}, {document_id}, {entity_id} or {everything: true}. */
+export async function forget(bank, target, title) {
+  const preview = await verb(bank, "preview_forget", target);
+  if (!preview.existed) {
+    toast("It is not there any longer.");
+    return false;
+  }
+  if (!(await confirm(title, whatGoes(preview), "Forget for good"))) return false;
+  try {
+    const gone = await verb(bank, "forget", target);
+    toast(`Forgotten: ${plural(gone.facts, "fact")}. ${gone.traces === "pending" ? "Traces in the files are being cleared." : "No trace is left in the files."}`);
+    return true;
+  } catch (error) {
+    await confirm("That did not work", failure(error), "Go on");
+    return false;
+  }
+}
+
+function whatGoes(preview) {
+  const counts = [
+    [preview.facts, "fact"],
+    [preview.documents, "document"],
+    [preview.chunks, "chunk"],
+    [preview.entities, "entity", "entities"],
+  ].filter(([number]) => number > 0);
+  const touched = [
+    preview.scrubbed_chunks > 0 && `${plural(preview.scrubbed_chunks, "chunk")} of what was said will lose these words.`,
+    preview.observations > 0 && `${plural(preview.observations, "observation")} will be written anew of what is left.`,
+    preview.opinions > 0 && `${plural(preview.opinions, "opinion")} will lose evidence, or go if nothing else states them.`,
+  ].filter(Boolean);
+  return h(
+    "div",
+    { class: "going" },
+    h("p", {}, "This cannot be undone. It would take: ", h("strong", {}, counts.map(([number, one, many]) => plural(number, one, many)).join(", ") || "nothing that was stated"), "."),
+    touched.length > 0 && h("ul", {}, touched.map((text) => h("li", {}, text))),
+    preview.texts.length > 0 && h("ul", { class: "quote" }, preview.texts.map((text) => h("li", {}, text))),
+    preview.facts > preview.texts.length && h("p", { class: "faint" }, `and ${plural(preview.facts - preview.texts.length, "more fact", "more facts")}`),
+  );
+}

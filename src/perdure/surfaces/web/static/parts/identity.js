@@ -1,0 +1,97 @@
+// Who is who: make two entities one, make one two, or forget one.
+
+import { verb } from "../api.js";
+import { button, field, h, show } from "../dom.js";
+import { plural } from "../format.js";
+import { go } from "../route.js";
+import { forget } from "./forgetting.js";
+import { confirm, empty, failure, toast } from "./notice.js";
+
+const FOUND = 8;
+const SPLIT = 100;
+
+export function identity(bank, entity) {
+  const body = h("div");
+  const show1 = (part) => async () => {
+    show(body, h("div", { class: "card" }, await part(bank, entity)));
+    body.querySelector("input")?.focus();
+  };
+  const erase = async () => {
+    try {
+      if (await forget(bank, { entity_id: entity.id }, `Forget ${entity.name} as a person or thing?`)) go(bank, "people");
+    } catch (error) {
+      toast(error.message);
+    }
+  };
+  return h("div", {}, h("div", { class: "row actions" }, button("Merge with…", show1(merging)), button("Split…", show1(splitting)), button("Forget…", erase, { class: "danger" })), body);
+}
+
+/** Choose the entity that is the same; it goes, and its names become aliases. */
+function merging(bank, entity) {
+  const found = h("ul", { class: "list" });
+  const search = async (event) => {
+    const text = event.target.value.trim();
+    if (!text) return show(found);
+    try {
+      const others = (await verb(bank, "entities", { text, limit: FOUND + 1 })).filter((one) => one.id !== entity.id);
+      show(found, others.length ? others.map((one) => h("li", {}, button(`${one.name} (${one.type}, ${plural(one.mentions, "mention")})`, () => merge(bank, entity, one)))) : empty("Nobody else is called that."));
+    } catch (error) {
+      show(found, failure(error));
+    }
+    return undefined;
+  };
+  return [field(`Who is the same as ${entity.name}?`, h("input", { type: "search", on: { input: search } })), found];
+}
+
+async function merge(bank, entity, other) {
+  const names = [other.name, ...other.aliases].join(", ");
+  const told = h("p", {}, `${plural(other.mentions, "mention")} of ${other.name} will be mentions of ${entity.name}; ${names} will be another name of ${entity.name}. No fact goes. A split undoes it, fact by fact.`);
+  if (!(await confirm(`Merge ${other.name} into ${entity.name}?`, told, "Merge"))) return;
+  await carryOut(async () => {
+    await verb(bank, "merge_entities", { keep: entity.id, absorb: other.id });
+    toast(`${other.name} is ${entity.name}.`);
+    dispatchEvent(new HashChangeEvent("hashchange"));
+  });
+}
+
+/** Choose the facts that are about somebody else of the same name. */
+async function splitting(bank, entity) {
+  const page = await verb(bank, "facts", { entity_id: entity.id, limit: SPLIT, where: { include_closed: true, include_expired: true } });
+  const name = h("input", { required: true, value: "" });
+  const ticks = page.facts.map((fact) => {
+    const tick = h("input", { type: "checkbox", id: `split-${fact.id}`, value: fact.id });
+    return [tick, h("li", { class: "tick" }, tick, h("label", { for: tick.id }, fact.text))];
+  });
+  const submit = async (event) => {
+    event.preventDefault();
+    const ids = ticks.filter(([tick]) => tick.checked).map(([tick]) => tick.value);
+    if (!ids.length) return toast("Choose the facts that are about the other one.");
+    return split(bank, entity, name.value.trim(), ids);
+  };
+  return h(
+    "form",
+    { on: { submit } },
+    field("The other one is called", name),
+    h("p", { class: "faint" }, `Which of these are not about ${entity.name}?`, page.total > SPLIT && ` The ${SPLIT} recorded last of ${page.total}.`),
+    h("ul", { class: "plain choices" }, ticks.map(([, row]) => row)),
+    h("button", { class: "main" }, "Split"),
+  );
+}
+
+async function split(bank, entity, name, ids) {
+  const told = h("p", {}, `${plural(ids.length, "fact")} will mention ${name} instead of ${entity.name}. No fact goes. A merge undoes it.`);
+  if (!(await confirm(`Split ${name} from ${entity.name}?`, told, "Split"))) return;
+  await carryOut(async () => {
+    const other = await verb(bank, "split_entity", { entity_id: entity.id, name, fact_ids: ids });
+    toast(`${name} stands alone.`);
+    go(bank, "entity", other.id);
+  });
+}
+
+async function carryOut(act) {
+  try {
+    await act();
+  } catch (error) {
+    toast(error.message);
+  }
+}

@@ -1,0 +1,94 @@
+// Directives: the rules that every reflect follows, the most important first.
+
+import { verb } from "../api.js";
+import { button, field, h, show } from "../dom.js";
+import { moment } from "../format.js";
+import { chip } from "../parts/fact.js";
+import { markdown } from "../parts/markdown.js";
+import { confirm, failure, toast } from "../parts/notice.js";
+import { paged } from "../parts/paging.js";
+import { sheet, words } from "../parts/sheet.js";
+
+export async function open(content, route) {
+  const { bank } = route;
+  const rules = await verb(bank, "directives", { active_only: false });
+  const told = h("div", { "aria-live": "polite" });
+  const act = async (work) => {
+    try {
+      if (await work()) await open(content, route);
+    } catch (error) {
+      show(told, failure(error));
+    }
+  };
+  const read = async (offset, limit) => ({ rows: rules.slice(offset, offset + limit), total: rules.length });
+  const { element, load } = paged(read, (one) => card(bank, one, act), "No directive yet. A directive tells memory how to answer: “Answer in German.”", "directives");
+  show(
+    content,
+    h("h1", {}, "Directives"),
+    h("p", { class: "faint" }, "Rules for every answer that memory gives, highest priority first. A rule with tags holds for questions with one of them."),
+    h("div", { class: "row" }, button("New directive", () => act(() => create(bank)), { class: "main", id: "new-directive" })),
+    told,
+    element,
+  );
+  await load();
+}
+
+function card(bank, rule, act) {
+  const change = (changes) => verb(bank, "update_directive", { directive_id: rule.id, ...changes });
+  const turn = () => act(async () => (await change({ is_active: !rule.is_active }), toast(rule.is_active ? "Switched off." : "Switched on."), true));
+  const edit = () =>
+    act(() => {
+      const form = ruleForm(rule);
+      return sheet(`Edit ${rule.name}`, form.controls, "Save", () => change(form.read()));
+    });
+  const remove = () =>
+    act(async () => {
+      if (!(await confirm(`Delete “${rule.name}”?`, h("div", { class: "quote" }, rule.content), "Delete it"))) return false;
+      await verb(bank, "delete_directive", { directive_id: rule.id });
+      return true;
+    });
+  return h(
+    "article",
+    { class: `card directive${rule.is_active ? "" : " off"}`, "aria-label": rule.name },
+    h("h2", {}, rule.name),
+    markdown(rule.content, 3),
+    h(
+      "div",
+      { class: "chips" },
+      rule.is_active ? chip("● on", "good") : chip("○ off"),
+      chip(`priority ${rule.priority}`),
+      [...rule.tags].map((tag) => chip(`# ${tag}`)),
+      rule.updated_at && chip(`changed ${moment(rule.updated_at)}`),
+    ),
+    h(
+      "div",
+      { class: "row actions" },
+      button(rule.is_active ? "Switch off" : "Switch on", turn, { "aria-label": `${rule.is_active ? "Switch off" : "Switch on"}: ${rule.name}` }),
+      button("Edit", edit, { "aria-label": `Edit: ${rule.name}` }),
+      button("Delete", remove, { class: "danger", "aria-label": `Delete: ${rule.name}` }),
+    ),
+  );
+}
+
+function create(bank) {
+  const form = ruleForm({ name: "", content: "", priority: 0, tags: [], is_active: true });
+  return sheet("New directive", form.controls, "Make it", () => verb(bank, "create_directive", form.read()));
+}
+
+function ruleForm(rule) {
+  const name = h("input", { value: rule.name, required: true });
+  const content = h("textarea", { value: rule.content, required: true });
+  const priority = h("input", { type: "number", step: 1, value: rule.priority, required: true });
+  const tags = h("input", { value: [...rule.tags].join(", ") });
+  const active = h("input", { type: "checkbox", checked: rule.is_active });
+  return {
+    controls: [
+      field("Name", name),
+      field("Rule", content),
+      field("Priority", priority, "The highest comes first."),
+      field("Tags", tags, "With commas between; none: for every question."),
+      h("label", {}, active, " switched on"),
+    ],
+    read: () => ({ name: name.value, content: content.value, priority: Number(priority.value), tags: words(tags.value), is_active: active.checked }),
+  };
+}

@@ -1,0 +1,116 @@
+// Documents: the texts that memory was drawn from, and a way to give it more.
+
+import { rest, verb } from "../api.js";
+import { button, field, h, show } from "../dom.js";
+import { count, moment, plural } from "../format.js";
+import { chip } from "../parts/fact.js";
+import { follow } from "../parts/follow.js";
+import { failure } from "../parts/notice.js";
+import { paged } from "../parts/paging.js";
+import { sheet, words } from "../parts/sheet.js";
+import { address, note } from "../route.js";
+import { openDocument } from "./document.js";
+
+export async function open(content, route) {
+  if (route.id) return openDocument(content, route);
+  const { bank, query } = route;
+  const told = h("div", { "aria-live": "polite" });
+  const place = h("div");
+  const search = h("input", { type: "search", value: query.get("q") || "" });
+  const draw = () => {
+    const path = `/v1/default/banks/${encodeURIComponent(bank)}/documents`;
+    const read = async (offset, limit) => {
+      const page = await rest(`${path}?${new URLSearchParams({ limit, offset, q: search.value.trim() })}`);
+      return { rows: page.items, total: page.total };
+    };
+    const nothing = search.value ? "No document has this in its id." : "No documents yet. Add a file or a text.";
+    const { element, load } = paged(read, (one) => row(bank, one), nothing, "documents", h("ol", { class: "list", "aria-label": "Documents" }));
+    show(place, element);
+    return load();
+  };
+  const find = (event) => {
+    event.preventDefault();
+    note({ q: search.value.trim() });
+    return draw();
+  };
+  const add = (ask) => async () => {
+    const operations = await ask(bank);
+    if (!operations) return;
+    try {
+      show(told, operations.map(() => h("div")));
+      await Promise.all(operations.map((id, index) => follow(bank, id, told.children[index])));
+      if (told.isConnected) await draw();
+    } catch (error) {
+      show(told, failure(error));
+    }
+  };
+  show(
+    content,
+    h("h1", {}, "Documents"),
+    h("div", { class: "row" }, button("Add a file", add(askFiles), { class: "main", id: "add-file" }), button("Add a text", add(askText), { id: "add-text" })),
+    told,
+    h("form", { class: "row", role: "search", on: { submit: find } }, h("div", { class: "grow" }, field("Part of an id", search)), h("button", {}, "Find")),
+    place,
+  );
+  await draw();
+  return undefined;
+}
+
+function row(bank, document) {
+  const title = document.retain_params.title;
+  return h(
+    "li",
+    {},
+    h(
+      "a",
+      { href: address(bank, "documents", document.id) },
+      h("strong", {}, title || document.id),
+      h(
+        "div",
+        { class: "chips" },
+        title && chip(document.id),
+        chip(`${count(document.text_length)} characters`),
+        chip(plural(document.memory_unit_count, "fact")),
+        chip(moment(document.updated_at)),
+        document.tags.map((tag) => chip(`# ${tag}`)),
+      ),
+    ),
+  );
+}
+
+/** Ask for files; resolves to the operations that read them. */
+function askFiles(bank) {
+  const files = h("input", { type: "file", multiple: true, required: true });
+  const tags = h("input", {});
+  const send = async () => {
+    const body = new FormData();
+    for (const one of files.files) body.append("files", one);
+    body.append("request", JSON.stringify({ files_metadata: [...files.files].map(() => ({ tags: words(tags.value) })) }));
+    const answer = await rest(`/v1/default/banks/${encodeURIComponent(bank)}/files/retain`, { method: "POST", body });
+    return answer.operation_ids;
+  };
+  return sheet("Add files", [field("Files", files, "Text, HTML, PDF, DOCX, mail, CSV, SVG, source code."), field("Tags", tags, "With commas between.")], "Add", send);
+}
+
+/** Ask for a text; resolves to the operation that reads it. */
+function askText(bank) {
+  const text = h("textarea", { required: true, rows: 10 });
+  const title = h("input", {});
+  const id = h("input", {});
+  const speaker = h("input", {});
+  const tags = h("input", {});
+  const send = async () => {
+    const said = { title: title.value, document_id: id.value.trim(), speaker: speaker.value.trim() };
+    const fields = Object.fromEntries(Object.entries(said).filter(([, value]) => value));
+    const operation = await verb(bank, "retain_later", { content: text.value, tags: words(tags.value), ...fields });
+    return [operation.id];
+  };
+  const controls = [
+    field("Text", text),
+    field("Title", title),
+    field("Id", id, "A text of the same id takes the place of the one before."),
+    field("Who says it", speaker),
+    field("Tags", tags, "With commas between."),
+  ];
+  return sheet("Add a text", controls, "Add", send);
+}

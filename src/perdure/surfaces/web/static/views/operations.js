@@ -1,0 +1,115 @@
+// Operations: work in the background, followed as it goes on.
+
+import { rest, verb } from "../api.js";
+import { button, field, h, select, show } from "../dom.js";
+import { count, moment } from "../format.js";
+import { ENDED, everySecond, progress, state } from "../parts/follow.js";
+import { confirm, empty, failure } from "../parts/notice.js";
+import { address, note } from "../route.js";
+
+const PAGE = 50;
+const MOST = 100;
+const STATES = [["", "all"], ["pending", "waiting"], ["processing", "running"], ["completed", "done"], ["failed", "failed"], ["cancelled", "cancelled"]];
+
+export async function open(content, { bank, query }) {
+  const told = h("div", { "aria-live": "polite" });
+  const list = h("ol", { class: "list", "aria-label": "Operations" });
+  const foot = h("div", { class: "row" });
+  const live = h("p", { class: "faint", role: "status" });
+  const rows = new Map();
+  let [limit, status, turn] = [PAGE, query.get("status") || "", 0];
+
+  /** Show what there is; true when nothing is left to wait for. */
+  const look = async () => {
+    const path = `/v1/default/banks/${encodeURIComponent(bank)}/operations`;
+    const page = await rest(`${path}?${new URLSearchParams({ limit, ...(status ? { status } : {}) })}`);
+    update(list, rows, page.operations, (one) => row(bank, one, act));
+    const running = page.operations.filter((one) => !ENDED.includes(one.status)).length;
+    show(live, running ? `▶ ${running} not ended: looking every second` : "Nothing runs.");
+    const more = limit < MOST && page.total > limit;
+    show(foot, page.total ? h("span", { class: "faint" }, `${count(page.operations.length)} of ${count(page.total)}`) : empty("No operations."), more && button("More", () => ((limit = MOST), watch())));
+    return !running;
+  };
+  /** One watch at a time: an older one ends when a newer began. */
+  const watch = async () => {
+    const mine = ++turn;
+    try {
+      await everySecond(list, async () => mine !== turn || (await look()));
+    } catch (error) {
+      show(told, failure(error));
+    }
+  };
+  const act = async (work) => {
+    try {
+      show(told);
+      if (await work()) await watch();
+    } catch (error) {
+      show(told, failure(error));
+    }
+  };
+  const choose = (value) => {
+    status = value;
+    note({ status });
+    return watch();
+  };
+  show(
+    content,
+    h("h1", {}, "Operations"),
+    h("div", { class: "row" }, field("Which", select(STATES, status, choose)), button("Look again", watch, { id: "look" })), live,
+    told,
+    list,
+    foot,
+  );
+  await watch();
+}
+
+/** Bring the list in step: a row that did not change stays as it is, with its focus. */
+function update(list, rows, operations, draw) {
+  const before = new Map(rows);
+  rows.clear();
+  const elements = operations.map((one) => {
+    const written = JSON.stringify(one);
+    const old = before.get(one.id);
+    const entry = old?.written === written ? old : { written, element: draw(one) };
+    rows.set(one.id, entry);
+    return entry.element;
+  });
+  if (elements.length !== list.children.length || elements.some((one, place) => one !== list.children[place])) list.replaceChildren(...elements);
+}
+
+function row(bank, one, act) {
+  const name = one.operation_type.replaceAll("_", " ");
+  const run = (verbName) => () => act(() => verb(bank, verbName, { operation_id: one.id }));
+  const remove = () =>
+    act(async () => {
+      if (!(await confirm("Delete the record?", h("p", {}, `The record of this work (${name}, ${moment(one.created_at)}) goes. What the work did stays.`), "Delete it"))) return false;
+      await verb(bank, "delete_operation", { operation_id: one.id });
+      return true;
+    });
+  const labelled = (text, click, kind = "") => button(text, click, { class: kind || null, "aria-label": `${text}: ${name}, ${moment(one.created_at)}` });
+  return h(
+    "li",
+    { class: "operation", "data-status": one.status, "data-id": one.id },
+    h(
+      "div",
+      { class: "row spread" },
+      h("div", {}, h("strong", {}, name), " ", state(one.status), " ", progress(one.progress?.processed ?? 0, one.progress?.total ?? one.items_count)),
+      h(
+        "div",
+        { class: "row" },
+        !ENDED.includes(one.status) && labelled("Cancel", run("cancel_operation")),
+        ["failed", "cancelled"].includes(one.status) && labelled("Try again", run("retry_operation")),
+        ENDED.includes(one.status) && labelled("Delete", remove),
+      ),
+    ),
+    one.error_message && h("p", { class: "wrong-text" }, `✕ ${one.error_message}`),
+    h(
+      "p",
+      { class: "faint" },
+      `begun ${moment(one.created_at)}, last heard of ${moment(one.updated_at)}`,
+      one.next_retry_at && `, next try ${moment(one.next_retry_at)}`,
+      one.document_id && [", ", h("a", { href: address(bank, "documents", one.document_id) }, one.document_id)],
+      one.mental_model_id && [", ", h("a", { href: address(bank, "models", one.mental_model_id) }, "its mental model")],
+    ),
+  );
+}

@@ -1,0 +1,159 @@
+"""A preview of forgetting says what forgetting then does, and changes nothing itself."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from perdure import Filter, ForgetPreview, InvalidInput, Perdure
+from tests.unit.reflect.thinking import BANK, Thinking
+
+OPTIONS: dict[str, Any] = {
+    "embedder": "none",
+    "reranker": "none",
+    "tagger": "rules",
+    "tokens": "approximate",
+}
+EVERYTHING = Filter(include_closed=True, include_expired=True)
+SAID = {
+    "one": ["I prefer quince jam.", "I live in Porto.", "My sister Rita works at Banco Lima."],
+    "two": ["I live in Lisbon now.", "I love quince jam.", "Rita likes chess."],
+    "three": ["I live in Lisbon now.", "Rita plays chess with Tom."],
+}
+TARGETS = [("fact_id", number) for number in range(8)]
+TARGETS += [("document_id", number) for number in range(3)]
+TARGETS += [("entity_id", number) for number in range(3)]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("preview") / "m.db"
+    with Perdure.open(path, **OPTIONS) as memory:
+        for number, (name, texts) in enumerate(SAID.items()):
+            at = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=10 * number)
+            said = [{"role": "user", "speaker": "Ann", "content": text} for text in texts]
+            memory.retain("b", said, document_id=name, timestamp=at)
+        memory.operation("b", memory.consolidate("b").id, wait=60)
+    return path
+
+
+@pytest.fixture
+def memory(file: Path, tmp_path: Path) -> Iterator[Perdure]:
+    shutil.copy(file, tmp_path / "m.db")
+    with Perdure.open(tmp_path / "m.db", **OPTIONS) as opened:
+        yield opened
+
+
+def target_of(memory: Perdure, kind: str, number: int) -> dict[str, Any]:
+    """The keyword of forget: the n-th fact, document or entity."""
+    if kind == "document_id":
+        return {kind: sorted(one.id for one in memory.documents("b"))[number]}
+    rows = memory.entities("b") if kind == "entity_id" else list(memory.iter_facts("b", where=EVERYTHING))
+    return {kind: rows[number].id}
+
+
+def counts(memory: Perdure) -> dict[str, int]:
+    stats = memory.stats("b")
+    return {
+        "facts": stats.facts,
+        "documents": stats.documents,
+        "chunks": stats.chunks,
+        "entities": stats.entities,
+        "observations": len(memory.observations("b")),
+    }
+
+
+def evidence(memory: Perdure) -> dict[str, object]:
+    return {record.id: record.body for record in memory.records("opinion_evidence", bank="b")}
+
+
+def rows_of(memory: Perdure) -> list[str]:
+    return list(memory.export_bank("b"))[1:]
+
+
+@pytest.mark.parametrize(("kind", "number"), TARGETS)
+def test_what_is_forgotten_is_what_the_preview_said(memory: Perdure, kind: str, number: int) -> None:
+    target = target_of(memory, kind, number)
+    rows, before, logs = rows_of(memory), counts(memory), evidence(memory)
+    chunks = {
+        chunk.id: chunk for one in memory.documents("b") for chunk in memory.chunks("b", document_id=one.id)
+    }
+    texts = {fact.id: fact.text for fact in memory.iter_facts("b", where=EVERYTHING)}
+
+    preview = memory.preview_forget("b", **target)
+    assert rows_of(memory) == rows
+    forgotten = memory.forget("b", **target)
+
+    after = counts(memory)
+    assert (preview.existed, preview.facts) == (forgotten.existed, forgotten.facts)
+    for name in ("facts", "documents", "chunks", "entities", "observations"):
+        assert getattr(preview, name) == before[name] - after[name], name
+    assert preview.opinions == sum(evidence(memory).get(one) != log for one, log in logs.items())
+    for fact in memory.iter_facts("b", where=EVERYTHING):
+        del texts[fact.id]
+    assert sorted(preview.texts) == sorted(texts.values())
+    scrubbed = [one for one in memory.chunks("b", ids=list(chunks)) if one.text != chunks[one.id].text]
+    assert preview.scrubbed_chunks == len(scrubbed)
+
+
+def test_the_targets_cover_every_count(memory: Perdure) -> None:
+    """The tests above would pass on zeros alone."""
+    previews = [memory.preview_forget("b", **target_of(memory, kind, number)) for kind, number in TARGETS]
+    for name in ("facts", "documents", "chunks", "scrubbed_chunks", "entities", "observations", "opinions"):
+        assert any(getattr(one, name) > 0 for one in previews), name
+
+
+def test_the_preview_of_a_whole_bank_counts_everything(memory: Perdure) -> None:
+    stats = memory.stats("b")
+    preview = memory.preview_forget("b", everything=True)
+    assert (preview.facts, preview.documents, preview.chunks) == (stats.facts, stats.documents, stats.chunks)
+    assert preview.opinions == len(memory.records("opinion", bank="b"))
+    assert memory.stats("b") == stats
+    assert memory.forget("b", everything=True).facts == preview.facts
+
+
+def test_the_preview_of_what_is_not_there_says_so(memory: Perdure) -> None:
+    assert memory.preview_forget("b", fact_id="nothing") == ForgetPreview(existed=False)
+    assert memory.preview_forget("none", everything=True) == ForgetPreview(existed=False)
+    assert memory.preview_forget("b", document_id="nothing") == ForgetPreview(existed=False)
+
+
+def test_a_preview_needs_one_target(memory: Perdure) -> None:
+    with pytest.raises(InvalidInput, match="exactly one"):
+        memory.preview_forget("b")
+
+
+def test_the_in_memory_store_rolls_a_preview_back_too() -> None:
+    bank = Thinking()
+    (fact_id,) = bank.say(1, "I prefer quince jam.")
+    preview = bank.engine.preview_forget(BANK, fact_id=fact_id)
+    assert (preview.facts, preview.opinions) == (2, 1)
+    assert [str(one) for one in bank.engine.opinions(BANK)] == ["Ann prefers quince jam (c = 0.85)"]
+
+
+def test_proofs_name_the_later_sources_of_a_fact(memory: Perdure) -> None:
+    (lives,) = [fact for fact in memory.history("b", "Ann", "lives_in") if fact.object == "Lisbon"]
+    assert [proof.document_id for proof in memory.proofs("b", [lives.id])] == ["three"]
+
+
+def test_the_curve_of_an_opinion_ends_at_its_confidence(memory: Perdure) -> None:
+    (jam,) = [one for one in memory.opinions("b") if "quince" in one.statement]
+    curve = memory.opinion_curve("b", jam.id)
+    assert curve == jam.curve()
+    assert (len(curve), curve[-1][1]) == (2, jam.confidence)
+
+
+def test_entities_are_searched_and_paged(memory: Perdure) -> None:
+    every = memory.entities("b")
+    assert memory.entities("b", offset=1, limit=2) == every[1:3]
+    assert [one.name for one in memory.entities("b", text="RIT")] == ["Rita"]
+    people = memory.entities("b", types=["person"])
+    assert people == [one for one in every if one.type == "person"]
+    assert len(people) < len(every)
+    with pytest.raises(InvalidInput, match="limit"):
+        memory.entities("b", limit=-1)
