@@ -11,7 +11,9 @@ import { open as health } from "./views/health.js";
 import { open as models } from "./views/models.js";
 import { open as notes } from "./views/notes.js";
 import { open as operations } from "./views/operations.js";
+import { open as opinions } from "./views/opinions.js";
 import { open as people } from "./views/people.js";
+import { open as questions } from "./views/questions.js";
 import { open as settings } from "./views/settings.js";
 import { open as transfer } from "./views/transfer.js";
 
@@ -20,6 +22,8 @@ export const VIEWS = [
   { name: "ask", title: "Ask", sign: "?", group: "Memory", open: ask },
   { name: "facts", title: "Facts", sign: "≡", group: "Memory", open: facts },
   { name: "people", title: "People and things", sign: "☺", group: "Memory", open: people },
+  { name: "opinions", title: "Opinions", sign: "◐", group: "Memory", open: opinions },
+  { name: "questions", title: "Questions", sign: "‽", group: "Memory", open: questions },
   { name: "models", title: "Mental models", sign: "◈", group: "Knowledge", open: models },
   { name: "directives", title: "Directives", sign: "§", group: "Knowledge", open: directives },
   { name: "notes", title: "Notes", sign: "✎", group: "Knowledge", open: notes },

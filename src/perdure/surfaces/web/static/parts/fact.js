@@ -21,15 +21,16 @@ export function chip(text, kind = "", title = "") {
 export function marks(fact, extra = []) {
   const [sign, word, kind] = standing(fact);
   const when = happened(fact);
+  const planned = fact.flags.includes("planned");
   return h(
     "div",
     { class: "chips" },
     chip(`${sign} ${word}`, kind),
-    when && chip(`happened ${when}`),
+    when && chip(`${planned ? "planned for" : "happened"} ${when}`),
     fact.mentioned_at && chip(`said ${day(fact.mentioned_at)}`),
     fact.speaker && chip(`by ${fact.speaker}`),
     fact.type !== "world" && chip(fact.type),
-    fact.flags.includes("planned") && chip("planned"),
+    planned && !when && chip("planned"),
     fact.flags.includes("instruction") && chip("⚠ reads like an order", "doubt"),
     fact.proof_count > 1 && chip(`${fact.proof_count} proofs`),
     extra,

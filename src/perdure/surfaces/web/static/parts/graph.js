@@ -38,7 +38,7 @@ export function graph(bank, entity, others) {
 
 /** Rings of nodes around the centre: each ring holds what fits beside one another. */
 function picture(bank, entity, others) {
-  const width = pictureWidth();
+  const width = pictureWidth(true);
   const spots = [];
   const step = Math.min(120, (width - 110) / 2);
   for (let ring = 1, left = others.length; left > 0; ring += 1) {

@@ -2,57 +2,83 @@
 
 import { verb } from "../api.js";
 import { button, h, show } from "../dom.js";
-import { day } from "../format.js";
+import { day, moment } from "../format.js";
 import { address, current } from "../route.js";
+import { failure } from "./notice.js";
 
+const STEPS = 500;
 const DAY = 86_400_000;
+const FINE = 20 * DAY;
+const EVERY = { include_closed: true, include_expired: true };
 const AXES = [
-  ["true_at", "True at"],
-  ["known_at", "Known at"],
+  ["true_at", "True at", "what was so in the world"],
+  ["known_at", "Known at", "what memory had been told"],
 ];
+
+/** A moment as finely as it was chosen: days, or minutes where it is no midnight. */
+const told = (value) => (new Date(value) % DAY ? moment(value) : day(value));
 
 export function machine() {
   const { query } = current();
   const moved = AXES.filter(([name]) => query.get(name));
-  const label = moved.length ? moved.map(([name, title]) => `${title.toLowerCase()} ${day(query.get(name))}`).join(", ") : "now";
+  const label = moved.length ? moved.map(([name, title]) => `${title.toLowerCase()} ${told(query.get(name))}`).join(", ") : "now";
   const body = h("div", { class: "machine" });
   const box = h(
     "details",
-    { on: { toggle: () => box.open && fill(body) } },
+    { on: { toggle: () => box.open && fill(body).catch((error) => show(body, failure(error))) } },
     h("summary", { class: moved.length ? "on" : null }, `◷ Time machine: ${label}`),
     body,
   );
   return box;
 }
 
-/** Two sliders over the days that the bank knows of. */
+/** A slider for each axis, over the time that the bank's facts span on it. */
 async function fill(body) {
   const { bank, query } = current();
-  const last = Date.now();
-  const first = (await oldest(bank)) ?? last - 365 * DAY;
-  const days = Math.ceil((last - first) / DAY);
-  const sliders = AXES.map(([name, title]) => {
-    const chosen = query.get(name) ? Math.round((new Date(query.get(name)) - first) / DAY) : days;
-    const told = h("output", {}, query.get(name) ? day(query.get(name)) : "now");
-    const slider = h("input", { type: "range", min: 0, max: days, "aria-label": title });
-    slider.value = chosen;
-    const moment = () => (Number(slider.value) >= days ? "" : new Date(first + slider.value * DAY).toISOString());
-    slider.addEventListener("input", () => show(told, moment() ? day(moment()) : "now"));
-    slider.addEventListener("change", () => jump({ [name]: moment() }));
-    return h("label", {}, `${title}: `, told, slider);
-  });
-  show(body, sliders, button("Back to now", () => jump({ true_at: "", known_at: "" })));
+  const ranges = await span(bank);
+  if (!ranges) return show(body, h("p", { class: "faint" }, "The bank is empty: there is no other time to go to."));
+  const sliders = AXES.map(([name, title, hint]) => slider(name, `${title} (${hint})`, query.get(name), ranges[name]));
+  return show(body, sliders, moments(query), button("Back to now", () => jump({ true_at: "", known_at: "" })));
 }
 
-/** The day before the first fact was said or recorded; null for an empty bank. */
-async function oldest(bank) {
-  const page = await verb(bank, "facts", { order: "earliest_dated", limit: 1 });
-  const fact = page.facts[0];
-  const times = [fact?.mentioned_at, fact?.recorded_at, fact?.occurred_start].filter(Boolean).map((one) => +new Date(one));
-  return times.length ? Math.min(...times) - DAY : null;
+function slider(name, title, chosen, [first, last]) {
+  const steps = last - first > FINE ? Math.min(STEPS, Math.ceil((last - first) / DAY)) : STEPS;
+  const size = (last - first) / steps;
+  const at = (step) => {
+    const value = first + step * size;
+    return new Date(last - first > FINE ? Math.floor(value / DAY) * DAY : value);
+  };
+  const output = h("output", {}, chosen ? told(chosen) : "now");
+  const input = h("input", { type: "range", min: 0, max: steps, "aria-label": title, name });
+  input.value = chosen ? Math.max(0, Math.min(steps - 1, Math.ceil((new Date(chosen) - first) / size))) : steps;
+  const value = () => (Number(input.value) >= steps ? "" : at(Number(input.value)).toISOString());
+  input.addEventListener("input", () => show(output, value() ? told(value()) : "now"));
+  input.addEventListener("change", () => jump({ [name]: value() }));
+  return h("label", {}, `${title}: `, output, input);
 }
 
-function jump(moments) {
+/** The same moments by their date, for who knows them. */
+function moments(query) {
+  const picker = ([name, title]) =>
+    h("label", { class: "faint" }, `${title} `, h("input", { type: "date", value: (query.get(name) || "").slice(0, 10), on: { change: (event) => jump({ [name]: event.target.value && `${event.target.value}T00:00:00Z` }) } }));
+  return h("div", { class: "row" }, AXES.map(picker));
+}
+
+/** [first, last] of each axis: from before the first fact until now, or until the last date that lies ahead. */
+async function span(bank) {
+  const one = async (order) => (await verb(bank, "facts", { order, limit: 1, where: EVERY })).facts[0];
+  const [earliest, latest, oldest] = await Promise.all(["earliest_dated", "latest_dated", "oldest_recorded"].map(one));
+  if (!oldest) return null;
+  const now = Date.now();
+  const times = (fact, ...names) => names.map((name) => fact?.[name]).filter(Boolean).map((value) => +new Date(value));
+  const recorded = Math.min(...times(oldest, "recorded_at"), now);
+  const first = Math.min(...times(earliest, "mentioned_at", "occurred_start", "valid_from"), recorded);
+  const last = Math.max(...times(latest, "mentioned_at", "occurred_start", "valid_to"), now);
+  const before = (start, end) => start - Math.max(60_000, Math.min(DAY, (end - start) / 50));
+  return { true_at: [first - DAY, last + DAY], known_at: [before(recorded, now), now] };
+}
+
+function jump(chosen) {
   const { bank, view, id, query } = current();
-  location.hash = address(bank, view, id, { ...Object.fromEntries(query), ...moments });
+  location.hash = address(bank, view, id, { ...Object.fromEntries(query), ...chosen });
 }

@@ -19,11 +19,12 @@ export function times(fact) {
   const last = Math.max(...points, Math.min(...points) + DAY) + DAY;
   const pad = (last - first) * 0.04;
   const x = (value) => label + ((+new Date(value) - first + pad) / (last - first + 2 * pad)) * (width - label - 8);
-  const height = rows.length * LINE + 22;
-  const bars = rows.map((row, place) => drawn(row, place * LINE, x, width, label));
+  const top = marks.length ? 16 : 0;
+  const height = top + rows.length * LINE + 24;
+  const bars = rows.map((row, place) => drawn(row, top + place * LINE, x, width, label));
   const told = rows.map((row) => `${row.name}: ${row.text}`).join("; ");
   const lines = marks.map(([name, value]) =>
-    svg("g", {}, svg("line", { class: "now", x1: x(value), x2: x(value), y1: 0, y2: height - 18 }), svg("text", { class: "soft", x: Math.min(x(value), width - 60), y: height - 20, "text-anchor": "middle" }, name === "valid" ? "true at" : "known at")),
+    svg("g", {}, svg("line", { class: "now", x1: x(value), x2: x(value), y1: 14, y2: height - 18 }), svg("text", { class: "soft", x: Math.min(x(value), width - 30), y: 10, "text-anchor": "middle" }, name === "valid" ? "true at" : "known at")),
   );
   return svg(
     "svg",

@@ -6,7 +6,7 @@ import { day, plural } from "../format.js";
 import { PAGE, paged } from "../parts/paging.js";
 import { address, asOf, note } from "../route.js";
 
-const TYPES = [["", "all"], "person", "place", "organization", "product", "event", "concept"];
+const TYPES = [["", "all"], "person", "place", "organisation", "product", "event", "work", "group", "concept"];
 const WAIT = 250;
 
 export async function open(content, { bank, query }) {
