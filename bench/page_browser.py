@@ -25,7 +25,7 @@ SWITCHES = (
     "--no-first-run",
     "--no-pings",
 )
-QUESTION = "Where does Ines live, and why did she move to Rome?"
+QUESTION = "Where does Ines live?"
 """What the view Ask is opened with."""
 PATIENCE = 30.0
 """Seconds that a view may take until all its answers are there."""
@@ -126,18 +126,18 @@ def address(bank: str, view: str, thing: str = "") -> str:
     return f"#/{quote(bank)}/{view}" + (f"/{quote(thing, safe='')}" if thing else "")
 
 
-def find_address(watched: Watched, bank: str, view: str, views: Sequence[tuple[str, str]]) -> str:
-    """Where a view is to be seen: by itself when it is in the list, else at the first link to it from a view that is."""
-    if view == "ask":
-        return f"{address(bank, view)}?q={quote(QUESTION)}"
-    if dict(views)[view]:
-        return address(bank, view)
-    prefix = address(bank, view) + "/"
+def linked(watched: Watched, bank: str, views: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """The first link from a view of the list to one thing of each view: to a fact, a document, a mental model, ..."""
+    things: dict[str, str] = {}
     for name, group in views:
         if not group:
             continue
         watched.open(address(bank, name))
-        links = watched.page.locator(f'#content a[href^="{prefix}"]')
-        if links.count():
-            return str(links.first.get_attribute("href"))
-    raise LookupError(f"no view of the list leads to {view}")
+        hrefs = watched.page.eval_on_selector_all(
+            "#content a[href]", "(all) => all.map((one) => one.getAttribute('href'))"
+        )
+        for href in hrefs:
+            parts = href.split("?")[0].split("/")
+            if len(parts) > 3 and parts[0] == "#" and parts[1] == quote(bank):
+                things.setdefault(parts[2], href)
+    return things

@@ -24,9 +24,9 @@ QUICK: dict[str, Any] = {"embedder": "hashing", "reranker": "none", "tagger": "r
 WAIT = 120.0
 """Seconds that a background operation may take."""
 OPINIONS = (
-    "I love climbing, it is wonderful.",
-    "Climbing is great, I really like climbing.",
-    "I do not like climbing any more since my fall.",
+    "I like climbing.",
+    "I like climbing very much.",
+    "I don't like climbing as much since my fall.",
 )
 CONFLICT = (("Tom", "Marta Lopes", "Braga"), ("Lena", "Marta Alves", "Faro"))
 """Who says of whom where she lives; both speak of one Marta, which is told only afterwards, so that nothing decides between them."""
@@ -53,7 +53,9 @@ def fill(engine: Perdure, bank: str = BANK) -> None:
     )
     engine.form_opinions(bank)
     engine.create_directive(bank, "Plain words", "Answer in short and plain sentences.", priority=5)
-    _, writing = engine.create_mental_model(bank, "Where Ines lives", "Where does Ines live?", model_id="home")
+    _, writing = engine.create_mental_model(
+        bank, "Where Ines lives", "Where does Ines live?", model_id="home"
+    )
     for operation in (engine.consolidate(bank), writing):
         engine.operation(bank, operation.id, wait=WAIT)
 
@@ -64,6 +66,20 @@ def _plant_conflict(engine: Perdure, bank: str) -> None:
     ((_, name, _), (speaker, _, where)) = CONFLICT
     (fact,) = (one for one in engine.facts(bank, limit=500).facts if one.object == where)
     engine.update_fact(bank, fact.id, text=f"{speaker} said: {name} lives in {where}.", subject=name)
+
+
+def showpieces(engine: Perdure, bank: str = BANK) -> dict[str, str]:
+    """The thing that each view is shown with, by the view's name."""
+    facts = engine.facts(bank, limit=500).facts
+    (person,) = (one for one in engine.entities(bank, name="Ines") if one.name == "Ines")
+    return {
+        "fact": next(one.id for one in facts if "Matosinhos" in one.text and one.chunk_id),
+        "entity": person.id,
+        "opinions": max(engine.opinions(bank), key=lambda one: len(one.evidence)).id,
+        "models": "home",
+        "notes": engine.notes(bank, "quarterly")[-1],
+        "documents": "talk-1",
+    }
 
 
 @contextmanager

@@ -106,7 +106,9 @@ def measure_views(facts: int, turns: int) -> dict[str, Opening]:
             for name, group in views:
                 if not group and name not in things:
                     continue
-                place = address(BANK, name, things.get(name, "")) + (f"?q={QUESTION}" if name == "ask" else "")
+                place = address(BANK, name, things.get(name, "")) + (
+                    f"?q={QUESTION}" if name == "ask" else ""
+                )
                 openings = [measure(browser, url, place) for _ in range(turns + 1)]
                 measured[name] = middle(openings[1:])
                 print(facts, name, measured[name], flush=True)
@@ -123,16 +125,28 @@ def report(figures: dict[int, dict[str, Opening]], command: str, load: float) ->
         for name in next(iter(figures.values()))
     ]
     late = [name for sizes in figures.values() for name, one in sizes.items() if one.paint > LIMIT]
-    verdict = f"Over {LIMIT:.0f} ms after the answer: {', '.join(late)}." if late else f"No view takes {LIMIT:.0f} ms after the answer."
+    verdict = (
+        f"Over {LIMIT:.0f} ms after the answer: {', '.join(late)}."
+        if late
+        else f"No view takes {LIMIT:.0f} ms after the answer."
+    )
     return [taken(command, load), "", *table(head, rows), "", verdict]
 
 
 def _cells(one: Opening) -> list[str]:
-    return [f"{one.first:.0f} ms", f"{one.answer:.0f} ms", f"{one.paint:.0f} ms", f"{one.size / 1000:.0f}", str(one.requests)]
+    return [
+        f"{one.first:.0f} ms",
+        f"{one.answer:.0f} ms",
+        f"{one.paint:.0f} ms",
+        f"{one.size / 1000:.0f}",
+        str(one.requests),
+    ]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--facts", type=int, nargs="+", default=[1000, 100_000])
     parser.add_argument("--turns", type=int, default=5)
     chosen = parser.parse_args()

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
-from bench.page_browser import Watched, find_address, find_chromium, launched, views_of
+from bench.page_browser import QUESTION, Watched, address, find_chromium, launched, linked, views_of
 from bench.page_demo import BANK, QUICK, fill, served
 from perdure import Perdure
 from tests.browser.planted import fill_planted
@@ -25,16 +26,27 @@ class Site:
     url: str
     engine: Perdure
     views: list[tuple[str, str]] = field(default_factory=list)
-    addresses: dict[tuple[str, str], str] = field(default_factory=dict)
+    linked: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def things(self, watched: Watched, bank: str) -> dict[str, str]:
+        """Where one thing of each view is to be seen; looked for once."""
+        self.is_listed(watched, "ask")
+        if bank not in self.linked:
+            self.linked[bank] = linked(watched, bank, self.views)
+        return self.linked[bank]
 
     def address(self, watched: Watched, bank: str, view: str) -> str:
-        """Where a view of a bank is to be seen; looked for once."""
+        """Where a view is to be seen: by itself when it is in the list, else at the first link to it."""
+        if view == "ask":
+            return f"{address(bank, view)}?q={quote(QUESTION)}"
+        return address(bank, view) if self.is_listed(watched, view) else self.things(watched, bank)[view]
+
+    def is_listed(self, watched: Watched, view: str) -> bool:
+        """Whether the list at the side has it."""
         if not self.views:
-            watched.open(f"#/{bank}/ask")
+            watched.open(address(BANK, "ask"))
             self.views = views_of(watched.page)
-        if (bank, view) not in self.addresses:
-            self.addresses[bank, view] = find_address(watched, bank, view, self.views)
-        return self.addresses[bank, view]
+        return bool(dict(self.views)[view])
 
 
 @pytest.fixture(scope="package")

@@ -11,6 +11,10 @@ from bench.page_demo import BANK
 from tests.browser.planted import PLANTED_BANK, TEXT
 
 NARROW = 390
+THINGS = {"documents", "entity", "fact", "models", "notes", "opinions"}
+"""Views that show one thing of many; the others may come."""
+VIOLATIONS = """window.__violations = [];
+addEventListener("securitypolicyviolation", (event) => window.__violations.push(event.violatedDirective));"""
 
 
 def sideways(watched: Watched) -> list[str]:
@@ -35,8 +39,20 @@ def test_the_views_that_are_tested_are_those_that_the_page_has(watched: Watched,
 
 @pytest.mark.parametrize("view", view_names())
 def test_a_view_opens_and_fits_a_telephone(view: str, watched: Watched, site: Any) -> None:
-    place = site.address(watched, BANK, view)
-    watched.open(place)
+    watched.open(site.address(watched, BANK, view))
+    assert_sound(watched)
+
+
+def test_one_thing_of_each_list_opens_and_fits_a_telephone(watched: Watched, site: Any) -> None:
+    things = site.things(watched, BANK)
+    assert set(things) >= THINGS
+    for place in things.values():
+        watched.open(place)
+        assert_sound(watched)
+        watched.page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def assert_sound(watched: Watched) -> None:
     page = watched.page
     assert page.locator("#content h1").count() == 1
     assert page.locator(".wrong").all_text_contents() == []
@@ -51,15 +67,26 @@ def test_a_view_opens_and_fits_a_telephone(view: str, watched: Watched, site: An
 
 @pytest.mark.parametrize("view", view_names())
 def test_planted_text_is_only_ever_text(view: str, watched: Watched, site: Any) -> None:
-    watched.page.add_init_script("window.__violations = []; addEventListener('securitypolicyviolation', (e) => window.__violations.push(e.violatedDirective))")
+    watched.page.add_init_script(VIOLATIONS)
     watched.open(site.address(watched, PLANTED_BANK, view))
-    page = watched.page
-    for box in page.locator("#content details").all():
-        box.evaluate("(one) => (one.open = true)")
+    assert_only_text(watched)
+
+
+def test_planted_things_are_only_ever_text(watched: Watched, site: Any) -> None:
+    watched.page.add_init_script(VIOLATIONS)
+    for place in site.things(watched, PLANTED_BANK).values():
+        watched.open(place)
+        assert_only_text(watched)
+        watched.page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def assert_only_text(watched: Watched) -> None:
+    """Everything on the page opened, nothing ran and nothing burst the layout."""
+    watched.page.eval_on_selector_all("#content details", "(all) => all.forEach((one) => (one.open = true))")
     watched.settle()
-    assert page.locator(".wrong").all_text_contents() == []
+    assert watched.page.locator("#content > .wrong").all_text_contents() == []
     assert harm(watched) == []
-    page.set_viewport_size({"width": NARROW, "height": 800})
+    watched.page.set_viewport_size({"width": NARROW, "height": 800})
     assert sideways(watched) == []
 
 
