@@ -2,7 +2,7 @@
 
 import { current, go } from "./route.js";
 
-const ROWS = ".fact[tabindex], .list > li > a, .list > li > button";
+const ROWS = ".fact[tabindex], .cards > a, .list > li > a, .list > li > button";
 
 export function listen() {
   addEventListener("keydown", (event) => {

@@ -37,8 +37,29 @@ export function marks(fact, extra = []) {
   );
 }
 
-/** One recollection: the place, the text, the marks; `more` stands below. */
-export function recollection(bank, one, more = null) {
+/** [first, last] of the times at which facts were so, with now. */
+export function validityRange(facts) {
+  const times = facts.flatMap((fact) => [fact.valid_from, fact.valid_to]).filter(Boolean).map((value) => +new Date(value));
+  return [Math.min(...times, Date.now()), Math.max(...times, Date.now())];
+}
+
+/** When a fact was so, as a bar within the range. */
+function validity(fact, [first, last]) {
+  if (!fact.valid_from || last <= first) return null;
+  const place = (value, otherwise) => (value ? (100 * (+new Date(value) - first)) / (last - first) : otherwise);
+  const [start, end] = [place(fact.valid_from, 0), place(fact.valid_to, 100)];
+  const told = fact.valid_to ? `so from ${day(fact.valid_from)} to ${day(fact.valid_to)}` : `so since ${day(fact.valid_from)}`;
+  return h(
+    "span",
+    { class: "chip", title: `${told}; the bar runs from ${day(first)} to ${day(last)}` },
+    "so ",
+    h("span", { class: "meter", role: "img", "aria-label": told }, svg("svg", { viewBox: "0 0 100 10", preserveAspectRatio: "none" }, svg("rect", { class: "bar-fill", x: Math.min(start, 96), width: Math.max(3, end - start), height: 10 }))),
+    fact.valid_to ? ` until ${day(fact.valid_to)}` : "",
+  );
+}
+
+/** One recollection: the place, the text, the marks; `more` stands below. `range`: over which its validity is drawn. */
+export function recollection(bank, one, more = null, range = null) {
   const { fact } = one;
   return h(
     "article",
@@ -49,7 +70,8 @@ export function recollection(bank, one, more = null) {
       {},
       h("a", { class: "said", href: address(bank, "fact", fact.id) }, fact.text),
       marks(fact, [
-        h("span", { class: "chip" }, meter(one.relevance, "relevance"), ` ${percent(one.relevance)}`),
+        h("span", { class: "chip" }, "helps ", meter(one.relevance, "relevance"), ` ${percent(one.relevance)}`),
+        range && validity(fact, range),
         one.evidence && chip(`evidence ${one.evidence}`, one.evidence === "strong" ? "good" : ""),
       ]),
       one.notes?.map((note) => h("p", { class: "faint" }, note)),

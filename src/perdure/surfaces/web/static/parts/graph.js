@@ -8,20 +8,28 @@ import { pictureWidth } from "./picture.js";
 const FIRST = 16;
 export const MOST = 150;
 const ROW = 72;
+const ALONE = 9;
+const WIDE = 24;
 
 /** Neighbours of an entity in its facts: [{id, name, count, relations}], most often together first. */
 export function neighbours(entity, facts) {
   const others = new Map();
+  const names = [entity.name, ...entity.aliases];
   for (const fact of facts) {
     fact.entity_ids.forEach((id, place) => {
       if (id === entity.id || fact.entity_ids.indexOf(id) !== place) return;
       const one = others.get(id) ?? { id, name: fact.entities[place] ?? id, count: 0, relations: new Set() };
       one.count += 1;
-      if (fact.relation && [fact.subject, fact.object].includes(one.name)) one.relations.add(fact.relation.replaceAll("_", " "));
+      if (joins(fact, names, one.name)) one.relations.add(fact.relation.replaceAll("_", " "));
       others.set(id, one);
     });
   }
   return [...others.values()].sort((one, other) => other.count - one.count || one.name.localeCompare(other.name));
+}
+
+/** Whether a fact's relation is between the two, and not only told by one of them. */
+function joins(fact, names, other) {
+  return Boolean(fact.relation) && ((names.includes(fact.subject) && fact.object === other) || (names.includes(fact.object) && fact.subject === other));
 }
 
 export function graph(bank, entity, others) {
@@ -30,6 +38,7 @@ export function graph(bank, entity, others) {
     const shown = others.slice(0, number);
     const left = others.length - shown.length;
     const next = Math.min(others.length, number < MOST ? MOST : number + MOST);
+    place.closest("section")?.classList.toggle("across", shown.length > WIDE);
     show(place, picture(bank, entity, shown), left > 0 && button(`Show ${next - number} more of ${plural(left, "edge")}`, () => draw(next), { class: "more" }));
   };
   draw(FIRST);
@@ -38,25 +47,25 @@ export function graph(bank, entity, others) {
 
 /** Rings of nodes around the centre: each ring holds what fits beside one another. */
 function picture(bank, entity, others) {
-  const width = pictureWidth(true);
+  const width = pictureWidth(others.length <= WIDE);
+  const narrow = width < 400;
   const spots = [];
-  const step = Math.min(120, (width - 110) / 2);
   for (let ring = 1, left = others.length; left > 0; ring += 1) {
-    const holds = Math.max(5, Math.floor((Math.PI * (ring * step * 0.5 + ring * ROW)) / 62));
-    const number = Math.min(left, holds);
-    for (let n = 0; n < number; n += 1) spots.push([ring, (2 * Math.PI * (n + (ring % 2) / 2)) / number - Math.PI / 2]);
+    const number = others.length <= ALONE ? left : Math.min(left, 6 * ring);
+    for (let n = 0; n < number; n += 1) spots.push([ring, (2 * Math.PI * (n + (ring % 2 ? 0 : 0.5))) / number - Math.PI / 2]);
     left -= number;
   }
   const rings = spots.at(-1)?.[0] ?? 0;
   const across = rings ? (width / 2 - 52) / rings : 0;
-  const height = Math.max(120, rings * ROW * 2 + 90);
-  const [cx, cy] = [width / 2, height / 2];
-  const at = ([ring, angle]) => [cx + Math.cos(angle) * across * ring, cy + Math.sin(angle) * ROW * ring];
+  const up = rings === 1 || narrow ? 1.8 * ROW : ROW;
+  const height = Math.max(120, rings * up * 2 + 70);
+  const [cx, cy] = [width / 2, height / 2 - 6];
+  const at = ([ring, angle]) => [cx + Math.cos(angle) * across * ring, cy + Math.sin(angle) * up * ring];
   const heaviest = Math.max(1, ...others.map((one) => one.count));
   const edges = others.map((one, n) => {
     const [x, y] = at(spots[n]);
-    const word = [...one.relations][0] ?? "";
-    return svg("g", {}, svg("line", { class: "edge", x1: cx, y1: cy, x2: x, y2: y, "stroke-width": 1 + (3 * one.count) / heaviest }), word && spots[n][0] === 1 && svg("text", { class: "soft relation", x: cx + (x - cx) * 0.56, y: cy + (y - cy) * 0.56, "text-anchor": "middle" }, word));
+    const word = narrow || rings > 1 ? "" : ([...one.relations][0] ?? "");
+    return svg("g", {}, svg("line", { class: "edge", x1: cx, y1: cy, x2: x, y2: y, "stroke-width": 1 + (3 * one.count) / heaviest }), word && svg("text", { class: "soft relation", x: cx + (x - cx) * 0.5, y: cy + (y - cy) * 0.5, "text-anchor": "middle" }, word));
   });
   const nodes = others.map((one, n) => node(bank, one, ...at(spots[n]), 9));
   const told = `${entity.name} is mentioned with ${others.slice(0, MOST).map((one) => `${one.name} (${one.count})`).join(", ") || "nobody"}`;
@@ -76,5 +85,5 @@ function node(bank, one, x, y, r) {
 }
 
 function label(name, x, y, kind = "") {
-  return svg("text", { class: `name ${kind}`, x, y, "text-anchor": "middle" }, name.length > 17 ? `${name.slice(0, 16)}…` : name);
+  return svg("text", { class: `name ${kind}`, x, y, "text-anchor": "middle" }, name.length > 14 ? `${name.slice(0, 13)}…` : name);
 }

@@ -10,9 +10,11 @@ const STEPS = 500;
 const DAY = 86_400_000;
 const FINE = 20 * DAY;
 const EVERY = { include_closed: true, include_expired: true };
+/** Whether the box was left open: it stays so when a moment is chosen. */
+let kept = false;
 const AXES = [
-  ["true_at", "True at", "what was so in the world"],
-  ["known_at", "Known at", "what memory had been told"],
+  ["true_at", "True at", "in the world"],
+  ["known_at", "Known at", "to memory"],
 ];
 
 /** A moment as finely as it was chosen: days, or minutes where it is no midnight. */
@@ -25,7 +27,7 @@ export function machine() {
   const body = h("div", { class: "machine" });
   const box = h(
     "details",
-    { on: { toggle: () => box.open && fill(body).catch((error) => show(body, failure(error))) } },
+    { open: kept, on: { toggle: () => ((kept = box.open), kept && fill(body).catch((error) => show(body, failure(error)))) } },
     h("summary", { class: moved.length ? "on" : null }, `◷ Time machine: ${label}`),
     body,
   );
@@ -37,11 +39,11 @@ async function fill(body) {
   const { bank, query } = current();
   const ranges = await span(bank);
   if (!ranges) return show(body, h("p", { class: "faint" }, "The bank is empty: there is no other time to go to."));
-  const sliders = AXES.map(([name, title, hint]) => slider(name, `${title} (${hint})`, query.get(name), ranges[name]));
-  return show(body, sliders, moments(query), button("Back to now", () => jump({ true_at: "", known_at: "" })));
+  const sliders = AXES.map(([name, title, hint]) => slider(name, title, hint, query.get(name), ranges[name]));
+  return show(body, sliders, h("p", {}, button("Back to now", () => jump({ true_at: "", known_at: "" }))));
 }
 
-function slider(name, title, chosen, [first, last]) {
+function slider(name, title, hint, chosen, [first, last]) {
   const steps = last - first > FINE ? Math.min(STEPS, Math.ceil((last - first) / DAY)) : STEPS;
   const size = (last - first) / steps;
   const at = (step) => {
@@ -54,14 +56,8 @@ function slider(name, title, chosen, [first, last]) {
   const value = () => (Number(input.value) >= steps ? "" : at(Number(input.value)).toISOString());
   input.addEventListener("input", () => show(output, value() ? told(value()) : "now"));
   input.addEventListener("change", () => jump({ [name]: value() }));
-  return h("label", {}, `${title}: `, output, input);
-}
-
-/** The same moments by their date, for who knows them. */
-function moments(query) {
-  const picker = ([name, title]) =>
-    h("label", { class: "faint" }, `${title} `, h("input", { type: "date", value: (query.get(name) || "").slice(0, 10), on: { change: (event) => jump({ [name]: event.target.value && `${event.target.value}T00:00:00Z` }) } }));
-  return h("div", { class: "row" }, AXES.map(picker));
+  const exact = h("input", { type: "date", "aria-label": `${title}, as a date`, value: (chosen || "").slice(0, 10), on: { change: () => jump({ [name]: exact.value && `${exact.value}T00:00:00Z` }) } });
+  return h("div", { class: "axis" }, h("div", {}, h("strong", {}, title), ` (${hint}): `, output), h("div", { class: "axis-controls" }, input, exact));
 }
 
 /** [first, last] of each axis: from before the first fact until now, or until the last date that lies ahead. */

@@ -2,6 +2,7 @@
 
 import { h, svg } from "../dom.js";
 import { milliseconds } from "../format.js";
+import { pictureWidth } from "./picture.js";
 
 /** Facts by channels: the place that each channel gave. */
 export function matrix(result) {
@@ -35,24 +36,29 @@ export function matrix(result) {
   );
 }
 
-/** The stages of a recall as bars, one below the other. */
-export function waterfall(timings) {
-  const stages = timings.filter((one) => one.stage !== "total");
+/** The stages of a recall as bars, one below the other; parts of a stage begin where it begins, as some run at the same time. */
+export function waterfall(timings, halved = false) {
+  const stages = timings.filter((one) => one.stage !== "total" && !one.stage.includes("."));
+  const parts = (stage) => timings.filter((one) => one.stage.startsWith(`${stage}.`)).map((one) => ({ ...one, part: true }));
   const total = timings.find((one) => one.stage === "total")?.milliseconds ?? stages.reduce((sum, one) => sum + one.milliseconds, 0);
-  const [label, width, line] = [150, 640, 20];
+  const [label, width, line] = [150, pictureWidth(halved), 20];
+  const scale = (width - label - 70) / Math.max(total, stages.reduce((sum, one) => sum + one.milliseconds, 0), 0.001);
   let before = 0;
-  const bars = stages.map((one, place) => {
-    const scale = (width - label - 70) / Math.max(total, 0.001);
-    const [x, w, y] = [label + before * scale, Math.max(1, one.milliseconds * scale), place * line];
+  const rows = stages.flatMap((one) => {
+    const start = before;
     before += one.milliseconds;
+    return [one, ...parts(one.stage)].map((row) => ({ ...row, start }));
+  });
+  const bars = rows.map((row, place) => {
+    const [x, w, y] = [label + row.start * scale, Math.max(1, row.milliseconds * scale), place * line];
     return svg(
       "g",
       {},
-      svg("text", { x: 0, y: y + 13 }, one.stage),
-      svg("rect", { class: "bar-fill", x, y: y + 3, width: w, height: line - 7, rx: 3 }),
-      svg("text", { class: "soft", x: Math.min(x + w + 5, width - 60), y: y + 13 }, milliseconds(one.milliseconds)),
+      svg("text", { class: row.part ? "soft" : null, x: row.part ? 12 : 0, y: y + 13 }, row.stage),
+      svg("rect", { class: row.part ? "bar-soft" : "bar-fill", x, y: y + 3, width: w, height: line - 7, rx: 3 }),
+      svg("text", { class: "soft", x: x + w + 5, y: y + 13 }, milliseconds(row.milliseconds)),
     );
   });
-  const told = `${milliseconds(total)} in all: ${stages.map((one) => `${one.stage} ${milliseconds(one.milliseconds)}`).join(", ")}`;
-  return svg("svg", { class: "picture", viewBox: `0 0 ${width} ${Math.max(1, stages.length) * line}`, role: "img", "aria-label": told }, bars);
+  const told = `${milliseconds(total)} in all: ${rows.map((row) => `${row.stage} ${milliseconds(row.milliseconds)}`).join(", ")}`;
+  return svg("svg", { class: "picture", viewBox: `0 0 ${width} ${Math.max(1, rows.length) * line}`, role: "img", "aria-label": told }, bars);
 }

@@ -3,13 +3,14 @@
 import { verb } from "../api.js";
 import { button, field, h, select, show } from "../dom.js";
 import { milliseconds, percent, plural } from "../format.js";
-import { recollection, source } from "../parts/fact.js";
+import { chip, recollection, source, validityRange } from "../parts/fact.js";
 import { empty, failure } from "../parts/notice.js";
 import { matrix, waterfall } from "../parts/ranking.js";
 import { reflection } from "../parts/reflection.js";
 import { asOf, current, note } from "../route.js";
 
 const RECIPES = ["default", "fast", "tempr", "memoria", "abmind"];
+const BELOW = 5;
 const BUDGETS = ["low", "mid", "high"];
 
 export async function open(content, { bank, query }) {
@@ -64,7 +65,7 @@ async function answer(answers, bank, question, asker, { budget, recipe, beside }
   try {
     const results = await Promise.all(recipes.map((one) => verb(bank, "recall", { query: question, ...options(asker, one, budget) })));
     if (current().view !== "ask") return;
-    show(answers, h("div", { class: results.length > 1 ? "columns" : "" }, results.map((result) => recalled(bank, result))));
+    show(answers, h("div", { class: results.length > 1 ? "columns" : "" }, results.map((result) => recalled(bank, result, results.length > 1))));
   } catch (error) {
     show(answers, failure(error));
   } finally {
@@ -85,34 +86,44 @@ async function conclude(answers, bank, question, asker, { budget, recipe }) {
   }
 }
 
-function recalled(bank, result) {
+function recalled(bank, result, halved) {
   const total = result.timings.find((one) => one.stage === "total")?.milliseconds ?? 0;
-  const head = `${plural(result.recollections.length, "fact")} by ${result.recipe}, evidence ${result.evidence} (${percent(result.confidence)}), ${result.tokens} tokens, ${milliseconds(total)}`;
+  const marks = [
+    chip(plural(result.recollections.length, "fact")),
+    chip(`evidence ${result.evidence} ${percent(result.confidence)}`, result.evidence === "strong" ? "good" : ""),
+    chip(plural(result.tokens, "token")),
+    chip(milliseconds(total)),
+  ];
   const notes = [...result.notes, ...result.degraded.map((one) => `${one.part} could not help: ${one.reason}`)];
   return h(
     "section",
     { "aria-label": `Recalled by ${result.recipe}` },
-    h("h2", {}, head),
+    h("h2", {}, `Recalled by ${result.recipe}`),
+    h("div", { class: "chips" }, marks),
     result.abstained_because && h("p", {}, `Nothing would be put into a prompt: ${result.abstained_because}`),
     notes.map((text) => h("p", { class: "faint" }, text)),
     h("div", {}, result.recollections.length ? withFloor(bank, result) : empty("Memory holds nothing for this question.")),
     h("details", {}, h("summary", {}, "Why: channels"), matrix(result)),
-    h("details", {}, h("summary", {}, "Where the time went"), waterfall(result.timings)),
+    h("details", {}, h("summary", {}, "Where the time went"), waterfall(result.timings, halved)),
     result.cut.length > 0 && h("details", {}, h("summary", {}, `Left out: ${result.cut.length}`), leftOut(result.cut)),
   );
 }
 
-/** The facts, with the line below which nothing would go into a prompt. */
+/** The facts, with the line below which nothing would go into a prompt, and the first of what fell below it. */
 function withFloor(bank, result) {
-  const passing = result.recollections.filter((one) => one.evidence !== "none").length;
-  return result.recollections.map((one, place) => [
-    place === passing && floor(),
-    recollection(bank, one, opened(bank, one.fact)),
-  ]).concat(passing === result.recollections.length ? [floor()] : []);
-}
-
-function floor() {
-  return h("div", { class: "floor", role: "separator" }, "floor: below this nothing is likely enough to help");
+  const range = validityRange(result.recollections.map((one) => one.fact));
+  const draw = (one) => recollection(bank, one, opened(bank, one.fact), range);
+  const above = result.recollections.filter((one) => one.evidence !== "none");
+  const below = result.recollections.filter((one) => one.evidence === "none");
+  const rest = h("div");
+  const more = button(`Show ${below.length - BELOW} more below the floor`, () => rest.replaceChildren(...below.slice(BELOW).map(draw)), { class: "more" });
+  if (below.length > BELOW) rest.append(more);
+  return [
+    above.map(draw),
+    h("div", { class: "floor", role: "separator" }, below.length ? "floor: below this nothing is likely enough to help" : "floor: nothing fell below it"),
+    below.slice(0, BELOW).map(draw),
+    rest,
+  ];
 }
 
 /** The source on click. */

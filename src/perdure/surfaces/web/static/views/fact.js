@@ -10,6 +10,7 @@ import { times } from "../parts/times.js";
 import { address, asOf } from "../route.js";
 
 const LINKED = 10;
+const VALUES = 50;
 const EVERY = { include_closed: true, include_expired: true };
 
 export async function open(content, { bank, id }) {
@@ -72,10 +73,11 @@ function details(bank, fact) {
   return h("dl", { class: "pairs" }, pairs.filter(([, value]) => value).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
 }
 
-/** Every value of the same relation, what it replaced and what replaced it. */
+/** The last values of the same relation, what it replaced and what replaced it. */
 async function history(bank, fact) {
-  const [slot, after, housed] = await Promise.all([
-    fact.subject && fact.relation ? verb(bank, "history", { subject: fact.subject, relation: fact.relation }) : [],
+  if (fact.type === "observation") return versions(bank, fact);
+  const [{ facts: slot }, after, housed] = await Promise.all([
+    fact.subject && fact.relation ? verb(bank, "facts", { subject: fact.subject, relation: fact.relation, where: EVERY, limit: VALUES }) : { facts: [] },
     fact.superseded_by ? verb(bank, "facts_by_id", { fact_ids: [fact.superseded_by] }) : [],
     fact.document_id ? verb(bank, "facts", { where: { ...EVERY, document_ids: [fact.document_id] }, limit: 200 }) : { facts: [] },
   ]);
@@ -87,9 +89,16 @@ async function history(bank, fact) {
   return h("div", {}, part("It replaced", old), part("It was replaced by", after), part(`Other values of ${fact.subject}, ${(fact.relation ?? "").replaceAll("_", " ")}`, others));
 }
 
+/** The profile as it was written before and after. */
+async function versions(bank, fact) {
+  const every = await verb(bank, "observation_versions", { observation_id: fact.id });
+  const facts = await verb(bank, "facts_by_id", { fact_ids: every.map((one) => one.id).filter((id) => id !== fact.id) });
+  return facts.length ? facts.reverse().map((one) => row(bank, one, [h("span", { class: "chip" }, `written ${moment(one.recorded_at)}`)])) : empty("This profile was written once.");
+}
+
 async function opinions(bank, fact) {
   const moments = asOf();
-  const subjects = [...new Set([fact.subject, fact.speaker, ...fact.entities].filter(Boolean))].slice(0, 6);
+  const subjects = [...new Set([fact.subject, fact.speaker, fact.entities[0]].filter(Boolean))];
   const asked = subjects.length ? subjects.map((subject) => ({ subject })) : [{}];
   const lists = await Promise.all(asked.map((args) => verb(bank, "opinions", { ...args, ...(moments && { as_of: moments }) })));
   const unique = [...new Map(lists.flat().map((one) => [one.id, one])).values()];

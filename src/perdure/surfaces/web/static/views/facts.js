@@ -20,6 +20,7 @@ export async function open(content, { bank, query }) {
   const results = h("div");
   let waiting = 0;
   const draw = () => {
+    if (!results.isConnected) return undefined;
     note(chosen);
     const list = paged((offset, limit) => read(bank, chosen, offset, limit), (fact) => row(bank, fact), "No fact is like that.");
     show(results, list.element);

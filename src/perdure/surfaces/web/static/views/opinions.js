@@ -2,7 +2,7 @@
 
 import { verb } from "../api.js";
 import { field, h, select, show } from "../dom.js";
-import { day, percent, plural } from "../format.js";
+import { percent, plural } from "../format.js";
 import { curve, SIGNS } from "../parts/curve.js";
 import { chip, meter, row } from "../parts/fact.js";
 import { empty } from "../parts/notice.js";
@@ -22,6 +22,7 @@ async function list(content, { bank, query }) {
   const results = h("div");
   let waiting = 0;
   const draw = async () => {
+    if (!results.isConnected) return undefined;
     note(chosen);
     const every = await verb(bank, "opinions", {
       ...(chosen.subject.trim() && { subject: chosen.subject.trim() }),
@@ -88,7 +89,7 @@ async function one(content, { bank, id }) {
     h("div", { class: "chips" }, h("span", { class: "chip" }, meter(opinion.confidence, "confidence"), ` ${percent(opinion.confidence)} sure`), opinion.entity_id ? h("a", { class: "chip", href: address(bank, "entity", opinion.entity_id) }, opinion.subject) : chip(opinion.subject), chip(opinion.polarity)),
     moments && h("p", { class: "card then", role: "status" }, "As memory believed it at the moments of the time machine."),
     h("h2", {}, "Confidence"),
-    h("div", { class: "card" }, curve(steps)),
+    h("div", { class: "card" }, curve(steps, moments?.valid ?? moments?.known ?? new Date())),
     h("h2", {}, "Evidence"),
     h("ol", { class: "plain evidence" }, opinion.evidence.map((piece, n) => evidence(bank, piece, known.get(piece.fact_id), n < before ? null : [n - before + 1, steps[n - before].confidence]))),
     opinion.left_out.length > 0 && [h("h2", {}, "Does not count"), h("p", { class: "faint" }, moments ? "What is over, was taken back, or came later." : "What is over or was taken back."), h("ol", { class: "plain evidence" }, opinion.left_out.map((piece) => evidence(bank, piece, known.get(piece.fact_id), null)))],
@@ -99,6 +100,6 @@ const back = (bank) => h("p", {}, h("a", { href: address(bank, "opinions") }, "â
 
 function evidence(bank, piece, fact, point) {
   const kind = { supporting: "good", contradicting: "bad" }[piece.label] ?? "doubt";
-  const chips = [chip(`${SIGNS[piece.label] ?? ""} ${piece.label}`, kind), chip(day(piece.at)), point && chip(`then ${percent(point[1])}`), chip(piece.labelled_by ? `read by ${piece.labelled_by}` : "read by rules")];
+  const chips = [chip(`${SIGNS[piece.label] ?? ""} ${piece.label}`, kind), point && chip(`then ${percent(point[1])}`), chip(piece.labelled_by ? `read by ${piece.labelled_by}` : "read by rules")];
   return h("li", {}, h("span", { class: "number" }, point ? point[0] : "Â·"), fact ? row(bank, fact, chips) : h("p", { class: "faint" }, "Its fact is gone."));
 }

@@ -14,6 +14,7 @@ export async function open(content, { bank, query }) {
   const results = h("div");
   let waiting = 0;
   const draw = () => {
+    if (!results.isConnected) return undefined;
     note(chosen);
     const list = paged((offset, limit) => read(bank, chosen, offset, limit), (entity) => card(bank, entity), "Nobody and nothing is called that.", "entities");
     list.element.querySelector(".rows").classList.add("cards");

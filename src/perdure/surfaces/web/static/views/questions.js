@@ -10,6 +10,7 @@ import { address, asOf, go } from "../route.js";
 const NEWEST = 200;
 const UNSURE = 0.5;
 const SHOWN = 50;
+const CHECKED = 1000;
 
 export async function open(content, { bank, query }) {
   const answered = query.get("answered") === "yes";
@@ -39,7 +40,7 @@ function conflict(bank, question) {
   return h(
     "section",
     { class: "card question", "aria-label": `${question.subject}, ${question.relation.replaceAll("_", " ")}` },
-    h("h3", {}, `${question.subject}: ${question.relation.replaceAll("_", " ")}?`),
+    h("h2", {}, `${question.subject}: ${question.relation.replaceAll("_", " ")}?`),
     decided && h("p", {}, chip(question.answer === "both" ? "● answered: both" : "● answered", "good"), ` ${day(question.answered_at)}`),
     h(
       "div",
@@ -74,25 +75,29 @@ async function decide(bank, question, option) {
 
 /** Weak opinions, profiles of which a source has changed, and marked facts among the newest. */
 async function doubts(bank) {
+  const stats = await verb(bank, "stats", {});
+  const few = (type) => (stats.facts_by_type[type] ?? 0) <= CHECKED;
   const [opinions, observations, page, work] = await Promise.all([
-    verb(bank, "opinions", {}),
-    verb(bank, "observations", { stale: true }),
+    few("opinion") ? verb(bank, "opinions", {}) : [],
+    few("observation") ? verb(bank, "observations", { stale: true }) : [],
     verb(bank, "facts", { limit: NEWEST }),
     verb(bank, "consolidation", {}),
   ]);
+  const unread = ["opinion", "observation"].filter((type) => !few(type));
   const weak = opinions.filter((one) => one.confidence < UNSURE).slice(0, SHOWN);
   const stale = observations.filter((one) => one.stale).slice(0, SHOWN);
   const marked = page.facts.filter((fact) => fact.flags.includes("instruction") || fact.flags.includes("unsure_date")).slice(0, SHOWN);
   const part = (title, rows) => rows.length > 0 && [h("h3", {}, title), rows];
   const why = (fact) => (fact.flags.includes("unsure_date") ? [chip("⚠ date not sure", "doubt")] : []);
   const failed = work.failed.length;
-  if (!weak.length && !stale.length && !marked.length && !failed) return empty("Nothing is marked as doubtful.");
+  if (!unread.length && !weak.length && !stale.length && !marked.length && !failed) return empty("Nothing is marked as doubtful.");
   return h(
     "div",
     {},
     part("Opinions held with reservations", weak.map((one) => h("article", { class: "fact bare", tabindex: 0 }, h("div", {}, h("a", { class: "said", href: address(bank, "opinions", one.id) }, one.statement), h("div", { class: "chips" }, h("span", { class: "chip" }, meter(one.confidence, "confidence"), ` ${percent(one.confidence)}`)))))),
     part("Profiles of which a source has changed", stale.map((one) => h("article", { class: "fact bare", tabindex: 0 }, h("div", {}, h("a", { class: "said", href: address(bank, "fact", one.id) }, one.text), h("div", { class: "chips" }, chip("⚠ waits for consolidation", "doubt")))))),
     part(`Marked facts among the newest ${Math.min(NEWEST, page.total)}`, marked.map((fact) => row(bank, fact, why(fact)))),
+    unread.map((type) => h("p", { class: "faint" }, `The bank has more than ${CHECKED} ${type}s: they are not looked through here.`)),
     failed > 0 && h("p", {}, `Consolidation set aside ${plural(failed, "fact")}.`),
   );
 }
