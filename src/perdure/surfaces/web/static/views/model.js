@@ -6,20 +6,24 @@ import { count, moment, plural } from "../format.js";
 import { citedFacts, sentence } from "../parts/cited.js";
 import { difference } from "../parts/diff.js";
 import { chip } from "../parts/fact.js";
-import { follow } from "../parts/follow.js";
+import { everySecond, follow } from "../parts/follow.js";
 import { inline, markdown } from "../parts/markdown.js";
 import { freshness, modelForm } from "../parts/model.js";
 import { confirm, empty, failure, toast } from "../parts/notice.js";
 import { sheet } from "../parts/sheet.js";
 import { address, asOf, go } from "../route.js";
 
+/** What a model says before it was written for the first time. */
+const UNWRITTEN = "Generating content...";
+
 export async function openModel(content, route) {
   const { bank, id } = route;
-  const [model, stale, history] = await Promise.all([
+  const [model, stale, versionsKept] = await Promise.all([
     verb(bank, "mental_model", { model_id: id }),
     verb(bank, "stale_mental_models", { model_ids: [id] }),
     verb(bank, "mental_model_history", { model_id: id }),
   ]);
+  const history = versionsKept.filter((one) => one.content !== UNWRITTEN);
   const text = asMarkdown(model.sections);
   const ids = [...new Set(model.sections.flatMap((one) => one.sentences.flatMap((line) => line.fact_ids)))];
   const [facts, tokens] = await Promise.all([citedFacts(bank, ids), verb(null, "count_tokens", { text })]);
@@ -48,6 +52,14 @@ export async function openModel(content, route) {
     before(model, history) ??
     h("div", { class: "columns" }, written(model, ids, facts), h("section", { "aria-label": "Facts" }, h("h2", {}, `Rests on ${plural(ids.length, "fact")}`), facts)),
   );
+  if (!model.generated) await untilWritten(bank, id, told, again);
+}
+
+/** A model that was just made is written in the background: show it when it is there. */
+async function untilWritten(bank, id, told, again) {
+  show(told, h("p", { class: "faint" }, "▶ It is being written …"));
+  await everySecond(told, async () => (await verb(bank, "mental_model", { model_id: id })).generated);
+  await again();
 }
 
 function actions(bank, model, told, again) {
