@@ -42,12 +42,19 @@ def fill(engine: Perdure, bank: str = BANK) -> None:
     for session, said in groupby(items, key=lambda item: item["session"]):
         at = START + timedelta(days=DAYS_BETWEEN_TALKS * int(session))
         turns = [{"speaker": one["speaker"], "content": one["text"], "timestamp": at} for one in said]
-        engine.retain(bank, turns, document_id=f"talk-{session}", title=f"Talk {session}")
+        engine.retain(bank, turns, document_id=f"talk-{session}")
     for place, text in enumerate(OPINIONS):
         at = START + timedelta(days=30 * (place + 1))
         engine.retain(bank, text, speaker="Tom", timestamp=at, document_id=f"remark-{place}")
     _plant_conflict(engine, bank)
-    engine.retain(bank, LETTER, document_id="letter", title="A letter", tags=["school"], timestamp=START)
+    engine.retain(
+        bank,
+        LETTER,
+        document_id="letter",
+        title="Letter of the pottery school",
+        tags=["school"],
+        timestamp=START,
+    )
     engine.configure_bank(
         bank, name="A week of Ines", mission="Help Ines to settle in.", disposition=Disposition(4, 3, 4)
     )
@@ -62,7 +69,14 @@ def fill(engine: Perdure, bank: str = BANK) -> None:
 
 def _plant_conflict(engine: Perdure, bank: str) -> None:
     for speaker, who, where in CONFLICT:
-        engine.retain(bank, f"{who} lives in {where}.", speaker=speaker, timestamp=START + timedelta(days=90))
+        said = START + timedelta(days=90)
+        engine.retain(
+            bank,
+            f"{who} lives in {where}.",
+            speaker=speaker,
+            timestamp=said,
+            document_id=f"word-of-{speaker}",
+        )
     ((_, name, _), (speaker, _, where)) = CONFLICT
     (fact,) = (one for one in engine.facts(bank, limit=500).facts if one.object == where)
     engine.update_fact(bank, fact.id, text=f"{speaker} said: {name} lives in {where}.", subject=name)
