@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from urllib.parse import quote, urlsplit
 
-from playwright.sync_api import Browser, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Request, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 SWITCHES = (
@@ -80,15 +80,16 @@ class Watched:
         self.page.on("requestfailed", lambda request: self._waiting.discard(request))
         self.page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
         self.page.on("crash", lambda _: self.problems.append("the page crashed"))
-        self.page.on(
-            "console",
-            lambda message: (
-                self.problems.append(f"{message.type}: {message.text}")
-                if message.type in ("error", "warning")
-                else None
-            ),
-        )
-        self.page.on("dialog", lambda dialog: (self.problems.append("a dialog opened"), dialog.dismiss()))
+        self.page.on("console", self._said)
+        self.page.on("dialog", self._interrupted)
+
+    def _said(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.problems.append(f"{message.type}: {message.text}")
+
+    def _interrupted(self, dialog: Dialog) -> None:
+        self.problems.append("a dialog opened")
+        dialog.dismiss()
 
     def _asked(self, request: Request) -> None:
         self.requests.append(request)

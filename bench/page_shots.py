@@ -47,8 +47,7 @@ def shoot(url: str, things: Mapping[str, str], folder: Path, names: Sequence[str
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     with launched() as browser:
-        wide = {"width": 1280, "height": WIDTHS[1280]}
-        context = browser.new_context(viewport=wide, reduced_motion="reduce")
+        context = browser.new_context(reduced_motion="reduce")
         watched = Watched(context.new_page(), url)
         watched.open(address(BANK, "ask"))
         for name, place in places(views_of(watched.page), things).items():
