@@ -44,7 +44,7 @@ def test_the_whole_suite_of_an_adapter_passes(suite: Suite) -> None:
     assert report.failed == [], "\n".join(result_lines([report]))
 
 
-def test_the_suites_that_run_by_default_are_the_two_that_were_chosen() -> None:
+def test_the_suite_that_runs_by_default_is_the_one_that_was_chosen() -> None:
     assert [suite.name for suite in QUICK] == ["langchain"]
 
 

@@ -11,7 +11,7 @@ export function listen() {
     const typing = at?.matches("input, textarea, select");
     if (event.key === "Escape") {
       if (typing) at.blur();
-      document.getElementById("side")?.classList.remove("open");
+      if (document.getElementById("side")?.classList.contains("open")) document.querySelector(".menu").click();
     } else if (typing) return;
     else if (event.key === "/") ask(event);
     else if (event.key === "j") move(event, 1);

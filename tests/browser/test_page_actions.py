@@ -1,0 +1,279 @@
+"""What a person does on the page, and what memory then holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.page_browser import Watched, address
+from bench.page_demo import BANK
+from perdure import Fact, NotFound, Perdure
+
+PATIENCE = 30_000
+
+
+@pytest.fixture(autouse=True)
+def quiet(watched: Watched) -> Any:
+    """No action may leave an error on the console or a request to another host."""
+    watched.page.set_default_timeout(PATIENCE)
+    yield
+    assert watched.problems == []
+    assert watched.elsewhere() == []
+
+
+def fact_with(engine: Perdure, bank: str, words: str) -> Fact:
+    return next(
+        fact for fact in engine.facts(bank, text=words, limit=20).facts if fact.type.value != "observation"
+    )
+
+
+def press(watched: Watched, name: str | re.Pattern[str], inside: str = "#content") -> None:
+    watched.page.locator(inside).get_by_role("button", name=name).first.click()
+
+
+def told(watched: Watched, text: str | re.Pattern[str]) -> None:
+    watched.page.get_by_role("status").filter(has_text=text).first.wait_for()
+
+
+def test_asking_shows_facts_their_floor_and_the_words_they_come_from(watched: Watched, site: Any) -> None:
+    watched.open(address(BANK, "ask"))
+    page = watched.page
+    page.get_by_label("Question").fill("Where does Ines live?")
+    press(watched, "Recall")
+    page.locator(".fact").first.wait_for()
+    assert "q=Where+does+Ines+live" in page.url
+    assert page.locator(".floor").count() == 1
+    page.get_by_text("what was said").first.click()
+    assert (
+        page.locator(".fact .quote mark").first.inner_text()
+        in page.locator(".fact .quote").first.inner_text()
+    )
+    page.get_by_text("Why: channels").click()
+    assert page.locator("table.matrix tbody tr").count() > 0
+    page.get_by_text("Where the time went").click()
+    assert page.get_by_role("img", name=re.compile("in all")).is_visible()
+
+
+def test_two_recipes_stand_side_by_side(watched: Watched, site: Any) -> None:
+    watched.open(address(BANK, "ask"))
+    watched.page.get_by_label("Question").fill("Where does Ines live?")
+    watched.page.get_by_label("Side by side with").select_option("fast")
+    press(watched, "Recall")
+    watched.page.get_by_role("region", name="Recalled by fast").wait_for()
+    assert watched.page.get_by_role("region", name=re.compile("^Recalled by")).count() == 2
+
+
+def test_a_sentence_of_a_reflection_lights_up_its_facts(watched: Watched, site: Any) -> None:
+    watched.open(address(BANK, "ask"))
+    page = watched.page
+    page.get_by_label("Question").fill("Where does Ines live?")
+    press(watched, "Reflect")
+    page.get_by_role("heading", name="Memory concludes").wait_for()
+    assert page.locator(".fact.lit").count() == 0
+    page.locator(".sentence").filter(has=page.locator(".cite:not(:empty)")).first.hover()
+    assert page.locator(".fact.lit").count() > 0
+
+
+def test_the_time_machine_goes_along_and_changes_what_is_recalled(watched: Watched, site: Any) -> None:
+    page = watched.page
+    watched.open(f"{address(BANK, 'ask')}?q=Where+does+Ines+live&true_at=2026-05-25T00:00:00Z")
+    then = page.locator(".fact .said").all_inner_texts()
+    assert any("Porto" in text for text in then)
+    assert not any("Matosinhos" in text for text in then)
+    page.locator("summary").filter(has_text="Time machine").click()
+    page.locator(".machine input[type=range]").first.wait_for()
+    assert page.locator(".machine input[type=range]").count() == 2
+    assert all(
+        "true_at=2026-05-25" in str(one.get_attribute("href")) for one in page.locator(".side nav a").all()
+    )
+    page.get_by_role("button", name="Back to now").click()
+    page.locator(".fact .said").filter(has_text="Matosinhos").first.wait_for()
+    assert "true_at" not in page.url
+
+
+def test_a_fact_is_corrected_and_its_old_words_are_kept(watched: Watched, site: Any, bank: str) -> None:
+    fact = fact_with(site.engine, bank, "Coimbra")
+    watched.open(address(bank, "fact", fact.id))
+    press(watched, re.compile("Correct"))
+    dialog = watched.page.get_by_role("dialog")
+    dialog.get_by_label("What is right").fill("The course in Coimbra begins on 19 October 2026.")
+    dialog.get_by_role("button", name="Correct").click()
+    told(watched, "Corrected")
+    watched.page.get_by_role("heading", level=1).filter(has_text="19 October").wait_for()
+    assert "19 October" in fact_with(site.engine, bank, "Coimbra").text
+
+
+def test_a_fact_is_declared_wrong_and_restored(watched: Watched, site: Any, bank: str) -> None:
+    fact = fact_with(site.engine, bank, "Coimbra")
+    watched.open(address(bank, "fact", fact.id))
+    press(watched, re.compile("Declare wrong"))
+    dialog = watched.page.get_by_role("dialog")
+    dialog.get_by_label("Reason").fill("it was called off")
+    dialog.get_by_role("button", name="Declare wrong").click()
+    watched.page.get_by_text("Declared wrong: it was called off").wait_for()
+    assert site.engine.fact(bank, fact.id).invalid_reason == "it was called off"
+    press(watched, re.compile("Restore"))
+    watched.page.locator("#content").get_by_role("button", name=re.compile("Declare wrong")).wait_for()
+    assert site.engine.fact(bank, fact.id).invalidated_at is None
+
+
+def test_what_would_go_is_shown_before_it_is_forgotten(watched: Watched, site: Any, bank: str) -> None:
+    fact = fact_with(site.engine, bank, "Coimbra")
+    watched.open(address(bank, "fact", fact.id))
+    press(watched, re.compile("Forget"))
+    dialog = watched.page.get_by_role("dialog")
+    assert fact.text in dialog.inner_text()
+    dialog.get_by_role("button", name="Leave it").click()
+    assert site.engine.fact(bank, fact.id).id == fact.id
+    press(watched, re.compile("Forget"))
+    dialog.get_by_role("button", name="Forget for good").click()
+    told(watched, "Forgotten")
+    watched.page.wait_for_url(re.compile("/facts"))
+    with pytest.raises(NotFound):
+        site.engine.fact(bank, fact.id)
+
+
+def test_facts_are_found_by_their_words(watched: Watched, site: Any) -> None:
+    watched.open(address(BANK, "facts"))
+    before = watched.page.locator(".fact").count()
+    watched.page.get_by_label("Words in the fact").fill("Coimbra")
+    watched.page.locator(".fact").nth(before - 1).wait_for(state="detached")
+    watched.settle()
+    assert all("Coimbra" in text for text in watched.page.locator(".fact .said").all_inner_texts())
+
+
+def test_two_people_are_made_one_and_two_again(watched: Watched, site: Any, bank: str) -> None:
+    engine: Perdure = site.engine
+    (ines,) = (one for one in engine.entities(bank, name="Ines") if one.name == "Ines")
+    (tom,) = (one for one in engine.entities(bank, name="Tom") if one.name == "Tom")
+    watched.open(address(bank, "entity", ines.id))
+    page = watched.page
+    press(watched, re.compile("Merge"))
+    page.get_by_label(re.compile("Who is the same")).fill("Tom")
+    press(watched, re.compile("^Tom "))
+    page.get_by_role("dialog").get_by_role("button", name="Merge").click()
+    told(watched, "Tom is Ines")
+    assert not [one for one in engine.entities(bank) if one.id == tom.id]
+    watched.settle()
+    press(watched, re.compile("Split"))
+    page.get_by_label("The other one is called").fill("Tomas")
+    page.locator(".choices input").first.check()
+    page.locator("#content").get_by_role("button", name="Split", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Split").click()
+    page.get_by_role("heading", level=1, name="Tomas").wait_for()
+    assert [one.name for one in engine.entities(bank, name="Tomas")] == ["Tomas"]
+
+
+def test_an_opinion_has_its_curve_and_the_evidence_under_each_point(watched: Watched, site: Any) -> None:
+    held = max(site.engine.opinions(BANK), key=lambda one: len(one.evidence))
+    watched.open(address(BANK, "opinions"))
+    watched.page.get_by_role("link", name=held.statement, exact=True).click()
+    watched.page.locator("svg.curve").wait_for()
+    points = site.engine.opinion(BANK, held.id).curve()
+    assert len(points) > 1
+    assert watched.page.locator("svg.curve circle").count() == len(points)
+    assert watched.page.locator(".evidence > li").count() >= len(points)
+
+
+def test_a_question_is_decided(watched: Watched, site: Any, bank: str) -> None:
+    site.engine.operation(bank, site.engine.consolidate(bank).id, wait=60)
+    (question,) = site.engine.questions(bank)
+    watched.open(address(bank, "questions"))
+    press(watched, "It is Faro")
+    dialog = watched.page.get_by_role("dialog")
+    assert "Braga" in dialog.inner_text()
+    dialog.get_by_role("button", name="Decide").click()
+    told(watched, "Decided")
+    assert site.engine.questions(bank) == []
+    (answered,) = site.engine.questions(bank, answered=True)
+    assert answered.id == question.id
+    assert "Faro" in site.engine.fact(bank, answered.answer).text
+
+
+def test_a_directive_is_made_switched_off_and_deleted(watched: Watched, site: Any, bank: str) -> None:
+    watched.open(address(bank, "directives"))
+    press(watched, "New directive")
+    dialog = watched.page.get_by_role("dialog")
+    dialog.get_by_label("Name").fill("Dates")
+    dialog.get_by_label("Rule").fill("Always give the date.")
+    dialog.get_by_role("button", name="Make it").click()
+    press(watched, "Switch off: Dates")
+    watched.page.get_by_role("button", name="Switch on: Dates").wait_for()
+    (rule,) = (one for one in site.engine.directives(bank, active_only=False) if one.name == "Dates")
+    assert rule.content == "Always give the date."
+    assert not rule.is_active
+    press(watched, "Delete: Dates")
+    dialog.get_by_role("button", name="Delete it").click()
+    watched.page.get_by_role("button", name="Delete: Dates").wait_for(state="detached")
+    assert "Dates" not in [one.name for one in site.engine.directives(bank, active_only=False)]
+
+
+def test_a_mental_model_is_made_and_written(watched: Watched, site: Any, bank: str) -> None:
+    watched.open(address(bank, "models"))
+    press(watched, "New mental model")
+    dialog = watched.page.get_by_role("dialog")
+    dialog.get_by_label("Name").fill("Sport")
+    dialog.get_by_label("Question").fill("What sport does Tom do?")
+    dialog.get_by_role("button", name="Make it").click()
+    watched.page.get_by_role("heading", level=1, name="Sport").wait_for()
+    press(watched, "Refresh in full")
+    watched.page.locator(".prose li").first.wait_for()
+    watched.page.locator(".prose .sentence, .prose li").first.hover()
+    (model,) = (one for one in site.engine.mental_models(bank) if one.name == "Sport")
+    assert model.source_query == "What sport does Tom do?"
+
+
+def test_a_file_is_uploaded_read_and_forgotten(
+    watched: Watched, site: Any, bank: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "bike.txt"
+    file.write_text("Tom bought a red bicycle from Mr. Fox in March 2026.")
+    watched.open(address(bank, "documents"))
+    press(watched, "Add a file")
+    dialog = watched.page.get_by_role("dialog")
+    dialog.get_by_label("Files").set_input_files(file)
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    watched.page.get_by_role("link", name=re.compile("bike")).click()
+    watched.page.locator(".drawn-fact").first.hover()
+    assert "red bicycle" in watched.page.locator(".quote mark").first.inner_text()
+    press(watched, "Forget")
+    dialog.get_by_role("button", name="Forget for good").click()
+    told(watched, "Forgotten")
+    assert not site.engine.facts(bank, text="bicycle from Mr. Fox").facts
+
+
+def test_the_mission_and_the_disposition_are_saved(watched: Watched, site: Any, bank: str) -> None:
+    watched.open(address(bank, "settings"))
+    watched.page.get_by_label("Mission").fill("Know the sea.")
+    watched.page.get_by_label("Skepticism").fill("5")
+    watched.page.get_by_role("button", name=re.compile("^Save")).first.click()
+    told(watched, "Saved")
+    stored = site.engine.bank(bank)
+    assert (stored.mission, stored.disposition.skepticism) == ("Know the sea.", 5)
+
+
+def test_a_bank_is_exported_and_imported_under_another_name(
+    watched: Watched, site: Any, bank: str, tmp_path: Path
+) -> None:
+    watched.open(address(bank, "transfer"))
+    with watched.page.expect_download() as saving:
+        press(watched, "Export")
+    file = tmp_path / "bank.jsonl"
+    saving.value.save_as(file)
+    watched.page.get_by_label("File").set_input_files(file)
+    watched.page.locator("#import-bank").fill(f"{bank}-again")
+    press(watched, "Import")
+    watched.page.get_by_role("link", name=f"Open {bank}-again").wait_for()
+    assert site.engine.stats(f"{bank}-again").facts == site.engine.stats(bank).facts
+
+
+def test_an_answer_of_the_server_that_refuses_is_told(
+    watched: Watched, watch: Callable[..., Watched], site: Any
+) -> None:
+    other = watch()
+    other.open(address(BANK, "fact", "no-such-fact"))
+    assert "no-such-fact" in other.page.get_by_role("alert").inner_text()

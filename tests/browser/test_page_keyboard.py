@@ -1,0 +1,104 @@
+"""The page without a mouse, for who cannot see it, and in both lights."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+import pytest
+
+from bench.page_browser import QUESTION, Watched, view_names
+from bench.page_demo import BANK
+
+AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+RULES = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+COLOURS = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
+"""What the light changes; everything else is the same in both."""
+
+
+def focus(watched: Watched) -> str:
+    """The id of what the keyboard is at, or its tag."""
+    return str(watched.page.evaluate("document.activeElement.id || document.activeElement.tagName"))
+
+
+def test_a_slash_asks_from_every_view(watched: Watched, site: Any) -> None:
+    watched.open(f"#/{BANK}/ask?q=beach")
+    watched.page.keyboard.press("Escape")
+    watched.page.keyboard.press("/")
+    assert focus(watched) == "question"
+    others = [name for name, group in site.views if group and name != "ask"]
+    for name in others[:2]:
+        watched.open(f"#/{BANK}/{name}")
+        watched.page.keyboard.press("/")
+        watched.page.wait_for_selector("#question:focus")
+
+
+def test_j_and_k_walk_through_what_was_recalled_and_enter_opens(watched: Watched, site: Any) -> None:
+    watched.open(f"#/{BANK}/ask?q={QUESTION}")
+    page = watched.page
+    ids = [str(one.get_attribute("id")) for one in page.locator(".fact").all()]
+    assert len(ids) > 2
+    for pressed, place in (("j", 0), ("j", 1), ("j", 2), ("k", 1)):
+        page.keyboard.press(pressed)
+        assert focus(watched) == ids[place]
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/#/{BANK}/fact/{ids[1].removeprefix('fact-')}*")
+
+
+def test_letters_in_a_field_are_letters_and_escape_leaves_it(watched: Watched, site: Any) -> None:
+    watched.open(f"#/{BANK}/ask")
+    page = watched.page
+    page.locator("#question").focus()
+    page.keyboard.type("j/k")
+    assert page.locator("#question").input_value() == "j/k"
+    page.keyboard.press("Escape")
+    assert focus(watched) == "BODY"
+
+
+def test_a_narrow_page_opens_its_list_of_views_by_a_button(watched: Watched, site: Any) -> None:
+    page = watched.page
+    page.set_viewport_size({"width": 390, "height": 800})
+    watched.open(f"#/{BANK}/ask")
+    menu = page.get_by_role("button", name="Views")
+    assert not page.locator("#side").is_visible()
+    menu.click()
+    assert page.locator("#side").is_visible()
+    assert menu.get_attribute("aria-expanded") == "true"
+    page.keyboard.press("Escape")
+    assert not page.locator("#side").is_visible()
+    assert menu.get_attribute("aria-expanded") == "false"
+
+
+def test_the_light_can_be_chosen_and_is_remembered(watched: Watched, site: Any) -> None:
+    watched.open(f"#/{BANK}/ask")
+    page = watched.page
+    grounds = set()
+    for _ in range(2):
+        page.get_by_role("button", name="Light").click()
+        grounds.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert len(grounds) == 2
+    page.reload()
+    watched.settle()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") in grounds
+    assert page.evaluate("document.documentElement.dataset.light") == "dark"
+
+
+@pytest.mark.parametrize("view", view_names())
+def test_a_view_can_be_used_by_everybody(view: str, watched: Watched, site: Any) -> None:
+    page = watched.page
+    page.add_init_script(AXE)
+    watched.open(site.address(watched, BANK, view))
+    found: list[str] = []
+    for light, rules in (("light", RULES), ("dark", COLOURS)):
+        page.emulate_media(color_scheme=light, reduced_motion="reduce")
+        result = page.evaluate(
+            "(only) => axe.run(document, {runOnly: only, resultTypes: ['violations']})", rules
+        )
+        assert any(one["id"] == "color-contrast" for one in result["passes"])
+        found += [
+            f"{light}: {one['id']} ({one['impact']}): {node['html'][:160]} {node['failureSummary']}"
+            for one in result["violations"]
+            if one["impact"] in ("serious", "critical")
+            for node in one["nodes"][:3]
+        ]
+    assert found == []
