@@ -7,9 +7,9 @@ import { failure, toast } from "../parts/notice.js";
 import { asOf } from "../route.js";
 
 const TRAITS = [
-  ["skepticism", "Skepticism", "takes what it is told as it is", "doubts, and says how sure it is"],
-  ["literalism", "Literalism", "reads between the lines", "takes words exactly"],
-  ["empathy", "Empathy", "keeps to the matter", "heeds feelings and who is asking"],
+  ["skepticism", "Skepticism", "believes what it is told", "hedges or leaves out what little supports"],
+  ["literalism", "Literalism", "adds what follows over links", "quotes, and leaves out what is only worked out"],
+  ["empathy", "Empathy", "keeps to the matter", "adds what is felt"],
 ];
 /** Options that act, by group: name, what it does, kind of control, and its bounds. */
 const OPTIONS = {
@@ -50,7 +50,7 @@ function character(bank, present) {
   const name = h("input", { value: present.name, placeholder: present.id });
   const mission = h("textarea", { value: present.mission, placeholder: "What this memory is for" });
   const sliders = TRAITS.map(([trait, title, low, high]) => slider(trait, title, present.disposition[trait], 1, 5, 1, `1: ${low}; 5: ${high}`));
-  const bias = slider("bias_strength", "Strength of its bias", present.disposition.bias_strength, 0, 1, 0.1, "0: the traits change nothing; 1: they change the most");
+  const bias = slider("bias_strength", "Strength of its bias", present.disposition.bias_strength, 0, 1, 0.1, "0: the traits change least; 1: they change most");
   const disposition = () => Object.fromEntries([...sliders, bias].map((one) => [one.name, Number(one.input.value)]));
   const told = h("div", { "aria-live": "polite" });
   const save = async (event) => {
