@@ -87,6 +87,7 @@ def test_setting_options_are_the_settings() -> None:
     assert set(get_type_hints(SettingOptions)) | SPELLED_OUT == set(Settings.model_fields)
 
 
+@pytest.mark.long
 def test_a_users_program_is_typed_under_mypy_strict(tmp_path: Path) -> None:
     program = HERE / "typed_user.py"
     checked = subprocess.run(

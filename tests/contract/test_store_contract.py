@@ -60,6 +60,7 @@ class TestPostgresStoreOfLargeBanks(StoreContract):
             yield store
 
 
+@pytest.mark.long
 class TestPostgresStoreThatEncrypts(StoreContract):
     """The content of every bank is encrypted."""
 
