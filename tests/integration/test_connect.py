@@ -241,6 +241,7 @@ def test_there_is_something_of_everything(both: tuple[Perdure, Perdure, Ids]) ->
         "stale_mental_models",
         "pending_fact_ids",
         "mental_model_history",
+        "proofs",
         "questions",
     }
     assert {verb for verb, call in READS.items() if not call(engine, ids)} <= empty
