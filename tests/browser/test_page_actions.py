@@ -169,11 +169,11 @@ def test_two_people_are_made_one_and_two_again(watched: Watched, site: Any, bank
 
 
 def test_an_opinion_has_its_curve_and_the_evidence_under_each_point(watched: Watched, site: Any) -> None:
-    held = max(site.engine.opinions(BANK), key=lambda one: len(one.evidence))
+    opinion = max(site.engine.opinions(BANK), key=lambda one: len(one.evidence))
     watched.open(address(BANK, "opinions"))
-    watched.page.get_by_role("link", name=held.statement, exact=True).click()
+    watched.page.get_by_role("link", name=opinion.statement, exact=True).click()
     watched.page.locator("svg.curve").wait_for()
-    points = site.engine.opinion(BANK, held.id).curve()
+    points = site.engine.opinion(BANK, opinion.id).curve()
     assert len(points) > 1
     assert watched.page.locator("svg.curve circle").count() == len(points)
     assert watched.page.locator(".evidence > li").count() >= len(points)

@@ -88,17 +88,17 @@ def test_a_view_can_be_used_by_everybody(view: str, watched: Watched, site: Any)
     page = watched.page
     page.add_init_script(AXE)
     watched.open(site.address(watched, BANK, view))
-    found: list[str] = []
+    violations: list[str] = []
     for light, rules in (("light", RULES), ("dark", COLOURS)):
         page.emulate_media(color_scheme=light, reduced_motion="reduce")
         result = page.evaluate(
             "(only) => axe.run(document, {runOnly: only, resultTypes: ['violations']})", rules
         )
         assert any(one["id"] == "color-contrast" for one in result["passes"])
-        found += [
+        violations += [
             f"{light}: {one['id']} ({one['impact']}): {node['html'][:160]} {node['failureSummary']}"
             for one in result["violations"]
             if one["impact"] in ("serious", "critical")
             for node in one["nodes"][:3]
         ]
-    assert found == []
+    assert violations == []

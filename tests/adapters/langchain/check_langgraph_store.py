@@ -79,7 +79,7 @@ def test_the_asynchronous_store_gathers_calls(memory: Perdure) -> None:
         await asyncio.gather(
             *(store.aput(("a",), str(number), {"content": f"Ann has {number} cats."}) for number in range(3))
         )
-        found = await store.asearch(("a",), query="How many cats has Ann?")
-        return sorted(item.key for item in found)
+        items = await store.asearch(("a",), query="How many cats has Ann?")
+        return sorted(item.key for item in items)
 
     assert asyncio.run(use()) == ["0", "1", "2"]
