@@ -104,9 +104,9 @@ def _arguments(verb: str) -> TypeAdapter[dict[str, object]]:
     return TypeAdapter(sent)
 
 
-def _sent(name: str, kind: Any) -> Any:
+def _sent(name: str, annotation: Any) -> object:
     """The form in which an argument is sent, where it is not its own."""
-    if kind == Content or name == "trigger":
+    if annotation == Content or name == "trigger":
         return object
     if name == "recipe":
         return str | None
@@ -114,9 +114,9 @@ def _sent(name: str, kind: Any) -> Any:
         return Sequence[str | DirectiveSent]
     if name == "where":
         return Annotated[Filter | None, PlainValidator(_read_filter)]
-    if name == "since" and date in get_args(kind):
-        return Annotated[Any, PlainValidator(TypeAdapter(kind).validate_python)]
-    return kind
+    if name == "since" and date in get_args(annotation):
+        return Annotated[Any, PlainValidator(TypeAdapter(annotation).validate_python)]
+    return annotation
 
 
 def _hints(verb: str) -> dict[str, Any]:

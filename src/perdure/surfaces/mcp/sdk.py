@@ -1,7 +1,8 @@
 """The lines 1.x and 2.x of the MCP SDK behind one face: the only module that knows which of them is installed.
 
 Requests and results are plain mappings in the protocol's own spelling. Line 2.x speaks both eras of the protocol (the handshake
-up to 2025-11-25, and 2026-07-28 without one), 1.x the first alone.
+up to 2025-11-25, and 2026-07-28 without one), 1.x the first alone. What the SDK hands over is `Any` here: its classes differ between
+the lines, and only one of them is installed to be checked against.
 """
 
 from __future__ import annotations

@@ -65,8 +65,8 @@ function side(route, view) {
 }
 
 function bar(banks, route) {
-  const known = banks.some((one) => one.id === route.bank);
-  const options = [...(known ? [] : [[route.bank, `${route.bank} (not there)`]]), ...banks.map((one) => [one.id, one.name || one.id])];
+  const isThere = banks.some((one) => one.id === route.bank);
+  const options = [...(isThere ? [] : [[route.bank, `${route.bank} (not there)`]]), ...banks.map((one) => [one.id, one.name || one.id])];
   const chosen = select(options, route.bank, (bank) => go(bank, route.view));
   chosen.setAttribute("aria-label", "Bank");
   const open = (event) => {

@@ -28,19 +28,19 @@ export function identity(bank, entity) {
 
 /** Choose the entity that is the same; it goes, and its names become aliases. */
 function merging(bank, entity) {
-  const found = h("ul", { class: "list" });
+  const choices = h("ul", { class: "list" });
   const search = async (event) => {
     const text = event.target.value.trim();
-    if (!text) return show(found);
+    if (!text) return show(choices);
     try {
       const others = (await verb(bank, "entities", { text, limit: FOUND + 1 })).filter((one) => one.id !== entity.id);
-      show(found, others.length ? others.map((one) => h("li", {}, button(`${one.name} (${one.type}, ${plural(one.mentions, "mention")})`, () => merge(bank, entity, one)))) : empty("Nobody else is called that."));
+      show(choices, others.length ? others.map((one) => h("li", {}, button(`${one.name} (${one.type}, ${plural(one.mentions, "mention")})`, () => merge(bank, entity, one)))) : empty("Nobody else is called that."));
     } catch (error) {
-      show(found, failure(error));
+      show(choices, failure(error));
     }
     return undefined;
   };
-  return [field(`Who is the same as ${entity.name}?`, h("input", { type: "search", on: { input: search } })), found];
+  return [field(`Who is the same as ${entity.name}?`, h("input", { type: "search", on: { input: search } })), choices];
 }
 
 async function merge(bank, entity, other) {

@@ -15,13 +15,13 @@ const FACTS = 500;
 
 export async function openDocument(content, route) {
   const { bank, id } = route;
-  const [found, chunks, history] = await Promise.all([
+  const [documents, chunks, history] = await Promise.all([
     verb(bank, "documents", { ids: [id] }),
     verb(bank, "chunks", { document_id: id }),
     verb(bank, "document_history", { document_id: id }),
   ]);
-  if (!found.length) return show(content, h("h1", {}, "Document"), empty("There is no such document; perhaps it was forgotten."));
-  const [document] = found;
+  if (!documents.length) return show(content, h("h1", {}, "Document"), empty("There is no such document; perhaps it was forgotten."));
+  const [document] = documents;
   const told = h("div", { "aria-live": "polite" });
   const again = () => told.isConnected && openDocument(content, route);
   const text = await reader(bank, id, chunks);

@@ -102,9 +102,9 @@ function verification() {
   );
 }
 
-function report(found) {
-  const left = found.damage.filter((one) => !one.repaired);
-  const checked = Object.entries(found.checked).map(([kind, number]) => `${kind} ${count(number)}`).join(", ");
+function report(verification) {
+  const left = verification.damage.filter((one) => !one.repaired);
+  const checked = Object.entries(verification.checked).map(([kind, number]) => `${kind} ${count(number)}`).join(", ");
   return [
     h("p", {}, left.length ? chip(`✕ ${plural(left.length, "damaged part")}`, "bad") : chip("● sound", "good"), ` Looked at: ${checked}.`),
     left.length > 0 && h("ul", {}, left.slice(0, 100).map((one) => h("li", {}, `${one.kind} ${one.name}${one.bank ? ` of bank ${one.bank}` : ""}: ${one.problem}. ${one.repair || "Only a backup helps."}`))),

@@ -66,6 +66,6 @@ function row(bank, model, isStale) {
 
 async function create(bank) {
   const form = modelForm({ name: "", source_query: "", max_tokens: 2048, tags: [], trigger: {} });
-  const made = await sheet("New mental model", form.controls, "Make it", () => verb(bank, "create_mental_model", form.read()));
-  if (made) go(bank, "models", made[0].id);
+  const created = await sheet("New mental model", form.controls, "Make it", () => verb(bank, "create_mental_model", form.read()));
+  if (created) go(bank, "models", created[0].id);
 }

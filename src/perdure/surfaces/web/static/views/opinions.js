@@ -79,7 +79,7 @@ async function one(content, { bank, id }) {
   }
   const pieces = [...opinion.evidence, ...opinion.left_out];
   const [points, facts] = await Promise.all([verb(bank, "opinion_curve", args), verb(bank, "facts_by_id", { fact_ids: [...new Set(pieces.map((piece) => piece.fact_id))] })]);
-  const known = new Map(facts.map((fact) => [fact.id, fact]));
+  const factOf = new Map(facts.map((fact) => [fact.id, fact]));
   const before = opinion.evidence.length - points.length;
   const steps = points.map(([at, confidence], n) => ({ at, confidence, piece: opinion.evidence[before + n] }));
   return show(
@@ -91,8 +91,8 @@ async function one(content, { bank, id }) {
     h("h2", {}, "Confidence"),
     h("div", { class: "card" }, curve(steps, moments?.valid ?? moments?.known ?? new Date())),
     h("h2", {}, "Evidence"),
-    h("ol", { class: "plain evidence" }, opinion.evidence.map((piece, n) => evidence(bank, piece, known.get(piece.fact_id), n < before ? null : [n - before + 1, steps[n - before].confidence]))),
-    opinion.left_out.length > 0 && [h("h2", {}, "Does not count"), h("p", { class: "faint" }, moments ? "What is over, was taken back, or came later." : "What is over or was taken back."), h("ol", { class: "plain evidence" }, opinion.left_out.map((piece) => evidence(bank, piece, known.get(piece.fact_id), null)))],
+    h("ol", { class: "plain evidence" }, opinion.evidence.map((piece, n) => evidence(bank, piece, factOf.get(piece.fact_id), n < before ? null : [n - before + 1, steps[n - before].confidence]))),
+    opinion.left_out.length > 0 && [h("h2", {}, "Does not count"), h("p", { class: "faint" }, moments ? "What is over, was taken back, or came later." : "What is over or was taken back."), h("ol", { class: "plain evidence" }, opinion.left_out.map((piece) => evidence(bank, piece, factOf.get(piece.fact_id), null)))],
   );
 }
 
