@@ -167,7 +167,9 @@ def show(setups: list[Setup], facts: int, banks: int) -> None:
         print(f"| {what} | {' | '.join(cells)} | |")
 
 
-def figures(facts: int, banks: int, queries: int, singles: int, keep: str | None = None) -> None:
+def figures(
+    facts: int, banks: int, queries: int, singles: int, keep: str | None = None, *, serve_file: bool = True
+) -> None:
     """Fill, copy, ask, print. `keep` is a folder whose file is used again when it is there."""
     names = [f"bank-{number:03}" for number in range(banks)]
     with ExitStack() as stack:
@@ -201,16 +203,14 @@ def figures(facts: int, banks: int, queries: int, singles: int, keep: str | None
             "memory",
         )
         assert isinstance(size, int)
-        served_file = folder / "served.db"
-        served_file.write_bytes(b"")
-        stack.callback(served_file.unlink)
-        _copy_file(file, served_file)
+        ways = [("one node", 1, url), ("three nodes", 3, url)]
+        if serve_file:
+            served_file = folder / "served.db"
+            stack.callback(served_file.unlink, missing_ok=True)
+            _copy_file(file, served_file)
+            ways.insert(0, ("file, served", 1, str(served_file)))
         processes = []
-        for name, count, database in (
-            ("file, served", 1, str(served_file)),
-            ("one node", 1, url),
-            ("three nodes", 3, url),
-        ):
+        for name, count, database in ways:
             urls = free_urls(count)
             nodes = [NodeProcess(one, urls, database, SERVED, folder / f"{name}.log") for one in urls]
             for node in nodes:
@@ -224,7 +224,7 @@ def figures(facts: int, banks: int, queries: int, singles: int, keep: str | None
         setups = [embedded(engine), *(served(name, nodes) for name, nodes in processes)]
         ask(setups, names, queries, singles)
         show(setups, facts, banks)
-        index = setups[2].memory()[0] * 2**20 / facts
+        index = setups[0].memory()[0] * 2**20 / facts
         print(
             f"\nbytes per fact: {file.stat().st_size / facts:,.0f} in a file, {size / facts:,.0f} in PostgreSQL, {index:,.0f} of index in memory\n"
         )
