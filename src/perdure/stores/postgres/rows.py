@@ -127,7 +127,11 @@ class PostgresRows(BankRows):
         raise NotImplementedError
 
     def _select(self, query: str, *parameters: object) -> list[Values]:
-        return self._decrypting.rows(self._raw_rows(query, *parameters))
+        return self._readable(self._raw_rows(query, *parameters))
+
+    def _readable(self, rows: list[Values]) -> list[Values]:
+        """Rows as they are stored, with encrypted texts made readable."""
+        return self._decrypting.rows(rows)
 
     def containing(self, text: str) -> list[int]:
         """ASCII is folded by the server, where it means the same; other texts by Python, as SQLite's adapter does.
@@ -148,9 +152,13 @@ class PostgresRows(BankRows):
         ]
 
     def _any(self, column: str, values: Sequence[object]) -> tuple[str, Sequence[object]]:
-        """By a join: a prepared `= ANY(...)` may compare every row of the bank with every value."""
-        kind = "int8" if isinstance(values[0], int) else "text"
-        return f"{column} IN (SELECT unnest(?::{kind}[]))", [list(values)]
+        """By a join: a prepared `= ANY(...)` may compare every row of the bank with every value.
+
+        Numbers are written out once: psycopg would translate the same list for every statement that is given it.
+        """
+        if isinstance(values[0], int):
+            return f"{column} IN (SELECT unnest(?::int8[]))", [f"{{{','.join(map(str, values))}}}"]
+        return f"{column} IN (SELECT unnest(?::text[]))", [list(values)]
 
     def _bytes_on_disk(self) -> int:
         ((size,),) = self._select("SELECT pg_database_size(current_database())")

@@ -39,7 +39,8 @@ from perdure.stores.sql.reading import BankReading
 from perdure.stores.sql.transaction import upsert
 
 _STATE = (
-    "SELECT no, version, vectors_version, changes_dropped, model, dimensions, filled, ready, open_facts, open_length"
+    "SELECT no, version, vectors_version, changes_dropped, model, dimensions, filled, ready, open_facts, open_length,"
+    " EXISTS (SELECT 1 FROM content_key WHERE content_key.bank = one.no AND scope = '')"
     " FROM (SELECT * FROM bank WHERE id = ?) AS one LEFT JOIN large_bank ON large_bank.bank = one.no"
 )
 
@@ -50,13 +51,16 @@ class PostgresState(NamedTuple):
     bank: BankState
     large: LargeBank | None
     """None while it is searched in memory."""
+    is_encrypted: bool
 
 
 def read_state(connections: Connections, bank: str) -> PostgresState | None:
     """The state of a bank, None when there is no such bank."""
-    for *state, filled, ready, open_facts, open_length in connections.select(_STATE, bank, bank=bank):
+    for *state, filled, ready, open_facts, open_length, is_encrypted in connections.select(
+        _STATE, bank, bank=bank
+    ):
         large = read_large_bank([(filled, ready, open_facts, open_length)]) if ready else None
-        return PostgresState(BankState(*state), large)
+        return PostgresState(BankState(*state), large, is_encrypted)
     return None
 
 
@@ -195,8 +199,14 @@ class PostgresStore:
         snapshot = SnapshotReads(self._connections, bank)
         try:
             large = self._large_search(state, snapshot)
-            bank_state = None if state is None else state.bank
-            yield PostgresReading(self._connections, self._indexes, bank, bank_state, large)
+            yield PostgresReading(
+                self._connections,
+                self._indexes,
+                bank,
+                None if state is None else state.bank,
+                large,
+                is_encrypted=state is not None and state.is_encrypted,
+            )
         finally:
             snapshot.close()
 
@@ -346,8 +356,11 @@ class PostgresReading(PostgresRows, BankReading):
         bank: str,
         state: BankState | None,
         large: LargeSearch | None,
+        *,
+        is_encrypted: bool,
     ) -> None:
         self._connections = connections
+        self._is_encrypted = is_encrypted
         self.feed_elsewhere: Callable[[], AbstractContextManager[Feed]] | None = None
         """A feed of the bank where it is now, should it have left this database since."""
         self._large = large
@@ -382,6 +395,9 @@ class PostgresReading(PostgresRows, BankReading):
     def _until_read(self, read: Callable[[], T]) -> T:
         return self._connections.until_reached(read)
 
+    def _readable(self, rows: list[Values]) -> list[Values]:
+        return super()._readable(rows) if self._is_encrypted else rows
+
     def _raw_rows(self, query: str, *parameters: object) -> list[Any]:
         with self._connections.errors:
             return self._connections.select(query, *parameters, bank=self.bank_id)
@@ -395,4 +411,4 @@ class PostgresReading(PostgresRows, BankReading):
         asked = [(f"{query} AND {condition}", (self.bank_no, *parameters)) for query in queries.FACT_LISTS]
         with self._connections.errors:
             lists = self._connections.select_all(asked, self.bank_id)
-        return [facts, *map(self._decrypting.rows, lists)]
+        return [facts, *map(self._readable, lists)]
