@@ -36,11 +36,7 @@ _FEATURES = f"SELECT id, no, {columns.names(columns.FEATURES)} FROM {_FACT_JOIN.
 _PROOF = (
     f"SELECT no, proof.ordinal, id, {columns.names(columns.PROOF, 'proof')} FROM {_FACT_JOIN.format('proof')}"
 )
-_LINK = (
-    "SELECT source.id, target.id, link.kind, link.weight FROM link"
-    " JOIN fact AS source ON source.bank = link.bank AND source.no = link.source"
-    " JOIN fact AS target ON target.bank = link.bank AND target.no = link.target WHERE link.bank = ?"
-)
+_LINK = "SELECT source, target, kind, weight FROM link WHERE bank = ?"
 _BANK = f"SELECT {columns.names(columns.BANK + columns.DISPOSITION)}, model, dimensions FROM bank"
 _SHARED_RECORD = f"SELECT {columns.names(columns.RECORD)} FROM shared_record WHERE kind = ?"
 _LINK_KINDS = {str(kind): kind for kind in LinkKind}
@@ -297,16 +293,17 @@ class BankRows(ABC):
         return sorted(entities.values(), key=lambda keyed: (-keyed.entity.mentions, keyed.entity.id))
 
     def links(self, ids: Sequence[str], kind: LinkKind | None = None) -> list[Link]:
-        numbers = self.numbers_of(ids).values()
-        query, of_kind = (_LINK, ()) if kind is None else (f"{_LINK} AND link.kind = ?", (kind.value,))
-        rows = {
-            row
-            for end in ("source", "target")
-            for row in self._where(query, f"link.{end}", numbers, *of_kind)
-        }
-        return [
-            Link(source, target, _LINK_KINDS[name], weight) for source, target, name, weight in sorted(rows)
-        ]
+        id_of = {no: fact_id for fact_id, no in self.numbers_of(ids).items()}
+        query, of_kind = (_LINK, ()) if kind is None else (f"{_LINK} AND kind = ?", (kind.value,))
+        rows = {row for end in ("source", "target") for row in self._where(query, end, id_of, *of_kind)}
+        others = {no for row in rows for no in row[:2]} - id_of.keys()
+        id_of |= dict(self._where("SELECT no, id FROM fact WHERE bank = ?", "no", others))
+        ends = sorted(
+            (id_of[source], id_of[target], name, weight)
+            for source, target, name, weight in rows
+            if source in id_of and target in id_of
+        )
+        return [Link(source, target, _LINK_KINDS[name], weight) for source, target, name, weight in ends]
 
     def earlier_links(self, numbers: Sequence[int]) -> dict[int, list[LinkEnd]]:
         """Fact number -> its links with facts of lower number, as an index packs them."""
