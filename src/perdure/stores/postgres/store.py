@@ -33,7 +33,7 @@ from perdure.stores.postgres.rows import (
 )
 from perdure.stores.postgres.verify import verify
 from perdure.stores.sql import columns, queries
-from perdure.stores.sql.columns import T, Values
+from perdure.stores.sql.columns import T, Values, batches
 from perdure.stores.sql.copying import Tables
 from perdure.stores.sql.reading import BankReading
 from perdure.stores.sql.transaction import upsert
@@ -403,12 +403,22 @@ class PostgresReading(PostgresRows, BankReading):
             return self._connections.select(query, *parameters, bank=self.bank_id)
 
     def _fact_rows(self, column: str, values: Iterable[object]) -> list[list[Values]]:
-        """What belongs to the facts in one round trip."""
-        facts = list(self._where(queries.FACT, column, values))
-        if not facts:
-            return [[] for _ in (queries.FACT, *queries.FACT_LISTS)]
-        condition, parameters = self._any("fact", [row[0] for row in facts])
-        asked = [(f"{query} AND {condition}", (self.bank_no, *parameters)) for query in queries.FACT_LISTS]
-        with self._connections.errors:
-            lists = self._connections.select_all(asked, self.bank_id)
-        return [facts, *map(self._readable, lists)]
+        """Facts and what belongs to them in one round trip; row by row where one of them cannot be read."""
+        rows: list[list[Values]] = [[] for _ in (queries.FACT, *queries.FACT_LISTS)]
+        for batch in batches(values):
+            condition, parameters = self._any(column, batch)
+            numbers = f"fact IN (SELECT no FROM fact WHERE bank = ? AND {condition})"
+            asked = [(f"{queries.FACT} AND {condition}", (self.bank_no, *parameters))]
+            for query in queries.FACT_LISTS:
+                asked.append((f"{query} AND {numbers}", (self.bank_no, self.bank_no, *parameters)))
+            try:
+                with self._connections.errors:
+                    stored = self._connections.select_all(asked, self.bank_id)
+                readable = [self._readable(part) for part in stored]
+            except Exception as error:
+                if not self._is_damage(error):
+                    raise
+                readable = super()._fact_rows(column, batch)
+            for part, more in zip(rows, readable, strict=True):
+                part += more
+        return rows
