@@ -31,7 +31,7 @@ from perdure.ports.probe import KeywordProbe, SemanticProbe
 from perdure.ports.store import NewFact, Store, Traces
 from perdure.stores.postgres import rows as postgres_rows
 from perdure.stores.postgres import traces
-from perdure.stores.postgres.connections import Connections
+from perdure.stores.postgres.connections import Connections, is_refused
 from perdure.stores.postgres.rows import schema_file
 from perdure.stores.postgres.store import PostgresStore
 from perdure.testing.making import BANK, CURRENT, NOW, browse, ids, make_fact, new, put, search, unit
@@ -343,6 +343,24 @@ def test_a_restart_is_bridged_and_a_server_that_stays_away_is_told(own_server: S
         assert 0.1 < time.monotonic() - began < 10
         own_server.start()
         assert ids(search(store, TEA)) == ["a", "b"]
+
+
+def test_a_server_that_refuses_the_connection_is_not_asked_again() -> None:
+    for url in (server().url("never_made"), server().url("postgres").replace("postgres@", "nobody@")):
+        began = time.monotonic()
+        with pytest.raises(
+            StoreUnreachable, match=r'refuses the connection.*"(never_made|nobody)" does not exist'
+        ):
+            PostgresStore.open(url, patience=60)
+        assert time.monotonic() - began < 30
+
+
+def test_one_server_of_two_that_refuses_leaves_hope_for_the_other() -> None:
+    refused = 'connection to server on socket "/a": FATAL:  database "memory" does not exist'
+    absent = 'connection to server on socket "/b" failed: Connection refused'
+    assert is_refused(psycopg.OperationalError(f"{refused}; {refused}"))
+    assert not is_refused(psycopg.OperationalError(f"{refused}; {absent}"))
+    assert not is_refused(psycopg.OperationalError("the connection is lost"))
 
 
 def test_a_server_that_only_reads_is_no_primary(own_server: Server) -> None:

@@ -8,6 +8,7 @@ Reads, and the beginnings of writes, are repeated with growing pauses while no p
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -46,6 +47,9 @@ _BEGIN_READING = b"BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _BEGIN_WRITING = b"BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE"
 _LOST = ("08", "57P01", "57P02", "57P03", "53300", "25006")
 """SQLSTATEs, or classes of them, of a server that goes, starts, is full, or is no primary any more."""
+_REFUSALS = re.compile(
+    r'FATAL:\s+(?:password authentication failed|no pg_hba\.conf entry|(?:database|role) "[^"]*" does not exist)'
+)
 _ERRORS: dict[str, tuple[type[StoreError], str]] = {
     "55P03": (StoreLocked, "another transaction holds the lock"),
     "40P01": (StoreLocked, "two transactions waited for each other"),
@@ -74,6 +78,15 @@ def is_lost(error: BaseException | None) -> bool:
         return False
     state = error.sqlstate
     return isinstance(error, psycopg.OperationalError) if state is None else state.startswith(_LOST)
+
+
+def is_refused(error: BaseException) -> bool:
+    """Whether every server that was tried says that it will never let us in, as far as it says so in English.
+
+    A failed connection has no SQLSTATE, only what the servers wrote.
+    """
+    tried = str(error).count("connection to server")
+    return 0 < tried == len(_REFUSALS.findall(str(error)))
 
 
 class Address:
@@ -138,7 +151,8 @@ class PostgresErrors:
         if state == "54000":
             raise InvalidInput("text", "ids, tags and names of at most 2,600 bytes") from None
         if is_lost(error):
-            raise StoreUnreachable(f"{where}: no primary answers ({told})") from None
+            meaning = "the server refuses the connection" if is_refused(error) else "no primary answers"
+            raise StoreUnreachable(f"{where}: {meaning} ({told})") from None
         translated_kind, meaning = _ERRORS.get(state or "", (StoreError, "the database failed"))
         # The driver's error is not chained: its trace may hold the parameters of the connection.
         raise translated_kind(f"{where}: {meaning} ({told})") from None
@@ -276,7 +290,7 @@ class Connections:
             try:
                 return attempt()
             except psycopg.Error as error:
-                if not is_lost(error) or time.monotonic() + pause > deadline:
+                if not is_lost(error) or is_refused(error) or time.monotonic() + pause > deadline:
                     raise
             self._drop_idle()
             time.sleep(pause)
