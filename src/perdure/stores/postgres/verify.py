@@ -36,7 +36,7 @@ def verify(
     report = _Report(repair=repair, drop=drop)
     for (bank,) in connections.select("SELECT id FROM bank ORDER BY id"):
         with connections.reading(bank) as db:
-            report.checked["bank"] += len(select(db, "SELECT no FROM bank WHERE id = ?", bank))
+            report.checked["banks"] += len(select(db, "SELECT no FROM bank WHERE id = ?", bank))
             if not quick:
                 _Bank(PostgresFeed(db, bank), report).check()
     damage = [_mended(transaction, one, work) for one, work in report.damage]
@@ -98,14 +98,14 @@ class _Bank:
 
     def _check_facts(self, numbers: Sequence[int]) -> None:
         """Facts against their checksums, packed facts against facts, terms that they are found by."""
-        self._report.checked["fact"] += len(numbers)
+        self._report.checked["facts"] += len(numbers)
         sound = self._rows.facts_by_number(numbers)
         ids: dict[int, str] = dict(self._rows._where("SELECT no, id FROM fact WHERE bank = ?", "no", numbers))
         for no in (no for no in numbers if no not in sound):
             self._add("fact", str(ids.get(no, no)), ALTERED, drop=partial(remedies.drop_fact, no))
         packed = {fact.no: fact for fact in pack_facts(self._rows, list(sound))}
         cached = cached_facts(self._rows, numbers)
-        self._report.checked["cache"] += len(packed)
+        self._report.checked["packed facts"] += len(packed)
         for fact in (fact for no, fact in packed.items() if cached.get(no) != fact):
             stored = cached.get(fact.no)
             is_whole = stored is not None and packing.is_sound(fact.id, stored.body)
@@ -124,7 +124,7 @@ class _Bank:
         for block in batches(
             one for (one,) in self._select(f"SELECT id FROM {table} WHERE bank = ? ORDER BY id")
         ):
-            self._report.checked[table] += len(block)
+            self._report.checked[f"{table}s"] += len(block)
             for one in set(block) - read(block):
                 self._add(table, one, ALTERED, drop=partial(remedies.drop_text, table, one))
 
@@ -153,7 +153,7 @@ class _Bank:
 
     def _check_links(self) -> None:
         """Links between facts that are there, with a weight from 0 to 1; and what superseded a fact."""
-        self._report.checked["link"] += self._select("SELECT count(*) FROM link WHERE bank = ?")[0][0]
+        self._report.checked["links"] += self._select("SELECT count(*) FROM link WHERE bank = ?")[0][0]
         query = (
             "SELECT source, target, kind FROM link WHERE bank = ? AND (weight NOT BETWEEN 0 AND 1.000001"
             " OR kind NOT IN ('temporal', 'semantic', 'causal')"

@@ -77,8 +77,11 @@ def verify(
 
 def draw(console: Console, done: Verification) -> None:
     """What was checked, then what is damaged and what was done about it."""
-    checked = ", ".join(f"{count:,} {name}" for name, count in done.checked.items() if name != "structure")
-    console.print(Text(f"checked the structure of the file{', ' if checked else ''}{checked}"))
+    checked = [
+        "the structure of the file" if name == "structure" else plural(count, name.removesuffix("s"), name)
+        for name, count in done.checked.items()
+    ]
+    console.print(Text(f"checked {', '.join(checked) or 'nothing: there are no banks'}"))
     for damage in done.damage[:SHOWN]:
         mark, style = ("\u2713", "green") if damage.repaired else ("\u2717", "bold red")
         line = Text.assemble((f" {mark} ", style), str(damage))
