@@ -14,18 +14,19 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 import httpx
+import psycopg
 
 from bench.capacity import show as show_capacity
 from bench.cluster import NodeProcess, PostgresServer, free_urls
 from bench.recall import PEOPLE, PLACES, QUESTIONS, embedded_examples, fill_bank
 from bench.store import resident_mb
-from perdure.compose import copy_banks, open_file
+from perdure.compose import copy_banks, open_file, open_store
 from perdure.domain.rendezvous import rendezvous
 from perdure.engine import Perdure
 from perdure.settings import Settings
@@ -174,9 +175,19 @@ def show(setups: list[Setup], facts: int, banks: int) -> None:
 
 
 def figures(
-    facts: int, banks: int, queries: int, singles: int, keep: str | None = None, *, serve_file: bool = True
+    facts: int,
+    banks: int,
+    queries: int,
+    singles: int,
+    keep: str | None = None,
+    *,
+    url: str | None = None,
+    serve_file: bool = True,
 ) -> None:
-    """Fill, copy, ask, print. `keep` is a folder whose file is used again when it is there."""
+    """Fill, copy, ask, print.
+
+    `keep` is a folder whose file is used again when it is there; `url` a database, empty or with the file's banks.
+    """
     names = [f"bank-{number:03}" for number in range(banks)]
     with ExitStack() as stack:
         folder = Path(keep or stack.enter_context(tempfile.TemporaryDirectory()))
@@ -189,26 +200,16 @@ def figures(
                 fill_bank(store, bank, facts // banks, examples, seed=number)
             store.close()
             print(f"{facts:,} facts written to a file in {time.perf_counter() - began:.0f} s", flush=True)
-        server = PostgresServer(buffers=1024)
-        stack.callback(server.remove)
-        server.initialise()
-        server.start()
-        server.execute("CREATE DATABASE memory")
-        url = f"postgresql://postgres@/memory?host={server.folder}"
+        if url is None:
+            server = PostgresServer(buffers=1024)
+            stack.callback(server.remove)
+            server.initialise()
+            server.start()
+            server.execute("CREATE DATABASE memory")
+            url = f"postgresql://postgres@/memory?host={server.folder}"
         began = time.perf_counter()
-        server.execute("ALTER SYSTEM SET synchronous_commit = off")  # until it is filled
-        server.execute("SELECT pg_reload_conf()")
-        copy_banks(url, settings=Settings(database=str(file), database_timeout=3600))
-        server.execute("ALTER SYSTEM RESET synchronous_commit")
-        server.execute("SELECT pg_reload_conf()")
-        server.execute("VACUUM ANALYZE", "memory")
+        size = copy(file, url)
         print(f"copied to PostgreSQL and compared in {time.perf_counter() - began:.0f} s", flush=True)
-        ((size,),) = server.execute(
-            "SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class"
-            " WHERE relnamespace = 'perdure'::regnamespace AND relkind = 'r'",
-            "memory",
-        )
-        assert isinstance(size, int)
         ways = [("one node", 1, url), ("three nodes", 3, url)]
         if serve_file:
             served_file = folder / "served.db"
@@ -235,6 +236,26 @@ def figures(
             f"\nbytes per fact: {file.stat().st_size / facts:,.0f} in a file, {size / facts:,.0f} in PostgreSQL, {index:,.0f} of index in memory\n"
         )
         show_capacity(disk=size / facts, memory=index)
+
+
+def copy(file: Path, url: str) -> int:
+    """Copy the banks that a database does not have yet; returns how many bytes its tables and indexes take."""
+    with closing(psycopg.connect(url, autocommit=True)) as db:
+        # Until it is filled.
+        db.execute("ALTER SYSTEM SET synchronous_commit = off")
+        db.execute("SELECT pg_reload_conf()")
+        with closing(open_store(Settings(database=url))) as target, closing(open_file(str(file))) as source:
+            there = {bank.id for bank in target.banks()}
+            missing = [bank.id for bank in source.banks() if bank.id not in there]
+        copy_banks(url, banks=missing, settings=Settings(database=str(file), database_timeout=3600))
+        db.execute("ALTER SYSTEM RESET synchronous_commit")
+        db.execute("SELECT pg_reload_conf()")
+        db.execute("VACUUM ANALYZE")
+        rows = db.execute(
+            "SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class"
+            " WHERE relnamespace = 'perdure'::regnamespace AND relkind = 'r'"
+        ).fetchall()
+    return int(rows[0][0])
 
 
 def _copy_file(source: Path, target: Path) -> None:

@@ -343,6 +343,7 @@ def main() -> None:
     figures.add_argument("--queries", type=int, default=100)
     figures.add_argument("--singles", type=int, default=20, help="texts that are retained and recalled")
     figures.add_argument("--keep", help="a folder where the filled file stays for the next time")
+    figures.add_argument("--url", help="a PostgreSQL database, empty or with that file's banks")
     figures.add_argument(
         "--no-served-file", action="store_true", help="leave out the file behind `perdure serve`"
     )
@@ -350,7 +351,7 @@ def main() -> None:
     if options.figures:
         measure(
             options.facts, options.banks, options.queries, options.singles, options.keep,
-            serve_file=not options.no_served_file,
+            url=options.url, serve_file=not options.no_served_file,
         )  # fmt: skip
         return
     sys.exit(0 if run(options.seconds, seed=options.seed, kill_every=options.kill_every) else 1)
