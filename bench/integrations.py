@@ -1,6 +1,9 @@
 """The adapters of agent frameworks, each tested in an environment of its own.
 
-    python -m bench.integrations [--only NAME ...] [--write]
+    python -m bench.integrations [--only NAME ... | --changed] [--write]
+
+Results are kept, with a digest of the adapters and the suite: suites may be run one by one, `--changed` runs those whose results are
+missing or out of date, and `--write` refuses to write a table in which a suite would be missing.
 
 A suite is a folder `tests/adapters/NAME` with its tests (`check_*.py`) and a `suite.toml`:
 
@@ -13,8 +16,9 @@ A suite is a folder `tests/adapters/NAME` with its tests (`check_*.py`) and a `s
     install_seconds = 8                         # measured
     long = false                                # true: only under `pytest -m long`
 
-    [[borrowed]]                                # tests of the framework's own, read from its source distribution
-    sdist = "langgraph-checkpoint-sqlite==3.1.2"
+    [[borrowed]]                                # tests of the framework's own
+    sdist = "langgraph-checkpoint-sqlite==3.1.2"  # read from its source distribution; or
+    package = "langchain-tests==1.1.9"          # classes of an installed package, subclassed in the suite's folder
     tests = ["tests/test_store.py"]
     plugin = "borrowed_store"                   # module of the suite's folder that puts our class in the place of theirs
     requirements = ["pytest-asyncio==1.2.0"]    # what they need beside the suite's own
@@ -23,7 +27,8 @@ A suite is a folder `tests/adapters/NAME` with its tests (`check_*.py`) and a `s
     [borrowed.left_out]                         # tests that would wait for ever -> why
 
 The downloaded distribution is unpacked in the cache and never copied into the repository. A test that fails and is not expected
-to, and one that is expected to fail and passes, both fail the suite. With `--write` the results go into docs/integrations.md.
+to, and one that is expected to fail and passes, both fail the suite. With `--write` the results go into docs/integrations.md and the
+README.
 """
 
 from __future__ import annotations
@@ -50,6 +55,7 @@ from bench.page import table, write_section
 ROOT = Path(__file__).resolve().parents[1]
 SUITES = ROOT / "tests" / "adapters"
 PAGE = ROOT / "docs" / "integrations.md"
+README = ROOT / "README.md"
 TOOLS = ("pytest>=8.2", "pytest-timeout>=2.3")
 LIGHT = {"PERDURE_EMBEDDER": "hashing", "PERDURE_RERANKER": "none", "PERDURE_TAGGER": "rules"}
 """Settings for examples: components that load at once."""
@@ -65,10 +71,11 @@ class SuiteFailed(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Borrowed:
-    """Tests of a framework, from its source distribution."""
+    """Tests of a framework, from its source distribution or from a package made for them."""
 
-    sdist: str
     tests: tuple[str, ...]
+    sdist: str = ""
+    package: str = ""
     plugin: str = ""
     requirements: tuple[str, ...] = ()
     expected_failures: Mapping[str, str] = field(default_factory=dict)
@@ -76,8 +83,13 @@ class Borrowed:
     """Name of a test that is not run -> why; for those that would wait for ever."""
 
     @property
+    def source(self) -> str:
+        """Whose tests these are, pinned."""
+        return self.sdist or self.package
+
+    @property
     def name(self) -> str:
-        return f"{self.sdist.replace('==', ' ')}: {', '.join(self.tests)}"
+        return f"{self.source.replace('==', ' ')}: {', '.join(self.tests)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +110,8 @@ class Suite:
 
     @property
     def all_requirements(self) -> tuple[str, ...]:
-        return (*self.requirements, *(name for one in self.borrowed for name in one.requirements))
+        borrowed = (name for one in self.borrowed for name in (one.package, *one.requirements) if name)
+        return (*self.requirements, *borrowed)
 
     @property
     def lines(self) -> int:
@@ -155,7 +168,10 @@ def read_suite(folder: Path) -> Suite:
 
 def _read_borrowed(body: dict[str, Any]) -> Borrowed:
     lists: dict[str, Any] = {key: tuple(body[key]) for key in ("tests", "requirements") if key in body}
-    return Borrowed(**{**body, **lists})
+    borrowed = Borrowed(**{**body, **lists})
+    if bool(borrowed.sdist) == bool(borrowed.package):
+        raise SuiteFailed(f"{borrowed.name}: borrowed tests have either an sdist or a package")
+    return borrowed
 
 
 def cache_folder() -> Path:
@@ -260,13 +276,17 @@ def run_own_tests(suite: Suite, environment: Environment) -> Outcome:
 
 def run_borrowed(suite: Suite, borrowed: Borrowed, environment: Environment, cache: Path) -> Outcome:
     """Tests of the framework, with our class in the place of theirs."""
-    folder = fetch_sdist(borrowed.sdist, cache)
     options = ["-o", "addopts=", "-o", "filterwarnings="]
     options += ["-p", borrowed.plugin] if borrowed.plugin else []
     chosen = " and ".join(f"not {name}" for name in borrowed.left_out)
     options += ["-k", chosen] if chosen else []
+    if borrowed.sdist:
+        folder, tests = fetch_sdist(borrowed.sdist, cache), list(borrowed.tests)
+    else:
+        folder, tests = ROOT, [str(suite.folder / name) for name in borrowed.tests]
+        options += ["-o", "asyncio_mode=auto"]
     outcome = run_pytest(
-        environment, [*options, *borrowed.tests], cwd=folder, title=borrowed.name,
+        environment, [*options, *tests], cwd=folder, title=borrowed.name,
         path=suite.folder, expected=borrowed.expected_failures,
     )  # fmt: skip
     return replace(outcome, skipped={**outcome.skipped, **Counter(borrowed.left_out.values())})
@@ -368,7 +388,7 @@ def result_lines(reports: Sequence[Report]) -> list[str]:
                     for reason, count in told.items()
                 ]
     head = ("framework", "versions", "tests", "passed", "failed", "expected to fail", "skipped")
-    return [*table(head, rows), "", *reasons]
+    return [*table(head, rows, text=("versions", "tests")), "", *reasons]
 
 
 def framework_lines(reports: Sequence[Report], folder: str = "integrations") -> list[str]:
@@ -377,7 +397,7 @@ def framework_lines(reports: Sequence[Report], folder: str = "integrations") -> 
     for report in reports:
         versions = ", ".join(f"{name} {number}" for name, number in report.versions.items())
         passed = sum(one.passed for one in report.outcomes)
-        borrowed = ", ".join(f"`{one.sdist.partition('==')[0]}`" for one in report.suite.borrowed)
+        borrowed = ", ".join(f"`{one.source.partition('==')[0]}`" for one in report.suite.borrowed)
         rows.append(
             (
                 f"[{report.suite.framework}]({folder}/{report.suite.page})",
@@ -385,15 +405,16 @@ def framework_lines(reports: Sequence[Report], folder: str = "integrations") -> 
                 f"{versions}: {passed} tests" + (f", of them some of {borrowed}" if borrowed else ""),
             )
         )
-    return table(("framework", "lines of code", "tested with"), rows)
+    return table(("framework", "lines to add memory", "tested with"), rows, text=("tested with",))
 
 
 def stamp_of(suite: Suite) -> str:
-    """Changes when the suite, its example or an adapter does: results with another stamp are out of date."""
+    """Changes when an adapter, the suite, the checklist or the example does: results with another stamp are out of date."""
     sources = [
         *sorted(suite.folder.glob("*.*")),
         *sorted((ROOT / "src" / "perdure" / "integrations").glob("*.py")),
         SUITES / "checklist.py",
+        SUITES / "settled.py",
         ROOT / "examples" / "integrations" / suite.example,
     ]
     digest = hashlib.sha256()
@@ -421,49 +442,48 @@ def saved_report(suite: Suite, cache: Path) -> Report | None:
     return Report(suite=suite, versions=body["versions"], outcomes=tuple(outcomes))
 
 
+def write_tables(reports: Sequence[Report]) -> None:
+    """Both tables of the page, and the README's."""
+    write_section("frameworks", framework_lines(reports), PAGE)
+    write_section("results", result_lines(reports), PAGE)
+    write_section("frameworks", framework_lines(reports, "docs/integrations"), README)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Test the adapters of agent frameworks.")
-    parser.add_argument("--only", nargs="+", default=[], metavar="NAME")
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument("--only", nargs="+", default=[], metavar="NAME", help="run these suites")
+    chosen.add_argument(
+        "--changed", action="store_true", help="run the suites that have no results of the present code"
+    )
     parser.add_argument(
         "--write", action="store_true",
-        help="put the results into docs/integrations.md; with --only those of the others from the last run",
+        help="put the tables into docs/integrations.md and the README; suites that are not run now have their last results",
     )  # fmt: skip
     options = parser.parse_args()
     cache = cache_folder()
-    chosen = {suite.name for suite in read_suites(options.only)}
+    names = {suite.name for suite in read_suites(options.only)}
     reports, broken = [], []
     for suite in read_suites():
-        if suite.name not in chosen:
-            saved = saved_report(suite, cache) if options.write else None
-            if saved is not None:
-                reports.append(saved)
-            elif options.write:
-                broken.append(f"{suite.framework}: no results that are up to date; run without --only")
-            continue
-        print(suite.framework, file=sys.stderr, flush=True)
-        try:
-            report = run_suite(suite, cache)
-        except SuiteFailed as error:
-            broken.append(f"{suite.framework}: {error}")
-            continue
-        save_report(report, cache)
-        reports.append(report)
-    print(
-        "\n".join(
-            [
-                *result_lines(reports),
-                "",
-                "For the README:",
-                "",
-                *framework_lines(reports, "docs/integrations"),
-            ]
-        )
-    )
+        saved = saved_report(suite, cache)
+        if suite.name in names and not (options.changed and saved):
+            print(suite.framework, file=sys.stderr, flush=True)
+            try:
+                report = run_suite(suite, cache)
+            except SuiteFailed as error:
+                broken.append(f"{suite.framework}: {error}")
+                continue
+            save_report(report, cache)
+            reports.append(report)
+        elif saved and (options.write or options.changed):
+            reports.append(saved)
+        elif options.write:
+            broken.append(f"{suite.framework}: no results that are up to date; run it, or all with --changed")
+    print("\n".join(result_lines(reports)))
     failures = [*broken, *(name for report in reports for name in report.failed)]
     print("\n".join(failures), file=sys.stderr)
     if options.write and not broken:
-        write_section("frameworks", framework_lines(reports), PAGE)
-        write_section("results", result_lines(reports), PAGE)
+        write_tables(reports)
     return bool(failures)
 
 
