@@ -1,9 +1,9 @@
 """The adapters of agent frameworks, each tested in an environment of its own.
 
-    python -m bench.integrations [--only NAME ... | --changed] [--write]
+    python -m bench.integrations [--only NAME ...] [--changed] [--write]
 
-Results are kept, with a digest of the adapters and the suite: suites may be run one by one, `--changed` runs those whose results are
-missing or out of date, and `--write` refuses to write a table in which a suite would be missing.
+Results are kept run by run, each with a digest of the adapters, the pins and its own files: suites may be run one by one, `--changed`
+runs what has no results of the present code, and `--write` refuses to write a table in which a row would be missing.
 
 A suite is a folder `tests/adapters/NAME` with its tests (`check_*.py`) and a `suite.toml`:
 
@@ -61,6 +61,8 @@ LIGHT = {"PERDURE_EMBEDDER": "hashing", "PERDURE_RERANKER": "none", "PERDURE_TAG
 """Settings for examples: components that load at once."""
 TIME_LIMIT = 900.0
 """Seconds for one run of tests."""
+OWN_TESTS, EXAMPLE = "own tests", "example"
+"""Titles of the runs that every suite has."""
 MARK = "# memory"
 """Ends the lines of an example that add memory to a program which has none."""
 
@@ -112,6 +114,15 @@ class Suite:
     def all_requirements(self) -> tuple[str, ...]:
         borrowed = (name for one in self.borrowed for name in (one.package, *one.requirements) if name)
         return (*self.requirements, *borrowed)
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """Its runs, in the order of the table."""
+        return (OWN_TESTS, EXAMPLE, *(one.name for one in self.borrowed))
+
+    def borrowed_by(self, title: str) -> Borrowed:
+        """What it borrows under this title."""
+        return next(one for one in self.borrowed if one.name == title)
 
     @property
     def lines(self) -> int:
@@ -258,20 +269,34 @@ def environment_of(suite: Suite, cache: Path) -> Environment:
     return Environment(cache / "venvs" / f"{suite.name}-{digest}", suite.all_requirements)
 
 
-def run_suite(suite: Suite, cache: Path) -> Report:
-    """Its own tests, its example, and what it borrows."""
+def run_suite(suite: Suite, cache: Path, *, changed_only: bool = False) -> Report:
+    """Its own tests, its example, and what it borrows; with `changed_only` what has no result of the present code. Results are kept."""
     environment = environment_of(suite, cache)
-    environment.make()
-    outcomes = [run_own_tests(suite, environment), run_example(suite, environment)]
-    outcomes += [run_borrowed(suite, one, environment, cache) for one in suite.borrowed]
-    return Report(suite=suite, versions=environment.versions(suite.shown), outcomes=tuple(outcomes))
+    saved = saved_outcomes(suite, cache) if changed_only else {}
+    if set(saved) != set(suite.titles):
+        environment.make()
+    for title in suite.titles:
+        if title not in saved:
+            saved[title] = run_title(suite, title, environment, cache)
+            save_outcome(suite, saved[title], cache)
+    outcomes = tuple(saved[title] for title in suite.titles)
+    return Report(suite=suite, versions=environment.versions(suite.shown), outcomes=outcomes)
+
+
+def run_title(suite: Suite, title: str, environment: Environment, cache: Path) -> Outcome:
+    """One of the runs that a suite consists of."""
+    if title == OWN_TESTS:
+        return run_own_tests(suite, environment)
+    if title == EXAMPLE:
+        return run_example(suite, environment)
+    return run_borrowed(suite, suite.borrowed_by(title), environment, cache)
 
 
 def run_own_tests(suite: Suite, environment: Environment) -> Outcome:
     """`check_*.py` of the suite."""
     options = ["-o", "addopts=", "-o", "filterwarnings=", "-o", "asyncio_mode=auto"]
     options += ["-o", "python_files=check_*.py"]
-    return run_pytest(environment, [*options, str(suite.folder)], cwd=ROOT, title="own tests")
+    return run_pytest(environment, [*options, str(suite.folder)], cwd=ROOT, title=OWN_TESTS)
 
 
 def run_borrowed(suite: Suite, borrowed: Borrowed, environment: Environment, cache: Path) -> Outcome:
@@ -299,8 +324,8 @@ def run_example(suite: Suite, environment: Environment) -> Outcome:
         try:
             run([str(environment.python), str(program)], cwd=Path(scratch), env=LIGHT)
         except SuiteFailed as error:
-            return Outcome(title="example", passed=0, failed=(str(error),))
-    return Outcome(title="example", passed=1)
+            return Outcome(title=EXAMPLE, passed=0, failed=(str(error),))
+    return Outcome(title=EXAMPLE, passed=1)
 
 
 def run_pytest(
@@ -408,38 +433,59 @@ def framework_lines(reports: Sequence[Report], folder: str = "integrations") -> 
     return table(("framework", "lines to add memory", "tested with"), rows, text=("tested with",))
 
 
-def stamp_of(suite: Suite) -> str:
-    """Changes when an adapter, the suite, the checklist or the example does: results with another stamp are out of date."""
-    sources = [
-        *sorted(suite.folder.glob("*.*")),
-        *sorted((ROOT / "src" / "perdure" / "integrations").glob("*.py")),
-        SUITES / "checklist.py",
-        SUITES / "settled.py",
-        ROOT / "examples" / "integrations" / suite.example,
-    ]
-    digest = hashlib.sha256()
+def stamp_of(suite: Suite, title: str) -> str:
+    """Changes when the adapters do, what they are installed with, or the files of this run: other results are out of date."""
+    sources = sorted((ROOT / "src" / "perdure" / "integrations").glob("*.py"))
+    if title == OWN_TESTS:
+        sources += [*sorted(suite.folder.glob("*.py")), SUITES / "checklist.py", SUITES / "settled.py"]
+    elif title == EXAMPLE:
+        sources.append(ROOT / "examples" / "integrations" / suite.example)
+    else:
+        borrowed = suite.borrowed_by(title)
+        names = [f"{borrowed.plugin}.py"] if borrowed.plugin else []
+        names += [] if borrowed.sdist else borrowed.tests
+        sources += [suite.folder / name for name in names]
+    digest = hashlib.sha256(repr((suite.requirements, title)).encode())
+    if title not in (OWN_TESTS, EXAMPLE):
+        digest.update(repr(suite.borrowed_by(title)).encode())
     for path in sources:
         digest.update(path.name.encode() + b"\n" + path.read_bytes())
     return digest.hexdigest()
 
 
-def save_report(report: Report, cache: Path) -> None:
-    """Keep the results for a later `--write`."""
-    path = cache / "results" / f"{report.suite.name}.json"
+def results_file(suite: Suite, title: str, cache: Path) -> Path:
+    """Where the results of one run are kept."""
+    digest = hashlib.sha256(title.encode()).hexdigest()[:8]
+    return cache / "results" / f"{suite.name}-{digest}.json"
+
+
+def save_outcome(suite: Suite, outcome: Outcome, cache: Path) -> None:
+    """Keep the results of a run."""
+    path = results_file(suite, outcome.title, cache)
     path.parent.mkdir(parents=True, exist_ok=True)
-    outcomes = [asdict(outcome) for outcome in report.outcomes]
-    body = {"stamp": stamp_of(report.suite), "versions": report.versions, "outcomes": outcomes}
-    path.write_text(json.dumps(body))
+    path.write_text(json.dumps({"stamp": stamp_of(suite, outcome.title), "outcome": asdict(outcome)}))
+
+
+def saved_outcomes(suite: Suite, cache: Path) -> dict[str, Outcome]:
+    """Title -> results of an earlier run, where nothing has changed since."""
+    saved: dict[str, Outcome] = {}
+    for title in suite.titles:
+        path = results_file(suite, title, cache)
+        body = json.loads(path.read_text()) if path.exists() else {}
+        if body.get("stamp") == stamp_of(suite, title):
+            fields = body["outcome"]
+            saved[title] = Outcome(**{**fields, "failed": tuple(fields["failed"])})
+    return saved
 
 
 def saved_report(suite: Suite, cache: Path) -> Report | None:
-    """Results of an earlier run, if nothing has changed since."""
-    path = cache / "results" / f"{suite.name}.json"
-    body = json.loads(path.read_text()) if path.exists() else {}
-    if body.get("stamp") != stamp_of(suite):
+    """Results of earlier runs, if there are such of all and nothing has changed since."""
+    saved = saved_outcomes(suite, cache)
+    if set(saved) != set(suite.titles):
         return None
-    outcomes = [Outcome(**{**one, "failed": tuple(one["failed"])}) for one in body["outcomes"]]
-    return Report(suite=suite, versions=body["versions"], outcomes=tuple(outcomes))
+    versions = environment_of(suite, cache).versions(suite.shown)
+    outcomes = tuple(saved[title] for title in suite.titles)
+    return Report(suite=suite, versions=versions, outcomes=outcomes)
 
 
 def write_tables(reports: Sequence[Report]) -> None:
@@ -451,10 +497,9 @@ def write_tables(reports: Sequence[Report]) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Test the adapters of agent frameworks.")
-    chosen = parser.add_mutually_exclusive_group()
-    chosen.add_argument("--only", nargs="+", default=[], metavar="NAME", help="run these suites")
-    chosen.add_argument(
-        "--changed", action="store_true", help="run the suites that have no results of the present code"
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these suites")
+    parser.add_argument(
+        "--changed", action="store_true", help="run only what has no results of the present code"
     )
     parser.add_argument(
         "--write", action="store_true",
@@ -465,20 +510,18 @@ def main() -> int:
     names = {suite.name for suite in read_suites(options.only)}
     reports, broken = [], []
     for suite in read_suites():
-        saved = saved_report(suite, cache)
-        if suite.name in names and not (options.changed and saved):
-            print(suite.framework, file=sys.stderr, flush=True)
-            try:
-                report = run_suite(suite, cache)
-            except SuiteFailed as error:
-                broken.append(f"{suite.framework}: {error}")
-                continue
-            save_report(report, cache)
-            reports.append(report)
-        elif saved and (options.write or options.changed):
-            reports.append(saved)
-        elif options.write:
-            broken.append(f"{suite.framework}: no results that are up to date; run it, or all with --changed")
+        try:
+            if suite.name in names:
+                print(suite.framework, file=sys.stderr, flush=True)
+                reports.append(run_suite(suite, cache, changed_only=options.changed))
+            elif options.write and (saved := saved_report(suite, cache)):
+                reports.append(saved)
+            elif options.write:
+                broken.append(
+                    f"{suite.framework}: no results that are up to date; run it, or all with --changed"
+                )
+        except SuiteFailed as error:
+            broken.append(f"{suite.framework}: {error}")
     print("\n".join(result_lines(reports)))
     failures = [*broken, *(name for report in reports for name in report.failed)]
     print("\n".join(failures), file=sys.stderr)

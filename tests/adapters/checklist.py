@@ -141,6 +141,9 @@ class AdapterChecklist(ABC):
     retains = True
     """Whether the adapter retains turns by itself."""
 
+    speaker = "assistant"
+    """Who the agent is in facts."""
+
     @abstractmethod
     def start(
         self, memory: Any, *, bank: str, conversation: str, deadline: float, asynchronous: bool
@@ -324,9 +327,9 @@ class AdapterChecklist(ABC):
         conversation.say("I am allergic to peanuts, so what may I eat?", reply="I found a cake for you.")
         settle(spy.memory)
         facts = list(spy.memory.iter_facts(BANK))
-        assert {fact.speaker for fact in facts} == {"user", "assistant"}
+        assert {fact.speaker for fact in facts} == {"user", self.speaker}
         assert "The user is allergic to peanuts." in [fact.text for fact in facts if fact.speaker == "user"]
-        assert any("almond cake" in fact.text for fact in facts if fact.speaker == "assistant")
+        assert any("almond cake" in fact.text for fact in facts if fact.speaker == self.speaker)
         assert [fact.text for fact in facts if FRAME.search(fact.text)] == []
         everything = " ".join(fact.text for fact in facts)
         assert not any(word in everything for word in ("Zanzibar", "Xylander", LOOKUP))
@@ -340,13 +343,9 @@ class AdapterChecklist(ABC):
         self.begin(spy, asynchronous, conversation="kept").say("I live in Lisbon.")
         self.begin(spy, asynchronous).say(FACT)
         settle(spy.memory)
-        AgentMemory(spy.memory).forget_conversation(BANK, self.document_of(CONVERSATION))
+        AgentMemory(spy.memory).forget_conversation(BANK, CONVERSATION)
         assert "peanuts" not in stored_text(spy.memory) + " ".join(fact_texts(spy.memory))
         assert "Lisbon" in stored_text(spy.memory)
-
-    def document_of(self, conversation: str) -> str:
-        """The document of a conversation."""
-        return conversation
 
     # 7. Sync and async
 

@@ -17,7 +17,6 @@ from bench.integrations import (
     README,
     SUITES,
     Outcome,
-    Report,
     Suite,
     SuiteFailed,
     cache_folder,
@@ -29,7 +28,8 @@ from bench.integrations import (
     run_borrowed,
     run_example,
     run_suite,
-    save_report,
+    save_outcome,
+    saved_outcomes,
     saved_report,
 )
 
@@ -98,11 +98,7 @@ def test_the_results_name_every_suite_and_all_that_it_borrows() -> None:
         if line.startswith("|")
     ]
     titles = [(row[0], row[2]) for row in rows[2:]]
-    assert titles == [
-        (suite.framework, title)
-        for suite in ALL
-        for title in ("own tests", "example", *(one.name for one in suite.borrowed))
-    ]
+    assert titles == [(suite.framework, title) for suite in ALL for title in suite.titles]
     assert {row[4] for row in rows[2:]} == {"0"}, "no suite has failures"
 
 
@@ -130,14 +126,15 @@ def test_a_run_without_tests_is_no_success(tmp_path: Path) -> None:
     assert read_report("tests", report, {}).failed == ("no test ran",)
 
 
-def test_results_are_kept_until_the_suite_changes(tmp_path: Path) -> None:
+def test_results_are_kept_until_what_they_stand_on_changes(tmp_path: Path) -> None:
     suite = QUICK[0]
-    outcome = Outcome(title="own tests", passed=3, skipped={"no such thing": 1})
-    report = Report(suite=suite, versions={"langgraph": "1.2"}, outcomes=(outcome,))
-    assert saved_report(suite, tmp_path) is None
-    save_report(report, tmp_path)
-    assert saved_report(suite, tmp_path) == report
-    assert saved_report(replace(suite, example=ALL[0].example), tmp_path) is None
+    outcome = Outcome(title="example", passed=1, skipped={"no such thing": 1}, failed=("one",))
+    assert saved_outcomes(suite, tmp_path) == {}
+    save_outcome(suite, outcome, tmp_path)
+    assert saved_outcomes(suite, tmp_path) == {"example": outcome}
+    assert saved_report(suite, tmp_path) is None, "the other runs have no results"
+    assert saved_outcomes(replace(suite, example=ALL[0].example), tmp_path) == {}
+    assert saved_outcomes(replace(suite, requirements=()), tmp_path) == {}
 
 
 def test_borrowed_tests_have_one_source(tmp_path: Path) -> None:

@@ -23,7 +23,17 @@ from crewai.llms.base_llm import BaseLLM
 
 from perdure import Perdure, StoreLocked
 from perdure.integrations.crewai import PerdureMemory
-from tests.adapters.checklist import BANK, FACT, OTHER_BANK, QUESTION, REPLY, SpyMemory, stored_text
+from tests.adapters.checklist import (
+    BANK,
+    FACT,
+    FRAME,
+    OTHER_BANK,
+    QUESTION,
+    REPLY,
+    SpyMemory,
+    fact_texts,
+    stored_text,
+)
 
 PROMPTS: list[str] = []
 
@@ -99,6 +109,18 @@ def test_an_agent_remembers_what_its_user_said(memory: Perdure) -> None:
     crewai_memory.drain_writes()
     assert "The user is allergic to peanuts." in PROMPTS[0]
     assert stored_text(memory).count("peanuts") == 1
+
+
+def test_facts_hold_nothing_of_tasks_and_prompts(memory: Perdure) -> None:
+    crewai_memory = PerdureMemory(memory, bank=BANK)
+    run_crew(crewai_memory, "Find out what Ann may not eat.", "Ann is allergic to peanuts.")
+    make_agent(memory=crewai_memory).kickoff(FACT)
+    crewai_memory.drain_writes()
+    texts = fact_texts(memory)
+    assert "The user is allergic to peanuts." in texts
+    assert [text for text in texts if FRAME.search(text)] == []
+    words = ("Task:", "Agent:", "Result:", "Find out", "Zanzibar", "Xylander", "Final Answer", "Thought")
+    assert [text for text in texts if any(word in text for word in words)] == []
 
 
 def test_an_asynchronous_agent_does_the_same(memory: Perdure) -> None:
