@@ -37,6 +37,7 @@ import argparse
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -434,23 +435,35 @@ def framework_lines(reports: Sequence[Report], folder: str = "integrations") -> 
 
 
 def stamp_of(suite: Suite, title: str) -> str:
-    """Changes when the adapters do, what they are installed with, or the files of this run: other results are out of date."""
-    sources = sorted((ROOT / "src" / "perdure" / "integrations").glob("*.py"))
+    """Changes when the adapter does, what it is installed with, or the files of this run: other results are out of date."""
     if title == OWN_TESTS:
-        sources += [*sorted(suite.folder.glob("*.py")), SUITES / "checklist.py", SUITES / "settled.py"]
+        files = [*sorted(suite.folder.glob("*.py")), SUITES / "checklist.py", SUITES / "settled.py"]
     elif title == EXAMPLE:
-        sources.append(ROOT / "examples" / "integrations" / suite.example)
+        files = [ROOT / "examples" / "integrations" / suite.example]
     else:
         borrowed = suite.borrowed_by(title)
         names = [f"{borrowed.plugin}.py"] if borrowed.plugin else []
-        names += [] if borrowed.sdist else borrowed.tests
-        sources += [suite.folder / name for name in names]
+        files = [suite.folder / name for name in (*names, *(() if borrowed.sdist else borrowed.tests))]
+    sources = [*files, *adapter_modules(files)]
     digest = hashlib.sha256(repr((suite.requirements, title)).encode())
     if title not in (OWN_TESTS, EXAMPLE):
         digest.update(repr(suite.borrowed_by(title)).encode())
     for path in sources:
         digest.update(path.name.encode() + b"\n" + path.read_bytes())
     return digest.hexdigest()
+
+
+def adapter_modules(files: Sequence[Path]) -> list[Path]:
+    """The modules of `perdure.integrations` that files import, and those that these import."""
+    folder = ROOT / "src" / "perdure" / "integrations"
+    modules: set[Path] = set()
+    unread = list(files)
+    while unread:
+        named = re.findall(r"perdure\.integrations\.(\w+)", unread.pop().read_text(encoding="utf-8"))
+        fresh = {path for name in named if (path := folder / f"{name}.py").exists()} - modules
+        modules |= fresh
+        unread += fresh
+    return sorted(modules)
 
 
 def results_file(suite: Suite, title: str, cache: Path) -> Path:

@@ -43,6 +43,8 @@ WHOLE = 500
 """Characters up to which a match shows a memory as it was saved; of a longer one the facts that match."""
 _FRAME = re.compile(r"(Task|Input): (?P<input>.*?)\nAgent: .*?\nResult: (?P<result>.*)", re.DOTALL)
 """What the framework puts around the result of a task, or around an agent's input and result."""
+_WORKING = re.compile(r"\A.*^\s*Final Answer:\s*", re.DOTALL | re.MULTILINE)
+"""What an agent without function calls writes before its answer, by the framework's own instructions."""
 
 
 class Said(str):
@@ -253,11 +255,11 @@ class PerdureMemory(Memory):
         return storage
 
     def extract_memories(self, content: str) -> list[str]:
-        """What is worth remembering of a run: its result, and what a user said to an agent; no task descriptions."""
+        """What is worth remembering of a run: its answer, and what a user said to an agent; no tasks, no thoughts."""
         framed = _FRAME.fullmatch(content.strip())
         if framed is None:
             return [content] if content.strip() else []
-        said = [Said.by(ASSISTANT, framed["result"])]
+        said = [Said.by(ASSISTANT, _WORKING.sub("", framed["result"], count=1))]
         if framed[1] == "Input":
             said.insert(0, Said.by(USER, framed["input"]))
         return [text for text in said if text.strip()]
