@@ -67,6 +67,13 @@ def test_every_suite_has_a_page_an_example_and_tests(suite: Suite) -> None:
     assert all("==" in requirement for requirement in suite.requirements)
 
 
+@pytest.mark.parametrize("suite", ALL, ids=lambda suite: suite.name)
+def test_a_page_names_the_version_that_is_tested(suite: Suite) -> None:
+    page = (PAGE.parent / "integrations" / suite.page).read_text(encoding="utf-8")
+    pins = {one.partition("==")[2] for one in suite.requirements}
+    assert set(re.findall(r"tested with ([\d.]+\d)", page)) <= pins
+
+
 def table_of(page: Path, links: str) -> list[list[str]]:
     """The rows of a page's table of frameworks, with the links as the page of integrations has them."""
     [body] = re.findall(
