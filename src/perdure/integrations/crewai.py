@@ -7,8 +7,10 @@ which recall goes by. Facts that came to the bank in another way are recalled to
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import wait
 from datetime import UTC, datetime
 from typing import Any, Literal, Self
 from uuid import NAMESPACE_OID, uuid5
@@ -36,6 +38,8 @@ from crewai.memory.utils import join_scope_paths, normalize_scope_path  # noqa: 
 
 if not hasattr(Memory, "_encode_batch"):
     raise Unavailable("this version of crewai saves memories in a way that the adapter was not written for")
+
+log = logging.getLogger(__name__)
 
 KIND = "crewai_memory"
 """Kind of the records that hold what was remembered, verbatim."""
@@ -253,6 +257,14 @@ class PerdureMemory(Memory):
         storage = self.storage
         assert isinstance(storage, BankStorage)
         return storage
+
+    def drain_writes(self) -> None:
+        """Wait for saves that are under way, for 30 s at most: a crew ends too where memory hangs."""
+        with self._pending_lock:
+            pending = list(self._pending_saves)
+        late = wait(pending, timeout=self.bank_storage.agent.tool_deadline).not_done
+        if late:
+            log.warning("%d saves of a crew's memory are not waited for any longer", len(late))
 
     def extract_memories(self, content: str) -> list[str]:
         """What is worth remembering of a run: its answer, and what a user said to an agent; no tasks, no thoughts."""

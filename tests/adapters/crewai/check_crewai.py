@@ -158,6 +158,17 @@ def test_a_slow_memory_is_not_waited_for(memory: Perdure) -> None:
     assert time.monotonic() - begun < 2.0
 
 
+def test_a_crew_ends_while_its_memory_hangs(memory: Perdure, caplog: pytest.LogCaptureFixture) -> None:
+    run_crew(PerdureMemory(memory, bank=OTHER_BANK), "Warm up.")
+    spy: Any = SpyMemory(memory, delay=20.0)
+    crewai_memory = PerdureMemory(spy, bank=BANK, deadline=0.2)
+    crewai_memory.bank_storage.agent.tool_deadline = 0.2
+    begun = time.monotonic()
+    assert run_crew(crewai_memory, QUESTION) == REPLY
+    assert time.monotonic() - begun < 15.0
+    assert "not waited for" in caplog.text
+
+
 def test_neither_model_nor_embedder_of_the_framework_is_used(memory: Perdure) -> None:
     llm, embedder = MagicMock(), MagicMock()
     crewai_memory = PerdureMemory(memory, bank=BANK, llm=llm, embedder=embedder)
