@@ -19,13 +19,16 @@ from perdure import (
     InvalidInput,
     NotFound,
     Perdure,
+    ProviderError,
     SkippedPart,
     Unauthorised,
+    Unavailable,
     Window,
 )
 from perdure.imports.hindsight_server import HindsightServer
 from perdure.imports.json_stream import stream_members
 from perdure.imports.registry import open_source
+from perdure.surfaces.rest.transfer import MEMBER
 from tests.import_samples import SAMPLES, lines, written, zipped
 
 PLAIN: dict[str, Any] = {
@@ -256,6 +259,18 @@ def test_a_bank_of_a_hindsight_server_is_fetched_as_its_archive(
         "http://localhost:8888/banks/market", "k", transport=hindsight_answers(archive, old=old)
     )
     assert memory.import_from("b", served).added == 1
+
+
+def test_a_server_of_perdure_is_told_from_hindsights_and_the_way_is_named(
+    tmp_path: Path, memory: Perdure
+) -> None:
+    own = zipped(tmp_path / "own.zip", {MEMBER: "{}"}).read_bytes()
+    for archive, error in ((own, Unavailable), (b"<html>", ProviderError)):
+        served = HindsightServer(
+            "http://localhost:8888/banks/market", "k", transport=hindsight_answers(archive)
+        )
+        with pytest.raises(error, match="http://localhost:8888 (is served by Perdure|does not answer as)"):
+            memory.import_from("b", served)
 
 
 def test_a_server_that_wants_a_key_or_has_no_such_bank_says_so(tmp_path: Path, memory: Perdure) -> None:
