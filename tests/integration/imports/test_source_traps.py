@@ -269,7 +269,7 @@ def test_a_server_of_perdure_is_told_from_hindsights_and_the_way_is_named(
         served = HindsightServer(
             "http://localhost:8888/banks/market", "k", transport=hindsight_answers(archive)
         )
-        with pytest.raises(error, match="http://localhost:8888 (is served by Perdure|does not answer as)"):
+        with pytest.raises(error, match=r"http://localhost:8888 (is served by Perdure|does not answer as)"):
             memory.import_from("b", served)
 
 
