@@ -1,8 +1,7 @@
 // How sure memory was of an opinion over time, and what moved it.
 
-import { svg } from "../dom.js";
+import { pictureWidth, svg } from "../dom.js";
 import { day, percent } from "../format.js";
-import { pictureWidth } from "./picture.js";
 
 const HEIGHT = 210;
 export const SIGNS = { supporting: "▲", weak: "▽", contradicting: "▼" };

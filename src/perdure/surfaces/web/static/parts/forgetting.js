@@ -3,7 +3,8 @@
 import { verb } from "../api.js";
 import { h } from "../dom.js";
 import { plural } from "../format.js";
-import { confirm, failure, toast } from "./notice.js";
+import { confirm } from "./dialogs.js";
+import { failure, toast } from "./notice.js";
 
 /** Whether it went. `target` is the keyword of forget: {fact_id}, {document_id}, {entity_id} or {everything: true}. */
 export async function forget(bank, target, title) {

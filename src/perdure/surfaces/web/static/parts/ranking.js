@@ -1,8 +1,7 @@
 // Why a fact stands where it stands: which channel found it at which place, and how long each stage took.
 
-import { h, svg } from "../dom.js";
+import { h, pictureWidth, svg } from "../dom.js";
 import { milliseconds } from "../format.js";
-import { pictureWidth } from "./picture.js";
 
 /** Facts by channels: the place that each channel gave. */
 export function matrix(result) {

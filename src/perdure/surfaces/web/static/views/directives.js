@@ -3,11 +3,11 @@
 import { verb } from "../api.js";
 import { button, field, h, show } from "../dom.js";
 import { moment } from "../format.js";
+import { confirm, sheet, words } from "../parts/dialogs.js";
 import { chip } from "../parts/fact.js";
 import { markdown } from "../parts/markdown.js";
-import { confirm, failure, toast } from "../parts/notice.js";
+import { failure, toast } from "../parts/notice.js";
 import { paged } from "../parts/paging.js";
-import { sheet, words } from "../parts/sheet.js";
 
 export async function open(content, route) {
   const { bank } = route;

@@ -3,8 +3,9 @@
 import { rest, verb } from "../api.js";
 import { button, field, h, select, show } from "../dom.js";
 import { count, moment } from "../format.js";
+import { confirm } from "../parts/dialogs.js";
 import { ENDED, everySecond, progress, state } from "../parts/follow.js";
-import { confirm, empty, failure } from "../parts/notice.js";
+import { empty, failure } from "../parts/notice.js";
 import { address, note } from "../route.js";
 
 const PAGE = 50;

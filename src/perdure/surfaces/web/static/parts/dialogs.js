@@ -1,7 +1,29 @@
-// A dialog with a form: it stays open until what it asks for is done, and says why where it is not.
+// Dialogs: a yes before something that cannot be undone, and a form that stays open until what it asks for is done.
 
 import { button, h, show } from "../dom.js";
 import { failure } from "./notice.js";
+
+/** Ask before something that cannot be undone; resolves to whether it was wanted. */
+export function confirm(title, content, word) {
+  return new Promise((resolve) => {
+    const close = (value) => () => (dialog.close(), dialog.remove(), resolve(value));
+    const dialog = h(
+      "dialog",
+      { "aria-label": title },
+      h("h2", {}, title),
+      content,
+      h(
+        "div",
+        { class: "row" },
+        h("button", { type: "button", class: "danger", on: { click: close(true) } }, word),
+        h("button", { type: "button", autofocus: true, on: { click: close(false) } }, "Leave it"),
+      ),
+    );
+    dialog.addEventListener("cancel", close(false));
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}
 
 /** Ask for the values of `controls`; `send` does it and may refuse. Resolves to what it returned, or null where it was left. */
 export function sheet(title, controls, word, send) {
