@@ -126,7 +126,7 @@ def test_what_would_go_is_shown_before_it_is_forgotten(watched: Watched, site: A
     watched.open(address(bank, "fact", fact.id))
     press(watched, re.compile("Forget"))
     dialog = watched.page.get_by_role("dialog")
-    assert fact.text in dialog.inner_text()
+    dialog.locator(".going").get_by_text(fact.text).wait_for()
     dialog.get_by_role("button", name="Leave it").click()
     assert site.engine.fact(bank, fact.id).id == fact.id
     press(watched, re.compile("Forget"))

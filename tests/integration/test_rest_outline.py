@@ -25,7 +25,7 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Perdure, htt
     with open_quick(folder) as engine:
         turns = [f"Keeper Ann feeds animal number {number} at noon." for number in range(TURNS)]
         engine.retain(BANK, [{"speaker": "Ann", "content": one} for one in turns], document_id="diary")
-        with running(engine) as url, httpx.Client(base_url=f"{url}/v1/perdure/banks/{BANK}") as client:
+        with running(engine) as url, httpx.Client(base_url=f"{url}/v1/perdure/banks/{BANK}", timeout=60) as client:
             yield engine, client
 
 
@@ -78,4 +78,4 @@ def test_a_form_that_an_answer_does_not_have_is_refused(
     refused = zoo[1].post(verb, json=QUESTION if verb == "recall" else {}, params={"form": form})
     assert refused.status_code in (400, 422)
     assert refused.json()["error"]["code"] == "invalid_input"
-    assert refused.json()["error"]["field"] == "form"
+    assert refused.json()["error"]["fields"]["field"] == "form"

@@ -41,7 +41,7 @@ def outline(result: object) -> object:
 def _recall(result: RecallResult) -> dict[str, object]:
     return {
         **_fields(result, _OF_RECALL),
-        "notes": result.all_notes,
+        "notes": result.notes,
         "recollections": [_recollection(one) for one in result.recollections[:FIRST]],
         "others": [_place(one) for one in result.recollections[FIRST:]],
         "observations": [_recollection(one) for one in result.observations],

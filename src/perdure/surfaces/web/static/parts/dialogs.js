@@ -3,25 +3,32 @@
 import { button, h, show } from "../dom.js";
 import { failure } from "./notice.js";
 
-/** Ask before something that cannot be undone; resolves to whether it was wanted. */
-export function confirm(title, content, word) {
+/**
+ * Ask before something that cannot be undone. `content` may still be on its way: there is no yes before it is there. The dialog stands
+ * while `act` does it, and tells what it refuses. Resolves to what `act` returned, or to false where it was left.
+ */
+export function confirm(title, content, word, act = () => true) {
   return new Promise((resolve) => {
-    const close = (value) => () => (dialog.close(), dialog.remove(), resolve(value));
-    const dialog = h(
-      "dialog",
-      { "aria-label": title },
-      h("h2", {}, title),
-      content,
-      h(
-        "div",
-        { class: "row" },
-        h("button", { type: "button", class: "danger", on: { click: close(true) } }, word),
-        h("button", { type: "button", autofocus: true, on: { click: close(false) } }, "Leave it"),
-      ),
-    );
-    dialog.addEventListener("cancel", close(false));
+    const told = h("div", { "aria-live": "polite" }, h("p", { class: "faint" }, "Looking what it would change …"));
+    const close = (value) => (dialog.close(), dialog.remove(), resolve(value));
+    const carryOut = async () => {
+      yes.disabled = true;
+      try {
+        close(await act());
+      } catch (error) {
+        show(told, failure(error));
+      }
+    };
+    const yes = button(word, carryOut, { class: "danger", disabled: true });
+    const leave = button("Leave it", () => close(false), { autofocus: true });
+    const dialog = h("dialog", { "aria-label": title }, h("h2", {}, title), told, h("div", { class: "row" }, yes, leave));
+    dialog.addEventListener("cancel", () => close(false));
     document.body.append(dialog);
     dialog.showModal();
+    Promise.resolve(content).then(
+      (shown) => (show(told, shown), (yes.disabled = false)),
+      (error) => show(told, failure(error)),
+    );
   });
 }
 

@@ -17,9 +17,9 @@ export function reflection(bank, result) {
     result.sentences.length ? h("p", { class: "card" }, result.sentences.map((one) => sentence(one, places, facts))) : empty(result.text),
     h("div", { class: "chips" }, chip(`evidence ${result.evidence}`, result.evidence === "strong" ? "good" : ""), chip(`read by ${result.trace.reader || "rules"}`), result.trace.model && chip(result.trace.model), result.usage.input_tokens > 0 && chip(`${count(result.usage.input_tokens)} tokens in, ${count(result.usage.output_tokens)} out`)),
     result.trace.degraded.map((one) => h("p", { class: "faint" }, `${one.part} could not help: ${one.reason}`)),
-    result.opinions.length > 0 && [h("h3", {}, "What memory itself believes"), result.opinions.map((one) => recollection(bank, { ...one, citation: "" }))],
     result.mental_models.length > 0 && h("p", { class: "faint" }, "Mental models read: ", result.mental_models.map((one, place) => [place ? ", " : "", h("a", { href: address(bank, "models", one.id) }, one.name)])),
     result.based_on.length > 0 && [h("h3", {}, `Rests on ${plural(result.based_on.length, "fact")}`), facts],
+    result.opinions.length > 0 && h("details", {}, h("summary", {}, `Opinions near to it: ${result.opinions.length}`), result.opinions.map((one) => recollection(bank, { ...one, citation: "" }))),
     h("details", {}, h("summary", {}, "How it came about"), trace(result.trace)),
   );
 }
