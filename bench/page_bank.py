@@ -16,7 +16,7 @@ import numpy as np
 
 from bench.recall import BANK, PEOPLE, START, embedded_examples, entities_of, make_fact, sentences
 from perdure.domain.fact import Chunk, Document, Entity, Link, LinkKind
-from perdure.domain.operation import OperationStatus
+from perdure.domain.operation import FINISHED
 from perdure.engine import Perdure
 from perdure.models.onnx_embedder import OnnxEmbedder
 from perdure.ports.store import KeyedEntity, NewFact
@@ -128,10 +128,7 @@ def _write_thoughts(path: Path) -> None:
                 document_id=f"taste-{number}",
             )
         until = time.monotonic() + WAIT
-        while any(
-            one.status in (OperationStatus.PENDING, OperationStatus.PROCESSING)
-            for one in engine.operations(BANK)
-        ):
+        while any(one.status not in FINISHED for one in engine.operations(BANK)):
             if time.monotonic() > until:
                 raise TimeoutError("the operations did not end")
             time.sleep(1)

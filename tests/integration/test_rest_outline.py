@@ -25,7 +25,10 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Perdure, htt
     with open_quick(folder) as engine:
         turns = [f"Keeper Ann feeds animal number {number} at noon." for number in range(TURNS)]
         engine.retain(BANK, [{"speaker": "Ann", "content": one} for one in turns], document_id="diary")
-        with running(engine) as url, httpx.Client(base_url=f"{url}/v1/perdure/banks/{BANK}", timeout=60) as client:
+        with (
+            running(engine) as url,
+            httpx.Client(base_url=f"{url}/v1/perdure/banks/{BANK}", timeout=60) as client,
+        ):
             yield engine, client
 
 

@@ -3,7 +3,7 @@
 import { outline, verb } from "../api.js";
 import { button, field, h, select, show } from "../dom.js";
 import { milliseconds, percent, plural } from "../format.js";
-import { chip, recollection, source, validityRange } from "../parts/fact.js";
+import { chip, recollection, row, source, validityRange } from "../parts/fact.js";
 import { empty, failure } from "../parts/notice.js";
 import { matrix, waterfall } from "../parts/ranking.js";
 import { reflection } from "../parts/reflection.js";
@@ -105,7 +105,7 @@ function recalled(bank, result, halved) {
     result.abstained_because && h("p", {}, `Nothing would be put into a prompt: ${result.abstained_because}`),
     notes.map((text) => h("p", { class: "faint" }, text)),
     h("div", { class: "ranking" }, number ? withFloor(bank, result) : empty("Memory holds nothing for this question.")),
-    result.observations.length > 0 && h("details", {}, h("summary", {}, `Profiles near to it: ${result.observations.length}`), result.observations.map((one) => recollection(bank, { ...one, citation: "" }))),
+    result.observations.length > 0 && h("details", {}, h("summary", {}, `Profiles near to it: ${result.observations.length}`), result.observations.map((one) => row(bank, one.fact))),
     h("details", {}, h("summary", {}, "Why: channels"), matrix(result)),
     h("details", {}, h("summary", {}, "Where the time went"), waterfall(result.timings, halved)),
     result.cut_count > 0 && leftOut(bank, result),
