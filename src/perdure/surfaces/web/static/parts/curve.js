@@ -5,6 +5,7 @@ import { day, percent } from "../format.js";
 
 const HEIGHT = 240;
 const NEAR = 26;
+const LABEL = 62;
 const MONTH = new Intl.DateTimeFormat("en-GB", { month: "short", year: "2-digit", timeZone: "UTC" });
 export const SIGNS = { supporting: "▲", weak: "▽", contradicting: "▼" };
 
@@ -27,7 +28,7 @@ export function curve(points, until) {
   return svg(
     "svg",
     { class: "picture curve", viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": `Confidence over time: ${told}` },
-    months(first, last).map((at) => [svg("line", { class: "edge", x1: x(at), x2: x(at), y1: floor, y2: floor + 5 }), svg("text", { class: "soft", x: x(at), y: HEIGHT - 10, "text-anchor": "middle" }, MONTH.format(at))]),
+    months(first, last, Math.floor((width - left - right) / LABEL)).map((at) => [svg("line", { class: "edge", x1: x(at), x2: x(at), y1: floor, y2: floor + 5 }), svg("text", { class: "soft", x: x(at), y: HEIGHT - 10, "text-anchor": "middle" }, MONTH.format(at))]),
     grid,
     points.length > 0 && [svg("path", { class: "area", d: `${steps} H ${end} V ${floor} H ${x(times[0])} Z` }), svg("path", { class: "line", d: `${steps} H ${end}` })],
     dots,
@@ -50,8 +51,8 @@ function labels(points, x, y) {
   return groups.map((one) => svg("text", { class: "soft", x: one.x, y: one.isFall && one.texts.length === 1 ? one.top + 22 : one.top - 12, "text-anchor": "middle" }, one.texts.join(" ")));
 }
 
-/** The first days of months between two moments, at most eight, evenly. */
-function months(first, last) {
+/** The first days of months between two moments, evenly, no more than there is room for. */
+function months(first, last, most) {
   const start = new Date(first);
   const every = [];
   for (let n = 1; ; n += 1) {
@@ -59,6 +60,6 @@ function months(first, last) {
     if (at > last) break;
     every.push(at);
   }
-  const step = Math.ceil(every.length / 8);
+  const step = Math.ceil(every.length / Math.max(1, most));
   return every.filter((_, n) => n % step === 0);
 }

@@ -38,7 +38,7 @@ export async function open(content, { bank, query }) {
     h(
       "form",
       { on: { submit: ask } },
-      h("div", { class: "row" }, h("div", { class: "grow" }, field("Question", question)), h("button", { class: "main" }, "Recall"), button("Reflect", think)),
+      h("div", { class: "row asking" }, h("div", { class: "grow" }, field("Question", question)), h("button", { class: "main" }, "Recall"), button("Reflect", think)),
       h(
         "div",
         { class: "row" },
