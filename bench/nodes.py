@@ -99,7 +99,11 @@ class Client:
                 what = type(error).__name__
             with self._tally.lock:
                 self._tally.failures.append((url, what, began, time.monotonic()))
-                if isinstance(answer, httpx.Response) and answer.status_code >= 500 and answer.status_code != 503:
+                if (
+                    isinstance(answer, httpx.Response)
+                    and answer.status_code >= 500
+                    and answer.status_code != 503
+                ):
                     self._tally.broken.append(f"{url}{path}: {answer.status_code} {answer.text[:2000]}")
             if stop.wait(0.2):
                 return None
@@ -337,7 +341,9 @@ def traces(logs: str) -> list[str]:
     told: dict[str, str] = {}
     for before, trace in itertools.pairwise(parts):
         lines = trace.splitlines()
-        ends = next((n for n, line in enumerate(lines[1:], 1) if line and not line.startswith(" ")), len(lines))
+        ends = next(
+            (n for n, line in enumerate(lines[1:], 1) if line and not line.startswith(" ")), len(lines)
+        )
         body = "\n".join(lines[: ends + 1])
         told.setdefault(body, f"{before[-500:]}Traceback{body}")
     return list(told.values())

@@ -26,6 +26,8 @@ class Break(Enum):
     """The message arrives, its answer does not."""
     TOLD = "told"
     """As a server that is stopped does it: with an error, and then the end of the connection."""
+    HANGING = "hanging"
+    """Not at all: nothing arrives any more, and nothing ends."""
 
 
 class BreakingProxy:
@@ -66,7 +68,11 @@ class BreakingProxy:
             while True:
                 client, _ = self._listener.accept()
                 if self._away:
-                    client.close()
+                    if self._how is Break.HANGING:
+                        with self._lock:
+                            self._sockets.add(client)
+                    else:
+                        client.close()
                     continue
                 threading.Thread(target=self._serve, args=(client,), daemon=True).start()
 
@@ -97,6 +103,11 @@ class BreakingProxy:
         return due
 
     def _break(self, client: socket.socket, server: socket.socket, message: bytes) -> None:
+        if self._how is Break.HANGING:
+            self.broke.set()
+            while _read(client, 1):
+                pass
+            return
         if self._how is Break.AFTER:
             _shut(client)
             server.sendall(message)
