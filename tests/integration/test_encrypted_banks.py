@@ -422,6 +422,10 @@ def test_a_bank_is_encrypted_where_it_is_and_says_what_is_left(plain: PostgresSt
     assert again.rows == {}
     write_facts(plain, "later")
     assert all(one.startswith("\x02") for one in stored_content(url))
+    forgotten = forget(plain, BANK, Target(fact_id="f1"))
+    assert not forgotten.keys_destroyed, "dead rows have it as it was"
+    assert any(one.startswith("erased texts in dead rows") for one in forgotten.pending)
+    assert plain.clear_traces() is Traces.CLEARED
     assert forget(plain, BANK, Target(document_id="d")).keys_destroyed
 
 
@@ -469,6 +473,7 @@ def test_an_interrupted_encryption_leaves_the_bank_usable_and_goes_on(
     assert all(one.startswith("\x02") for one in stored_content(url))
     assert texts(plain, ids=["f1", "between"]).keys() >= {"f1", "between"}
     assert plain.verify().sound
+    assert plain.clear_traces() is Traces.CLEARED
     assert forget(plain, BANK, Target(fact_id="f1")).keys_destroyed
 
 
@@ -585,5 +590,5 @@ def test_a_memory_that_was_encrypted_later_is_used_as_any_other(
         assert memory.recall("ann", question).recollections[0].text == before
         memory.retain("ann", "I play the piano.", speaker="Ann")
         assert "piano" in memory.recall("ann", "Who plays the piano?").recollections[0].text
-        assert memory.forget("ann", document_id="d").keys_destroyed
+        assert not memory.forget("ann", document_id="d").keys_destroyed, "dead rows have it as it was"
     assert not any("walnut" in one for one in stored_content(url))

@@ -207,22 +207,28 @@ def test_the_drivers_own_stumble_over_a_broken_copy_is_a_lost_connection() -> No
             raise ValueError("our own")
 
 
-def test_work_in_the_background_is_done_later_when_the_server_goes() -> None:
-    with surfaces() as asked:
-        item = {"content": "Ann planted a walnut tree. " * 20, "document_id": "later"}
-        body = {"items": [item], "async": True}
-        operation = asked.http.post(f"{BANKS}/memories", json=body).json()["operation_id"]
-        asked.proxy.arm(3, Break.BEFORE, stays_away=True)
-        assert asked.proxy.broke.wait(30)
-        time.sleep(1.0)
-        asked.proxy.arm()
-        until = time.monotonic() + 60
-        while time.monotonic() < until:
-            answer = asked.http.get(f"{BANKS}/operations/{operation}")
-            if answer.status_code == 200 and answer.json()["status"] not in ("pending", "processing"):
-                break
-            time.sleep(0.2)
-        assert answer.json()["status"] == "completed", answer.text
+def test_work_in_the_background_is_done_later_when_a_connection_breaks_under_it() -> None:
+    with surfaces(database_patience=0.0) as asked:
+
+        def retained_later(number: int) -> str:
+            item = {"content": f"Ann planted walnut tree {number}.", "document_id": f"tree-{number}"}
+            body = {"items": [item], "async": True}
+            asked.proxy.arm(number, Break.BEFORE)
+            answer = asked.http.post(f"{BANKS}/memories", json=body)
+            if answer.status_code == 503:
+                return "refused"
+            until = time.monotonic() + 60
+            path = f"{BANKS}/operations/{answer.json()['operation_id']}"
+            while time.monotonic() < until:
+                told = asked.http.get(path)
+                if told.status_code == 200 and told.json()["status"] not in ("pending", "processing"):
+                    return str(told.json()["status"])
+                time.sleep(0.1)
+            return "not done"
+
+        outcomes = [retained_later(number) for number in (117, 146, 204, 262)]
+        assert set(outcomes) <= {"refused", "completed"}
+        assert "completed" in outcomes
 
 
 # A server that hangs

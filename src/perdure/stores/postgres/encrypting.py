@@ -6,7 +6,7 @@
 4. The first mark goes; that content was erased is noted, since dead rows and the log hold it as it was.
 
 Killed at any moment the bank can be read and written, and the next call goes on: what is encrypted already is passed over. Until
-the end an erasure says that it destroyed no keys, since what it erased may not have been encrypted.
+the traces of that erasure are cleared, forgetting does not say that it made anything unreadable by destroying keys.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def encrypt(
         marks = tx.scopes_of_bank()
         if not marks:
             tx.announce_encryption()
-    if marks == {ENCRYPTED}:
+    if ENCRYPTED in marks and ENCRYPTING not in marks:
         return BankEncryption(bank=bank, rows={}, was_encrypted=True, pending=store.pending_traces())
     if ENCRYPTED not in marks:
         time.sleep(wait)

@@ -367,8 +367,13 @@ class PostgresTransaction(TransactionRows, SealedTransaction):
                 copy.write(part)
         self._pipeline.enter_context(self._db.pipeline())
 
-    def _note_plain_erasure(self) -> None:
+    def _note_plain_erasure(self) -> int:
         note_erasure(self._db, self._now)
+        ((number,),) = select(self._db, "SELECT currval(pg_get_serial_sequence('erasure', 'no'))")
+        return int(number)
+
+    def _is_pending(self, erasure: int) -> bool:
+        return bool(select(self._db, "SELECT 1 FROM erasure WHERE no = ?", erasure))
 
     def erased_content(self) -> bool:
         keys_destroyed = self.destroy_keys()

@@ -23,6 +23,8 @@ from perdure.stores.sql.transaction import BankTransaction
 IS_ENCRYPTED = "SELECT 1 FROM content_key WHERE bank = ? AND scope = ''"
 ENCRYPTED, ENCRYPTING = "", "encrypting"
 """Scopes that stand for the bank: what is written is encrypted; what was written before may not be yet."""
+PLAIN_UNTIL = "plain until "
+"""Begins the scope that names an erasure: while it is pending, the server's files may hold the bank as it was before."""
 _KEYS_OF = {"fact": "no", "fact_features": "fact", "document": "id", "chunk": "id"}
 """Table -> the column that, with the bank, tells its rows apart."""
 RECORD_KEY = ("kind", "id")
@@ -64,13 +66,13 @@ class SealedTransaction(BankTransaction):
         self._write_anew("fact_features", "fact", moved)
 
     def delete_bank(self) -> None:
-        wholly_encrypted = self._encrypts() and ENCRYPTING not in self.scopes_of_bank()
+        wholly_encrypted = self._encrypts() and self._was_never_plain()
         self._execute("DELETE FROM content_key WHERE bank = ?", self.bank_no)
         super().delete_bank()
         self._bank_keys_destroyed = wholly_encrypted
 
     def destroy_keys(self) -> bool:
-        """Destroy the keys of what this transaction deleted or rewrote; False where the bank is not, or not wholly, encrypted."""
+        """Destroy the keys of what this transaction deleted or rewrote; False where it may be somewhere without encryption."""
         if not self._encrypts():
             return self._bank_keys_destroyed
         documents, facts, records = (
@@ -102,22 +104,22 @@ class SealedTransaction(BankTransaction):
         for table, names, rows in rest:
             self._update_content(table, names, rows)
         self._rewrite_records(kept_records)
-        return ENCRYPTING not in self.scopes_of_bank()
+        return self._was_never_plain()
 
     # A bank that was made before
 
     def scopes_of_bank(self) -> set[str]:
-        """Which of ENCRYPTED and ENCRYPTING hold."""
-        query = "SELECT scope FROM content_key WHERE bank = ? AND scope IN (?, ?)"
-        return {scope for (scope,) in self._of_bank(query, ENCRYPTED, ENCRYPTING)}
+        """Those that stand for the bank; the others are hashes."""
+        query = "SELECT scope FROM content_key WHERE bank = ? AND length(scope) < 32"
+        return {scope for (scope,) in self._of_bank(query)}
 
     def announce_encryption(self) -> None:
         """Have everybody expect encrypted content among what is not."""
-        self._store_keys({Scope("", ENCRYPTING): Key.new()}, {Scope("", ENCRYPTING): ENCRYPTING})
+        self._mark(ENCRYPTING)
 
     def encrypt_from_now_on(self) -> None:
         """Encrypt what is written."""
-        self._store_keys({Scope("", ENCRYPTED): Key.new()}, {Scope("", ENCRYPTED): ENCRYPTED})
+        self._mark(ENCRYPTED)
         self._is_encrypted = True
 
     def encrypt_block(self, table: str, after: Values | None, limit: int) -> tuple[Values | None, int]:
@@ -141,15 +143,28 @@ class SealedTransaction(BankTransaction):
     def end_encryption(self) -> None:
         """All of it is encrypted; what it was before is in dead rows."""
         self._execute("DELETE FROM content_key WHERE bank = ? AND scope = ?", self.bank_no, ENCRYPTING)
-        self._note_plain_erasure()
+        self._mark(f"{PLAIN_UNTIL}{self._note_plain_erasure()}")
+
+    def _mark(self, scope: str) -> None:
+        self._store_keys({Scope("", scope): Key.new()}, {Scope("", scope): scope})
+
+    def _was_never_plain(self) -> bool:
+        """Whether no row, alive or dead, holds content of the bank as it is."""
+        marks = self.scopes_of_bank()
+        erasures = [int(one.removeprefix(PLAIN_UNTIL)) for one in marks if one.startswith(PLAIN_UNTIL)]
+        return ENCRYPTING not in marks and not any(map(self._is_pending, erasures))
 
     @abstractmethod
     def _raw_rows(self, query: str, *parameters: object) -> list[Values]:
         """Rows as they are stored."""
 
     @abstractmethod
-    def _note_plain_erasure(self) -> None:
-        """Note that content was erased which no key protects."""
+    def _note_plain_erasure(self) -> int:
+        """Note that content was erased which no key protects; the number of the erasure."""
+
+    @abstractmethod
+    def _is_pending(self, erasure: int) -> bool:
+        """Whether traces of an erasure may still be there."""
 
     # What is written
 
