@@ -23,7 +23,7 @@ from perdure.forget.pipeline import forget
 from perdure.forget.target import Target
 from perdure.ports.store import Features, NewFact, Store, Traces
 from perdure.stores.postgres import encrypting, moving
-from perdure.stores.postgres.content import COLUMNS
+from perdure.stores.postgres.content import COLUMNS, Scope
 from perdure.stores.postgres.encrypting import encrypt
 from perdure.stores.postgres.moving import MOVED, move
 from perdure.stores.postgres.shards import ShardedStore
@@ -367,6 +367,9 @@ def test_an_interrupted_copy_into_an_encrypting_database_goes_on(
         assert_same_memory(source, target, "ann", sampler.filter())
         assert target.verify().sound
         assert any("destroyed keys" in told for told in target.pending_traces()), "the document's"
+        with target.tables(writing=False) as tables:
+            scopes = {scope for (scope,) in tables.select("SELECT scope FROM content_key")}
+        assert Scope("document", "tagged").stored not in scopes
 
 
 @pytest.mark.parametrize("first", [False, True])
