@@ -358,6 +358,7 @@ def test_an_interrupted_copy_into_an_encrypting_database_goes_on(
     assert all(one.startswith("\x02") for one in stored_content(url))
     with closing(SqliteStore.open(file)) as source, source.transaction("ann") as tx:
         tx.delete_documents(["tagged"])
+        tx.delete_chunks(["spoken"])
     (one,) = copy(file, url, encrypt=True, banks=["ann"])
     assert one.encrypted
     assert one.rows["document"] > 0
