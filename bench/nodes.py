@@ -4,7 +4,8 @@ Three nodes (`perdure serve`), a PostgreSQL primary with a standby for which com
 Every 30 seconds a node is killed (SIGKILL) and started again; at a third and at two thirds of the time the primary is killed
 and the standby promoted. Writers send each document until it is acknowledged, to any node; readers ask any node for a document
 that was acknowledged before they ask. Prints a table; the exit code is 1 when a fact is missing or doubled, a recall missed
-one, or a request failed that met neither a dead node nor the time without a primary.
+one, a request failed that met neither a dead node nor the time without a primary, or one was answered with an error of the
+server other than 503, whose body and trace are then printed.
 
 `python -m bench.nodes --figures` measures instead (`bench.node_figures`).
 """
@@ -12,6 +13,7 @@ one, or a request failed that met neither a dead node nor the time without a pri
 from __future__ import annotations
 
 import argparse
+import itertools
 import random
 import statistics
 import sys
@@ -63,6 +65,8 @@ class Tally:
     missed: list[str] = field(default_factory=list)
     """Recalls without a document that was acknowledged before."""
     unexpected: list[str] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
+    """Answers of 500 and above other than 503, with their bodies."""
     outages: list[Outage] = field(default_factory=list)
     failures: list[tuple[str, str, float, float]] = field(default_factory=list)
     """(node, what, began, ended) of every request that failed."""
@@ -84,6 +88,7 @@ class Client:
         first = True
         while True:
             began = time.monotonic()
+            answer = None
             try:
                 answer = self._http.post(url + path, json=body)
                 if answer.status_code == 200:
@@ -94,6 +99,12 @@ class Client:
                 what = type(error).__name__
             with self._tally.lock:
                 self._tally.failures.append((url, what, began, time.monotonic()))
+                if (
+                    isinstance(answer, httpx.Response)
+                    and answer.status_code >= 500
+                    and answer.status_code != 503
+                ):
+                    self._tally.broken.append(f"{url}{path}: {answer.status_code} {answer.text[:2000]}")
             if stop.wait(0.2):
                 return None
             first = False
@@ -311,16 +322,31 @@ def report(
     print("\nfailed and sent again:", dict(tally.retries))
     for title, group in (
         ("missing", missing), ("doubled", doubled), ("missed", tally.missed), ("unexpected", tally.unexpected),
+        ("broken", tally.broken),
     ):  # fmt: skip
         for one in group[:10]:
             print(f"{title}: {one}")
-    if tally.unexpected:
+    if tally.unexpected or tally.broken:
         print(logs[-4000:], file=sys.stderr)
-    if "Traceback" in logs:
-        print(logs[logs.index("Traceback") - 500 :][:6000], file=sys.stderr)
-    return not (missing or doubled or damage or tally.missed or tally.unexpected) and bool(
+    for trace in traces(logs)[:20]:
+        print(trace, file=sys.stderr)
+    return not (missing or doubled or damage or tally.missed or tally.unexpected or tally.broken) and bool(
         documents and tally.recalls
     )
+
+
+def traces(logs: str) -> list[str]:
+    """The different traces of the nodes' logs, each with the lines before it; the rest of one that repeats is left out."""
+    parts = logs.split("Traceback (most recent call last)")
+    told: dict[str, str] = {}
+    for before, trace in itertools.pairwise(parts):
+        lines = trace.splitlines()
+        ends = next(
+            (n for n, line in enumerate(lines[1:], 1) if line and not line.startswith(" ")), len(lines)
+        )
+        body = "\n".join(lines[: ends + 1])
+        told.setdefault(body, f"{before[-500:]}Traceback{body}")
+    return list(told.values())
 
 
 def _times(seconds: list[float]) -> str:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from perdure.models.pydantic_ai_llm import PydanticAiLlm
     from perdure.stores.index.cache import IndexCache
     from perdure.stores.postgres.shards import ShardedStore
-    from perdure.stores.sql.copying import BankCopy, BankMove, Progress, TableStore
+    from perdure.stores.sql.copying import BankCopy, BankEncryption, BankMove, Progress, TableStore
 
 CHANNEL_THREADS = 16
 OWN_LLM = "own"
@@ -263,6 +263,24 @@ def move_bank(
         return move(
             store, check_bank_id(bank), to, erase_after=ERASE_AFTER + chosen.max_age, progress=progress
         )
+
+
+def encrypt_bank(
+    bank: str, *, settings: Settings | None = None, progress: Progress = lambda *_: None
+) -> BankEncryption:
+    """Encrypt the content of a bank that was made without `encrypt_content`, while it is in use. PostgreSQL only.
+
+    What was interrupted goes on when called again. Dead rows, the log, replicas and backups hold the content as it was.
+    """
+    from perdure.stores.postgres.encrypting import WAIT, encrypt
+    from perdure.stores.postgres.store import PostgresStore
+
+    chosen = settings or Settings()
+    with closing(open_store(chosen)) as store:
+        holder = _with_tables(store, check_bank_id(bank))
+        if not isinstance(holder, PostgresStore):
+            raise Unavailable("encryption of content: a file has none; encrypt the disk that it is on")
+        return encrypt(holder, bank, wait=WAIT + chosen.max_age, progress=progress)
 
 
 def open_shards(settings: Settings) -> ShardedStore:

@@ -163,6 +163,10 @@ class StoreUnreachable(StoreError):
     meaning = "the database server does not answer; try again"
 
 
+TRY_AGAIN = (StoreLocked, StoreUnreachable)
+"""The store works, but not now: nothing is left out of an answer for it, and work that meets it is done later."""
+
+
 class StoreTooNew(StoreError):
     """The file was written by a newer version of Perdure."""
 

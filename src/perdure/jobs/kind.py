@@ -65,7 +65,7 @@ class JobKind(Protocol):
         """Do the step, calling `step.commit` in the transaction that writes; returns the result to merge.
 
         A step that writes nothing to its bank need not call it: it is committed afterwards, and may run twice when the
-        process dies in between. Busy and StoreLocked mean "later", any other error ends the operation as failed.
+        process dies in between. Busy, StoreLocked and StoreUnreachable mean "later", any other error ends the operation as failed.
         """
 
 

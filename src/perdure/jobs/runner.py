@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from perdure.domain.operation import Operation, OperationStatus
 from perdure.domain.work import Work, working
-from perdure.errors import Busy, Cancelled, Conflict, NotFound, PerdureError, StoreLocked
+from perdure.errors import TRY_AGAIN, Busy, Cancelled, Conflict, NotFound, PerdureError
 from perdure.jobs.earlier import convert_earlier_operations
 from perdure.jobs.kind import JobKind, JobPlan, Step
 from perdure.jobs.records import (
@@ -423,7 +423,7 @@ class JobRunner:
         message = error.public if isinstance(error, PerdureError) else f"{type(error).__name__}: {error}"
         if not isinstance(error, PerdureError):
             log.error("background work of bank %r", bank, exc_info=error)
-        if step is None or isinstance(error, Busy | StoreLocked):
+        if step is None or isinstance(error, (Busy, *TRY_AGAIN)):
             log.warning("background work of bank %r has to wait: %s", bank, message)
             return Turn.LATER
         try:

@@ -258,6 +258,9 @@ class Reading(Rows, Protocol):
     def stats(self) -> BankStats:
         """Counts of what the bank holds."""
 
+    def check_reached(self) -> None:
+        """Raise StoreUnreachable where a search that takes long may be waiting for a server that does not answer."""
+
 
 class Transaction(Rows, Protocol):
     """One bank under its write lock. Reads see what the transaction wrote.

@@ -13,7 +13,7 @@ from dataclasses import replace
 from perdure.domain.fact import FactType
 from perdure.domain.filter import Filter
 from perdure.domain.recall import Candidate, Evidence, Recollection
-from perdure.errors import public_message
+from perdure.errors import TRY_AGAIN, public_message
 from perdure.ports.probe import KeywordProbe, SemanticProbe
 from perdure.recall.components import RecallRun
 from perdure.recall.freshness import drop_stale
@@ -40,6 +40,8 @@ def observations_beside(run: RecallRun, question: ParsedQuestion, first: int) ->
         return ()
     try:
         return _nearest(run, question, first)
+    except TRY_AGAIN:
+        raise
     except Exception as error:
         log.warning("observations failed", exc_info=error)
         run.trace.failed("observations", public_message(error))

@@ -14,7 +14,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 
 from perdure.domain.recall import Hit
 from perdure.domain.trace import Trace
-from perdure.errors import InvalidInput, StoreUnreachable, public_message
+from perdure.errors import TRY_AGAIN, InvalidInput, public_message
 from perdure.recall.channels import CHANNELS, ChannelContext, SharedSemanticSearch
 from perdure.recall.components import RecallRun
 from perdure.recall.question import ParsedQuestion
@@ -54,8 +54,9 @@ def _run_channels(run: RecallRun, contexts: Mapping[str, ChannelContext]) -> dic
             hits[name] = future.result(timeout=max(deadline - time.monotonic(), 0.0))
         except FutureTimeout:
             future.cancel()
+            run.reading.check_reached()
             run.trace.failed(name, f"took longer than {timeout:g} s")
-        except (InvalidInput, StoreUnreachable):
+        except (InvalidInput, *TRY_AGAIN):
             raise  # Without its store a recall would be an answer that leaves out what is stored.
         except Exception as error:
             log.warning("%s failed", name, exc_info=error)

@@ -195,6 +195,9 @@ class MemoryReading(MemoryRows):
             tags=dict(Counter(tag for fact in facts for tag in fact.tags)),
         )
 
+    def check_reached(self) -> None:
+        """Nothing to check: it is all in memory."""
+
 
 class MemoryTransaction(MemoryRows):
     """Changes a copy of a bank's state, which the store takes over when the transaction ends well."""

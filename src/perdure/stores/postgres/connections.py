@@ -14,11 +14,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, cast
 
 import psycopg
+from psycopg.abc import PQGen
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.pq import TransactionStatus
+from psycopg.pq import ConnStatus, TransactionStatus
 from psycopg.sql import quote
 
 from perdure.errors import (
@@ -43,13 +44,14 @@ T = TypeVar("T")
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
 """Seconds between attempts to reach a primary; doubled each time."""
+_PROBE_SECONDS = 2
 _BEGIN_READING = b"BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _BEGIN_WRITING = b"BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE"
-_LOST = ("08", "57P01", "57P02", "57P03", "53300", "25006")
-"""SQLSTATEs, or classes of them, of a server that goes, starts, is full, or is no primary any more."""
 _REFUSALS = re.compile(
     r'FATAL:\s+(?:password authentication failed|no pg_hba\.conf entry|(?:database|role) "[^"]*" does not exist)'
 )
+_LOST = ("08", "57P01", "57P02", "57P03", "57P05", "25P03", "53300", "25006")
+"""SQLSTATEs, or classes of them, of a server that goes, starts, is full, has ended an idle session, or is no primary any more."""
 _ERRORS: dict[str, tuple[type[StoreError], str]] = {
     "55P03": (StoreLocked, "another transaction holds the lock"),
     "40P01": (StoreLocked, "two transactions waited for each other"),
@@ -76,8 +78,50 @@ def is_lost(error: BaseException | None) -> bool:
         return True
     if not isinstance(error, psycopg.Error) or isinstance(error, psycopg.errors.PipelineAborted):
         return False
-    state = error.sqlstate
-    return isinstance(error, psycopg.OperationalError) if state is None else state.startswith(_LOST)
+    if error.sqlstate is not None:
+        return error.sqlstate.startswith(_LOST)
+    # What no server has said: libpq itself, of a connection. A result that it makes up is an error of no particular kind.
+    return isinstance(error, psycopg.OperationalError) or type(error) is psycopg.DatabaseError
+
+
+class PatientConnection(psycopg.Connection[Values]):
+    """A connection that is given up when the server has sent nothing for so long: a server that hangs ends no statement."""
+
+    longest_silence = float("inf")
+    """Seconds."""
+
+    def wait(self, gen: PQGen[T], *args: Any, **options: Any) -> T:
+        """Run what waits for the server; raises OperationalError, with the connection closed, when it does not answer."""
+        return super().wait(self._answered(gen), *args, **options)
+
+    def _answered(self, gen: PQGen[T]) -> PQGen[T]:
+        heard = time.monotonic()
+        try:
+            state = next(gen)
+            while True:
+                ready = yield state
+                if ready:
+                    heard = time.monotonic()
+                elif time.monotonic() - heard > self.longest_silence:
+                    gen.close()
+                    self.close()
+                    raise psycopg.OperationalError(f"no answer for {self.longest_silence:g} seconds")
+                state = gen.send(ready)
+        except StopIteration as end:
+            return cast(T, end.value)
+
+
+@contextmanager
+def copying(db: Db, statement: bytes) -> Iterator[psycopg.Copy]:
+    """A COPY that is ended with the block; a connection that is lost is an OperationalError here, too."""
+    try:
+        with db.cursor().copy(statement) as copy:
+            yield copy
+    except ValueError as error:
+        # psycopg stumbles over the two results that libpq has of a COPY whose connection broke.
+        if db.info.status is not ConnStatus.BAD:
+            raise
+        raise psycopg.OperationalError("the connection was lost within COPY") from error
 
 
 def is_refused(error: BaseException) -> bool:
@@ -196,6 +240,8 @@ class Connections:
         self._lock = threading.Lock()
         self._closed = False
         self._process = os.getpid()
+        self.losses = 0
+        """How often a connection was lost, or could not be had, since the start."""
 
     def select(self, query: str, *parameters: object, bank: str = ANY_BANK) -> list[Values]:
         """All rows of a query, in a transaction and a round trip of its own."""
@@ -277,6 +323,10 @@ class Connections:
         try:
             named = f"SET LOCAL {BANK_SETTING} = {quote(bank)}".encode()
             db.execute(begin + b"; " + self._local + b"; " + named)
+        except psycopg.errors.FeatureNotSupported as error:
+            # "cannot set transaction read-write mode during recovery": behind a pooler there is a standby.
+            self._give_back(db)
+            raise psycopg.OperationalError(str(error)) from None
         except BaseException:
             self._give_back(db)
             raise
@@ -290,11 +340,24 @@ class Connections:
             try:
                 return attempt()
             except psycopg.Error as error:
+                if is_lost(error):
+                    with self._lock:
+                        self.losses += 1
                 if not is_lost(error) or is_refused(error) or time.monotonic() + pause > deadline:
                     raise
             self._drop_idle()
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def check_reached(self, losses: int) -> None:
+        """Raise StoreUnreachable where connections were lost since there were so many losses, or a new one is not answered."""
+        if self.losses == losses:
+            with (
+                suppress(psycopg.Error),
+                psycopg.connect(self.address.conninfo, connect_timeout=_PROBE_SECONDS),
+            ):
+                return
+        raise StoreUnreachable(f"{self.address.shown}: no primary answers")
 
     @contextmanager
     def _borrowed(self) -> Iterator[Db]:
@@ -312,9 +375,11 @@ class Connections:
             with self._lock:
                 if self._idle:
                     return self._idle.pop()
-            return psycopg.connect(
+            db = PatientConnection.connect(
                 self.address.conninfo, autocommit=True, prepare_threshold=self._prepare_after
             )
+            db.longest_silence = self._timeout + max(1.0, self._timeout / 10)
+            return db
         except BaseException:
             self._free.release()
             raise

@@ -99,6 +99,14 @@ class Decrypting:
             self._keys.update({no: AESGCM(key) for no, key in self._fetch(unknown)})
         return [tuple(map(self._readable, row)) for row in rows]
 
+    def plain(self, rows: Sequence[Values]) -> list[bool]:
+        """Of each row whether any of its values is content that is not encrypted by a key at hand."""
+        readable = self.rows(list(rows))
+        return [
+            any(value == stored and value not in _PLAIN for value, stored in zip(read, row, strict=True))
+            for read, row in zip(readable, rows, strict=True)
+        ]
+
     def forget(self) -> None:
         """Fetch keys anew."""
         self._keys.clear()
@@ -133,6 +141,33 @@ def encrypted(
                 values[at] = keys[scope].encrypt(values[at])
         sealed.append(tuple(values))
     return sealed
+
+
+def scopes_of(
+    table: str,
+    names: Sequence[str],
+    rows: Sequence[Values],
+    of_facts: Callable[[Sequence[object]], Mapping[object, Scope]],
+) -> list[Scope]:
+    """The scope of each row that is to be written; `of_facts` looks up those of facts that are stored, by number."""
+    at = {name: place for place, name in enumerate(names)}
+    match table:
+        case "document":
+            return [Scope("document", str(row[at["id"]])) for row in rows]
+        case "chunk":
+            return [Scope("document", str(row[at["document_id"]])) for row in rows]
+        case "record":
+            return [scope_of_record(str(row[at["kind"]]), str(row[at["id"]])) for row in rows]
+        case "fact" if "document_id" in at:
+            return [scope_of_fact(row[at["id"]], row[at["document_id"]]) for row in rows]
+    numbers = [row[at["no" if table == "fact" else "fact"]] for row in rows]
+    scopes = of_facts(numbers)
+    return [scopes[number] for number in numbers]
+
+
+def scope_of_record(kind: str, record_id: str) -> Scope:
+    """A record has one of its own."""
+    return Scope("record", f"{kind}\x00{record_id}")
 
 
 def scope_of_fact(fact_id: str, document_id: str | None) -> Scope:

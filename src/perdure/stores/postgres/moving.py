@@ -8,6 +8,8 @@
    a row here, and whoever finds none here looks at the map again.
 5. The map says where the bank is; after `ERASE_AFTER` seconds, which readings under way have to end, its rows here are erased.
 
+Encrypted content is moved and compared as it is stored, with its keys; here the keys are destroyed behind the rows.
+
 Killed at any moment, it goes on where it was when it is called again; a table that was under way is copied anew.
 """
 
@@ -15,11 +17,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 
-from perdure.errors import Conflict, NotFound, StoreCorrupt, Unavailable
+from perdure.errors import Conflict, NotFound, StoreCorrupt
 from perdure.stores.postgres.bank_map import KEEP_SECONDS, Place
+from perdure.stores.postgres.content import COLUMNS
+from perdure.stores.postgres.rows import KEY_COLUMNS
+from perdure.stores.postgres.sealed import ENCRYPTED, ENCRYPTING
 from perdure.stores.postgres.shards import Shard, ShardedStore
+from perdure.stores.postgres.store import PostgresStore
 from perdure.stores.sql.columns import names
 from perdure.stores.sql.copying import (
     INCOMING,
@@ -39,6 +44,10 @@ from perdure.stores.sql.copying import (
 )
 
 ERASE_AFTER = 10.0
+CONTENT_KEY = "content_key"
+MOVED: Mapping[str, Sequence[str]] = {CONTENT_KEY: ("no",), **KEYS}
+"""Table -> what tells its rows apart within a bank."""
+_CONTENT = frozenset({CONTENT_KEY, *COLUMNS})
 BUCKETS = 4096
 """Parts of a table, by the hash of a row's key, that are compared one by one."""
 MOST_BUCKETS = BUCKETS // 4
@@ -67,18 +76,17 @@ def move(
     if place.database == target.id:
         return BankMove(bank=bank, source=target.shown, target=target.shown, rows={}, frozen_seconds=0.0)
     source = shards.shard(place.database)
-    _check_plain(source, bank)
     place, began = _announce(shards, bank, place, source, target)
     rows: Mapping[str, int] = {}
     frozen = 0.0
     if _number(source.store, bank) is not None:
         _hide(target.store, bank)
         number = number_for(target.store, bank)
-        columns = common_columns(source.store, target.store)
+        columns = {CONTENT_KEY: list(KEY_COLUMNS), **common_columns(source.store, target.store)}
         for _ in range(
             2
         ):  # the second time it takes what came during the first, so that less is left for the freeze
-            with source.store.tables(writing=False) as reading:
+            with source.store.stored_tables(writing=False) as reading:
                 _bring_over(reading, _required(place.no), target.store, number, bank, columns, progress)
         time.sleep(max(0.0, began + known_after - time.monotonic()))
         rows, frozen = _switch(source, target, bank, number, _required(place.no), columns, progress)
@@ -89,15 +97,15 @@ def move(
     place = Place(database=target.id, left_in=source.id, no=place.no)
     shards.map.replace(bank, place)
     _erase_source(shards, bank, place, erase_after)
-    return BankMove(bank=bank, source=source.shown, target=target.shown, rows=rows, frozen_seconds=frozen)
-
-
-def _check_plain(source: Shard, bank: str) -> None:
-    """Refuse a bank whose content is encrypted: its keys would stay behind."""
-    query = "SELECT 1 FROM content_key WHERE bank = (SELECT no FROM bank WHERE id = ?) LIMIT 1"
-    with source.store.tables(writing=False) as tables:
-        if tables.select(query, bank):
-            raise Unavailable(f"bank {bank!r} is encrypted, and encrypted banks cannot be moved")
+    return BankMove(
+        bank=bank,
+        source=source.shown,
+        target=target.shown,
+        rows=rows,
+        frozen_seconds=frozen,
+        encrypted=_is_wholly_encrypted(target.store, bank),
+        pending=source.store.pending_traces(),
+    )
 
 
 def _announce(
@@ -123,7 +131,7 @@ def _switch(
     progress: Progress,
 ) -> tuple[dict[str, int], float]:
     """Copy the rest under the bank's lock, compare, and let the target have the bank."""
-    with source.store.tables(writing=True) as locked:
+    with source.store.stored_tables(writing=True) as locked:
         locked.select("SELECT no FROM bank WHERE no = ? FOR UPDATE", source_no)
         began = time.monotonic()
         described = bank_row(locked, bank, columns["bank"])
@@ -140,23 +148,35 @@ def _switch(
 
 
 def _erase_source(shards: ShardedStore, bank: str, place: Place, after: float) -> Place:
-    """Erase the rows that a bank has left behind."""
+    """Erase the rows that a bank has left behind, and their keys at last: until then this can be told from a plain bank."""
     time.sleep(after)
-    source = shards.shard(place.left_in or "")
-    source.store.drop_search_tables(_required(place.no))
+    source, number = shards.shard(place.left_in or ""), _required(place.no)
+    source.store.drop_search_tables(number)
     for table in KEYS:
         with source.store.tables(writing=True) as tables:
-            tables.execute(f"DELETE FROM {table} WHERE bank = ?", _required(place.no))
-    source.store.note_erasure(datetime.now(UTC))
+            tables.execute(f"DELETE FROM {table} WHERE bank = ?", number)
+    encrypted = _is_wholly_encrypted(shards.shard(place.database).store, bank)
+    with source.store.stored_tables(writing=True) as tables:
+        tables.execute("DELETE FROM content_key WHERE bank = ?", number)
+        tables.note_erasure(keys_destroyed=encrypted)
     settled = Place(database=place.database)
     shards.map.replace(bank, settled)
     return settled
 
 
+def _is_wholly_encrypted(store: PostgresStore, bank: str) -> bool:
+    """Whether no content of a bank is stored as it is."""
+    query = (
+        "SELECT scope FROM content_key WHERE bank = (SELECT no FROM bank WHERE id = ?) AND scope IN (?, ?)"
+    )
+    with store.tables(writing=False) as tables:
+        return tables.select(query, bank, ENCRYPTED, ENCRYPTING) == [(ENCRYPTED,)]
+
+
 def _bring_over(
     rows: Tables,
     source_no: int,
-    target: TableStore,
+    target: PostgresStore,
     number: int,
     bank: str,
     columns: Mapping[str, Sequence[str]],
@@ -165,12 +185,13 @@ def _bring_over(
     """Make the target's rows the same as the source's, copying what differs; table -> rows, the same on both sides now."""
     counts = {}
     every, arrived_before = (
-        _buckets(rows, source_no, columns, KEYS),
-        _target_buckets(target, number, columns, KEYS),
+        _buckets(rows, source_no, columns, MOVED),
+        _target_buckets(target, number, columns, MOVED),
     )
-    for table in KEYS:
+    for table in MOVED:
         ours, theirs = every[table], arrived_before[table]
-        counts[table] = sum(digest.rows for digest in ours.values())
+        if table in KEYS:
+            counts[table] = sum(digest.rows for digest in ours.values())
         differing = [
             bucket for bucket in ours.keys() | theirs.keys() if ours.get(bucket) != theirs.get(bucket)
         ]
@@ -178,12 +199,17 @@ def _bring_over(
             continue
         some = len(differing) <= MOST_BUCKETS
         condition, values = (f" AND {_bucket(table)} = ANY(?)", (differing,)) if some else ("", ())
-        with target.tables(writing=True) as there:
+        none = Digest(0, "")
+        were_erased = any(theirs[bucket].rows > ours.get(bucket, none).rows for bucket in theirs)
+        with target.stored_tables(writing=True) as there:
             there.execute(f"DELETE FROM {table} WHERE bank = ?{condition}", number, *values)
+            if were_erased and table in _CONTENT:
+                # What the source has erased meanwhile had arrived before; keys are noted where there are any.
+                there.note_erasure(keys_destroyed=bool(ours) and table == CONTENT_KEY)
         arrived = sum(theirs[bucket].rows for bucket in theirs.keys() - set(differing)) if some else 0
         query = f"SELECT {names(columns[table])} FROM {table} WHERE bank = ?{condition}"
         for block in joined(rows.stream(query, source_no, *values)):
-            with target.tables(writing=True) as there:
+            with target.stored_tables(writing=True) as there:
                 there.insert(table, ("bank", *columns[table]), [(number, *row) for row in block])
             arrived += len(block)
             progress(bank, table, arrived)
@@ -193,7 +219,7 @@ def _bring_over(
 
 
 def _bucket(table: str) -> str:
-    return f"(hash_record_extended(ROW({names(KEYS[table])}), 0) & {BUCKETS - 1})"
+    return f"(hash_record_extended(ROW({names(MOVED[table])}), 0) & {BUCKETS - 1})"
 
 
 def _buckets(
@@ -213,9 +239,9 @@ def _buckets(
 
 
 def _target_buckets(
-    target: TableStore, number: int, columns: Mapping[str, Sequence[str]], tables: Iterable[str]
+    target: PostgresStore, number: int, columns: Mapping[str, Sequence[str]], tables: Iterable[str]
 ) -> dict[str, dict[int, Digest]]:
-    with target.tables(writing=False) as there:
+    with target.stored_tables(writing=False) as there:
         return _buckets(there, number, columns, tables)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
@@ -14,18 +14,29 @@ from zlib import crc32
 
 from perdure.domain.bank import EmbeddingModel
 from perdure.stores.index.feed import BankState, Change, PackedFact
-from perdure.stores.postgres.connections import Db, translated
-from perdure.stores.postgres.content import Decrypting
+from perdure.stores.postgres.connections import Db, copying, translated
+from perdure.stores.postgres.content import (
+    COLUMNS,
+    Decrypting,
+    Key,
+    Scope,
+    encrypted,
+    scope_of_fact,
+    scopes_of,
+)
 from perdure.stores.postgres.large_rows import LARGE_BANK, TABLES, VECTORS, LargeRows, read_large_bank
-from perdure.stores.postgres.sealed import IS_ENCRYPTED, SealedTransaction
+from perdure.stores.postgres.sealed import ENCRYPTED, IS_ENCRYPTED, SealedTransaction
 from perdure.stores.postgres.traces import note_erasure
 from perdure.stores.sql.columns import Values, batches, names, placeholders
 from perdure.stores.sql.feed import STATE, BankFeed, packed_facts
 from perdure.stores.sql.queries import BankRows
 from perdure.stores.sql.schema import parse_tables
+from perdure.stores.sql.transaction import BANK_TABLES
 
 log = logging.getLogger("perdure.postgres")
 
+KEY_COLUMNS = ("no", "scope", "key")
+"""Of `content_key`, but for the bank."""
 ADVISORY_CLASS = 0x50455244
 """The first key of our advisory locks ("PERD")."""
 _COPIED = 64
@@ -66,7 +77,7 @@ def column_types() -> Mapping[str, Mapping[str, str]]:
 def insert_rows(db: Db, table: str, columns: Sequence[str], rows: Iterable[Values]) -> None:
     """Insert new rows by binary COPY."""
     types = column_types()[table]
-    with db.cursor().copy(f"COPY {table} ({names(columns)}) FROM STDIN (FORMAT BINARY)".encode()) as copy:
+    with copying(db, f"COPY {table} ({names(columns)}) FROM STDIN (FORMAT BINARY)".encode()) as copy:
         copy.set_types([types[column] for column in columns])
         for row in rows:
             copy.write_row(row)
@@ -86,10 +97,12 @@ def stream(db: Db, query: str, *parameters: object) -> Iterator[list[Values]]:
 
 
 class PostgresTables:
-    """The Tables protocol of copies."""
+    """The Tables protocol of copies: readable content outside, encrypted where the bank is."""
 
     def __init__(self, db: Db) -> None:
         self._db = db
+        self._sealing: dict[int, bool] = {}
+        """Number of a bank -> whether it is encrypted."""
         self._decrypting = Decrypting(
             lambda numbers: [
                 (no, key)
@@ -107,6 +120,81 @@ class PostgresTables:
 
     def execute(self, statement: str, *parameters: object) -> None:
         self._db.execute(translated(statement), parameters)
+
+    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Values]) -> None:
+        if rows and table in COLUMNS and self.is_encrypted(rows[0][0]):
+            rows = self._sealed(rows[0][0], table, columns, rows)
+        if rows:
+            insert_rows(self._db, table, columns, rows)
+
+    def is_encrypted(self, bank_no: int) -> bool:
+        if bank_no not in self._sealing:
+            self._sealing[bank_no] = bool(select(self._db, IS_ENCRYPTED, bank_no))
+        return self._sealing[bank_no]
+
+    def encrypt_arriving(self, bank_no: int) -> None:
+        key = Key.new()
+        insert_rows(
+            self._db, "content_key", ("bank", *KEY_COLUMNS), [(bank_no, key.no, ENCRYPTED, key.secret)]
+        )
+        self._sealing[bank_no] = True
+
+    def delete_arrived(self, bank_no: int, tables: Sequence[str] | None = None) -> Sequence[str]:
+        encrypted = self.is_encrypted(bank_no)
+        chosen = [
+            table
+            for table in BANK_TABLES
+            if tables is None
+            or table in tables
+            or (encrypted and table in COLUMNS and not COLUMNS.keys().isdisjoint(tables))
+        ]
+        for table in chosen:
+            self.execute(f"DELETE FROM {table} WHERE bank = ?", bank_no)
+        if tables is None:
+            self.execute("DELETE FROM content_key WHERE bank = ?", bank_no)
+            self._sealing.pop(bank_no)
+        elif not COLUMNS.keys().isdisjoint(tables):
+            self.execute("DELETE FROM content_key WHERE bank = ? AND scope <> ?", bank_no, ENCRYPTED)
+        self.note_erasure(keys_destroyed=encrypted)
+        return chosen
+
+    def note_erasure(self, *, keys_destroyed: bool = False) -> None:
+        """Say that this transaction erases content, or keys too."""
+        note_erasure(self._db, datetime.now(UTC).isoformat(), keys_destroyed=keys_destroyed)
+
+    def _sealed(
+        self, bank_no: int, table: str, columns: Sequence[str], rows: Sequence[Values]
+    ) -> list[Values]:
+        """Rows with their content encrypted; keys that are missing are made."""
+
+        def of_facts(numbers: Sequence[object]) -> dict[object, Scope]:
+            query = "SELECT no, id, document_id FROM fact WHERE bank = ? AND no = ANY(?::int8[])"
+            facts = select(self._db, query, bank_no, list(numbers))
+            return {no: scope_of_fact(*fact) for no, *fact in facts}
+
+        scopes = scopes_of(table, columns, rows, of_facts)
+        by_hash = {scope.stored: scope for scope in scopes}
+        query = "SELECT scope, no, key FROM content_key WHERE bank = ? AND scope = ANY(?::text[])"
+        stored = select(self._db, query, bank_no, list(by_hash))
+        keys = {by_hash[scope]: Key(no, secret) for scope, no, secret in stored}
+        new_keys = {scope: Key.new() for scope in by_hash.values() if scope not in keys}
+        insert_rows(
+            self._db,
+            "content_key",
+            ("bank", *KEY_COLUMNS),
+            [(bank_no, key.no, scope.stored, key.secret) for scope, key in new_keys.items()],
+        )
+        return encrypted(table, columns, rows, scopes, keys | new_keys)
+
+
+class StoredTables(PostgresTables):
+    """Tables as they are stored: encrypted content is neither read nor written otherwise."""
+
+    def select(self, query: str, *parameters: object) -> list[Values]:
+        return select(self._db, query, *parameters)
+
+    def stream(self, query: str, *parameters: object) -> Iterator[list[Values]]:
+        return stream(self._db, query, *parameters)
 
     def insert(self, table: str, columns: Sequence[str], rows: Sequence[Values]) -> None:
         if rows:
@@ -274,10 +362,18 @@ class PostgresTransaction(TransactionRows, SealedTransaction):
     def copy_bytes(self, statement: str, parts: Iterable[bytes]) -> None:
         """Run a COPY with these bytes; it waits for what was sent before."""
         self._pipeline.close()
-        with self._db.cursor().copy(statement.encode()) as copy:
+        with copying(self._db, statement.encode()) as copy:
             for part in parts:
                 copy.write(part)
         self._pipeline.enter_context(self._db.pipeline())
+
+    def _note_plain_erasure(self) -> int:
+        note_erasure(self._db, self._now)
+        ((number,),) = select(self._db, "SELECT currval(pg_get_serial_sequence('erasure', 'no'))")
+        return int(number)
+
+    def _is_pending(self, erasure: int) -> bool:
+        return bool(select(self._db, "SELECT 1 FROM erasure WHERE no = ?", erasure))
 
     def erased_content(self) -> bool:
         keys_destroyed = self.destroy_keys()

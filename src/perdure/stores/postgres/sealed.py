@@ -7,17 +7,31 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from perdure.domain.bank import Bank
 from perdure.domain.fact import Fact
-from perdure.stores.postgres.content import COLUMNS, Decrypting, Key, Scope, encrypted, scope_of_fact
+from perdure.stores.postgres.content import (
+    COLUMNS,
+    Decrypting,
+    Key,
+    Scope,
+    encrypted,
+    scope_of_fact,
+    scope_of_record,
+    scopes_of,
+)
 from perdure.stores.sql.columns import Values, batches
 from perdure.stores.sql.transaction import BankTransaction
 
 IS_ENCRYPTED = "SELECT 1 FROM content_key WHERE bank = ? AND scope = ''"
+ENCRYPTED, ENCRYPTING = "", "encrypting"
+"""Scopes that stand for the bank: what is written is encrypted; what was written before may not be yet."""
+PLAIN_UNTIL = "plain until "
+"""Begins the scope that names an erasure: while it is pending, the server's files may hold the bank as it was before."""
 _KEYS_OF = {"fact": "no", "fact_features": "fact", "document": "id", "chunk": "id"}
 """Table -> the column that, with the bank, tells its rows apart."""
+RECORD_KEY = ("kind", "id")
 
 
 class SealedTransaction(BankTransaction):
-    """A transaction that encrypts where the bank is encrypted; banks become so when they are made, and stay so."""
+    """A transaction that encrypts where the bank is encrypted: since it was made, or since `encrypting.py` began with it."""
 
     _encrypt_new: bool
 
@@ -38,8 +52,7 @@ class SealedTransaction(BankTransaction):
         is_new = not self.bank_no
         super().put_bank(bank)
         if is_new and self._encrypt_new:
-            self._store_keys({Scope("", ""): Key.new()}, stored={Scope("", ""): ""})
-            self._is_encrypted = True
+            self.encrypt_from_now_on()
 
     def update_facts(self, facts: Sequence[Fact]) -> None:
         if not self._encrypts():
@@ -53,13 +66,13 @@ class SealedTransaction(BankTransaction):
         self._write_anew("fact_features", "fact", moved)
 
     def delete_bank(self) -> None:
-        encrypted_bank = self._encrypts()
+        wholly_encrypted = self._encrypts() and self._was_never_plain()
         self._execute("DELETE FROM content_key WHERE bank = ?", self.bank_no)
         super().delete_bank()
-        self._bank_keys_destroyed = encrypted_bank
+        self._bank_keys_destroyed = wholly_encrypted
 
     def destroy_keys(self) -> bool:
-        """Destroy the keys of what this transaction deleted or rewrote; False where the bank is not encrypted."""
+        """Destroy the keys of what this transaction deleted or rewrote; False where it may be somewhere without encryption."""
         if not self._encrypts():
             return self._bank_keys_destroyed
         documents, facts, records = (
@@ -90,11 +103,68 @@ class SealedTransaction(BankTransaction):
         self._decrypting.forget()
         for table, names, rows in rest:
             self._update_content(table, names, rows)
-        for kind, record_id, body in kept_records:
-            (row,) = self._sealed("record", ("kind", "id", "body"), [(kind, record_id, body)])
-            statement = "UPDATE record SET body = ? WHERE bank = ? AND kind = ? AND id = ?"
-            self._execute(statement, row[2], self.bank_no, kind, record_id)
-        return True
+        self._rewrite_records(kept_records)
+        return self._was_never_plain()
+
+    # A bank that was made before
+
+    def scopes_of_bank(self) -> set[str]:
+        """Those that stand for the bank; the others are hashes."""
+        query = "SELECT scope FROM content_key WHERE bank = ? AND length(scope) < 32"
+        return {scope for (scope,) in self._of_bank(query)}
+
+    def announce_encryption(self) -> None:
+        """Have everybody expect encrypted content among what is not."""
+        self._mark(ENCRYPTING)
+
+    def encrypt_from_now_on(self) -> None:
+        """Encrypt what is written."""
+        self._mark(ENCRYPTED)
+        self._is_encrypted = True
+
+    def encrypt_block(self, table: str, after: Values | None, limit: int) -> tuple[Values | None, int]:
+        """Encrypt what is not, among so many stored rows behind a key; the last one's key, None at the end, and how many were."""
+        key = RECORD_KEY if table == "record" else (_KEYS_OF[table],)
+        names = (*key, *sorted(COLUMNS[table]), *(("document_id",) if table == "chunk" else ()))
+        behind = "" if after is None else f" AND ({', '.join(key)}) > ({', '.join('?' * len(key))})"
+        rows = self._raw_rows(
+            f"SELECT {', '.join(names)} FROM {table} WHERE bank = ?{behind} ORDER BY {', '.join(key)} LIMIT ?",
+            self.bank_no, *(after or ()), limit,
+        )  # fmt: skip
+        content = slice(len(key), len(key) + len(COLUMNS[table]))
+        is_plain = self._decrypting.plain([row[content] for row in rows])
+        plain = [row for row, due in zip(self._decrypting.rows(rows), is_plain, strict=True) if due]
+        if table == "record":
+            self._rewrite_records(plain)
+        else:
+            self._update_content(table, names, plain)
+        return (rows[-1][: len(key)] if len(rows) == limit else None), len(plain)
+
+    def end_encryption(self) -> None:
+        """All of it is encrypted; what it was before is in dead rows."""
+        self._execute("DELETE FROM content_key WHERE bank = ? AND scope = ?", self.bank_no, ENCRYPTING)
+        self._mark(f"{PLAIN_UNTIL}{self._note_plain_erasure()}")
+
+    def _mark(self, scope: str) -> None:
+        self._store_keys({Scope("", scope): Key.new()}, {Scope("", scope): scope})
+
+    def _was_never_plain(self) -> bool:
+        """Whether no row, alive or dead, holds content of the bank as it is."""
+        marks = self.scopes_of_bank()
+        erasures = [int(one.removeprefix(PLAIN_UNTIL)) for one in marks if one.startswith(PLAIN_UNTIL)]
+        return ENCRYPTING not in marks and not any(map(self._is_pending, erasures))
+
+    @abstractmethod
+    def _raw_rows(self, query: str, *parameters: object) -> list[Values]:
+        """Rows as they are stored."""
+
+    @abstractmethod
+    def _note_plain_erasure(self) -> int:
+        """Note that content was erased which no key protects; the number of the erasure."""
+
+    @abstractmethod
+    def _is_pending(self, erasure: int) -> bool:
+        """Whether traces of an erasure may still be there."""
 
     # What is written
 
@@ -138,27 +208,11 @@ class SealedTransaction(BankTransaction):
 
     def _scopes(self, table: str, names: Sequence[str], rows: Sequence[Values]) -> list[Scope]:
         """The scope of each row that is to be written."""
+        return scopes_of(table, names, rows, self._scopes_of_facts)
 
-        def value(row: Values, name: str) -> str:
-            return str(row[list(names).index(name)])
-
-        match table:
-            case "document":
-                return [Scope("document", value(row, "id")) for row in rows]
-            case "chunk" if "document_id" in names:
-                return [Scope("document", value(row, "document_id")) for row in rows]
-            case "record":
-                return [_record_scope(value(row, "kind"), value(row, "id")) for row in rows]
-            case "fact" if "document_id" in names:
-                at, document = list(names).index("id"), list(names).index("document_id")
-                return [scope_of_fact(row[at], row[document]) for row in rows]
-        # By number: the fact's row is there already.
-        at = list(names).index(_KEYS_OF[table])
+    def _scopes_of_facts(self, numbers: Sequence[object]) -> dict[object, Scope]:
         query = "SELECT no, id, document_id FROM fact WHERE bank = ?"
-        of_facts = {
-            no: scope_of_fact(*row) for no, *row in self._where(query, "no", [row[at] for row in rows])
-        }
-        return [of_facts[row[at]] for row in rows]
+        return {no: scope_of_fact(*row) for no, *row in self._where(query, "no", numbers)}
 
     def _scopes_of_stored(
         self, table: str, column: str, values: Sequence[object], where: Mapping[str, object]
@@ -168,7 +222,7 @@ class SealedTransaction(BankTransaction):
             case "document":
                 return [Scope("document", str(one)) for one in values]
             case "record":
-                return [_record_scope(str(where["kind"]), str(one)) for one in values]
+                return [scope_of_record(str(where["kind"]), str(one)) for one in values]
             case "chunk":
                 query = "SELECT document_id FROM chunk WHERE bank = ?"
                 return [Scope("document", document) for (document,) in self._where(query, column, values)]
@@ -213,6 +267,9 @@ class SealedTransaction(BankTransaction):
             [(*row[1:], self.bank_no, row[0]) for row in sealed],
         )
 
-
-def _record_scope(kind: str, record_id: str) -> Scope:
-    return Scope("record", f"{kind}\x00{record_id}")
+    def _rewrite_records(self, rows: Sequence[Values]) -> None:
+        """Encrypt the bodies (kind, id, body) of stored records."""
+        if rows:
+            statement = "UPDATE record SET body = ? WHERE bank = ? AND kind = ? AND id = ?"
+            sealed = self._sealed("record", (*RECORD_KEY, "body"), rows)
+            self._execute_many(statement, [(body, self.bank_no, *key) for *key, body in sealed])

@@ -29,6 +29,7 @@ from perdure.stores.postgres.rows import (
     PostgresRows,
     PostgresTables,
     PostgresTransaction,
+    StoredTables,
     column_types,
 )
 from perdure.stores.postgres.verify import verify
@@ -40,7 +41,7 @@ from perdure.stores.sql.transaction import upsert
 
 _STATE = (
     "SELECT no, version, vectors_version, changes_dropped, model, dimensions, filled, ready, open_facts, open_length,"
-    " EXISTS (SELECT 1 FROM content_key WHERE content_key.bank = one.no AND scope = '')"
+    " EXISTS (SELECT 1 FROM content_key WHERE content_key.bank = one.no AND scope IN ('', 'encrypting'))"
     " FROM (SELECT * FROM bank WHERE id = ?) AS one LEFT JOIN large_bank ON large_bank.bank = one.no"
 )
 
@@ -276,10 +277,10 @@ class PostgresStore:
             " `perdure database copy FILE` writes a SQLite file of all banks"
         )
 
-    def note_erasure(self, now: datetime) -> None:
-        """Say that content was erased: its traces in the files have to be cleared."""
+    def note_erasure(self, now: datetime, *, keys_destroyed: bool = False) -> None:
+        """Say that content was erased, or its keys too: its traces in the files have to be cleared."""
         with self._connections.errors, self._connections.writing() as db:
-            traces.note_erasure(db, now.isoformat())
+            traces.note_erasure(db, now.isoformat(), keys_destroyed=keys_destroyed)
 
     def table_columns(self) -> Mapping[str, Sequence[str]]:
         return {table: tuple(columns) for table, columns in column_types().items()}
@@ -289,6 +290,17 @@ class PostgresStore:
         opened = self._connections.writing if writing else self._connections.reading
         with self._connections.errors, opened() as db:
             yield PostgresTables(db)
+
+    @contextmanager
+    def stored_tables(self, *, writing: bool) -> Iterator[StoredTables]:
+        """As `tables`, with encrypted content as it is stored."""
+        opened = self._connections.writing if writing else self._connections.reading
+        with self._connections.errors, opened() as db:
+            yield StoredTables(db)
+
+    @property
+    def encrypts_new_banks(self) -> bool:
+        return self._encrypt_content
 
     def close(self) -> None:
         self._indexes.clear()
@@ -360,11 +372,15 @@ class PostgresReading(PostgresRows, BankReading):
         is_encrypted: bool,
     ) -> None:
         self._connections = connections
+        self._losses = connections.losses
         self._is_encrypted = is_encrypted
         self.feed_elsewhere: Callable[[], AbstractContextManager[Feed]] | None = None
         """A feed of the bank where it is now, should it have left this database since."""
         self._large = large
         BankReading.__init__(self, connections.errors, indexes, bank, state)
+
+    def check_reached(self) -> None:
+        self._connections.check_reached(self._losses)
 
     def search(self, probe: Probe, where: Filter, limit: int) -> list[Hit]:
         if self._large is None or self._state is None or limit < 1:

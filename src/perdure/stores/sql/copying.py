@@ -3,6 +3,7 @@
 Rows arrive under a number that no bank has yet, block by block, each block in a transaction of its own; the bank's own row
 comes last and makes all of them visible at once. A copy that was interrupted goes on behind the last row that arrived.
 Then both sides are counted and hashed, table by table, and a table that differs, since the source changed, is copied again.
+What is read, compared and handed over is the readable content: whether a database encrypts it where it lies is its own affair.
 """
 
 from __future__ import annotations
@@ -67,7 +68,19 @@ class Tables(Protocol):
         """Run a statement."""
 
     def insert(self, table: str, columns: Sequence[str], rows: Sequence[Values]) -> None:
-        """Insert new rows."""
+        """Insert new rows, the bank's number first; encrypted where the bank is."""
+
+    def is_encrypted(self, bank_no: int) -> bool:
+        """Whether the content of a bank is stored encrypted."""
+
+    def encrypt_arriving(self, bank_no: int) -> None:
+        """Have what is inserted for a bank without rows encrypted from now on."""
+
+    def delete_arrived(self, bank_no: int, tables: Sequence[str] | None = None) -> Sequence[str]:
+        """Delete what arrived of a bank, as an erasure, or its rows in some tables.
+
+        Returns the tables that have no rows now: where content is encrypted, keys go with rows, and one key is of several tables.
+        """
 
 
 class TableStore(Protocol):
@@ -78,6 +91,10 @@ class TableStore(Protocol):
 
     def tables(self, *, writing: bool) -> AbstractContextManager[Tables]:
         """A transaction; one that writes is committed at the end and rolled back on any error."""
+
+    @property
+    def encrypts_new_banks(self) -> bool:
+        """Whether the content of banks that come is stored encrypted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +108,10 @@ class BankCopy:
     """BLAKE2b of all rows in the order of their keys, the same on both sides."""
     was_there: bool
     """Whether the target had all of it before."""
+    source_encrypted: bool
+    """Whether its content is stored encrypted where it comes from."""
+    encrypted: bool
+    """Whether its content is stored encrypted in the target; if not, whoever can read that database can read it."""
     changed_meanwhile: bool
     """Whether the source was written to after it was read: copy again when nothing writes."""
 
@@ -111,6 +132,23 @@ class BankMove:
     """Table -> rows, the same on both sides at the switch; empty where the bank was there already."""
     frozen_seconds: float
     """For which writers had to wait."""
+    encrypted: bool = False
+    """Whether its content is stored encrypted; its keys went with it, and are destroyed where it was."""
+    pending: tuple[str, ...] = ()
+    """What the database that it left may still hold, of this and of earlier erasures, and until when."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BankEncryption:
+    """What became of a bank that was to be encrypted where it is."""
+
+    bank: str
+    rows: Mapping[str, int]
+    """Table -> rows that were encrypted now; those of an interrupted attempt do not count again."""
+    was_encrypted: bool
+    """Whether all of it had been before."""
+    pending: tuple[str, ...]
+    """What the database may still hold of the content as it was, and until when."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +178,7 @@ def copy_bank(
         if own is None:
             raise NotFound("bank", bank)
         source_no, described = own
+        source_encrypted = rows.is_encrypted(source_no)
         with target.tables(writing=False) as there:
             existing = bank_row(there, bank, columns["bank"])
         if existing is not None:
@@ -151,6 +190,9 @@ def copy_bank(
         else:
             digests = _bring_over(rows, source_no, target, bank, columns, progress)
             _make_visible(target, bank, described, columns["bank"])
+    with target.tables(writing=False) as there:
+        arrived = bank_row(there, bank, columns["bank"])
+        encrypted = arrived is not None and there.is_encrypted(arrived[0])
     with source.tables(writing=False) as later:
         now = bank_row(later, bank, columns["bank"])
         changed = now is None or now[1] != described or _records_differ(later, source_no, columns, digests)
@@ -162,6 +204,8 @@ def copy_bank(
         rows={table: digest.rows for table, digest in digests.items()},
         digest=total.hexdigest(),
         was_there=existing is not None,
+        source_encrypted=source_encrypted,
+        encrypted=encrypted,
         changed_meanwhile=changed,
     )
 
@@ -193,8 +237,7 @@ def abandon(target: TableStore, bank: str) -> bool:
         number = incoming(tables, bank)
         if number is None:
             return False
-        for table in KEYS:
-            tables.execute(f"DELETE FROM {table} WHERE bank = ?", number)
+        tables.delete_arrived(number)
         tables.execute("DELETE FROM shared_record WHERE kind = ? AND id = ?", INCOMING, bank)
     return True
 
@@ -229,7 +272,7 @@ def _bring_over(
     progress: Progress,
 ) -> dict[str, Digest]:
     """Copy what the target lacks; returns the digests of what both have then."""
-    number = number_for(target, bank)
+    number = _number_to_copy_to(target, bank)
 
     def copy(table: str) -> None:
         told = partial(progress, bank, table)
@@ -246,13 +289,28 @@ def _bring_over(
         if not differing:
             return digests
         # An interrupted copy was of an earlier state of the source.
-        for table in differing:
-            with target.tables(writing=True) as there:
-                there.execute(f"DELETE FROM {table} WHERE bank = ?", number)
-            copy(table)
+        with target.tables(writing=True) as there:
+            emptied = there.delete_arrived(number, differing)
+        for table in KEYS:  # of encrypted content facts must be there before what belongs to them
+            if table in emptied:
+                copy(table)
     raise StoreCorrupt(
         f"bank {bank!r}: the rows of {', '.join(differing)} arrived otherwise than they were sent"
     )
+
+
+def _number_to_copy_to(target: TableStore, bank: str) -> int:
+    """The number of an interrupted copy, unless what it left is stored otherwise than the target stores it now; or a new one."""
+    number = number_for(target, bank)
+    with target.tables(writing=False) as there:
+        encrypted = there.is_encrypted(number)
+    if encrypted != target.encrypts_new_banks:
+        abandon(target, bank)
+        number = number_for(target, bank)
+        if target.encrypts_new_banks:
+            with target.tables(writing=True) as there:
+                there.encrypt_arriving(number)
+    return number
 
 
 def incoming(tables: Tables, bank: str) -> int | None:

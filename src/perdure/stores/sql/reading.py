@@ -64,6 +64,9 @@ class BankReading(BankRows):
         """What a read through the index leads to; a server's database repeats one during which the connection was lost."""
         return read()
 
+    def check_reached(self) -> None:
+        """Nothing to check: a file is always there."""
+
     def browse(self, selection: Selection) -> FactPage:
         def listed() -> FactPage:
             among = self.containing(selection.text) if selection.text else None

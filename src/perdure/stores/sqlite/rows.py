@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
+from perdure.errors import Unavailable
 from perdure.stores.index.feed import PackedFact
 from perdure.stores.sql.columns import Values, batches, names, placeholders
 from perdure.stores.sql.feed import BLOCK, BankFeed, pack_facts, read_state
 from perdure.stores.sql.queries import BankRows
-from perdure.stores.sql.transaction import BankTransaction
+from perdure.stores.sql.transaction import BANK_TABLES, BankTransaction
 from perdure.stores.sqlite.damage import is_damage
 
 
@@ -31,6 +32,20 @@ class SqliteTables:
 
     def insert(self, table: str, columns: Sequence[str], rows: Sequence[Values]) -> None:
         insert_rows(self._db, table, columns, rows)
+
+    def is_encrypted(self, bank_no: int) -> bool:
+        """Never: a file holds content as it is."""
+        return False
+
+    def encrypt_arriving(self, bank_no: int) -> None:
+        raise Unavailable("encrypt_content: a file holds content as it is")
+
+    def delete_arrived(self, bank_no: int, tables: Sequence[str] | None = None) -> Sequence[str]:
+        chosen = BANK_TABLES if tables is None else tables
+        for table in chosen:
+            self.execute(f"DELETE FROM {table} WHERE bank = ?", bank_no)
+        self.execute("INSERT INTO erasure (erased_at) VALUES (?)", datetime.now(UTC).isoformat())
+        return chosen
 
 
 def stream(db: sqlite3.Connection, query: str, *parameters: object) -> Iterator[list[Values]]:

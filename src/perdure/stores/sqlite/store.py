@@ -138,6 +138,10 @@ class SqliteStore:
         with self._connections.errors, opened() as db:
             yield SqliteTables(db)
 
+    @property
+    def encrypts_new_banks(self) -> bool:
+        return False
+
     def search_tables_due(self, bank: str) -> bool:
         return False
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from perdure.errors import InvalidInput
 from perdure.surfaces.cli.output import console, tell
 from perdure.surfaces.cli.session import AsJson, Database, database_file, filled, load_settings
+
+if TYPE_CHECKING:
+    from perdure.stores.sql.copying import BankCopy
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, invoke_without_command=True)
 
@@ -37,7 +41,8 @@ def copy(
 ) -> None:
     """Copy banks, or all of them with the API keys; compared by counts and hashes.
 
-    An interrupted copy goes on when it is started again. The source stays as it is.
+    An interrupted copy goes on when it is started again. The source stays as it is. Into PostgreSQL with `encrypt_content`
+    content arrives encrypted; out of an encrypted bank into a file it becomes readable.
     """
     from perdure.compose import abandon_copies, copy_banks
     from perdure.errors import NotFound
@@ -65,10 +70,18 @@ def copy(
             "; the source has changed since: copy again when nothing writes" if one.changed_meanwhile else ""
         )
         console().print(
-            f"bank {one.bank}: {one.facts:,} facts, {what}, digest {one.digest}{later}", markup=False
+            f"bank {one.bank}: {one.facts:,} facts, {what}, digest {one.digest}{later}{_stored(one)}",
+            markup=False,
         )
     if as_json or not copies:
         tell(as_json, {"banks": copies}, "no banks to copy")
+
+
+def _stored(copied: BankCopy) -> str:
+    """How content is stored in the target, where that has to be known."""
+    if copied.encrypted:
+        return "; stored encrypted"
+    return "; it is encrypted where it comes from, and READABLE here" if copied.source_encrypted else ""
 
 
 @app.command()
@@ -82,7 +95,8 @@ def move(
 ) -> None:
     """Move a bank to another one of several databases, while it is in use; compared by counts and hashes.
 
-    Writers of the bank wait for a moment at the end. An interrupted move goes on when it is started again.
+    Writers of the bank wait for a moment at the end. An interrupted move goes on when it is started again. The keys of an
+    encrypted bank go along, and are destroyed where it was.
     """
     from perdure.compose import move_bank
 
@@ -99,7 +113,40 @@ def move(
         if rows
         else f"bank {bank}: is in {moved.target}"
     )
-    tell(as_json, {"move": moved}, text)
+    if moved.encrypted and rows:
+        text += "; its keys went along"
+    tell(as_json, {"move": moved}, "\n".join((text, *_pending(moved.source, moved.pending))))
+
+
+@app.command()
+def encrypt(
+    bank: Annotated[str, typer.Argument(metavar="BANK", help="The bank")],
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Encrypt the content of a bank on PostgreSQL that was made without `encrypt_content`, while it is in use.
+
+    Dead rows, the log, replicas and backups hold what was written before: it says until when. An interrupted run goes on
+    when it is started again.
+    """
+    from perdure.compose import encrypt_bank
+
+    told = console(stderr=True)
+
+    def progress(of: str, table: str, rows: int) -> None:
+        if not as_json and told.is_terminal:
+            told.print(f"bank {of}: {rows:,} rows of {table}", markup=False, end="\r")
+
+    done = encrypt_bank(bank, settings=load_settings(database), progress=progress)
+    text = f"bank {bank}: " + (
+        "is encrypted already" if done.was_encrypted else f"encrypted, {sum(done.rows.values()):,} rows"
+    )
+    tell(as_json, {"encrypt": done}, "\n".join((text, *_pending("the database", done.pending))))
+
+
+def _pending(where: str, pending: Iterable[str]) -> list[str]:
+    """What a database may still hold, a line each."""
+    return [f"  {where} may still hold {one}" for one in pending]
 
 
 @app.command()
