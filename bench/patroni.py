@@ -27,7 +27,7 @@ import httpx
 
 from bench.cluster import QUICK, NodeProcess, free_urls
 from bench.nodes import count_facts, token
-from bench.patroni_cluster import PatroniCluster
+from bench.patroni_cluster import Member, PatroniCluster
 from perdure.engine import Perdure
 from perdure.errors import PerdureError, StoreUnreachable
 from perdure.surfaces.keys import create_key
@@ -226,7 +226,12 @@ def disturb(cluster: PatroniCluster, tally: Tally, rounds: int) -> None:
     time.sleep(QUIET_SECONDS)
     for _ in range(rounds):
         leader = cluster.leader()
-        noted("leader killed", leader.kill, standbys - 1)
+
+        def kill(leader: Member = leader) -> None:
+            leader.kill()
+            cluster.leader()  # until the others have noticed, they say that all is well
+
+        noted("leader killed", kill, standbys - 1)
         noted("it rejoined", leader.start, standbys)
         noted("switchover", cluster.switch_over, standbys)
 

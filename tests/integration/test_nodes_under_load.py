@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -21,20 +21,25 @@ import pytest
 
 from bench.cluster import QUICK, NodeProcess, free_urls
 from bench.nodes import token
+from perdure import Perdure
 from perdure.domain.rendezvous import rendezvous
+from perdure.surfaces.keys import create_key
 from tests.postgres import new_database
 
 DEPLOY = Path(__file__).resolve().parents[2] / "examples" / "deploy"
 HAPROXY = shutil.which("haproxy", path=f"{os.defpath}:/usr/sbin")
-OPEN = {**QUICK, "require_keys": "false"}
 BANKS = [f"bank-{number}" for number in range(12)]
 BANK_PATH = "/v1/default/banks"
+
+
+LOGGED = "defaults\n  log global\n  option httplog\n  option dontlog-normal\n"
 
 
 class Load:
     """Writers and readers, each with a thread, that send to the addresses in `urls`."""
 
-    def __init__(self, urls: Sequence[str]) -> None:
+    def __init__(self, urls: Sequence[str], headers: Mapping[str, str]) -> None:
+        self._headers = headers
         self.urls = list(urls)
         """Changed while they run."""
         self.acknowledged: list[tuple[str, str]] = []
@@ -45,6 +50,7 @@ class Load:
         """(retain or recall, what came instead of an answer) -> how often."""
         self._lock = threading.Lock()
         self._stop = threading.Event()
+        self._gave_up = threading.Event()
 
     @contextmanager
     def running(self, writers: int = 3, readers: int = 3) -> Iterator[None]:
@@ -56,8 +62,11 @@ class Load:
             yield
         finally:
             self._stop.set()
+            last = threading.Timer(30, self._gave_up.set)
+            last.start()
             for thread in threads:
                 thread.join()
+            last.cancel()
 
     def answered(self) -> tuple[int, int]:
         """How many writes and recalls were answered so far."""
@@ -81,8 +90,10 @@ class Load:
                 "document_id": document,
                 "timestamp": "2026-01-02T03:04:05Z",
             }
+            # What was begun is sent until it is acknowledged, also at the end.
             while self._post("retain", f"{bank}/memories", {"items": [item]}) is None:
-                time.sleep(0.05)
+                if self._gave_up.wait(0.05):
+                    return
             with self._lock:
                 self.acknowledged.append((bank, document))
 
@@ -108,7 +119,9 @@ class Load:
         with self._lock:
             url = random.choice(self.urls)
         try:
-            answer = httpx.post(f"{url}{BANK_PATH}/{path}", json=body, timeout=60, trust_env=False)
+            answer = httpx.post(
+                f"{url}{BANK_PATH}/{path}", json=body, headers=self._headers, timeout=60, trust_env=False
+            )
         except httpx.TransportError as error:
             what = type(error).__name__
         else:
@@ -118,6 +131,12 @@ class Load:
         with self._lock:
             self.refused[kind, what] += 1
         return None
+
+
+def key_of(database: str) -> dict[str, str]:
+    """The header with a new key."""
+    with Perdure.open(database, **QUICK) as engine:  # type: ignore[arg-type]
+        return {"Authorization": f"Bearer {create_key(engine, scopes=['admin'])[1]}"}
 
 
 def documents(database: str) -> Counter[tuple[str, str]]:
@@ -135,6 +154,13 @@ def check_kept(load: Load, database: str) -> None:
     assert load.missed == []
 
 
+def is_ready(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/health/ready", timeout=5, trust_env=False).status_code == 200
+    except httpx.TransportError:
+        return False
+
+
 @contextmanager
 def haproxy(folder: Path, nodes: Sequence[str]) -> Iterator[str]:
     """The proxy of the example, before these nodes."""
@@ -145,11 +171,15 @@ def haproxy(folder: Path, nodes: Sequence[str]) -> Iterator[str]:
         text, replaced = re.subn(rf"(server {name}) {name}:8888", rf"\1 {node.removeprefix('http://')}", text)
         assert replaced == 1
     configuration = folder / "haproxy.cfg"
-    configuration.write_text(text)
+    configuration.write_text("global\n  log stdout format raw local0\n" + text.replace("defaults\n", LOGGED))
     subprocess.run([HAPROXY, "-c", "-f", configuration], check=True, capture_output=True, timeout=30)
     with (folder / "haproxy.log").open("w") as log:
         running = subprocess.Popen([HAPROXY, "-db", "-f", configuration], stdout=log, stderr=log)
     try:
+        until = time.monotonic() + 30
+        while not is_ready(proxy):
+            assert time.monotonic() < until
+            time.sleep(0.1)
         yield proxy
     finally:
         running.terminate()
@@ -157,15 +187,13 @@ def haproxy(folder: Path, nodes: Sequence[str]) -> Iterator[str]:
 
 
 @contextmanager
-def started(
-    nodes: Sequence[str], database: str, folder: Path
-) -> Iterator[Callable[[str, Sequence[str]], NodeProcess]]:
+def started(database: str, folder: Path) -> Iterator[Callable[[str, Sequence[str]], NodeProcess]]:
     """Starts a node with a list of nodes and waits until it is ready."""
     numbers = itertools.count()
     with ExitStack() as stack:
 
         def start(url: str, listed: Sequence[str]) -> NodeProcess:
-            node = NodeProcess(url, list(listed), database, OPEN, folder / f"{next(numbers)}.log")
+            node = NodeProcess(url, list(listed), database, QUICK, folder / f"{next(numbers)}.log")
             stack.callback(node.stop)
             node.start()
             node.wait_until_ready()
@@ -178,10 +206,11 @@ def started(
 @pytest.mark.skipif(HAPROXY is None, reason="needs HAProxy (Debian: apt-get install haproxy)")
 def test_callers_behind_the_proxy_of_the_example_notice_little_of_nodes_that_die(tmp_path: Path) -> None:
     urls = free_urls(3)
-    with new_database() as database, started(urls, database, tmp_path) as start:
+    with new_database() as database, started(database, tmp_path) as start:
+        headers = key_of(database)
         nodes = [start(url, urls) for url in urls]
         with haproxy(tmp_path, urls) as proxy:
-            load = Load([proxy])
+            load = Load([proxy], headers)
             with load.running():
                 load.wait_for_more(20)
                 for node in nodes:
@@ -200,9 +229,10 @@ def test_callers_behind_the_proxy_of_the_example_notice_little_of_nodes_that_die
 @pytest.mark.long
 def test_nodes_are_added_and_taken_away_one_after_the_other_under_load(tmp_path: Path) -> None:
     one, two, three = urls = free_urls(3)
-    with new_database() as database, started(urls, database, tmp_path) as start:
+    with new_database() as database, started(database, tmp_path) as start:
+        headers = key_of(database)
         first, second = (start(url, [one, two]) for url in (one, two))
-        load = Load([one, two])
+        load = Load([one, two], headers)
 
         def restart(node: NodeProcess, url: str, listed: Sequence[str]) -> NodeProcess:
             """As a careful operator does it: callers know that the node goes."""
@@ -220,7 +250,7 @@ def test_nodes_are_added_and_taken_away_one_after_the_other_under_load(tmp_path:
             load.wait_for_more(20)
             first = restart(first, one, urls)
             second = restart(second, two, urls)
-            check_share(urls, joined=three, before=[one, two])
+            check_share(urls, joined=three, before=[one, two], headers=headers)
             # Two leaves.
             first = restart(first, one, [one, three])
             third = restart(third, three, [one, three])
@@ -228,13 +258,15 @@ def test_nodes_are_added_and_taken_away_one_after_the_other_under_load(tmp_path:
             second.stop()
             load.wait_for_more(20)
         print(f"\n{load.answered()} writes and recalls, refused: {dict(load.refused)}")
-        check_share([one, three], joined=one, before=[one, three])
+        check_share([one, three], joined=one, before=[one, three], headers=headers)
         check_kept(load, database)
         # Requests that were under way when their node was stopped; nothing was answered with an error.
         assert all(what in ("ConnectError", "RemoteProtocolError", "ReadError") for _, what in load.refused)
 
 
-def check_share(nodes: Sequence[str], *, joined: str, before: Sequence[str]) -> None:
+def check_share(
+    nodes: Sequence[str], *, joined: str, before: Sequence[str], headers: Mapping[str, str]
+) -> None:
     """Each bank is answered by the node that the list names; none moved but to the node that joined."""
     for bank in BANKS:
         owner = rendezvous(bank, nodes)
@@ -244,6 +276,7 @@ def check_share(nodes: Sequence[str], *, joined: str, before: Sequence[str]) -> 
             answer = httpx.post(
                 f"{node}{BANK_PATH}/{bank}/memories/recall",
                 json={"query": "Who saw what?"},
+                headers=headers,
                 timeout=60,
                 trust_env=False,
             )
