@@ -1,6 +1,9 @@
 """The adapters of agent frameworks, each tested in an environment of its own.
 
-    python -m bench.integrations [--only NAME ...] [--write]
+    python -m bench.integrations [--only NAME ...] [--changed] [--write]
+
+Results are kept run by run, each with a digest of the adapters, the pins and its own files: suites may be run one by one, `--changed`
+runs what has no results of the present code, and `--write` refuses to write a table in which a row would be missing.
 
 A suite is a folder `tests/adapters/NAME` with its tests (`check_*.py`) and a `suite.toml`:
 
@@ -13,8 +16,9 @@ A suite is a folder `tests/adapters/NAME` with its tests (`check_*.py`) and a `s
     install_seconds = 8                         # measured
     long = false                                # true: only under `pytest -m long`
 
-    [[borrowed]]                                # tests of the framework's own, read from its source distribution
-    sdist = "langgraph-checkpoint-sqlite==3.1.2"
+    [[borrowed]]                                # tests of the framework's own
+    sdist = "langgraph-checkpoint-sqlite==3.1.2"  # read from its source distribution; or
+    package = "langchain-tests==1.1.9"          # classes of an installed package, subclassed in the suite's folder
     tests = ["tests/test_store.py"]
     plugin = "borrowed_store"                   # module of the suite's folder that puts our class in the place of theirs
     requirements = ["pytest-asyncio==1.2.0"]    # what they need beside the suite's own
@@ -23,7 +27,8 @@ A suite is a folder `tests/adapters/NAME` with its tests (`check_*.py`) and a `s
     [borrowed.left_out]                         # tests that would wait for ever -> why
 
 The downloaded distribution is unpacked in the cache and never copied into the repository. A test that fails and is not expected
-to, and one that is expected to fail and passes, both fail the suite. With `--write` the results go into docs/integrations.md.
+to, and one that is expected to fail and passes, both fail the suite. With `--write` the results go into docs/integrations.md and the
+README.
 """
 
 from __future__ import annotations
@@ -32,6 +37,7 @@ import argparse
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -50,11 +56,14 @@ from bench.page import table, write_section
 ROOT = Path(__file__).resolve().parents[1]
 SUITES = ROOT / "tests" / "adapters"
 PAGE = ROOT / "docs" / "integrations.md"
+README = ROOT / "README.md"
 TOOLS = ("pytest>=8.2", "pytest-timeout>=2.3")
 LIGHT = {"PERDURE_EMBEDDER": "hashing", "PERDURE_RERANKER": "none", "PERDURE_TAGGER": "rules"}
 """Settings for examples: components that load at once."""
 TIME_LIMIT = 900.0
 """Seconds for one run of tests."""
+OWN_TESTS, EXAMPLE = "own tests", "example"
+"""Titles of the runs that every suite has."""
 MARK = "# memory"
 """Ends the lines of an example that add memory to a program which has none."""
 
@@ -65,10 +74,11 @@ class SuiteFailed(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Borrowed:
-    """Tests of a framework, from its source distribution."""
+    """Tests of a framework, from its source distribution or from a package made for them."""
 
-    sdist: str
     tests: tuple[str, ...]
+    sdist: str = ""
+    package: str = ""
     plugin: str = ""
     requirements: tuple[str, ...] = ()
     expected_failures: Mapping[str, str] = field(default_factory=dict)
@@ -76,8 +86,13 @@ class Borrowed:
     """Name of a test that is not run -> why; for those that would wait for ever."""
 
     @property
+    def source(self) -> str:
+        """Whose tests these are, pinned."""
+        return self.sdist or self.package
+
+    @property
     def name(self) -> str:
-        return f"{self.sdist.replace('==', ' ')}: {', '.join(self.tests)}"
+        return f"{self.source.replace('==', ' ')}: {', '.join(self.tests)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +113,17 @@ class Suite:
 
     @property
     def all_requirements(self) -> tuple[str, ...]:
-        return (*self.requirements, *(name for one in self.borrowed for name in one.requirements))
+        borrowed = (name for one in self.borrowed for name in (one.package, *one.requirements) if name)
+        return (*self.requirements, *borrowed)
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """Its runs, in the order of the table."""
+        return (OWN_TESTS, EXAMPLE, *(one.name for one in self.borrowed))
+
+    def borrowed_by(self, title: str) -> Borrowed:
+        """What it borrows under this title."""
+        return next(one for one in self.borrowed if one.name == title)
 
     @property
     def lines(self) -> int:
@@ -155,7 +180,10 @@ def read_suite(folder: Path) -> Suite:
 
 def _read_borrowed(body: dict[str, Any]) -> Borrowed:
     lists: dict[str, Any] = {key: tuple(body[key]) for key in ("tests", "requirements") if key in body}
-    return Borrowed(**{**body, **lists})
+    borrowed = Borrowed(**{**body, **lists})
+    if bool(borrowed.sdist) == bool(borrowed.package):
+        raise SuiteFailed(f"{borrowed.name}: borrowed tests have either an sdist or a package")
+    return borrowed
 
 
 def cache_folder() -> Path:
@@ -242,31 +270,49 @@ def environment_of(suite: Suite, cache: Path) -> Environment:
     return Environment(cache / "venvs" / f"{suite.name}-{digest}", suite.all_requirements)
 
 
-def run_suite(suite: Suite, cache: Path) -> Report:
-    """Its own tests, its example, and what it borrows."""
+def run_suite(suite: Suite, cache: Path, *, changed_only: bool = False) -> Report:
+    """Its own tests, its example, and what it borrows; with `changed_only` what has no result of the present code. Results are kept."""
     environment = environment_of(suite, cache)
-    environment.make()
-    outcomes = [run_own_tests(suite, environment), run_example(suite, environment)]
-    outcomes += [run_borrowed(suite, one, environment, cache) for one in suite.borrowed]
-    return Report(suite=suite, versions=environment.versions(suite.shown), outcomes=tuple(outcomes))
+    saved = saved_outcomes(suite, cache) if changed_only else {}
+    if set(saved) != set(suite.titles):
+        environment.make()
+    for title in suite.titles:
+        if title not in saved:
+            saved[title] = run_title(suite, title, environment, cache)
+            save_outcome(suite, saved[title], cache)
+    outcomes = tuple(saved[title] for title in suite.titles)
+    return Report(suite=suite, versions=environment.versions(suite.shown), outcomes=outcomes)
+
+
+def run_title(suite: Suite, title: str, environment: Environment, cache: Path) -> Outcome:
+    """One of the runs that a suite consists of."""
+    if title == OWN_TESTS:
+        return run_own_tests(suite, environment)
+    if title == EXAMPLE:
+        return run_example(suite, environment)
+    return run_borrowed(suite, suite.borrowed_by(title), environment, cache)
 
 
 def run_own_tests(suite: Suite, environment: Environment) -> Outcome:
     """`check_*.py` of the suite."""
     options = ["-o", "addopts=", "-o", "filterwarnings=", "-o", "asyncio_mode=auto"]
     options += ["-o", "python_files=check_*.py"]
-    return run_pytest(environment, [*options, str(suite.folder)], cwd=ROOT, title="own tests")
+    return run_pytest(environment, [*options, str(suite.folder)], cwd=ROOT, title=OWN_TESTS)
 
 
 def run_borrowed(suite: Suite, borrowed: Borrowed, environment: Environment, cache: Path) -> Outcome:
     """Tests of the framework, with our class in the place of theirs."""
-    folder = fetch_sdist(borrowed.sdist, cache)
     options = ["-o", "addopts=", "-o", "filterwarnings="]
     options += ["-p", borrowed.plugin] if borrowed.plugin else []
     chosen = " and ".join(f"not {name}" for name in borrowed.left_out)
     options += ["-k", chosen] if chosen else []
+    if borrowed.sdist:
+        folder, tests = fetch_sdist(borrowed.sdist, cache), list(borrowed.tests)
+    else:
+        folder, tests = ROOT, [str(suite.folder / name) for name in borrowed.tests]
+        options += ["-o", "asyncio_mode=auto"]
     outcome = run_pytest(
-        environment, [*options, *borrowed.tests], cwd=folder, title=borrowed.name,
+        environment, [*options, *tests], cwd=folder, title=borrowed.name,
         path=suite.folder, expected=borrowed.expected_failures,
     )  # fmt: skip
     return replace(outcome, skipped={**outcome.skipped, **Counter(borrowed.left_out.values())})
@@ -279,8 +325,8 @@ def run_example(suite: Suite, environment: Environment) -> Outcome:
         try:
             run([str(environment.python), str(program)], cwd=Path(scratch), env=LIGHT)
         except SuiteFailed as error:
-            return Outcome(title="example", passed=0, failed=(str(error),))
-    return Outcome(title="example", passed=1)
+            return Outcome(title=EXAMPLE, passed=0, failed=(str(error),))
+    return Outcome(title=EXAMPLE, passed=1)
 
 
 def run_pytest(
@@ -368,7 +414,7 @@ def result_lines(reports: Sequence[Report]) -> list[str]:
                     for reason, count in told.items()
                 ]
     head = ("framework", "versions", "tests", "passed", "failed", "expected to fail", "skipped")
-    return [*table(head, rows), "", *reasons]
+    return [*table(head, rows, text=("versions", "tests")), "", *reasons]
 
 
 def framework_lines(reports: Sequence[Report], folder: str = "integrations") -> list[str]:
@@ -377,7 +423,7 @@ def framework_lines(reports: Sequence[Report], folder: str = "integrations") -> 
     for report in reports:
         versions = ", ".join(f"{name} {number}" for name, number in report.versions.items())
         passed = sum(one.passed for one in report.outcomes)
-        borrowed = ", ".join(f"`{one.sdist.partition('==')[0]}`" for one in report.suite.borrowed)
+        borrowed = ", ".join(f"`{one.source.partition('==')[0]}`" for one in report.suite.borrowed)
         rows.append(
             (
                 f"[{report.suite.framework}]({folder}/{report.suite.page})",
@@ -385,85 +431,115 @@ def framework_lines(reports: Sequence[Report], folder: str = "integrations") -> 
                 f"{versions}: {passed} tests" + (f", of them some of {borrowed}" if borrowed else ""),
             )
         )
-    return table(("framework", "lines of code", "tested with"), rows)
+    return table(("framework", "lines to add memory", "tested with"), rows, text=("tested with",))
 
 
-def stamp_of(suite: Suite) -> str:
-    """Changes when the suite, its example or an adapter does: results with another stamp are out of date."""
-    sources = [
-        *sorted(suite.folder.glob("*.*")),
-        *sorted((ROOT / "src" / "perdure" / "integrations").glob("*.py")),
-        SUITES / "checklist.py",
-        ROOT / "examples" / "integrations" / suite.example,
-    ]
-    digest = hashlib.sha256()
+def stamp_of(suite: Suite, title: str) -> str:
+    """Changes when the adapter does, what it is installed with, or the files of this run: other results are out of date."""
+    if title == OWN_TESTS:
+        files = [*sorted(suite.folder.glob("*.py")), SUITES / "checklist.py", SUITES / "settled.py"]
+    elif title == EXAMPLE:
+        files = [ROOT / "examples" / "integrations" / suite.example]
+    else:
+        borrowed = suite.borrowed_by(title)
+        names = [f"{borrowed.plugin}.py"] if borrowed.plugin else []
+        files = [suite.folder / name for name in (*names, *(() if borrowed.sdist else borrowed.tests))]
+    sources = [*files, *adapter_modules(files)]
+    digest = hashlib.sha256(repr((suite.requirements, title)).encode())
+    if title not in (OWN_TESTS, EXAMPLE):
+        digest.update(repr(suite.borrowed_by(title)).encode())
     for path in sources:
         digest.update(path.name.encode() + b"\n" + path.read_bytes())
     return digest.hexdigest()
 
 
-def save_report(report: Report, cache: Path) -> None:
-    """Keep the results for a later `--write`."""
-    path = cache / "results" / f"{report.suite.name}.json"
+def adapter_modules(files: Sequence[Path]) -> list[Path]:
+    """The modules of `perdure.integrations` that files import, and those that these import."""
+    folder = ROOT / "src" / "perdure" / "integrations"
+    modules: set[Path] = set()
+    unread = list(files)
+    while unread:
+        named = re.findall(r"perdure\.integrations\.(\w+)", unread.pop().read_text(encoding="utf-8"))
+        fresh = {path for name in named if (path := folder / f"{name}.py").exists()} - modules
+        modules |= fresh
+        unread += fresh
+    return sorted(modules)
+
+
+def results_file(suite: Suite, title: str, cache: Path) -> Path:
+    """Where the results of one run are kept."""
+    digest = hashlib.sha256(title.encode()).hexdigest()[:8]
+    return cache / "results" / f"{suite.name}-{digest}.json"
+
+
+def save_outcome(suite: Suite, outcome: Outcome, cache: Path) -> None:
+    """Keep the results of a run."""
+    path = results_file(suite, outcome.title, cache)
     path.parent.mkdir(parents=True, exist_ok=True)
-    outcomes = [asdict(outcome) for outcome in report.outcomes]
-    body = {"stamp": stamp_of(report.suite), "versions": report.versions, "outcomes": outcomes}
-    path.write_text(json.dumps(body))
+    path.write_text(json.dumps({"stamp": stamp_of(suite, outcome.title), "outcome": asdict(outcome)}))
+
+
+def saved_outcomes(suite: Suite, cache: Path) -> dict[str, Outcome]:
+    """Title -> results of an earlier run, where nothing has changed since."""
+    saved: dict[str, Outcome] = {}
+    for title in suite.titles:
+        path = results_file(suite, title, cache)
+        body = json.loads(path.read_text()) if path.exists() else {}
+        if body.get("stamp") == stamp_of(suite, title):
+            fields = body["outcome"]
+            saved[title] = Outcome(**{**fields, "failed": tuple(fields["failed"])})
+    return saved
 
 
 def saved_report(suite: Suite, cache: Path) -> Report | None:
-    """Results of an earlier run, if nothing has changed since."""
-    path = cache / "results" / f"{suite.name}.json"
-    body = json.loads(path.read_text()) if path.exists() else {}
-    if body.get("stamp") != stamp_of(suite):
+    """Results of earlier runs, if there are such of all and nothing has changed since."""
+    saved = saved_outcomes(suite, cache)
+    if set(saved) != set(suite.titles):
         return None
-    outcomes = [Outcome(**{**one, "failed": tuple(one["failed"])}) for one in body["outcomes"]]
-    return Report(suite=suite, versions=body["versions"], outcomes=tuple(outcomes))
+    versions = environment_of(suite, cache).versions(suite.shown)
+    outcomes = tuple(saved[title] for title in suite.titles)
+    return Report(suite=suite, versions=versions, outcomes=outcomes)
+
+
+def write_tables(reports: Sequence[Report]) -> None:
+    """Both tables of the page, and the README's."""
+    write_section("frameworks", framework_lines(reports), PAGE)
+    write_section("results", result_lines(reports), PAGE)
+    write_section("frameworks", framework_lines(reports, "docs/integrations"), README)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Test the adapters of agent frameworks.")
-    parser.add_argument("--only", nargs="+", default=[], metavar="NAME")
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these suites")
+    parser.add_argument(
+        "--changed", action="store_true", help="run only what has no results of the present code"
+    )
     parser.add_argument(
         "--write", action="store_true",
-        help="put the results into docs/integrations.md; with --only those of the others from the last run",
+        help="put the tables into docs/integrations.md and the README; suites that are not run now have their last results",
     )  # fmt: skip
     options = parser.parse_args()
     cache = cache_folder()
-    chosen = {suite.name for suite in read_suites(options.only)}
+    names = {suite.name for suite in read_suites(options.only)}
     reports, broken = [], []
     for suite in read_suites():
-        if suite.name not in chosen:
-            saved = saved_report(suite, cache) if options.write else None
-            if saved is not None:
+        try:
+            if suite.name in names:
+                print(suite.framework, file=sys.stderr, flush=True)
+                reports.append(run_suite(suite, cache, changed_only=options.changed))
+            elif options.write and (saved := saved_report(suite, cache)):
                 reports.append(saved)
             elif options.write:
-                broken.append(f"{suite.framework}: no results that are up to date; run without --only")
-            continue
-        print(suite.framework, file=sys.stderr, flush=True)
-        try:
-            report = run_suite(suite, cache)
+                broken.append(
+                    f"{suite.framework}: no results that are up to date; run it, or all with --changed"
+                )
         except SuiteFailed as error:
             broken.append(f"{suite.framework}: {error}")
-            continue
-        save_report(report, cache)
-        reports.append(report)
-    print(
-        "\n".join(
-            [
-                *result_lines(reports),
-                "",
-                "For the README:",
-                "",
-                *framework_lines(reports, "docs/integrations"),
-            ]
-        )
-    )
+    print("\n".join(result_lines(reports)))
     failures = [*broken, *(name for report in reports for name in report.failed)]
     print("\n".join(failures), file=sys.stderr)
     if options.write and not broken:
-        write_section("frameworks", framework_lines(reports), PAGE)
-        write_section("results", result_lines(reports), PAGE)
+        write_tables(reports)
     return bool(failures)
 
 

@@ -13,7 +13,7 @@ import platform
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from importlib.metadata import version
 from pathlib import Path
 
@@ -30,11 +30,11 @@ def write_section(name: str, lines: Iterable[str], page: Path = PAGE) -> None:
     page.write_text(whole, encoding="utf-8")
 
 
-def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
-    """A Markdown table whose first column is text and the others figures."""
+def table(head: Iterable[str], rows: Iterable[Iterable[str]], text: Collection[str] = ()) -> list[str]:
+    """A Markdown table; the first column is text, the others are figures unless `text` names them."""
     names = list(head)
-    lines = [f"| {' | '.join(names)} |", "| --- |" + " ---: |" * (len(names) - 1)]
-    return lines + [f"| {' | '.join(row)} |" for row in rows]
+    marks = ["---", *("---" if name in text else "---:" for name in names[1:])]
+    return [f"| {' | '.join(line)} |" for line in (names, marks, *rows)]
 
 
 def machine() -> str:

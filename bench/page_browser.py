@@ -59,7 +59,8 @@ def view_names() -> list[str]:
 def views_of(page: Page) -> list[tuple[str, str]]:
     """(name, group) of the views that an open page has; a view without a group is reached by links alone."""
     listed: list[list[str]] = page.evaluate(
-        "import('/page/views.js').then((m) => m.VIEWS.map((one) => [one.name, one.group || '']))"
+        """import(document.querySelector("script[type=module]").src.replace("main.js", "views.js"))
+             .then((m) => m.VIEWS.map((one) => [one.name, one.group || '']))"""
     )
     return [(name, group) for name, group in listed]
 

@@ -59,7 +59,8 @@ def fill(engine: Perdure, bank: str = BANK) -> None:
         bank, name="A week of Ines", mission="Help Ines to settle in.", disposition=Disposition(4, 3, 4)
     )
     engine.form_opinions(bank)
-    engine.create_directive(bank, "Plain words", "Answer in short and plain sentences.", priority=5)
+    rule = engine.create_directive(bank, "Plain words", "Answer in short sentences.", priority=5)
+    engine.update_directive(bank, rule.id, content="Answer in short and plain sentences.")
     _, writing = engine.create_mental_model(
         bank, "Where Ines lives", "Where does Ines live?", model_id="home"
     )

@@ -13,6 +13,7 @@ from io import BytesIO
 from pathlib import Path
 from urllib.parse import quote
 
+import numpy as np
 from PIL import Image
 
 from bench.page_browser import QUESTION, Watched, address, launched, views_of
@@ -37,9 +38,17 @@ def places(views: Sequence[tuple[str, str]], things: Mapping[str, str]) -> dict[
 
 
 def write(picture: bytes, file: Path) -> None:
-    """A picture of few colours, at a third of its size."""
-    image = Image.open(BytesIO(picture)).convert("RGB")
-    image.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(file, optimize=True)
+    """A picture of its most frequent colours, which stay as they are, at a third of its size."""
+    pixels = np.asarray(Image.open(BytesIO(picture)).convert("RGB"))
+    packed = pixels.astype(np.int32) @ np.array([65536, 256, 1], dtype=np.int32)
+    colours, place, count = np.unique(packed, return_inverse=True, return_counts=True)
+    channels = np.stack([colours >> 16, (colours >> 8) & 255, colours & 255], axis=1)
+    palette = channels[np.argsort(-count, kind="stable")[:COLOURS]]
+    distances = ((channels[:, None, :] - palette[None, :, :]) ** 2).sum(axis=2)
+    nearest = distances.argmin(axis=1).astype(np.uint8)
+    image = Image.fromarray(nearest[place].reshape(packed.shape))
+    image.putpalette(palette.astype(np.uint8).tobytes())
+    image.save(file, optimize=True)
 
 
 def shoot(url: str, things: Mapping[str, str], folder: Path, names: Sequence[str] | None) -> list[Path]:

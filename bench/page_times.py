@@ -1,9 +1,9 @@
-"""How soon a view is there, and of how many bytes: `python -m bench.page_times [--facts 1000 100000] [--turns 5]`.
+"""How soon a view is there, and of how many bytes: `python -m bench.page_times [--facts 1000 100000] [--turns 5] [--keep FOLDER]`.
 
 Each view is opened anew, in a browser that has seen none of the page's files. "Answer" is from the start of the load to the last
 byte that the view asked the server for; "paint" is from there to the first frame that shows the view, "first" from the first byte of
 the server's answer to the first frame that shows anything. The bank is that of `bench.recall`, put into the store without
-extraction. Writes the table of docs/web.md.
+extraction (`bench.page_bank`); `--keep FOLDER` keeps its files there and uses those that it has. Writes the table of docs/web.md.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from urllib.parse import quote
 
 from playwright.sync_api import Browser
 
 from bench.page import load_now, table, taken, write_section
+from bench.page_bank import HUB, open_filled
 from bench.page_browser import Watched, address, launched, views_of
 from bench.page_demo import served
-from bench.recall import BANK, PEOPLE, PLACES, build
+from bench.recall import BANK, PEOPLE
 from perdure import Perdure
 
 PAGE = Path("docs/web.md")
@@ -90,13 +92,12 @@ def middle(openings: Sequence[Opening]) -> Opening:
     )
 
 
-def measure_views(facts: int, turns: int) -> dict[str, Opening]:
+def measure_views(facts: int, turns: int, keep: Path | None) -> dict[str, Opening]:
     """Every view of a bank of so many facts; a first opening of each is not counted."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "memory.db"
-        build(path, facts)
+        path = open_filled(keep or Path(folder), facts)
         with Perdure.open(path, require_keys=False) as engine, served(engine) as url, launched() as browser:
-            things = {"fact": engine.facts(BANK, limit=1).facts[0].id, "entity": PLACES[0]}
+            things = {"fact": engine.facts(BANK, text="trip", limit=1).facts[0].id, "entity": HUB}
             context = browser.new_context()
             looked = Watched(context.new_page(), url)
             looked.open(address(BANK, "ask"))
@@ -107,7 +108,7 @@ def measure_views(facts: int, turns: int) -> dict[str, Opening]:
                 if not group and name not in things:
                     continue
                 place = address(BANK, name, things.get(name, "")) + (
-                    f"?q={QUESTION}" if name == "ask" else ""
+                    f"?q={quote(QUESTION)}" if name == "ask" else ""
                 )
                 openings = [measure(browser, url, place) for _ in range(turns + 1)]
                 measured[name] = middle(openings[1:])
@@ -158,9 +159,14 @@ def main() -> None:
     )
     parser.add_argument("--facts", type=int, nargs="+", default=[1000, 100_000])
     parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument(
+        "--keep", type=Path, help="folder of the filled banks, kept for the next run [a temporary one]"
+    )
     chosen = parser.parse_args()
+    if chosen.keep is not None:
+        chosen.keep.mkdir(parents=True, exist_ok=True)
     load = load_now()
-    figures = {facts: measure_views(facts, chosen.turns) for facts in chosen.facts}
+    figures = {facts: measure_views(facts, chosen.turns, chosen.keep) for facts in chosen.facts}
     command = f"python -m bench.page_times --facts {' '.join(map(str, chosen.facts))} --turns {chosen.turns}"
     write_section("times", report(figures, command, load), PAGE)
 

@@ -111,7 +111,7 @@ def fill_bank(
     block: list[NewFact] = []
     links: list[Link] = []
     for number, (text, person, place) in enumerate(sentences(count, chance)):
-        block.append(_fact(bank, number, text, person, place, examples, noise))
+        block.append(make_fact(bank, number, text, person, place, examples, noise))
         links += [
             Link(f"f{number:07}", f"f{max(number - step, 0):07}", kind, 0.8)
             for step, kind in ((1, LinkKind.TEMPORAL), (17, LinkKind.SEMANTIC), (31, LinkKind.SEMANTIC))
@@ -120,18 +120,18 @@ def fill_bank(
         if len(block) == BLOCK or number == count - 1:
             commit(
                 store,
-                FactChanges(bank=bank, model=model, facts=block, links=links, entities=_entities(bank)),
+                FactChanges(bank=bank, model=model, facts=block, links=links, entities=entities_of(bank)),
             )
             block, links = [], []
 
 
-def _entities(bank: str) -> list[KeyedEntity]:
+def entities_of(bank: str) -> list[KeyedEntity]:
     return [
         KeyedEntity(Entity(id=name, bank=bank, name=name), entity_keys(name)) for name in (*PEOPLE, *PLACES)
     ]
 
 
-def _fact(
+def make_fact(
     bank: str,
     number: int,
     text: str,

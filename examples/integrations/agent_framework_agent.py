@@ -36,10 +36,9 @@ async def main() -> None:
         ],
     )
     await agent.run("Hello! I am allergic to peanuts.", session=agent.create_session())
-    for operation in memory.operations(
-        BANK
-    ):  # Turns are retained in the background; only this script is in a hurry.
-        memory.operation(BANK, operation.id, wait=30)
+    # Turns are retained in the background; only this script is in a hurry.
+    for operation in memory.operations(BANK):
+        memory.operation(BANK, operation.id, wait=120)
 
     answer = await agent.run("What am I allergic to?", session=agent.create_session())
     print(answer.text)

@@ -48,10 +48,9 @@ def main() -> None:
         **PerdureMemory(memory, bank=BANK, deadline=30).hooks(),  # memory
     )
     agent.run("Hello! I am allergic to peanuts.", session_id="monday")
-    for operation in memory.operations(
-        BANK
-    ):  # Turns are retained in the background; only this script is in a hurry.
-        memory.operation(BANK, operation.id, wait=30)
+    # Turns are retained in the background; only this script is in a hurry.
+    for operation in memory.operations(BANK):
+        memory.operation(BANK, operation.id, wait=120)
 
     answer = agent.run("What am I allergic to?", session_id="tuesday").content
     print(answer)

@@ -18,7 +18,7 @@ with Perdure.open("memory.db") as memory:  # memory
         memory.operation(bank, operation.id, wait=120)
 
     # A later conversation: Claude reads its folder first, and finds what memory recalls for the question.
-    tool.ask("What is Ann allergic to?")
+    tool.ask("What is Ann allergic to?")  # memory
     print(tool.call({"command": "view", "path": "/memories"}))
     recalled = str(tool.call({"command": "view", "path": "/memories/recalled.md"}))
     print(recalled)

@@ -32,10 +32,9 @@ def main() -> None:
         hooks=memory_hooks(memory, bank=BANK, deadline=30),  # memory
     )
     agent.run(messages=[ChatMessage.from_user("Hello! I am allergic to peanuts.")])
-    for operation in memory.operations(
-        BANK
-    ):  # Turns are retained in the background; only this script is in a hurry.
-        memory.operation(BANK, operation.id, wait=30)
+    # Turns are retained in the background; only this script is in a hurry.
+    for operation in memory.operations(BANK):
+        memory.operation(BANK, operation.id, wait=120)
 
     answer = agent.run(messages=[ChatMessage.from_user("What am I allergic to?")])["last_message"].text
     print(answer)

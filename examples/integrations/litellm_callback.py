@@ -45,7 +45,7 @@ async def main() -> None:
     ):  # LiteLLM calls back in the background, and turns are retained there too;
         await asyncio.sleep(0.05)  # only this script is in a hurry.
     for operation in memory.operations(BANK):
-        memory.operation(BANK, operation.id, wait=30)
+        memory.operation(BANK, operation.id, wait=120)
     answer = await ask("What am I allergic to?")
     print(answer)
     assert answer == "No peanuts for you."

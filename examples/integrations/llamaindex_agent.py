@@ -30,10 +30,9 @@ async def main() -> None:
         "Hello! I am allergic to peanuts.",
         memory=first,  # memory
     )
-    for operation in memory.operations(
-        BANK
-    ):  # Turns are retained in the background; only this script is in a hurry.
-        memory.operation(BANK, operation.id, wait=30)
+    # Turns are retained in the background; only this script is in a hurry.
+    for operation in memory.operations(BANK):
+        memory.operation(BANK, operation.id, wait=120)
 
     second = PerdureMemory.around(memory, bank=BANK, session_id="tuesday", deadline=30)
     answer = str(await agent.run("What am I allergic to?", memory=second))

@@ -29,10 +29,9 @@ def main() -> None:
     client = wrap_openai(client, memory, bank=BANK, deadline=30)  # memory
 
     ask(client, "Hello! I am allergic to peanuts.")
-    for operation in memory.operations(
-        BANK
-    ):  # Turns are retained in the background; only this script is in a hurry.
-        memory.operation(BANK, operation.id, wait=30)
+    # Turns are retained in the background; only this script is in a hurry.
+    for operation in memory.operations(BANK):
+        memory.operation(BANK, operation.id, wait=120)
     assert ask(client, "What am I allergic to?") == "No peanuts for you."
     memory.close()
 

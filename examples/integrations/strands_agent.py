@@ -46,10 +46,9 @@ def main() -> None:
         callback_handler=None,
         memory_manager=PerdureMemory(store),  # memory
     )("Hello! I am allergic to peanuts.")
-    for operation in memory.operations(
-        BANK
-    ):  # Turns are retained in the background; only this script is in a hurry.
-        memory.operation(BANK, operation.id, wait=30)
+    # Turns are retained in the background; only this script is in a hurry.
+    for operation in memory.operations(BANK):
+        memory.operation(BANK, operation.id, wait=120)
 
     answer = Agent(model=StandIn(), callback_handler=None, memory_manager=PerdureMemory(store))(
         "What am I allergic to?"

@@ -767,11 +767,15 @@ class AsyncPerdure:
     async def update_directive(
         self, bank: str, directive_id: str, **changes: Unpack[DirectiveFields]
     ) -> Directive:
-        """Change fields of a rule."""
+        """Change fields of a rule; its history keeps what it was."""
         return await self._run(partial(self.engine.update_directive, bank, directive_id, **changes))
 
+    async def directive_history(self, bank: str, directive_id: str) -> list[Directive]:
+        """What a rule was before its changes, the newest first; `updated_at` says since when each version held."""
+        return await self._run(partial(self.engine.directive_history, bank, directive_id))
+
     async def delete_directive(self, bank: str, directive_id: str) -> None:
-        """Drop a rule."""
+        """Drop a rule and its history."""
         return await self._run(partial(self.engine.delete_directive, bank, directive_id))
 
     # Mental models

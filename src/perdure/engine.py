@@ -138,6 +138,7 @@ from perdure.reflect.directive_rules import DirectiveText
 from perdure.reflect.directives import (
     create_directive,
     delete_directive,
+    directive_history,
     directives_within,
     find_directive,
     list_directives,
@@ -1101,11 +1102,16 @@ class Perdure:
             return find_directive(reading, directive_id)
 
     def update_directive(self, bank: str, directive_id: str, **changes: Unpack[DirectiveFields]) -> Directive:
-        """Change fields of a rule."""
+        """Change fields of a rule; its history keeps what it was."""
         return update_directive(self._store, check_bank_id(bank), directive_id, changes, self.clock())
 
+    def directive_history(self, bank: str, directive_id: str) -> list[Directive]:
+        """What a rule was before its changes, the newest first; `updated_at` says since when each version held."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return directive_history(reading, directive_id)
+
     def delete_directive(self, bank: str, directive_id: str) -> None:
-        """Drop a rule."""
+        """Drop a rule and its history."""
         delete_directive(self._store, check_bank_id(bank), directive_id)
 
     # Mental models

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -20,7 +21,7 @@ import pytest
 
 from perdure import Perdure, StoreLocked
 from perdure.domain.rendering import OPENING
-from perdure.integrations.agent_memory import bank_of
+from perdure.integrations.agent_memory import AgentMemory, bank_of
 
 BANK = bank_of("shop", "ann")
 OTHER_BANK = bank_of("shop", "bob")
@@ -103,6 +104,11 @@ def settle(memory: Perdure, bank: str = BANK) -> None:
         assert done.status.value == "completed", done
 
 
+def fact_texts(memory: Perdure, bank: str = BANK) -> list[str]:
+    """The texts of all facts of a bank."""
+    return [fact.text for fact in memory.iter_facts(bank)]
+
+
 def stored_text(memory: Perdure, bank: str = BANK) -> str:
     """Everything that the bank keeps, verbatim."""
     return "\n".join(
@@ -116,8 +122,17 @@ def fences(messages: list[Said]) -> int:
     return sum(message.text.count(OPENING) for message in messages)
 
 
+FRAME = re.compile(
+    r"\[/?(?:user|human|assistant|ai|model|system|developer|tool|role)\b"
+    r"|^\s*(?:user|human|assistant|ai|system|tool)\s*:"
+    r"|</?[a-z_]+>|\bcall[-_]?1\b|recalled_memory|tool_calls?|additional_kwargs|object at 0x",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Roles, markup, calls and objects written out: of a request, never of what somebody said."""
+
+
 class AdapterChecklist(ABC):
-    """Rules 1 to 6; run for each of `modes`."""
+    """Rules 1 to 7; run for each of `modes`."""
 
     modes: tuple[str, ...] = ("sync", "async")
     """How the framework can be run."""
@@ -125,6 +140,9 @@ class AdapterChecklist(ABC):
     """Whether the adapter puts recalled text into requests by itself."""
     retains = True
     """Whether the adapter retains turns by itself."""
+
+    speaker = "assistant"
+    """Who the agent is in facts."""
 
     @abstractmethod
     def start(
@@ -297,7 +315,39 @@ class AdapterChecklist(ABC):
         settle(spy.memory)
         assert QUESTION not in stored_text(spy.memory, OTHER_BANK)
 
-    # 6. Sync and async
+    def test_facts_are_what_was_said_and_hold_nothing_of_how_it_was_sent(
+        self, spy: SpyMemory, asynchronous: bool
+    ) -> None:
+        self._needs("retains")
+        conversation = self.begin(spy, asynchronous)
+        conversation.say(
+            FACT, reply="I recommend the almond cake, it has no peanuts.", tool_output="It rains in Zanzibar."
+        )
+        settle(spy.memory)
+        conversation.say("I am allergic to peanuts, so what may I eat?", reply="I found a cake for you.")
+        settle(spy.memory)
+        facts = list(spy.memory.iter_facts(BANK))
+        assert {fact.speaker for fact in facts} == {"user", self.speaker}
+        assert "The user is allergic to peanuts." in [fact.text for fact in facts if fact.speaker == "user"]
+        assert any("almond cake" in fact.text for fact in facts if fact.speaker == self.speaker)
+        assert [fact.text for fact in facts if FRAME.search(fact.text)] == []
+        everything = " ".join(fact.text for fact in facts)
+        assert not any(word in everything for word in ("Zanzibar", "Xylander", LOOKUP))
+
+    # 6. Forgetting is within reach
+
+    def test_a_conversation_is_forgotten_by_the_id_that_the_framework_knows_it_by(
+        self, spy: SpyMemory, asynchronous: bool
+    ) -> None:
+        self._needs("retains")
+        self.begin(spy, asynchronous, conversation="kept").say("I live in Lisbon.")
+        self.begin(spy, asynchronous).say(FACT)
+        settle(spy.memory)
+        AgentMemory(spy.memory).forget_conversation(BANK, CONVERSATION)
+        assert "peanuts" not in stored_text(spy.memory) + " ".join(fact_texts(spy.memory))
+        assert "Lisbon" in stored_text(spy.memory)
+
+    # 7. Sync and async
 
     def test_the_event_loop_is_never_blocked(self, spy: SpyMemory) -> None:
         if "async" not in self.modes:

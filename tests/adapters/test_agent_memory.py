@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
 import threading
 import time
@@ -205,6 +206,21 @@ def test_asynchronous_tools_are_described_as_the_others_and_do_the_same(memory: 
     told = asyncio.run(use())
     assert told[0] == "Remembered 1 new fact."
     assert all("peanuts" in one for one in told[1:3])
+
+
+def test_no_tool_lets_a_model_choose_the_bank(memory: Perdure) -> None:
+    tools = AgentMemory(memory).tools(BANK)
+    for function in [*tools.functions(), *tools.async_functions()]:
+        assert set(inspect.signature(function).parameters) < {"content", "query", "question", "fact_id"}
+
+
+def test_a_transcript_of_another_program_leaves_no_roles_in_facts(memory: Perdure) -> None:
+    memory.retain(BANK, f"[user]\n{FACT}\n\n[assistant]\nI recommend the almond cake.", document_id="run")
+    facts = {(fact.speaker, fact.text) for fact in memory.iter_facts(BANK)}
+    assert facts == {
+        ("user", "The user is allergic to peanuts."),
+        ("assistant", "I recommend the almond cake."),
+    }
 
 
 def test_a_tool_that_fails_tells_the_model_so(memory: Perdure) -> None:

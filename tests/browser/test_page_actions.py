@@ -126,7 +126,7 @@ def test_what_would_go_is_shown_before_it_is_forgotten(watched: Watched, site: A
     watched.open(address(bank, "fact", fact.id))
     press(watched, re.compile("Forget"))
     dialog = watched.page.get_by_role("dialog")
-    assert fact.text in dialog.inner_text()
+    dialog.locator(".going").get_by_text(fact.text).wait_for()
     dialog.get_by_role("button", name="Leave it").click()
     assert site.engine.fact(bank, fact.id).id == fact.id
     press(watched, re.compile("Forget"))
@@ -277,3 +277,101 @@ def test_an_answer_of_the_server_that_refuses_is_told(
     other = watch()
     other.open(address(BANK, "fact", "no-such-fact"))
     assert "no-such-fact" in other.page.get_by_role("alert").inner_text()
+
+
+def test_what_fell_below_the_floor_comes_when_asked_for(watched: Watched, site: Any) -> None:
+    watched.open(f"{address(BANK, 'ask')}?q=Where+does+Ines+live")
+    page = watched.page
+    before = page.locator(".ranking .fact").count()
+    page.get_by_role("button", name=re.compile("more below the floor")).click()
+    page.locator(".ranking .fact").nth(before).wait_for()
+    number = int(re.findall(r"\d+", page.get_by_text(re.compile(r"^\d+ facts$")).first.inner_text())[0])
+    assert page.locator(".ranking .fact").count() == number
+
+
+def test_a_directive_shows_what_was_changed(watched: Watched, site: Any, bank: str) -> None:
+    rule = site.engine.create_directive(bank, "Length", "Answer in one sentence.")
+    watched.open(address(bank, "directives"))
+    press(watched, "Edit: Length")
+    dialog = watched.page.get_by_role("dialog")
+    dialog.get_by_label("Rule").fill("Answer in two sentences.")
+    dialog.get_by_role("button", name="Save").click()
+    card = watched.page.get_by_role("article", name="Length")
+    card.get_by_text("Answer in two sentences.").wait_for()
+    card.locator("summary").click()
+    card.locator(".diff-out").filter(has_text="one").wait_for()
+    assert card.locator(".diff-in").filter(has_text="two").count() == 1
+    assert [one.content for one in site.engine.directive_history(bank, rule.id)] == [
+        "Answer in one sentence."
+    ]
+
+
+def test_a_mental_model_shows_what_a_refresh_changed(watched: Watched, site: Any, bank: str) -> None:
+    site.engine.retain(bank, "Ines lives in Aveiro now.", speaker="Ines", document_id="aveiro")
+    watched.open(address(bank, "models", "home"))
+    press(watched, "Refresh in full")
+    watched.page.locator("#history summary").filter(has_text="earlier version").click()
+    watched.page.locator("#history .diff-in").filter(has_text="Aveiro").first.wait_for()
+    assert len(site.engine.mental_model_history(bank, "home")) >= 1
+
+
+def test_operations_beyond_the_newest_page_come_too(watched: Watched, site: Any, bank: str) -> None:
+    engine: Perdure = site.engine
+    for number in range(55):
+        last = engine.retain_later(bank, f"Note {number}.", document_id=f"note-{number}")
+    engine.operation(bank, last.id, wait=60)
+    every = len(engine.operations(bank))
+    assert every >= 55
+    watched.open(address(bank, "operations"))
+    rows = watched.page.locator(".operation")
+    assert rows.count() == 50
+    watched.page.get_by_role("button", name="More").click()
+    rows.nth(every - 1).wait_for()
+    assert rows.count() == every
+    ids = [one.get_attribute("data-id") for one in rows.all()]
+    assert len(set(ids)) == every
+
+
+def test_an_operation_is_cancelled_and_tried_again(watched: Watched, site: Any, bank: str) -> None:
+    engine: Perdure = site.engine
+    long = " ".join(
+        f"Tom bought tent number {number} in Braga on {1 + number % 28} May 2026." for number in range(4000)
+    )
+    operation = engine.retain_later(bank, long, document_id="tents")
+    watched.open(address(bank, "operations"))
+    row = watched.page.locator(f"[data-id='{operation.id}']")
+    row.get_by_role("button", name=re.compile("^Cancel")).click()
+    row.get_by_text("cancelled").wait_for()
+    assert engine.operation(bank, operation.id).status == "cancelled"
+    row.get_by_role("button", name=re.compile("^Try again")).click()
+    row.get_by_text(re.compile("waiting|running|done")).wait_for()
+    assert engine.operation(bank, operation.id).status != "cancelled"
+    press(watched, re.compile("^Cancel"), f"[data-id='{operation.id}']")
+    row.get_by_text("cancelled").wait_for()
+
+
+def test_another_disposition_is_compared_before_it_is_saved(watched: Watched, site: Any, bank: str) -> None:
+    watched.open(address(bank, "settings"))
+    page = watched.page
+    page.get_by_label("Skepticism").fill("1")
+    page.get_by_label("Try a question").fill("Where does Ines live?")
+    press(watched, "Compare")
+    page.get_by_role("region", name="Preview").get_by_text("As it would be").wait_for()
+    assert page.get_by_role("region", name="Reflection").count() == 2
+    assert site.engine.bank(bank).disposition.skepticism == 4
+
+
+def test_the_time_machine_changes_an_entity_and_an_opinion_too(watched: Watched, site: Any) -> None:
+    engine: Perdure = site.engine
+    (ines,) = (one for one in engine.entities(BANK, name="Ines") if one.name == "Ines")
+    opinion = max(engine.opinions(BANK), key=lambda one: len(one.evidence))
+    early = "true_at=2026-06-15T00:00:00Z"
+    watched.open(address(BANK, "entity", ines.id))
+    now = watched.page.locator(".fact .said").all_inner_texts()
+    watched.open(f"{address(BANK, 'entity', ines.id)}?{early}")
+    then = watched.page.locator(".fact .said").all_inner_texts()
+    assert any("moved to Matosinhos" in text for text in now)
+    assert not any("moved to Matosinhos" in text for text in then)
+    watched.open(f"{address(BANK, 'opinions', opinion.id)}?{early}")
+    points = engine.opinion(BANK, opinion.id).curve()
+    assert 0 < watched.page.locator("svg.curve circle").count() < len(points)

@@ -6,21 +6,31 @@ suites in full are `long`, as in `python -m bench.integrations`.
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bench.integrations import (
+    PAGE,
+    README,
     SUITES,
+    Outcome,
     Suite,
+    SuiteFailed,
     cache_folder,
     environment_of,
     read_report,
+    read_suite,
     read_suites,
     result_lines,
     run_borrowed,
     run_example,
     run_suite,
+    save_outcome,
+    saved_outcomes,
+    saved_report,
 )
 
 ALL = read_suites()
@@ -57,6 +67,48 @@ def test_every_suite_has_a_page_an_example_and_tests(suite: Suite) -> None:
     assert all("==" in requirement for requirement in suite.requirements)
 
 
+@pytest.mark.parametrize("suite", ALL, ids=lambda suite: suite.name)
+def test_a_page_names_the_version_that_is_tested(suite: Suite) -> None:
+    page = (PAGE.parent / "integrations" / suite.page).read_text(encoding="utf-8")
+    pins = {one.partition("==")[2] for one in suite.requirements}
+    assert set(re.findall(r"tested with ([\d.]+\d)", page)) <= pins
+
+
+def table_of(page: Path, links: str) -> list[list[str]]:
+    """The rows of a page's table of frameworks, with the links as the page of integrations has them."""
+    [body] = re.findall(
+        r"<!-- frameworks -->\n(.*?)\n<!-- /frameworks -->", page.read_text(encoding="utf-8"), re.DOTALL
+    )
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in body.splitlines()]
+    return [[cell.replace(f"]({links}/", "](") for cell in row] for row in rows]
+
+
+def test_the_readme_and_the_page_have_the_same_table_of_all_suites() -> None:
+    table = table_of(PAGE, "integrations")
+    assert table_of(README, "docs/integrations") == table
+    rows = {row[0]: row for row in table[2:]}
+    assert list(rows) == [f"[{suite.framework}]({suite.page})" for suite in ALL]
+    for suite in ALL:
+        _, lines, tested = rows[f"[{suite.framework}]({suite.page})"]
+        assert lines == str(suite.lines)
+        pins = dict(one.split("==") for one in suite.requirements)
+        assert tested.startswith(", ".join(f"{name} {pins[name]}" for name in suite.shown) + ":")
+
+
+def test_the_results_name_every_suite_and_all_that_it_borrows() -> None:
+    [body] = re.findall(
+        r"<!-- results -->\n(.*?)<!-- /results -->", PAGE.read_text(encoding="utf-8"), re.DOTALL
+    )
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in body.splitlines()
+        if line.startswith("|")
+    ]
+    titles = [(row[0], row[2]) for row in rows[2:]]
+    assert titles == [(suite.framework, title) for suite in ALL for title in suite.titles]
+    assert {row[4] for row in rows[2:]} == {"0"}, "no suite has failures"
+
+
 REPORT = """<testsuites><testsuite>
 <testcase name="test_good"/>
 <testcase name="test_odd[1]"><failure message="wrong"/></testcase>
@@ -79,3 +131,23 @@ def test_a_run_without_tests_is_no_success(tmp_path: Path) -> None:
     report = tmp_path / "report.xml"
     report.write_text("<testsuites><testsuite/></testsuites>")
     assert read_report("tests", report, {}).failed == ("no test ran",)
+
+
+def test_results_are_kept_until_what_they_stand_on_changes(tmp_path: Path) -> None:
+    suite = QUICK[0]
+    outcome = Outcome(title="example", passed=1, skipped={"no such thing": 1}, failed=("one",))
+    assert saved_outcomes(suite, tmp_path) == {}
+    save_outcome(suite, outcome, tmp_path)
+    assert saved_outcomes(suite, tmp_path) == {"example": outcome}
+    assert saved_report(suite, tmp_path) is None, "the other runs have no results"
+    assert saved_outcomes(replace(suite, example=ALL[0].example), tmp_path) == {}
+    assert saved_outcomes(replace(suite, requirements=()), tmp_path) == {}
+
+
+def test_borrowed_tests_have_one_source(tmp_path: Path) -> None:
+    (tmp_path / "suite.toml").write_text(
+        'framework = "A"\nextra = "a"\nrequirements = []\nshown = []\nexample = "a.py"\ninstall_seconds = 1\nlong = true\n'
+        '[[borrowed]]\ntests = ["test_a.py"]\n'
+    )
+    with pytest.raises(SuiteFailed, match="either an sdist or a package"):
+        read_suite(tmp_path)

@@ -160,6 +160,7 @@ READS: dict[str, Call] = {
     "operations": lambda memory, ids: memory.operations(BANK),
     "directives": lambda memory, ids: memory.directives(BANK),
     "directive": lambda memory, ids: memory.directive(BANK, ids.directive),
+    "directive_history": lambda memory, ids: memory.directive_history(BANK, ids.directive),
     "mental_models": lambda memory, ids: memory.mental_models(BANK),
     "mental_model": lambda memory, ids: memory.mental_model(BANK, ids.model),
     "stale_mental_models": lambda memory, ids: memory.stale_mental_models(BANK),
@@ -241,6 +242,7 @@ def test_there_is_something_of_everything(both: tuple[Perdure, Perdure, Ids]) ->
         "stale_mental_models",
         "pending_fact_ids",
         "mental_model_history",
+        "directive_history",
         "proofs",
         "questions",
     }

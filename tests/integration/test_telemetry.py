@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -14,6 +15,10 @@ import pytest
 
 import perdure
 from perdure import NotFound, Perdure
+from perdure.settings import Settings
+from perdure.surfaces.mcp.server import create_server
+from perdure.surfaces.workers import Workers
+from tests.integration.mcp.mcp_client import MODES, connect
 from tests.integration.rest_server import QUICK, running
 
 pytest.importorskip("opentelemetry.sdk")
@@ -86,6 +91,7 @@ def test_each_operation_has_its_name_bank_and_count(tmp_path: Path, watched: Wat
     ] == expected
     assert [span.name for span in spans] == [name for name, _, _ in expected]
     assert {one[names.STORE_ID] for one in told} == {"b"}
+    assert {one[names.PROVIDER_NAME] for one in told} == {"perdure"}
     assert {span.kind for span in spans} == {SpanKind.INTERNAL}
     assert {span.instrumentation_scope.schema_url for span in spans} == {names.SCHEMA_URL}  # type: ignore[union-attr]
     assert SECRET not in "".join(span.to_json() for span in spans)
@@ -183,8 +189,8 @@ def test_calls_of_a_language_model_are_told_with_their_tokens(tmp_path: Path, wa
         memory.llm_health("b")
     span = watched.take()[0]
     told = attributes(span)
-    assert (span.name, span.kind) == ("chat test:model", SpanKind.CLIENT)
-    assert told[names.REQUEST_MODEL] == "test:model"
+    assert (span.name, span.kind) == ("chat model", SpanKind.CLIENT)
+    assert (told[names.PROVIDER_NAME], told[names.REQUEST_MODEL]) == ("test", "model")
     assert told[names.RESPONSE_MODEL] == "model-2"
     assert (told[names.INPUT_TOKENS], told[names.OUTPUT_TOKENS]) == (7, 3)
     usage = {point.attributes[names.TOKEN_TYPE]: point.min for point in points(watched, names.TOKEN_USAGE)}
@@ -208,6 +214,31 @@ def test_a_clients_span_is_the_parent_of_the_servers(tmp_path: Path, watched: Wa
         assert attributes(outer)[names.SERVER_ADDRESS] == "127.0.0.1"
         assert attributes(outer)[names.SERVER_PORT] == int(url.rpartition(":")[2])
         assert attributes(outer)[names.RECORD_COUNT] == 1
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_call_over_mcp_joins_the_trace_that_its_meta_names(
+    tmp_path: Path, watched: Watched, mode: str
+) -> None:
+    """As over stdio, which has no headers."""
+    trace, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+
+    async def talk(memory: Perdure) -> None:
+        server = create_server(memory, Workers(memory.settings))
+        async with connect(server, mode) as session:
+            await session.call_tool("recall", {"query": "Where?"}, {"traceparent": f"00-{trace}-{parent}-01"})
+            await session.call_tool("recall", {"query": "Where?"}, {"traceparent": "nonsense"})
+            await session.call_tool("recall", {"query": "Where?"})
+
+    settings = Settings(database=str(tmp_path / "memory.db"), telemetry=True, **QUICK)
+    with Perdure.open(settings=settings, telemetry=watched.telemetry()) as memory:
+        memory.retain("default", "Ann lives in Oslo.")
+        watched.take()
+        asyncio.run(talk(memory))
+    joined, *alone = watched.take()
+    assert joined.parent is not None
+    assert (f"{joined.parent.trace_id:032x}", f"{joined.parent.span_id:016x}") == (trace, parent)
+    assert [span.parent for span in alone] == [None, None]
 
 
 def test_the_setting_turns_it_on(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ KINDS = (
     "opinion", "opinion_evidence", "observation", "observation_subject", "observation_scopes", "consolidation",
     "consolidation_subject", "consolidation_batch", "consolidation_pending", "consolidation_failed", "note",
     "note_pending", "question", "mental_model", "mental_model_history", "mental_model_vector", "directive",
-    "knowledge_node",
+    "directive_history", "knowledge_node",
 )  # fmt: skip
 THOUGHTS = (FactType.OBSERVATION, FactType.OPINION)
 EVERYTHING = Filter(include_closed=True, include_expired=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 import time
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote, unquote, urljoin, urlsplit
@@ -20,6 +21,8 @@ PATIENCE = 1_800.0
 """Seconds that a server may take to make the archive."""
 POLL = 0.5
 TIMEOUT = 60.0
+OWN_MEMBER = "bank.jsonl"
+"""What an archive of Perdure's server holds."""
 _BANK = re.compile(r"^(?P<root>.*?)(?:/v1/(?P<tenant>[^/]+))?/banks/(?P<bank>[^/]+)/?$")
 
 
@@ -44,7 +47,9 @@ class HindsightServer:
     def read(self) -> Iterator[ImportedDocument | SkippedPart]:
         if self._archive is None:
             self._folder = tempfile.TemporaryDirectory(prefix="perdure-import-")
-            self._archive = HindsightArchive(self._fetch(Path(self._folder.name) / f"{NAME}.zip"))
+            fetched = self._fetch(Path(self._folder.name) / f"{NAME}.zip")
+            self._refuse_own(fetched)
+            self._archive = HindsightArchive(fetched)
         yield from self._archive.read()
 
     def close(self) -> None:
@@ -80,6 +85,17 @@ class HindsightServer:
                 raise
             raise ProviderError(f"{self._root} does not answer as Hindsight does: {error}") from error
         return target
+
+    def _refuse_own(self, archive: Path) -> None:
+        """A served memory of Perdure answers as Hindsight does, but its archives hold a bank in Perdure's own format."""
+        if not zipfile.is_zipfile(archive):
+            raise ProviderError(f"{self._root} does not answer as Hindsight does: its archive is no ZIP file")
+        with zipfile.ZipFile(archive) as opened:
+            if OWN_MEMBER in opened.namelist():
+                raise Unavailable(
+                    f"{self._root} is served by Perdure, whose banks come exactly as they are: write one there with "
+                    "`perdure export FILE`, or with perdure.connect(URL).export_bank(BANK), and `perdure import FILE` here"
+                )
 
     def _wait(self, operation: str) -> dict[str, object]:
         deadline = time.monotonic() + PATIENCE

@@ -32,6 +32,9 @@ _DATES = ("date", "created", "created_at", "creation date", "date created")
 
 _TASK = re.compile(r"^(?P<lead>[ \t]*(?:[-*+]|\d+[.)])[ \t]+)\[(?P<mark>[^\[\]\n])\][ \t]+", re.MULTILINE)
 _LAST_TAGS = re.compile(r"(?:(?<=\s)|^)(?:#[^\s#]+[ \t]*)+$", re.MULTILINE)
+_CALLOUT = re.compile(r"^(?P<lead>(?:>[ \t]?)+)\[![\w-]+\][+-]?[ \t]*", re.MULTILINE)
+"""What makes a quotation a box in Obsidian: "[!note]"."""
+_HIGHLIGHT = re.compile(r"==(?=\S)(?P<words>[^=\n]+)(?<=\S)==")
 _HEADING = re.compile(r"#{1,6}[ \t]")
 _BLANK = re.compile(r"\n[ \t]*\n\s*")
 
@@ -90,7 +93,8 @@ def _blocks(prose: str) -> Iterator[Block]:
     """Paragraphs, each with the headings right before it."""
     heads: list[str] = []
     for part in _BLANK.split(prose.strip()):
-        text = _TASK.sub(_as_task, _LAST_TAGS.sub("", _LINK.sub(_as_words, part))).strip()
+        marked = _HIGHLIGHT.sub(r"\g<words>", _CALLOUT.sub(r"\g<lead>", part))
+        text = _TASK.sub(_as_task, _LAST_TAGS.sub("", _LINK.sub(_as_words, marked))).strip()
         if not text:
             continue
         if all(_HEADING.match(line) for line in text.splitlines()):

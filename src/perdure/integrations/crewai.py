@@ -7,8 +7,10 @@ which recall goes by. Facts that came to the bank in another way are recalled to
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import wait
 from datetime import UTC, datetime
 from typing import Any, Literal, Self
 from uuid import NAMESPACE_OID, uuid5
@@ -37,12 +39,16 @@ from crewai.memory.utils import join_scope_paths, normalize_scope_path  # noqa: 
 if not hasattr(Memory, "_encode_batch"):
     raise Unavailable("this version of crewai saves memories in a way that the adapter was not written for")
 
+log = logging.getLogger(__name__)
+
 KIND = "crewai_memory"
 """Kind of the records that hold what was remembered, verbatim."""
 WHOLE = 500
 """Characters up to which a match shows a memory as it was saved; of a longer one the facts that match."""
 _FRAME = re.compile(r"(Task|Input): (?P<input>.*?)\nAgent: .*?\nResult: (?P<result>.*)", re.DOTALL)
 """What the framework puts around the result of a task, or around an agent's input and result."""
+_WORKING = re.compile(r"\A.*^\s*Final Answer:\s*", re.DOTALL | re.MULTILINE)
+"""What an agent without function calls writes before its answer, by the framework's own instructions."""
 
 
 class Said(str):
@@ -252,12 +258,20 @@ class PerdureMemory(Memory):
         assert isinstance(storage, BankStorage)
         return storage
 
+    def drain_writes(self) -> None:
+        """Wait for saves that are under way, for 30 s at most: a crew ends too where memory hangs."""
+        with self._pending_lock:
+            pending = list(self._pending_saves)
+        late = wait(pending, timeout=self.bank_storage.agent.tool_deadline).not_done
+        if late:
+            log.warning("%d saves of a crew's memory are not waited for any longer", len(late))
+
     def extract_memories(self, content: str) -> list[str]:
-        """What is worth remembering of a run: its result, and what a user said to an agent; no task descriptions."""
+        """What is worth remembering of a run: its answer, and what a user said to an agent; no tasks, no thoughts."""
         framed = _FRAME.fullmatch(content.strip())
         if framed is None:
             return [content] if content.strip() else []
-        said = [Said.by(ASSISTANT, framed["result"])]
+        said = [Said.by(ASSISTANT, _WORKING.sub("", framed["result"], count=1))]
         if framed[1] == "Input":
             said.insert(0, Said.by(USER, framed["input"]))
         return [text for text in said if text.strip()]

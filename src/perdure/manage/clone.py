@@ -16,7 +16,7 @@ from perdure.errors import Conflict, NotFound
 from perdure.manage.transfer import export_bank, import_bank
 from perdure.ports.store import Store
 
-CONFIGURED = frozenset({"directive"})
+CONFIGURED = frozenset({"directive", "directive_history"})
 """Kinds of exported records that are a bank's configuration; the others are its memories."""
 
 

@@ -32,7 +32,8 @@ from perdure.ports.store import (
     Transaction,
 )
 from perdure.recall.beliefs import EVIDENCE, OPINION, evidence_record, read_evidence, read_opinion
-from perdure.reflect.directives import DIRECTIVE, read_directive
+from perdure.reflect.directives import DIRECTIVE, read_directive, read_earlier
+from perdure.reflect.directives import HISTORY as DIRECTIVE_HISTORY
 from perdure.reflect.knowledge import KNOWLEDGE_NODE, read_node
 from perdure.reflect.mental_models.record import HISTORY, MENTAL_MODEL, read_model, read_versions
 
@@ -52,6 +53,7 @@ KEPT_RECORDS: Mapping[str, Callable[[Record], object]] = {
     OPINION: read_opinion,
     EVIDENCE: read_evidence,
     DIRECTIVE: read_directive,
+    DIRECTIVE_HISTORY: read_earlier,
     MENTAL_MODEL: read_model,
     HISTORY: read_versions,
     KNOWLEDGE_NODE: lambda record: read_node(record, {}),
@@ -310,7 +312,8 @@ class _Parts:
         for place, record in enumerate(self.records):
             if record.kind == EVIDENCE:
                 log = [row for row in read_evidence(record) if row.fact_id in facts]
-                self.records[place] = evidence_record(self.bank.id, record.id, log)
+                kept = evidence_record(self.bank.id, record.id, log)
+                self.records[place] = replace(kept, created_at=record.created_at)
 
     def _add_fact(self, body: dict[str, object], features: object) -> str:
         if not isinstance(features, dict):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 from uuid import uuid4
 
 from perdure.domain.directive import Directive
@@ -14,6 +15,9 @@ from perdure.errors import InvalidInput, NotFound
 from perdure.ports.store import Rows, Store, Transaction
 
 DIRECTIVE = "directive"
+HISTORY = "directive_history"
+MAX_HISTORY = 50
+"""Earlier versions of a directive that are kept."""
 CHANGEABLE = ("name", "content", "priority", "is_active", "tags")
 
 
@@ -31,19 +35,65 @@ def read_directive(record: Record) -> Directive:
 
 def put_directive(tx: Transaction, directive: Directive) -> None:
     """Insert or replace a directive."""
-    body = {name: getattr(directive, name) for name in CHANGEABLE}
     tx.put_records(
         [
             Record(
                 kind=DIRECTIVE,
                 id=directive.id,
                 bank=directive.bank,
-                body={**body, "tags": sorted(directive.tags)},
+                body=_body(directive),
                 created_at=directive.created_at,
                 updated_at=directive.updated_at,
             )
         ]
     )
+
+
+def _body(directive: Directive) -> dict[str, object]:
+    return {name: getattr(directive, name) for name in CHANGEABLE} | {"tags": sorted(directive.tags)}
+
+
+def read_earlier(record: Record) -> list[Directive]:
+    """What a directive was before, newest first; `updated_at` is since when each version was in force."""
+    versions = []
+    for entry in _entries(record):
+        since = None if entry["updated_at"] is None else datetime.fromisoformat(entry["updated_at"])
+        body = {name: entry[name] for name in CHANGEABLE}
+        versions.append(
+            read_directive(
+                Record(
+                    kind=DIRECTIVE, id=record.id, bank=record.bank, body=body,
+                    created_at=record.created_at, updated_at=since,
+                )
+            )
+        )  # fmt: skip
+    return versions
+
+
+def _entries(record: Record) -> list[Mapping[str, Any]]:
+    body: Mapping[str, Any] = record.body
+    return list(body["entries"])
+
+
+def directive_history(rows: Rows, directive_id: str) -> list[Directive]:
+    """The earlier versions of a directive that there is, newest first."""
+    find_directive(rows, directive_id)
+    return [version for record in rows.records(HISTORY, [directive_id]) for version in read_earlier(record)]
+
+
+def _keep_version(tx: Transaction, directive: Directive) -> None:
+    """Keep what a directive says before it is changed."""
+    stored = tx.records(HISTORY, [directive.id])
+    since = None if directive.updated_at is None else directive.updated_at.isoformat()
+    entries = [{**_body(directive), "updated_at": since}, *(_entries(stored[0]) if stored else ())]
+    record = Record(
+        kind=HISTORY,
+        id=directive.id,
+        bank=directive.bank,
+        body={"entries": entries[:MAX_HISTORY]},
+        created_at=directive.created_at,
+    )
+    tx.put_records([record])
 
 
 def every_directive(rows: Rows) -> list[Directive]:
@@ -102,21 +152,25 @@ def create_directive(store: Store, bank: str, fields: Mapping[str, object], now:
 def update_directive(
     store: Store, bank: str, directive_id: str, changes: Mapping[str, object], now: datetime
 ) -> Directive:
-    """Change some fields of a directive."""
+    """Change some fields of a directive; what it said before is kept in its history."""
     unknown = next((name for name in changes if name not in CHANGEABLE), None)
     if unknown is not None:
         raise InvalidInput(unknown[:80], "one of " + ", ".join(CHANGEABLE))
     with store.transaction(bank) as tx:
-        changed = replace(find_directive(tx, directive_id), **changes, updated_at=now)  # type: ignore[arg-type]
+        directive = find_directive(tx, directive_id)
+        changed = replace(directive, **changes, updated_at=now)  # type: ignore[arg-type]
+        if _body(changed) != _body(directive):
+            _keep_version(tx, directive)
         put_directive(tx, changed)
     return changed
 
 
 def delete_directive(store: Store, bank: str, directive_id: str) -> None:
-    """Drop a directive."""
+    """Drop a directive and its history."""
     with store.transaction(bank) as tx:
         find_directive(tx, directive_id)
         tx.delete_records(DIRECTIVE, [directive_id])
+        tx.delete_records(HISTORY, [directive_id])
 
 
 def _leaf(tags: Collection[str], match: TagsMatch | str) -> TagExpression:

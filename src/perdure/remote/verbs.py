@@ -83,7 +83,7 @@ def _table() -> dict[str, Verb]:
         "read",
         """
         bank stats facts fact facts_by_id history links proofs documents chunks document_history entities
-        erased_at operation operations directives directive
+        erased_at operation operations directives directive directive_history
         mental_models mental_model stale_mental_models mental_model_history
         knowledge_tree knowledge_page_models knowledge_page knowledge_page_markdown export_knowledge
         opinions opinion opinion_curve consolidation pending_fact_ids observations observation observation_versions

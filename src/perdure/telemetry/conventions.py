@@ -24,6 +24,20 @@ ERROR_TYPE = "error.type"
 SERVER_ADDRESS = "server.address"
 SERVER_PORT = "server.port"
 PROVIDER_NAME = "gen_ai.provider.name"
+PERDURE = "perdure"
+"""The provider of memory operations."""
+PROVIDERS: Mapping[str, str] = {
+    "google": "gcp.gemini",
+    "google-gla": "gcp.gemini",
+    "google-vertex": "gcp.vertex_ai",
+    "bedrock": "aws.bedrock",
+    "azure": "azure.ai.openai",
+    "mistral": "mistral_ai",
+    "grok": "x_ai",
+    "openai-responses": "openai",
+    "openai-chat": "openai",
+}
+"""Providers of language models that the conventions name otherwise than the setting `llm` does."""
 REQUEST_MODEL = "gen_ai.request.model"
 RESPONSE_MODEL = "gen_ai.response.model"
 INPUT_TOKENS = "gen_ai.usage.input_tokens"

@@ -84,9 +84,12 @@ class OpenTelemetry:
         return self._memory(self._kinds.CLIENT, operation, bank, record_id, query, where)
 
     def model(self, model: str) -> AbstractContextManager[Observed]:
-        """A span of a call of a language model."""
-        shared: dict[str, Attribute] = {names.OPERATION_NAME: names.CHAT, names.REQUEST_MODEL: model}
-        return self._observe(f"{names.CHAT} {model}", self._kinds.CLIENT, shared, {})
+        """A span of a call of a language model, which is named `PROVIDER:MODEL` where it has a provider."""
+        provider, colon, bare = model.partition(":")
+        shared: dict[str, Attribute] = {names.OPERATION_NAME: names.CHAT, names.REQUEST_MODEL: bare or model}
+        if colon and bare:
+            shared[names.PROVIDER_NAME] = names.PROVIDERS.get(provider, provider)
+        return self._observe(f"{names.CHAT} {bare or model}", self._kinds.CLIENT, shared, {})
 
     def headers(self) -> dict[str, str]:
         """What a request to a server carries, so that its spans join this one."""
@@ -136,7 +139,9 @@ class OpenTelemetry:
         told = None if query is None else self.text(query)
         if told is not None:
             own[names.QUERY_TEXT] = told
-        return self._observe(name, kind, {names.OPERATION_NAME: name, **where}, own)
+        return self._observe(
+            name, kind, {names.OPERATION_NAME: name, names.PROVIDER_NAME: names.PERDURE, **where}, own
+        )
 
     @contextmanager
     def _observe(

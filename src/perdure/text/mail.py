@@ -26,6 +26,16 @@ _STAMP = re.compile(STAMP_PATTERN, re.IGNORECASE)
 
 _QUOTED = re.compile(r"\s?>")
 _SIGNATURE = re.compile(r"-- ?")
+_DEVICE = re.compile(
+    r"\b(?:iphone|ipad|android|samsung|galaxy|pixel|blackberry|outlook|yahoo mail|proton ?mail|gmail)\b",
+    re.IGNORECASE,
+)
+_SENT = re.compile(
+    r"(?:sent (?:from|via)|get outlook for|gesendet (?:von|mit|über)|von meinem .{1,40} gesendet|envoyé (?:de|depuis)|"
+    r"enviado (?:desde|do|de|con)|inviato da|verzonden (?:vanaf|met|via))\b.{0,80}",
+    re.IGNORECASE,
+)
+"""With `_DEVICE` the line that a phone or a mail program puts below: "Sent from my iPhone"."""
 _ATTRIBUTION = re.compile(
     r"(?:On|Am|El|Le|Il|Em|Op)\b.{4,200}(?:wrote|schrieb|escribió|a écrit|ha scritto|escreveu|schreef)\b.{0,80}:",
     re.IGNORECASE,
@@ -94,9 +104,13 @@ def own_words(body: str) -> str:
     for number, line in enumerate(lines):
         if _SIGNATURE.fullmatch(line) or _ORIGINAL.fullmatch(line.strip()):
             break
-        if not _QUOTED.match(line) and not _announces(lines, number):
+        if not _QUOTED.match(line) and not _announces(lines, number) and not _by_device(line.strip()):
             kept.append(line)
     return "\n".join(kept).strip() or body.strip()
+
+
+def _by_device(line: str) -> bool:
+    return bool(_SENT.fullmatch(line) and _DEVICE.search(line))
 
 
 def _announces(lines: list[str], number: int) -> bool:

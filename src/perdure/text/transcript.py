@@ -36,6 +36,14 @@ _HEADER = re.compile(
 _SAID = re.compile(rf"{_LABEL}\s+said:", re.IGNORECASE)
 _NICK = re.compile(r"<\s*[@+%&~]?(?P<label>[^\s<>/=\"]{1,40})>\s+(?P<text>\S.*)")
 _PLAIN = re.compile(rf"(?:\*\*|__)?{_LABEL}(?:\*\*|__)?\s?[:：](?:\*\*|__)?(?:\s+(?P<text>\S.*)|\s*)")
+_ROLE = re.compile(
+    r"\[(?P<label>user|human|assistant|ai|model|system|developer|tool|function)\]:?(?:\s+(?P<text>\S.*))?",
+    re.IGNORECASE,
+)
+"""`[assistant]` before a turn or on a line above it, as programs write messages out."""
+_ROLES_OF_PROGRAMS = {"human": "user", "ai": "assistant", "model": "assistant"}
+_SETTING = re.compile(r"[\w.\-]+\s*=.*")
+"""A line of a file of settings, whose sections look like roles: `[user]`, then `name = Ann`."""
 _ADDRESSED = re.compile(r"(?:From\s+)(?P<label>.+?)(?:\s+to\s+.+)?", re.IGNORECASE)
 _DAY_LINE = re.compile(
     rf"[\W_]*(?:conversation\s+(?:on|of)\s+|chat\s+(?:on|of)\s+|date:\s*)?(?P<stamp>{DATE_PATTERN})[\W_]*",
@@ -91,6 +99,7 @@ class _Form(IntEnum):
     NICK = 2
     HEADER = 3
     STAMPED = 4
+    ROLE = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,6 +182,9 @@ def _classify(line: _Line, written: str) -> _Line:
             line, form=_Form.STAMPED, label=match["label"].strip(), said=match["text"], stamp=stamp,
             bracketed=match["stamp"] is not None,
         )  # fmt: skip
+    if match := _ROLE.fullmatch(written):
+        label = match["label"].casefold()
+        return replace(line, form=_Form.ROLE, label=label, said=match["text"] or "", bracketed=True)
     if match := _NICK.fullmatch(written):
         return replace(line, form=_Form.NICK, label=match["label"], said=match["text"], bracketed=True)
     if match := _SAID.fullmatch(written):
@@ -207,8 +219,8 @@ def _stamped(line: _Line, stamp: Stamp, rest: str, bracketed: bool) -> _Line:
 
 def _is_speaker(line: _Line) -> bool:
     """Whether a line's label can be who says it; the better a program marked it, the more may be a name."""
-    if not line.label:
-        return False
+    if not line.label or line.form is _Form.ROLE:
+        return bool(line.label)
     if line.form is _Form.NICK or line.bracketed:
         return may_be_name(line.label)
     return is_name(line.label)
@@ -218,6 +230,7 @@ def _form_of_dialogue(lines: Sequence[_Line]) -> _Form | None:
     """By which form the text's turns begin; None for what is no transcript."""
     forms = {line.form for line in lines if line.form is not None}
     for form, is_dialogue in (
+        (_Form.ROLE, _is_dialogue_of_roles),
         (_Form.STAMPED, _is_stamped_dialogue),
         (_Form.HEADER, _is_headed_dialogue),
         (_Form.NICK, _is_nick_dialogue),
@@ -234,6 +247,17 @@ def _starts(lines: Sequence[_Line], form: _Form) -> list[_Line]:
 
 def _begins_early(lines: Sequence[_Line], first: _Line) -> bool:
     return lines.index(first) <= _LONGEST_PREAMBLE
+
+
+def _is_dialogue_of_roles(lines: Sequence[_Line]) -> bool:
+    """Messages under their roles from the first line on; one alone must read as said, and settings are none."""
+    starts = _starts(lines, _Form.ROLE)
+    if not starts or starts[0] is not lines[0]:
+        return False
+    rest = [line.text for line in lines if line.form is not _Form.ROLE]
+    if any(_SETTING.fullmatch(text) for text in rest[:1]):
+        return False
+    return len({line.label for line in starts}) > 1 or any(map(speaks, _said_by(lines, starts)))
 
 
 def _is_stamped_dialogue(lines: Sequence[_Line]) -> bool:
@@ -367,6 +391,9 @@ def _unedited(body: str) -> str:
 
 def _speaker(line: _Line, names: set[str]) -> tuple[str, str]:
     """The speaker's name and role; `Me` and `You` are the user, unless both speak."""
+    if line.form is _Form.ROLE:
+        role = _ROLES_OF_PROGRAMS.get(line.label, line.label)
+        return role, role
     label = line.label.lstrip("~").strip()
     role = role_of_label(label, alone=not {"me", "you"} <= names)
     if role == "user":

@@ -123,6 +123,8 @@ class AdkRun(Conversation):
 
 
 class TestRunner(AdapterChecklist):
+    speaker = "clerk"
+
     def start(
         self, memory: Any, *, bank: str, conversation: str, deadline: float, asynchronous: bool
     ) -> Conversation:

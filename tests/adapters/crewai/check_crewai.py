@@ -23,7 +23,17 @@ from crewai.llms.base_llm import BaseLLM
 
 from perdure import Perdure, StoreLocked
 from perdure.integrations.crewai import PerdureMemory
-from tests.adapters.checklist import BANK, FACT, OTHER_BANK, QUESTION, REPLY, SpyMemory, stored_text
+from tests.adapters.checklist import (
+    BANK,
+    FACT,
+    FRAME,
+    OTHER_BANK,
+    QUESTION,
+    REPLY,
+    SpyMemory,
+    fact_texts,
+    stored_text,
+)
 
 PROMPTS: list[str] = []
 
@@ -101,6 +111,18 @@ def test_an_agent_remembers_what_its_user_said(memory: Perdure) -> None:
     assert stored_text(memory).count("peanuts") == 1
 
 
+def test_facts_hold_nothing_of_tasks_and_prompts(memory: Perdure) -> None:
+    crewai_memory = PerdureMemory(memory, bank=BANK)
+    run_crew(crewai_memory, "Find out what Ann may not eat.", "Ann is allergic to peanuts.")
+    make_agent(memory=crewai_memory).kickoff(FACT)
+    crewai_memory.drain_writes()
+    texts = fact_texts(memory)
+    assert "The user is allergic to peanuts." in texts
+    assert [text for text in texts if FRAME.search(text)] == []
+    words = ("Task:", "Agent:", "Result:", "Find out", "Zanzibar", "Xylander", "Final Answer", "Thought")
+    assert [text for text in texts if any(word in text for word in words)] == []
+
+
 def test_an_asynchronous_agent_does_the_same(memory: Perdure) -> None:
     crewai_memory = PerdureMemory(memory, bank=BANK)
     memory.retain(BANK, [{"role": "user", "content": FACT}])
@@ -134,6 +156,17 @@ def test_a_slow_memory_is_not_waited_for(memory: Perdure) -> None:
     begun = time.monotonic()
     assert crewai_memory.recall(QUESTION) == []
     assert time.monotonic() - begun < 2.0
+
+
+def test_a_crew_ends_while_its_memory_hangs(memory: Perdure, caplog: pytest.LogCaptureFixture) -> None:
+    run_crew(PerdureMemory(memory, bank=OTHER_BANK), "Warm up.")
+    spy: Any = SpyMemory(memory, delay=20.0)
+    crewai_memory = PerdureMemory(spy, bank=BANK, deadline=0.2)
+    crewai_memory.bank_storage.agent.tool_deadline = 0.2
+    begun = time.monotonic()
+    assert run_crew(crewai_memory, QUESTION) == REPLY
+    assert time.monotonic() - begun < 15.0
+    assert "not waited for" in caplog.text
 
 
 def test_neither_model_nor_embedder_of_the_framework_is_used(memory: Perdure) -> None:

@@ -12,15 +12,12 @@ import pytest
 from langchain.agents import create_agent
 from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
-from langchain_core.retrievers import BaseRetriever
-from langchain_core.tools import BaseTool, tool
-from langchain_tests.integration_tests import RetrieversIntegrationTests, ToolsIntegrationTests
-from langchain_tests.unit_tests import ToolsUnitTests
+from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from perdure import AsyncPerdure, InvalidInput, Perdure
 from perdure.integrations.agent_memory import bank_of
-from perdure.integrations.langchain import PerdureMiddleware, PerdureRetriever, perdure_tools
+from perdure.integrations.langchain import PerdureMiddleware, PerdureRetriever
 from tests.adapters.checklist import (
     BANK,
     FACT,
@@ -177,53 +174,10 @@ def test_a_bank_that_cannot_be_is_refused_at_once(memory: Perdure) -> None:
         PerdureMiddleware(memory, "a/b")
 
 
-class TestRetriever(RetrieversIntegrationTests):
-    @pytest.fixture(autouse=True)
-    def filled(self, memory: Perdure) -> None:
-        for place in ("Lisbon", "Oslo", "Madrid", "Paris", "Rome"):
-            memory.retain(BANK, f"Ann visited {place}.")
-        type(self).opened = memory
-
-    @property
-    def retriever_constructor(self) -> type[BaseRetriever]:
-        return PerdureRetriever
-
-    @property
-    def retriever_constructor_params(self) -> dict[str, Any]:
-        return {"memory": type(self).opened, "bank": BANK}
-
-    @property
-    def retriever_query_example(self) -> str:
-        return "Which places has Ann visited?"
-
-    def test_documents_name_their_fact_and_its_evidence(self, memory: Perdure) -> None:
-        [best, *_] = PerdureRetriever(memory=AsyncPerdure(memory), bank=BANK).invoke("Has Ann visited Oslo?")
-        assert best.page_content == "Ann visited Oslo."
-        assert memory.fact(BANK, best.id).text == best.page_content
-        assert best.metadata["evidence"] in ("strong", "weak", "none")
-
-
-class ToolSuite:
-    name = ""
-    example: dict[str, Any] = {}
-
-    @pytest.fixture(autouse=True)
-    def opened(self, memory: Perdure) -> None:
-        type(self).memory = memory
-
-    @property
-    def tool_constructor(self) -> BaseTool:
-        return next(one for one in perdure_tools(type(self).memory, BANK) if one.name == self.name)
-
-    @property
-    def tool_invoke_params_example(self) -> dict[str, Any]:
-        return self.example
-
-
-for tool_name, argument in (("retain", FACT), ("recall", QUESTION), ("reflect", QUESTION), ("forget", "id")):
-    arguments = {"retain": "content", "recall": "query", "reflect": "question", "forget": "fact_id"}
-    fields = {"name": tool_name, "example": {arguments[tool_name]: argument}}
-    for suite in (ToolsUnitTests, ToolsIntegrationTests):
-        title = f"Test{tool_name.title()}{suite.__name__}"
-        globals()[title] = type(title, (ToolSuite, suite), fields)
-del suite
+def test_documents_name_their_fact_and_its_evidence(memory: Perdure) -> None:
+    for place in ("Lisbon", "Oslo", "Madrid"):
+        memory.retain(BANK, f"Ann visited {place}.")
+    [best, *_] = PerdureRetriever(memory=AsyncPerdure(memory), bank=BANK).invoke("Has Ann visited Oslo?")
+    assert best.page_content == "Ann visited Oslo."
+    assert memory.fact(BANK, best.id).text == best.page_content
+    assert best.metadata["evidence"] in ("strong", "weak", "none")

@@ -1,4 +1,7 @@
-"""Puts a session with memory around the SDK's SQLite session, whose tests then test ours."""
+"""Puts sessions with memory around the SDK's own sessions, and around the one that its tests are written with.
+
+Tests of those sessions, and of runs with them, then test ours.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,10 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+import agents
 import agents.extensions.memory as extensions
-from agents.extensions.memory import AsyncSQLiteSession
+import agents.memory
+from tests.utils import simple_session  # type: ignore[import-not-found]  # of the SDK's distribution
 
 from perdure import Perdure
 from perdure.integrations.openai_agents import PerdureSession
@@ -19,11 +24,9 @@ OWN = ("_inner", "_agent", "_bank", "_forget_on_clear", "_unanswered")
 
 
 class MemorySession(PerdureSession):
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(AsyncSQLiteSession(*arguments, **options), MEMORY, "borrowed", deadline=10.0)
+    """What tests replace is the inner session's."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """What tests replace is the inner session's."""
         if name in OWN:
             super().__setattr__(name, value)
         else:
@@ -33,7 +36,19 @@ class MemorySession(PerdureSession):
         delattr(self._inner, name)
 
 
-extensions.AsyncSQLiteSession = MemorySession
+def remembering(inner: type[Any]) -> type[MemorySession]:
+    """The sessions of a class with memory around them."""
+
+    class Remembering(MemorySession):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(inner(*arguments, **options), MEMORY, "borrowed", deadline=10.0)
+
+    return Remembering
+
+
+extensions.AsyncSQLiteSession = remembering(extensions.AsyncSQLiteSession)
+agents.SQLiteSession = agents.memory.SQLiteSession = remembering(agents.SQLiteSession)
+simple_session.SimpleListSession = remembering(simple_session.SimpleListSession)
 
 
 def pytest_unconfigure() -> None:

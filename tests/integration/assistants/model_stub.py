@@ -10,6 +10,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 REPLY = "Understood."
+WHILE_WORKING = "I will look at the hippopotamus first."
+"""What the model says beside the call of a tool."""
+SHELLS = {"Bash": "command", "exec_command": "cmd", "shell_command": "command"}
+"""Tools that run a command, and the argument that holds it."""
 
 
 class ModelStub:
@@ -20,6 +24,8 @@ class ModelStub:
         self.asked: list[dict[str, Any]] = []
         """Bodies of requests for an answer to a conversation."""
         self.reply = REPLY
+        self.command = ""
+        """A command of the shell that the model has run before it answers, in words of its own."""
 
     @property
     def url(self) -> str:
@@ -32,6 +38,13 @@ class ModelStub:
             if any(containing in text for text in texts):
                 return texts
         return []
+
+    def asks_for_tool(self, body: Mapping[str, Any]) -> str:
+        """The name of the assistant's shell, where the command is still to be run."""
+        names = [tool.get("name") for tool in body.get("tools") or []]
+        messages = json.dumps(body.get("messages") or body.get("input") or [])
+        has_run = "tool_result" in messages or "function_call_output" in messages
+        return next((name for name in SHELLS if name in names), "") if self.command and not has_run else ""
 
 
 def _texts(messages: list[Any]) -> Iterator[str]:
@@ -72,6 +85,39 @@ def _events(path: str, reply: str) -> list[tuple[str, Mapping[str, object]]]:
     ]
 
 
+def _tool_events(path: str, shell: str, command: str) -> list[tuple[str, Mapping[str, object]]]:
+    arguments = json.dumps({SHELLS[shell]: command})
+    if "/responses" in path:
+        said = {
+            "type": "message", "role": "assistant", "id": "m0",
+            "content": [{"type": "output_text", "text": WHILE_WORKING, "annotations": []}],
+        }  # fmt: skip
+        call = {"type": "function_call", "id": "f1", "call_id": "c1", "name": shell, "arguments": arguments}
+        usage = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}
+        return [
+            ("response.created", {"response": {"id": "r0"}}),
+            ("response.output_item.done", {"output_index": 0, "item": said}),
+            ("response.output_item.done", {"output_index": 1, "item": call}),
+            ("response.completed", {"response": {"id": "r0", "usage": usage, "output": [said, call]}}),
+        ]
+    *begun, _, ended = _events(path, WHILE_WORKING)
+    use = {"type": "tool_use", "id": "toolu_1", "name": shell, "input": {}}
+    return [
+        *begun,
+        ("content_block_start", {"index": 1, "content_block": use}),
+        (
+            "content_block_delta",
+            {"index": 1, "delta": {"type": "input_json_delta", "partial_json": arguments}},
+        ),
+        ("content_block_stop", {"index": 1}),
+        (
+            "message_delta",
+            {"delta": {"stop_reason": "tool_use", "stop_sequence": None}, "usage": {"output_tokens": 5}},
+        ),
+        ended,
+    ]
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     stub: ModelStub
@@ -94,7 +140,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.do_GET()
             return
         self.stub.asked.append(body)
-        events = _events(self.path, self.stub.reply)
+        shell = self.stub.asks_for_tool(body) if body.get("stream") else ""
+        if shell:
+            events = _tool_events(self.path, shell, self.stub.command)
+        else:
+            events = _events(self.path, self.stub.reply)
         if body.get("stream"):
             lines = [
                 f"event: {name}\ndata: {json.dumps({'type': name, **data})}\n\n" for name, data in events

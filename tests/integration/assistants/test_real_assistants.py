@@ -94,7 +94,7 @@ class Developer(HookUser):
     def claude(self, prompt: str) -> list[str]:
         """Say something to Claude Code with the plugin; returns the texts of its request."""
         assert self.model.reply in self.run(
-            CLAUDE, "-p", prompt, "--plugin-dir", str(ROOT / "plugins" / "perdure")
+            CLAUDE, "-p", prompt, "--plugin-dir", str(ROOT / "plugins" / "perdure"), "--allowedTools", "Bash"
         )
         return self.model.texts(prompt)
 
@@ -148,6 +148,19 @@ def test_what_one_session_says_is_once_in_the_prompt_of_the_next(
     assert "".join(texts).count("Tilly") == 1
     developer.await_retained("asked")
     assert developer.facts().count("Tilly") == 1
+
+
+@pytest.mark.parametrize("assistant", ["claude", "codex"])
+def test_what_tools_do_and_what_is_said_between_is_not_retained(developer: Developer, assistant: str) -> None:
+    developer.model.command = "echo zebra-$((40 + 2))"
+    developer.model.reply = "Done: the release branch is called Falcon."
+    getattr(developer, assistant)("I prefer pnpm over npm. Please look at the folder.")
+    asked = json.dumps(developer.model.asked)
+    assert "zebra-42" in asked, "the command was run"
+    developer.await_retained("Falcon")
+    facts = developer.facts()
+    assert "prefers pnpm over npm" in facts
+    assert not [word for word in ("zebra", "hippopotamus", "echo") if word in facts]
 
 
 def test_nothing_is_in_the_prompt_where_memory_has_nothing(developer: Developer) -> None:

@@ -23,6 +23,17 @@ def test_import_finds_out_the_source_and_again_changes_nothing(cli: Cli, tmp_pat
     assert "Porto" in cli("recall", "Where did Ines move?").out
 
 
+def test_an_import_that_writes_nothing_makes_no_database(cli: Cli, tmp_path: Path) -> None:
+    path = str(SAMPLES["chatgpt"](tmp_path))
+    (cli.folder / "empty.bin").write_bytes(b"\x00")
+    for words, code in (
+        (("nowhere.zip",), exits.NOT_FOUND), (("notion", path), exits.BAD_INPUT), (("empty.bin",), exits.BAD_INPUT),
+        (("chatgpt", path, "--dry-run"), exits.OK),
+    ):  # fmt: skip
+        assert cli("import", *words, "--database", "new.db").code == code
+        assert not (cli.folder / "new.db").exists(), words
+
+
 def test_an_exported_bank_is_still_imported_as_it_was(cli: Cli) -> None:
     cli.remembered("Maya plays the cello.")
     assert cli("export", "bank.jsonl").code == exits.OK

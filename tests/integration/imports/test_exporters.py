@@ -92,6 +92,7 @@ def test_networkx_opens_the_graphml(memory: Perdure, tmp_path: Path) -> None:
     by_label = {data["label"]: node for node, data in graph.nodes(data=True)}
     assert graph.has_edge(by_label["Kendra"], by_label["Nimbus"])
     assert graph.nodes[by_label["Kendra"]]["kind"] == "entity"
+    assert graph.nodes[by_label["Kendra"]]["mentions"] > 0
 
 
 def test_dot_is_balanced_and_quotes_what_would_break_it(memory: Perdure) -> None:
@@ -118,6 +119,15 @@ def test_a_vault_has_a_page_per_entity_and_every_link_leads_to_one(memory: Perdu
     assert "until 2024-08-01" in kendra
     assert read_note(kendra).text("type") == "person"
     assert "[[Kendra]]" in pages["Nimbus"]
+
+
+def test_a_vault_tells_what_was_formed_from_what_was_said(memory: Perdure, tmp_path: Path) -> None:
+    memory.retain("b", "I love sailing.", speaker="Ann Reed", role="user", document_id="chat")
+    memory.form_opinions("b")
+    memory.export_to("b", tmp_path / "vault", format="markdown")
+    page = (tmp_path / "vault" / "Entities" / "Ann Reed.md").read_text()
+    assert re.search(r"likes sailing.? \*\(opinion; ", page)
+    assert "Ann Reed loves sailing. *(said " in page
 
 
 def test_a_vault_is_replaced_by_force_and_a_strangers_folder_never(memory: Perdure, tmp_path: Path) -> None:

@@ -19,13 +19,16 @@ from perdure import (
     InvalidInput,
     NotFound,
     Perdure,
+    ProviderError,
     SkippedPart,
     Unauthorised,
+    Unavailable,
     Window,
 )
 from perdure.imports.hindsight_server import HindsightServer
 from perdure.imports.json_stream import stream_members
 from perdure.imports.registry import open_source
+from perdure.surfaces.rest.transfer import MEMBER
 from tests.import_samples import SAMPLES, lines, written, zipped
 
 PLAIN: dict[str, Any] = {
@@ -258,6 +261,18 @@ def test_a_bank_of_a_hindsight_server_is_fetched_as_its_archive(
     assert memory.import_from("b", served).added == 1
 
 
+def test_a_server_of_perdure_is_told_from_hindsights_and_the_way_is_named(
+    tmp_path: Path, memory: Perdure
+) -> None:
+    own = zipped(tmp_path / "own.zip", {MEMBER: "{}"}).read_bytes()
+    for archive, error in ((own, Unavailable), (b"<html>", ProviderError)):
+        served = HindsightServer(
+            "http://localhost:8888/banks/market", "k", transport=hindsight_answers(archive)
+        )
+        with pytest.raises(error, match=r"http://localhost:8888 (is served by Perdure|does not answer as)"):
+            memory.import_from("b", served)
+
+
 def test_a_server_that_wants_a_key_or_has_no_such_bank_says_so(tmp_path: Path, memory: Perdure) -> None:
     archive = SAMPLES["hindsight"](tmp_path).read_bytes()
     with pytest.raises(Unauthorised):
@@ -359,6 +374,29 @@ def test_mail_is_what_its_sender_wrote_and_spam_stays_out(tmp_path: Path) -> Non
         "mbox:a@x.example": [("Ann Reed", "I sold the boat to Carl.\nFrom now on I row.")],
         "mbox:c@x.example": [("Carl", "I painted the boat green.")],
     }
+
+
+@pytest.mark.parametrize(
+    ("line", "is_hers"),
+    [
+        ("Sent from my iPhone", False), ("Von meinem Samsung Galaxy gesendet", False), ("Get Outlook for Android", False),
+        ("Sent from my garden, with love.", True), ("I sold my iPhone.", True),
+    ],
+)  # fmt: skip
+def test_what_a_phone_puts_below_a_mail_is_not_the_senders(tmp_path: Path, line: str, is_hers: bool) -> None:
+    head = "From a@x Mon Mar 04 10:00:00 2024\nMessage-ID: <a@x>\nFrom: Ann <a@x.example>\nSubject: Boat\n\n"
+    (document,) = open_source(written(tmp_path / "a.mbox", f"{head}The boat is sold.\n\n{line}\n")).read()
+    assert isinstance(document, ImportedDocument)
+    assert (line in str(document.items[0].content)) is is_hers
+
+
+def test_obsidians_boxes_and_highlights_are_their_words(tmp_path: Path) -> None:
+    written(tmp_path / "v" / ".obsidian" / "app.json", "{}")
+    text = "> [!warning]- Ladder\n> The ==third rung== is loose, 1 == 1.\n"
+    written(tmp_path / "v" / "a.md", text)
+    (document,) = open_source(tmp_path / "v").read()
+    assert isinstance(document, ImportedDocument)
+    assert document.items[0].content == "> Ladder\n> The third rung is loose, 1 == 1."
 
 
 def test_ready_facts_that_give_orders_are_marked(tmp_path: Path, memory: Perdure) -> None:

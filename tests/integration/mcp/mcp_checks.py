@@ -65,10 +65,27 @@ async def check_conversation(session: Session, bank: dict[str, str]) -> None:
     memories = (await session.call_tool("recall", {**oboe, "precision": "search"})).data["memories"]
     assert [memory["id"] for memory in memories] == [fact_id]
 
+    await check_lines(session, bank)
     forgotten = await session.call_tool("forget", {"fact_id": fact_id, **bank})
     assert forgotten.data["forgotten_facts"] == 1
     empty = await session.call_tool("recall", {"query": "Who plays the viola?", **bank})
     assert empty.data["memories"] == []
+
+
+async def check_lines(session: Session, bank: dict[str, str]) -> None:
+    """A fact is named by its line as it was told, whatever stands around its words, and never by a part of them."""
+    said = {"content": "Noor keeps bees.", "timestamp": "2023-07-01", **bank}
+    (noor,) = (await session.call_tool("retain", said)).data["fact_ids"]
+    told = await session.call_tool("recall", {"query": "Who keeps bees?", **bank})
+    (line,) = [one for one in told.text.splitlines() if "bees" in one]
+    assert line != "Noor keeps bees."
+    part = await session.call_tool("correct", {"fact": "Noor keeps", "text": "Noor keeps goats.", **bank})
+    assert part.text.startswith("invalid_input: fact: ")
+    mended = await session.call_tool("correct", {"fact": line, "text": "Noor keeps goats.", **bank})
+    assert not mended.is_error, mended.text
+    assert mended.data["fact_id"] == noor
+    gone = await session.call_tool("forget", {"fact": "noor keeps  goats", **bank})
+    assert gone.data["forgotten_facts"] == 1
 
 
 async def check_tools(session: Session, has_bank: bool) -> None:
@@ -122,7 +139,9 @@ async def check_errors(session: Session) -> None:
         ("recall", {}, "query"),
         ("retain", {"content": ""}, "content"),
         ("retain", {"content": "x", "timestamp": "whenever"}, "timestamp"),
-        ("forget", {}, "fact_id, document_id: expected exactly one of them"),
+        ("forget", {}, "fact_id, fact, document_id: expected exactly one of them"),
+        ("forget", {"fact_id": "x", "fact": "y"}, "fact_id, fact, document_id: expected exactly one of them"),
+        ("forget", {"fact": "nobody ever said this"}, "fact: expected the whole line of a fact"),
         ("forget", {"fact_id": "nothing"}, "not_found"),
         ("forget", {"document_id": "nothing"}, "not_found"),
         ("recall", {"query": "why " * 10_000}, "query"),
@@ -140,7 +159,8 @@ async def check_errors(session: Session) -> None:
         ("recent", {"limit": 0}, "limit: expected greater than or equal to 1"),
         ("recent", {"about": "nobody at all"}, "entity 'nobody at all'"),
         ("recent", {"since": "whenever"}, "since"),
-        ("correct", {"text": "x"}, "fact_id: expected a value"),
+        ("correct", {"text": "x"}, "fact_id, fact: expected exactly one of them"),
+        ("correct", {"fact": " ", "text": "x"}, "fact: expected the whole line of a fact"),
         ("correct", {"fact_id": "nothing", "text": "x"}, "not_found"),
         ("correct", {"fact_id": "nothing", "text": "x", "reason": "y"}, "reason: expected no text"),
         ("recall", {"query": "x", "tags": [5]}, "tags"),

@@ -33,8 +33,10 @@ class Session:
     def __init__(self, client: Any) -> None:
         self._client = client
 
-    async def call_tool(self, name: str, arguments: dict[str, Any]) -> Answer:
-        told = _wire(await self._client.call_tool(name, arguments))
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], meta: dict[str, Any] | None = None
+    ) -> Answer:
+        told = _wire(await self._client.call_tool(name, arguments, meta=meta))
         text = "\n".join(block["text"] for block in told["content"])
         return Answer(text, told.get("structuredContent", {}), told.get("isError", False))
 

@@ -21,7 +21,6 @@ def test_every_expected_failure_has_its_reason_and_stands_on_the_page() -> None:
     assert all(f"`{entry}`" in page for entry in reasons)
 
 
-@pytest.mark.long
 @pytest.mark.skipif(not LINE_2, reason="line 1.x of the SDK speaks no protocol without a handshake")
 def test_the_suite_fails_only_where_it_is_expected_to(tmp_path: Path) -> None:
     if shutil.which("npm") is None:

@@ -10,10 +10,14 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from perdure import InvalidInput
 from perdure.surfaces.assistants.project import bank_of
+from perdure.surfaces.mcp.tools import Tools
 from tests.integration.mcp.mcp_checks import (
     check_conversation,
     check_errors,
@@ -52,6 +56,13 @@ def test_a_client_over_stdio_chooses_the_bank(tmp_path: Path, mode: str) -> None
             await check_unknown_bank(session)
 
     asyncio.run(talk())
+
+
+def test_words_that_several_facts_have_are_refused_with_their_ids() -> None:
+    twins = [SimpleNamespace(id="one", text="Lia rows."), SimpleNamespace(id="two", text="lia rows")]
+    engine: Any = SimpleNamespace(facts=lambda bank, **_: SimpleNamespace(facts=twins))
+    with pytest.raises(InvalidInput, match="these have them: one, two"):
+        Tools(engine).forget(fact="[1] Lia rows.")
 
 
 def test_what_is_no_message_does_not_end_the_server(tmp_path: Path) -> None:

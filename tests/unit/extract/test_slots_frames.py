@@ -20,6 +20,8 @@ def _said(text: str) -> set[str]:
     ("text", "triple"),
     [
         ("The keys for the flat in Malmö came today.", "Ann lives_in Malmö"),
+        ("I just moved into a flat in Porto, two rooms above a bakery.", "Ann lives_in Porto"),
+        ("My sister lives in a small house near Bergen.", "Ann's sister lives_in Bergen"),
         ("We sold our house in Derby.", "Ann moved_from Derby"),
         ("Second week at Brightwell!", "Ann works_at Brightwell"),
         ("Yesterday was my last day at Brightwell.", "Ann left Brightwell"),
@@ -66,6 +68,8 @@ def test_a_verb_behind_and_has_the_subject_before_it() -> None:
         "During the migration, write to backup@harbour.example for a few days.",
         "As a child I had a goat called Heidi.",
         "I live in a castle in Transylvania now, can't you tell?",
+        "They moved the piano into a room in Porto.",
+        "I want to live in a house in Porto.",
         "Started the washing machine, went to bed.",
         "The train was packed with football fans.",
     ],

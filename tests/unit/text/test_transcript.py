@@ -43,6 +43,36 @@ def test_one_turn_with_its_speaker_and_date(text: str, expected: Turns) -> None:
     assert turns(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "[user]\nI am allergic to peanuts.\n\n[assistant]\nNoted:\n\n- no peanuts",
+            [("user", "", "I am allergic to peanuts."), ("assistant", "", "Noted:\n\n- no peanuts")],
+        ),
+        ("[user] I like figs.\n[assistant] Noted.", [("user", "", "I like figs."), ("assistant", "", "Noted.")]),
+        ("[Human]: Hi there.\n[AI]: Hello!", [("user", "", "Hi there."), ("assistant", "", "Hello!")]),
+        ("[user]\nI like figs.", [("user", "", "I like figs.")]),
+        ("[system]\nBe brief.\n\n[user]\nWhere?", [("system", "", "Be brief."), ("user", "", "Where?")]),
+    ],
+)  # fmt: skip
+def test_messages_under_their_roles_in_brackets(text: str, expected: Turns) -> None:
+    assert turns(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[user]\n\tname = Ann\n\temail = ann@example.org\n[system]\n\tpath = /usr",
+        "See [user] and [assistant] in the manual.",
+        "[user] table, one row per account",
+        "Roles\n[user]\n[assistant]",
+    ],
+)
+def test_roles_in_brackets_that_head_no_message(text: str) -> None:
+    assert turns(text) is None
+
+
 def test_a_whatsapp_export_keeps_lines_together_and_names_what_has_no_words() -> None:
     transcript = read_transcript(
         "08.05.23, 14:12 - Messages and calls are end-to-end encrypted. Learn more.\n"

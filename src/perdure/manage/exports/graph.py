@@ -105,7 +105,8 @@ def write_graphml(bank: BankContent) -> Iterator[str]:
         'xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">'
     )
     for name in ("kind", "label", *NODE_FIELDS):
-        yield f'  <key id="n_{name}" for="node" attr.name="{name}" attr.type="string"/>'
+        form = "int" if name == "mentions" else "string"
+        yield f'  <key id="n_{name}" for="node" attr.name="{name}" attr.type="{form}"/>'
     for name in ("kind", "label", *EDGE_FIELDS):
         yield f'  <key id="e_{name}" for="edge" attr.name="{name}" attr.type="string"/>'
     yield f'  <graph id={_attribute(bank.id)} edgedefault="directed">'

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from perdure.domain.fact import Document, Entity, Fact
+from perdure.domain.fact import Document, Entity, Fact, FactType
 from perdure.errors import InvalidInput
 from perdure.manage.exports.bank import BankContent, state_of, sure_time
 
@@ -16,6 +16,8 @@ MARKER = ".perdure-vault"
 """A file that tells a vault that may be written anew."""
 ENTITIES, OTHER, INDEX = "Entities", "Other facts.md", "index.md"
 LONGEST_NAME = 120
+DERIVED = (FactType.OPINION, FactType.OBSERVATION)
+"""What nobody said as it stands: it was formed of what was said."""
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f\\/:*?\"<>|#^\[\]]+")
 _WINDOWS = frozenset(
     {"con", "prn", "aux", "nul", *(f"com{n}" for n in range(1, 10)), *(f"lpt{n}" for n in range(1, 10))}
@@ -129,7 +131,7 @@ def _bullet(
         if entity_id in names and entity_id != of
     ]
     text, unlinked = link_names(text, others)
-    notes = []
+    notes = [fact.type.value] if fact.type in DERIVED else []
     occurred = sure_time(fact)
     if occurred is not None and occurred.start is not None:
         notes.append(f"{occurred.start:%Y-%m-%d}")

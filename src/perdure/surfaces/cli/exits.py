@@ -38,7 +38,8 @@ def report(error: PerdureError, as_json: bool) -> int:
 
 def report_usage(message: str, as_json: bool) -> int:
     """Write that the command line itself is wrong."""
-    return _write({"code": InvalidInput.code, "message": message}, as_json, BAD_INPUT)
+    plain = message.replace("Value error, ", "")  # a prefix of pydantic's, which checks the values of enums
+    return _write({"code": InvalidInput.code, "message": plain}, as_json, BAD_INPUT)
 
 
 def report_surprise(error: Exception, as_json: bool, trace: bool) -> int:

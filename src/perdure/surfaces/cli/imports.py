@@ -7,7 +7,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Annotated
+from tempfile import TemporaryDirectory
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -24,9 +25,14 @@ from perdure.surfaces.cli.session import (
     BankName,
     Database,
     Tags,
+    database_file,
     filled,
+    load_settings,
     memory,
 )
+
+if TYPE_CHECKING:  # a command's help loads none of it
+    from perdure.engine import Perdure
 
 OWN = "perdure"
 MOST_SKIPPED_SHOWN = 10
@@ -62,12 +68,27 @@ def import_(
     if source == OWN or (source == "auto" and _is_own(path)):
         _import_bank(path, bank, database, as_json, dry_run)
         return
-    with memory(database) as engine, _bar(as_json) as advance:
+    from perdure.imports.registry import open_source
+
+    open_source(path, source, key=key).close()  # before a database is made for what cannot be read
+    with _target(database, dry_run) as engine, _bar(as_json) as advance:
         report = engine.import_from(
             bank, path, source=source, user=user, tags=tags or (), split=split, dry_run=dry_run, key=key,
             progress=advance,
         )  # fmt: skip
     tell(as_json, report, lambda shown: draw_report(shown, report))
+
+
+@contextmanager
+def _target(database: str | None, dry_run: bool) -> Iterator[Perdure]:
+    """The memory to import into; a dry run into a file that does not exist makes none there."""
+    file = database_file(load_settings(database))
+    if not dry_run or file is None or file.exists():
+        with memory(database) as engine:
+            yield engine
+        return
+    with TemporaryDirectory() as folder, memory(str(Path(folder) / "empty.db")) as engine:
+        yield engine
 
 
 def _arguments(what: list[str]) -> tuple[str, str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
 
 from perdure import __version__
 from perdure.domain.audit import Transport, outline
@@ -22,6 +23,9 @@ from perdure.surfaces.mcp.tools import DEFAULT_BANK, Tools
 from perdure.surfaces.process import short_collections
 from perdure.surfaces.schedules import attending_schedules
 from perdure.surfaces.workers import CLIENT, Client, Workers
+
+if TYPE_CHECKING:
+    from perdure.telemetry.otel import OpenTelemetry
 
 NAME = "perdure"
 INSTRUCTIONS = """\
@@ -42,6 +46,8 @@ HINTS = {
     "forget": Hints("Forget", writes=True, destroys=True, idempotent=True),
 }
 """The tools in the order in which they are told."""
+TRACE_FIELDS = frozenset({"traceparent", "tracestate", "baggage"})
+"""Of a request's `_meta`: W3C's context of its trace."""
 NO_RESOURCE = -32002
 """The code of the handshake era for a resource that does not exist, or not for this caller; later it is INVALID_PARAMS."""
 
@@ -81,6 +87,7 @@ class _Answers:
         self._alone = alone
         """The one caller over stdio."""
         self._trail = AuditTrail(engine, workers)
+        self._telemetry = _telemetry(engine)
         methods = Tools(engine)
         self._tools = {
             name: Tool(getattr(methods, name), hints, hidden=() if with_bank else ("bank",))
@@ -93,9 +100,10 @@ class _Answers:
     async def call_tool(self, request: Request) -> Mapping[str, object]:
         """The tool's result; what Perdure refuses is an error of the tool, which the model reads."""
         try:
-            reply = await self._run(
-                self._caller(request), request.params["name"], request.params.get("arguments") or {}
-            )
+            with self._joined(request):
+                reply = await self._run(
+                    self._caller(request), request.params["name"], request.params.get("arguments") or {}
+                )
         except PerdureError as error:
             return {"content": [_text(f"{error.code}: {error.public}")], "isError": True}
         return {
@@ -163,10 +171,22 @@ class _Answers:
             caller = self._caller(request)
             CLIENT.set(caller.client)
             bank = caller.choose(None, Scope.READ)
-            text = await self._workers.recall(prompt.write, self._engine, bank, argument)
+            with self._joined(request):
+                text = await self._workers.recall(prompt.write, self._engine, bank, argument)
         except PerdureError as error:
             raise ProtocolError(INVALID_PARAMS, f"{error.code}: {error.public}") from error
         return {"description": prompt.description, "messages": [{"role": "user", "content": _text(text)}]}
+
+    def _joined(self, request: Request) -> AbstractContextManager[None]:
+        """Lets the spans of the request join the one that its `_meta` names, which stands nearer to it than HTTP's headers."""
+        trace = {
+            name: value
+            for name, value in (request.params.get("_meta") or {}).items()
+            if name in TRACE_FIELDS and isinstance(value, str)
+        }
+        if self._telemetry is None or "traceparent" not in trace:
+            return nullcontext()
+        return self._telemetry.joining(trace)
 
     def _caller(self, request: Request) -> Caller:
         if request.scope is None:
@@ -174,6 +194,15 @@ class _Answers:
         caller = request.scope[CALLER]
         assert isinstance(caller, Caller)
         return caller
+
+
+def _telemetry(engine: Perdure) -> OpenTelemetry | None:
+    """What lets spans join those of callers; only there where telemetry is on."""
+    if not engine.settings.telemetry:
+        return None
+    from perdure.telemetry.otel import OpenTelemetry
+
+    return OpenTelemetry()
 
 
 def _text(text: str) -> dict[str, object]:

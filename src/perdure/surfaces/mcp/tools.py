@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
 from perdure.domain.inert import inert
+from perdure.domain.rendering import ORDER_MARK
 from perdure.domain.time import AsOf
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput
@@ -72,6 +74,19 @@ Asker = Annotated[
     str | None, Field(description="Whom I and my mean: a name or `user`; the user unless given")
 ]
 TagList = Annotated[Names | None, Field(description="Only facts with one of these tags")]
+FactId = Annotated[
+    str | None, Field(description="Id of the fact, as recall and recent return it with `with_ids`")
+]
+FactWords = Annotated[
+    str | None,
+    Field(description="Instead of its id: the whole line of the fact, as recall or recent told it"),
+]
+_CITATION = re.compile(r"^\s*(?:[-*]|\[\d+\])\s+")
+"""What a listing has before a fact."""
+_DETAILS = (re.compile(r" ⚠ .*$", re.DOTALL), re.compile(r" \([^()]*\)$"), re.compile(r" \[[^\[\]]*\]$"))
+"""What a listing has behind a fact, from the end on: notes, source and validity, date."""
+MOST_ALIKE = 20
+"""Facts of the same words that are told apart by id."""
 
 
 class Tools:
@@ -180,7 +195,8 @@ class Tools:
 
     def correct(
         self,
-        fact_id: Annotated[str, Field(description="Id of the fact, as recall returned it with `with_ids`")],
+        fact_id: FactId = None,
+        fact: FactWords = None,
         text: Annotated[
             str | None,
             Field(
@@ -192,12 +208,13 @@ class Tools:
     ) -> Reply[CorrectOutput]:
         """Mend a remembered fact: state it anew with `text`, or without it declare the fact wrong.
 
-        Call it when the user says that something remembered is not so. The old wording leaves recall and stays in the
-        history. What changed in the world (a move, a new job) is no mistake: use retain.
+        Call it when the user says that something remembered is not so. Name the fact by its line, as recall told it, or
+        by its id. The old wording leaves recall and stays in the history. What changed in the world (a move, a new job) is no mistake: use retain.
         """
         chosen = bank or DEFAULT_BANK
         if text is not None and reason is not None:
             raise InvalidInput("reason", "no text beside it: a reason is kept of facts that are just wrong")
+        fact_id = self._fact_meant(chosen, fact_id, fact)
         if text is None:
             return corrected(chosen, fact_id, self._engine.invalidate_fact(chosen, fact_id, reason), None)
         before = self._engine.fact(chosen, fact_id)
@@ -232,25 +249,58 @@ class Tools:
 
     def forget(
         self,
-        fact_id: Annotated[str | None, Field(description="Id of the fact, as recall returned it")] = None,
+        fact_id: FactId = None,
+        fact: FactWords = None,
         document_id: Annotated[str | None, Field(description="Id of a document, with all its facts")] = None,
         bank: BankName = None,
     ) -> Reply[ForgetOutput]:
         """Erase one fact, or one document with its facts, for good. Only when the user asks for it.
 
-        recall and recent give ids with `with_ids`. What is merely wrong or out of date is for correct.
+        Name the fact by its line, as recall told it, or by its id. What is merely wrong is for correct; what has changed
+        in the world for retain.
         """
         chosen = bank or DEFAULT_BANK
-        if (fact_id is None) == (document_id is None):
-            raise InvalidInput("fact_id, document_id", "exactly one of them")
-        if fact_id is not None:
-            self._engine.fact(chosen, fact_id)
-        elif document_id is not None:
+        if sum(one is not None for one in (fact_id, fact, document_id)) != 1:
+            raise InvalidInput("fact_id, fact, document_id", "exactly one of them")
+        if document_id is not None:
             find_document(self._engine, chosen, document_id)
+        else:
+            fact_id = self._fact_meant(chosen, fact_id, fact)
+            self._engine.fact(chosen, fact_id)
         gone = self._engine.forget(chosen, fact_id=fact_id, document_id=document_id).facts
         return Reply(
             f"Forgot {_facts(gone)} in bank {inert(chosen)}.", ForgetOutput(bank=chosen, forgotten_facts=gone)
         )
+
+    def _fact_meant(self, bank: str, fact_id: str | None, line: str | None) -> str:
+        """The id of the one fact that is named by its id or by its whole words; never of one that is only alike."""
+        if fact_id is not None and line is None:
+            return fact_id
+        if fact_id is not None or line is None:
+            raise InvalidInput("fact_id, fact", "exactly one of them")
+        for words in _wordings(line):
+            page = self._engine.facts(bank, text=words.rstrip("."), limit=MOST_ALIKE)
+            same = [one.id for one in page.facts if _plain(one.text) == _plain(words)]
+            if len(same) == 1:
+                return same[0]
+            if same:
+                raise InvalidInput("fact", f"words that one fact has; these have them: {', '.join(same)}")
+        raise InvalidInput("fact", "the whole line of a fact, as recall tells it; `with_ids` tells ids")
+
+
+def _wordings(line: str) -> list[str]:
+    """What the fact of a listed line may say: the line without its number, and without what stands behind the fact."""
+    words = " ".join(_CITATION.sub("", line).removeprefix(ORDER_MARK).split())
+    wordings = [words]
+    for details in _DETAILS:
+        words = details.sub("", words).strip()
+        wordings.append(words)
+    return [one for one in dict.fromkeys(wordings) if one]
+
+
+def _plain(text: str) -> str:
+    """The text without what copying changes: white space, case and the full stop."""
+    return " ".join(inert(text).split()).casefold().rstrip(".")
 
 
 def _facts(count: int) -> str:

@@ -30,6 +30,7 @@ from perdure.surfaces.access import Caller
 from perdure.surfaces.audit import ACTION
 from perdure.surfaces.keys import Scope
 from perdure.surfaces.rest.errors import answer_error
+from perdure.surfaces.rest.outline import outline
 from perdure.surfaces.rest.service import BankId, Known, Resource, Service, Serving, require
 
 router = Resource("Perdure", PATH)
@@ -71,6 +72,7 @@ async def _answered(
     request.scope[ACTION] = ""
     try:
         verb = _find_verb(name, bank)
+        is_outline = _asks_for_outline(request, verb)
         _check_access(caller, Scope(verb.access), verb, bank)
         if bank is not None and (verb.lane == "retain" or name in ASKING):
             request.scope[ACTION] = name
@@ -83,7 +85,7 @@ async def _answered(
             "recall": service.workers.recall,
             "retain": service.workers.retain,
         }
-        result = await lanes[verb.lane](_carry_out, service, caller, verb, bank, body)
+        result = await lanes[verb.lane](_carry_out, service, caller, verb, bank, body, is_outline)
         return Response(result, media_type="application/json")
     except PerdureError as error:
         return answer_error(error, fields=encode_error(error))
@@ -111,7 +113,17 @@ def _check_access(caller: Caller, scope: Scope, verb: Verb, bank: str | None) ->
     require(caller, scope, EVERY_BANK if bank is None else check_bank_id(bank))
 
 
-def _carry_out(service: Service, caller: Caller, verb: Verb, bank: str | None, body: bytes) -> bytes:
+def _asks_for_outline(request: Request, verb: Verb) -> bool:
+    """Whether the answer is to be its outline: `?form=outline`, of a recall or a reflection."""
+    form = request.query_params.get("form")
+    if form is not None and (form != "outline" or verb.name not in ("recall", "reflect")):
+        raise InvalidInput("form", "outline, of recall and reflect", form)
+    return form is not None
+
+
+def _carry_out(
+    service: Service, caller: Caller, verb: Verb, bank: str | None, body: bytes, is_outline: bool
+) -> bytes:
     """Runs on a thread of the verb's lane."""
     if verb.name == "import_bank":
         assert bank is not None
@@ -132,7 +144,7 @@ def _carry_out(service: Service, caller: Caller, verb: Verb, bank: str | None, b
         result = [one for one in result if caller.may(Scope.READ, one.id)]
     if verb.name == "retain":
         service.metrics.facts.inc(len(result.fact_ids))
-    return encode_result(result)
+    return encode_result(outline(result) if is_outline else result)
 
 
 def _is_called_off() -> bool:

@@ -1,11 +1,19 @@
-"""Serving the web page: its files, and the headers that keep everything else out of it."""
+"""Serving the web page: its files, and the headers that keep everything else out of it.
+
+The page itself is asked for at every visit and answered with 304 where it is the same. It names its files under a path with their
+version, which browsers keep: a second visit asks for none of them.
+"""
 
 from __future__ import annotations
 
+import gzip
+import re
 from collections.abc import Mapping
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from mimetypes import guess_type
+from posixpath import dirname, join, normpath
 
 from fastapi import APIRouter, Request, Response
 
@@ -34,30 +42,54 @@ HEADERS: Mapping[str, str] = {
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
+    "Vary": "Accept-Encoding",
 }
+KEPT = "public, max-age=31536000, immutable"
+"""`Cache-Control` of files under their version, which never change."""
+FIRST = "main.js"
+"""The module that the page begins with; those that it imports are announced in the page, views are loaded when they are opened."""
+MODULES = "<!-- modules -->"
+"""Where the page announces them."""
+IMPORT = re.compile(r'^(?:import|export)\b[^;]*?\bfrom "(\.[^"]+)";', re.MULTILINE)
 
 
 @router.get("/")
 async def index(request: Request) -> Response:
     """The page."""
-    return _answered(request, "index.html")
-
-
-@router.get(f"{PAGE}{{name:path}}")
-async def file(request: Request, name: str) -> Response:
-    """One of its files."""
-    return _answered(request, name)
-
-
-def _answered(request: Request, name: str) -> Response:
-    content = _FILES.get(name)
-    if content is None:
-        raise NotFound("page", name)
-    tag = f'"{sha256(content).hexdigest()[:16]}"'
+    tag = f'"{VERSION}"'
     headers = {**HEADERS, "ETag": tag, "Cache-Control": "no-cache"}
     if request.headers.get("If-None-Match") == tag:
         return Response(status_code=304, headers=headers)
-    return Response(content, media_type=guess_type(name)[0], headers=headers)
+    return _answered(request, "index.html", headers)
+
+
+@router.get(f"{PAGE}{{version}}/{{name:path}}")
+async def file(request: Request, version: str, name: str) -> Response:
+    """One of its files, of this version of the page alone."""
+    if version != VERSION or name not in _FILES:
+        raise NotFound("page", f"{version}/{name}")
+    return _answered(request, name, {**HEADERS, "Cache-Control": KEPT})
+
+
+def _answered(request: Request, name: str, headers: Mapping[str, str]) -> Response:
+    if _takes_gzip(request.headers.get("Accept-Encoding", "")):
+        packed = {**headers, "Content-Encoding": "gzip"}
+        return Response(_compressed(name), media_type=guess_type(name)[0], headers=packed)
+    return Response(_FILES[name], media_type=guess_type(name)[0], headers=dict(headers))
+
+
+def _takes_gzip(accepted: str) -> bool:
+    """Whether `Accept-Encoding` names gzip, and not to refuse it (`gzip;q=0`)."""
+    for coding in accepted.lower().split(","):
+        name, _, weight = coding.replace(" ", "").partition(";q=")
+        if name == "gzip":
+            return not weight or weight.strip("0.") != ""
+    return False
+
+
+@cache
+def _compressed(name: str) -> bytes:
+    return gzip.compress(_FILES[name], mtime=0)
 
 
 def _read_files() -> dict[str, bytes]:
@@ -75,4 +107,35 @@ def _read_files() -> dict[str, bytes]:
     return contents
 
 
+def _version(contents: Mapping[str, bytes]) -> str:
+    whole = sha256()
+    for name in sorted(contents):
+        whole.update(f"{name} {len(contents[name])}\n".encode() + contents[name])
+    return whole.hexdigest()[:16]
+
+
+def imported(contents: Mapping[str, bytes], module: str) -> list[str]:
+    """What a module imports, and what that imports, in the order in which they are met."""
+    reached: list[str] = []
+    waiting = [module]
+    while waiting:
+        name = waiting.pop(0)
+        for path in IMPORT.findall(contents[name].decode()):
+            other = normpath(join(dirname(name), path))
+            if other not in reached and other != module:
+                reached.append(other)
+                waiting.append(other)
+    return reached
+
+
+def _with_addresses(contents: Mapping[str, bytes], version: str) -> bytes:
+    """The page, with its files under their version and the modules that it begins with announced."""
+    preloads = [f'<link rel="modulepreload" href="{PAGE}{name}" />' for name in imported(contents, FIRST)]
+    text = contents["index.html"].decode().replace(MODULES, "\n    ".join(preloads))
+    return text.replace(f'="{PAGE}', f'="{PAGE}{version}/').encode()
+
+
 _FILES = _read_files()
+VERSION = _version(_FILES)
+"""Of all files of the page together."""
+_FILES["index.html"] = _with_addresses(_FILES, VERSION)

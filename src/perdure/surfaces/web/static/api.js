@@ -16,16 +16,13 @@ export const key = {
 };
 
 /** What a verb of a bank returns: `verb("b", "recall", {query})`; without a bank, a verb of the whole memory. */
-export async function verb(bank, name, args = {}, signal = undefined) {
+export function verb(bank, name, args = {}) {
   const place = bank === null ? "" : `banks/${encodeURIComponent(bank)}/`;
-  const answer = await send(`/v1/perdure/${place}${name}`, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(args),
-    signal,
-  });
-  return answer.json();
+  return rest(`/v1/perdure/${place}${name}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(args) });
 }
+
+/** A recall or a reflection without what no view shows: a tenth of its bytes. */
+export const outline = (bank, name, args) => verb(bank, `${name}?form=outline`, args);
 
 /** A path of the REST surface, for what has no verb: health, uploads. */
 export async function rest(path, options = {}) {

@@ -63,3 +63,12 @@ export function select(options, chosen, change) {
     }),
   );
 }
+
+const TWO_COLUMNS = 870;
+
+/** How wide to draw a picture, so that its letters keep their size: alone, or as one of two columns where there is room for two. */
+export function pictureWidth(halved = false) {
+  const room = (document.getElementById("content")?.clientWidth ?? 900) - 40;
+  const width = halved && room >= TWO_COLUMNS ? (room - 16) / 2 : room;
+  return Math.round(Math.max(280, Math.min(1100, width - 34)));
+}

@@ -15,6 +15,9 @@ export const percent = (value) => `${Math.round(100 * (value ?? 0))}%`;
 export const milliseconds = (value) => (value >= 100 ? `${Math.round(value)} ms` : `${value.toFixed(1)} ms`);
 export const plural = (number, one, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;
 
+/** From one day to another, or that day. */
+export const span = (first, last) => (day(first) === day(last) ? day(first) : `${day(first)} to ${day(last)}`);
+
 /** When a fact happened, as surely as its words say so; nothing where only a guess is stored. */
 export function happened(fact) {
   if (fact.flags.includes("unsure_date")) return "";

@@ -3,24 +3,21 @@
 import { verb } from "../api.js";
 import { h } from "../dom.js";
 import { plural } from "../format.js";
-import { confirm, failure, toast } from "./notice.js";
+import { confirm } from "./dialogs.js";
+import { toast } from "./notice.js";
 
 /** Whether it went. `target` is the keyword of forget: {fact_id}, {document_id}, {entity_id} or {everything: true}. */
-export async function forget(bank, target, title) {
-  const preview = await verb(bank, "preview_forget", target);
-  if (!preview.existed) {
-    toast("It is not there any longer.");
-    return false;
-  }
-  if (!(await confirm(title, whatGoes(preview), "Forget for good"))) return false;
-  try {
+export function forget(bank, target, title) {
+  const preview = async () => {
+    const seen = await verb(bank, "preview_forget", target);
+    if (!seen.existed) throw new Error("It is not there any longer.");
+    return whatGoes(seen);
+  };
+  return confirm(title, preview(), "Forget for good", async () => {
     const gone = await verb(bank, "forget", target);
     toast(`Forgotten: ${plural(gone.facts, "fact")}. ${gone.traces === "pending" ? "Traces in the files are being cleared." : "No trace is left in the files."}`);
     return true;
-  } catch (error) {
-    await confirm("That did not work", failure(error), "Go on");
-    return false;
-  }
+  });
 }
 
 function whatGoes(preview) {

@@ -1,9 +1,8 @@
 // An entity and those it is mentioned with, around it; a click makes another one the centre.
 
-import { button, h, show, svg } from "../dom.js";
+import { button, h, pictureWidth, show, svg } from "../dom.js";
 import { plural } from "../format.js";
 import { address } from "../route.js";
-import { pictureWidth } from "./picture.js";
 
 const FIRST = 16;
 export const MOST = 150;

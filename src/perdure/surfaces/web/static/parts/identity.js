@@ -4,8 +4,9 @@ import { verb } from "../api.js";
 import { button, field, h, show } from "../dom.js";
 import { plural } from "../format.js";
 import { go } from "../route.js";
+import { confirm } from "./dialogs.js";
 import { forget } from "./forgetting.js";
-import { confirm, empty, failure, toast } from "./notice.js";
+import { empty, failure, toast } from "./notice.js";
 
 const FOUND = 8;
 const SPLIT = 100;

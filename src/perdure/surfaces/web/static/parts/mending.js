@@ -3,8 +3,9 @@
 import { verb } from "../api.js";
 import { button, field, h } from "../dom.js";
 import { go } from "../route.js";
+import { sheet, words } from "./dialogs.js";
 import { forget } from "./forgetting.js";
-import { failure, toast } from "./notice.js";
+import { toast } from "./notice.js";
 
 export function mending(bank, fact) {
   const actions = [
@@ -15,41 +16,16 @@ export function mending(bank, fact) {
   return h("div", { class: "row actions" }, actions);
 }
 
-/** Ask for something in a dialog; `send` does it, and what it refuses is told there. */
-function ask(title, text, fields, word, send) {
-  const told = h("div");
-  const close = () => (dialog.close(), dialog.remove());
-  const submit = async (event) => {
-    event.preventDefault();
-    try {
-      await send();
-      close();
-    } catch (error) {
-      told.replaceChildren(failure(error));
-    }
-  };
-  const dialog = h(
-    "dialog",
-    { "aria-label": title },
-    h("h2", {}, title),
-    h("p", { class: "faint" }, text),
-    h("form", { on: { submit } }, fields, told, h("div", { class: "row" }, h("button", { class: "main" }, word), button("Leave it", close))),
-  );
-  dialog.addEventListener("cancel", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
-}
-
 function correct(bank, fact) {
   const text = h("textarea", { required: true, value: fact.text });
   const speaker = h("input", { value: fact.speaker });
   const tags = h("input", { value: [...fact.tags].join(", ") });
-  const fields = [field("What is right", text), field("Said by", speaker), field("Tags", tags)];
-  ask("Correct this fact", "The old words are kept, closed, as history; the new ones take their place.", fields, "Correct", async () => {
+  const told = h("p", { class: "faint" }, "The old words are kept, closed, as history; the new ones take their place.");
+  return sheet("Correct this fact", [told, field("What is right", text), field("Said by", speaker), field("Tags", tags, "With commas between.")], "Correct", async () => {
     const changes = {};
     if (text.value.trim() !== fact.text) changes.text = text.value.trim();
     if (speaker.value.trim() !== fact.speaker) changes.speaker = speaker.value.trim();
-    const named = tags.value.split(",").map((one) => one.trim()).filter(Boolean);
+    const named = words(tags.value);
     if (named.sort().join() !== [...fact.tags].sort().join()) changes.tags = named;
     if (!Object.keys(changes).length) return;
     const changed = await verb(bank, "update_fact", { fact_id: fact.id, ...changes });
@@ -60,7 +36,8 @@ function correct(bank, fact) {
 
 function invalidate(bank, fact) {
   const reason = h("input", { placeholder: "what is wrong with it" });
-  ask("Declare it wrong", "It is no longer recalled, and what rests on it is judged without it. It can be restored.", [field("Reason", reason)], "Declare wrong", async () => {
+  const told = h("p", { class: "faint" }, "It is no longer recalled, and what rests on it is judged without it. It can be restored.");
+  return sheet("Declare it wrong", [told, field("Reason", reason)], "Declare wrong", async () => {
     await verb(bank, "invalidate_fact", { fact_id: fact.id, reason: reason.value.trim() || null });
     toast("Declared wrong.");
     arrive(bank, fact.id, fact.id);

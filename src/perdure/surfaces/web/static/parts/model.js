@@ -1,8 +1,8 @@
 // What the list of mental models and the page of one share: whether it is up to date, and its settings as fields.
 
 import { field, h, select } from "../dom.js";
+import { words } from "./dialogs.js";
 import { chip } from "./fact.js";
-import { words } from "./sheet.js";
 
 const LEAST_TOKENS = 256;
 const MOST_TOKENS = 8192;

@@ -16,25 +16,3 @@ export function toast(text) {
   document.body.append(shown);
   setTimeout(() => shown.remove(), 4000);
 }
-
-/** Ask before something that cannot be undone; resolves to whether it was wanted. */
-export function confirm(title, content, word) {
-  return new Promise((resolve) => {
-    const close = (value) => () => (dialog.close(), dialog.remove(), resolve(value));
-    const dialog = h(
-      "dialog",
-      { "aria-label": title },
-      h("h2", {}, title),
-      content,
-      h(
-        "div",
-        { class: "row" },
-        h("button", { type: "button", class: "danger", on: { click: close(true) } }, word),
-        h("button", { type: "button", on: { click: close(false) } }, "Leave it"),
-      ),
-    );
-    dialog.addEventListener("cancel", close(false));
-    document.body.append(dialog);
-    dialog.showModal();
-  });
-}

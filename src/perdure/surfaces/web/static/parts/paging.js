@@ -1,7 +1,7 @@
 // A list that is read page by page: the first now, the next when asked for.
 
 import { button, h, show } from "../dom.js";
-import { count } from "../format.js";
+import { count, plural } from "../format.js";
 import { empty, failure } from "./notice.js";
 
 export const PAGE = 50;
@@ -23,11 +23,18 @@ export function paged(read, draw, nothing, noun = "facts", list = h("div", { cla
       const left = total === null ? rows.length === PAGE : shown < total;
       more.hidden = !left;
       if (!shown) list.replaceWith(nothing instanceof Node ? nothing : empty(nothing));
-      show(told, shown ? (total === null ? `${count(shown)} ${noun}${left ? ", more below" : ""}` : `${count(shown)} of ${count(total)} ${noun}`) : "");
+      show(told, shown ? counted(shown, total, left, noun) : "");
     } catch (error) {
       show(told, failure(error));
     }
     more.disabled = false;
   };
   return { element: h("div", {}, told, list, more), load };
+}
+
+const singular = (noun) => noun.replace(/ies$/, "y").replace(/s$/, "");
+
+function counted(shown, total, left, noun) {
+  if (left) return total === null ? `${count(shown)} ${noun}, more below` : `${count(shown)} of ${count(total)} ${noun}`;
+  return plural(shown, singular(noun), noun);
 }

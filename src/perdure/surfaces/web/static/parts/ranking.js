@@ -1,36 +1,39 @@
 // Why a fact stands where it stands: which channel found it at which place, and how long each stage took.
 
-import { h, svg } from "../dom.js";
+import { h, pictureWidth, svg } from "../dom.js";
 import { milliseconds } from "../format.js";
-import { pictureWidth } from "./picture.js";
+
+const SHOWN = 20;
 
 /** Facts by channels: the place that each channel gave. */
 export function matrix(result) {
-  const rows = result.recollections.filter((one) => one.candidate).slice(0, 20);
-  const channels = [...new Set(rows.flatMap((one) => one.candidate.ranks.map(([channel]) => channel)))];
+  const rows = result.recollections.filter((one) => one.ranks).slice(0, SHOWN);
+  const channels = [...new Set(rows.flatMap((one) => Object.keys(one.ranks)))];
   if (!rows.length) return h("p", { class: "faint" }, "No channels were asked.");
+  const number = (value, digits) => (typeof value === "number" ? value.toFixed(digits) : "·");
+  const line = (one) =>
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row", title: one.fact.text }, `[${one.citation}] `, h("span", {}, one.fact.text)),
+      channels.map((name) => h("td", { class: one.ranks[name] === 1 ? "best" : null, title: name }, one.ranks[name] ?? "·")),
+      h("td", {}, number(one.rerank, 2)),
+      h("td", {}, number(one.score, 3)),
+    );
+  const head = (name) => h("th", { scope: "col" }, name);
   return h(
     "div",
-    { class: "wide" },
+    {},
+    h("p", { class: "faint" }, "The place that each channel gave a fact, 1 being the best; a dot where the channel did not find it."),
     h(
-      "table",
-      { class: "matrix" },
-      h("caption", { class: "unseen" }, "The place that each channel gave a fact; 1 is best"),
-      h("thead", {}, h("tr", {}, h("td", {}), channels.map((name) => h("th", { scope: "col" }, name)), h("th", { scope: "col" }, "cross-encoder"), h("th", { scope: "col" }, "score"))),
+      "div",
+      { class: "wide" },
       h(
-        "tbody",
-        {},
-        rows.map((one) => {
-          const places = new Map(one.candidate.ranks.map(([channel, rank]) => [channel, rank]));
-          return h(
-            "tr",
-            {},
-            h("th", { scope: "row" }, `[${one.citation}]`),
-            channels.map((name) => h("td", { title: name }, places.get(name) ?? "·")),
-            h("td", {}, one.candidate.rerank === null ? "·" : one.candidate.rerank.toFixed(2)),
-            h("td", {}, one.score.toFixed(3)),
-          );
-        }),
+        "table",
+        { class: "matrix" },
+        h("caption", { class: "unseen" }, "The place that each channel gave a fact"),
+        h("thead", {}, h("tr", {}, h("td", {}), channels.map(head), head("cross-encoder"), head("score"))),
+        h("tbody", {}, rows.map(line)),
       ),
     ),
   );

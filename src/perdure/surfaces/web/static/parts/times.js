@@ -1,9 +1,8 @@
 // The times of a fact on one axis: since when and until when it was so, when it happened, was said, was recorded, was taken back.
 
-import { h, svg } from "../dom.js";
+import { h, pictureWidth, svg } from "../dom.js";
 import { day, happened, moment } from "../format.js";
 import { asOf } from "../route.js";
-import { pictureWidth } from "./picture.js";
 
 const DAY = 86_400_000;
 const LINE = 34;

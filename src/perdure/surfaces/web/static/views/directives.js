@@ -3,11 +3,12 @@
 import { verb } from "../api.js";
 import { button, field, h, show } from "../dom.js";
 import { moment } from "../format.js";
+import { confirm, sheet, words } from "../parts/dialogs.js";
+import { difference } from "../parts/diff.js";
 import { chip } from "../parts/fact.js";
 import { markdown } from "../parts/markdown.js";
-import { confirm, failure, toast } from "../parts/notice.js";
+import { empty, failure, toast } from "../parts/notice.js";
 import { paged } from "../parts/paging.js";
-import { sheet, words } from "../parts/sheet.js";
 
 export async function open(content, route) {
   const { bank } = route;
@@ -67,7 +68,30 @@ function card(bank, rule, act) {
       button("Edit", edit, { "aria-label": `Edit: ${rule.name}` }),
       button("Delete", remove, { class: "danger", "aria-label": `Delete: ${rule.name}` }),
     ),
+    rule.updated_at !== rule.created_at && history(bank, rule),
   );
+}
+
+/** What each change put in the place of what, the newest first; read when somebody looks. */
+function history(bank, rule) {
+  const body = h("div");
+  const fill = async () => {
+    try {
+      const versions = [rule, ...(await verb(bank, "directive_history", { directive_id: rule.id }))];
+      const changes = versions.slice(0, -1).map((one, place) => h("section", {}, h("h3", {}, `Changed ${moment(one.updated_at)}`), difference(written(versions[place + 1]), written(one))));
+      show(body, changes.length ? changes : empty("No earlier version is kept."));
+    } catch (error) {
+      show(body, failure(error));
+    }
+  };
+  const box = h("details", { on: { toggle: () => box.open && !body.hasChildNodes() && fill() } }, h("summary", { "aria-label": `History: ${rule.name}` }, "History"), body);
+  return box;
+}
+
+/** A version as lines, so that two can be compared. */
+function written(rule) {
+  const tags = [...rule.tags].sort().join(", ");
+  return [`Name: ${rule.name}`, rule.content, `Priority ${rule.priority}, switched ${rule.is_active ? "on" : "off"}`, tags && `Tags: ${tags}`].filter(Boolean).join("\n");
 }
 
 function create(bank) {

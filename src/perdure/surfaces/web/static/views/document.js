@@ -3,11 +3,11 @@
 import { verb } from "../api.js";
 import { button, field, h, show } from "../dom.js";
 import { count, moment, plural, standing } from "../format.js";
+import { sheet, words } from "../parts/dialogs.js";
 import { chip, highlighted, marks } from "../parts/fact.js";
 import { follow } from "../parts/follow.js";
 import { forget as erase } from "../parts/forgetting.js";
 import { empty, failure, toast } from "../parts/notice.js";
-import { sheet, words } from "../parts/sheet.js";
 import { address, asOf, go } from "../route.js";
 
 const CHUNKS = 10;

@@ -3,11 +3,11 @@
 import { rest, verb } from "../api.js";
 import { button, field, h, show } from "../dom.js";
 import { count, moment, plural } from "../format.js";
+import { sheet, words } from "../parts/dialogs.js";
 import { chip } from "../parts/fact.js";
 import { follow } from "../parts/follow.js";
 import { failure } from "../parts/notice.js";
 import { paged } from "../parts/paging.js";
-import { sheet, words } from "../parts/sheet.js";
 import { address, note } from "../route.js";
 import { openDocument } from "./document.js";
 

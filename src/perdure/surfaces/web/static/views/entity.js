@@ -2,7 +2,7 @@
 
 import { verb } from "../api.js";
 import { h, show } from "../dom.js";
-import { day, moment, plural } from "../format.js";
+import { moment, plural, span } from "../format.js";
 import { chip, row } from "../parts/fact.js";
 import { graph, MOST, neighbours } from "../parts/graph.js";
 import { identity } from "../parts/identity.js";
@@ -25,7 +25,7 @@ export async function open(content, { bank, id }) {
     content,
     h("p", {}, h("a", { href: address(bank, "people") }, "← People and things")),
     h("h1", {}, entity.name),
-    h("div", { class: "chips" }, chip(entity.type), chip(plural(entity.mentions, "mention")), entity.aliases.map((name) => chip(`also ${name}`)), entity.first_seen && chip(`${day(entity.first_seen)} to ${day(entity.last_seen)}`)),
+    h("div", { class: "chips" }, chip(entity.type), chip(plural(entity.mentions, "mention")), entity.aliases.map((name) => chip(`also ${name}`)), entity.first_seen && chip(span(entity.first_seen, entity.last_seen))),
     identity(bank, entity),
     h(
       "div",
@@ -43,7 +43,6 @@ export async function open(content, { bank, id }) {
   ]);
   return undefined;
 }
-
 
 /** The graph of the newest facts; older ones when asked for. */
 function around(bank, entity, facts, total, read) {

@@ -3,8 +3,9 @@
 import { rest, verb } from "../api.js";
 import { button, h, show } from "../dom.js";
 import { count, plural } from "../format.js";
+import { confirm } from "../parts/dialogs.js";
 import { chip } from "../parts/fact.js";
-import { confirm, failure } from "../parts/notice.js";
+import { failure } from "../parts/notice.js";
 
 const OPERATIONS = ["retain", "refine", "consolidate", "reflect", "mental_model"];
 

@@ -4,13 +4,13 @@ import { verb } from "../api.js";
 import { button, field, h, select, show } from "../dom.js";
 import { count, moment, plural } from "../format.js";
 import { citedFacts, sentence } from "../parts/cited.js";
+import { confirm, sheet } from "../parts/dialogs.js";
 import { difference } from "../parts/diff.js";
 import { chip } from "../parts/fact.js";
 import { everySecond, follow } from "../parts/follow.js";
 import { inline, markdown } from "../parts/markdown.js";
 import { freshness, modelForm } from "../parts/model.js";
-import { confirm, empty, failure, toast } from "../parts/notice.js";
-import { sheet } from "../parts/sheet.js";
+import { empty, failure, toast } from "../parts/notice.js";
 import { address, asOf, go } from "../route.js";
 
 /** What a model says before it was written for the first time. */

@@ -3,12 +3,12 @@
 import { verb } from "../api.js";
 import { button, h, show } from "../dom.js";
 import { moment } from "../format.js";
+import { sheet } from "../parts/dialogs.js";
 import { chip } from "../parts/fact.js";
 import { follow } from "../parts/follow.js";
 import { freshness, modelForm } from "../parts/model.js";
 import { failure } from "../parts/notice.js";
 import { paged } from "../parts/paging.js";
-import { sheet } from "../parts/sheet.js";
 import { address, go } from "../route.js";
 import { openModel } from "./model.js";
 

@@ -16,7 +16,7 @@ export async function open(content, { bank, id, query }) {
   const period = query.get("period") || "daily";
   const names = await verb(bank, "notes", { period });
   const list = h("ol", { class: "list", "aria-label": "Notes" });
-  const row = (name) => h("li", {}, h("a", { href: address(bank, "notes", name) }, name.split("/")[1]));
+  const row = (name) => h("li", {}, h("a", { href: address(bank, "notes", name) }, titled(name)));
   const read = async (offset, limit) => ({ rows: names.slice(offset, offset + limit), total: names.length });
   const nothing = h("div", {}, empty("No notes of this kind."), h("p", { class: "faint" }, "Consolidation writes notes where the setting ", h("code", {}, "notes_folder"), " names a folder."));
   const { element, load } = paged(read, row, nothing, "notes", list);
@@ -31,17 +31,29 @@ export async function open(content, { bank, id, query }) {
   return undefined;
 }
 
+const WEEKDAY = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
+
+/** The time of a note in words: "daily/2026-06-10", "weekly/2026-W24", "quarterly/2026-Q2". */
+function titled(name) {
+  const time = name.split("/")[1];
+  const [year, part = ""] = time.split("-");
+  if (part.startsWith("W")) return `Week ${Number(part.slice(1))} of ${year}`;
+  if (part.startsWith("Q")) return `Quarter ${part.slice(1)} of ${year}`;
+  const date = new Date(time);
+  return Number.isNaN(+date) ? time : WEEKDAY.format(date);
+}
+
 async function openNote(content, bank, name) {
   const note = await verb(bank, "note", { name });
   const lines = note.sections.flatMap(([, told]) => told);
   const ids = [...new Set(lines.flatMap((line) => line.fact_ids))];
   const facts = await citedFacts(bank, ids);
   const numbers = new Map(ids.map((one, place) => [one, place + 1]));
-  const [period, date] = name.split("/");
+  const [period] = name.split("/");
   show(
     content,
     h("p", {}, h("a", { href: address(bank, "notes", "", { period }) }, "← Notes")),
-    h("h1", {}, date),
+    h("h1", {}, titled(name)),
     lines.length ? null : empty("Nothing is left of this note: its facts are gone."),
     h(
       "div",

@@ -3,12 +3,12 @@
 import { rest, verb } from "../api.js";
 import { button, field, h, select, show } from "../dom.js";
 import { count, moment } from "../format.js";
+import { confirm } from "../parts/dialogs.js";
 import { ENDED, everySecond, progress, state } from "../parts/follow.js";
-import { confirm, empty, failure } from "../parts/notice.js";
+import { empty, failure } from "../parts/notice.js";
 import { address, note } from "../route.js";
 
 const PAGE = 50;
-const MOST = 100;
 const STATES = [["", "all"], ["pending", "waiting"], ["processing", "running"], ["completed", "done"], ["failed", "failed"], ["cancelled", "cancelled"]];
 
 export async function open(content, { bank, query }) {
@@ -17,17 +17,28 @@ export async function open(content, { bank, query }) {
   const foot = h("div", { class: "row" });
   const live = h("p", { class: "faint", role: "status" });
   const rows = new Map();
-  let [limit, status, turn] = [PAGE, query.get("status") || "", 0];
+  /** What was read, page by page: only what may still change is read again. */
+  let pages = [];
+  let [wanted, total, status, turn] = [1, 0, query.get("status") || "", 0];
 
+  const read = async (place) => {
+    const path = `/v1/default/banks/${encodeURIComponent(bank)}/operations`;
+    const page = await rest(`${path}?${new URLSearchParams({ limit: PAGE, offset: place * PAGE, ...(status ? { status } : {}) })}`);
+    total = page.total;
+    return page.operations;
+  };
   /** Show what there is; true when nothing is left to wait for. */
   const look = async () => {
-    const path = `/v1/default/banks/${encodeURIComponent(bank)}/operations`;
-    const page = await rest(`${path}?${new URLSearchParams({ limit, ...(status ? { status } : {}) })}`);
-    update(list, rows, page.operations, (one) => row(bank, one, act));
-    const running = page.operations.filter((one) => !ENDED.includes(one.status)).length;
+    const newest = await read(0);
+    const isSame = pages.length && newest[0]?.id === pages[0][0]?.id;
+    const older = Array.from({ length: wanted - 1 }, (_, n) => n + 1);
+    pages = [newest, ...(await Promise.all(older.map((place) => (isSame && pages[place] && pages[place].every(isOver) ? pages[place] : read(place)))))];
+    const every = [...new Map(pages.flat().map((one) => [one.id, one])).values()];
+    update(list, rows, every, (one) => row(bank, one, act));
+    const running = every.filter((one) => !isOver(one)).length;
     show(live, running ? `▶ ${running} not ended: looking every second` : "Nothing runs.");
-    const more = limit < MOST && page.total > limit;
-    show(foot, page.total ? h("span", { class: "faint" }, `${count(page.operations.length)} of ${count(page.total)}`) : empty("No operations."), more && button("More", () => ((limit = MOST), watch())));
+    const more = button("More", () => ((wanted += 1), watch()), { class: "more" });
+    show(foot, total ? h("span", { class: "faint" }, `${count(every.length)} of ${count(total)}`) : empty(status ? "No operation is in this state." : "No operations yet: files, exports, consolidation and mental models are worked on here."), total > wanted * PAGE && more);
     return !running;
   };
   /** One watch at a time: an older one ends when a newer began. */
@@ -42,26 +53,30 @@ export async function open(content, { bank, query }) {
   const act = async (work) => {
     try {
       show(told);
-      if (await work()) await watch();
+      if (!(await work())) return;
+      pages = [];
+      await watch();
     } catch (error) {
       show(told, failure(error));
     }
   };
   const choose = (value) => {
-    status = value;
+    [status, wanted, pages] = [value, 1, []];
     note({ status });
     return watch();
   };
   show(
     content,
     h("h1", {}, "Operations"),
-    h("div", { class: "row" }, field("Which", select(STATES, status, choose)), button("Look again", watch, { id: "look" })), live,
+    h("div", { class: "row" }, field("Which", select(STATES, status, choose)), button("Look again", () => ((pages = []), watch()), { id: "look" })), live,
     told,
     list,
     foot,
   );
   await watch();
 }
+
+const isOver = (one) => ENDED.includes(one.status);
 
 /** Bring the list in step: a row that did not change stays as it is, with its focus. */
 function update(list, rows, operations, draw) {
@@ -97,9 +112,9 @@ function row(bank, one, act) {
       h(
         "div",
         { class: "row" },
-        !ENDED.includes(one.status) && labelled("Cancel", run("cancel_operation")),
+        !isOver(one) && labelled("Cancel", run("cancel_operation")),
         ["failed", "cancelled"].includes(one.status) && labelled("Try again", run("retry_operation")),
-        ENDED.includes(one.status) && labelled("Delete", remove),
+        isOver(one) && labelled("Delete", remove),
       ),
     ),
     one.error_message && h("p", { class: "wrong-text" }, `✕ ${one.error_message}`),

@@ -2,7 +2,7 @@
 
 import { verb } from "../api.js";
 import { field, h, select, show } from "../dom.js";
-import { day, plural } from "../format.js";
+import { plural, span } from "../format.js";
 import { PAGE, paged } from "../parts/paging.js";
 import { address, asOf, note } from "../route.js";
 
@@ -49,7 +49,7 @@ async function read(bank, chosen, offset) {
 }
 
 function card(bank, entity) {
-  const seen = entity.first_seen && entity.last_seen ? `${day(entity.first_seen)} to ${day(entity.last_seen)}` : "";
+  const seen = entity.first_seen && entity.last_seen ? span(entity.first_seen, entity.last_seen) : "";
   return h(
     "a",
     { class: "card person", href: address(bank, "entity", entity.id) },

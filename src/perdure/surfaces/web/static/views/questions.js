@@ -3,8 +3,9 @@
 import { verb } from "../api.js";
 import { button, h, show } from "../dom.js";
 import { day, percent, plural } from "../format.js";
+import { confirm } from "../parts/dialogs.js";
 import { chip, meter, row } from "../parts/fact.js";
-import { confirm, empty, failure, toast } from "../parts/notice.js";
+import { empty, failure, toast } from "../parts/notice.js";
 import { address, asOf, go } from "../route.js";
 
 const NEWEST = 200;

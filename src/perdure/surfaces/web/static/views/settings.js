@@ -1,6 +1,6 @@
 // Settings of the bank: what it is for, how it reasons, and what its recall and consolidation do.
 
-import { rest, verb } from "../api.js";
+import { outline, rest, verb } from "../api.js";
 import { button, field, h, select, show } from "../dom.js";
 import { reflection } from "../parts/reflection.js";
 import { failure, toast } from "../parts/notice.js";
@@ -89,7 +89,7 @@ function slider(name, title, value, min, max, step, hint) {
 function preview(bank, before, after) {
   const question = h("input", { id: "preview-question", placeholder: "Where does Ann live, and will she stay?" });
   const answers = h("div", { "aria-live": "polite" });
-  const reflect = (disposition) => verb(bank, "reflect", { query: question.value.trim(), disposition, ...(asOf() ? { as_of: asOf() } : {}) });
+  const reflect = (disposition) => outline(bank, "reflect", { query: question.value.trim(), disposition, ...(asOf() ? { as_of: asOf() } : {}) });
   const side = (title, disposition, result) => h("div", { class: "side-by-side" }, h("p", {}, h("strong", {}, title)), h("p", { class: "faint" }, TRAITS.map(([name, text]) => `${text} ${disposition[name]}`).join(", "), `, bias ${disposition.bias_strength}`), reflection(bank, result));
   const compare = async () => {
     if (!question.value.trim()) return question.focus();

@@ -1,0 +1,58 @@
+"""A directive's history: what it was before each change, in its bank, in exports and in copies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from perdure import NotFound, Perdure
+from perdure.reflect.directives import MAX_HISTORY
+from tests.integration.rest_server import open_quick
+
+BANK = "house"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Perdure]:
+    with open_quick(tmp_path) as engine:
+        engine.retain(BANK, "Ann plays the violin.")
+        yield engine
+
+
+def test_a_changed_directive_tells_what_it_was_and_since_when(memory: Perdure) -> None:
+    rule = memory.create_directive(BANK, "Tone", "Answer in one sentence.", tags=["mail"])
+    assert memory.directive_history(BANK, rule.id) == []
+    second = memory.update_directive(BANK, rule.id, content="Answer in two sentences.")
+    memory.update_directive(BANK, rule.id, is_active=False)
+    assert memory.directive_history(BANK, rule.id) == [second, rule]
+
+
+def test_a_change_that_changes_nothing_leaves_no_version(memory: Perdure) -> None:
+    rule = memory.create_directive(BANK, "Tone", "Answer in one sentence.")
+    memory.update_directive(BANK, rule.id, name="Tone")
+    assert memory.directive_history(BANK, rule.id) == []
+
+
+def test_the_history_keeps_the_newest_versions_and_goes_with_the_directive(memory: Perdure) -> None:
+    rule = memory.create_directive(BANK, "Tone", "Say 0.")
+    for number in range(1, MAX_HISTORY + 3):
+        memory.update_directive(BANK, rule.id, content=f"Say {number}.")
+    versions = memory.directive_history(BANK, rule.id)
+    assert len(versions) == MAX_HISTORY
+    assert versions[0].content == f"Say {MAX_HISTORY + 1}."
+    memory.delete_directive(BANK, rule.id)
+    with pytest.raises(NotFound):
+        memory.directive_history(BANK, rule.id)
+    assert not memory.records("directive_history", bank=BANK)
+
+
+def test_the_history_goes_along_with_an_export_and_a_copy_of_the_settings(memory: Perdure) -> None:
+    rule = memory.create_directive(BANK, "Tone", "Answer in one sentence.")
+    memory.update_directive(BANK, rule.id, content="Answer in two sentences.")
+    memory.import_bank("again", memory.export_bank(BANK))
+    memory.clone_bank(BANK, "copy", include_data=False)
+    for bank in ("again", "copy"):
+        (earlier,) = memory.directive_history(bank, memory.directives(bank)[0].id)
+        assert earlier.content == "Answer in one sentence."
