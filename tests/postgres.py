@@ -89,14 +89,14 @@ class Server:
         return standby
 
     @contextmanager
-    def pooler(self, program: str, user: str = "postgres") -> Iterator[str]:
-        """PgBouncer in transaction mode before this server: the folder of its socket."""
+    def pooler(self, program: str, user: str = "postgres", *, settings: str = "") -> Iterator[str]:
+        """PgBouncer in transaction mode before this server: the folder of its socket. Settings are lines of its own."""
         folder = Path(tempfile.mkdtemp(prefix="perdure-bouncer-"))
         (folder / "users").write_text(f'"{user}" ""\n')
         (folder / "bouncer.ini").write_text(
             f"[databases]\n* = host={self.folder} user={user}\n[pgbouncer]\nlisten_addr =\nlisten_port = 5432\n"
             f"unix_socket_dir = {folder}\nauth_type = trust\nauth_file = {folder}/users\npool_mode = transaction\n"
-            "default_pool_size = 3\nmax_client_conn = 100\n"
+            f"default_pool_size = 3\nmax_client_conn = 100\n{settings}\n"
         )
         if self._user is not None:
             for path in (folder, *folder.iterdir()):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -17,7 +19,17 @@ from perdure.testing.contract import StoreContract
 from perdure.testing.memory_store import MemoryStore
 from tests.postgres import LargeBanksStore, new_database, server
 
-PGBOUNCER = shutil.which("pgbouncer", path=f"{os.defpath}:/usr/sbin")
+PGBOUNCER = os.environ.get("PGBOUNCER") or shutil.which("pgbouncer", path=f"{os.defpath}:/usr/sbin")
+"""The one that is installed, or a newer one that the environment names."""
+
+
+def prepares(program: str | None) -> bool:
+    """Whether this PgBouncer knows prepared statements: since 1.21."""
+    if program is None:
+        return False
+    told = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+    version = re.search(r"PgBouncer (\d+)\.(\d+)", told)
+    return version is not None and (int(version[1]), int(version[2])) >= (1, 21)
 
 
 class TestMemoryStore(StoreContract):
@@ -86,6 +98,26 @@ class TestPostgresStoreBehindPgBouncer(StoreContract):
         with new_database() as url:
             pooled = url.replace(str(server().folder), pooler)
             with closing(PostgresStore.open(pooled, prepared=False)) as store:
+                yield store
+
+
+@pytest.fixture(scope="module")
+def preparing_pooler() -> Iterator[str]:
+    assert PGBOUNCER is not None
+    with server().pooler(PGBOUNCER, settings="max_prepared_statements = 20") as folder:
+        yield folder
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not prepares(PGBOUNCER), reason="needs PgBouncer 1.21 or newer; PGBOUNCER may name it")
+class TestPostgresStoreBehindPgBouncerThatPrepares(StoreContract):
+    """Statements are prepared through it, and it forgets all but a few of them."""
+
+    @pytest.fixture
+    def store(self, preparing_pooler: str) -> Iterator[Store]:
+        with new_database() as url:
+            pooled = url.replace(str(server().folder), preparing_pooler)
+            with closing(PostgresStore.open(pooled, prepared=True)) as store:
                 yield store
 
 

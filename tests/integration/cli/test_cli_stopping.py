@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import sqlite3
@@ -18,6 +19,7 @@ from functools import partial
 from pathlib import Path
 
 import httpx
+import pytest
 
 from perdure.settings import Settings
 from tests.integration.cli.conftest import QUICK
@@ -139,3 +141,18 @@ def test_the_examples_of_deployment_name_settings_and_a_command_that_exist() -> 
     unit = (folder / "perdure.service").read_text(encoding="utf-8")
     assert "Type=notify" in unit
     assert "SuccessExitStatus=143" in unit
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd")
+def test_systemd_understands_the_units(tmp_path: Path) -> None:
+    folder = Path(__file__).parents[3] / "examples" / "deploy"
+    for name, instance in (
+        ("perdure.service", "perdure.service"),
+        ("perdure@.service", "perdure@8888.service"),
+    ):
+        text = (folder / name).read_text(encoding="utf-8").replace("/opt/perdure/bin/perdure", sys.executable)
+        (tmp_path / instance).write_text(text, encoding="utf-8")
+        done = subprocess.run(
+            ["systemd-analyze", "verify", tmp_path / instance], capture_output=True, text=True, timeout=60
+        )
+        assert "perdure" not in done.stderr, done.stderr

@@ -97,7 +97,8 @@ class BankIndex:
     def _catch_up(self, state: BankState, feed: Feed) -> None:
         before = None if self._current is None else self._current[0]
         dead = self._facts.dead > _MAX_DEAD * self._facts.size + 64
-        if before is None or before.key != state.key or state.changes_dropped > self._last_change or dead:
+        other = before is None or _origin(before) != _origin(state)
+        if before is None or other or state.changes_dropped > self._last_change or dead:
             self._clear()
             self._last_change = max(feed.last_change(), state.changes_dropped)
         elif state.vectors_version > before.version:
@@ -151,7 +152,12 @@ class BankIndex:
 
 def _covers(current: BankState, asked: BankState) -> bool:
     """Whether an index of one state is new enough for another."""
-    return current.key == asked.key and current.version >= asked.version
+    return _origin(current) == _origin(asked) and current.version >= asked.version
+
+
+def _origin(state: BankState) -> tuple[int, float]:
+    """States of one origin follow each other."""
+    return state.key, state.server_started
 
 
 def _read_numbers(feed: Feed, numbers: set[int]) -> _Facts | None:

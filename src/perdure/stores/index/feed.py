@@ -31,7 +31,7 @@ class Change(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class BankState:
-    """What the database says of a bank. An index of a lower version, or of another incarnation, is out of date."""
+    """What the database says of a bank. An index of a lower version, another incarnation or another server is out of date."""
 
     key: int
     """Tells a bank from a deleted one of the same id."""
@@ -43,6 +43,9 @@ class BankState:
     """Changes up to this number are no longer listed: an index that has not seen them is built anew."""
     model: str | None
     dimensions: int | None
+    server_started: float = 0.0
+    """When the server that says so was started, where there is one. After a failover that lost transactions another one
+    reaches the same version with other facts, so what was read of an earlier server is not relied upon."""
 
 
 class PackedFact(NamedTuple):

@@ -262,8 +262,14 @@ class TransactionRows(PostgresRows):
         return select(self._db, query, *parameters)
 
 
+SERVER_STARTED = "extract(epoch FROM pg_postmaster_start_time())::double precision"
+"""The last field of a bank's state."""
+
+
 class PostgresFeed(TransactionRows, BankFeed):
     """The Feed protocol; the transaction is REPEATABLE READ."""
+
+    state_query = STATE.replace("dimensions", f"dimensions, {SERVER_STARTED}")
 
     def __init__(self, db: Db, bank_id: str) -> None:
         self._db = db

@@ -25,6 +25,7 @@ from perdure.stores.postgres.large_rows import TABLES, VECTORS, LargeBank, read_
 from perdure.stores.postgres.large_search import LargeSearch
 from perdure.stores.postgres.migrate import migrate
 from perdure.stores.postgres.rows import (
+    SERVER_STARTED,
     PostgresFeed,
     PostgresRows,
     PostgresTables,
@@ -40,7 +41,7 @@ from perdure.stores.sql.reading import BankReading
 from perdure.stores.sql.transaction import upsert
 
 _STATE = (
-    "SELECT no, version, vectors_version, changes_dropped, model, dimensions, filled, ready, open_facts, open_length,"
+    f"SELECT no, version, vectors_version, changes_dropped, model, dimensions, {SERVER_STARTED}, filled, ready, open_facts, open_length,"
     " EXISTS (SELECT 1 FROM content_key WHERE content_key.bank = one.no AND scope IN ('', 'encrypting'))"
     " FROM (SELECT * FROM bank WHERE id = ?) AS one LEFT JOIN large_bank ON large_bank.bank = one.no"
 )

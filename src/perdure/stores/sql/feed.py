@@ -21,9 +21,9 @@ BLOCK = 512
 STATE = "SELECT no, version, vectors_version, changes_dropped, model, dimensions FROM bank WHERE id = ?"
 
 
-def read_state(select: Select, bank_id: str) -> BankState | None:
+def read_state(select: Select, bank_id: str, query: str = STATE) -> BankState | None:
     """The state of a bank in the database, None when there is no such bank."""
-    rows = select(STATE, bank_id)
+    rows = select(query, bank_id)
     return BankState(*rows[0]) if rows else None
 
 
@@ -46,8 +46,10 @@ def packed_facts(rows: BankRows, numbers: Sequence[int]) -> list[PackedFact]:
 class BankFeed(BankRows):
     """The Feed protocol; all its reads see one state of the database."""
 
+    state_query = STATE
+
     def __init__(self, bank_id: str) -> None:
-        self._state = read_state(self._select, bank_id)
+        self._state = read_state(self._select, bank_id, self.state_query)
         super().__init__(bank_id, self._state.key if self._state else 0)
 
     @abstractmethod
