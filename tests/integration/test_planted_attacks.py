@@ -259,7 +259,7 @@ def test_a_correction_that_is_an_attack_is_told_as_data(memory: Perdure, attack:
     tools = Tools(memory)
     bank = f"correct-{ATTACKS.index(attack)}"
     (fact_id,) = tools.retain("Ann visited the museum.", bank=bank).data.fact_ids
-    said, data = content(tools.correct(fact_id, f"Ann visited the zoo. {attack}", bank=bank))
+    said, data = content(tools.correct(fact_id, text=f"Ann visited the zoo. {attack}", bank=bank))
     wrong, wrong_data = content(tools.correct(data["new_fact_id"], bank=bank))
     topic = PROMPTS["about"].write(memory, bank, attack)
     for text in (said, wrong):
