@@ -7,6 +7,7 @@ import unicodedata
 from collections import Counter
 from functools import lru_cache
 from itertools import chain
+from threading import Lock
 
 import snowballstemmer
 
@@ -34,6 +35,8 @@ STOP_WORDS = frozenset(
 )
 
 _stemmer = snowballstemmer.stemmer("english")
+_stemming = Lock()
+"""Held while the stemmer works: it keeps the word that it is at in itself."""
 
 
 def index_terms(text: str) -> Counter[str]:
@@ -90,4 +93,7 @@ def _pairs(run: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=131072)
 def _stem(word: str) -> str:
-    return str(_stemmer.stemWord(word)) if word.isascii() and len(word) > 2 else word
+    if not word.isascii() or len(word) < 3:
+        return word
+    with _stemming:
+        return str(_stemmer.stemWord(word))

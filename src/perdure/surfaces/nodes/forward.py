@@ -171,10 +171,10 @@ class Forwarding:
         if self._client is None:
             self._client = _make_client()
         try:
-            return await self._client.post(url, content=body, headers=headers)
+            return await _post(self._client, url, body, headers)
         except httpx.TransportError:
             self._hops.retried += 1
-            return await self._client.post(url, content=body, headers=headers)
+            return await _post(self._client, url, body, headers)
 
     def _note_absent(self, owner: str, reason: str) -> None:
         now = time.monotonic()
@@ -196,6 +196,19 @@ class Forwarding:
         if self._client is not None:
             client, self._client = self._client, None
             await client.aclose()
+
+
+async def _post(
+    client: httpx.AsyncClient, url: str, body: bytes, headers: list[tuple[bytes, bytes]]
+) -> httpx.Response:
+    """An answer, or TransportError; also where a connection dies in the moment in which it is made.
+
+    anyio asks then for the address of a socket that is there no more, and says so in an AttributeError.
+    """
+    try:
+        return await client.post(url, content=body, headers=headers)
+    except AttributeError as error:
+        raise httpx.ConnectError(f"the connection was lost when it was made ({error})") from error
 
 
 def _make_client() -> httpx.AsyncClient:
