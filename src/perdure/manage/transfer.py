@@ -312,8 +312,8 @@ class _Parts:
         for place, record in enumerate(self.records):
             if record.kind == EVIDENCE:
                 log = [row for row in read_evidence(record) if row.fact_id in facts]
-                kept = evidence_record(self.bank.id, record.id, log)
-                self.records[place] = replace(kept, created_at=record.created_at)
+                scrubbed = evidence_record(self.bank.id, record.id, log)
+                self.records[place] = replace(scrubbed, created_at=record.created_at)
 
     def _add_fact(self, body: dict[str, object], features: object) -> str:
         if not isinstance(features, dict):

@@ -12,7 +12,7 @@ from perdure.surfaces.cli.output import console, tell
 from perdure.surfaces.cli.session import AsJson, Database, database_file, filled, load_settings
 
 if TYPE_CHECKING:
-    from perdure.stores.sql.copying import BankCopy
+    from perdure.stores.sql.copying import BankCopy, Progress
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, invoke_without_command=True)
 
@@ -57,13 +57,7 @@ def copy(
     file = database_file(settings)
     if file is not None and not file.exists():
         raise NotFound("database", str(file))
-    told = console(stderr=True)
-
-    def progress(of: str, table: str, rows: int) -> None:
-        if not as_json and told.is_terminal:
-            told.print(f"bank {of}: {rows:,} rows of {table}", markup=False, end="\r")
-
-    copies = copy_banks(to, banks=bank, settings=settings, progress=progress)
+    copies = copy_banks(to, banks=bank, settings=settings, progress=_progress(as_json))
     for one in copies if not as_json else ():
         what = "was there already" if one.was_there else f"copied: {sum(one.rows.values()):,} rows"
         later = (
@@ -75,6 +69,17 @@ def copy(
         )
     if as_json or not copies:
         tell(as_json, {"banks": copies}, "no banks to copy")
+
+
+def _progress(as_json: bool) -> Progress:
+    """Shows people at a terminal how far a bank is."""
+    errors = console(stderr=True)
+
+    def show(bank: str, table: str, rows: int) -> None:
+        if not as_json and errors.is_terminal:
+            errors.print(f"bank {bank}: {rows:,} rows of {table}", markup=False, end="\r")
+
+    return show
 
 
 def _stored(copied: BankCopy) -> str:
@@ -100,13 +105,7 @@ def move(
     """
     from perdure.compose import move_bank
 
-    told = console(stderr=True)
-
-    def progress(of: str, table: str, rows: int) -> None:
-        if not as_json and told.is_terminal:
-            told.print(f"bank {of}: {rows:,} rows of {table}", markup=False, end="\r")
-
-    moved = move_bank(bank, to, settings=load_settings(database), progress=progress)
+    moved = move_bank(bank, to, settings=load_settings(database), progress=_progress(as_json))
     rows = sum(moved.rows.values())
     text = (
         f"bank {bank}: moved to {moved.target}, {rows:,} rows; writers waited {moved.frozen_seconds:.2f} s"
@@ -131,13 +130,7 @@ def encrypt(
     """
     from perdure.compose import encrypt_bank
 
-    told = console(stderr=True)
-
-    def progress(of: str, table: str, rows: int) -> None:
-        if not as_json and told.is_terminal:
-            told.print(f"bank {of}: {rows:,} rows of {table}", markup=False, end="\r")
-
-    done = encrypt_bank(bank, settings=load_settings(database), progress=progress)
+    done = encrypt_bank(bank, settings=load_settings(database), progress=_progress(as_json))
     text = f"bank {bank}: " + (
         "is encrypted already" if done.was_encrypted else f"encrypted, {sum(done.rows.values()):,} rows"
     )
