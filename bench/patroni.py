@@ -110,6 +110,9 @@ class NodeCaller:
             raise Refused(f"{answer.status_code} {code}", is_unreachable=answer.status_code == 503)
         return answer
 
+    def close(self) -> None:
+        self._http.close()
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
@@ -292,7 +295,13 @@ def _callers(stack: ExitStack, database: str, nodes: int) -> Callable[[int], Cal
         stack.callback(node.stop)
         node.start()
         node.wait_until_ready()
-    return lambda number: NodeCaller(urls, key, number)
+
+    def connect(number: int) -> NodeCaller:
+        caller = NodeCaller(urls, key, number)
+        stack.callback(caller.close)
+        return caller
+
+    return connect
 
 
 def report(tally: Tally, facts: dict[str, Counter[str]], damage: int, nodes: int) -> bool:
