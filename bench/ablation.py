@@ -27,7 +27,7 @@ from perdure.evaluation.run import ask, bank_database, retain_banks
 from perdure.ports.embedder import Vector
 from perdure.ports.reranker import Reranker
 from perdure.recall.recipe import Blend, ChannelSpec, Recipe
-from perdure.recipes import DEFAULT, RECIPES
+from perdure.recall.recipes import DEFAULT, RECIPES
 from perdure.settings import Settings
 
 CHANNELS = ("semantic", "neighbourhood", "keyword", "graph", "temporal", "pagerank", "fuzzy", "signature")

@@ -21,7 +21,7 @@ from perdure.evaluation.data import CACHE, load_banks
 from perdure.evaluation.measures import Ranking, summarise
 from perdure.evaluation.run import ask, bank_database, retain_banks
 from perdure.recall.recipe import Recipe
-from perdure.recipes import DEFAULT, TEMPR
+from perdure.recall.recipes import DEFAULT, TEMPR
 from perdure.settings import Settings
 
 FULL = replace(TEMPR, name="full", channels=DEFAULT.channels)

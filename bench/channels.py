@@ -16,7 +16,7 @@ from perdure.engine import Perdure
 from perdure.evaluation.data import CACHE, load_banks
 from perdure.evaluation.run import bank_database, retain_banks
 from perdure.recall.recipe import Recipe
-from perdure.recipes import FAST
+from perdure.recall.recipes import FAST
 from perdure.settings import Settings
 
 

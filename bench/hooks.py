@@ -22,8 +22,8 @@ from pathlib import Path
 
 from bench.page import load_now, table, taken, write_section
 from perdure import Perdure
-from perdure.surfaces.assistants import place
-from perdure.surfaces.assistants.project import bank_of
+from perdure.contrib.assistants import place
+from perdure.contrib.assistants.project import bank_of
 
 PAGE = Path("docs/assistants.md")
 QUICK = {"PERDURE_EMBEDDER": "hashing", "PERDURE_RERANKER": "none", "PERDURE_TAGGER": "rules"}

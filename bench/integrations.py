@@ -189,7 +189,7 @@ def _read_borrowed(body: dict[str, Any]) -> Borrowed:
 def cache_folder() -> Path:
     """Where environments and distributions are kept: outside the repository."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "perdure" / "integrations"
+    return Path(base) / "perdure" / "contrib" / "frameworks"
 
 
 class Environment:
@@ -454,8 +454,8 @@ def stamp_of(suite: Suite, title: str) -> str:
 
 
 def adapter_modules(files: Sequence[Path]) -> list[Path]:
-    """The modules of `perdure.integrations` that files import, and those that these import."""
-    folder = ROOT / "src" / "perdure" / "integrations"
+    """The modules of `perdure.contrib.frameworks` that files import, and those that these import."""
+    folder = ROOT / "src" / "perdure" / "contrib" / "frameworks"
     modules: set[Path] = set()
     unread = list(files)
     while unread:

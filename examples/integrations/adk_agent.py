@@ -16,7 +16,7 @@ from google.adk.tools.preload_memory_tool import PreloadMemoryTool  # memory
 from google.genai import types
 
 from perdure import Perdure  # memory
-from perdure.integrations.adk import PerdureMemoryService  # memory
+from perdure.contrib.frameworks.adk import PerdureMemoryService  # memory
 
 requests: list[Any] = []
 

@@ -8,7 +8,7 @@ from typing import Any
 from agent_framework import Agent, BaseChatClient, ChatResponse, InMemoryHistoryProvider, Message
 
 from perdure import Perdure  # memory
-from perdure.integrations.agent_framework import PerdureProvider  # memory
+from perdure.contrib.frameworks.agent_framework import PerdureProvider  # memory
 
 BANK = "shop.ann"
 

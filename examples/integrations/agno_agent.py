@@ -10,7 +10,7 @@ from agno.models.base import Model
 from agno.models.response import ModelResponse
 
 from perdure import Perdure  # memory
-from perdure.integrations.agno import PerdureMemory  # memory
+from perdure.contrib.frameworks.agno import PerdureMemory  # memory
 
 BANK = "shop.ann"
 

@@ -8,7 +8,7 @@ import httpx2
 from anthropic import Anthropic
 
 from perdure import Perdure  # memory
-from perdure.integrations.anthropic_client import wrap_anthropic  # memory
+from perdure.contrib.frameworks.anthropic_client import wrap_anthropic  # memory
 
 BANK = "shop.ann"
 

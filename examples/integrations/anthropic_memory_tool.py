@@ -5,8 +5,8 @@ Without a key there is no Claude, so its calls are made here as the tool runner 
 """
 
 from perdure import Perdure  # memory
-from perdure.integrations.agent_memory import bank_of  # memory
-from perdure.integrations.anthropic_memory import PerdureMemoryTool  # memory
+from perdure.contrib.frameworks.agent_memory import bank_of  # memory
+from perdure.contrib.frameworks.anthropic_memory import PerdureMemoryTool  # memory
 
 with Perdure.open("memory.db") as memory:  # memory
     bank = bank_of("shop", "ann")  # memory

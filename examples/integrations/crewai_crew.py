@@ -11,7 +11,7 @@ from crewai import Agent, Crew, Task
 from crewai.llms.base_llm import BaseLLM
 
 from perdure import Perdure  # memory
-from perdure.integrations.crewai import PerdureMemory  # memory
+from perdure.contrib.frameworks.crewai import PerdureMemory  # memory
 
 
 class StandIn(BaseLLM):

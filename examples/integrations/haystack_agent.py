@@ -9,7 +9,7 @@ from haystack.components.agents import Agent
 from haystack.dataclasses import ChatMessage
 
 from perdure import Perdure  # memory
-from perdure.integrations.haystack import memory_hooks  # memory
+from perdure.contrib.frameworks.haystack import memory_hooks  # memory
 
 BANK = "shop.ann"
 

@@ -12,9 +12,9 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from perdure import Perdure  # memory
-from perdure.integrations.agent_memory import bank_of  # memory
-from perdure.integrations.langchain import PerdureMiddleware  # memory
-from perdure.integrations.langgraph import PerdureStore
+from perdure.contrib.frameworks.agent_memory import bank_of  # memory
+from perdure.contrib.frameworks.langchain import PerdureMiddleware  # memory
+from perdure.contrib.frameworks.langgraph import PerdureStore
 
 requests: list[list[BaseMessage]] = []
 

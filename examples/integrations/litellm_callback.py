@@ -13,7 +13,7 @@ from litellm import CustomLLM
 from litellm.types.utils import ModelResponse
 
 from perdure import Perdure  # memory
-from perdure.integrations.litellm import PerdureLogger  # memory
+from perdure.contrib.frameworks.litellm import PerdureLogger  # memory
 
 BANK = "shop.ann"
 

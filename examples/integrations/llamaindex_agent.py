@@ -10,7 +10,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.llms.mock import MockFunctionCallingLLM
 
 from perdure import Perdure  # memory
-from perdure.integrations.llamaindex import PerdureMemory  # memory
+from perdure.contrib.frameworks.llamaindex import PerdureMemory  # memory
 
 BANK = "shop.ann"
 

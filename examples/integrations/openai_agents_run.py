@@ -10,8 +10,12 @@ from agents import Agent, RunConfig, Runner, SQLiteSession
 from agents.testing import ScriptedModel, assistant_message
 
 from perdure import Perdure  # memory
-from perdure.integrations.agent_memory import bank_of  # memory
-from perdure.integrations.openai_agents import PerdureSession, perdure_input_filter, perdure_tools  # memory
+from perdure.contrib.frameworks.agent_memory import bank_of  # memory
+from perdure.contrib.frameworks.openai_agents import (  # memory
+    PerdureSession,
+    perdure_input_filter,
+    perdure_tools,
+)
 
 
 async def main() -> None:

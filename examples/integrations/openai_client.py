@@ -8,7 +8,7 @@ import httpx2
 from openai import OpenAI
 
 from perdure import Perdure  # memory
-from perdure.integrations.openai_client import wrap_openai  # memory
+from perdure.contrib.frameworks.openai_client import wrap_openai  # memory
 
 BANK = "shop.ann"
 

@@ -9,8 +9,8 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from perdure import Perdure  # memory
-from perdure.integrations.agent_memory import bank_of  # memory
-from perdure.integrations.pydantic_ai import PerdureMemory  # memory
+from perdure.contrib.frameworks.agent_memory import bank_of  # memory
+from perdure.contrib.frameworks.pydantic_ai import PerdureMemory  # memory
 
 requests: list[list[ModelMessage]] = []
 

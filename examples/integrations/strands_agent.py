@@ -9,7 +9,7 @@ from strands import Agent
 from strands.models import Model
 
 from perdure import Perdure  # memory
-from perdure.integrations.strands import PerdureMemory, PerdureStore  # memory
+from perdure.contrib.frameworks.strands import PerdureMemory, PerdureStore  # memory
 
 BANK = "shop.ann"
 

@@ -153,7 +153,7 @@ if TYPE_CHECKING:
     from perdure.ports.tokens import Tokens
     from perdure.recall.options import Hints, Include, MinScores, Situation
     from perdure.recall.recipe import Blend, ChannelSpec, Recipe, View, ViewSpec
-    from perdure.recipes import RECIPES, find_recipe
+    from perdure.recall.recipes import RECIPES, find_recipe
     from perdure.reflect.consolidate import ConsolidationStatus
     from perdure.reflect.directive_rules import DirectiveText
     from perdure.reflect.opinions.forming import OpinionReport
@@ -223,7 +223,7 @@ _EXPORTS = {
     "perdure.ports.tokens": "Tokens",
     "perdure.recall.options": "Hints Include MinScores Situation",
     "perdure.recall.recipe": "Blend ChannelSpec Recipe View ViewSpec",
-    "perdure.recipes": "RECIPES find_recipe",
+    "perdure.recall.recipes": "RECIPES find_recipe",
     "perdure.reflect.consolidate": "ConsolidationStatus",
     "perdure.reflect.directive_rules": "DirectiveText",
     "perdure.reflect.opinions.forming": "OpinionReport",

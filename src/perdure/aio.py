@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 from perdure.compose import present
+from perdure.contrib.imports.registry import AUTO
 from perdure.domain.audit import AuditEntry, Transport
 from perdure.domain.bank import Bank, Disposition
 from perdure.domain.damage import Verification
@@ -46,7 +47,6 @@ from perdure.engine import PAGE, Perdure
 from perdure.errors import StoreError
 from perdure.forget.preview import ForgetPreview
 from perdure.forget.target import Forgotten
-from perdure.imports.registry import AUTO
 from perdure.jobs.runner import JobRunner
 from perdure.manage.backup import Backup
 from perdure.manage.exporting import ExportReport

@@ -30,9 +30,9 @@ from perdure.ports.tokens import Tokens
 from perdure.recall.budget import BudgetPlan
 from perdure.recall.components import RecallComponents
 from perdure.recall.recipe import Recipe
+from perdure.recall.recipes import find_recipe, named_recipes
+from perdure.recall.recipes.abmind import Decay
 from perdure.recall.track import RecallTracker
-from perdure.recipes import find_recipe, named_recipes
-from perdure.recipes.abmind import Decay
 from perdure.reflect.components import LlmThinking, ReflectComponents
 from perdure.retain.components import RetainComponents
 from perdure.settings import Settings

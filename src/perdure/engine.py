@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
 from perdure.compose import Components, OwnComponents, compose, present, verify_file
+from perdure.contrib.imports.registry import AUTO, open_source
 from perdure.domain.audit import AuditEntry, Transport
 from perdure.domain.bank import Bank, Disposition, check_bank_id
 from perdure.domain.damage import Verification
@@ -54,7 +55,6 @@ from perdure.errors import InvalidInput, ModelError, NotFound, StoreError
 from perdure.forget.pipeline import forget
 from perdure.forget.preview import ForgetPreview, preview_forget
 from perdure.forget.target import LAST_ERASURE, Forgotten, Target
-from perdure.imports.registry import AUTO, open_source
 from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job
 from perdure.jobs.consolidate_job import CONSOLIDATION, ConsolidateJob
 from perdure.jobs.debounce import Debouncer
@@ -130,8 +130,8 @@ from perdure.recall.options import Hints, Include, MinScores
 from perdure.recall.pipeline import recall
 from perdure.recall.question import entities_named
 from perdure.recall.recipe import Recipe, trim_recipe
+from perdure.recall.recipes import find_recipe
 from perdure.recall.request import RecallRequest, read_budget, read_precision, read_where
-from perdure.recipes import find_recipe
 from perdure.reflect.components import ReflectComponents
 from perdure.reflect.consolidate import ConsolidationStatus, consolidation_status, pending_fact_ids, recover
 from perdure.reflect.directive_rules import DirectiveText

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from perdure import Perdure, StoreLocked
+from perdure.contrib.frameworks.agent_memory import AgentMemory, bank_of
 from perdure.domain.rendering import OPENING
-from perdure.integrations.agent_memory import AgentMemory, bank_of
 
 BANK = bank_of("shop", "ann")
 OTHER_BANK = bank_of("shop", "bob")
@@ -252,11 +252,13 @@ class AdapterChecklist(ABC):
         self, spy: SpyMemory, asynchronous: bool, caplog: pytest.LogCaptureFixture
     ) -> None:
         spy.error = StoreLocked("locked")
-        with caplog.at_level(logging.WARNING, logger="perdure.integrations.agent_memory"):
+        with caplog.at_level(logging.WARNING, logger="perdure.contrib.frameworks.agent_memory"):
             exchange = self.begin(spy, asynchronous).say(QUESTION)
         assert exchange.reply == REPLY
         assert [message.text for message in exchange.requests[-1]] == [INSTRUCTIONS, QUESTION]
-        failures = [record for record in caplog.records if record.name.startswith("perdure.integrations")]
+        failures = [
+            record for record in caplog.records if record.name.startswith("perdure.contrib.frameworks")
+        ]
         assert len(failures) == self.recalls + self.retains
         assert all(QUESTION not in record.getMessage() for record in failures)
 

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from perdure import AsyncPerdure, InvalidInput, Perdure, Unavailable
-from perdure.integrations.agent_memory import AgentMemory, bank_of
-from perdure.integrations.turns import is_prompt, last_user_prompt, said_turns
-from perdure.integrations.versions import require
+from perdure.contrib.frameworks.agent_memory import AgentMemory, bank_of
+from perdure.contrib.frameworks.turns import is_prompt, last_user_prompt, said_turns
+from perdure.contrib.frameworks.versions import require
 from tests.adapters.checklist import (
     BANK,
     FACT,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import perdure
-from perdure.recipes import RECIPES
+from perdure.recall.recipes import RECIPES
 from perdure.settings import Settings
 from perdure.surfaces.cli import exits
 from perdure.surfaces.cli.main import ENTRIES

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perdure import ImportedDocument, ImportedFact, Item, Perdure, SkippedPart, Window
-from perdure.imports.json_stream import stream_members
+from perdure.contrib.imports.json_stream import stream_members
 
 PLAIN: dict[str, Any] = {
     "embedder": "hashing", "reranker": "none", "tagger": "rules", "tokens": "approximate", "extractor": "verbatim",

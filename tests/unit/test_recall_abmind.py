@@ -12,9 +12,8 @@ from perdure.domain.fact import Fact, Tier
 from perdure.domain.recall import Candidate, ChannelRank, Query
 from perdure.recall.diversify import diversify, jaccard
 from perdure.recall.options import Situation
-from perdure.recall.score import ScoringContext
-from perdure.recipes import RECIPES, find_recipe, named_recipes
-from perdure.recipes.abmind import (
+from perdure.recall.recipes import RECIPES, find_recipe, named_recipes
+from perdure.recall.recipes.abmind import (
     AbmindScoring,
     Decay,
     context_boost,
@@ -23,6 +22,7 @@ from perdure.recipes.abmind import (
     spacing_factor,
     text_score,
 )
+from perdure.recall.score import ScoringContext
 
 NOW = datetime(2024, 6, 5, 9, tzinfo=UTC)  # a Wednesday morning
 

@@ -1,4 +1,4 @@
-"""Recipes: declarative compositions of the recall pipeline. The named ones are in `perdure.recipes`."""
+"""Recipes: declarative compositions of the recall pipeline. The named ones are in `perdure.recall.recipes`."""
 
 from __future__ import annotations
 

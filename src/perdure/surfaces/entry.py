@@ -8,7 +8,7 @@ import sys
 def run() -> None:
     """Run this process's command line; never returns."""
     if len(sys.argv) > 1 and sys.argv[1] == "hook" and not {"--help", "-h"} & set(sys.argv[2:]):
-        from perdure.surfaces.assistants.client import main
+        from perdure.contrib.assistants.client import main
 
         main(sys.argv[2:])
     from perdure.surfaces.cli.main import run as run_command

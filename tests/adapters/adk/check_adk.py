@@ -21,8 +21,8 @@ from google.adk.tools.preload_memory_tool import PreloadMemoryTool
 from google.genai import types
 
 from perdure import InvalidInput, Perdure
+from perdure.contrib.frameworks.adk import PerdureMemoryService, reflect_tool
 from perdure.domain.rendering import OPENING, ORDER_MARK
-from perdure.integrations.adk import PerdureMemoryService, reflect_tool
 from tests.adapters.checklist import (
     BANK,
     FACT,

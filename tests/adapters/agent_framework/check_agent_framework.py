@@ -21,8 +21,8 @@ from agent_framework import (
 )
 
 from perdure import Perdure
+from perdure.contrib.frameworks.agent_framework import PerdureProvider
 from perdure.domain.rendering import OPENING
-from perdure.integrations.agent_framework import PerdureProvider
 from tests.adapters.checklist import (
     BANK,
     FACT,

@@ -17,9 +17,9 @@ from agno.models.base import Model
 from agno.models.response import ModelResponse
 
 from perdure import Perdure
+from perdure.contrib.frameworks.agent_memory import bank_of
+from perdure.contrib.frameworks.agno import PerdureMemory, PerdureTools
 from perdure.domain.rendering import OPENING
-from perdure.integrations.agent_memory import bank_of
-from perdure.integrations.agno import PerdureMemory, PerdureTools
 from tests.adapters.checklist import (
     BANK,
     FACT,

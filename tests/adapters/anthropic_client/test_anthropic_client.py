@@ -13,8 +13,8 @@ import pytest
 from anthropic import Anthropic, AsyncAnthropic
 
 from perdure import Perdure
+from perdure.contrib.frameworks.anthropic_client import wrap_anthropic
 from perdure.domain.rendering import OPENING
-from perdure.integrations.anthropic_client import wrap_anthropic
 from tests.adapters.checklist import (
     BANK,
     FACT,

@@ -13,7 +13,7 @@ import anthropic.lib.tools._beta_builtin_memory_tool as builtin
 import pytest
 
 from perdure import Perdure
-from perdure.integrations.anthropic_memory import FILE, AsyncPerdureMemoryTool, PerdureMemoryTool
+from perdure.contrib.frameworks.anthropic_memory import FILE, AsyncPerdureMemoryTool, PerdureMemoryTool
 
 MEMORY = Perdure.open(
     Path(mkdtemp()) / "m.db", embedder="hashing", reranker="none", tagger="rules", busy_timeout_ms=60_000

@@ -11,7 +11,7 @@ import pytest
 from anthropic.lib.tools import ToolError
 
 from perdure import AsyncPerdure, Perdure, StoreLocked
-from perdure.integrations.anthropic_memory import FILE, AsyncPerdureMemoryTool, PerdureMemoryTool
+from perdure.contrib.frameworks.anthropic_memory import FILE, AsyncPerdureMemoryTool, PerdureMemoryTool
 from tests.adapters.checklist import BANK, FACT, QUESTION, SpyMemory, settle, stored_text
 
 

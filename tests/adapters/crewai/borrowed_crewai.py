@@ -14,7 +14,7 @@ import crewai.memory
 import crewai.memory.unified_memory as module
 
 from perdure import Perdure
-from perdure.integrations.crewai import PerdureMemory
+from perdure.contrib.frameworks.crewai import PerdureMemory
 
 LIGHT: dict[str, Any] = {"embedder": "hashing", "reranker": "none", "tagger": "rules"}
 _opened: dict[str, Perdure] = {}

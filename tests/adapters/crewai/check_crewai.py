@@ -22,7 +22,7 @@ from crewai import Agent, Crew, Task
 from crewai.llms.base_llm import BaseLLM
 
 from perdure import Perdure, StoreLocked
-from perdure.integrations.crewai import PerdureMemory
+from perdure.contrib.frameworks.crewai import PerdureMemory
 from tests.adapters.checklist import (
     BANK,
     FACT,

@@ -16,7 +16,7 @@ from haystack.dataclasses import ChatMessage, ToolCall
 from haystack.tools import Tool
 
 from perdure import InvalidInput, Perdure
-from perdure.integrations.haystack import PerdureRetriever, PerdureWriter, RecallHook, memory_hooks
+from perdure.contrib.frameworks.haystack import PerdureRetriever, PerdureWriter, RecallHook, memory_hooks
 from tests.adapters.checklist import (
     BANK,
     FACT,

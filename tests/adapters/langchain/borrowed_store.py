@@ -15,7 +15,7 @@ from typing import Any
 from langgraph.store.sqlite import AsyncSqliteStore, SqliteStore
 
 from perdure import Perdure
-from perdure.integrations.langgraph import AsyncPerdureStore, PerdureStore
+from perdure.contrib.frameworks.langgraph import AsyncPerdureStore, PerdureStore
 
 
 class SetUpStore(PerdureStore):

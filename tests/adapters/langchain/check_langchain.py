@@ -16,8 +16,8 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from perdure import AsyncPerdure, InvalidInput, Perdure
-from perdure.integrations.agent_memory import bank_of
-from perdure.integrations.langchain import PerdureMiddleware, PerdureRetriever
+from perdure.contrib.frameworks.agent_memory import bank_of
+from perdure.contrib.frameworks.langchain import PerdureMiddleware, PerdureRetriever
 from tests.adapters.checklist import (
     BANK,
     FACT,

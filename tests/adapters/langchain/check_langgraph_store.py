@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from perdure import InvalidInput, Perdure
-from perdure.integrations.langgraph import AsyncPerdureStore, PerdureStore
+from perdure.contrib.frameworks.langgraph import AsyncPerdureStore, PerdureStore
 
 
 @pytest.fixture

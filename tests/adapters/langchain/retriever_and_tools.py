@@ -17,7 +17,7 @@ from langchain_tests.integration_tests import RetrieversIntegrationTests, ToolsI
 from langchain_tests.unit_tests import ToolsUnitTests
 
 from perdure import Perdure
-from perdure.integrations.langchain import PerdureRetriever, perdure_tools
+from perdure.contrib.frameworks.langchain import PerdureRetriever, perdure_tools
 from tests.adapters.checklist import BANK, FACT, QUESTION
 
 

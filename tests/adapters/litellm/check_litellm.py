@@ -17,8 +17,8 @@ from litellm.litellm_core_utils.logging_worker import GLOBAL_LOGGING_WORKER
 from litellm.types.utils import GenericStreamingChunk, ModelResponse
 
 from perdure import InvalidInput, Perdure
+from perdure.contrib.frameworks.litellm import PerdureLogger, bank_by_user, wrap_completion
 from perdure.domain.rendering import OPENING
-from perdure.integrations.litellm import PerdureLogger, bank_by_user, wrap_completion
 from tests.adapters.checklist import (
     BANK,
     FACT,

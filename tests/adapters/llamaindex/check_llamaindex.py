@@ -14,8 +14,8 @@ from llama_index.core.memory import Memory
 from llama_index.core.tools import FunctionTool
 
 from perdure import Perdure, StoreLocked
+from perdure.contrib.frameworks.llamaindex import PerdureBlock, PerdureMemory, PerdureRetriever
 from perdure.domain.rendering import OPENING
-from perdure.integrations.llamaindex import PerdureBlock, PerdureMemory, PerdureRetriever
 from tests.adapters.checklist import (
     BANK,
     FACT,

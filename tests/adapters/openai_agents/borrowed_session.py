@@ -15,7 +15,7 @@ import agents.memory
 from tests.utils import simple_session  # type: ignore[import-not-found]  # of the SDK's distribution
 
 from perdure import Perdure
-from perdure.integrations.openai_agents import PerdureSession
+from perdure.contrib.frameworks.openai_agents import PerdureSession
 
 MEMORY = Perdure.open(
     Path(mkdtemp()) / "m.db", embedder="hashing", reranker="none", tagger="rules", busy_timeout_ms=60_000

@@ -13,8 +13,8 @@ from agents import Agent, RunConfig, Runner, SQLiteSession, function_tool
 from agents.testing import ScriptedModel, assistant_message, function_call
 
 from perdure import Perdure
-from perdure.integrations.agent_memory import bank_of
-from perdure.integrations.openai_agents import PerdureSession, perdure_input_filter, perdure_tools
+from perdure.contrib.frameworks.agent_memory import bank_of
+from perdure.contrib.frameworks.openai_agents import PerdureSession, perdure_input_filter, perdure_tools
 from tests.adapters.checklist import (
     BANK,
     FACT,

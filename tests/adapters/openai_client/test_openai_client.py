@@ -11,8 +11,8 @@ import pytest
 from openai import AsyncOpenAI, OpenAI
 
 from perdure import AsyncPerdure, Perdure
+from perdure.contrib.frameworks.openai_client import wrap_openai
 from perdure.domain.rendering import OPENING
-from perdure.integrations.openai_client import wrap_openai
 from tests.adapters.checklist import (
     BANK,
     FACT,

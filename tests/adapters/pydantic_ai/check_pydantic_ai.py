@@ -23,8 +23,8 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
 
 from perdure import InvalidInput, Perdure
-from perdure.integrations.agent_memory import bank_of
-from perdure.integrations.pydantic_ai import PerdureMemory, perdure_toolset
+from perdure.contrib.frameworks.agent_memory import bank_of
+from perdure.contrib.frameworks.pydantic_ai import PerdureMemory, perdure_toolset
 from tests.adapters.checklist import (
     BANK,
     FACT,

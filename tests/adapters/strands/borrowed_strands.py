@@ -12,7 +12,7 @@ import strands.vended_memory_stores
 import strands.vended_memory_stores.test_memory_store as package
 
 from perdure import Perdure
-from perdure.integrations.strands import PerdureStore
+from perdure.contrib.frameworks.strands import PerdureStore
 from perdure.testing.memory_store import MemoryStore
 
 BANK = "strands.tests"

@@ -13,8 +13,8 @@ from strands.memory import MemoryManager
 from strands.models import Model
 
 from perdure import InvalidInput, Perdure, StoreLocked
+from perdure.contrib.frameworks.strands import PerdureMemory, PerdureStore
 from perdure.domain.rendering import OPENING
-from perdure.integrations.strands import PerdureMemory, PerdureStore
 from tests.adapters.checklist import (
     BANK,
     FACT,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from perdure.surfaces.assistants import place
+from perdure.contrib.assistants import place
 
 QUICK = {
     "PERDURE_EMBEDDER": "hashing",

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from perdure import __version__
-from perdure.surfaces.assistants.install.hosts import ASSISTANTS, Launch, claude_hooks
-from perdure.surfaces.assistants.project import bank_of
+from perdure.contrib.assistants.install.hosts import ASSISTANTS, Launch, claude_hooks
+from perdure.contrib.assistants.project import bank_of
 from perdure.surfaces.cli.assistants import enter_assistant_memory
 from perdure.surfaces.cli.install import AssistantName
 from perdure.surfaces.cli.main import main

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from perdure import Fact, Perdure
+from perdure.contrib.assistants.hosts import HOSTS, detect_host
+from perdure.contrib.assistants.memory import AssistantMemory
+from perdure.contrib.assistants.place import make_folder
+from perdure.contrib.assistants.project import bank_of
 from perdure.ports.store import NewFact
 from perdure.retain.commit import FactChanges, commit
 from perdure.retain.features import features_of_edited
-from perdure.surfaces.assistants.hosts import HOSTS, detect_host
-from perdure.surfaces.assistants.memory import AssistantMemory
-from perdure.surfaces.assistants.place import make_folder
-from perdure.surfaces.assistants.project import bank_of
 
 RECORDED = json.loads((Path(__file__).parent / "recorded.json").read_text(encoding="utf-8"))
 BANK = bank_of("/srv/app")

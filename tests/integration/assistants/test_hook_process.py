@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from perdure.surfaces.assistants import place, wire
-from perdure.surfaces.assistants.client import EVENTS
+from perdure.contrib.assistants import place, wire
+from perdure.contrib.assistants.client import EVENTS
 from tests.integration.assistants.hook_process import HookUser, wait_until
 
 HEAVY = {
@@ -66,7 +66,7 @@ def no_start(user: HookUser) -> None:
 
 def test_a_hook_loads_no_model_no_framework_and_no_settings() -> None:
     code = (
-        "import sys; import perdure.surfaces.entry; import perdure.surfaces.assistants.client; "
+        "import sys; import perdure.surfaces.entry; import perdure.contrib.assistants.client; "
         f"print(sorted({HEAVY} & set(sys.modules)))"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from perdure.surfaces.assistants.install.hosts import Launch, opencode_plugin
+from perdure.contrib.assistants.install.hosts import Launch, opencode_plugin
 
 PROGRAM = """#!/bin/sh
 echo "$@" >> "$0.calls"

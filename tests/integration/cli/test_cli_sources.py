@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from perdure.contrib.imports.chats import read_chats
 from perdure.errors import InvalidInput, NotFound
-from perdure.imports.chats import read_chats
 from perdure.surfaces.cli.sources import read_sources
 
 MARCH = datetime(2024, 3, 2, 9, 30, tzinfo=UTC)

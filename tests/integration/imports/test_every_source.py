@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from perdure import ImportedDocument, ImportReport, InvalidInput, Perdure
-from perdure.imports.registry import NAMES, detect, open_source
+from perdure.contrib.imports.registry import NAMES, detect, open_source
 from tests.import_samples import SAMPLES, lines, written
 
 PLAIN: dict[str, Any] = {

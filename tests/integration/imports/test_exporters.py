@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from perdure import Entity, Filter, InvalidInput, NotFound, Perdure
-from perdure.imports.markdown import read_note
+from perdure.contrib.imports.markdown import read_note
 from perdure.manage.exports.vault import link_names, page_names
 from tests.import_samples import SAMPLES
 

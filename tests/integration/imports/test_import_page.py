@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from perdure import ImportedDocument, Perdure
-from perdure.imports.registry import NAMES, detect, open_source
+from perdure.contrib.imports.registry import NAMES, detect, open_source
 from perdure.manage.exporting import FORMATS
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "import.md").read_text(encoding="utf-8")

@@ -25,9 +25,9 @@ from perdure import (
     Unavailable,
     Window,
 )
-from perdure.imports.hindsight_server import HindsightServer
-from perdure.imports.json_stream import stream_members
-from perdure.imports.registry import open_source
+from perdure.contrib.imports.hindsight_server import HindsightServer
+from perdure.contrib.imports.json_stream import stream_members
+from perdure.contrib.imports.registry import open_source
 from perdure.surfaces.rest.transfer import MEMBER
 from tests.import_samples import SAMPLES, lines, written, zipped
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from perdure import InvalidInput
-from perdure.surfaces.assistants.project import bank_of
+from perdure.contrib.assistants.project import bank_of
 from perdure.surfaces.mcp.tools import Tools
 from tests.integration.mcp.mcp_checks import (
     check_conversation,

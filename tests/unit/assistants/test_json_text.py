@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from perdure.contrib.assistants.install.json_text import JsonText
 from perdure.errors import InvalidInput
-from perdure.surfaces.assistants.install.json_text import JsonText
 
 ENTRY = {"command": "perdure", "args": ["mcp"]}
 VALUES = st.recursive(

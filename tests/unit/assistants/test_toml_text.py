@@ -6,8 +6,8 @@ import tomllib
 
 import pytest
 
+from perdure.contrib.assistants.install.toml_text import drop_table, put_table
 from perdure.errors import InvalidInput
-from perdure.surfaces.assistants.install.toml_text import drop_table, put_table
 
 PATH = ("mcp_servers", "perdure")
 VALUES = {"command": "/opt/my tools/perdure", "args": ["mcp", "--assistant"]}

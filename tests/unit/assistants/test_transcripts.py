@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from perdure.surfaces.assistants.transcripts import own_words, read_turns
+from perdure.contrib.assistants.transcripts import own_words, read_turns
 
 AT = "2026-11-18T15:27:58.049Z"
 

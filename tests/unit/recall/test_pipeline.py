@@ -29,9 +29,9 @@ from perdure.recall.components import RecallComponents
 from perdure.recall.options import Hints, Include, MinScores
 from perdure.recall.pipeline import recall
 from perdure.recall.recipe import ChannelSpec, Recipe
+from perdure.recall.recipes import DEFAULT, RECIPES, find_recipe
 from perdure.recall.request import RecallRequest
 from perdure.recall.track import RecallTracker
-from perdure.recipes import DEFAULT, RECIPES, find_recipe
 from perdure.retain.components import RetainComponents
 from perdure.retain.pipeline import retain
 from perdure.retain.request import RetainRequest, read_items

@@ -22,8 +22,8 @@ from perdure.ports.store import KeyedEntity
 from perdure.recall.components import RecallComponents, RecallRun
 from perdure.recall.options import Hints
 from perdure.recall.question import ParsedQuestion, entities_named, parse_question
+from perdure.recall.recipes import DEFAULT
 from perdure.recall.request import RecallRequest
-from perdure.recipes import DEFAULT
 from perdure.testing.memory_store import MemoryReading, MemoryStore
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)

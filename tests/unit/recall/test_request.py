@@ -14,8 +14,8 @@ from perdure.domain.recall import Budget
 from perdure.domain.time import AsOf, Window
 from perdure.errors import InvalidInput
 from perdure.recall.options import Hints, Include, MinScores, Situation
+from perdure.recall.recipes import DEFAULT
 from perdure.recall.request import RecallRequest, read_budget, read_where
-from perdure.recipes import DEFAULT
 
 NAIVE = datetime(2024, 5, 1)
 AWARE = datetime(2024, 5, 1, tzinfo=UTC)

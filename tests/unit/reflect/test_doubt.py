@@ -11,7 +11,7 @@ from perdure import Fact, FactType, Filter, InvalidInput, Link, LinkKind, Recoll
 from perdure.domain.time import AsOf
 from perdure.ports.store import Features, NewFact
 from perdure.recall.doubt import doubts, is_lasting
-from perdure.recipes.default import DEFAULT, FAST
+from perdure.recall.recipes.default import DEFAULT, FAST
 from perdure.retain.commit import Closure, FactChanges, commit
 from perdure.testing.memory_store import MemoryStore
 from tests.unit.reflect.thinking import BANK, Thinking, day

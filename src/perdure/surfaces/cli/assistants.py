@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from perdure.surfaces.assistants import place
-from perdure.surfaces.assistants.project import bank_of
-from perdure.surfaces.assistants.settings import assistant_bank, assistant_folder, project_folder
+from perdure.contrib.assistants import place
+from perdure.contrib.assistants.project import bank_of
+from perdure.contrib.assistants.settings import assistant_bank, assistant_folder, project_folder
 from perdure.surfaces.cli.session import load_settings
 
 
@@ -40,7 +40,7 @@ def hook(
 
     It asks a process that it starts in the background; that one ends when idle.
     """
-    from perdure.surfaces.assistants.client import main
+    from perdure.contrib.assistants.client import main
 
     main([event.value, "--host", host, "--folder", folder])
 

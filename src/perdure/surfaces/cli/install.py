@@ -11,10 +11,10 @@ from typing import Annotated
 
 import typer
 
+from perdure.contrib.assistants.install.changes import Change, install_into, remove_from
+from perdure.contrib.assistants.install.hosts import ASSISTANTS, ConfigFile, Launch
+from perdure.contrib.assistants.settings import DEFAULT_FOLDER, assistant_folder
 from perdure.errors import InvalidInput
-from perdure.surfaces.assistants.install.changes import Change, install_into, remove_from
-from perdure.surfaces.assistants.install.hosts import ASSISTANTS, ConfigFile, Launch
-from perdure.surfaces.assistants.settings import DEFAULT_FOLDER, assistant_folder
 from perdure.surfaces.cli.output import emit
 from perdure.surfaces.cli.session import AsJson
 
@@ -103,7 +103,7 @@ def _refuse_plugin(file: ConfigFile) -> None:
     """Raise where Claude Code has the plugin already: its hooks would run twice."""
     if os.path.basename(file.path) != "settings.json" or not os.path.exists(file.path):
         return
-    from perdure.surfaces.assistants.install.json_text import JsonText
+    from perdure.contrib.assistants.install.json_text import JsonText
 
     text = JsonText(
         Path(file.path).read_text(encoding="utf-8-sig") or "{}", file.path, comments=file.format == "jsonc"

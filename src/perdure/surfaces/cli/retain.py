@@ -14,9 +14,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from perdure.contrib.imports.chats import Reading
 from perdure.domain.item import FellBack, PassedOver, RetainResult
 from perdure.errors import InvalidInput
-from perdure.imports.chats import Reading
 from perdure.surfaces.arguments import read_moment
 from perdure.surfaces.cli.draw import plural
 from perdure.surfaces.cli.output import console, tell

@@ -10,9 +10,9 @@ import typer
 from click.core import ParameterSource
 from rich.markup import escape
 
+from perdure.contrib.assistants.project import bank_of
 from perdure.domain.bank import check_bank_id
 from perdure.errors import InvalidInput, Unavailable
-from perdure.surfaces.assistants.project import bank_of
 from perdure.surfaces.cli.assistants import enter_assistant_memory
 from perdure.surfaces.cli.output import console, emit
 from perdure.surfaces.cli.session import AsJson, Database, load_settings, memory

@@ -11,11 +11,11 @@ from fnmatch import fnmatch
 from pathlib import Path, PurePath
 from typing import Any
 
+from perdure.contrib.imports.chats import Reading, read_chats
 from perdure.documents.document import decode
 from perdure.documents.reader import read_file
 from perdure.domain.item import check_text
 from perdure.errors import InvalidInput, NotFound, Unavailable
-from perdure.imports.chats import Reading, read_chats
 from perdure.text.transcript import read_transcript
 
 CHAT_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})

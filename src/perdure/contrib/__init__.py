@@ -1,0 +1,1 @@
+"""What stands on the public API: frameworks, coding assistants, importers, and Hindsight's interfaces."""
