@@ -229,28 +229,6 @@ def check_import(path: Path, told: list[str]) -> None:
         require(state(path, f"copy{number}") == right, f"copy {number} is not whole")
 
 
-def prepare_migration(path: Path) -> None:
-    """A file of schema 5, as the version before wrote it: without checksums."""
-    prepare_documents(path)
-    with closing(sqlite3.connect(path)) as raw:
-        for table in ("fact", "document", "chunk"):
-            raw.execute(f"ALTER TABLE {table} DROP COLUMN checksum")
-        raw.execute("PRAGMA user_version = 5")
-        raw.commit()
-
-
-def work_migration(path: Path, tell: Tell) -> None:
-    tell("ready")
-    SqliteStore.open(path).close()
-    tell("done 0")
-
-
-def check_migration(path: Path, told: list[str]) -> None:
-    rows = state(path)
-    require(rows.keys() == set(range(DOCUMENTS)), "a migration lost documents")
-    require(all(all(counts) for counts in rows.values()), "a migration left documents half there")
-
-
 def work_reembed(path: Path, tell: Tell) -> None:
     with engine_on(path, embedder=OtherEmbedder()) as engine:
         tell("ready")
@@ -258,8 +236,14 @@ def work_reembed(path: Path, tell: Tell) -> None:
         tell("done 0")
 
 
+def require_documents(path: Path) -> None:
+    rows = state(path)
+    require(rows.keys() == set(range(DOCUMENTS)), "documents were lost")
+    require(all(all(counts) for counts in rows.values()), "documents are half there")
+
+
 def check_reembed(path: Path, told: list[str]) -> None:
-    check_migration(path, told)
+    require_documents(path)
     with closing(SqliteStore.open(path)) as store:
         (bank,) = store.banks([BANK])
         name = "" if bank.model is None else bank.model.name
@@ -283,7 +267,7 @@ def work_consolidation(path: Path, tell: Tell) -> None:
 
 
 def check_consolidation(path: Path, told: list[str]) -> None:
-    check_migration(path, told)
+    require_documents(path)
     finish_work(path)
 
 
@@ -320,7 +304,6 @@ PATHS = (
     WritePath("forget", prepare_documents, work_forget, check_forget, 0.2),
     WritePath("purge", prepare_banks, work_purge, check_purge, 0.06),
     WritePath("import", prepare_documents, work_import, check_import, 0.2),
-    WritePath("migration", prepare_migration, work_migration, check_migration, 0.05),
     WritePath("re-embedding", prepare_documents, work_reembed, check_reembed, 0.05),
     WritePath("consolidation", prepare_documents, work_consolidation, check_consolidation, 0.1),
     WritePath("background", prepare_documents, work_background, check_background, 0.3),

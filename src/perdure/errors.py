@@ -13,7 +13,7 @@ PerdureError
 │   ├── StoreCorrupt        the file is damaged or is not a Perdure file
 │   │   └── DamagedRow      one row is damaged; names it, the rest of the file is in use
 │   ├── StoreUnreachable    no primary of the database server answers; try again later
-│   └── StoreTooNew         the file was written by a newer version
+│   └── StoreVersion        the database has a newer schema, or one older than 0.1.0
 ├── ModelError              a model cannot do its work
 │   ├── ModelMissing        no source has the model's files; says what to install or set
 │   ├── ModelTampered       a file's SHA-256 differs from the manifest
@@ -167,11 +167,11 @@ TRY_AGAIN = (StoreLocked, StoreUnreachable)
 """The store works, but not now: nothing is left out of an answer for it, and work that meets it is done later."""
 
 
-class StoreTooNew(StoreError):
-    """The file was written by a newer version of Perdure."""
+class StoreVersion(StoreError):
+    """A database with the schema of a newer version, or of one before 0.1.0."""
 
-    code = "store_too_new"
-    meaning = "the store was written by a newer version of Perdure"
+    code = "store_version"
+    meaning = "the store has the schema of another version of Perdure"
 
 
 class ModelError(PerdureError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from perdure.stores.sqlite.migrate import SCHEMA, schema
+from perdure.stores.sqlite.schema import SCHEMA, schema
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "storage.md"
 

@@ -3,7 +3,6 @@
 write PATH NAME FIRST COUNT: acknowledges on stdout what is done.
 change PATH NAME FIRST COUNT: the same, and erases some documents again.
 erase PATH: erases one document after the other, and clears the traces of each.
-migrate PATH: opens the file.
 read PATH: until stdin closes; says what it saw.
 """
 
@@ -150,9 +149,5 @@ if __name__ == "__main__":
             read(path)
         case ["erase", path]:
             erase(path)
-        case ["migrate", path]:
-            say("opening")
-            SqliteStore.open(path).close()
-            say("opened")
         case [kind, path, name, first, count]:
             write(path, name, int(first), int(count), kind == "change")

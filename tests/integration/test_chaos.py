@@ -27,7 +27,6 @@ def test_a_minute_of_kills_and_want_loses_nothing() -> None:
         "forget",
         "purge",
         "import",
-        "migration",
         "re-embedding",
         "consolidation",
         "background",

@@ -23,8 +23,8 @@ from perdure.errors import (
     StoreCorrupt,
     StoreError,
     StoreLocked,
-    StoreTooNew,
     StoreUnreachable,
+    StoreVersion,
     Unavailable,
 )
 from perdure.ports.probe import KeywordProbe, SemanticProbe
@@ -32,7 +32,6 @@ from perdure.ports.store import NewFact, Store, Traces
 from perdure.stores.postgres import rows as postgres_rows
 from perdure.stores.postgres import traces
 from perdure.stores.postgres.connections import Connections, is_refused
-from perdure.stores.postgres.rows import schema_file
 from perdure.stores.postgres.store import PostgresStore
 from perdure.testing.making import BANK, CURRENT, NOW, browse, ids, make_fact, new, put, search, unit
 from tests.integration.test_store_queries import read_some, write_some
@@ -74,12 +73,13 @@ def test_processes_that_open_a_new_database_at_once_make_one_schema() -> None:
 @pytest.mark.parametrize(
     ("statement", "error"),
     [
-        ("UPDATE perdure.schema_version SET version = 999", StoreTooNew),
+        ("UPDATE perdure.schema_version SET version = 999", StoreVersion),
+        ("UPDATE perdure.schema_version SET version = 1", StoreVersion),
         ("UPDATE perdure.schema_version SET version = 0", StoreCorrupt),
         ("DROP TABLE perdure.schema_version", StoreCorrupt),
     ],
 )
-def test_a_schema_that_is_newer_or_not_ours_is_refused_and_left_alone(
+def test_a_schema_of_another_version_or_not_ours_is_refused_and_left_alone(
     statement: str, error: type[Exception]
 ) -> None:
     with new_database(empty=True) as url:
@@ -597,12 +597,3 @@ def test_a_retain_that_makes_a_bank_too_large_prepares_its_search_in_the_backgro
         assert "walnuts" in memory.recall("ann", "What is Ann allergic to?").recollections[0].text
         memory.retain("ann", "I play the piano.", speaker="Ann")
         assert "piano" in memory.recall("ann", "Who plays the piano?").recollections[0].text
-
-
-def test_a_database_of_the_first_schema_is_brought_to_the_present_one() -> None:
-    with new_database(empty=True) as url:
-        raw(url, "CREATE SCHEMA perdure; SET search_path = perdure; " + schema_file("schema.sql"))
-        with closing(PostgresStore.open(url, large_bank_facts=0)) as store:
-            put(store, make_fact_with_tea("a"))
-            store.build_search_tables(BANK)
-            assert ids(search(store, TEA)) == ["a"]

@@ -22,11 +22,11 @@ from perdure.errors import (
     StoreFull,
     StoreLocked,
     StoreReadOnly,
-    StoreTooNew,
+    StoreVersion,
 )
 from perdure.ports.probe import KeywordProbe
 from perdure.ports.store import Reading, Selection, Transaction
-from perdure.stores.sqlite.migrate import SCHEMA
+from perdure.stores.sqlite.schema import SCHEMA
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing.making import BANK, CURRENT, NOW, browse, facts, make_fact, new, put, search
 
@@ -51,10 +51,13 @@ def edit(path: Path, statement: str) -> None:
         raw.commit()
 
 
-def test_a_newer_schema_is_refused_and_left_alone(path: Path) -> None:
-    edit(path, "PRAGMA user_version = 999")
+@pytest.mark.parametrize(
+    ("version", "told"), [(999, "999.*upgrade"), (5, "commit 046389f"), (1, "commit 046389f")]
+)
+def test_a_file_of_another_schema_is_refused_and_left_alone(path: Path, version: int, told: str) -> None:
+    edit(path, f"PRAGMA user_version = {version}")
     before = path.read_bytes()
-    with pytest.raises(StoreTooNew, match="999"):
+    with pytest.raises(StoreVersion, match=told):
         SqliteStore.open(path)
     assert path.read_bytes() == before
     edit(path, f"PRAGMA user_version = {SCHEMA}")

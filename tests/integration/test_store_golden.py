@@ -1,4 +1,4 @@
-"""Files of every schema there ever was read as what was written into them, whatever becomes of the classes."""
+"""Files of every released schema read as what was written into them, whatever becomes of the classes."""
 
 from __future__ import annotations
 
@@ -17,50 +17,37 @@ from perdure.domain.fact import Chunk, Document, Entity, Fact, TurnSpan
 from perdure.domain.record import Record
 from perdure.ports.store import Features, Proof
 from perdure.stores.sql import columns, feed, queries
-from perdure.stores.sqlite.migrate import SCHEMA
+from perdure.stores.sqlite.schema import SCHEMA
 from perdure.stores.sqlite.store import SqliteStore
 from tests.golden import reading
 from tests.golden.reading import read_staged, read_store
-from tests.golden.write_6 import fill
+from tests.golden.write import fill
 
 GOLDEN = Path(reading.__file__).parent
-TO_SCHEMA_3 = """
-DROP TABLE vector_code;
-CREATE TABLE segment (
-  no INTEGER PRIMARY KEY, bank INTEGER NOT NULL, part TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
-  change INTEGER NOT NULL, body BLOB NOT NULL
-);
-CREATE UNIQUE INDEX segment_range ON segment (bank, part, last, first);
-PRAGMA user_version = 3;
-"""
-"""What made files of schema 3 of those of schema 2; the bodies of facts stayed as they were."""
 
 
-def load(path: Path, schema: int) -> Path:
-    """The golden file of a schema."""
+def load(path: Path) -> Path:
+    """Make the golden file."""
     with closing(sqlite3.connect(path)) as raw:
-        raw.executescript((GOLDEN / f"schema_{schema}.sql").read_text(encoding="utf-8"))
-        assert raw.execute("PRAGMA user_version").fetchone() == (schema,)
+        raw.executescript((GOLDEN / f"schema_{SCHEMA}.sql").read_text(encoding="utf-8"))
     return path
 
 
-def expected(schema: int) -> dict[str, Any]:
-    stored: dict[str, Any] = json.loads((GOLDEN / f"schema_{schema}.json").read_text(encoding="utf-8"))
+def expected() -> dict[str, Any]:
+    stored: dict[str, Any] = json.loads((GOLDEN / f"schema_{SCHEMA}.json").read_text(encoding="utf-8"))
     return stored
 
 
-def check(path: Path, schema: int) -> None:
-    """The file reads as it must, fact by fact."""
-    right = expected(schema)
+def check(path: Path) -> None:
+    """Assert that the file reads as it must, fact by fact."""
+    right = expected()
     staged = right["staged"] | {"tokens": b"new".hex()}
     with closing(SqliteStore.open(path)) as store:
         read = read_store(store)
         assert read["banks"].keys() == right["banks"].keys()
         for bank, content in right["banks"].items():
             for part, rows in content.items():
-                if part == "bank" and not rows:
-                    assert [one["id"] for one in read["banks"][bank][part]] == [bank], "it had records only"
-                elif part == "facts":
+                if part == "facts":
                     for fact, got in zip(rows, read["banks"][bank][part], strict=True):
                         assert got == fact
                 else:
@@ -72,23 +59,15 @@ def check(path: Path, schema: int) -> None:
         assert raw.execute("PRAGMA user_version").fetchone() == (SCHEMA,)
 
 
-@pytest.mark.parametrize("schema", range(1, SCHEMA + 1))
-def test_a_file_of_any_schema_reads_as_what_was_written(tmp_path: Path, schema: int) -> None:
-    check(load(tmp_path / "memory.db", schema), schema)
-
-
-def test_a_file_that_was_upgraded_to_schema_3_reads_as_what_was_written(tmp_path: Path) -> None:
-    path = load(tmp_path / "memory.db", 2)
-    with closing(sqlite3.connect(path)) as raw:
-        raw.executescript(TO_SCHEMA_3)
-    check(path, 2)
+def test_the_golden_file_reads_as_what_was_written(tmp_path: Path) -> None:
+    check(load(tmp_path / "memory.db"))
 
 
 def test_the_code_of_today_writes_the_golden_file_of_today(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with closing(SqliteStore.open(path)) as store:
-        fill(store, expected(SCHEMA - 1))
-    check_rows(path, load(tmp_path / "golden.db", SCHEMA))
+        fill(store, expected())
+    check_rows(path, load(tmp_path / "golden.db"))
 
 
 def check_rows(path: Path, golden: Path) -> None:
@@ -156,9 +135,8 @@ def shuffled(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.usefixtures("shuffled")
-@pytest.mark.parametrize("schema", range(1, SCHEMA + 1))
-def test_the_order_of_fields_in_a_class_means_nothing_to_a_file(tmp_path: Path, schema: int) -> None:
-    check(load(tmp_path / "memory.db", schema), schema)
+def test_the_order_of_fields_in_a_class_means_nothing_to_a_file(tmp_path: Path) -> None:
+    check(load(tmp_path / "memory.db"))
 
 
 def test_every_field_of_what_is_stored_has_a_column() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import datetime
 from hashlib import blake2b
@@ -79,15 +79,15 @@ def _told(receipt: CommitReceipt) -> dict[str, object]:
     return told
 
 
-def plan_steps(request: RetainRequest, now: datetime, begun: Collection[str] = ()) -> Iterator[PlannedStep]:
+def plan_steps(request: RetainRequest, now: datetime) -> Iterator[PlannedStep]:
     """Steps of items, document by document; every item gets the document and the time that it would have now.
 
-    A document of which an earlier step (or `begun`) holds a part is added to.
+    A document of which an earlier step holds a part is added to.
     """
     step: list[dict[str, object]] = []
     step_mode = request.mode
     for document_id, items in group_items(request.bank, request.items, now).items():
-        mode = UpdateMode.APPEND if document_id in begun else request.mode
+        mode = request.mode
         for item in items:
             if step and (_is_full(step) or mode is not step_mode):
                 yield _planned(step, step_mode)

@@ -20,7 +20,6 @@ from uuid import uuid4
 from perdure.domain.operation import Operation, OperationStatus
 from perdure.domain.work import Work, working
 from perdure.errors import TRY_AGAIN, Busy, Cancelled, Conflict, NotFound, PerdureError
-from perdure.jobs.earlier import convert_earlier_operations
 from perdure.jobs.kind import JobKind, JobPlan, Step
 from perdure.jobs.records import (
     JOB,
@@ -213,7 +212,6 @@ class JobRunner:
 
     def resume(self) -> int:
         """Take up the work that earlier processes left unfinished; returns how many banks have some."""
-        convert_earlier_operations(self._store)
         banks = self._banks_with(QUEUED)
         self._rota.offer(banks)
         return len(banks)

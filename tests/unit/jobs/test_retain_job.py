@@ -14,9 +14,8 @@ from job_samples import START, Clock, idle_runner, take_turn
 from perdure.domain.item import Item, RetainResult
 from perdure.domain.operation import OperationStatus
 from perdure.domain.record import Record
-from perdure.errors import Conflict, ModelError
+from perdure.errors import ModelError
 from perdure.extract.verbatim import VerbatimExtractor
-from perdure.jobs.earlier import EARLIER
 from perdure.jobs.kind import JobPlan
 from perdure.jobs.records import STEP, scrub
 from perdure.jobs.retain_job import CHARACTERS_PER_STEP, ITEMS_PER_STEP, RetainJob, decode_item, encode_item
@@ -192,72 +191,6 @@ def test_a_step_of_which_all_was_erased_is_passed_over(bench: Bench) -> None:
     ended = bench.runner.get("b", operation)
     assert (ended.status, ended.done, ended.result) == (OperationStatus.COMPLETED, 33, {"facts": 0})
     assert bench.documents() == []
-
-
-# Operations of earlier versions
-
-
-def earlier(done: int, status: str, items: list[dict[str, Any]], **body: Any) -> Record:
-    return Record(
-        kind=EARLIER,
-        id="old",
-        bank="b",
-        body={
-            "kind": "retain", "status": status, "done": done, "total": len(items), "error": None,
-            "result": {"facts": done} if done else None, "owner": "dead",
-            "request": {"mode": "replace", "items": items}, **body,
-        },
-        created_at=START - timedelta(days=3),
-        updated_at=START - timedelta(days=3),
-    )  # fmt: skip
-
-
-def put(bench: Bench, record: Record) -> None:
-    with bench.store.transaction("b") as tx:
-        tx.put_records([record])
-
-
-def test_unfinished_operations_of_earlier_versions_go_on_where_they_stopped(bench: Bench) -> None:
-    items = [
-        {"content": f"x says {n}.", "document_id": "x", "timeless": False, "tier": "general"}
-        for n in range(40)
-    ]
-    bench.submit(items[:32])
-    bench.run()
-    put(bench, earlier(32, "processing", items))
-    assert bench.runner.resume() == 1
-    assert bench.store.banks_with_records(EARLIER) == []
-    bench.run()
-    ended = bench.runner.get("b", "old")
-    assert (ended.status, ended.done, ended.result) == (OperationStatus.COMPLETED, 40, {"facts": 40})
-    assert (ended.document_id, ended.created_at) == ("x", START - timedelta(days=3))
-    assert bench.text("x") == "\n".join(f"x says {n}." for n in range(40))
-    with bench.store.reading("b") as reading:
-        assert reading.chunks(document_id="x")[-1].spans[0].said_at == START - timedelta(days=3)
-    assert bench.runner.submit("b", bench.plan(items), "old").id == "old"
-    with pytest.raises(Conflict):
-        bench.runner.submit("b", bench.plan(items[1:]), "old")
-
-
-@pytest.mark.parametrize("status", ["completed", "failed", "cancelled"])
-def test_ended_operations_of_earlier_versions_stay_as_they_were(bench: Bench, status: str) -> None:
-    items: list[dict[str, Any]] = [{"content": "One."}, {"content": "Two."}]
-    done = 2 if status == "completed" else 1
-    put(bench, earlier(done, status, items, error="it broke" if status == "failed" else None))
-    assert bench.runner.resume() == 0
-    (operation,) = bench.runner.list("b")
-    assert (operation.status.value, operation.done, operation.total) == (status, done, 2)
-    if status == "completed":
-        return
-    bench.runner.retry("b", "old")
-    bench.run()
-    assert bench.runner.get("b", "old").result == {"facts": 2}
-
-
-def test_operations_of_earlier_versions_without_their_texts_are_converted(bench: Bench) -> None:
-    put(bench, earlier(1, "completed", [{"document_id": "x"}], digest="abc"))
-    bench.runner.resume()
-    assert bench.runner.get("b", "old").document_id == "x"
 
 
 # Size

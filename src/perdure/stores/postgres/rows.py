@@ -55,14 +55,9 @@ _DRIVER_TYPES = {
 }
 
 
-def schema_file(name: str) -> str:
-    """A file of SQL beside this module."""
-    return files("perdure.stores.postgres").joinpath(name).read_text(encoding="utf-8")
-
-
 def schema() -> str:
-    """The schema as SQL."""
-    return "\n".join(map(schema_file, ("schema.sql", "schema_2.sql")))
+    """Return the schema as SQL."""
+    return files("perdure.stores.postgres").joinpath("schema.sql").read_text(encoding="utf-8")
 
 
 @cache

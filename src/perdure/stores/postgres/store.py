@@ -23,7 +23,6 @@ from perdure.stores.postgres import large_build, secure, traces
 from perdure.stores.postgres.connections import Connections, SnapshotReads, translated
 from perdure.stores.postgres.large_rows import TABLES, VECTORS, LargeBank, read_large_bank
 from perdure.stores.postgres.large_search import LargeSearch
-from perdure.stores.postgres.migrate import migrate
 from perdure.stores.postgres.rows import (
     SERVER_STARTED,
     PostgresFeed,
@@ -33,6 +32,7 @@ from perdure.stores.postgres.rows import (
     StoredTables,
     column_types,
 )
+from perdure.stores.postgres.schema import prepare
 from perdure.stores.postgres.verify import verify
 from perdure.stores.sql import columns, queries
 from perdure.stores.sql.columns import T, Values, batches
@@ -158,7 +158,7 @@ class PostgresStore:
             prepared=prepared,
         )
         try:
-            migrate(opened)
+            prepare(opened)
             with opened.errors:
                 opened.is_secured = secure.holds(opened)
         except BaseException:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from perdure.stores.sql.columns import Values
 from perdure.stores.sqlite.damage import is_damage
-from perdure.stores.sqlite.migrate import APPLICATION_ID, SCHEMA, check_readable, schema, split_statements
+from perdure.stores.sqlite.schema import check_readable, create
 
 _MADE_ANEW = frozenset({"index_cache", "change", "erasure"})
 """Tables that are not content: they follow from the others, or begin anew."""
@@ -36,9 +36,8 @@ def salvage(path: str, target: str) -> dict[str, int]:
     ):
         check_readable(source, path)
         source.text_factory = bytes
-        for statement in split_statements(schema()):
-            db.execute(statement)
         db.execute("BEGIN")
+        create(db)
         for table, statement in db.execute(_TABLES).fetchall():
             if table in _MADE_ANEW:
                 continue
@@ -53,8 +52,6 @@ def salvage(path: str, target: str) -> dict[str, int]:
                 incomplete[table] = copied
         db.execute("UPDATE bank SET changes_dropped = last_change")
         db.execute("COMMIT")
-        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        db.execute(f"PRAGMA user_version = {SCHEMA}")
     return incomplete
 
 

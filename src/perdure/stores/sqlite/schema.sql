@@ -33,7 +33,7 @@ CREATE TABLE document (
   characters INTEGER NOT NULL,
   created_at TEXT NOT NULL,
   updated_at TEXT NOT NULL,
-  checksum INTEGER NOT NULL,                   -- CRC-32 of its content: stores/sqlite/checksums.py
+  checksum INTEGER NOT NULL,                   -- CRC-32 of its content: stores/sql/checksums.py
   PRIMARY KEY (bank, id)
 ) WITHOUT ROWID;
 
@@ -53,7 +53,7 @@ CREATE TABLE chunk (
   ordinal INTEGER NOT NULL,
   text TEXT NOT NULL,
   content_hash TEXT NOT NULL,
-  checksum INTEGER NOT NULL,                   -- CRC-32 of its content: stores/sqlite/checksums.py
+  checksum INTEGER NOT NULL,                   -- CRC-32 of its content: stores/sql/checksums.py
   PRIMARY KEY (bank, id)
 );
 CREATE INDEX chunk_document ON chunk (bank, document_id, ordinal);
@@ -116,7 +116,7 @@ CREATE TABLE fact (
   recall_count INTEGER NOT NULL,
   last_recalled_at TEXT,
   recall_times TEXT NOT NULL,                  -- JSON list of the last 20 times
-  checksum INTEGER NOT NULL,                   -- CRC-32 of its content: stores/sqlite/checksums.py
+  checksum INTEGER NOT NULL,                   -- CRC-32 of its content: stores/sql/checksums.py
   UNIQUE (bank, no),
   UNIQUE (bank, id)
 );

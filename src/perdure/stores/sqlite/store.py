@@ -25,8 +25,8 @@ from perdure.stores.sql.schema import parse_tables
 from perdure.stores.sql.transaction import upsert
 from perdure.stores.sqlite import copies, traces
 from perdure.stores.sqlite.connections import Connections
-from perdure.stores.sqlite.migrate import schema
 from perdure.stores.sqlite.rows import SqliteFeed, SqliteRows, SqliteTables, SqliteTransaction
+from perdure.stores.sqlite.schema import schema
 from perdure.stores.sqlite.verify import verify
 
 _STATES_KEPT = 4096

@@ -1,8 +1,9 @@
-"""Writes the golden file of schema 6: what schema_5.json says, through the store's own transactions.
+"""Write the golden file of a new schema: what schema_6.json says, through the store's own transactions.
 
-    PYTHONPATH=src python -m tests.golden.write_6
+    PYTHONPATH=src python -m tests.golden.write
 
-makes schema_6.sql, a dump of the file, and schema_6.json: what is read back from it.
+makes schema_N.sql, a dump of the file, and schema_N.json: what is read back from it. The golden file of a released
+schema is never written again.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from perdure.domain.bank import Bank, Disposition, EmbeddingModel
 from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, Link, LinkKind, Tier, TurnSpan
 from perdure.domain.record import Record
 from perdure.ports.store import Features, KeyedEntity, NewFact, Proof, StagedVectors
-from perdure.stores.sqlite.migrate import SCHEMA
+from perdure.stores.sqlite.schema import SCHEMA
 from perdure.stores.sqlite.store import SqliteStore
 from tests.golden.reading import NEXT, read_store
 
@@ -92,7 +93,7 @@ def fill(store: SqliteStore, read: Mapping[str, Any]) -> None:
 
 
 def main() -> None:
-    read = json.loads((HERE / "schema_5.json").read_text(encoding="utf-8"))
+    read = json.loads((HERE / "schema_6.json").read_text(encoding="utf-8"))
     now = datetime.fromisoformat("2024-05-01T12:00:00.123456+02:00")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "memory.db"
@@ -103,9 +104,9 @@ def main() -> None:
             (application,) = raw.execute("PRAGMA application_id").fetchone()
             pragmas = [f"PRAGMA application_id = {application};", f"PRAGMA user_version = {SCHEMA};"]
             dump = "\n".join([*raw.iterdump(), *pragmas, ""])
-    (HERE / "schema_6.sql").write_text(dump, encoding="utf-8")
+    (HERE / f"schema_{SCHEMA}.sql").write_text(dump, encoding="utf-8")
     text = json.dumps(written, indent=1, ensure_ascii=False) + "\n"
-    (HERE / "schema_6.json").write_text(text, encoding="utf-8")
+    (HERE / f"schema_{SCHEMA}.json").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

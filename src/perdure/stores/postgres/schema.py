@@ -1,0 +1,44 @@
+"""The schema of a database: creating it, and refusing databases of any other."""
+
+from __future__ import annotations
+
+from perdure.errors import StoreCorrupt, StoreError
+from perdure.stores.postgres.connections import SCHEMA_NAME, Connections, Db
+from perdure.stores.postgres.rows import ADVISORY_CLASS, schema, select
+from perdure.stores.sql.schema import check_version
+
+SCHEMA = 2
+"""The schema of 0.1.0."""
+
+
+def prepare(connections: Connections) -> None:
+    """Create the tables where there are none, in one transaction, one process at a time."""
+    with connections.errors:
+        with connections.reading() as db:
+            if _has_tables(db, connections.address.shown):
+                return
+        with connections.writing() as db:
+            select(db, "SELECT pg_advisory_xact_lock(?::integer, 0)", ADVISORY_CLASS)
+            if not _has_tables(db, connections.address.shown):
+                db.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA_NAME}".encode())
+                db.execute(schema().encode())
+
+
+def _has_tables(db: Db, where: str) -> bool:
+    """Return whether the database has this schema, False where it has none; raise for every other."""
+    query = (
+        "SELECT current_setting('server_encoding'), to_regclass(?), EXISTS ("
+        "SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(?)::oid AND relkind = 'r')"
+    )
+    ((encoding, table, has_tables),) = select(db, query, f"{SCHEMA_NAME}.schema_version", SCHEMA_NAME)
+    if encoding != "UTF8":
+        raise StoreError(f"{where}: the database's encoding is {encoding}; Perdure needs UTF8")
+    if table is None:
+        if has_tables:
+            raise StoreCorrupt(f"{where}: the schema {SCHEMA_NAME} holds tables that are not Perdure's")
+        return False
+    rows = select(db, f"SELECT version FROM {SCHEMA_NAME}.schema_version")
+    if len(rows) != 1 or rows[0][0] < 1:
+        raise StoreCorrupt(f"{where}: the schema {SCHEMA_NAME} has no version; restore it from a copy")
+    check_version(where, int(rows[0][0]), SCHEMA)
+    return True

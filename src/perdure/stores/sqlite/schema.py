@@ -1,0 +1,86 @@
+"""The schema of a file: creating it, and refusing files of any other."""
+
+from __future__ import annotations
+
+import sqlite3
+from importlib.resources import files
+
+from perdure.errors import StoreCorrupt, StoreReadOnly
+from perdure.stores.sql.feed import PACKED_FORMAT
+from perdure.stores.sql.schema import check_version
+from perdure.stores.sqlite.damage import is_damage
+from perdure.stores.sqlite.rows import fill_cache
+
+APPLICATION_ID = 0x50455244
+"""Marks a SQLite file as Perdure's ("PERD")."""
+SCHEMA = 6
+"""The schema of 0.1.0. Lower numbers belong to files that were written before it."""
+
+
+def prepare(connection: sqlite3.Connection, path: str) -> None:
+    """Create the tables of an empty file and fill a missing index cache, in one transaction.
+
+    Raise StoreVersion or StoreCorrupt for any other file and leave it as it is.
+    """
+    if _version(connection, path) == SCHEMA and not _lacks_cache(connection):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if not _version(connection, path):
+            create(connection)
+        if _lacks_cache(connection):
+            fill_cache(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def create(connection: sqlite3.Connection) -> None:
+    """Create the tables within the caller's transaction, which `executescript` would commit."""
+    statement = ""
+    for line in schema().splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            connection.execute(statement)
+            statement = ""
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {SCHEMA}")
+
+
+def check_readable(connection: sqlite3.Connection, path: str) -> None:
+    """Raise unless a file that is only read has the tables."""
+    if not _version(connection, path):
+        raise StoreReadOnly(f"{path} is empty and cannot be written")
+
+
+def schema() -> str:
+    """Return the schema as SQL."""
+    return files("perdure.stores.sqlite").joinpath("schema.sql").read_text(encoding="utf-8")
+
+
+def _lacks_cache(connection: sqlite3.Connection) -> bool:
+    """Return whether the index cache of a file with facts is empty or was packed in another format."""
+    try:
+        (facts,) = connection.execute("SELECT EXISTS (SELECT 1 FROM fact)").fetchone()
+        first = connection.execute("SELECT substr(body, 1, 1) FROM index_cache LIMIT 1").fetchone()
+    except sqlite3.Error as error:
+        if is_damage(error):
+            return False  # what cannot be read is packed from rows when it is asked for
+        raise
+    return bool(facts) and (first is None or first[0] != PACKED_FORMAT)
+
+
+def _version(connection: sqlite3.Connection, path: str) -> int:
+    """Return SCHEMA, or 0 for an empty file; raise for every other file."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if application != APPLICATION_ID:
+        if connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+            raise StoreCorrupt(f"{path} is a SQLite database of another application, not a Perdure file")
+        return 0
+    if version < 1:
+        raise StoreCorrupt(f"{path} has schema {version}, which there never was; restore it from a copy")
+    check_version(path, version, SCHEMA)
+    return SCHEMA
