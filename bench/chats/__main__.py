@@ -13,7 +13,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -117,13 +117,8 @@ def ask_again(memory: Perdure, clock: SetClock, chat: Chat, recipe: str) -> list
     clock.now += timedelta(days=1)
     answers = []
     for query in repeated:
-        later = ChatQuery(**{**_fields(query), "asked_at": clock.now})
-        answers.append(ask(memory, clock, chat, later, recipe))
+        answers.append(ask(memory, clock, chat, replace(query, asked_at=clock.now), recipe))
     return answers
-
-
-def _fields(query: ChatQuery) -> dict[str, object]:
-    return {name: getattr(query, name) for name in ChatQuery.__slots__}
 
 
 def count_facts(memory: Perdure, chat: Chat) -> Counter[str]:
