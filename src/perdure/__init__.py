@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from perdure.aio import AsyncPerdure
+    from perdure.arguments import RecallArguments, SettingArguments
     from perdure.compose import copy_banks, encrypt_bank, move_bank, secure_database
     from perdure.domain.audit import AuditEntry, Transport
     from perdure.domain.bank import Bank, Disposition, EmbeddingModel
@@ -114,8 +115,6 @@ if TYPE_CHECKING:
         ItemFields,
         KnowledgeNodeFields,
         MentalModelFields,
-        RecallOptions,
-        SettingOptions,
         WebhookFields,
         WebhookOptions,
     )
@@ -151,7 +150,7 @@ if TYPE_CHECKING:
     from perdure.ports.tagger import Mention, Sentence, Tagger, Token
     from perdure.ports.telemetry import MemoryOperation, Observed, RecordText, Telemetry
     from perdure.ports.tokens import Tokens
-    from perdure.recall.options import Hints, Include, MinScores, Situation
+    from perdure.recall.option_groups import Hints, Include, MinScores, Situation
     from perdure.recall.recipe import Blend, ChannelSpec, Recipe, View, ViewSpec
     from perdure.recall.recipes import RECIPES, find_recipe
     from perdure.reflect.consolidate import ConsolidationStatus
@@ -209,7 +208,8 @@ _EXPORTS = {
     "perdure.llm.health": "LlmHealth LlmStatus",
     "perdure.manage.backup": "Backup",
     "perdure.manage.exporting": "ExportReport",
-    "perdure.options": "DirectiveFields FactFields ItemFields KnowledgeNodeFields MentalModelFields RecallOptions SettingOptions WebhookFields WebhookOptions",
+    "perdure.arguments": "RecallArguments SettingArguments",
+    "perdure.options": "DirectiveFields FactFields ItemFields KnowledgeNodeFields MentalModelFields WebhookFields WebhookOptions",
     "perdure.ports.clock": "Clock",
     "perdure.ports.embedder": "Embedder LateInteraction Matrix Vector",
     "perdure.ports.extractor": "BankContext BankExtractor Cause ExtractedFact Extractor LocalFallback OfferedFact Replacement Triple Turn",
@@ -221,7 +221,7 @@ _EXPORTS = {
     "perdure.ports.tagger": "Mention Sentence Tagger Token",
     "perdure.ports.telemetry": "MemoryOperation Observed RecordText Telemetry",
     "perdure.ports.tokens": "Tokens",
-    "perdure.recall.options": "Hints Include MinScores Situation",
+    "perdure.recall.option_groups": "Hints Include MinScores Situation",
     "perdure.recall.recipe": "Blend ChannelSpec Recipe View ViewSpec",
     "perdure.recall.recipes": "RECIPES find_recipe",
     "perdure.reflect.consolidate": "ConsolidationStatus",
@@ -375,7 +375,7 @@ __all__ = [
     "Question",
     "QuestionOption",
     "QuestionSignals",
-    "RecallOptions",
+    "RecallArguments",
     "RecallResult",
     "Recipe",
     "Recollection",
@@ -399,7 +399,7 @@ __all__ = [
     "ScopeRule",
     "SeenFacts",
     "Sentence",
-    "SettingOptions",
+    "SettingArguments",
     "Settings",
     "Situation",
     "SkippedPart",

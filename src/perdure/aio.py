@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
+from perdure.arguments import RecallArguments, SettingArguments
 from perdure.compose import present
 from perdure.contrib.imports.registry import AUTO
 from perdure.domain.audit import AuditEntry, Transport
@@ -39,7 +40,7 @@ from perdure.domain.observation import Observation, Scope
 from perdure.domain.operation import Operation
 from perdure.domain.opinion import Opinion
 from perdure.domain.question import Question
-from perdure.domain.recall import Budget, Precision, RecallResult
+from perdure.domain.recall import RecallResult
 from perdure.domain.record import Record
 from perdure.domain.time import AsOf, Window
 from perdure.domain.webhook import Webhook, WebhookDelivery
@@ -56,8 +57,6 @@ from perdure.options import (
     ItemFields,
     KnowledgeNodeFields,
     MentalModelFields,
-    RecallOptions,
-    SettingOptions,
     WebhookFields,
     WebhookOptions,
 )
@@ -71,7 +70,6 @@ from perdure.ports.reranker import Reranker
 from perdure.ports.store import BankStats, FactPage, IndexUsage, Order, Proof, Store
 from perdure.ports.telemetry import Telemetry
 from perdure.ports.tokens import Tokens
-from perdure.recall.options import Hints, Include, MinScores
 from perdure.recall.recipe import Recipe
 from perdure.reflect.consolidate import ConsolidationStatus
 from perdure.reflect.directive_rules import DirectiveText
@@ -114,7 +112,7 @@ class AsyncPerdure:
         notes: Notes | None = None,
         llm: Llm | str | None = None,
         telemetry: Telemetry | bool | None = None,
-        **options: Unpack[SettingOptions],
+        **options: Unpack[SettingArguments],
     ) -> Self:
         """Open a database file (created if missing); see `Perdure.open`."""
         opening = partial(
@@ -222,59 +220,11 @@ class AsyncPerdure:
 
     # Recall and reflect
 
-    async def recall(
-        self,
-        bank: str,
-        query: str,
-        *,
-        budget: Budget | str = Budget.MID,
-        max_tokens: int = 4096,
-        types: Sequence[str] | None = None,
-        tags: Sequence[str] | None = None,
-        as_of: AsOf | datetime | None = None,
-        limit: int | None = None,
-        recipe: str | Recipe | None = None,
-        explain: bool = False,
-        where: Filter | None = None,
-        include: Include | None = None,
-        hints: Hints | None = None,
-        min_scores: MinScores | None = None,
-        asked_at: datetime | None = None,
-        track: bool = True,
-        channel_timeout: float | None = None,
-        asker: str | None = None,
-        precision: Precision | str = Precision.SEARCH,
-    ) -> RecallResult:
-        """What memory holds on a question, best first, within `max_tokens` of fact text.
+    async def recall(self, bank: str, query: str, **options: Unpack[RecallArguments]) -> RecallResult:
+        """Return what memory holds on a question, best first, within `max_tokens` of fact text."""
+        return await self._run(partial(self.engine.recall, bank, query, **options))
 
-        `asker` is whom "I" and "my" mean, the bank's user unless given. `precision="inject"` returns only what probably helps, or nothing.
-        """
-        return await self._run(
-            partial(
-                self.engine.recall,
-                bank,
-                query,
-                budget=budget,
-                max_tokens=max_tokens,
-                types=types,
-                tags=tags,
-                as_of=as_of,
-                limit=limit,
-                recipe=recipe,
-                explain=explain,
-                where=where,
-                include=include,
-                hints=hints,
-                min_scores=min_scores,
-                asked_at=asked_at,
-                track=track,
-                channel_timeout=channel_timeout,
-                asker=asker,
-                precision=precision,
-            )
-        )
-
-    async def prompt(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> str:
+    async def prompt(self, bank: str, query: str, **options: Unpack[RecallArguments]) -> str:
         """A recall as a fenced text with citations, ready for a prompt, all of it within `max_tokens`; empty where nothing probably helps."""
         return await self._run(partial(self.engine.prompt, bank, query, **options))
 
@@ -290,7 +240,7 @@ class AsyncPerdure:
         mental_models: bool = True,
         exclude_mental_model_ids: Sequence[str] = (),
         cancelled: Callable[[], bool] | None = None,
-        **options: Unpack[RecallOptions],
+        **options: Unpack[RecallArguments],
     ) -> Reflection:
         """An answer whose every sentence names the facts it rests on, or that memory holds none.
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
+from perdure.arguments import RecallArguments, SettingArguments
 from perdure.compose import Components, OwnComponents, compose, present, verify_file
 from perdure.contrib.imports.registry import AUTO, open_source
 from perdure.domain.audit import AuditEntry, Transport
@@ -21,7 +22,7 @@ from perdure.domain.damage import Verification
 from perdure.domain.directive import Directive
 from perdure.domain.document_event import DocumentEvent
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
-from perdure.domain.filter import Filter, TagsMatch, read_as_of, read_tags
+from perdure.domain.filter import Conditions, Filter, TagsMatch, read_tags
 from perdure.domain.imported import ImportProgress, ImportReport
 from perdure.domain.item import RetainResult, UpdateMode, check_tags
 from perdure.domain.knowledge import PAGE_TOKENS, KnowledgeFile, KnowledgeMatch, KnowledgeNode
@@ -40,9 +41,9 @@ from perdure.domain.observation import Observation, Scope, read_scope_rule
 from perdure.domain.operation import Operation
 from perdure.domain.opinion import Opinion, read_rates
 from perdure.domain.question import Question
-from perdure.domain.recall import Budget, Precision, RecallResult
+from perdure.domain.recall import RecallResult
 from perdure.domain.record import Record
-from perdure.domain.time import AsOf, Window
+from perdure.domain.time import AsOf, Window, read_as_of
 from perdure.domain.webhook import (
     CONSOLIDATION_COMPLETED,
     RETAIN_COMPLETED,
@@ -99,8 +100,6 @@ from perdure.options import (
     ItemFields,
     KnowledgeNodeFields,
     MentalModelFields,
-    RecallOptions,
-    SettingOptions,
     WebhookFields,
     WebhookOptions,
 )
@@ -126,12 +125,11 @@ from perdure.ports.store import (
 from perdure.ports.telemetry import MemoryOperation, Observed, Telemetry
 from perdure.ports.tokens import Tokens
 from perdure.recall.freshness import stale_observations
-from perdure.recall.options import Hints, Include, MinScores
+from perdure.recall.options import PromptOptions, RecallOptions, RecallRequest
 from perdure.recall.pipeline import recall
 from perdure.recall.question import entities_named
 from perdure.recall.recipe import Recipe, trim_recipe
 from perdure.recall.recipes import find_recipe
-from perdure.recall.request import RecallRequest, read_budget, read_precision, read_where
 from perdure.reflect.components import ReflectComponents
 from perdure.reflect.consolidate import ConsolidationStatus, consolidation_status, pending_fact_ids, recover
 from perdure.reflect.directive_rules import DirectiveText
@@ -257,7 +255,7 @@ class Perdure:
         notes: Notes | None = None,
         llm: Llm | str | None = None,
         telemetry: Telemetry | bool | None = None,
-        **options: Unpack[SettingOptions],
+        **options: Unpack[SettingArguments],
     ) -> Self:
         """Open a database file (created if missing); one that cannot be written is opened for reading.
 
@@ -387,49 +385,20 @@ class Perdure:
 
     # Recall and reflect
 
-    def recall(
-        self,
-        bank: str,
-        query: str,
-        *,
-        budget: Budget | str = Budget.MID,
-        max_tokens: int = 4096,
-        types: Sequence[str] | None = None,
-        tags: Sequence[str] | None = None,
-        as_of: AsOf | datetime | None = None,
-        limit: int | None = None,
-        recipe: str | Recipe | None = None,
-        explain: bool = False,
-        where: Filter | None = None,
-        include: Include | None = None,
-        hints: Hints | None = None,
-        min_scores: MinScores | None = None,
-        asked_at: datetime | None = None,
-        track: bool = True,
-        channel_timeout: float | None = None,
-        asker: str | None = None,
-        precision: Precision | str = Precision.SEARCH,
-    ) -> RecallResult:
-        """What memory holds on a question, best first, within `max_tokens` of fact text.
-
-        `asker` is whom "I" and "my" mean, the bank's user unless given. `precision="inject"` returns only what probably helps, or nothing.
-        """
-        request = self._recall_request(
-            bank, query, budget=budget, max_tokens=max_tokens, types=types, tags=tags, as_of=as_of, limit=limit,
-            recipe=recipe, explain=explain, where=where, include=include, hints=hints, min_scores=min_scores,
-            asked_at=asked_at, track=track, channel_timeout=channel_timeout, asker=asker,
-            precision=precision,
-        )  # fmt: skip
+    def recall(self, bank: str, query: str, **options: Unpack[RecallArguments]) -> RecallResult:
+        """Return what memory holds on a question, best first, within `max_tokens` of fact text."""
+        request = self._recall_request(bank, query, RecallOptions.read(options))
         with self._while_open():
             return recall(self._components.recall, request)
 
-    def prompt(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> str:
-        """A recall as a fenced text with citations, ready for a prompt, all of it within `max_tokens`; empty where nothing probably helps.
+    def prompt(self, bank: str, query: str, **options: Unpack[RecallArguments]) -> str:
+        """Return a recall as a fenced text with citations, ready for a prompt, all of it within `max_tokens`.
 
-        `precision` is `inject` unless given.
+        It is empty where nothing probably helps: `precision` is `inject` by default.
         """
-        options.setdefault("precision", Precision.INJECT)
-        return self.recall(bank, query, **options).to_prompt()
+        request = self._recall_request(bank, query, PromptOptions.read(options))
+        with self._while_open():
+            return recall(self._components.recall, request).to_prompt()
 
     def reflect(
         self,
@@ -443,7 +412,7 @@ class Perdure:
         mental_models: bool = True,
         exclude_mental_model_ids: Sequence[str] = (),
         cancelled: Callable[[], bool] | None = None,
-        **options: Unpack[RecallOptions],
+        **options: Unpack[RecallArguments],
     ) -> Reflection:
         """An answer whose every sentence names the facts it rests on, or that memory holds none.
 
@@ -452,11 +421,12 @@ class Perdure:
         to fill. Without `mental_models`, or for those that are excluded, facts answer. Where a language model is set it
         answers; `cancelled` is asked between its calls, and Cancelled raised when it says so.
         """
-        scope = read_where(options.get("where"), tags=options.get("tags")).tags
+        recall_request = self._recall_request(bank, query, RecallOptions.read(options))
+        scope = recall_request.where.tags
         with self._store.reading(check_bank_id(bank)) as reading:
             stored = directives_within(reading, scope, apply_all_directives)
         request = ReflectRequest(
-            recall=self._recall_request(bank, query, **options),
+            recall=recall_request,
             directives=[*stored, *directives],
             disposition=disposition,
             response_schema=response_schema,
@@ -555,7 +525,7 @@ class Perdure:
         if order not in set(Order):
             raise InvalidInput("order", "one of " + ", ".join(Order), order)
         selection = Selection(
-            where=read_where(where, types=types, tags=tags).at(self.clock()),
+            where=Conditions.read({"where": where, "types": types, "tags": tags}).where.at(self.clock()),
             text=text,
             entity_id=entity_id,
             subject=subject,
@@ -1454,30 +1424,8 @@ class Perdure:
             facts += len(self._retained(done).fact_ids)
         return {"facts": facts}
 
-    def _recall_request(self, bank: str, query: str, **options: Unpack[RecallOptions]) -> RecallRequest:
-        return RecallRequest(
-            bank=bank,
-            query=query,
-            recipe=self._recipe(options.get("recipe")),
-            where=read_where(
-                options.get("where"),
-                types=options.get("types"),
-                tags=options.get("tags"),
-                as_of=options.get("as_of"),
-            ),
-            include=options.get("include") or Include(),
-            hints=options.get("hints") or Hints(),
-            min_scores=options.get("min_scores") or MinScores(),
-            budget=read_budget(options.get("budget", Budget.MID)),
-            max_tokens=options.get("max_tokens", 4096),
-            limit=options.get("limit"),
-            explain=options.get("explain", False),
-            track=options.get("track", True),
-            asked_at=options.get("asked_at"),
-            channel_timeout=options.get("channel_timeout"),
-            asker=options.get("asker"),
-            precision=read_precision(options.get("precision", Precision.SEARCH)),
-        )
+    def _recall_request(self, bank: str, query: str, options: RecallOptions) -> RecallRequest:
+        return RecallRequest.of(bank, query, options, self._recipe(options.recipe))
 
     def _recipe(self, recipe: str | Recipe | None) -> Recipe:
         return find_recipe(recipe or self.settings.recipe, self._components.recipes)

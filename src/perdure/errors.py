@@ -58,6 +58,12 @@ class InvalidInput(PerdureError, ValueError):
         shown = "" if got is None else f", got {_shorten(got)}"
         super().__init__(f"{field}: expected {expected}{shown}")
 
+    def renamed(self, field: str) -> InvalidInput:
+        """Return the same error for a field that the caller knows by another name."""
+        error = InvalidInput(field, self.expected)
+        error.args = (field + str(self).removeprefix(self.field),)
+        return error
+
 
 class NotFound(PerdureError, LookupError):
     """A named thing does not exist."""

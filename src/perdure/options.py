@@ -7,17 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
-from typing import Literal, TypedDict
+from typing import TypedDict
 
 from perdure.domain.fact import FactType, Tier
-from perdure.domain.filter import Filter
 from perdure.domain.mental_model import RefreshTrigger
-from perdure.domain.recall import Budget, Precision
-from perdure.domain.time import AsOf
 from perdure.domain.webhook import WebhookHttp
-from perdure.recall.options import Hints, Include, MinScores
-from perdure.recall.recipe import Recipe
 
 
 class ItemFields(TypedDict, total=False):
@@ -123,111 +117,3 @@ class KnowledgeNodeFields(TypedDict, total=False):
     max_tokens: int
     tags: Sequence[str]
     trigger: Mapping[str, object]
-
-
-class RecallOptions(TypedDict, total=False):
-    """The keywords of `Perdure.recall`, for the methods that recall on the way."""
-
-    budget: Budget | str
-    max_tokens: int
-    types: Sequence[str] | None
-    tags: Sequence[str] | None
-    as_of: AsOf | datetime | None
-    limit: int | None
-    recipe: str | Recipe | None
-    explain: bool
-    where: Filter | None
-    include: Include | None
-    hints: Hints | None
-    min_scores: MinScores | None
-    asked_at: datetime | None
-    track: bool
-    channel_timeout: float | None
-    asker: str | None
-    precision: Precision | str
-
-
-class SettingOptions(TypedDict, total=False):
-    """Settings by name, as `Perdure.open` takes them beside the database and the components."""
-
-    notes_folder: Path | str | None
-    synchronous: Literal["normal", "full"]
-    busy_timeout_ms: int
-    index_memory_mb: int
-    consistency: str
-    database_connections: int
-    database_timeout: float
-    database_patience: float
-    database_prepared: bool
-    large_bank_facts: int
-    encrypt_content: bool
-    late: bool
-    tagger: Literal["auto", "spacy", "rules"]
-    models_folder: Path | str | None
-    allow_download: bool
-    threads: int
-    embedding_url: str
-    embedding_model: str
-    embedding_dimensions: int
-    embedding_protocol: Literal["openai", "ollama"]
-    embedding_key: str
-    rerank_url: str
-    rerank_model: str
-    rerank_protocol: Literal["cohere", "tei"]
-    rerank_key: str
-    llm_retain: str
-    llm_consolidation: str
-    llm_reflect: str
-    llm_fallbacks: str
-    llm_url: str
-    llm_key: str
-    llm_window: int
-    llm_reasoning: Literal["", "off", "minimal", "low", "medium", "high"]
-    llm_timeout: float
-    llm_calls_a_minute: int | None
-    llm_tokens_a_minute: int | None
-    llm_calls_a_day: int | None
-    llm_tokens_a_day: int | None
-    llm_price_a_day: float | None
-    llm_log_texts: bool
-    llm_log_days: int
-    llm_reflect_seconds: float
-    llm_unsupported: Literal["remove", "mark"]
-    provider_timeout: float
-    recipe: str
-    budget_function: Literal["fixed", "adaptive"]
-    budget_low: int
-    budget_mid: int
-    budget_high: int
-    adaptive_low: float
-    adaptive_mid: float
-    adaptive_high: float
-    budget_min: int
-    budget_max: int
-    rerank_pool: int | None
-    channel_timeout: float
-    similarity_floor: float
-    decay_days: float
-    decay_floor: float
-    decay_emotion: float
-    refine_after: float | None
-    consolidate_after: float | None
-    assistant_folder: str
-    assistant_bank: str
-    assistant_user: str
-    assistant_idle_minutes: float
-    webhook_allow_private: bool
-    host: str
-    port: int
-    require_keys: bool
-    max_concurrent_recalls: int
-    max_concurrent_retains: int
-    max_wait: float
-    max_request_bytes: int
-    request_timeout: float
-    receive_timeout: float
-    max_connections: int
-    nodes: str
-    node: str
-    log_level: Literal["debug", "info", "warning", "error"]
-    telemetry_content: bool

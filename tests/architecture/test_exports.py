@@ -12,9 +12,9 @@ from typing import Any, get_type_hints
 import pytest
 
 import perdure
-from perdure import AsyncPerdure, Fact, Item, Perdure, Settings
+from perdure import AsyncPerdure, Fact, Item, Perdure
 from perdure.manage.curation import CHANGEABLE
-from perdure.options import FactFields, ItemFields, RecallOptions, SettingOptions
+from perdure.options import FactFields, ItemFields
 
 HERE = Path(__file__).parent
 SPELLED_OUT = {"database", "embedder", "reranker", "extractor", "tokens", "llm", "telemetry"}
@@ -76,15 +76,6 @@ def test_item_fields_are_those_of_an_item() -> None:
 def test_fact_fields_are_those_that_may_be_changed() -> None:
     assert set(get_type_hints(FactFields)) == CHANGEABLE
     assert {field.name for field in fields(Fact)} > CHANGEABLE
-
-
-def test_recall_options_are_the_keywords_of_recall() -> None:
-    keywords = list(inspect.signature(Perdure.recall).parameters.values())[3:]
-    assert list(get_type_hints(RecallOptions)) == [parameter.name for parameter in keywords]
-
-
-def test_setting_options_are_the_settings() -> None:
-    assert set(get_type_hints(SettingOptions)) | SPELLED_OUT == set(Settings.model_fields)
 
 
 @pytest.mark.long

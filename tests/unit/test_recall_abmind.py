@@ -11,7 +11,7 @@ import pytest
 from perdure.domain.fact import Fact, Tier
 from perdure.domain.recall import Candidate, ChannelRank, Query
 from perdure.recall.diversify import diversify, jaccard
-from perdure.recall.options import Situation
+from perdure.recall.option_groups import Situation
 from perdure.recall.recipes import RECIPES, find_recipe, named_recipes
 from perdure.recall.recipes.abmind import (
     AbmindScoring,

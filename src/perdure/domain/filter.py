@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
 from enum import StrEnum
-from typing import TypeVar
 
 from perdure.domain.fact import Fact, FactType, Tier
-from perdure.domain.time import AsOf, Window, check_instant
+from perdure.domain.options import NOT_MCP, PROGRAMS, Moment, Options, option, read_name, read_strings
+from perdure.domain.time import AsOf, Window, parse_end, parse_utc, read_as_of, read_window
 from perdure.errors import InvalidInput
 
 MAX_TAG_NESTING = 32
-_Name = TypeVar("_Name", bound=StrEnum)
 
 
 class TagsMatch(StrEnum):
@@ -35,7 +34,7 @@ class TagLeaf:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tags", frozenset(read_strings(self.tags, "tags")))
-        object.__setattr__(self, "match", _read_name(TagsMatch, self.match, "tags_match"))
+        object.__setattr__(self, "match", read_name(TagsMatch, self.match, "tags_match"))
 
     def admits(self, tags: frozenset[str]) -> bool:
         """Whether facts with these tags pass."""
@@ -86,38 +85,62 @@ class TagNot:
 TagExpression = TagLeaf | TagAnd | TagOr | TagNot
 
 
+def _read_expressions(value: object, name: str) -> tuple[TagExpression, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        raise InvalidInput(name, "a list of TagLeaf, TagAnd, TagOr or TagNot", value)
+    return tuple(
+        part if isinstance(part, TagExpression) else _read_group(part, f"{name}[{place}]")
+        for place, part in enumerate(value)
+    )
+
+
+def _read_as_of(value: object, name: str) -> AsOf | None:
+    return None if value is None else read_as_of(value, name)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
-    """Conditions on facts, all of which must hold; the empty filter admits what is current.
+class Filter(Options):
+    """Conditions on facts, all of which must hold; the empty filter admits what is current."""
 
-    Names of types and tiers and any collection will do; what cannot be read raises InvalidInput with the field's name.
-    """
-
-    types: frozenset[FactType] | None = None
-    tags: tuple[TagExpression, ...] = ()
-    metadata: Mapping[str, str] = field(default_factory=dict)
-    topic: str | None = None
-    tier: Tier | None = None
-    max_classification: int | None = None
-    document_ids: frozenset[str] | None = None
-    during: Window | None = None
-    """Only facts that happened (undated ones and those with an unsure date: were said) in this window."""
-    as_of: AsOf = field(default_factory=AsOf)
-    include_expired: bool = False
-    include_ended: bool = False
-    """Admit what was true and is over too, but nothing that was taken back."""
-    include_closed: bool = False
-    """Admit all closed facts too (listings and history); `as_of` is then ignored."""
-    now: datetime | None = None
-    """The present, against which expiry and validity are judged. The engine sets it."""
-
-    def __post_init__(self) -> None:
-        for name, read in _READERS.items():
-            object.__setattr__(self, name, read(getattr(self, name), name))
+    types: frozenset[FactType] | None = option(None, "Only facts of these types.", on=PROGRAMS)
+    tags: tuple[TagExpression, ...] = option(
+        (), "Expressions on tags, all of which must hold.", on=PROGRAMS, read=_read_expressions,
+        accepts=Sequence[TagExpression | Mapping[str, object]],
+    )  # fmt: skip
+    metadata: Mapping[str, str] = option({}, "Only facts with these values.", on=PROGRAMS)
+    topic: str | None = option(None, "Only facts of this topic.", on=NOT_MCP)
+    tier: Tier | None = option(None, "Only facts of this tier: core or general.", on=NOT_MCP)
+    max_classification: int | None = option(
+        None, "Nothing classified above this level.", at_least=0, at_most=3, on=NOT_MCP
+    )
+    document_ids: frozenset[str] | None = option(
+        None, "Only facts of these documents.", on=NOT_MCP, flag="--document"
+    )
+    during: Window | None = option(
+        None,
+        "Only facts that happened in this window; undated ones and those with an unsure date: that were said in it.",
+        on=PROGRAMS, read=read_window, accepts=Window | Mapping[str, object] | None,
+    )  # fmt: skip
+    as_of: AsOf = option(
+        AsOf(), "What was true at a moment, and what memory knew at one.", on=PROGRAMS, read=read_as_of,
+        accepts=AsOf | datetime | date | str | Mapping[str, object] | None,
+    )  # fmt: skip
+    include_expired: bool = option(False, "Admit facts past their expiry.", on=NOT_MCP)
+    include_ended: bool = option(
+        False,
+        "Admit what was true and is over too, but nothing that was taken back.",
+        on=NOT_MCP,
+    )
+    include_closed: bool = option(
+        False, "Admit all closed facts too, for listings and history; as_of is then ignored.", on=PROGRAMS
+    )
+    now: datetime | None = option(None, "The present, set by the engine.", on=())
 
     def at(self, now: datetime) -> Filter:
         """The same conditions, judged at that moment."""
-        return replace(self, now=now)
+        return self.changed(now=now)
 
     @property
     def judged_at(self) -> datetime:
@@ -125,6 +148,71 @@ class Filter:
         if self.now is None:
             raise ValueError("the filter has no present: call Filter.at(now) before it is applied")
         return self.now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conditions(Options):
+    """Conditions as callers give them: the usual ones alone, any others in `where`, into which all of them are moved."""
+
+    types: frozenset[FactType] | None = option(
+        None, "Only facts of these types: world, experience, opinion or observation.", flag="--type"
+    )
+    tags: tuple[str, ...] = option((), "Only facts with these tags.", flag="--tag")
+    tags_match: TagsMatch = option(
+        TagsMatch.ANY,
+        "How tags must match: any or all (which admit untagged facts), any_strict, all_strict or exact.",
+        on=NOT_MCP,
+    )
+    since: datetime | None = option(
+        None, "Only what happened on or after this date.", read=parse_utc, accepts=Moment
+    )
+    until: datetime | None = option(
+        None, "Only what happened before this time; a date without a time includes its day.",
+        read=parse_end, accepts=Moment,
+    )  # fmt: skip
+    as_of: AsOf | None = option(
+        None, "What was true at this time, as far as is known now.", read=_read_as_of,
+        accepts=AsOf | datetime | date | str | Mapping[str, object] | None,
+    )  # fmt: skip
+    known_at: datetime | None = option(
+        None, "What memory knew at this time.", on=NOT_MCP, read=parse_utc, accepts=Moment
+    )
+    where: Filter = option(Filter(), "Further conditions, applied before anything is ranked.", on=NOT_MCP)
+
+    def _complete(self) -> None:
+        conditions: dict[str, object] = {}
+        if self.types:
+            _refuse_twice("types", self.types, self.where.types is not None)
+            conditions["types"] = self.types
+        tags = read_tags(self.tags, self.tags_match)
+        if tags:
+            conditions["tags"] = (*self.where.tags, *tags)
+        if self.since is not None or self.until is not None:
+            _refuse_twice("since", self.since or self.until, self.where.during is not None)
+            conditions["during"] = self._window()
+        if self.as_of is not None or self.known_at is not None:
+            as_of = self.as_of or AsOf()
+            _refuse_twice("as_of", as_of, self.where.as_of != AsOf())
+            _refuse_twice("known_at", self.known_at, self.known_at is not None and as_of.known is not None)
+            conditions["as_of"] = AsOf(valid=as_of.valid, known=self.known_at or as_of.known)
+        if conditions:
+            object.__setattr__(self, "where", self.where.changed(**conditions))
+        for name in ("types", "since", "until", "as_of", "known_at"):
+            object.__setattr__(self, name, None)
+        object.__setattr__(self, "tags", ())
+        object.__setattr__(self, "tags_match", TagsMatch.ANY)
+
+    def _window(self) -> Window:
+        if self.since is not None and self.until is not None and self.since > self.until:
+            raise InvalidInput(
+                "since", f"a date not after until ({self.until.isoformat()})", self.since.isoformat()
+            )
+        return Window(self.since, self.until)
+
+
+def _refuse_twice(name: str, value: object, is_twice: bool) -> None:
+    if is_twice:
+        raise InvalidInput(name, f"{name} alone or in `where`, not both", value)
 
 
 def admits(where: Filter, fact: Fact) -> bool:
@@ -171,16 +259,6 @@ def _happened_during(fact: Fact, window: Window) -> bool:
     return window.overlaps(fact.occurred_start, fact.occurred_end)
 
 
-def read_types(types: Collection[str] | None) -> frozenset[FactType] | None:
-    """Fact types by name; None or nothing means all."""
-    return _read_types(types, "types") or None
-
-
-def read_tier(tier: str | None) -> Tier | None:
-    """A tier by name."""
-    return None if tier is None else _read_name(Tier, tier, "tier")
-
-
 def read_tags(
     tags: Collection[str] | None,
     tags_match: str = TagsMatch.ANY,
@@ -191,38 +269,10 @@ def read_tags(
     A group is `{"tags": [...], "match": ...}`, or `and`, `or`, `not` of such groups.
     """
     leaf = TagLeaf(
-        frozenset(read_strings(tags or (), "tags")), _read_name(TagsMatch, tags_match, "tags_match")
+        frozenset(read_strings(tags or (), "tags")), read_name(TagsMatch, tags_match, "tags_match")
     )
     groups = tuple(_read_group(group, f"tag_groups[{i}]") for i, group in enumerate(tag_groups or ()))
     return (leaf, *groups) if leaf.tags or leaf.match is TagsMatch.EXACT else groups
-
-
-def read_as_of(as_of: object, name: str = "as_of") -> AsOf:
-    """A single moment asks what was true then, as far as is known now; None asks for the present."""
-    if isinstance(as_of, AsOf):
-        return as_of
-    if as_of is not None and not isinstance(as_of, datetime):
-        raise InvalidInput(name, "a datetime or AsOf(valid, known)", as_of)
-    return AsOf(valid=as_of)
-
-
-def read_strings(value: object, name: str) -> tuple[str, ...]:
-    """A collection of strings; rejects a bare string, which would be read as a list of letters."""
-    if isinstance(value, str) or not isinstance(value, Collection) or not _are_strings(value):
-        raise InvalidInput(name, "a list of strings", value)
-    return tuple(value)
-
-
-def _are_strings(values: Collection[object]) -> bool:
-    return all(isinstance(value, str) for value in values)
-
-
-def _read_name(names: type[_Name], value: object, field_name: str) -> _Name:
-    """A member of an enumeration, by itself or by its name."""
-    try:
-        return names(str(value))
-    except ValueError as error:
-        raise InvalidInput(field_name, "one of " + ", ".join(names), value) from error
 
 
 def _read_group(group: object, path: str, depth: int = 0) -> TagExpression:
@@ -237,7 +287,7 @@ def _read_group(group: object, path: str, depth: int = 0) -> TagExpression:
     if "not" in group:
         return TagNot(_read_group(group["not"], f"{path}.not", depth + 1))
     tags = read_strings(group.get("tags"), f"{path}.tags")
-    match = _read_name(TagsMatch, group.get("match", TagsMatch.ANY_STRICT), f"{path}.match")
+    match = read_name(TagsMatch, group.get("match", TagsMatch.ANY_STRICT), f"{path}.match")
     return TagLeaf(frozenset(tags), match)
 
 
@@ -245,55 +295,3 @@ def _read_groups(groups: object, path: str, depth: int) -> tuple[TagExpression, 
     if not isinstance(groups, Sequence) or isinstance(groups, str):
         raise InvalidInput(path, "a list of tag groups", groups)
     return tuple(_read_group(group, f"{path}[{i}]", depth + 1) for i, group in enumerate(groups))
-
-
-def _read_types(value: object, name: str) -> frozenset[FactType] | None:
-    if value is None:
-        return None
-    return frozenset(_read_name(FactType, part, name) for part in read_strings(value, name))
-
-
-def _read_expressions(value: object, name: str) -> tuple[TagExpression, ...]:
-    if isinstance(value, Sequence) and all(isinstance(part, TagExpression) for part in value):
-        return tuple(value)
-    raise InvalidInput(name, "a tuple of TagLeaf, TagAnd, TagOr or TagNot", value)
-
-
-def _read_metadata(value: object, name: str) -> Mapping[str, str]:
-    if isinstance(value, Mapping) and _are_strings(value) and _are_strings(value.values()):
-        return value
-    raise InvalidInput(name, "an object of strings", value)
-
-
-def _read_classification(value: object, name: str) -> int | None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 3):
-        raise InvalidInput(name, "an integer from 0 to 3", value)
-    return value
-
-
-def _optional(kind: type, expected: str) -> Callable[[object, str], object]:
-    """A reader of None or an object of that type."""
-
-    def read(value: object, name: str) -> object:
-        if value is not None and not isinstance(value, kind):
-            raise InvalidInput(name, expected, value)
-        return value
-
-    return read
-
-
-_READERS: Mapping[str, Callable[[object, str], object]] = {
-    "types": _read_types,
-    "tags": _read_expressions,
-    "metadata": _read_metadata,
-    "topic": _optional(str, "a string"),
-    "tier": lambda value, name: None if value is None else _read_name(Tier, value, name),
-    "max_classification": _read_classification,
-    "document_ids": lambda value, name: None if value is None else frozenset(read_strings(value, name)),
-    "during": _optional(Window, "a Window(start, end)"),
-    "as_of": read_as_of,
-    "include_expired": _optional(bool, "true or false"),
-    "include_ended": _optional(bool, "true or false"),
-    "include_closed": _optional(bool, "true or false"),
-    "now": check_instant,
-}

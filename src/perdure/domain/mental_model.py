@@ -13,8 +13,9 @@ from typing import TypeVar
 
 from perdure.domain.cron import Cron
 from perdure.domain.fact import FactType
-from perdure.domain.filter import TagsMatch, read_strings, read_tags, read_types
+from perdure.domain.filter import TagsMatch, read_tags
 from perdure.domain.item import check_tags, check_text
+from perdure.domain.options import read_name, read_strings
 from perdure.errors import InvalidInput
 
 PLACEHOLDER = "Generating content..."
@@ -98,10 +99,10 @@ class RefreshTrigger:
         for name in ("min_refresh_interval_seconds", "recall_max_tokens", "recall_chunks_max_tokens"):
             _check_count(getattr(self, name), f"trigger.{name}")
         if self.fact_types is not None:
-            types = read_types(self.fact_types)
-            if not types:
+            names = dict.fromkeys(read_strings(self.fact_types, "trigger.fact_types"))
+            if not names:
                 raise InvalidInput("trigger.fact_types", "at least one type, or none at all", self.fact_types)
-            _set(self, "fact_types", tuple(dict.fromkeys(map(FactType, self.fact_types))))
+            _set(self, "fact_types", tuple(read_name(FactType, name, "trigger.fact_types") for name in names))
         if self.tags_match is not None:
             _set(self, "tags_match", _name(TagsMatch, self.tags_match, "trigger.tags_match"))
         if self.tag_groups is not None:

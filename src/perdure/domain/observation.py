@@ -7,7 +7,7 @@ its sources are as they were: whoever reads one asks `is_fresh`, so that a chang
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
 from itertools import combinations
@@ -138,7 +138,7 @@ def is_fresh(
     """
     if not observation.source_fact_ids:
         return True
-    at_the_time = replace(where, include_ended=False, include_closed=False)
+    at_the_time = where.changed(include_ended=False, include_closed=False)
     for source_id in observation.source_fact_ids:
         source = sources.get(source_id)
         if source is None or not is_current(source, at_the_time):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from perdure.errors import InvalidInput
 
 _DAY = timedelta(days=1)
+_LAST_DAY = datetime(9999, 12, 31, tzinfo=UTC)
+"""Nothing comes after it: as an end it is no bound."""
+_FIRST_YEAR, _LAST_YEAR = 2, 9998
 
 
 def aware(value: datetime) -> datetime:
@@ -15,23 +19,39 @@ def aware(value: datetime) -> datetime:
     return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
 
 
-def parse_instant(value: str | datetime | None, field: str) -> datetime | None:
-    """An aware datetime from ISO 8601 text, a datetime or None; errors name `field`."""
+def parse_instant(value: object, field: str) -> datetime | None:
+    """Return an aware datetime from a datetime, a date (its first moment), ISO 8601 text or None; errors name `field`."""
     if value is None:
         return None
     if isinstance(value, datetime):
         return aware(value)
-    try:
-        return aware(datetime.fromisoformat(value.strip()))
-    except (ValueError, AttributeError, TypeError, OverflowError) as error:
-        raise InvalidInput(field, "an ISO 8601 date or datetime", value) from error
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day, tzinfo=UTC)
+    if isinstance(value, str):
+        try:
+            return aware(datetime.fromisoformat(value.strip()))
+        except (ValueError, OverflowError) as error:
+            raise InvalidInput(field, "an ISO 8601 date or datetime", value) from error
+    raise InvalidInput(field, "a datetime, a date or ISO 8601 text", value)
 
 
-def check_instant(value: object, field: str) -> datetime | None:
-    """An aware datetime from a datetime or None; anything else is refused by the name of the field."""
-    if value is not None and not isinstance(value, datetime):
-        raise InvalidInput(field, "a datetime", value)
-    return None if value is None else aware(value)
+def parse_utc(value: object, field: str) -> datetime | None:
+    """Return the same in UTC, in a year that calendar arithmetic cannot overflow."""
+    moment = parse_instant(value, field)
+    if moment is None:
+        return None
+    if not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
+        raise InvalidInput(field, f"a year from {_FIRST_YEAR} to {_LAST_YEAR}", value)
+    return moment.astimezone(UTC)
+
+
+def parse_end(value: object, field: str) -> datetime | None:
+    """Return the end of a span whose last day is included where it is a date without a time; None where nothing is later."""
+    moment = parse_instant(value, field)
+    is_day = isinstance(value, str) and len(value.strip()) == len("2025-01-31")
+    if moment is None or not (is_day or (isinstance(value, date) and not isinstance(value, datetime))):
+        return moment
+    return moment + _DAY if moment < _LAST_DAY else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +62,8 @@ class Window:
     end: datetime | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "start", check_instant(self.start, "window.start"))
-        object.__setattr__(self, "end", check_instant(self.end, "window.end"))
+        object.__setattr__(self, "start", parse_instant(self.start, "window.start"))
+        object.__setattr__(self, "end", parse_instant(self.end, "window.end"))
         if self.start is not None and self.end is not None and self.start > self.end:
             raise InvalidInput(
                 "window", "start not after end", f"{self.start.isoformat()} to {self.end.isoformat()}"
@@ -87,10 +107,41 @@ class AsOf:
     known: datetime | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "valid", check_instant(self.valid, "as_of.valid"))
-        object.__setattr__(self, "known", check_instant(self.known, "as_of.known"))
+        object.__setattr__(self, "valid", parse_instant(self.valid, "as_of.valid"))
+        object.__setattr__(self, "known", parse_instant(self.known, "as_of.known"))
 
     @staticmethod
     def both(moment: datetime | None) -> AsOf:
         """The world as the system knew it at one moment: what it learned later does not count."""
         return AsOf(valid=moment, known=moment)
+
+
+def read_as_of(value: object, name: str = "as_of") -> AsOf:
+    """Return what a moment asks: what was true then, as far as is known now; None asks for the present."""
+    if isinstance(value, AsOf):
+        return value
+    if isinstance(value, Mapping):
+        _check_keys(value, name, ("valid", "known"))
+        return AsOf(
+            valid=parse_utc(value.get("valid"), f"{name}.valid"),
+            known=parse_utc(value.get("known"), f"{name}.known"),
+        )
+    return AsOf(valid=parse_utc(value, name))
+
+
+def read_window(value: object, name: str) -> Window | None:
+    """Return a window, also from an object with `start` and `end`."""
+    if value is None or isinstance(value, Window):
+        return value
+    if not isinstance(value, Mapping):
+        raise InvalidInput(name, "a Window, or an object with start and end", value)
+    _check_keys(value, name, ("start", "end"))
+    return Window(
+        parse_instant(value.get("start"), f"{name}.start"), parse_instant(value.get("end"), f"{name}.end")
+    )
+
+
+def _check_keys(value: Mapping[object, object], name: str, keys: tuple[str, str]) -> None:
+    for key in value:
+        if key not in keys:
+            raise InvalidInput(f"{name}.{str(key)[:80]}", " or ".join(keys))

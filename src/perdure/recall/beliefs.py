@@ -165,7 +165,7 @@ def counts(fact: Fact, said_at: datetime, where: Filter) -> bool:
     valid_at = where.as_of.valid
     return (
         (valid_at is None or said_at <= valid_at)
-        and is_current(fact, replace(where, include_ended=False))
+        and is_current(fact, where.changed(include_ended=False))
         and (fact.expires_at is None or fact.expires_at > where.judged_at)
     )
 

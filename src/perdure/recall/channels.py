@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from threading import Lock
 
 from perdure.domain.filter import Filter, admits
@@ -155,7 +155,7 @@ def slot(context: ChannelContext) -> list[Hit]:
     if asked is None:
         return []
     where = context.run.where
-    with_ended = replace(where, include_ended=True) if where.as_of.valid is None else where
+    with_ended = where.changed(include_ended=True) if where.as_of.valid is None else where
     scores = {**dict.fromkeys(asked.also, ALSO_SCORE), **dict.fromkeys(asked.relations, SLOT_SCORE)}
     facts = [
         (fact, score)
@@ -183,7 +183,7 @@ def notes(context: ChannelContext) -> list[Hit]:
     if run.components.notes is None:
         return []
     paragraphs = run.components.notes.find(run.request.bank, query.words, query.window)
-    where = replace(run.where, types=run.request.where.types)
+    where = run.where.changed(types=run.request.where.types)
     admitted = admitted_notes(run.reading, paragraphs, where)
     return [Hit(fact.id, NOTE_SCORE) for fact in admitted[: context.limit]]
 

@@ -20,7 +20,7 @@ from perdure.ports.telemetry import Telemetry
 from perdure.ports.tokens import Tokens
 from perdure.recall.beliefs import as_recalled
 from perdure.recall.budget import BudgetPlan
-from perdure.recall.request import RecallRequest
+from perdure.recall.options import RecallRequest
 from perdure.recall.track import RecallTracker
 
 

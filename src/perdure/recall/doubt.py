@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from perdure.domain.fact import Fact, FactType, LinkKind
@@ -33,7 +32,7 @@ _LASTING = frozenset({"fact", "progressive", "planned"})
 
 def doubts(rows: Rows, facts: Sequence[Fact], where: Filter) -> dict[str, str]:
     """Fact id -> why it is doubtful, of those facts that hold at the filter's `as_of` themselves."""
-    present = replace(where, include_ended=False, include_closed=False)
+    present = where.changed(include_ended=False, include_closed=False)
     current = [fact for fact in facts if is_current(fact, present)]
     opinions = [fact for fact in current if fact.type is FactType.OPINION]
     reasons = _Grounds(rows, present).reasons([fact for fact in current if fact.type is not FactType.OPINION])

@@ -6,7 +6,6 @@ The rows are read at that moment, so that a source which any process ended, chan
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from perdure.domain.fact import Fact, FactType
 from perdure.domain.filter import Filter, admits
@@ -54,7 +53,7 @@ def admitted_notes(rows: Rows, notes: Sequence[Fact], where: Filter) -> list[Fac
     """The lines of notes that the filter admits; those that name facts also need all of them, believed and admitted."""
     ids = list(dict.fromkeys(source for note in notes for source in note.source_fact_ids))
     sources = {fact.id: fact for fact in rows.facts(ids)} if ids else {}
-    told = replace(where, types=None, include_ended=True, include_closed=False)
+    told = where.changed(types=None, include_ended=True, include_closed=False)
     return [
         note
         for note in notes

@@ -31,7 +31,7 @@ FACT_TYPES = frozenset(FactType) - {FactType.OBSERVATION}
 
 def ranked_types(where: Filter) -> Filter:
     """The filter of what is ranked: without observations, unless the caller names the types."""
-    return where if where.types is not None else replace(where, types=FACT_TYPES)
+    return where if where.types is not None else where.changed(types=FACT_TYPES)
 
 
 def observations_beside(run: RecallRun, question: ParsedQuestion, first: int) -> tuple[Recollection, ...]:
@@ -49,7 +49,7 @@ def observations_beside(run: RecallRun, question: ParsedQuestion, first: int) ->
 
 
 def _nearest(run: RecallRun, question: ParsedQuestion, first: int) -> tuple[Recollection, ...]:
-    profiles = replace(run.where, types=frozenset({FactType.OBSERVATION}), include_ended=False)
+    profiles = run.where.changed(types=frozenset({FactType.OBSERVATION}), include_ended=False)
     run = replace(run, where=profiles)
     hits = {}
     dead = {part.part for part in run.trace.degraded}

@@ -1,90 +1,84 @@
-"""What a caller may set for a recall beside its filter: what to add, what the question is about, floors of scores."""
+"""The options of a recall, declared once for every surface, and the request that the pipeline works on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Self
 
-from perdure.domain.filter import read_strings
-from perdure.domain.time import Window
+from perdure.domain.bank import check_bank_id
+from perdure.domain.filter import Conditions
+from perdure.domain.options import NOT_MCP, PROGRAMS, Moment, option
+from perdure.domain.recall import Budget, Precision
+from perdure.domain.time import parse_utc
 from perdure.errors import InvalidInput
+from perdure.recall.option_groups import Hints, Include, MinScores
+from perdure.recall.recipe import Recipe
+
+MAX_QUERY_CHARACTERS = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Include:
-    """What to return beside the facts."""
+class RecallOptions(Conditions):
+    """Options of a recall."""
 
-    chunks: bool = False
-    """The source text of the facts, within `max_chunk_tokens` of its own."""
-    max_chunk_tokens: int = 8192
-    entities: bool = False
-    """The entities that the facts mention."""
-    observations: bool = True
-    """Observations near to the question, within `max_observation_tokens` of their own; see `RecallResult.observations`."""
-    max_observation_tokens: int = 200
-
-    def __post_init__(self) -> None:
-        check_integer(self.max_chunk_tokens, "max_chunk_tokens", 0)
-        check_integer(self.max_observation_tokens, "max_observation_tokens", 0)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Situation:
-    """The circumstances of the conversation that asks; facts from a like situation gain in the recipe `abmind`."""
-
-    hour: int | None = None
-    day_of_week: int | None = None
-    """Monday is 0."""
-    topic: str | None = None
-
-    def __post_init__(self) -> None:
-        for name, highest in (("hour", 23), ("day_of_week", 6)):
-            value = getattr(self, name)
-            if value is not None:
-                check_integer(value, name, 0, highest)
+    budget: Budget = option(Budget.MID, "Search depth: low, mid or high.", on=NOT_MCP)
+    max_tokens: int = option(4096, "Tokens of fact text to return.", at_least=0, flag="-t")
+    limit: int | None = option(None, "Number of facts to return at most.", at_least=1, on=NOT_MCP, flag="-n")
+    asked_at: datetime | None = option(
+        None, "When the question is asked, now by default; \"last week\" counts from there.",
+        also="query_timestamp", on=NOT_MCP, read=parse_utc, accepts=Moment,
+    )  # fmt: skip
+    asker: str | None = option(
+        None, 'Whom "I" and "my" mean: a name, or user; the bank\'s user by default.', at_least=1
+    )
+    hints: Hints = option(Hints(), "What is known about the question.", on=NOT_MCP)
+    include: Include = option(Include(), "What to return in addition to the facts.", on=NOT_MCP)
+    min_scores: MinScores = option(MinScores(), "Lowest scores of results.", on=PROGRAMS)
+    recipe: str | Recipe | None = option(
+        None, "How to rank: default, tempr, memoria, abmind, fast, or a Recipe.", on=NOT_MCP
+    )
+    precision: Precision = option(
+        Precision.SEARCH, "search returns all that may help; inject only what probably helps, or nothing."
+    )
+    explain: bool = option(
+        False, "Return channels, ranks, scores and what was left out.", on=NOT_MCP, flag="-x"
+    )
+    track: bool = option(True, "Count the recall in the facts' statistics.", on=NOT_MCP)
+    channel_timeout: float | None = option(
+        None, "Seconds after which a channel is left out and named in the result.", on=PROGRAMS
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hints:
-    """What the caller knows of the question; ranks, never filters."""
+class PromptOptions(RecallOptions):
+    """Options of a recall whose facts are put into a prompt."""
 
-    window: Window | None = None
-    """The time that the question is about, instead of reading the question for it."""
-    entities: Sequence[str] = ()
-    """Names beside those in the question."""
-    situation: Situation | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "entities", read_strings(self.entities, "hints.entities"))
-        if self.window is not None and not isinstance(self.window, Window):
-            raise InvalidInput("hints.window", "a Window(start, end)", self.window)
-        if self.situation is not None and not isinstance(self.situation, Situation):
-            raise InvalidInput("hints.situation", "a Situation", self.situation)
+    precision: Precision = option(
+        Precision.INJECT, "inject returns only what probably helps, or nothing; search all that may help."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MinScores:
-    """Floors, all inclusive: the first two inside their channels, the others on the scored results."""
+class RecallRequest(RecallOptions):
+    """One recall: its options with bank, question and the recipe itself."""
 
-    semantic: float | None = None
-    keyword: float | None = None
-    reranker: float | None = None
-    final: float | None = None
+    bank: str
+    query: str
+    recipe: Recipe
 
-    def __post_init__(self) -> None:
-        for name in (field.name for field in fields(self)):
-            value = getattr(self, name)
-            if value is not None and not isinstance(value, int | float):
-                raise InvalidInput(f"min_scores.{name}", "a number", value)
+    @classmethod
+    def of(cls, bank: str, query: str, options: RecallOptions, recipe: Recipe) -> Self:
+        """Return the request of a recall."""
+        values = {one.name: getattr(options, one.name) for one in fields(RecallOptions)}
+        return cls(bank=bank, query=query, **{**values, "recipe": recipe})
 
-
-def check_integer(value: object, name: str, least: int, most: int | None = None) -> None:
-    """Raise InvalidInput unless the value is an integer within the bounds."""
-    bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int)
-        or value < least
-        or (most is not None and value > most)
-    ):
-        raise InvalidInput(name, f"an integer {bounds}", value)
+    def _complete(self) -> None:
+        Conditions._complete(self)
+        check_bank_id(self.bank)
+        if not isinstance(self.query, str) or not self.query.strip():
+            raise InvalidInput("query", "non-empty text", self.query)
+        if len(self.query) > MAX_QUERY_CHARACTERS:
+            raise InvalidInput("query", f"at most {MAX_QUERY_CHARACTERS} characters", len(self.query))
+        if not isinstance(self.recipe, Recipe):
+            raise InvalidInput("recipe", "a Recipe", self.recipe)

@@ -19,8 +19,8 @@ from perdure.recall.doubtful import lower_doubtful
 from perdure.recall.freshness import drop_stale
 from perdure.recall.judge import admit_window, judge_pool
 from perdure.recall.observations import observations_beside, ranked_types
+from perdure.recall.options import RecallRequest
 from perdure.recall.question import parse_question
-from perdure.recall.request import RecallRequest
 from perdure.recall.rerank import rerank
 from perdure.recall.score import ScoringContext, above_floors
 from perdure.recall.search import search

@@ -85,7 +85,7 @@ def parse_question(run: RecallRun) -> ParsedQuestion:
     asker = asker_of(run.reading, request.query, request.asker)
     question = as_question(request.query)
     told = question if asker is None else in_third_person(question, asker)
-    told = named_relative(run.reading, replace(run.where, include_ended=True), told)
+    told = named_relative(run.reading, run.where.changed(include_ended=True), told)
     # Facts of a user without a name are told apart by what they say, not by "the user", which most of them hold.
     content = without_asking(request.query if asker == THE_USER else told)
     slot = read_asked_slot(told)
@@ -132,7 +132,7 @@ def _only_time(run: RecallRun, asked_at: datetime, window: Window, *, told: bool
 def admitting(where: Filter, stance: Stance) -> Filter:
     """The filter, which admits what is over when the question asks for it; one that names a moment stays as it is."""
     return (
-        where if stance is Stance.NOW or where.as_of.valid is not None else replace(where, include_ended=True)
+        where if stance is Stance.NOW or where.as_of.valid is not None else where.changed(include_ended=True)
     )
 
 

@@ -15,7 +15,7 @@ from perdure.domain.fact import FactType
 from perdure.domain.ranking import RankingFields, sigmoid
 from perdure.domain.recall import Candidate, Query
 from perdure.domain.time import Window
-from perdure.recall.options import MinScores, Situation
+from perdure.recall.option_groups import MinScores, Situation
 
 _DAY = timedelta(days=1)
 NEUTRAL = 0.5

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from perdure.domain.fact import Fact
@@ -32,7 +31,7 @@ def window_facts(run: RecallRun, query: Query) -> list[Candidate]:
     said in it.
     """
     window = query.window or Window()
-    during = Selection(where=replace(run.where, during=window), order=Order.EARLIEST_DATED, limit=MOST_FACTS)
+    during = Selection(where=run.where.changed(during=window), order=Order.EARLIEST_DATED, limit=MOST_FACTS)
     happened = run.reading.browse(during).facts
     said = _said_in(run, window, happened)
     first = said if query.asks_for_told else happened
@@ -80,7 +79,7 @@ def _said_in(run: RecallRun, window: Window, happened: Iterable[Fact]) -> list[F
 
 def _of_documents(where: Filter, documents: frozenset[str]) -> Filter:
     allowed = where.document_ids
-    return replace(where, document_ids=documents if allowed is None else documents & allowed)
+    return where.changed(document_ids=documents if allowed is None else documents & allowed)
 
 
 def _is_said(fact: Fact, window: Window) -> bool:

@@ -13,8 +13,8 @@ from perdure.domain.filter import Filter, admits
 from perdure.domain.recall import Budget, Degraded, Evidence, Query, RecallResult
 from perdure.ports.store import Selection
 from perdure.ports.tagger import Tagger
+from perdure.recall.options import RecallRequest
 from perdure.recall.pipeline import recall
-from perdure.recall.request import RecallRequest
 from perdure.reflect.answer import Fits, Linked, compose, compose_from_model
 from perdure.reflect.asked import read_asked
 from perdure.reflect.attribution import names_in
@@ -82,15 +82,13 @@ def reflect_in_tiers(
             return reflection
     else:
         # What a model's loop has read is tracked already.
-        recall_request = request.recall if thought is None else replace(request.recall, track=False)
+        recall_request = request.recall if thought is None else request.recall.changed(track=False)
         reflection = run.through_tiers(recall_request, search_models)
         reflection = reflection if thought is None else _without_model(reflection, thought)
     if fields is None:
         return reflection
-    untracked = replace(request.recall, track=False)
-    filled = fill_schema(
-        fields, reflection, lambda question: run.on_facts(replace(untracked, query=question))
-    )
+    untracked = request.recall.changed(track=False)
+    filled = fill_schema(fields, reflection, lambda question: run.on_facts(untracked.changed(query=question)))
     return replace(reflection, structured=filled)
 
 
@@ -145,8 +143,8 @@ class _Run:
             if model is not None and may_leave:
                 return _with_steps(self._from_model(request, model), steps)
         if self._has_observations(request):
-            where = replace(request.where, types=frozenset({FactType.OBSERVATION}))
-            recalled = self._recall(replace(request, where=where), "search_observations", steps)
+            where = request.where.changed(types=frozenset({FactType.OBSERVATION}))
+            recalled = self._recall(request.changed(where=where), "search_observations", steps)
             if recalled.evidence is Evidence.STRONG and may_leave:
                 reflection = self._reflect(recalled, request)
                 if reflection.answer is not None:

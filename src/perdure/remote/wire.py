@@ -14,9 +14,11 @@ from pydantic import ConfigDict, PlainValidator, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, from_json, to_json
 from typing_extensions import TypedDict
 
+from perdure import arguments as generated
 from perdure import errors
 from perdure.domain.filter import Filter, TagAnd, TagLeaf, TagNot, TagOr, TagsMatch, read_tags
 from perdure.domain.item import Item, check_text
+from perdure.domain.options import Options
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput, PerdureError
 from perdure.retain.messages import as_mapping
@@ -93,7 +95,9 @@ def _arguments(verb: str) -> TypeAdapter[dict[str, object]]:
             continue
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
             options = get_args(hints[name])[0] if get_origin(hints[name]) is Unpack else hints[name]
-            types |= {key: NotRequired[_sent(key, kind)] for key, kind in get_type_hints(options).items()}
+            declared = options.__module__ == generated.__name__  # the verb checks them by their declaration
+            for key, kind in get_type_hints(options).items():
+                types[key] = NotRequired[object if declared else _sent(key, kind)]
         elif parameter.default is inspect.Parameter.empty:
             types[name] = _sent(name, hints[name])
         else:
@@ -108,8 +112,6 @@ def _sent(name: str, annotation: Any) -> object:
     """The form in which an argument is sent, where it is not its own."""
     if annotation == Content or name == "trigger":
         return object
-    if name == "recipe":
-        return str | None
     if name == "directives":
         return Sequence[str | DirectiveSent]
     if name == "where":
@@ -151,7 +153,11 @@ def _plain(path: str, value: object) -> object:
     if path == "recipe" or callable(value):
         raise InvalidInput(path, "the name of one, over HTTP", value)
     if is_dataclass(value) and not isinstance(value, type):
-        named = {one.name: _plain(f"{path}.{one.name}", getattr(value, one.name)) for one in fields(value)}
+        named = {
+            one.name: _plain(f"{path}.{one.name}", getattr(value, one.name))
+            for one in fields(value)
+            if not isinstance(value, Options) or getattr(value, one.name) != one.default
+        }
         return {ITEM: named} if isinstance(value, Item) else named
     mapping = as_mapping(value)
     if mapping is None:

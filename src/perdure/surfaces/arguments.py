@@ -15,13 +15,13 @@ from perdure.domain.work import departure
 from perdure.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:  # a command's help loads none of these
+    from perdure.arguments import RecallArguments as EngineOptions
     from perdure.domain.bank import Bank
     from perdure.domain.fact import Document, Entity
     from perdure.domain.filter import Filter
     from perdure.domain.recall import RecallResult
     from perdure.engine import Perdure
-    from perdure.options import RecallOptions as EngineOptions
-    from perdure.recall.options import MinScores, Situation
+    from perdure.recall.option_groups import MinScores, Situation
     from perdure.recall.recipe import Recipe
     from perdure.reflect.reflection import Reflection
 
@@ -108,7 +108,7 @@ def reflect_with(
 
 def _engine_options(options: RecallOptions) -> EngineOptions:
     """The flat options of a surface as the engine takes them."""
-    from perdure.recall.options import Hints, Include
+    from perdure.recall.option_groups import Hints, Include
 
     engine_options: EngineOptions = {
         "where": read_filter(options),
@@ -119,7 +119,7 @@ def _engine_options(options: RecallOptions) -> EngineOptions:
         ),
         "hints": Hints(
             window=options.get("temporal_window"),
-            entities=options.get("entity_hints", ()),
+            entities=tuple(options.get("entity_hints", ())),
             situation=options.get("situation"),
         ),
         "asked_at": options.get("query_timestamp"),
@@ -134,22 +134,15 @@ def _engine_options(options: RecallOptions) -> EngineOptions:
 
 def read_filter(options: FilterOptions) -> Filter:
     """The conditions of a recall or a listing as one filter."""
-    from perdure.domain.filter import Filter, read_as_of, read_strings, read_tags, read_tier, read_types
+    from perdure.domain.filter import Conditions
 
-    documents = options.get("document_ids")
-    return Filter(
-        types=read_types(options.get("types")),
-        tags=read_tags(options.get("tags"), options.get("tags_match", "any"), options.get("tag_groups")),
-        metadata=options.get("metadata") or {},
-        topic=options.get("topic"),
-        tier=read_tier(options.get("tier")),
-        max_classification=options.get("max_classification"),
-        document_ids=None if documents is None else frozenset(read_strings(documents, "document_ids")),
-        during=options.get("during"),
-        as_of=read_as_of(options.get("as_of")),
-        include_expired=options.get("include_expired", False),
-        include_closed=options.get("include_closed", False),
-    )
+    names = FilterOptions.__annotations__
+    alone: dict[str, object] = {
+        name: options[name] for name in ("types", "tags", "tags_match", "as_of") if name in options
+    }
+    where = {name: value for name, value in options.items() if name in names and name not in alone}
+    where["tags"] = where.pop("tag_groups", None)
+    return Conditions.read({"where": where, **alone}).where
 
 
 def read_moment(value: str | datetime | None, field: str) -> datetime | None:

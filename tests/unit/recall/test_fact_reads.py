@@ -20,9 +20,9 @@ from perdure.models.tokens import token_counter
 from perdure.ports.store import Features, NewFact
 from perdure.recall.budget import ASSUMED_TOKENS, MIN_BLOCK
 from perdure.recall.components import RecallComponents, RecallRun
+from perdure.recall.options import RecallRequest
 from perdure.recall.pipeline import recall
 from perdure.recall.recipes import find_recipe
-from perdure.recall.request import RecallRequest
 from perdure.recall.slots import SLOT_DEPTH
 from perdure.testing.memory_store import MemoryReading, MemoryStore
 

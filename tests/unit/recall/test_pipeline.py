@@ -26,11 +26,11 @@ from perdure.models.tokens import token_counter
 from perdure.ports.embedder import Vector
 from perdure.ports.probe import KeywordProbe, Probe, TemporalProbe
 from perdure.recall.components import RecallComponents
-from perdure.recall.options import Hints, Include, MinScores
+from perdure.recall.option_groups import Hints, Include, MinScores
+from perdure.recall.options import RecallRequest
 from perdure.recall.pipeline import recall
 from perdure.recall.recipe import ChannelSpec, Recipe
 from perdure.recall.recipes import DEFAULT, RECIPES, find_recipe
-from perdure.recall.request import RecallRequest
 from perdure.recall.track import RecallTracker
 from perdure.retain.components import RetainComponents
 from perdure.retain.pipeline import retain

@@ -20,10 +20,10 @@ from perdure.models.tokens import token_counter
 from perdure.ports.embedder import Matrix, Vector
 from perdure.ports.store import KeyedEntity
 from perdure.recall.components import RecallComponents, RecallRun
-from perdure.recall.options import Hints
+from perdure.recall.option_groups import Hints
+from perdure.recall.options import RecallRequest
 from perdure.recall.question import ParsedQuestion, entities_named, parse_question
 from perdure.recall.recipes import DEFAULT
-from perdure.recall.request import RecallRequest
 from perdure.testing.memory_store import MemoryReading, MemoryStore
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)

@@ -18,7 +18,7 @@ from perdure.domain.item import Item, UpdateMode
 from perdure.domain.recall import Precision, RecallResult
 from perdure.engine import Perdure
 from perdure.errors import Conflict, NotFound
-from perdure.recall.request import MAX_QUERY_CHARACTERS
+from perdure.recall.options import MAX_QUERY_CHARACTERS
 from perdure.text.fence import strip_fenced
 
 PROMPT_TOKENS, START_TOKENS = 600, 800

@@ -13,7 +13,7 @@ from math import log
 from perdure.domain.fact import Fact, Tier
 from perdure.domain.recall import Candidate
 from perdure.recall.fuse import fuse_by_first_channel
-from perdure.recall.options import Situation
+from perdure.recall.option_groups import Situation
 from perdure.recall.recipe import ChannelSpec, Recipe
 from perdure.recall.score import ScoringContext
 

@@ -17,7 +17,7 @@ from perdure.errors import Cancelled, DeadlineExceeded, LlmCut, LlmError
 from perdure.llm.caller import REPLY_TOKENS, Caller, LlmOperation, Purpose
 from perdure.llm.prompt import load
 from perdure.ports.llm import LlmReply, TokenUsage, Tool, ToolCall
-from perdure.recall.request import RecallRequest
+from perdure.recall.options import RecallRequest
 from perdure.reflect.components import ReflectComponents
 from perdure.reflect.directive_rules import Rules
 from perdure.reflect.loop.conversation import Conversation, Entry, ReadingText
@@ -131,7 +131,7 @@ class _Loop:
         self._reply_tokens = min(REPLY_TOKENS, window // REPLY_SHARE)
         self._room = int(window * WINDOW_SHARE) - self._reply_tokens
         reading = max(256, int(self._room * READING_SHARE))
-        recall = replace(request.recall, max_tokens=min(request.recall.max_tokens, reading))
+        recall = request.recall.changed(max_tokens=min(request.recall.max_tokens, reading))
         self._toolbox = Toolbox(components, recall, search_models)
         self._with_models = search_models is not None
         self._conversation = Conversation(components.recall.tokens.count)

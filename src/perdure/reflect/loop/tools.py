@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
@@ -16,8 +16,8 @@ from perdure.domain.recall import Evidence, RecallResult, Recollection
 from perdure.domain.rendering import cited_line
 from perdure.llm.answer import complete_items
 from perdure.ports.llm import JsonSchema, Tool, ToolCall
+from perdure.recall.options import MAX_QUERY_CHARACTERS, RecallRequest
 from perdure.recall.pipeline import recall
-from perdure.recall.request import MAX_QUERY_CHARACTERS, RecallRequest
 from perdure.reflect.components import ReflectComponents
 from perdure.reflect.loop.conversation import ReadingText
 from perdure.reflect.reflection import MentalModelText, ReflectionStep
@@ -173,13 +173,13 @@ class Toolbox:
         """Run one of the searches."""
         if tool == SEARCH_MODELS:
             return self._models_on(query)
-        request = replace(self._request, query=query, track=track and self._request.track)
+        request = self._request.changed(query=query, track=track and self._request.track)
         if tool == SEARCH_OBSERVATIONS:
             types = request.where.types
             if types is not None and FactType.OBSERVATION not in types:
                 return ReadingText("Profiles are not to be read for this question.")
-            where = replace(request.where, types=frozenset({FactType.OBSERVATION}))
-            request = replace(request, where=where)
+            where = request.where.changed(types=frozenset({FactType.OBSERVATION}))
+            request = request.changed(where=where)
         started = time.perf_counter()
         recalled = recall(self._components.recall, request)
         if tool == RECALL and self.recalled is None:

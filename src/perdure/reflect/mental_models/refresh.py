@@ -24,8 +24,8 @@ from perdure.domain.mental_model import (
 )
 from perdure.errors import DeadlineExceeded, InvalidInput, LlmError, ModelError, RefreshFailed
 from perdure.ports.store import Transaction
+from perdure.recall.options import RecallRequest
 from perdure.recall.pipeline import recall
-from perdure.recall.request import RecallRequest
 from perdure.reflect.components import ReflectComponents
 from perdure.reflect.mental_models.compose import compose, supported_facts, without_facts
 from perdure.reflect.mental_models.delta import NO_ROOM, apply_delta

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from perdure.domain.fact import INSTRUCTION, Fact, FactType
 from perdure.domain.recall import Candidate, RecallResult, Recollection
 from perdure.engine import Perdure
-from perdure.recall.options import MinScores, Situation
+from perdure.recall.option_groups import MinScores, Situation
 from perdure.recall.recipe import Recipe
 from perdure.surfaces.arguments import RecallOptions, read_utc, recall_with
 from perdure.surfaces.plain import plain_candidate, plain_recall, total_milliseconds

@@ -1,0 +1,1 @@
+"""Programs for those who work on Perdure; none of them is installed with it."""

@@ -1,0 +1,49 @@
+"""Write the generated files of the project: `python -m tools.generate`. A test fails when one is out of date."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from tools.arguments import arguments_module
+
+ROOT = Path(__file__).resolve().parents[1]
+Generator = Callable[[str], str]
+"""(the present text of the file, empty for a new one) -> its new text."""
+
+
+def generators() -> Mapping[Path, Generator]:
+    """Return what makes each generated file."""
+    return {ROOT / "src/perdure/arguments.py": lambda _: formatted(arguments_module())}
+
+
+def formatted(source: str) -> str:
+    """Return Python source in the project's format."""
+    ruff = [sys.executable, "-m", "ruff"]
+    for command in (
+        ["check", "--fix-only", "--quiet", "--stdin-filename", "generated.py", "-"],
+        ["format", "-"],
+    ):
+        source = subprocess.run(
+            [*ruff, *command], input=source, capture_output=True, text=True, check=True, cwd=ROOT
+        ).stdout
+    return source
+
+
+def outdated() -> dict[Path, str]:
+    """Return the new text of every generated file that is not as it would be written."""
+    changed: dict[Path, str] = {}
+    for path, generate in generators().items():
+        present = path.read_text("utf-8") if path.exists() else ""
+        text = generate(present)
+        if text != present:
+            changed[path] = text
+    return changed
+
+
+if __name__ == "__main__":
+    for path, text in outdated().items():
+        path.write_text(text, "utf-8")
+        print(path.relative_to(ROOT))  # noqa: T201
