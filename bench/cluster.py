@@ -146,16 +146,12 @@ class Pair:
 class NodeProcess:
     """`perdure serve` in a process of its own."""
 
-    def __init__(
-        self, url: str, nodes: list[str], database: str, settings: Mapping[str, object], log: Path
-    ) -> None:
+    def __init__(self, url: str, database: str, settings: Mapping[str, object], log: Path) -> None:
         self.url = url
         self._log = log
         values = {
             "database": database, "host": "127.0.0.1", "port": url.rpartition(":")[2], "log_level": "warning", **settings,
         }  # fmt: skip
-        if len(nodes) > 1:
-            values["nodes"] = ",".join(nodes)
         self._environment = os.environ | {
             f"PERDURE_{name.upper()}": str(value) for name, value in values.items()
         }

@@ -1,9 +1,9 @@
-"""One file, one node and three nodes side by side: `python -m bench.nodes --figures [--facts 100000] [--banks 50]`.
+"""One file and one server on PostgreSQL side by side: `python -m bench.nodes --figures [--facts 100000] [--banks 50]`.
 
 The same made-up facts (`bench.recall`: sentences of a grammar, vectors near those of embedded examples) are written to a file
 without extraction and copied to PostgreSQL (binary COPY). Then everything is asked by turns, one request at a time, with the
-real models: the file in this process (embedded), the file behind `perdure serve`, one node on PostgreSQL, and three nodes of
-which one is asked that does not own the bank, so that each recall is passed on. Models, HTTP and JSON are part of every figure.
+real models: the file in this process (embedded), the file behind `perdure serve`, and `perdure serve` on PostgreSQL. Models,
+HTTP and JSON are part of every figure.
 """
 
 from __future__ import annotations
@@ -22,12 +22,10 @@ from pathlib import Path
 import httpx
 import psycopg
 
-from bench.capacity import show as show_capacity
 from bench.cluster import NodeProcess, PostgresServer, free_urls
 from bench.recall import PEOPLE, PLACES, QUESTIONS, embedded_examples, fill_bank
 from bench.store import resident_mb
 from perdure.compose import copy_banks, open_file, open_store
-from perdure.domain.rendezvous import rendezvous
 from perdure.engine import Perdure
 from perdure.settings import Settings
 
@@ -78,43 +76,32 @@ def embedded(engine: Perdure) -> Setup:
     )
 
 
-def served(name: str, nodes: list[NodeProcess]) -> Setup:
-    """Servers; of several, the one that is asked never owns the bank."""
+def served(name: str, node: NodeProcess) -> Setup:
+    """A server."""
     client = httpx.Client(timeout=600, trust_env=False)
-    urls = [node.url for node in nodes]
 
-    def post(url: str, bank: str, path: str, body: object) -> dict[str, list[object]]:
-        answer = client.post(f"{url}/v1/default/banks/{bank}/{path}", json=body)
+    def post(bank: str, path: str, body: object) -> dict[str, list[object]]:
+        answer = client.post(f"{node.url}/v1/default/banks/{bank}/{path}", json=body)
         answer.raise_for_status()
         return dict(answer.json())
 
-    def asked(bank: str) -> list[str]:
-        owner = rendezvous(bank, urls)
-        return [url for url in urls if url != owner] or urls
-
     def recall(bank: str, question: str, recipe: str) -> int:
         body = {"query": question, "recipe": recipe, "track": False, "include": {"entities": None}}
-        return len(post(asked(bank)[0], bank, "memories/recall", body)["results"])
+        return len(post(bank, "memories/recall", body)["results"])
 
     def retain(bank: str, text: str) -> None:
-        post(asked(bank)[-1], bank, "memories", {"items": [{"content": text}]})
+        post(bank, "memories", {"items": [{"content": text}]})
 
     def warm_up() -> None:
-        for url in urls:
-            post(url, "warm-up", "memories", {"items": [{"content": WARM_UP}]})
-            body = {"query": WARM_UP, "recipe": "default"}
-            # As if it had been passed on: each node answers itself.
-            client.post(
-                f"{url}/v1/default/banks/warm-up/memories/recall", json=body, headers={"Perdure-Hop": "bench"}
-            ).raise_for_status()
+        retain("warm-up", WARM_UP)
+        recall("warm-up", WARM_UP, "default")
 
     def memory() -> tuple[float, float]:
-        index = 0.0
-        for url in urls:
-            match = re.search(r"^perdure_index_bytes (\S+)$", client.get(f"{url}/metrics").text, re.MULTILINE)
-            assert match is not None
-            index += float(match[1]) / 2**20
-        return index, sum(node.resident_bytes() for node in nodes) / 2**20
+        match = re.search(
+            r"^perdure_index_bytes (\S+)$", client.get(f"{node.url}/metrics").text, re.MULTILINE
+        )
+        assert match is not None
+        return float(match[1]) / 2**20, node.resident_bytes() / 2**20
 
     return Setup(name, recall, retain, warm_up, memory)
 
@@ -147,7 +134,7 @@ def rotated(setups: list[Setup], turn: int) -> list[Setup]:
 
 
 def write_and_find(setup: Setup, bank: str, word: str) -> None:
-    """Retain a text of which one word is new, and recall it; on several nodes, by two others."""
+    """Retain a text of which one word is new, and recall it."""
     setup.retain(bank, f"Zoe keeps a {word}{setup.name[0]} in Graz.")
     if not setup.recall(bank, f"Who keeps a {word}{setup.name[0]}?", "fast"):
         raise RuntimeError(f"{setup.name}: what was retained is not recalled")
@@ -210,32 +197,28 @@ def figures(
         began = time.perf_counter()
         size = copy(file, url)
         print(f"copied to PostgreSQL and compared in {time.perf_counter() - began:.0f} s", flush=True)
-        ways = [("one node", 1, url), ("three nodes", 3, url)]
+        ways = [("PostgreSQL, served", url)]
         if serve_file:
             served_file = folder / "served.db"
             stack.callback(served_file.unlink, missing_ok=True)
             _copy_file(file, served_file)
-            ways.insert(0, ("file, served", 1, str(served_file)))
+            ways.insert(0, ("file, served", str(served_file)))
         processes = []
-        for name, count, database in ways:
-            urls = free_urls(count)
-            nodes = [NodeProcess(one, urls, database, SERVED, folder / f"{name}.log") for one in urls]
-            for node in nodes:
-                stack.callback(node.stop)
-                node.start()
-            processes.append((name, nodes))
-        for _, nodes in processes:
-            for node in nodes:
-                node.wait_until_ready()
+        for (name, database), server_url in zip(ways, free_urls(len(ways)), strict=True):
+            node = NodeProcess(server_url, database, SERVED, folder / f"{name}.log")
+            stack.callback(node.stop)
+            node.start()
+            processes.append((name, node))
+        for _, node in processes:
+            node.wait_until_ready()
         engine = stack.enter_context(Perdure.open(file, index_memory_mb=MEMORY_MB))
-        setups = [embedded(engine), *(served(name, nodes) for name, nodes in processes)]
+        setups = [embedded(engine), *(served(name, node) for name, node in processes)]
         ask(setups, names, queries, singles)
         show(setups, facts, banks)
         index = setups[0].memory()[0] * 2**20 / facts
         print(
-            f"\nbytes per fact: {file.stat().st_size / facts:,.0f} in a file, {size / facts:,.0f} in PostgreSQL, {index:,.0f} of index in memory\n"
+            f"\nbytes per fact: {file.stat().st_size / facts:,.0f} in a file, {size / facts:,.0f} in PostgreSQL, {index:,.0f} of index in memory"
         )
-        show_capacity(disk=size / facts, memory=index)
 
 
 def copy(file: Path, url: str) -> int:

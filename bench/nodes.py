@@ -1,6 +1,6 @@
 """Nodes and primaries that die while others write and read: `python -m bench.nodes [--seconds 600] [--seed 1]`.
 
-Three nodes (`perdure serve`), a PostgreSQL primary with a standby for which commits wait, 8 writers and 8 readers over HTTP.
+Three nodes (`perdure serve`) on one database, a PostgreSQL primary with a standby for which commits wait, 8 writers and 8 readers over HTTP.
 Every 30 seconds a node is killed (SIGKILL) and started again; at a third and at two thirds of the time the primary is killed
 and the standby promoted. Writers send each document until it is acknowledged, to any node; readers ask any node for a document
 that was acknowledged before they ask. Prints a table; the exit code is 1 when a fact is missing or doubled, a recall missed
@@ -223,17 +223,6 @@ def count_facts(url: str) -> dict[str, Counter[str]]:
     return facts
 
 
-def hops(urls: list[str]) -> Counter[str]:
-    """The counters of all nodes since their last start."""
-    totals: Counter[str] = Counter()
-    for url in urls:
-        for line in httpx.get(f"{url}/metrics", timeout=30).text.splitlines():
-            if line.startswith("perdure_hops_") and "_created" not in line:
-                name, _, value = line.partition(" ")
-                totals[name.removeprefix("perdure_hops_").removesuffix("_total")] += int(float(value))
-    return totals
-
-
 def run(seconds: float, *, seed: int = 1, kill_every: float = KILL_EVERY, fail_overs: bool = True) -> bool:
     """The whole run; whether everything held."""
     tally, stop, gave_up = Tally(), threading.Event(), threading.Event()
@@ -245,8 +234,7 @@ def run(seconds: float, *, seed: int = 1, kill_every: float = KILL_EVERY, fail_o
                 _, key = create_key(engine, scopes=["admin"])
             urls = free_urls(NODES)
             nodes = [
-                NodeProcess(url, urls, pair.url, QUICK, Path(folder) / f"{n}.log")
-                for n, url in enumerate(urls)
+                NodeProcess(url, pair.url, QUICK, Path(folder) / f"{n}.log") for n, url in enumerate(urls)
             ]
             for node in nodes:
                 node.start()
@@ -274,7 +262,6 @@ def run(seconds: float, *, seed: int = 1, kill_every: float = KILL_EVERY, fail_o
             for thread in work:
                 thread.join()
             last.cancel()
-            hop_counts = hops(urls)
             with Perdure.open(pair.url, **QUICK) as engine:  # type: ignore[arg-type]
                 damage = len(engine.verify().damage)
             facts = count_facts(pair.url)
@@ -284,13 +271,12 @@ def run(seconds: float, *, seed: int = 1, kill_every: float = KILL_EVERY, fail_o
             for node in nodes:
                 node.stop()
             pair.remove()
-    return report(tally, facts, hop_counts, damage, logs, seconds)
+    return report(tally, facts, damage, logs, seconds)
 
 
 def report(
     tally: Tally,
     facts: dict[str, Counter[str]],
-    hop_counts: Counter[str],
     damage: int,
     logs: str,
     seconds: float,
@@ -313,8 +299,6 @@ def report(
         ("requests that failed otherwise", str(len(tally.unexpected))),
         ("retain, ms", _times(tally.writes)),
         ("recall, ms", _times(tally.recalls)),
-        ("passed on; answered for an absent owner (since each node's last start)",
-         f"{hop_counts['passed_on']:,}; {hop_counts['answered_for_absent_owner']:,}"),
     ]  # fmt: skip
     print("| what | |\n| --- | --- |")
     for what, value in rows:

@@ -291,7 +291,7 @@ def _callers(stack: ExitStack, database: str, nodes: int) -> Callable[[int], Cal
     urls = free_urls(nodes)
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
     for number, url in enumerate(urls):
-        node = NodeProcess(url, urls, database, QUICK, folder / f"{number}.log")
+        node = NodeProcess(url, database, QUICK, folder / f"{number}.log")
         stack.callback(node.stop)
         node.start()
         node.wait_until_ready()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from perdure.aio import AsyncPerdure
     from perdure.arguments import RecallArguments, SettingArguments
-    from perdure.compose import copy_banks, encrypt_bank, move_bank, secure_database
+    from perdure.compose import copy_banks, encrypt_bank, secure_database
     from perdure.domain.audit import AuditEntry, Transport
     from perdure.domain.bank import Bank, Disposition, EmbeddingModel
     from perdure.domain.cron import Cron
@@ -168,14 +168,14 @@ if TYPE_CHECKING:
     from perdure.remote.client import connect, connect_async
     from perdure.retain.request import Content
     from perdure.settings import Settings
-    from perdure.stores.sql.copying import BankCopy, BankEncryption, BankMove
+    from perdure.stores.sql.copying import BankCopy, BankEncryption
     from perdure.telemetry.otel import OpenTelemetry
 
 __version__ = "0.1.0"
 
 _EXPORTS = {
     "perdure.aio": "AsyncPerdure",
-    "perdure.compose": "copy_banks encrypt_bank move_bank secure_database",
+    "perdure.compose": "copy_banks encrypt_bank secure_database",
     "perdure.domain.audit": "AuditEntry Transport",
     "perdure.domain.bank": "Bank Disposition EmbeddingModel",
     "perdure.domain.cron": "Cron",
@@ -231,7 +231,7 @@ _EXPORTS = {
     "perdure.remote.client": "connect connect_async",
     "perdure.retain.request": "Content",
     "perdure.settings": "Settings",
-    "perdure.stores.sql.copying": "BankCopy BankEncryption BankMove",
+    "perdure.stores.sql.copying": "BankCopy BankEncryption",
     "perdure.telemetry.otel": "OpenTelemetry",
 }
 _HOME_OF = {name: module for module, names in _EXPORTS.items() for name in names.split()}
@@ -247,7 +247,6 @@ __all__ = [
     "BankCopy",
     "BankEncryption",
     "BankExtractor",
-    "BankMove",
     "BankStats",
     "Blend",
     "Budget",
@@ -455,7 +454,6 @@ __all__ = [
     "copy_banks",
     "encrypt_bank",
     "find_recipe",
-    "move_bank",
     "secure_database",
 ]  # fmt: skip
 

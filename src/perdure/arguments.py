@@ -183,10 +183,6 @@ class SettingArguments(TypedDict, total=False):
     receive_timeout: float
     """Seconds for a request's headers; for its body too, and one more per 32 KB"""
     max_connections: int
-    nodes: str
-    """URLs of all servers on this database, between commas, or dns://NAME:PORT"""
-    node: str
-    """Which of `nodes` this server is; empty: as its port and addresses tell"""
     log_level: Literal["debug", "info", "warning", "error"]
     telemetry_content: bool
     """Tell it questions and remembered texts too"""

@@ -40,9 +40,7 @@ from perdure.settings import Settings
 if TYPE_CHECKING:
     from perdure.llm.caller import Caller, Price
     from perdure.models.pydantic_ai_llm import PydanticAiLlm
-    from perdure.stores.index.cache import IndexCache
-    from perdure.stores.postgres.shards import ShardedStore
-    from perdure.stores.sql.copying import BankCopy, BankEncryption, BankMove, Progress, TableStore
+    from perdure.stores.sql.copying import BankCopy, BankEncryption, Progress, TableStore
 
 CHANNEL_THREADS = 16
 OWN_LLM = "own"
@@ -190,36 +188,22 @@ def open_store(settings: Settings) -> Store:
 def open_postgres(settings: Settings) -> Store:
     """The store on the server that the database setting names."""
     try:
-        from perdure.stores.postgres.shards import ShardedStore, check_alone
         from perdure.stores.postgres.store import PostgresStore
     except ImportError as error:
         needed = 'PostgreSQL needs the extra "postgres": pip install "perdure[postgres]"'
         raise Unavailable(needed) from error
-
-    def open_one(url: str, indexes: IndexCache | None = None) -> PostgresStore:
-        return PostgresStore.open(
-            url,
-            connections=settings.database_connections,
-            timeout=settings.database_timeout,
-            patience=settings.database_patience,
-            prepared=settings.database_prepared,
-            large_bank_facts=settings.large_bank_facts,
-            encrypt_content=settings.encrypt_content,
-            max_age=settings.max_age,
-            busy_timeout_ms=settings.busy_timeout_ms,
-            index_memory_mb=settings.index_memory_mb,
-            indexes=indexes,
-        )
-
-    if len(settings.databases) > 1:
-        return ShardedStore.open(settings.databases, open_one, settings.index_memory_mb)
-    store = open_one(settings.databases[0])
-    try:
-        check_alone(store)
-    except BaseException:
-        store.close()
-        raise
-    return store
+    return PostgresStore.open(
+        settings.database,
+        connections=settings.database_connections,
+        timeout=settings.database_timeout,
+        patience=settings.database_patience,
+        prepared=settings.database_prepared,
+        large_bank_facts=settings.large_bank_facts,
+        encrypt_content=settings.encrypt_content,
+        max_age=settings.max_age,
+        busy_timeout_ms=settings.busy_timeout_ms,
+        index_memory_mb=settings.index_memory_mb,
+    )
 
 
 def copy_banks(
@@ -240,29 +224,14 @@ def copy_banks(
     with closing(open_store(from_)) as source, closing(open_store(there)) as destination:
         ids = [bank.id for bank in source.banks()] if banks is None else banks
         copies = [
-            copy_bank(_with_tables(source, bank), _with_tables(destination, bank), bank, progress)
+            copy_bank(_with_tables(source), _with_tables(destination), bank, progress)
             for bank in map(check_bank_id, ids)
         ]
         if banks is None:
-            shared = _with_tables(source), _with_tables(destination)
-            copy_shared_records(*shared, lambda kind: not kind.startswith(JOB))
+            copy_shared_records(
+                _with_tables(source), _with_tables(destination), lambda kind: not kind.startswith(JOB)
+            )
     return copies
-
-
-def move_bank(
-    bank: str, to: str, *, settings: Settings | None = None, progress: Progress = lambda *_: None
-) -> BankMove:
-    """Move a bank to another one of the databases that the setting names, while it is in use.
-
-    `to` is a database's place in the setting (from 1) or its address. What was interrupted goes on when called again.
-    """
-    from perdure.stores.postgres.moving import ERASE_AFTER, move
-
-    chosen = settings or Settings()
-    with closing(open_shards(chosen)) as store:
-        return move(
-            store, check_bank_id(bank), to, erase_after=ERASE_AFTER + chosen.max_age, progress=progress
-        )
 
 
 def encrypt_bank(
@@ -277,21 +246,9 @@ def encrypt_bank(
 
     chosen = settings or Settings()
     with closing(open_store(chosen)) as store:
-        holder = _with_tables(store, check_bank_id(bank))
-        if not isinstance(holder, PostgresStore):
+        if not isinstance(store, PostgresStore):
             raise Unavailable("encryption of content: a file has none; encrypt the disk that it is on")
-        return encrypt(holder, bank, wait=WAIT + chosen.max_age, progress=progress)
-
-
-def open_shards(settings: Settings) -> ShardedStore:
-    """The store on several databases; raises unless the setting names several."""
-    if len(settings.databases) < 2:
-        raise InvalidInput("database", "several URLs between spaces", settings.shown_database)
-    store = open_store(settings)
-    from perdure.stores.postgres.shards import ShardedStore
-
-    assert isinstance(store, ShardedStore)
-    return store
+        return encrypt(store, check_bank_id(bank), wait=WAIT + chosen.max_age, progress=progress)
 
 
 def citus_statements() -> list[str]:
@@ -302,13 +259,13 @@ def citus_statements() -> list[str]:
 
 
 def distribute_tables(settings: Settings) -> list[str]:
-    """Run these statements on the one database that the setting names."""
+    """Run these statements on the database that the setting names."""
     from perdure.stores.postgres.distribute import distribute
     from perdure.stores.postgres.store import PostgresStore
 
     with closing(open_store(settings)) as store:
         if not isinstance(store, PostgresStore):
-            raise InvalidInput("database", "the URL of one PostgreSQL database", settings.shown_database)
+            raise InvalidInput("database", "the URL of a PostgreSQL database", settings.shown_database)
         return distribute(store)
 
 
@@ -317,7 +274,7 @@ def abandon_copies(target: str, banks: Sequence[str], *, settings: Settings | No
     from perdure.stores.sql.copying import abandon
 
     with closing(open_store((settings or Settings()).model_copy(update={"database": target}))) as destination:
-        return [bank for bank in banks if abandon(_with_tables(destination, bank), bank)]
+        return [bank for bank in banks if abandon(_with_tables(destination), bank)]
 
 
 def secure_database(role: str, *, off: bool = False, settings: Settings | None = None) -> None:
@@ -326,24 +283,20 @@ def secure_database(role: str, *, off: bool = False, settings: Settings | None =
     if not chosen.database.startswith(("postgresql://", "postgres://")):
         raise Unavailable("row-level security: a file has none; give its folder to one user")
     with closing(open_store(chosen)) as store:
-        from perdure.stores.postgres.shards import ShardedStore
         from perdure.stores.postgres.store import PostgresStore
 
-        assert isinstance(store, PostgresStore | ShardedStore)
+        assert isinstance(store, PostgresStore)
         store.secure(role, off=off)
 
 
-def _with_tables(store: Store, bank: str | None = None) -> TableStore:
-    """The store of whose tables copies are made; of several databases the one of the bank, or that of the shared records."""
+def _with_tables(store: Store) -> TableStore:
+    """The store, as one whose tables can be copied."""
     from perdure.stores.sqlite.store import SqliteStore
 
     if isinstance(store, SqliteStore):
         return store
-    from perdure.stores.postgres.shards import ShardedStore
     from perdure.stores.postgres.store import PostgresStore
 
-    if isinstance(store, ShardedStore):
-        return store.home if bank is None else store.store_of(bank)
     assert isinstance(store, PostgresStore)
     return store
 

@@ -22,7 +22,6 @@ from perdure.errors import InvalidInput
 MASK = "********"
 _PASSWORD = re.compile(r"(://[^/@:?]*:|[?&]password=)(?:(?<=:).*(?=@)|[^&]*)")
 """Up to the last @, since a password may hold one, or slashes, by mistake."""
-_BETWEEN_URLS = re.compile(r"\s+(?=postgres(?:ql)?://)")
 
 
 def _also(name: str, *others: str) -> AliasChoices:
@@ -198,20 +197,9 @@ class Settings(BaseSettings):
         10.0, gt=0, description="Seconds for a request's headers; for its body too, and one more per 32 KB"
     )
     max_connections: int = Field(512, ge=1)
-    nodes: str = Field(
-        "", description="URLs of all servers on this database, between commas, or dns://NAME:PORT"
-    )
-    node: str = Field(
-        "", description="Which of `nodes` this server is; empty: as its port and addresses tell"
-    )
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
     telemetry: bool = Field(False, description="Tell OpenTelemetry of operations (extra `otel`)")
     telemetry_content: bool = Field(False, description="Tell it questions and remembered texts too")
-
-    @property
-    def databases(self) -> tuple[str, ...]:
-        """The database, or all of several; only spaces before another URL part them."""
-        return tuple(_split_urls(self.database))
 
     @property
     def shown_database(self) -> str:
@@ -241,14 +229,8 @@ class Settings(BaseSettings):
 
 
 def without_password(url: str) -> str:
-    """A URL, or several, with passwords masked, wherever they stand; anything else as it is."""
-    if "://" not in url:
-        return url
-    return " ".join(_PASSWORD.sub(lambda match: f"{match[1]}{MASK}", one) for one in _split_urls(url))
-
-
-def _split_urls(text: str) -> list[str]:
-    return _BETWEEN_URLS.split(text.strip()) if text.startswith(("postgresql://", "postgres://")) else [text]
+    """Return a URL with its password masked, wherever it stands; anything else as it is."""
+    return _PASSWORD.sub(lambda match: f"{match[1]}{MASK}", url) if "://" in url else url
 
 
 def service_manager() -> str:

@@ -16,17 +16,15 @@ import psycopg
 import pytest
 
 from perdure import Conflict, NotFound, Perdure, Settings, Unavailable, copy_banks, encrypt_bank
-from perdure.compose import abandon_copies, open_shards
+from perdure.compose import abandon_copies
 from perdure.domain.fact import Document
 from perdure.domain.record import Record
 from perdure.forget.pipeline import forget
 from perdure.forget.target import Target
 from perdure.ports.store import Features, NewFact, Store, Traces
-from perdure.stores.postgres import encrypting, moving
+from perdure.stores.postgres import encrypting
 from perdure.stores.postgres.content import COLUMNS, Scope
 from perdure.stores.postgres.encrypting import encrypt
-from perdure.stores.postgres.moving import MOVED, move
-from perdure.stores.postgres.shards import ShardedStore
 from perdure.stores.postgres.store import PostgresStore
 from perdure.stores.sql import copying
 from perdure.stores.sqlite.store import SqliteStore
@@ -34,11 +32,10 @@ from perdure.surfaces.cli.main import main
 from perdure.testing.agreement import assert_same_memory, assert_same_search
 from perdure.testing.making import BANK, make_chunk, make_fact
 from tests.integration.test_database_copy import fill
-from tests.integration.test_postgres_encryption import SECRET, files_with, keys_of, write_secret
+from tests.integration.test_postgres_encryption import SECRET, files_with, write_secret
 from tests.postgres import Server, new_database
 from tests.sampler import Sampler
 
-AT_ONCE = {"known_after": 0.0, "erase_after": 0.0}
 FACTS = 30
 
 
@@ -55,16 +52,6 @@ def urls() -> Iterator[list[str]]:
 @pytest.fixture
 def url(urls: list[str]) -> str:
     return urls[0]
-
-
-def open_both(urls: list[str], **settings: Any) -> ShardedStore:
-    return open_shards(Settings(database=" ".join(urls), encrypt_content=True, **settings))
-
-
-@pytest.fixture
-def store(urls: list[str]) -> Iterator[ShardedStore]:
-    with closing(open_both(urls)) as store:
-        yield store
 
 
 def write_facts(store: Store, *ids: str, bank: str = BANK) -> None:
@@ -115,172 +102,11 @@ def key_count(url: str) -> int:
 def row_count(url: str) -> int:
     """Rows of all banks in a database, their keys among them."""
     with closing(psycopg.connect(url)) as db:
-        counts = [db.execute(f"SELECT count(*) FROM perdure.{table}".encode()).fetchone() for table in MOVED]
+        counts = [
+            db.execute(f"SELECT count(*) FROM perdure.{table}".encode()).fetchone()
+            for table in ("content_key", *copying.KEYS)
+        ]
     return sum(count[0] for count in counts if count)
-
-
-def place(store: ShardedStore, bank: str = BANK) -> int:
-    there = store.store_of(bank)
-    return next(number for number, shard in enumerate(store.shards) if shard.store is there)
-
-
-# Moving
-
-
-def test_an_encrypted_bank_moves_with_its_keys_and_is_as_it_was(store: ShardedStore, urls: list[str]) -> None:
-    ids = [f"f{number}" for number in range(FACTS)]
-    write_facts(store, *ids)
-    before, source = texts(store), place(store)
-    stored = sorted(stored_content(urls[source]))
-    moved = move(store, BANK, str(2 - source), **AT_ONCE)
-    assert moved.encrypted
-    assert moved.rows["fact"] == FACTS
-    assert any("destroyed keys in old versions of the key table" in one for one in moved.pending)
-    assert not any("erased texts" in one for one in moved.pending)
-    assert place(store) == 1 - source
-    assert texts(store) == before
-    assert sorted(stored_content(urls[1 - source])) == stored, "as it was stored"
-    assert row_count(urls[source]) == 0
-    write_facts(store, "later")
-    assert all(one.startswith("\x02") for one in stored_content(urls[1 - source]))
-    forgotten = forget(store, BANK, Target(fact_id="f0"))
-    assert forgotten.keys_destroyed
-    move(store, BANK, str(source + 1), **AT_ONCE)
-    assert texts(store, ids=["f0", "later"])["later"] == f"later of the {SECRET}"
-    assert store.verify().sound
-
-
-def test_the_files_of_the_database_that_a_bank_leaves_lose_its_keys() -> None:
-    with ExitStack() as stack:
-        servers = []
-        for _ in range(2):
-            servers.append(Server())
-            servers[-1].start()
-            stack.callback(servers[-1].remove)
-            servers[-1].execute("CREATE DATABASE memory")
-        with closing(open_both([one.url("memory") for one in servers])) as store:
-            write_secret(store)  # type: ignore[arg-type]
-            source = place(store)
-            left, reached = store.shards[source].store, store.shards[1 - source].store
-            keys = keys_of(left)
-            assert all(files_with(servers[source])(key) for key in keys)
-            move(store, BANK, str(2 - source), **AT_ONCE)
-            assert keys_of(reached) == keys
-            assert left.traces() is Traces.PENDING
-            assert left.clear_traces() is Traces.CLEARED
-            assert [files_with(servers[source])(key) for key in keys] == [[] for _ in keys]
-            assert [files_with(one)(SECRET.encode()) for one in servers] == [[], []]
-
-
-@pytest.mark.parametrize(
-    "table", ["content_key", "document", "chunk", "fact", "fact_features", "record", "index_cache"]
-)
-def test_a_move_that_is_killed_behind_any_table_leaves_the_bank_whole_and_goes_on(
-    store: ShardedStore, urls: list[str], table: str
-) -> None:
-    ids = [f"f{number}" for number in range(FACTS)]
-    write_facts(store, *ids)
-    before, source = texts(store), place(store)
-
-    def die(bank: str, of: str, rows: int) -> None:
-        if of == table:
-            raise Killed
-
-    with pytest.raises(Killed):
-        move(store, BANK, str(2 - source), **AT_ONCE, progress=die)
-    assert place(store) == source
-    with closing(open_both(urls)) as other:
-        assert texts(other) == before
-        write_facts(other, "between")
-        forget(other, BANK, Target(fact_id="f1"))
-    moved = move(store, BANK, str(2 - source), **AT_ONCE)
-    assert texts(store, ids=["f1", "f2", "between"])["between"] == f"between of the {SECRET}"
-    assert "f1" not in texts(store, ids=["f1", "f2"])
-    assert moved.encrypted
-    assert row_count(urls[source]) == 0
-    assert store.verify().sound
-
-
-@pytest.mark.parametrize("step", ["_switch", "_erase_source", "within the erasure"])
-def test_a_move_that_is_killed_at_its_end_leaves_the_bank_whole_and_goes_on(
-    store: ShardedStore, urls: list[str], step: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_facts(store, *(f"f{number}" for number in range(FACTS)))
-    before, source = texts(store), place(store)
-
-    def die(*_: object, **__: object) -> None:
-        raise Killed
-
-    with monkeypatch.context() as patch:
-        if step == "within the erasure":
-            patch.setattr(moving, "_is_wholly_encrypted", die)
-        else:
-            patch.setattr(moving, step, die)
-        with pytest.raises(Killed):
-            move(store, BANK, str(2 - source), **AT_ONCE)
-    with closing(open_both(urls)) as other:
-        assert texts(other) == before
-    assert move(store, BANK, str(2 - source), **AT_ONCE).target == store.shards[1 - source].shown
-    assert place(store) == 1 - source
-    assert texts(store) == before
-    assert row_count(urls[source]) == 0
-    assert any("destroyed keys in old versions" in one for one in store.shards[source].store.pending_traces())
-
-
-def test_what_the_source_erased_while_its_bank_moved_is_noted_in_the_target(
-    store: ShardedStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_facts(store, *(f"f{number}" for number in range(FACTS)))
-    source = place(store)
-    switch = moving._switch
-
-    def erase_first(*arguments: Any) -> Any:
-        forget(store, BANK, Target(document_id="d"))
-        return switch(*arguments)
-
-    monkeypatch.setattr(moving, "_switch", erase_first)
-    move(store, BANK, str(2 - source), **AT_ONCE)
-    told = store.shards[1 - source].store.pending_traces()
-    assert any("destroyed keys in old versions of the key table" in one for one in told)
-    assert "f1" not in texts(store, ids=["f0", "f1"])
-
-
-def test_nothing_of_an_encrypted_bank_is_lost_while_others_write_and_read(
-    store: ShardedStore, urls: list[str]
-) -> None:
-    write_facts(store, "first")
-    stop = threading.Event()
-    acknowledged, wrong = ["first"], list[str]()
-
-    def keep_writing() -> None:
-        with closing(open_both(urls)) as own:
-            number = 0
-            while not stop.is_set():
-                number += 1
-                write_facts(own, f"w{number}")
-                acknowledged.append(f"w{number}")
-
-    def keep_reading() -> None:
-        with closing(open_both(urls)) as own:
-            while not stop.is_set():
-                asked = acknowledged[-5:]
-                read = texts(own, ids=asked)
-                wrong.extend(one for one in asked if read.get(one) != f"{one} of the {SECRET}")
-
-    threads = [threading.Thread(target=keep_writing), threading.Thread(target=keep_reading)]
-    for thread in threads:
-        thread.start()
-    try:
-        for target in ("1", "2"):
-            move(store, BANK, target, known_after=0.3, erase_after=0.3)
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join(60)
-    assert wrong == []
-    assert len(acknowledged) > 5
-    assert set(acknowledged) <= texts(store, ids=acknowledged).keys()
-    assert row_count(urls[0]) == 0
 
 
 # Copying
@@ -481,26 +307,6 @@ def test_an_interrupted_encryption_leaves_the_bank_usable_and_goes_on(
     assert forget(plain, BANK, Target(fact_id="f1")).keys_destroyed
 
 
-def test_an_interrupted_encryption_moves_with_the_bank_and_goes_on_there(urls: list[str]) -> None:
-    with closing(open_shards(Settings(database=" ".join(urls)))) as store:
-        write_facts(store, *(f"f{number}" for number in range(FACTS)))
-        source, before = place(store), texts(store)
-
-        def die(bank: str, of: str, rows: int) -> None:
-            if of == "fact_features":
-                raise Killed
-
-        with pytest.raises(Killed):
-            encrypt(store.shards[source].store, BANK, wait=0.0, progress=die)
-        moved = move(store, BANK, str(2 - source), **AT_ONCE)
-        assert not moved.encrypted, "not all of it"
-        assert any(one.startswith("erased texts") for one in moved.pending)
-        assert texts(store) == before
-        encrypt(store.shards[1 - source].store, BANK, wait=0.0)
-        assert all(one.startswith("\x02") for one in stored_content(urls[1 - source]))
-        assert texts(store) == before
-
-
 def test_a_bank_is_read_and_written_while_it_is_encrypted(
     plain: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -547,7 +353,7 @@ def test_a_bank_that_is_made_anew_meanwhile_is_not_mixed_up(plain: PostgresStore
                 tx.delete_bank()
             write_facts(plain, "new")
 
-    with pytest.raises(Conflict, match="deleted or moved"):
+    with pytest.raises(Conflict, match="deleted and made again"):
         encrypt(plain, BANK, wait=0.0, progress=make_anew)
     assert texts(plain, ids=["new"])["new"] == f"new of the {SECRET}"
 

@@ -32,7 +32,10 @@ from perdure.ports.store import NewFact, Store, Traces
 from perdure.stores.postgres import rows as postgres_rows
 from perdure.stores.postgres import traces
 from perdure.stores.postgres.connections import Connections, is_refused
+from perdure.stores.postgres.distribute import distribute
 from perdure.stores.postgres.store import PostgresStore
+from perdure.stores.sql.copying import KEYS
+from perdure.surfaces.cli.main import main
 from perdure.testing.making import BANK, CURRENT, NOW, browse, ids, make_fact, new, put, search, unit
 from tests.integration.test_store_queries import read_some, write_some
 from tests.postgres import LargeBanksStore, Server, new_database, server
@@ -597,3 +600,19 @@ def test_a_retain_that_makes_a_bank_too_large_prepares_its_search_in_the_backgro
         assert "walnuts" in memory.recall("ann", "What is Ann allergic to?").recollections[0].text
         memory.retain("ann", "I play the piano.", speaker="Ann")
         assert "piano" in memory.recall("ann", "Who plays the piano?").recollections[0].text
+
+
+def test_distribute_needs_citus(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with closing(PostgresStore.open(url)) as store, pytest.raises(Unavailable, match="citus"):
+        distribute(store)
+    assert main(["database", "distribute"]) == 0
+    printed = capsys.readouterr().out
+    assert "create_distributed_table('perdure.fact', 'bank', colocate_with => 'none');" in printed
+    assert all(f"'perdure.{table}'" in printed for table in KEYS)
+    assert main(["database", "distribute", "--run", "--database", "memory.db"]) != 0
+
+
+def test_several_urls_are_refused_without_their_passwords(url: str) -> None:
+    with pytest.raises(InvalidInput, match="database") as refused:
+        Perdure.open(f"{url} postgresql://ann:hush@db/x")
+    assert "hush" not in str(refused.value)

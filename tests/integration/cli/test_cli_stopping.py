@@ -134,7 +134,7 @@ def test_the_examples_of_deployment_name_settings_and_a_command_that_exist() -> 
     settings = {f"PERDURE_{name.upper()}" for name in Settings.model_fields}
     for name in ("perdure.service", "perdure@.service", "Containerfile", "compose.yaml"):
         text = (folder / name).read_text(encoding="utf-8")
-        variables = set(re.findall(r"PERDURE_[A-Z_]+", text)) - {"PERDURE_PASSWORD"}
+        variables = set(re.findall(r"PERDURE_[A-Z_]+", text)) - {"POSTGRES_PASSWORD"}
         assert variables
         assert variables <= settings
         assert re.search(r'perdure serve|"perdure", "serve"', text) or name == "compose.yaml"

@@ -75,5 +75,5 @@ def _same(store: PostgresStore, bank: str, number: int) -> Iterator[PostgresTran
     """A transaction of the bank as it was at the beginning."""
     with _writing(store, bank) as tx:
         if tx.bank_no != number:
-            raise Conflict(f"bank {bank!r} was deleted or moved meanwhile; encrypt it again where it is")
+            raise Conflict(f"bank {bank!r} was deleted and made again meanwhile; encrypt it again")
         yield tx

@@ -150,12 +150,8 @@ class PostgresTables:
             self._sealing.pop(bank_no)
         elif not COLUMNS.keys().isdisjoint(tables):
             self.execute("DELETE FROM content_key WHERE bank = ? AND scope <> ?", bank_no, ENCRYPTED)
-        self.note_erasure(keys_destroyed=encrypted)
+        note_erasure(self._db, datetime.now(UTC).isoformat(), keys_destroyed=encrypted)
         return chosen
-
-    def note_erasure(self, *, keys_destroyed: bool = False) -> None:
-        """Say that this transaction erases content, or keys too."""
-        note_erasure(self._db, datetime.now(UTC).isoformat(), keys_destroyed=keys_destroyed)
 
     def _sealed(
         self, bank_no: int, table: str, columns: Sequence[str], rows: Sequence[Values]
@@ -180,20 +176,6 @@ class PostgresTables:
             [(bank_no, key.no, scope.stored, key.secret) for scope, key in new_keys.items()],
         )
         return encrypted(table, columns, rows, scopes, keys | new_keys)
-
-
-class StoredTables(PostgresTables):
-    """Tables as they are stored: encrypted content is neither read nor written otherwise."""
-
-    def select(self, query: str, *parameters: object) -> list[Values]:
-        return select(self._db, query, *parameters)
-
-    def stream(self, query: str, *parameters: object) -> Iterator[list[Values]]:
-        return stream(self._db, query, *parameters)
-
-    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Values]) -> None:
-        if rows:
-            insert_rows(self._db, table, columns, rows)
 
 
 class PostgresRows(BankRows):

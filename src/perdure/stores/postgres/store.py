@@ -21,7 +21,7 @@ from perdure.stores.index.cache import IndexCache
 from perdure.stores.index.feed import BankState, Feed
 from perdure.stores.postgres import large_build, secure, traces
 from perdure.stores.postgres.connections import Connections, SnapshotReads, translated
-from perdure.stores.postgres.large_rows import TABLES, VECTORS, LargeBank, read_large_bank
+from perdure.stores.postgres.large_rows import LargeBank, read_large_bank
 from perdure.stores.postgres.large_search import LargeSearch
 from perdure.stores.postgres.rows import (
     SERVER_STARTED,
@@ -29,7 +29,6 @@ from perdure.stores.postgres.rows import (
     PostgresRows,
     PostgresTables,
     PostgresTransaction,
-    StoredTables,
     column_types,
 )
 from perdure.stores.postgres.schema import prepare
@@ -137,7 +136,6 @@ class PostgresStore:
         prepared: bool = True,
         max_age: float = 0.0,
         index_memory_mb: int = 1024,
-        indexes: IndexCache | None = None,
         large_bank_facts: int = LARGE_BANK_FACTS,
         encrypt_content: bool = False,
         clock: Callable[[], datetime] | None = None,
@@ -145,8 +143,7 @@ class PostgresStore:
         """Connect, and create the tables in the schema `perdure` when there are none.
 
         `max_age` is how many seconds old the state of a bank's index may be; 0 looks for every reading. Erased facts are
-        never returned either way, since their rows are read when asked for. `indexes` may be shared with other stores whose
-        banks have other ids.
+        never returned either way, since their rows are read when asked for.
         """
         opened = Connections(
             url,
@@ -166,7 +163,7 @@ class PostgresStore:
             raise
         return cls(
             opened,
-            indexes or IndexCache(index_memory_mb << 20),
+            IndexCache(index_memory_mb << 20),
             clock or (lambda: datetime.now(UTC)),
             max_age,
             large_bank_facts,
@@ -278,11 +275,6 @@ class PostgresStore:
             " `perdure database copy FILE` writes a SQLite file of all banks"
         )
 
-    def note_erasure(self, now: datetime, *, keys_destroyed: bool = False) -> None:
-        """Say that content was erased, or its keys too: its traces in the files have to be cleared."""
-        with self._connections.errors, self._connections.writing() as db:
-            traces.note_erasure(db, now.isoformat(), keys_destroyed=keys_destroyed)
-
     def table_columns(self) -> Mapping[str, Sequence[str]]:
         return {table: tuple(columns) for table, columns in column_types().items()}
 
@@ -291,13 +283,6 @@ class PostgresStore:
         opened = self._connections.writing if writing else self._connections.reading
         with self._connections.errors, opened() as db:
             yield PostgresTables(db)
-
-    @contextmanager
-    def stored_tables(self, *, writing: bool) -> Iterator[StoredTables]:
-        """As `tables`, with encrypted content as it is stored."""
-        opened = self._connections.writing if writing else self._connections.reading
-        with self._connections.errors, opened() as db:
-            yield StoredTables(db)
 
     @property
     def encrypts_new_banks(self) -> bool:
@@ -322,13 +307,6 @@ class PostgresStore:
         check_bank_id(bank)
         with self._connections.errors:
             return self._search_tables.build(bank, lambda: self._writing(bank), progress, wait=wait)
-
-    def drop_search_tables(self, bank_no: int) -> None:
-        """Delete what the search tables have of a bank that has left this database."""
-        with self._connections.errors, self._connections.writing() as db:
-            if db.execute(b"SELECT 1 FROM large_bank WHERE bank = %s", (bank_no,)).fetchone() is not None:
-                for table in ("large_bank", *TABLES, VECTORS):
-                    db.execute(translated(f"DELETE FROM {table} WHERE bank = ?"), (bank_no,))
 
     def _large_search(self, state: PostgresState | None, snapshot: SnapshotReads) -> LargeSearch | None:
         """What searches a large bank, None for one that is searched in memory."""
@@ -375,8 +353,6 @@ class PostgresReading(PostgresRows, BankReading):
         self._connections = connections
         self._losses = connections.losses
         self._is_encrypted = is_encrypted
-        self.feed_elsewhere: Callable[[], AbstractContextManager[Feed]] | None = None
-        """A feed of the bank where it is now, should it have left this database since."""
         self._large = large
         BankReading.__init__(self, connections.errors, indexes, bank, state)
 
@@ -402,12 +378,7 @@ class PostgresReading(PostgresRows, BankReading):
     @contextmanager
     def _feed(self) -> Iterator[Feed]:
         with self._connections.reading(self.bank_id) as db:
-            feed = PostgresFeed(db, self.bank_id)
-            if feed.state() is not None or self.feed_elsewhere is None:
-                yield feed
-                return
-        with self.feed_elsewhere() as moved:
-            yield moved
+            yield PostgresFeed(db, self.bank_id)
 
     def _until_read(self, read: Callable[[], T]) -> T:
         return self._connections.until_reached(read)

@@ -45,10 +45,6 @@ KEYS: Mapping[str, Sequence[str]] = {
 """Table -> what tells its rows apart within a bank."""
 INCOMING = "incoming_bank"
 """Kind of the shared record that says under which number a bank arrives."""
-DATABASE, MEMBER, BANK_DATABASE = "database", "database_member", "bank_database"
-"""Kinds of the shared records by which several databases share banks (`stores/postgres/bank_map.py`)."""
-STAYING = (INCOMING, DATABASE, MEMBER, BANK_DATABASE)
-"""Kinds that are about the database itself."""
 BLOCK = 2000
 """Rows per transaction."""
 Progress = Callable[[str, str, int], None]
@@ -121,24 +117,6 @@ class BankCopy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BankMove:
-    """What became of a bank that was moved."""
-
-    bank: str
-    source: str
-    target: str
-    """Addresses without passwords."""
-    rows: Mapping[str, int]
-    """Table -> rows, the same on both sides at the switch; empty where the bank was there already."""
-    frozen_seconds: float
-    """For which writers had to wait."""
-    encrypted: bool = False
-    """Whether its content is stored encrypted; its keys went with it, and are destroyed where it was."""
-    pending: tuple[str, ...] = ()
-    """What the database that it left may still hold, of this and of earlier erasures, and until when."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BankEncryption:
     """What became of a bank that was to be encrypted where it is."""
 
@@ -159,12 +137,6 @@ class Digest:
     hash: str
 
 
-def bank_ids(store: TableStore) -> list[str]:
-    """Ids of all banks."""
-    with store.tables(writing=False) as tables:
-        return sorted(bank_id for (bank_id,) in tables.select("SELECT id FROM bank"))
-
-
 def copy_bank(
     source: TableStore, target: TableStore, bank: str, progress: Progress = lambda *_: None
 ) -> BankCopy:
@@ -172,15 +144,15 @@ def copy_bank(
 
     Raises NotFound without such a bank, Conflict when the target has another one of that id.
     """
-    columns = common_columns(source, target)
+    columns = _common_columns(source, target)
     with source.tables(writing=False) as rows:
-        own = bank_row(rows, bank, columns["bank"])
+        own = _bank_row(rows, bank, columns["bank"])
         if own is None:
             raise NotFound("bank", bank)
         source_no, described = own
         source_encrypted = rows.is_encrypted(source_no)
         with target.tables(writing=False) as there:
-            existing = bank_row(there, bank, columns["bank"])
+            existing = _bank_row(there, bank, columns["bank"])
         if existing is not None:
             digests = _digests(rows, source_no, columns)
             with target.tables(writing=False) as there:
@@ -191,10 +163,10 @@ def copy_bank(
             digests = _bring_over(rows, source_no, target, bank, columns, progress)
             _make_visible(target, bank, described, columns["bank"])
     with target.tables(writing=False) as there:
-        arrived = bank_row(there, bank, columns["bank"])
+        arrived = _bank_row(there, bank, columns["bank"])
         encrypted = arrived is not None and there.is_encrypted(arrived[0])
     with source.tables(writing=False) as later:
-        now = bank_row(later, bank, columns["bank"])
+        now = _bank_row(later, bank, columns["bank"])
         changed = now is None or now[1] != described or _records_differ(later, source_no, columns, digests)
     total = blake2b(digest_size=16)
     for table in KEYS:
@@ -214,7 +186,7 @@ def copy_shared_records(
     source: TableStore, target: TableStore, copies_kind: Callable[[str], bool] = lambda kind: True
 ) -> int:
     """Copy what belongs to no bank, of the kinds that are wanted; what the target has stays. Returns how many came."""
-    columns = common_columns(source, target)["shared_record"]
+    columns = _common_columns(source, target)["shared_record"]
     with source.tables(writing=False) as tables:
         rows = tables.select(f"SELECT {names(columns)} FROM shared_record ORDER BY kind, id")
     kind, record_id = columns.index("kind"), columns.index("id")
@@ -223,9 +195,7 @@ def copy_shared_records(
         fresh = [
             row
             for row in rows
-            if row[kind] not in STAYING
-            and copies_kind(row[kind])
-            and (row[kind], row[record_id]) not in present
+            if row[kind] != INCOMING and copies_kind(row[kind]) and (row[kind], row[record_id]) not in present
         ]
         tables.insert("shared_record", columns, fresh)
     return len(fresh)
@@ -234,7 +204,7 @@ def copy_shared_records(
 def abandon(target: TableStore, bank: str) -> bool:
     """Delete what an interrupted copy of a bank left in the target; False when there is nothing."""
     with target.tables(writing=True) as tables:
-        number = incoming(tables, bank)
+        number = _incoming(tables, bank)
         if number is None:
             return False
         tables.delete_arrived(number)
@@ -242,7 +212,7 @@ def abandon(target: TableStore, bank: str) -> bool:
     return True
 
 
-def common_columns(source: TableStore, target: TableStore) -> dict[str, list[str]]:
+def _common_columns(source: TableStore, target: TableStore) -> dict[str, list[str]]:
     """Table -> columns but the bank's number, which differs."""
     ours, theirs = source.table_columns(), target.table_columns()
     for table in (*KEYS, "bank", "shared_record"):
@@ -257,7 +227,7 @@ def common_columns(source: TableStore, target: TableStore) -> dict[str, list[str
     }
 
 
-def bank_row(tables: Tables, bank: str, columns: Sequence[str]) -> tuple[int, Values] | None:
+def _bank_row(tables: Tables, bank: str, columns: Sequence[str]) -> tuple[int, Values] | None:
     """(number, values of the columns) of a bank."""
     rows = tables.select(f"SELECT no, {names(columns)} FROM bank WHERE id = ?", bank)
     return (rows[0][0], rows[0][1:]) if rows else None
@@ -301,28 +271,28 @@ def _bring_over(
 
 def _number_to_copy_to(target: TableStore, bank: str) -> int:
     """The number of an interrupted copy, unless what it left is stored otherwise than the target stores it now; or a new one."""
-    number = number_for(target, bank)
+    number = _number_for(target, bank)
     with target.tables(writing=False) as there:
         encrypted = there.is_encrypted(number)
     if encrypted != target.encrypts_new_banks:
         abandon(target, bank)
-        number = number_for(target, bank)
+        number = _number_for(target, bank)
         if target.encrypts_new_banks:
             with target.tables(writing=True) as there:
                 there.encrypt_arriving(number)
     return number
 
 
-def incoming(tables: Tables, bank: str) -> int | None:
+def _incoming(tables: Tables, bank: str) -> int | None:
     """The number under which a bank arrives."""
     rows = tables.select("SELECT body FROM shared_record WHERE kind = ? AND id = ?", INCOMING, bank)
     return int(json.loads(rows[0][0])["no"]) if rows else None
 
 
-def number_for(target: TableStore, bank: str) -> int:
+def _number_for(target: TableStore, bank: str) -> int:
     """The number of an interrupted copy, or a new one."""
     with target.tables(writing=True) as tables:
-        number = incoming(tables, bank)
+        number = _incoming(tables, bank)
         if number is None:
             tables.execute(
                 "INSERT INTO bank (id, name, mission, skepticism, literalism, empathy, bias_strength, settings)"
@@ -331,15 +301,10 @@ def number_for(target: TableStore, bank: str) -> int:
             )
             ((number,),) = tables.select("SELECT no FROM bank WHERE id = ?", bank)
             tables.execute("DELETE FROM bank WHERE no = ?", number)
-            note_incoming(tables, bank, number)
+            now = datetime.now(UTC).isoformat()
+            row = (INCOMING, bank, json.dumps({"no": number}), now, now)
+            tables.insert("shared_record", ("kind", "id", "body", "created_at", "updated_at"), [row])
     return int(number)
-
-
-def note_incoming(tables: Tables, bank: str, number: int) -> None:
-    """Note that a bank arrives under a number."""
-    now = datetime.now(UTC).isoformat()
-    row = (INCOMING, bank, json.dumps({"no": number}), now, now)
-    tables.insert("shared_record", ("kind", "id", "body", "created_at", "updated_at"), [row])
 
 
 def _copy_table(
@@ -363,14 +328,14 @@ def _copy_table(
     if last:
         query += f" AND ({names(key)}) > ({placeholders(key)})"
     blocks = rows.stream(f"{query} ORDER BY {names(key)}", source_no, *(last[0] if last else ()))
-    for block in joined(blocks):
+    for block in _joined(blocks):
         with target.tables(writing=True) as there:
             there.insert(table, ("bank", *columns), [(number, *row) for row in block])
         arrived += len(block)
         progress(arrived)
 
 
-def joined(blocks: Iterator[list[Values]]) -> Iterator[list[Values]]:
+def _joined(blocks: Iterator[list[Values]]) -> Iterator[list[Values]]:
     """Blocks of at least BLOCK rows, but for the last."""
     rows: list[Values] = []
     for block in blocks:
@@ -408,7 +373,7 @@ def _records_differ(
 def _make_visible(target: TableStore, bank: str, described: Values, columns: Sequence[str]) -> None:
     """Insert the bank's own row and end the copy."""
     with target.tables(writing=True) as tables:
-        number = incoming(tables, bank)
+        number = _incoming(tables, bank)
         if number is None or tables.select("SELECT 1 FROM bank WHERE id = ?", bank):
             raise Conflict(f"bank {bank!r} was made in the target meanwhile")
         tables.insert("bank", ("no", *columns), [(number, *described)])

@@ -1,8 +1,7 @@
-"""`perdure database`: banks from one database to another, and banks spread over several."""
+"""`perdure database`: banks from one database to another, and what PostgreSQL can do besides."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,7 +23,7 @@ Banks = Annotated[
 
 @app.callback()
 def database_(ctx: typer.Context) -> None:
-    """Copy banks to another database, spread them over several, or let policies of PostgreSQL guard them."""
+    """Copy banks to another database, or encrypt, distribute and guard those on PostgreSQL."""
     if ctx.invoked_subcommand is None:
         print(ctx.get_help())
 
@@ -90,34 +89,6 @@ def _stored(copied: BankCopy) -> str:
 
 
 @app.command()
-def move(
-    bank: Annotated[str, typer.Argument(metavar="BANK", help="The bank")],
-    to: Annotated[
-        str, typer.Argument(metavar="TO", help="Its new database: 1, 2, ... or an address of `shards`")
-    ],
-    database: Database = None,
-    as_json: AsJson = False,
-) -> None:
-    """Move a bank to another one of several databases, while it is in use; compared by counts and hashes.
-
-    Writers of the bank wait for a moment at the end. An interrupted move goes on when it is started again. The keys of an
-    encrypted bank go along, and are destroyed where it was.
-    """
-    from perdure.compose import move_bank
-
-    moved = move_bank(bank, to, settings=load_settings(database), progress=_progress(as_json))
-    rows = sum(moved.rows.values())
-    text = (
-        f"bank {bank}: moved to {moved.target}, {rows:,} rows; writers waited {moved.frozen_seconds:.2f} s"
-        if rows
-        else f"bank {bank}: is in {moved.target}"
-    )
-    if moved.encrypted and rows:
-        text += "; its keys went along"
-    tell(as_json, {"move": moved}, "\n".join((text, *_pending(moved.source, moved.pending))))
-
-
-@app.command()
 def encrypt(
     bank: Annotated[str, typer.Argument(metavar="BANK", help="The bank")],
     database: Database = None,
@@ -134,29 +105,8 @@ def encrypt(
     text = f"bank {bank}: " + (
         "is encrypted already" if done.was_encrypted else f"encrypted, {sum(done.rows.values()):,} rows"
     )
-    tell(as_json, {"encrypt": done}, "\n".join((text, *_pending("the database", done.pending))))
-
-
-def _pending(where: str, pending: Iterable[str]) -> list[str]:
-    """What a database may still hold, a line each."""
-    return [f"  {where} may still hold {one}" for one in pending]
-
-
-@app.command()
-def shards(database: Database = None, as_json: AsJson = False) -> None:
-    """List the databases that share the banks, and how many each holds."""
-    from contextlib import closing
-
-    from perdure.compose import open_shards
-
-    with closing(open_shards(load_settings(database))) as store:
-        counts = store.bank_counts()
-        listed = [
-            {"number": number, "address": shard.shown, "id": shard.id, "banks": counts[shard.id]}
-            for number, shard in enumerate(store.shards, start=1)
-        ]
-    text = "\n".join(f"{one['number']}  {one['address']}  {one['banks']:,} banks" for one in listed)
-    tell(as_json, {"shards": listed}, text)
+    pending = [f"  the database may still hold {one}" for one in done.pending]
+    tell(as_json, {"encrypt": done}, "\n".join((text, *pending)))
 
 
 @app.command()

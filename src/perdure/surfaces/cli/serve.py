@@ -30,30 +30,16 @@ Open = Annotated[
 ]
 
 
-Nodes = Annotated[
-    str | None,
-    typer.Option(
-        "--nodes", metavar="URLS", help="All servers on this database: URL,URL,... or dns://NAME:PORT"
-    ),
-]
-Node = Annotated[
-    str | None,
-    typer.Option("--node", metavar="URL", help="Which of --nodes this is [told by port and address]"),
-]
-
-
 def serve(
     host: Host = None,
     port: Port = None,
     open_: Open = False,
-    nodes: Nodes = None,
-    node: Node = None,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
     """Serve REST at / and MCP at /mcp over HTTP, to callers with an API key, or with --open to this machine."""
     need("fastapi", "server")
-    settings = load_settings(database, **_given(host, port, open_), **_named(nodes=nodes, node=node))
+    settings = load_settings(database, **_given(host, port, open_))
     from perdure.surfaces.rest.app import serve as serve_rest
 
     with_mcp = importlib.util.find_spec("mcp") is not None
@@ -137,10 +123,6 @@ def need(module: str, extra: str) -> None:
 def _given(host: str | None, port: int | None, open_: bool) -> dict[str, Any]:
     values = (("host", host), ("port", port), ("require_keys", False if open_ else None))
     return {name: value for name, value in values if value is not None}
-
-
-def _named(**values: str | None) -> dict[str, str]:
-    return {name: value for name, value in values.items() if value is not None}
 
 
 def _url(settings: Any) -> str:

@@ -16,8 +16,6 @@ from perdure.surfaces.access import KeyRing, check_exposure, check_port
 from perdure.surfaces.audit import AuditTrail
 from perdure.surfaces.connections import Connections
 from perdure.surfaces.gate import Gate, Presence
-from perdure.surfaces.nodes.forward import Forwarding, Hops
-from perdure.surfaces.nodes.members import read_members
 from perdure.surfaces.process import closing_on_sigterm, private_files, short_collections, warn_of_readers
 from perdure.surfaces.rest import (
     aliases,
@@ -67,8 +65,6 @@ ROUTERS = (
 def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
     """An app over an engine, which stays the caller's to close."""
     chosen = settings or engine.settings
-    members = read_members(chosen)
-    hops = Hops()
     workers = Workers(chosen)
     spool = Spool()
     connections = Connections(chosen.max_connections, chosen.receive_timeout)
@@ -77,7 +73,7 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
         settings=chosen,
         workers=workers,
         keys=KeyRing(engine, chosen, workers),
-        metrics=Metrics(workers, connections, engine, None if members is None else hops),
+        metrics=Metrics(workers, connections, engine),
         spool=spool,
         connections=connections,
         transfers=transfer.transfer_jobs(engine, spool) | bank_transfer.bank_transfer_jobs(engine, spool),
@@ -108,15 +104,6 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
         app.add_middleware(Joined, telemetry=OpenTelemetry())
     app.add_middleware(aliases.Aliased, table=app.state.aliases)
     app.add_middleware(Audited, trail=AuditTrail(engine, workers))
-    if members is not None:
-        app.add_middleware(
-            Forwarding,
-            members=members,
-            workers=workers,
-            find_alias=app.state.aliases.find,
-            hops=hops,
-            reflect_seconds=0.0 if chosen.llm == "none" else chosen.llm_reflect_seconds,
-        )
     app.add_middleware(BodyLimit, most=chosen.max_request_bytes)
     app.add_middleware(Gate, keys=service.keys)
     app.add_middleware(Presence, timeout=chosen.receive_timeout, connections=connections)

@@ -14,7 +14,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from perdure.engine import Perdure
 from perdure.surfaces.connections import Connections
-from perdure.surfaces.nodes.forward import Hops
 from perdure.surfaces.rest.errors import plain_error
 from perdure.surfaces.workers import REASONS, Workers
 
@@ -60,10 +59,7 @@ class BodyLimit:
 class Metrics:
     """What one app counts; no label ever names a bank or holds text."""
 
-    def __init__(
-        self, workers: Workers, connections: Connections, engine: Perdure, hops: Hops | None = None
-    ) -> None:
-        """`hops` where the server is one of several nodes."""
+    def __init__(self, workers: Workers, connections: Connections, engine: Perdure) -> None:
         self.registry = CollectorRegistry()
         self.requests = Counter(
             "perdure_http_requests", "Requests answered", ["method", "path", "status"], registry=self.registry
@@ -80,7 +76,7 @@ class Metrics:
             "Facts stored by retains that REST callers waited for",
             registry=self.registry,
         )
-        self.registry.register(ServerState(workers, connections, engine, hops))
+        self.registry.register(ServerState(workers, connections, engine))
 
     def text(self) -> bytes:
         """All figures; reads the store, so not on the event loop."""
@@ -90,10 +86,8 @@ class Metrics:
 class ServerState(Collector):
     """Lines, connections and the store, as they are when they are asked for."""
 
-    def __init__(
-        self, workers: Workers, connections: Connections, engine: Perdure, hops: Hops | None
-    ) -> None:
-        self._workers, self._connections, self._engine, self._hops = workers, connections, engine, hops
+    def __init__(self, workers: Workers, connections: Connections, engine: Perdure) -> None:
+        self._workers, self._connections, self._engine = workers, connections, engine
 
     def describe(self) -> Iterable[Metric]:
         """Nothing: registering must not read the store."""
@@ -135,27 +129,11 @@ class ServerState(Collector):
             "perdure_index_hits", "Readings whose bank had its index in memory", usage.hits
         )
         yield CounterMetricFamily("perdure_index_misses", "Readings that loaded it first", usage.misses)
-        if self._hops is not None:
-            yield from _hop_metrics(self._hops)
         yield GaugeMetricFamily(
             "perdure_erasure_pending",
             "1 while traces of erased content are to be cleared",
             int(self._engine.erasure_pending()),
         )
-
-
-def _hop_metrics(hops: Hops) -> Iterable[Metric]:
-    for name, what, count in (
-        ("passed_on", "Requests that another node answered", hops.passed_on),
-        ("arrived", "Requests that another node passed on to this one", hops.arrived),
-        ("retried", "Second attempts to pass a request on", hops.retried),
-        (
-            "answered_for_absent_owner",
-            "Requests of another node's bank answered here, as it was gone",
-            hops.answered_for_absent_owner,
-        ),
-    ):
-        yield CounterMetricFamily(f"perdure_hops_{name}", what, count)
 
 
 class Joined:
