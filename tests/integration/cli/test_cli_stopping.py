@@ -132,12 +132,13 @@ def test_readiness_says_no_while_the_server_stops(tmp_path: Path) -> None:
 def test_the_examples_of_deployment_name_settings_and_a_command_that_exist() -> None:
     folder = Path(__file__).parents[3] / "examples" / "deploy"
     settings = {f"PERDURE_{name.upper()}" for name in Settings.model_fields}
-    for name in ("perdure.service", "perdure@.service", "Containerfile", "compose.yaml"):
+    composed = ("compose.yaml", "compose-three-nodes.yaml")
+    for name in ("perdure.service", "perdure@.service", "Containerfile", *composed):
         text = (folder / name).read_text(encoding="utf-8")
-        variables = set(re.findall(r"PERDURE_[A-Z_]+", text)) - {"POSTGRES_PASSWORD"}
+        variables = set(re.findall(r"PERDURE_[A-Z_]+", text))
         assert variables
         assert variables <= settings
-        assert re.search(r'perdure serve|"perdure", "serve"', text) or name == "compose.yaml"
+        assert re.search(r'perdure serve|"perdure", "serve"', text) or name in composed
     unit = (folder / "perdure.service").read_text(encoding="utf-8")
     assert "Type=notify" in unit
     assert "SuccessExitStatus=143" in unit
