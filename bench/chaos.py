@@ -212,10 +212,10 @@ def check_purge(path: Path, told: list[str]) -> None:
 
 def work_import(path: Path, tell: Tell) -> None:
     with engine_on(path) as engine:
-        lines = list(engine.export_bank(BANK))
+        lines = list(engine.banks.export(BANK))
         tell("ready")
         for number in range(10_000):
-            engine.import_bank(f"copy{number}", lines)
+            engine.banks.restore(f"copy{number}", lines)
             tell(f"done {number}")
 
 
@@ -232,7 +232,7 @@ def check_import(path: Path, told: list[str]) -> None:
 def work_reembed(path: Path, tell: Tell) -> None:
     with engine_on(path, embedder=OtherEmbedder()) as engine:
         tell("ready")
-        engine.reembed(BANK)
+        engine.banks.reembed(BANK)
         tell("done 0")
 
 
@@ -262,7 +262,7 @@ def work_consolidation(path: Path, tell: Tell) -> None:
         tell("ready")
         operation = engine.consolidate(BANK)
         tell("begun 0")
-        engine.operation(BANK, operation.id, wait=PATIENCE)
+        engine.operations.get(BANK, operation.id, wait=PATIENCE)
         tell("done 0")
 
 
@@ -293,8 +293,8 @@ def check_background(path: Path, told: list[str]) -> None:
 def finish_work(path: Path) -> None:
     """Another process takes the work up an hour later, when the lease of the dead one has run out, and ends it."""
     with engine_on(path, clock=lambda: datetime.now(UTC) + timedelta(hours=1)) as engine:
-        for operation in engine.operations(BANK):
-            done = engine.operation(BANK, operation.id, wait=PATIENCE)
+        for operation in engine.operations.list(BANK):
+            done = engine.operations.get(BANK, operation.id, wait=PATIENCE)
             require(done.finished, f"{done.kind} does not end")
             require(str(done.status) != "failed", f"{done.kind} failed: {done.error}")
 
@@ -374,7 +374,7 @@ def read_only(path: Path) -> None:
             os.setgid(65534)
             os.setuid(65534)
         with engine_on(path) as engine:
-            tell(f"facts {engine.stats(BANK).facts}")
+            tell(f"facts {engine.banks.stats(BANK).facts}")
             tell(f"recalled {len(engine.recall(BANK, 'zebra3zulu').recollections)}")
             try:
                 retain_document(engine, 99)

@@ -74,7 +74,7 @@ def consolidate(path: Path) -> tuple[float, dict[str, object]]:
     with Perdure.open(path, embedder=MadeUpEmbedder(), reranker="none", late=False) as memory:
         memory.recall(BANK, "w1 w2", track=False)
         started = time.perf_counter()
-        operation = memory.operation(BANK, memory.consolidate(BANK).id, wait=7200)
+        operation = memory.operations.get(BANK, memory.consolidate(BANK).id, wait=7200)
         seconds = time.perf_counter() - started
     if operation.error is not None or operation.result is None:
         raise SystemExit(f"failed: {operation.error}")

@@ -231,7 +231,7 @@ def ask_truth() -> Iterator[JudgedQuestion]:
 def ask_languages(folder: Path) -> Iterator[JudgedQuestion]:
     """The questions in five languages."""
     with Perdure.open(folder / "languages.db") as memory:
-        filled = {bank.id for bank in memory.banks()}
+        filled = {bank.id for bank in memory.banks.list()}
         for data in map(read_language, LANGUAGES):
             if data.language not in filled:
                 retain_language(memory, data)

@@ -32,8 +32,9 @@ import psutil
 
 from bench.server import QUICK, free_port, sentence
 from perdure import Perdure
-from perdure.remote.verbs import PATH, VERBS
+from perdure.remote.wire import PATH
 from perdure.surfaces.keys import create_key
+from perdure.verbs import VERBS
 
 CANARIES = {"ann": "violetotter7431", "bob": "amberheron9026"}
 """Bank -> the word that is in it alone."""

@@ -128,7 +128,7 @@ def run(
             fell_back += [one.reason for one in retained.fell_back]
             seconds["retain"] += time.perf_counter() - started
             started = time.perf_counter()
-            memory.operation(bank, memory.consolidate(bank).id, wait=3_600)
+            memory.operations.get(bank, memory.consolidate(bank).id, wait=3_600)
             seconds["consolidate"] += time.perf_counter() - started
             print(f"{session}: {seconds}", file=sys.stderr, flush=True)
         asked = []
@@ -143,14 +143,14 @@ def run(
         seconds["reflect"] = sum(one.seconds for one in asked)
         print(file=sys.stderr)
         return Ran(
-            facts=list(memory.iter_facts(bank)),
+            facts=list(memory.facts.iterate(bank)),
             fell_back=fell_back,
-            observations=memory.observations(bank),
-            opinions=[(one, memory.opinion(bank, one.id).curve()) for one in memory.opinions(bank)],
+            observations=memory.observations.list(bank),
+            opinions=[(one, memory.opinions.get(bank, one.id).curve()) for one in memory.opinions.list(bank)],
             asked=asked,
             costs=[
                 [str(row.operation), str(row.calls), str(row.input_tokens), str(row.output_tokens)]
-                for row in memory.costs(bank)
+                for row in memory.llm.costs(bank)
             ],
             seconds=seconds,
         )

@@ -128,7 +128,7 @@ def cost(way: str, extractor: str, retains: Sequence[Sequence[LabelledItem]]) ->
             ]
             memory.retain("bench", items, document_id=turns[0].session or turns[0].id, update_mode="append")
         if extractor == "refine":
-            memory.operation("bench", memory.refine("bench").id, wait=3_600)
+            memory.operations.get("bench", memory.documents.refine("bench").id, wait=3_600)
     return Cost(way, sum(len(turns) for turns in retains), model)
 
 

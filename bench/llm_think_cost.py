@@ -118,13 +118,13 @@ def main() -> None:
             for item in bank.items[start : start + options.every]:
                 message = {"role": "user", "speaker": item.speaker, "content": item.text}
                 memory.retain(BANK, [message], timestamp=item.date)
-            operation = memory.operation(BANK, memory.consolidate(BANK).id, wait=7200)
+            operation = memory.operations.get(BANK, memory.consolidate(BANK).id, wait=7200)
             if operation.error is not None:
                 raise SystemExit(operation.error)
             told += Counter(
                 {name: value for name, value in (operation.result or {}).items() if isinstance(value, int)}
             )
-        facts, profiles = memory.stats(BANK).facts, len(memory.observations(BANK))
+        facts, profiles = memory.banks.stats(BANK).facts, len(memory.observations.list(BANK))
     turns = len(bank.items)
     print(
         f"{bank.id}: {turns} turns, {facts} facts, {profiles} profiles, consolidated every {options.every} turns"

@@ -72,7 +72,7 @@ def embedded(engine: Perdure) -> Setup:
         recall,
         engine.retain,
         warm_up,
-        lambda: (engine.index_usage().bytes / 2**20, resident_mb()),
+        lambda: (engine.database.index_usage().bytes / 2**20, resident_mb()),
     )
 
 

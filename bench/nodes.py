@@ -263,7 +263,7 @@ def run(seconds: float, *, seed: int = 1, kill_every: float = KILL_EVERY, fail_o
                 thread.join()
             last.cancel()
             with Perdure.open(pair.url, **QUICK) as engine:  # type: ignore[arg-type]
-                damage = len(engine.verify().damage)
+                damage = len(engine.database.verify().damage)
             facts = count_facts(pair.url)
             judge_failures(tally)
             logs = "".join((Path(folder) / f"{number}.log").read_text() for number in range(NODES))

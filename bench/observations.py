@@ -82,7 +82,7 @@ def measure(engine: Perdure, bank: str, query: LabelledQuery, label: str, figure
         return
     beside = sum(one.tokens for one in result.observations)
     ids = [source for one in result.observations for source in one.fact.source_fact_ids]
-    sources = [fact.metadata.get(ITEM_KEY, "") for fact in engine.facts_by_id(bank, ids)]
+    sources = [fact.metadata.get(ITEM_KEY, "") for fact in engine.facts.get_many(bank, ids)]
     for budget in BUDGETS:
         alone = items_of(within(result.recollections, budget))
         figures.add(f"spread {budget} tokens {label}, facts", reached(alone, evidence))
@@ -111,7 +111,7 @@ def run(banks: Sequence[LabelledBank], database: Path, every: int, recipe: str) 
         with Perdure.open(copy, settings=settings) as engine:
             for bank in banks:
                 operation = engine.consolidate(bank.id)
-                done = engine.operation(bank.id, operation.id, wait=3600)
+                done = engine.operations.get(bank.id, operation.id, wait=3600)
                 print(bank.id, done.status.value, done.result)
             for bank in banks:
                 for query in bank.queries[::every]:
@@ -153,7 +153,7 @@ def run_made_up(recipe: str) -> Figures:
                 engine.retain("b", chat, speaker=person)
                 if place < len(stated):
                     engine.retain("b", stated[place], speaker=person)
-        engine.operation("b", engine.consolidate("b").id, wait=600)
+        engine.operations.get("b", engine.consolidate("b").id, wait=600)
         for number, person in enumerate(PEOPLE):
             values = stated_values(number).values()
             result = engine.recall("b", f"What do you know about {person}?", track=False)

@@ -128,8 +128,8 @@ def _write_thoughts(path: Path) -> None:
                 document_id=f"taste-{number}",
             )
         until = time.monotonic() + WAIT
-        while any(one.status not in FINISHED for one in engine.operations(BANK)):
+        while any(one.status not in FINISHED for one in engine.operations.list(BANK)):
             if time.monotonic() > until:
                 raise TimeoutError("the operations did not end")
             time.sleep(1)
-        engine.form_opinions(BANK)
+        engine.opinions.form(BANK)

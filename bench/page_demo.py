@@ -55,17 +55,15 @@ def fill(engine: Perdure, bank: str = BANK) -> None:
         tags=["school"],
         timestamp=START,
     )
-    engine.configure_bank(
+    engine.banks.configure(
         bank, name="A week of Ines", mission="Help Ines to settle in.", disposition=Disposition(4, 3, 4)
     )
-    engine.form_opinions(bank)
-    rule = engine.create_directive(bank, "Plain words", "Answer in short sentences.", priority=5)
-    engine.update_directive(bank, rule.id, content="Answer in short and plain sentences.")
-    _, writing = engine.create_mental_model(
-        bank, "Where Ines lives", "Where does Ines live?", model_id="home"
-    )
+    engine.opinions.form(bank)
+    rule = engine.directives.create(bank, "Plain words", "Answer in short sentences.", priority=5)
+    engine.directives.update(bank, rule.id, content="Answer in short and plain sentences.")
+    _, writing = engine.models.create(bank, "Where Ines lives", "Where does Ines live?", model_id="home")
     for operation in (engine.consolidate(bank), writing):
-        engine.operation(bank, operation.id, wait=WAIT)
+        engine.operations.get(bank, operation.id, wait=WAIT)
 
 
 def _plant_conflict(engine: Perdure, bank: str) -> None:
@@ -79,20 +77,20 @@ def _plant_conflict(engine: Perdure, bank: str) -> None:
             document_id=f"word-of-{speaker}",
         )
     ((_, name, _), (speaker, _, where)) = CONFLICT
-    (fact,) = (one for one in engine.facts(bank, limit=500).facts if one.object == where)
-    engine.update_fact(bank, fact.id, text=f"{speaker} said: {name} lives in {where}.", subject=name)
+    (fact,) = (one for one in engine.facts.list(bank, limit=500).facts if one.object == where)
+    engine.facts.update(bank, fact.id, text=f"{speaker} said: {name} lives in {where}.", subject=name)
 
 
 def showpieces(engine: Perdure, bank: str = BANK) -> dict[str, str]:
     """The thing that each view is shown with, by the view's name."""
-    facts = engine.facts(bank, limit=500).facts
-    (person,) = (one for one in engine.entities(bank, name="Ines") if one.name == "Ines")
+    facts = engine.facts.list(bank, limit=500).facts
+    (person,) = (one for one in engine.entities.list(bank, name="Ines") if one.name == "Ines")
     return {
         "fact": next(one.id for one in facts if "Matosinhos" in one.text and one.chunk_id),
         "entity": person.id,
-        "opinions": max(engine.opinions(bank), key=lambda one: len(one.evidence)).id,
+        "opinions": max(engine.opinions.list(bank), key=lambda one: len(one.evidence)).id,
         "models": "home",
-        "notes": engine.notes(bank, "quarterly")[-1],
+        "notes": engine.notes.list(bank, "quarterly")[-1],
         "documents": "talk-1",
     }
 

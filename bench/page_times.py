@@ -97,7 +97,7 @@ def measure_views(facts: int, turns: int, keep: Path | None) -> dict[str, Openin
     with tempfile.TemporaryDirectory() as folder:
         path = open_filled(keep or Path(folder), facts)
         with Perdure.open(path, require_keys=False) as engine, served(engine) as url, launched() as browser:
-            things = {"fact": engine.facts(BANK, text="trip", limit=1).facts[0].id, "entity": HUB}
+            things = {"fact": engine.facts.list(BANK, text="trip", limit=1).facts[0].id, "entity": HUB}
             context = browser.new_context()
             looked = Watched(context.new_page(), url)
             looked.open(address(BANK, "ask"))

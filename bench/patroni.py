@@ -262,7 +262,7 @@ def run(rounds: int, *, nodes: int = 0, ttl: int = 30, loop_wait: int = 10, retr
             for thread in work:
                 thread.join()
         with Perdure.open(cluster.url, **QUICK) as engine:  # type: ignore[arg-type]
-            damage = len(engine.verify().damage)
+            damage = len(engine.database.verify().damage)
         facts = count_facts(cluster.url.replace("/memory", "/memory?application_name=bench"))
         held = report(tally, facts, damage, nodes)
         if not held:

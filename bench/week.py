@@ -124,7 +124,7 @@ def live(bank: str, turns: Sequence[Turn]) -> Week:
                     bank, turn.text, speaker=turn.speaker, timestamp=morning + timedelta(minutes=minute),
                     document_id=f"day-{number + 1}-{minute}",
                 )  # fmt: skip
-            operation = memory.operation(bank, memory.consolidate(bank).id, wait=600)
+            operation = memory.operations.get(bank, memory.consolidate(bank).id, wait=600)
             if operation.status is not OperationStatus.COMPLETED:
                 raise RuntimeError(operation.error)
             week.evenings.append(_evening(memory, bank, clock.now, len(said)))
@@ -137,26 +137,26 @@ def live(bank: str, turns: Sequence[Turn]) -> Week:
 
 
 def _evening(memory: Perdure, bank: str, now: datetime, turns: int) -> list[str]:
-    facts = [fact for fact in memory.iter_facts(bank) if fact.type.value not in ("opinion", "observation")]
+    facts = [fact for fact in memory.facts.iterate(bank) if fact.type.value not in ("opinion", "observation")]
     counted = (
         turns,
         len(facts),
-        len(memory.opinions(bank)),
-        len(memory.observations(bank)),
-        len(memory.questions(bank)),
+        len(memory.opinions.list(bank)),
+        len(memory.observations.list(bank)),
+        len(memory.questions.list(bank)),
     )
     return [f"{now:%A}", *map(str, counted)]
 
 
 def _look(memory: Perdure, bank: str, week: Week) -> None:
     everything = Filter(include_closed=True)
-    week.told = {fact.id: fact.text for fact in memory.iter_facts(bank, where=everything)}
-    week.opinions = memory.opinions(bank)
-    week.observations = memory.observations(bank)
-    week.questions = memory.questions(bank)
+    week.told = {fact.id: fact.text for fact in memory.facts.iterate(bank, where=everything)}
+    week.opinions = memory.opinions.list(bank)
+    week.observations = memory.observations.list(bank)
+    week.questions = memory.questions.list(bank)
     where = Filter().at(memory.clock())
     with memory._store.reading(bank) as reading:
-        week.doubts = doubts(reading, list(memory.iter_facts(bank)), where)
+        week.doubts = doubts(reading, list(memory.facts.iterate(bank)), where)
 
 
 def curve_of(opinion: Opinion, told: Mapping[str, str], quote: bool) -> Iterator[str]:

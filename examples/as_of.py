@@ -16,7 +16,7 @@ def main() -> None:
         memory.retain("ann", "I live in Oslo.", speaker="Ann", timestamp="2025-01-10")
         memory.retain("ann", "I live in Lisbon now.", speaker="Ann", timestamp="2026-04-02")
 
-        for fact in memory.history("ann", "Ann", "lives_in"):
+        for fact in memory.facts.history("ann", "Ann", "lives_in"):
             until = f"{fact.valid_to:%Y-%m-%d}" if fact.valid_to else "now"
             print(f"{fact.object}: {fact.valid_from:%Y-%m-%d} to {until}")
 

@@ -41,7 +41,7 @@ def main() -> None:
     ):
         memory.retain("ann", ["I am allergic to walnuts.", "My sister Vera is a vet."], speaker="Ann")
         print(memory.recall("ann", "What is Ann allergic to?"))
-        print("embedded by", memory.bank("ann").model)
+        print("embedded by", memory.banks.get("ann").model)
 
 
 if __name__ == "__main__":

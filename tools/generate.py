@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from tools.aio import aio_module
 from tools.arguments import arguments_module
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -16,7 +17,10 @@ Generator = Callable[[str], str]
 
 def generators() -> Mapping[Path, Generator]:
     """Return what makes each generated file."""
-    return {ROOT / "src/perdure/arguments.py": lambda _: formatted(arguments_module())}
+    return {
+        ROOT / "src/perdure/arguments.py": lambda _: formatted(arguments_module()),
+        ROOT / "src/perdure/aio.py": lambda _: formatted(aio_module()),
+    }
 
 
 def formatted(source: str) -> str:

@@ -125,7 +125,7 @@ def count_facts(memory: Perdure, chat: Chat) -> Counter[str]:
     """Count the facts of a conversation: all, those of filler, those with a relation, and false relations."""
     filler = {message.id for message in chat.messages if message.is_filler}
     counts: Counter[str] = Counter()
-    for fact in memory.iter_facts(chat.bank, where=Filter(include_closed=True)):
+    for fact in memory.facts.iterate(chat.bank, where=Filter(include_closed=True)):
         counts["facts"] += 1
         counts["filler"] += fact.metadata.get(MESSAGE) in filler
         if fact.relation is not None:

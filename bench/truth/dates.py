@@ -93,7 +93,7 @@ def run_dates(path: Path) -> PartReport:
         for sentence in load_dates(path):
             clock.now = sentence.said_at
             memory.retain(sentence.id, sentence.text, speaker=SPEAKER, timestamp=sentence.said_at.isoformat())
-            facts = list(memory.iter_facts(sentence.id, where=Filter(include_closed=True)))
+            facts = list(memory.facts.iterate(sentence.id, where=Filter(include_closed=True)))
             outcomes.append(_outcome(sentence, facts))
     misses = [line for outcome in outcomes for line in _date_misses(outcome)]
     misses += [f"{_described(o.sentence)}: has digits that were not said" for o in outcomes if o.altered]

@@ -183,7 +183,7 @@ def _section(memory: Perdure, clock: SetClock, number: int, story: Story) -> Ite
     yield from (f"> **{said.speaker or 'no speaker'}** ({said.day}): {said.text}  " for said in story.turns)
     yield from ("", f"Expected: {story.expected}", "")
     facts = sorted(
-        memory.iter_facts(bank, where=Filter(include_closed=True)),
+        memory.facts.iterate(bank, where=Filter(include_closed=True)),
         key=lambda fact: (fact.mentioned_at or datetime.min.replace(tzinfo=UTC), fact.ordinal),
     )
     by_id = {fact.id: fact for fact in facts}

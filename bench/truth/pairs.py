@@ -133,9 +133,9 @@ def _run_pair(memory: Perdure, clock: SetClock, pair: Pair) -> PairOutcome:
         memory.retain(pair.id, [item], update_mode="append")
     clock.now += ASKED_AFTER
     said_at = pair.turns[pair.old].said_at
-    facts = list(memory.iter_facts(pair.id, where=Filter(include_closed=True)))
-    current = {fact.id for fact in memory.iter_facts(pair.id)}
-    true_then = {fact.id for fact in memory.iter_facts(pair.id, where=Filter(as_of=AsOf(valid=said_at)))}
+    facts = list(memory.facts.iterate(pair.id, where=Filter(include_closed=True)))
+    current = {fact.id for fact in memory.facts.iterate(pair.id)}
+    true_then = {fact.id for fact in memory.facts.iterate(pair.id, where=Filter(as_of=AsOf(valid=said_at)))}
     old_facts = _facts_with(facts, pair.old, pair.old_value)
     new_facts = _facts_with(facts, pair.new, pair.new_value) if pair.new_value else []
     closings = [fact.id not in current for fact in old_facts]

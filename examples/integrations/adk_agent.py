@@ -54,8 +54,8 @@ async def main() -> None:
             message = types.Content(role="user", parts=[types.Part(text=said)])
             async for event in runner.run_async(user_id="ann", session_id=thread, new_message=message):
                 print(f"{said} -> {event.content.parts[0].text}")
-            for operation in memory.operations("shop.ann"):  # a server would just go on
-                memory.operation("shop.ann", operation.id, wait=120)
+            for operation in memory.operations.list("shop.ann"):  # a server would just go on
+                memory.operations.get("shop.ann", operation.id, wait=120)
 
         recalled = requests[-1][0].parts[0].text
         print(recalled)

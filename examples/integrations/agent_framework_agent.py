@@ -37,8 +37,8 @@ async def main() -> None:
     )
     await agent.run("Hello! I am allergic to peanuts.", session=agent.create_session())
     # Turns are retained in the background; only this script is in a hurry.
-    for operation in memory.operations(BANK):
-        memory.operation(BANK, operation.id, wait=120)
+    for operation in memory.operations.list(BANK):
+        memory.operations.get(BANK, operation.id, wait=120)
 
     answer = await agent.run("What am I allergic to?", session=agent.create_session())
     print(answer.text)

@@ -49,8 +49,8 @@ def main() -> None:
     )
     agent.run("Hello! I am allergic to peanuts.", session_id="monday")
     # Turns are retained in the background; only this script is in a hurry.
-    for operation in memory.operations(BANK):
-        memory.operation(BANK, operation.id, wait=120)
+    for operation in memory.operations.list(BANK):
+        memory.operations.get(BANK, operation.id, wait=120)
 
     answer = agent.run("What am I allergic to?", session_id="tuesday").content
     print(answer)

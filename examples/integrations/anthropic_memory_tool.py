@@ -14,8 +14,8 @@ with Perdure.open("memory.db") as memory:  # memory
 
     note = "Ann is allergic to walnuts.\n"
     print(tool.call({"command": "create", "path": "/memories/ann.md", "file_text": note}))
-    for operation in memory.operations(bank):  # a server would just go on
-        memory.operation(bank, operation.id, wait=120)
+    for operation in memory.operations.list(bank):  # a server would just go on
+        memory.operations.get(bank, operation.id, wait=120)
 
     # A later conversation: Claude reads its folder first, and finds what memory recalls for the question.
     tool.ask("What is Ann allergic to?")  # memory

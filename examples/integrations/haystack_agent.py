@@ -33,8 +33,8 @@ def main() -> None:
     )
     agent.run(messages=[ChatMessage.from_user("Hello! I am allergic to peanuts.")])
     # Turns are retained in the background; only this script is in a hurry.
-    for operation in memory.operations(BANK):
-        memory.operation(BANK, operation.id, wait=120)
+    for operation in memory.operations.list(BANK):
+        memory.operations.get(BANK, operation.id, wait=120)
 
     answer = agent.run(messages=[ChatMessage.from_user("What am I allergic to?")])["last_message"].text
     print(answer)

@@ -36,8 +36,8 @@ with Perdure.open("memory.db") as memory:  # memory
     )
     for thread, said in (("monday", "I am allergic to walnuts."), ("friday", "What am I allergic to?")):
         agent.invoke({"messages": [HumanMessage(said)]}, {"configurable": {"thread_id": thread}})
-        for operation in memory.operations("shop.ann"):  # a server would just go on
-            memory.operation("shop.ann", operation.id, wait=120)
+        for operation in memory.operations.list("shop.ann"):  # a server would just go on
+            memory.operations.get("shop.ann", operation.id, wait=120)
 
     for message in requests[-1]:
         print(f"{message.type}: {message.content}")

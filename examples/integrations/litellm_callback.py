@@ -40,12 +40,12 @@ async def main() -> None:
     litellm.callbacks = [PerdureLogger(memory, bank=BANK, deadline=30)]  # memory
 
     await ask("Hello! I am allergic to peanuts.")
-    while not memory.operations(
+    while not memory.operations.list(
         BANK
     ):  # LiteLLM calls back in the background, and turns are retained there too;
         await asyncio.sleep(0.05)  # only this script is in a hurry.
-    for operation in memory.operations(BANK):
-        memory.operation(BANK, operation.id, wait=120)
+    for operation in memory.operations.list(BANK):
+        memory.operations.get(BANK, operation.id, wait=120)
     answer = await ask("What am I allergic to?")
     print(answer)
     assert answer == "No peanuts for you."

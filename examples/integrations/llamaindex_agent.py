@@ -31,8 +31,8 @@ async def main() -> None:
         memory=first,  # memory
     )
     # Turns are retained in the background; only this script is in a hurry.
-    for operation in memory.operations(BANK):
-        memory.operation(BANK, operation.id, wait=120)
+    for operation in memory.operations.list(BANK):
+        memory.operations.get(BANK, operation.id, wait=120)
 
     second = PerdureMemory.around(memory, bank=BANK, session_id="tuesday", deadline=30)
     answer = str(await agent.run("What am I allergic to?", memory=second))

@@ -35,8 +35,8 @@ async def main() -> None:
             session = PerdureSession(SQLiteSession(thread), memory, bank, deadline=60.0)  # memory
             result = await Runner.run(agent, said, session=session, run_config=config)
             print(f"{said} -> {result.final_output}")
-            for operation in memory.operations(bank):  # a server would just go on
-                memory.operation(bank, operation.id, wait=120)
+            for operation in memory.operations.list(bank):  # a server would just go on
+                memory.operations.get(bank, operation.id, wait=120)
 
         recalled = model.calls[-1].input[0]
         print(recalled["content"])

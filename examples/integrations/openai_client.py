@@ -30,8 +30,8 @@ def main() -> None:
 
     ask(client, "Hello! I am allergic to peanuts.")
     # Turns are retained in the background; only this script is in a hurry.
-    for operation in memory.operations(BANK):
-        memory.operation(BANK, operation.id, wait=120)
+    for operation in memory.operations.list(BANK):
+        memory.operations.get(BANK, operation.id, wait=120)
     assert ask(client, "What am I allergic to?") == "No peanuts for you."
     memory.close()
 

@@ -30,8 +30,8 @@ with Perdure.open("memory.db") as memory:  # memory
     for thread, said in (("monday", "I am allergic to walnuts."), ("friday", "What am I allergic to?")):
         result = agent.run_sync(said, conversation_id=thread)
         print(f"{said} -> {result.output}")
-        for operation in memory.operations(bank):  # a server would just go on
-            memory.operation(bank, operation.id, wait=120)
+        for operation in memory.operations.list(bank):  # a server would just go on
+            memory.operations.get(bank, operation.id, wait=120)
 
     recalled = str(requests[-1][-1].parts[0])
     print(recalled)

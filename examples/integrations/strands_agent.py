@@ -47,8 +47,8 @@ def main() -> None:
         memory_manager=PerdureMemory(store),  # memory
     )("Hello! I am allergic to peanuts.")
     # Turns are retained in the background; only this script is in a hurry.
-    for operation in memory.operations(BANK):
-        memory.operation(BANK, operation.id, wait=120)
+    for operation in memory.operations.list(BANK):
+        memory.operations.get(BANK, operation.id, wait=120)
 
     answer = Agent(model=StandIn(), callback_handler=None, memory_manager=PerdureMemory(store))(
         "What am I allergic to?"

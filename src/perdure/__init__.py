@@ -153,8 +153,8 @@ if TYPE_CHECKING:
     from perdure.recall.option_groups import Hints, Include, MinScores, Situation
     from perdure.recall.recipe import Blend, ChannelSpec, Recipe, View, ViewSpec
     from perdure.recall.recipes import RECIPES, find_recipe
-    from perdure.reflect.consolidate import ConsolidationStatus
     from perdure.reflect.directive_rules import DirectiveText
+    from perdure.reflect.observations.progress import ConsolidationStatus
     from perdure.reflect.opinions.forming import OpinionReport
     from perdure.reflect.reflection import (
         DirectiveUse,
@@ -224,7 +224,7 @@ _EXPORTS = {
     "perdure.recall.option_groups": "Hints Include MinScores Situation",
     "perdure.recall.recipe": "Blend ChannelSpec Recipe View ViewSpec",
     "perdure.recall.recipes": "RECIPES find_recipe",
-    "perdure.reflect.consolidate": "ConsolidationStatus",
+    "perdure.reflect.observations.progress": "ConsolidationStatus",
     "perdure.reflect.directive_rules": "DirectiveText",
     "perdure.reflect.opinions.forming": "OpinionReport",
     "perdure.reflect.reflection": "DirectiveUse MentalModelText Reflection ReflectionSentence ReflectionStep ReflectionTrace ReflectionUsage",

@@ -15,6 +15,7 @@ from perdure.domain.bank import check_bank_id
 from perdure.domain.damage import RestoredFile, Verification
 from perdure.domain.recall import Budget
 from perdure.errors import InvalidInput, Unavailable
+from perdure.jobs.background import BackgroundRules
 from perdure.jobs.records import JOB
 from perdure.ports.clock import Clock
 from perdure.ports.embedder import Embedder, LateInteraction
@@ -153,6 +154,15 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
         else extractor
         if extractor.name == "local"
         else make_local_extractor(settings),
+    )
+
+
+def background_rules(settings: Settings) -> BackgroundRules:
+    """Return what the settings say about background work."""
+    return BackgroundRules(
+        refine_after=settings.refine_after if settings.extractor == "refine" else None,
+        consolidate_after=settings.consolidate_after,
+        webhook_allow_private=settings.webhook_allow_private,
     )
 
 

@@ -22,6 +22,7 @@ import pytest
 from perdure import Perdure, StoreLocked
 from perdure.contrib.frameworks.agent_memory import AgentMemory, bank_of
 from perdure.domain.rendering import OPENING
+from perdure.verbs import RESOURCES
 
 BANK = bank_of("shop", "ann")
 OTHER_BANK = bank_of("shop", "bob")
@@ -67,7 +68,7 @@ class Conversation(ABC):
 class SpyMemory:
     """A memory that notes how it is used, and that can break or be slow."""
 
-    memory: Perdure
+    memory: Any
     error: Exception | None = None
     delay: float = 0.0
     queries: list[str] = field(default_factory=list)
@@ -75,8 +76,10 @@ class SpyMemory:
     """Verbs that were called on a thread whose event loop they blocked."""
 
     def __getattr__(self, name: str) -> Any:
-        verb = getattr(self.memory, name)
-        return self._watched(name, verb) if callable(verb) else verb
+        member = getattr(self.memory, name)
+        if name in RESOURCES:
+            return SpyMemory(member, self.error, self.delay, self.queries, self.on_event_loop)
+        return self._watched(name, member) if callable(member) else member
 
     def _watched(self, name: str, verb: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **options: Any) -> Any:
@@ -99,22 +102,22 @@ class SpyMemory:
 
 def settle(memory: Perdure, bank: str = BANK) -> None:
     """Wait until everything that was handed over is retained."""
-    for operation in memory.operations(bank):
-        done = memory.operation(bank, operation.id, wait=60)
+    for operation in memory.operations.list(bank):
+        done = memory.operations.get(bank, operation.id, wait=60)
         assert done.status.value == "completed", done
 
 
 def fact_texts(memory: Perdure, bank: str = BANK) -> list[str]:
     """The texts of all facts of a bank."""
-    return [fact.text for fact in memory.iter_facts(bank)]
+    return [fact.text for fact in memory.facts.iterate(bank)]
 
 
 def stored_text(memory: Perdure, bank: str = BANK) -> str:
     """Everything that the bank keeps, verbatim."""
     return "\n".join(
         chunk.text
-        for document in memory.documents(bank)
-        for chunk in memory.chunks(bank, document_id=document.id)
+        for document in memory.documents.list(bank)
+        for chunk in memory.documents.chunks(bank, document_id=document.id)
     )
 
 
@@ -305,7 +308,7 @@ class AdapterChecklist(ABC):
         conversation.say("I live in Lisbon.", tool_output="It rains.")
         conversation.say("My sister is called Maria.")
         settle(spy.memory)
-        assert len(spy.memory.documents(BANK)) == 1
+        assert len(spy.memory.documents.list(BANK)) == 1
         kept = stored_text(spy.memory)
         assert [kept.count(word) for word in ("peanuts", "Lisbon", "Maria")] == [1, 1, 1]
         assert kept.count(REPLY) == 3
@@ -328,7 +331,7 @@ class AdapterChecklist(ABC):
         settle(spy.memory)
         conversation.say("I am allergic to peanuts, so what may I eat?", reply="I found a cake for you.")
         settle(spy.memory)
-        facts = list(spy.memory.iter_facts(BANK))
+        facts = list(spy.memory.facts.iterate(BANK))
         assert {fact.speaker for fact in facts} == {"user", self.speaker}
         assert "The user is allergic to peanuts." in [fact.text for fact in facts if fact.speaker == "user"]
         assert any("almond cake" in fact.text for fact in facts if fact.speaker == self.speaker)

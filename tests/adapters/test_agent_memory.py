@@ -175,9 +175,9 @@ def test_a_conversation_and_a_user_can_be_forgotten(memory: Perdure) -> None:
         agent.retain_turns(BANK, [("user", f"I like the {name} café.")], document_id=name)
     settle(memory)
     assert agent.forget_conversation(BANK, "one").existed
-    assert [document.id for document in memory.documents(BANK)] == ["two"]
+    assert [document.id for document in memory.documents.list(BANK)] == ["two"]
     agent.forget_user(BANK)
-    assert memory.documents(BANK) == []
+    assert memory.documents.list(BANK) == []
 
 
 def test_tools_retain_recall_reflect_and_forget(memory: Perdure) -> None:
@@ -187,12 +187,12 @@ def test_tools_retain_recall_reflect_and_forget(memory: Perdure) -> None:
     ]  # fmt: skip
     assert tools.recall(QUESTION) == "Memory holds nothing on this."
     assert tools.retain(FACT) == "Remembered 1 new fact."
-    [fact] = memory.facts(BANK).facts
+    [fact] = memory.facts.list(BANK).facts
     assert fact.id in tools.recall(QUESTION)
     assert "peanuts" in tools.reflect(QUESTION)
     assert tools.forget("no-such-id") == "There is no fact with the id no-such-id."
     assert tools.forget(fact.id) == "Forgotten."
-    assert memory.facts(BANK).facts == ()
+    assert memory.facts.list(BANK).facts == ()
 
 
 def test_asynchronous_tools_are_described_as_the_others_and_do_the_same(memory: Perdure) -> None:
@@ -216,7 +216,7 @@ def test_no_tool_lets_a_model_choose_the_bank(memory: Perdure) -> None:
 
 def test_a_transcript_of_another_program_leaves_no_roles_in_facts(memory: Perdure) -> None:
     memory.retain(BANK, f"[user]\n{FACT}\n\n[assistant]\nI recommend the almond cake.", document_id="run")
-    facts = {(fact.speaker, fact.text) for fact in memory.iter_facts(BANK)}
+    facts = {(fact.speaker, fact.text) for fact in memory.facts.iterate(BANK)}
     assert facts == {
         ("user", "The user is allergic to peanuts."),
         ("assistant", "I recommend the almond cake."),

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import inspect
 import subprocess
 import sys
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import get_type_hints
 
 import pytest
 
 import perdure
-from perdure import AsyncPerdure, Fact, Item, Perdure
+from perdure import Fact, Item
 from perdure.manage.curation import CHANGEABLE
 from perdure.options import FactFields, ItemFields
 
 HERE = Path(__file__).parent
 SPELLED_OUT = {"database", "embedder", "reranker", "extractor", "tokens", "llm", "telemetry"}
 """Settings that `Perdure.open` has as arguments of their own."""
-STREAMS = {"iter_facts", "export_bank", "export_lines"}
-"""Iterators, which are asynchronous generators in AsyncPerdure."""
-
-
-def public_methods(of: type) -> dict[str, Any]:
-    return {name: member for name, member in inspect.getmembers(of, callable) if not name.startswith("_")}
 
 
 def test_every_public_name_loads() -> None:
@@ -42,31 +35,6 @@ def test_import_loads_no_heavy_module() -> None:
     code = f"import sys, perdure; print(sorted({heavy} & set(sys.modules)))"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"
-
-
-def test_async_has_every_method_of_sync() -> None:
-    assert public_methods(AsyncPerdure).keys() == public_methods(Perdure).keys()
-
-
-@pytest.mark.parametrize("name", sorted(public_methods(Perdure).keys() - STREAMS - {"open"}))
-def test_async_methods_have_the_signature_of_their_twins(name: str) -> None:
-    here, there = inspect.signature(getattr(Perdure, name)), inspect.signature(getattr(AsyncPerdure, name))
-    assert inspect.iscoroutinefunction(getattr(AsyncPerdure, name))
-    assert here == there
-
-
-@pytest.mark.parametrize("name", sorted({*STREAMS, "open"}))
-def test_async_openings_and_streams_take_the_same_arguments(name: str) -> None:
-    here, there = inspect.signature(getattr(Perdure, name)), inspect.signature(getattr(AsyncPerdure, name))
-    assert here.parameters == there.parameters
-
-
-@pytest.mark.parametrize("facade", [Perdure, AsyncPerdure])
-def test_no_public_signature_says_any(facade: type) -> None:
-    for name, member in public_methods(facade).items():
-        hints = inspect.signature(member)
-        shown = [str(part.annotation) for part in hints.parameters.values()] + [str(hints.return_annotation)]
-        assert not [annotation for annotation in shown if "Any" in annotation], name
 
 
 def test_item_fields_are_those_of_an_item() -> None:

@@ -80,7 +80,7 @@ def use(memory: Perdure) -> None:
     assert_type(memory.reflect("ann", "What does Ann like?", recipe="fast"), Reflection)
     assert_type(memory.retain_later("ann", "Later."), Operation)
     assert_type(memory.forget("ann", everything=True), Forgotten)
-    assert_type(memory.trimmed_recipe(without=["graph"]), Recipe)
+    assert_type(memory.recipe(without=["graph"]), Recipe)
     try:
         memory.recall("ann", " ")
     except InvalidInput as error:
@@ -93,7 +93,7 @@ async def use_async() -> None:
     ) as memory:
         assert_type(await memory.recall("ann", "What?", limit=3), RecallResult)
         assert_type(await memory.retain("ann", "Text", trust=3), RetainResult)
-        async for fact in memory.iter_facts("ann"):
+        async for fact in memory.facts.iterate("ann"):
             assert_type(fact, Fact)
 
 

@@ -91,5 +91,5 @@ def watched(watch: Callable[..., Watched]) -> Watched:
 def bank(site: Site) -> str:
     """A copy of the conversation that a test may change."""
     name = f"copy-{next(COPIES)}"
-    site.engine.clone_bank(BANK, name)
+    site.engine.banks.clone(BANK, name)
     return name

@@ -33,18 +33,18 @@ def fill_planted(engine: Perdure) -> None:
             metadata={"link": "javascript:window.__pwned=9", "note": TEXT},
             entities=[{"text": f"Mallory {place} {IMAGE}", "type": "person"}, SVG],
         )
-    for fact in engine.facts(PLANTED_BANK, limit=3).facts:
-        engine.update_fact(PLANTED_BANK, fact.id, text=TEXT, subject=IMAGE, relation="likes", object=SVG)
-    newest = engine.facts(PLANTED_BANK, limit=5).facts[-1]
-    engine.invalidate_fact(PLANTED_BANK, newest.id, TEXT)
+    for fact in engine.facts.list(PLANTED_BANK, limit=3).facts:
+        engine.facts.update(PLANTED_BANK, fact.id, text=TEXT, subject=IMAGE, relation="likes", object=SVG)
+    newest = engine.facts.list(PLANTED_BANK, limit=5).facts[-1]
+    engine.facts.invalidate(PLANTED_BANK, newest.id, TEXT)
     for value in (IMAGE, SVG):
         engine.retain(PLANTED_BANK, f"Bob {value} lives in {value}.", speaker=SVG, timestamp=SAID)
-    engine.configure_bank(PLANTED_BANK, name=IMAGE, mission=TEXT)
-    engine.create_directive(PLANTED_BANK, IMAGE, TEXT, tags=[SVG])
-    model, writing = engine.create_mental_model(PLANTED_BANK, IMAGE, f"What of Rome? {TEXT}", tags=[SVG])
-    page, paging = engine.create_knowledge_page(PLANTED_BANK, IMAGE, f"What of Eve? {TEXT}")
-    engine.form_opinions(PLANTED_BANK)
+    engine.banks.configure(PLANTED_BANK, name=IMAGE, mission=TEXT)
+    engine.directives.create(PLANTED_BANK, IMAGE, TEXT, tags=[SVG])
+    model, writing = engine.models.create(PLANTED_BANK, IMAGE, f"What of Rome? {TEXT}", tags=[SVG])
+    page, paging = engine.knowledge.create_page(PLANTED_BANK, IMAGE, f"What of Eve? {TEXT}")
+    engine.opinions.form(PLANTED_BANK)
     for operation in (engine.consolidate(PLANTED_BANK), writing, paging):
-        engine.operation(PLANTED_BANK, operation.id, wait=120)
-    assert IMAGE in engine.mental_model(PLANTED_BANK, model.id).name
+        engine.operations.get(PLANTED_BANK, operation.id, wait=120)
+    assert IMAGE in engine.models.get(PLANTED_BANK, model.id).name
     assert page.model is not None

@@ -27,7 +27,9 @@ def quiet(watched: Watched) -> Any:
 
 def fact_with(engine: Perdure, bank: str, words: str) -> Fact:
     return next(
-        fact for fact in engine.facts(bank, text=words, limit=20).facts if fact.type.value != "observation"
+        fact
+        for fact in engine.facts.list(bank, text=words, limit=20).facts
+        if fact.type.value != "observation"
     )
 
 
@@ -115,10 +117,10 @@ def test_a_fact_is_declared_wrong_and_restored(watched: Watched, site: Any, bank
     dialog.get_by_label("Reason").fill("it was called off")
     dialog.get_by_role("button", name="Declare wrong").click()
     watched.page.get_by_text("Declared wrong: it was called off").wait_for()
-    assert site.engine.fact(bank, fact.id).invalid_reason == "it was called off"
+    assert site.engine.facts.get(bank, fact.id).invalid_reason == "it was called off"
     press(watched, re.compile("Restore"))
     watched.page.locator("#content").get_by_role("button", name=re.compile("Declare wrong")).wait_for()
-    assert site.engine.fact(bank, fact.id).invalidated_at is None
+    assert site.engine.facts.get(bank, fact.id).invalidated_at is None
 
 
 def test_what_would_go_is_shown_before_it_is_forgotten(watched: Watched, site: Any, bank: str) -> None:
@@ -128,13 +130,13 @@ def test_what_would_go_is_shown_before_it_is_forgotten(watched: Watched, site: A
     dialog = watched.page.get_by_role("dialog")
     dialog.locator(".going").get_by_text(fact.text).wait_for()
     dialog.get_by_role("button", name="Leave it").click()
-    assert site.engine.fact(bank, fact.id).id == fact.id
+    assert site.engine.facts.get(bank, fact.id).id == fact.id
     press(watched, re.compile("Forget"))
     dialog.get_by_role("button", name="Forget for good").click()
     told(watched, "Forgotten")
     watched.page.wait_for_url(re.compile("/facts"))
     with pytest.raises(NotFound):
-        site.engine.fact(bank, fact.id)
+        site.engine.facts.get(bank, fact.id)
 
 
 def test_facts_are_found_by_their_words(watched: Watched, site: Any) -> None:
@@ -148,8 +150,8 @@ def test_facts_are_found_by_their_words(watched: Watched, site: Any) -> None:
 
 def test_two_people_are_made_one_and_two_again(watched: Watched, site: Any, bank: str) -> None:
     engine: Perdure = site.engine
-    (ines,) = (one for one in engine.entities(bank, name="Ines") if one.name == "Ines")
-    (tom,) = (one for one in engine.entities(bank, name="Tom") if one.name == "Tom")
+    (ines,) = (one for one in engine.entities.list(bank, name="Ines") if one.name == "Ines")
+    (tom,) = (one for one in engine.entities.list(bank, name="Tom") if one.name == "Tom")
     watched.open(address(bank, "entity", ines.id))
     page = watched.page
     press(watched, re.compile("Merge"))
@@ -157,7 +159,7 @@ def test_two_people_are_made_one_and_two_again(watched: Watched, site: Any, bank
     press(watched, re.compile("^Tom "))
     page.get_by_role("dialog").get_by_role("button", name="Merge").click()
     told(watched, "Tom is Ines")
-    assert not [one for one in engine.entities(bank) if one.id == tom.id]
+    assert not [one for one in engine.entities.list(bank) if one.id == tom.id]
     watched.settle()
     press(watched, re.compile("Split"))
     page.get_by_label("The other one is called").fill("Tomas")
@@ -165,33 +167,33 @@ def test_two_people_are_made_one_and_two_again(watched: Watched, site: Any, bank
     page.locator("#content").get_by_role("button", name="Split", exact=True).click()
     page.get_by_role("dialog").get_by_role("button", name="Split").click()
     page.get_by_role("heading", level=1, name="Tomas").wait_for()
-    assert [one.name for one in engine.entities(bank, name="Tomas")] == ["Tomas"]
+    assert [one.name for one in engine.entities.list(bank, name="Tomas")] == ["Tomas"]
 
 
 def test_an_opinion_has_its_curve_and_the_evidence_under_each_point(watched: Watched, site: Any) -> None:
-    opinion = max(site.engine.opinions(BANK), key=lambda one: len(one.evidence))
+    opinion = max(site.engine.opinions.list(BANK), key=lambda one: len(one.evidence))
     watched.open(address(BANK, "opinions"))
     watched.page.get_by_role("link", name=opinion.statement, exact=True).click()
     watched.page.locator("svg.curve").wait_for()
-    points = site.engine.opinion(BANK, opinion.id).curve()
+    points = site.engine.opinions.get(BANK, opinion.id).curve()
     assert len(points) > 1
     assert watched.page.locator("svg.curve circle").count() == len(points)
     assert watched.page.locator(".evidence > li").count() >= len(points)
 
 
 def test_a_question_is_decided(watched: Watched, site: Any, bank: str) -> None:
-    site.engine.operation(bank, site.engine.consolidate(bank).id, wait=60)
-    (question,) = site.engine.questions(bank)
+    site.engine.operations.get(bank, site.engine.consolidate(bank).id, wait=60)
+    (question,) = site.engine.questions.list(bank)
     watched.open(address(bank, "questions"))
     press(watched, "It is Faro")
     dialog = watched.page.get_by_role("dialog")
     assert "Braga" in dialog.inner_text()
     dialog.get_by_role("button", name="Decide").click()
     told(watched, "Decided")
-    assert site.engine.questions(bank) == []
-    (answered,) = site.engine.questions(bank, answered=True)
+    assert site.engine.questions.list(bank) == []
+    (answered,) = site.engine.questions.list(bank, answered=True)
     assert answered.id == question.id
-    assert "Faro" in site.engine.fact(bank, answered.answer).text
+    assert "Faro" in site.engine.facts.get(bank, answered.answer).text
 
 
 def test_a_directive_is_made_switched_off_and_deleted(watched: Watched, site: Any, bank: str) -> None:
@@ -203,13 +205,13 @@ def test_a_directive_is_made_switched_off_and_deleted(watched: Watched, site: An
     dialog.get_by_role("button", name="Make it").click()
     press(watched, "Switch off: Dates")
     watched.page.get_by_role("button", name="Switch on: Dates").wait_for()
-    (rule,) = (one for one in site.engine.directives(bank, active_only=False) if one.name == "Dates")
+    (rule,) = (one for one in site.engine.directives.list(bank, active_only=False) if one.name == "Dates")
     assert rule.content == "Always give the date."
     assert not rule.is_active
     press(watched, "Delete: Dates")
     dialog.get_by_role("button", name="Delete it").click()
     watched.page.get_by_role("button", name="Delete: Dates").wait_for(state="detached")
-    assert "Dates" not in [one.name for one in site.engine.directives(bank, active_only=False)]
+    assert "Dates" not in [one.name for one in site.engine.directives.list(bank, active_only=False)]
 
 
 def test_a_mental_model_is_made_and_written(watched: Watched, site: Any, bank: str) -> None:
@@ -223,7 +225,7 @@ def test_a_mental_model_is_made_and_written(watched: Watched, site: Any, bank: s
     press(watched, "Refresh in full")
     watched.page.locator(".prose li").first.wait_for()
     watched.page.locator(".prose .sentence, .prose li").first.hover()
-    (model,) = (one for one in site.engine.mental_models(bank) if one.name == "Sport")
+    (model,) = (one for one in site.engine.models.list(bank) if one.name == "Sport")
     assert model.source_query == "What sport does Tom do?"
 
 
@@ -243,7 +245,7 @@ def test_a_file_is_uploaded_read_and_forgotten(
     press(watched, "Forget")
     dialog.get_by_role("button", name="Forget for good").click()
     told(watched, "Forgotten")
-    assert not site.engine.facts(bank, text="bicycle from Mr. Fox").facts
+    assert not site.engine.facts.list(bank, text="bicycle from Mr. Fox").facts
 
 
 def test_the_mission_and_the_disposition_are_saved(watched: Watched, site: Any, bank: str) -> None:
@@ -252,7 +254,7 @@ def test_the_mission_and_the_disposition_are_saved(watched: Watched, site: Any, 
     watched.page.get_by_label("Skepticism").fill("5")
     watched.page.get_by_role("button", name=re.compile("^Save")).first.click()
     told(watched, "Saved")
-    stored = site.engine.bank(bank)
+    stored = site.engine.banks.get(bank)
     assert (stored.mission, stored.disposition.skepticism) == ("Know the sea.", 5)
 
 
@@ -268,7 +270,7 @@ def test_a_bank_is_exported_and_imported_under_another_name(
     watched.page.locator("#import-bank").fill(f"{bank}-again")
     press(watched, "Import")
     watched.page.get_by_role("link", name=f"Open {bank}-again").wait_for()
-    assert site.engine.stats(f"{bank}-again").facts == site.engine.stats(bank).facts
+    assert site.engine.banks.stats(f"{bank}-again").facts == site.engine.banks.stats(bank).facts
 
 
 def test_an_answer_of_the_server_that_refuses_is_told(
@@ -290,7 +292,7 @@ def test_what_fell_below_the_floor_comes_when_asked_for(watched: Watched, site: 
 
 
 def test_a_directive_shows_what_was_changed(watched: Watched, site: Any, bank: str) -> None:
-    rule = site.engine.create_directive(bank, "Length", "Answer in one sentence.")
+    rule = site.engine.directives.create(bank, "Length", "Answer in one sentence.")
     watched.open(address(bank, "directives"))
     press(watched, "Edit: Length")
     dialog = watched.page.get_by_role("dialog")
@@ -301,7 +303,7 @@ def test_a_directive_shows_what_was_changed(watched: Watched, site: Any, bank: s
     card.locator("summary").click()
     card.locator(".diff-out").filter(has_text="one").wait_for()
     assert card.locator(".diff-in").filter(has_text="two").count() == 1
-    assert [one.content for one in site.engine.directive_history(bank, rule.id)] == [
+    assert [one.content for one in site.engine.directives.history(bank, rule.id)] == [
         "Answer in one sentence."
     ]
 
@@ -312,15 +314,15 @@ def test_a_mental_model_shows_what_a_refresh_changed(watched: Watched, site: Any
     press(watched, "Refresh in full")
     watched.page.locator("#history summary").filter(has_text="earlier version").click()
     watched.page.locator("#history .diff-in").filter(has_text="Aveiro").first.wait_for()
-    assert len(site.engine.mental_model_history(bank, "home")) >= 1
+    assert len(site.engine.models.history(bank, "home")) >= 1
 
 
 def test_operations_beyond_the_newest_page_come_too(watched: Watched, site: Any, bank: str) -> None:
     engine: Perdure = site.engine
     for number in range(55):
         last = engine.retain_later(bank, f"Note {number}.", document_id=f"note-{number}")
-    engine.operation(bank, last.id, wait=60)
-    every = len(engine.operations(bank))
+    engine.operations.get(bank, last.id, wait=60)
+    every = len(engine.operations.list(bank))
     assert every >= 55
     watched.open(address(bank, "operations"))
     rows = watched.page.locator(".operation")
@@ -342,10 +344,10 @@ def test_an_operation_is_cancelled_and_tried_again(watched: Watched, site: Any, 
     row = watched.page.locator(f"[data-id='{operation.id}']")
     row.get_by_role("button", name=re.compile("^Cancel")).click()
     row.get_by_text("cancelled").wait_for()
-    assert engine.operation(bank, operation.id).status == "cancelled"
+    assert engine.operations.get(bank, operation.id).status == "cancelled"
     row.get_by_role("button", name=re.compile("^Try again")).click()
     row.get_by_text(re.compile("waiting|running|done")).wait_for()
-    assert engine.operation(bank, operation.id).status != "cancelled"
+    assert engine.operations.get(bank, operation.id).status != "cancelled"
     press(watched, re.compile("^Cancel"), f"[data-id='{operation.id}']")
     row.get_by_text("cancelled").wait_for()
 
@@ -358,13 +360,13 @@ def test_another_disposition_is_compared_before_it_is_saved(watched: Watched, si
     press(watched, "Compare")
     page.get_by_role("region", name="Preview").get_by_text("As it would be").wait_for()
     assert page.get_by_role("region", name="Reflection").count() == 2
-    assert site.engine.bank(bank).disposition.skepticism == 4
+    assert site.engine.banks.get(bank).disposition.skepticism == 4
 
 
 def test_the_time_machine_changes_an_entity_and_an_opinion_too(watched: Watched, site: Any) -> None:
     engine: Perdure = site.engine
-    (ines,) = (one for one in engine.entities(BANK, name="Ines") if one.name == "Ines")
-    opinion = max(engine.opinions(BANK), key=lambda one: len(one.evidence))
+    (ines,) = (one for one in engine.entities.list(BANK, name="Ines") if one.name == "Ines")
+    opinion = max(engine.opinions.list(BANK), key=lambda one: len(one.evidence))
     early = "true_at=2026-06-15T00:00:00Z"
     watched.open(address(BANK, "entity", ines.id))
     now = watched.page.locator(".fact .said").all_inner_texts()
@@ -373,5 +375,5 @@ def test_the_time_machine_changes_an_entity_and_an_opinion_too(watched: Watched,
     assert any("moved to Matosinhos" in text for text in now)
     assert not any("moved to Matosinhos" in text for text in then)
     watched.open(f"{address(BANK, 'opinions', opinion.id)}?{early}")
-    points = engine.opinion(BANK, opinion.id).curve()
+    points = engine.opinions.get(BANK, opinion.id).curve()
     assert 0 < watched.page.locator("svg.curve circle").count() < len(points)

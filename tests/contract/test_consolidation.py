@@ -62,13 +62,13 @@ def tell(memory: Perdure, *texts: str, speaker: str = "Ann", **fields: Any) -> l
 
 
 def consolidate(memory: Perdure, **options: Any) -> Operation:
-    operation = memory.operation(BANK, memory.consolidate(BANK, **options).id, wait=60)
+    operation = memory.operations.get(BANK, memory.consolidate(BANK, **options).id, wait=60)
     assert operation.status is OperationStatus.COMPLETED, operation.error
     return operation
 
 
 def profile(memory: Perdure, name: str = "Ann", **options: Any) -> Observation:
-    (one,) = memory.observations(BANK, name=name, **options)
+    (one,) = memory.observations.list(BANK, name=name, **options)
     return one
 
 
@@ -87,7 +87,7 @@ def test_an_entity_with_three_facts_has_a_profile_of_its_relations(memory: Perdu
     one = profile(memory)
     assert {"lives in Berlin", "works at Zalando"} <= {clause.text for clause in one.clauses}
     assert set(one.source_fact_ids) == set(ids)
-    fact = memory.fact(BANK, one.id)
+    fact = memory.facts.get(BANK, one.id)
     assert (fact.type, fact.proof_count, fact.source_fact_ids) == (
         FactType.OBSERVATION,
         3,
@@ -99,18 +99,18 @@ def test_an_entity_with_three_facts_has_a_profile_of_its_relations(memory: Perdu
 def test_two_facts_are_too_few_unless_the_bank_says_otherwise(memory: Perdure) -> None:
     tell(memory, *STATEMENTS[:2])
     consolidate(memory)
-    assert memory.observations(BANK, name="Ann") == []
-    memory.configure_bank(BANK, settings={"observation_min_facts": 2})
+    assert memory.observations.list(BANK, name="Ann") == []
+    memory.banks.configure(BANK, settings={"observation_min_facts": 2})
     tell(memory, "I work at Zalando as an engineer.")
     consolidate(memory)
     assert profile(memory).source_fact_ids
 
 
 def test_observations_can_be_switched_off(memory: Perdure) -> None:
-    memory.configure_bank(BANK, settings={"enable_observations": False})
+    memory.banks.configure(BANK, settings={"enable_observations": False})
     tell(memory, *STATEMENTS)
     consolidate(memory)
-    assert memory.observations(BANK) == []
+    assert memory.observations.list(BANK) == []
 
 
 def test_facts_that_share_a_topic_have_a_profile(memory: Perdure) -> None:
@@ -122,23 +122,23 @@ def test_facts_that_share_a_topic_have_a_profile(memory: Perdure) -> None:
 def test_a_second_run_finds_nothing_new_and_changes_nothing(memory: Perdure) -> None:
     tell(memory, *STATEMENTS)
     consolidate(memory)
-    before = memory.observations(BANK)
+    before = memory.observations.list(BANK)
     again = consolidate(memory)
     assert (again.result or {})["facts"] == 0
-    assert memory.observations(BANK) == before
-    assert memory.consolidation(BANK).pending == 0
+    assert memory.observations.list(BANK) == before
+    assert memory.observations.status(BANK).pending == 0
 
 
 Change = Callable[[Perdure, str], object]
 CHANGES: dict[str, Change] = {
     "forgotten": lambda memory, fact_id: memory.forget(BANK, fact_id=fact_id),
-    "declared wrong": lambda memory, fact_id: memory.invalidate_fact(BANK, fact_id),
-    "restated": lambda memory, fact_id: memory.update_fact(BANK, fact_id, text="Ann lives in Bonn."),
+    "declared wrong": lambda memory, fact_id: memory.facts.invalidate(BANK, fact_id),
+    "restated": lambda memory, fact_id: memory.facts.update(BANK, fact_id, text="Ann lives in Bonn."),
     "ended": lambda memory, fact_id: tell(memory, "I live in Lisbon now."),
-    "tagged": lambda memory, fact_id: memory.update_fact(BANK, fact_id, tags=["private"]),
-    "classified": lambda memory, fact_id: memory.update_fact(BANK, fact_id, classification=3),
-    "of others": lambda memory, fact_id: memory.set_fact_entities(BANK, fact_id, ["Bob"]),
-    "expiring": lambda memory, fact_id: memory.update_fact(BANK, fact_id, expires_at=START),
+    "tagged": lambda memory, fact_id: memory.facts.update(BANK, fact_id, tags=["private"]),
+    "classified": lambda memory, fact_id: memory.facts.update(BANK, fact_id, classification=3),
+    "of others": lambda memory, fact_id: memory.facts.set_entities(BANK, fact_id, ["Bob"]),
+    "expiring": lambda memory, fact_id: memory.facts.update(BANK, fact_id, expires_at=START),
 }
 
 
@@ -150,13 +150,15 @@ def test_an_observation_is_not_recalled_once_a_source_changed(memory: Perdure, c
     assert old in recalled(memory)
     CHANGES[change](memory, berlin)
     assert not any("Berlin" in text for text in recalled(memory))
-    assert memory.observations(BANK, name="Ann") == []
+    assert memory.observations.list(BANK, name="Ann") == []
     consolidate(memory)
-    for one in memory.observations(BANK):
-        sources = memory.facts_by_id(BANK, one.source_fact_ids)
+    for one in memory.observations.list(BANK):
+        sources = memory.facts.get_many(BANK, one.source_fact_ids)
         assert all(source.is_open and source.tags == one.tags for source in sources)
-        assert memory.fact(BANK, one.id).classification == max(source.classification for source in sources)
-    assert memory.consolidation(BANK).pending == 0
+        assert memory.facts.get(BANK, one.id).classification == max(
+            source.classification for source in sources
+        )
+    assert memory.observations.status(BANK).pending == 0
 
 
 def test_a_rewritten_profile_supersedes_the_old_one_which_stays_for_its_time(
@@ -170,18 +172,18 @@ def test_a_rewritten_profile_supersedes_the_old_one_which_stays_for_its_time(
     consolidate(memory)
     new = profile(memory)
     assert "Lisbon" in new.text
-    assert memory.fact(BANK, old.id).superseded_by == new.id
+    assert memory.facts.get(BANK, old.id).superseded_by == new.id
     assert recalled(memory) == {new.text}
     assert old.text in recalled(memory, as_of=before)
-    assert [one.id for one in memory.observation_versions(BANK, new.id)] == [old.id, new.id]
+    assert [one.id for one in memory.observations.versions(BANK, new.id)] == [old.id, new.id]
 
 
 def test_a_profile_whose_facts_became_too_few_is_closed(memory: Perdure) -> None:
     ids = tell(memory, *STATEMENTS)
     consolidate(memory)
-    memory.invalidate_fact(BANK, ids[0])
+    memory.facts.invalidate(BANK, ids[0])
     consolidate(memory)
-    assert memory.observations(BANK, name="Ann", stale=True) == []
+    assert memory.observations.list(BANK, name="Ann", stale=True) == []
 
 
 def test_an_observation_of_facts_that_stay_holds_again_when_its_successor_was_erased(memory: Perdure) -> None:
@@ -203,9 +205,9 @@ def test_versions_are_kept_up_to_a_number(memory: Perdure, monkeypatch: pytest.M
     for city in ("Rome", "Paris", "Oslo"):
         tell(memory, f"I live in {city} now.")
         consolidate(memory)
-    versions = memory.observation_versions(BANK, profile(memory).id)
+    versions = memory.observations.versions(BANK, profile(memory).id)
     assert [one.text.count("Paris") + one.text.count("Oslo") for one in versions] == [1, 1]
-    assert len(memory.records(OBSERVATION_RECORD, bank=BANK)) == 2
+    assert len(memory.records.list(OBSERVATION_RECORD, bank=BANK)) == 2
 
 
 def test_nothing_of_an_erased_fact_is_left_in_any_thought(
@@ -215,14 +217,14 @@ def test_nothing_of_an_erased_fact_is_left_in_any_thought(
     consolidate(memory)
     tell(memory, "I drive a Volvo.")
     consolidate(memory)
-    assert "Quuxcorp" in str([memory.observations(BANK, stale=True), notes_text(tmp_path)])
+    assert "Quuxcorp" in str([memory.observations.list(BANK, stale=True), notes_text(tmp_path)])
     memory.forget(BANK, fact_id=secret)
     kinds = [
         "observation", "observation_subject", "consolidation", "consolidation_pending", "consolidation_subject", "note",
         "note_pending", "question",
     ]  # fmt: skip
-    records = [memory.records(kind, bank=BANK) for kind in kinds]
-    facts = list(memory.iter_facts(BANK))
+    records = [memory.records.list(kind, bank=BANK) for kind in kinds]
+    facts = list(memory.facts.iterate(BANK))
     assert "quuxcorp" not in str([records, facts, notes_text(tmp_path)]).lower()
 
 
@@ -236,19 +238,19 @@ def test_forgetting_an_entity_takes_its_profile(memory: Perdure) -> None:
     one = profile(memory)
     memory.forget(BANK, entity_id=one.subject.key)
     with pytest.raises(NotFound):
-        memory.observation(BANK, one.id)
-    assert memory.facts(BANK).total == len(STATEMENTS)
+        memory.observations.get(BANK, one.id)
+    assert memory.facts.list(BANK).total == len(STATEMENTS)
 
 
 def test_scopes_keep_tags_apart(memory: Perdure) -> None:
     tell(memory, *STATEMENTS, tags=["work"])
     tell(memory, "I like tea.", "I like rain.", "I drive a Volvo.", tags=["home"])
     consolidate(memory)
-    by_scope = {tuple(one.tags): one.text for one in memory.observations(BANK, name="Ann")}
+    by_scope = {tuple(one.tags): one.text for one in memory.observations.list(BANK, name="Ann")}
     assert by_scope.keys() == {("work",), ("home",)}
     assert "Volvo" not in by_scope["work",]
     assert "Zalando" not in by_scope["home",]
-    assert dict(memory.observation_scopes(BANK))["work",] >= 1
+    assert dict(memory.observations.scopes(BANK))["work",] >= 1
 
 
 def test_shared_facts_form_one_untagged_profile(memory: Perdure) -> None:
@@ -267,14 +269,14 @@ def test_a_run_over_scopes_looks_only_at_facts_of_these_tags(memory: Perdure) ->
     tell(memory, *STATEMENTS, tags=["work"])
     tell(memory, "I like tea.", "I like rain.", "I drive a Volvo.", tags=["home"])
     assert (consolidate(memory, observation_scopes=[["home"]]).result or {})["facts"] == 3
-    assert {tuple(one.tags) for one in memory.observations(BANK, name="Ann")} == {("home",)}
+    assert {tuple(one.tags) for one in memory.observations.list(BANK, name="Ann")} == {("home",)}
     assert (consolidate(memory).result or {})["facts"] == 6
 
 
 def test_a_run_under_way_is_returned_instead_of_a_second_one(memory: Perdure) -> None:
     tell(memory, *STATEMENTS)
     first, second = memory.consolidate(BANK), memory.consolidate(BANK)
-    done = memory.operation(BANK, first.id, wait=60)
+    done = memory.operations.get(BANK, first.id, wait=60)
     assert second.id == first.id or done.finished
 
 
@@ -282,9 +284,9 @@ def test_deleted_observations_are_made_anew_by_the_next_run(memory: Perdure) -> 
     tell(memory, *STATEMENTS)
     consolidate(memory)
     text = profile(memory).text
-    assert memory.delete_observations(BANK) >= 1
-    assert memory.observations(BANK, stale=True) == []
-    assert memory.consolidation(BANK).pending == len(STATEMENTS)
+    assert memory.observations.delete(BANK) >= 1
+    assert memory.observations.list(BANK, stale=True) == []
+    assert memory.observations.status(BANK).pending == len(STATEMENTS)
     consolidate(memory)
     assert profile(memory).text == text
 
@@ -293,11 +295,11 @@ def test_observations_that_rest_on_a_fact_can_be_deleted_alone(memory: Perdure) 
     first, *_ = tell(memory, *STATEMENTS)
     tell(memory, "I live in Rome.", "I work at Ford.", "I drive a Fiat.", speaker="Bob")
     consolidate(memory)
-    memory.delete_observations(BANK, fact_id=first)
-    assert memory.observations(BANK, name="Ann", stale=True) == []
+    memory.observations.delete(BANK, fact_id=first)
+    assert memory.observations.list(BANK, name="Ann", stale=True) == []
     assert profile(memory, "Bob")
     with pytest.raises(NotFound):
-        memory.delete_observations(BANK, fact_id="nothing")
+        memory.observations.delete(BANK, fact_id="nothing")
 
 
 def test_a_poisoned_fact_is_set_aside_named_and_tried_again(
@@ -314,15 +316,15 @@ def test_a_poisoned_fact_is_set_aside_named_and_tried_again(
     monkeypatch.setattr(write, "compose", choking)
     result = consolidate(memory).result or {}
     assert result["failed_fact_ids"] == [poison]
-    assert memory.consolidation(BANK).failed == (poison,)
+    assert memory.observations.status(BANK).failed == (poison,)
     assert poison not in profile(memory).source_fact_ids
     monkeypatch.undo()
     assert (consolidate(memory).result or {})["facts"] == 0
-    assert memory.recover_consolidation(BANK) == 1
-    assert memory.recover_consolidation(BANK) == 0
+    assert memory.observations.recover(BANK) == 1
+    assert memory.observations.recover(BANK) == 0
     consolidate(memory)
     assert "Volvo" in profile(memory).text
-    assert memory.consolidation(BANK).failed == ()
+    assert memory.observations.status(BANK).failed == ()
 
 
 def test_facts_come_before_the_watermark_is_found_again_after_an_erasure(memory: Perdure) -> None:
@@ -331,10 +333,10 @@ def test_facts_come_before_the_watermark_is_found_again_after_an_erasure(memory:
     for fact_id in (*ids[:2], ids[-1]):
         memory.forget(BANK, fact_id=fact_id)
     tell(memory, "I drive a Volvo.")
-    assert memory.consolidation(BANK).pending >= 1
+    assert memory.observations.status(BANK).pending >= 1
     consolidate(memory)
     assert "Volvo" in profile(memory).text
-    assert memory.consolidation(BANK).pending == 0
+    assert memory.observations.status(BANK).pending == 0
 
 
 def state(memory: Perdure, store: Store, value: str, *, trust: int = 2, speaker: str = "Tom") -> str:
@@ -352,7 +354,7 @@ def test_an_undecided_conflict_is_asked_once(memory: Perdure, any_store: Store) 
     rome, paris = state(memory, any_store, "Rome"), state(memory, any_store, "Paris", speaker="Eva")
     consolidate(memory)
     consolidate(memory)
-    (question,) = memory.questions(BANK)
+    (question,) = memory.questions.list(BANK)
     assert {option.fact_id for option in question.options} == {rome, paris}
     assert "Rome" in question.text
     assert "Paris" in question.text
@@ -362,7 +364,7 @@ def test_what_a_more_trusted_source_says_is_no_question(memory: Perdure, any_sto
     state(memory, any_store, "Rome", trust=3)
     state(memory, any_store, "Paris", trust=1)
     consolidate(memory)
-    assert memory.questions(BANK) == []
+    assert memory.questions.list(BANK) == []
 
 
 @pytest.mark.parametrize("by_id", [True, False])
@@ -371,14 +373,14 @@ def test_an_answer_takes_the_other_value_back_and_is_remembered(
 ) -> None:
     rome, paris = state(memory, any_store, "Rome"), state(memory, any_store, "Paris", speaker="Eva")
     consolidate(memory)
-    (question,) = memory.questions(BANK)
-    answered = memory.answer(BANK, question.id, rome if by_id else "rome")
+    (question,) = memory.questions.list(BANK)
+    answered = memory.questions.answer(BANK, question.id, rome if by_id else "rome")
     assert answered.answer == rome
-    assert memory.fact(BANK, paris).superseded_by == rome
-    assert memory.fact(BANK, paris).retired_at is not None
+    assert memory.facts.get(BANK, paris).superseded_by == rome
+    assert memory.facts.get(BANK, paris).retired_at is not None
     consolidate(memory)
-    assert memory.questions(BANK) == []
-    assert [one.answer for one in memory.questions(BANK, answered=True)] == [rome]
+    assert memory.questions.list(BANK) == []
+    assert [one.answer for one in memory.questions.list(BANK, answered=True)] == [rome]
 
 
 def test_both_keeps_both_and_is_not_asked_again_until_a_third_value_comes(
@@ -386,32 +388,32 @@ def test_both_keeps_both_and_is_not_asked_again_until_a_third_value_comes(
 ) -> None:
     rome, paris = state(memory, any_store, "Rome"), state(memory, any_store, "Paris", speaker="Eva")
     consolidate(memory)
-    (question,) = memory.questions(BANK)
-    memory.answer(BANK, question.id, "both")
-    assert all(memory.fact(BANK, fact_id).is_open for fact_id in (rome, paris))
+    (question,) = memory.questions.list(BANK)
+    memory.questions.answer(BANK, question.id, "both")
+    assert all(memory.facts.get(BANK, fact_id).is_open for fact_id in (rome, paris))
     consolidate(memory)
-    assert memory.questions(BANK) == []
+    assert memory.questions.list(BANK) == []
     state(memory, any_store, "Oslo", speaker="Kim")
     consolidate(memory)
-    assert len(memory.questions(BANK)[0].options) == 3
+    assert len(memory.questions.list(BANK)[0].options) == 3
 
 
 def test_an_answer_that_nobody_stated_becomes_a_fact(memory: Perdure, any_store: Store) -> None:
     state(memory, any_store, "Rome")
     state(memory, any_store, "Paris", speaker="Eva")
     consolidate(memory)
-    (question,) = memory.questions(BANK)
-    answered = memory.answer(BANK, question.id, "Oslo")
-    fact = memory.fact(BANK, answered.answer or "")
+    (question,) = memory.questions.list(BANK)
+    answered = memory.questions.answer(BANK, question.id, "Oslo")
+    fact = memory.facts.get(BANK, answered.answer or "")
     assert (fact.subject, fact.relation, fact.object) == ("Bob", "lives_in", "Oslo")
-    assert [one.object for one in memory.facts(BANK, subject="Bob").facts] == ["Oslo"]
+    assert [one.object for one in memory.facts.list(BANK, subject="Bob").facts] == ["Oslo"]
 
 
 def test_a_question_goes_with_the_facts_that_it_is_about(memory: Perdure, any_store: Store) -> None:
     rome, _ = state(memory, any_store, "Rome"), state(memory, any_store, "Paris", speaker="Eva")
     consolidate(memory)
-    (question,) = memory.questions(BANK)
+    (question,) = memory.questions.list(BANK)
     memory.forget(BANK, fact_id=rome)
-    assert memory.questions(BANK, answered=True) == []
+    assert memory.questions.list(BANK, answered=True) == []
     with pytest.raises((NotFound, Conflict)):
-        memory.answer(BANK, question.id, "both")
+        memory.questions.answer(BANK, question.id, "both")

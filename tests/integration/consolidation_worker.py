@@ -49,7 +49,7 @@ def fill(path: Path) -> None:
 def finish(memory: Perdure, operation_id: str) -> None:
     job = memory._consolidate_job
     memory.jobs.submit(BANK, job.plan(), operation_id)
-    done = memory.operation(BANK, operation_id, wait=PATIENCE)
+    done = memory.operations.get(BANK, operation_id, wait=PATIENCE)
     assert done.status is OperationStatus.COMPLETED, done.error
 
 
@@ -63,20 +63,22 @@ def live(path: Path, folder: Path, life: float, now: datetime) -> None:
 def shape(path: Path, folder: Path, now: datetime) -> dict[str, Any]:
     """What consolidation made, without ids and times of writing; a note that was written before a kill is not counted."""
     with open_memory(SqliteStore.open(path), folder, now) as memory:
-        observations = memory.observations(BANK)
+        observations = memory.observations.list(BANK)
         versions = Counter(
-            one.name for some in observations for one in memory.observation_versions(BANK, some.id)
+            one.name for some in observations for one in memory.observations.versions(BANK, some.id)
         )
-        left = {kind: memory.records(kind, bank=BANK) for kind in (WORK_RECORD, BATCH_RECORD, NOTE_PENDING)}
+        left = {
+            kind: memory.records.list(kind, bank=BANK) for kind in (WORK_RECORD, BATCH_RECORD, NOTE_PENDING)
+        }
         return {
             "observations": sorted((one.name, one.subject.kind, one.text) for one in observations),
             "versions": dict(versions),
-            "facts": dict(memory.stats(BANK).facts_by_type),
-            "notes": {name: str(memory.note(BANK, name)) for name in memory.notes(BANK)},
-            "told": sorted(record.id for record in memory.records(NOTE_RECORD, bank=BANK)),
+            "facts": dict(memory.banks.stats(BANK).facts_by_type),
+            "notes": {name: str(memory.notes.get(BANK, name)) for name in memory.notes.list(BANK)},
+            "told": sorted(record.id for record in memory.records.list(NOTE_RECORD, bank=BANK)),
             "left": left,
-            "pending": memory.consolidation(BANK).pending,
-            "result": {**(memory.operation(BANK, "second").result or {}), "notes": None},
+            "pending": memory.observations.status(BANK).pending,
+            "result": {**(memory.operations.get(BANK, "second").result or {}), "notes": None},
         }
 
 

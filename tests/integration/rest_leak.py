@@ -248,8 +248,8 @@ async def random_calls(app: FastAPI, sides: tuple[Side, Side], count: int, seed:
 def check_untouched(engine: Perdure, side: Side) -> None:
     """Nobody but the side itself changed or erased what it holds."""
     for fact_id in side.fact_ids:
-        fact = engine.fact(side.bank, fact_id)
+        fact = engine.facts.get(side.bank, fact_id)
         assert fact.retired_at is None
         assert side.mark in fact.text
-    names = {document.id for document in engine.documents(side.bank)}
+    names = {document.id for document in engine.documents.list(side.bank)}
     assert {f"doc-{side.secret}", f"more-{side.secret}"} <= names

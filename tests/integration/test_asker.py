@@ -76,9 +76,9 @@ def test_the_name_goes_with_the_last_fact_of_the_speaker(memory: Perdure, tmp_pa
     memory.retain("b", [said("I live in Lisbon.", "Zanzibarquux", "user")])
     memory.retain("b", [said("I drive a Fiat.", "Zanzibarquux", "user", day=2)])
     memory.forget("b", document_id="1")
-    assert [record.id for record in memory.records("speaker", bank="b")] == ["Zanzibarquux"]
+    assert [record.id for record in memory.records.list("speaker", bank="b")] == ["Zanzibarquux"]
     memory.forget("b", document_id="2")
-    assert memory.records("speaker", bank="b") == []
+    assert memory.records.list("speaker", bank="b") == []
     content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert b"zanzibarquux" not in content.lower()
 

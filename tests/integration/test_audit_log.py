@@ -48,7 +48,7 @@ def use(client: TestClient) -> None:
 
 def test_nothing_is_kept_unless_the_bank_asks_for_it(memory: Perdure, client: TestClient) -> None:
     use(client)
-    assert memory.audit_log("b") == []
+    assert memory.audit.list("b") == []
     assert client.get(f"{BASE}/audit-logs").json()["items"] == []
     assert client.get("/v1/default/banks/missing/audit-logs").status_code == 404
     assert client.get("/v1/default/banks/missing/audit-logs/stats").status_code == 404
@@ -57,7 +57,7 @@ def test_nothing_is_kept_unless_the_bank_asks_for_it(memory: Perdure, client: Te
 def test_calls_stand_in_the_log_newest_first_without_their_texts(memory: Perdure, client: TestClient) -> None:
     client.patch(f"{BASE}/config", json={"updates": {"audit_log_enabled": True}})
     use(client)
-    client.delete(f"{BASE}/documents/{memory.documents('b')[0].id}")
+    client.delete(f"{BASE}/documents/{memory.documents.list('b')[0].id}")
     answer = client.get(f"{BASE}/audit-logs").json()
     assert [item["action"] for item in answer["items"]] == [
         "delete_document", "reflect", "recall", "retain", "update_bank_config",
@@ -97,20 +97,20 @@ def test_an_entry_names_the_key_that_was_used(memory: Perdure, client: TestClien
     client.post(
         f"{BASE}/memories", json=body, headers={"Authorization": f"Bearer {secret}"}
     ).raise_for_status()
-    retained, configured = memory.audit_log("b")
+    retained, configured = memory.audit.list("b")
     assert retained.metadata == {"key": key.id}
     assert configured.metadata == {}
     assert secret not in json.dumps(retained.to_record().body)
 
 
 def test_strangers_and_deleted_banks_leave_no_entry(memory: Perdure, client: TestClient) -> None:
-    memory.configure_bank("b", settings={"audit_log_enabled": True})
+    memory.banks.configure("b", settings={"audit_log_enabled": True})
     assert client.get(f"{BASE}/documents/none").status_code == 404
     assert client.delete(f"{BASE}/documents/none").status_code == 404
     assert client.post("/v1/default/banks/b/memories/recall", json={"query": " "}).status_code == 422
-    assert [entry.response["status"] for entry in memory.audit_log("b")] == [422]
+    assert [entry.response["status"] for entry in memory.audit.list("b")] == [422]
     assert client.delete(BASE).status_code == 200
-    assert [bank.id for bank in memory.banks()] == []
+    assert [bank.id for bank in memory.banks.list()] == []
 
 
 def test_tools_and_consolidation_stand_in_the_log_too(memory: Perdure) -> None:
@@ -118,7 +118,7 @@ def test_tools_and_consolidation_stand_in_the_log_too(memory: Perdure) -> None:
     from perdure.surfaces.workers import Workers
     from tests.integration.mcp.mcp_client import connect as connected
 
-    memory.configure_bank("b", settings={"audit_log_enabled": True})
+    memory.banks.configure("b", settings={"audit_log_enabled": True})
     workers = Workers(memory.settings)
 
     async def call() -> None:
@@ -129,15 +129,15 @@ def test_tools_and_consolidation_stand_in_the_log_too(memory: Perdure) -> None:
 
     asyncio.run(call())
     workers.close()
-    memory.operation("b", memory.consolidate("b").id, wait=30)
-    told = [(entry.action, entry.transport, entry.response.get("status")) for entry in memory.audit_log("b")]
+    memory.operations.get("b", memory.consolidate("b").id, wait=30)
+    told = [(entry.action, entry.transport, entry.response.get("status")) for entry in memory.audit.list("b")]
     assert told == [
         ("consolidation", Transport.SYSTEM, None),
         ("recall", Transport.MCP, "error"),
         ("recall", Transport.MCP, "ok"),
         ("retain", Transport.MCP, "ok"),
     ]
-    assert "diary" not in json.dumps([dict(entry.request) for entry in memory.audit_log("b")])
+    assert "diary" not in json.dumps([dict(entry.request) for entry in memory.audit.list("b")])
 
 
 def test_the_oldest_entries_go_when_there_are_too_many(
@@ -145,14 +145,14 @@ def test_the_oldest_entries_go_when_there_are_too_many(
 ) -> None:
     monkeypatch.setattr(audit, "MAX_ENTRIES", 10)
     monkeypatch.setattr(audit, "PRUNED_EVERY", 4)
-    memory.configure_bank("b", settings={"audit_log_enabled": True})
+    memory.banks.configure("b", settings={"audit_log_enabled": True})
     begun = datetime(2026, 11, 18, tzinfo=UTC)
     for number in range(24):
         moment = begun + timedelta(seconds=number)
-        memory.record_audit(
+        memory.audit.record(
             AuditEntry(id=str(number), bank="b", action="recall", transport=Transport.HTTP, started_at=moment)
         )
-    assert [entry.id for entry in memory.audit_log("b")] == [str(number) for number in range(23, 13, -1)]
+    assert [entry.id for entry in memory.audit.list("b")] == [str(number) for number in range(23, 13, -1)]
 
 
 @pytest.mark.parametrize(
@@ -187,9 +187,9 @@ def test_calls_of_language_models_are_listed_and_counted(memory: Perdure, client
         ),
     ]  # fmt: skip
     assert client.get(f"{BASE}/llm-requests").status_code == 404
-    memory.configure_bank("b")
+    memory.banks.configure("b")
     for call in calls:
-        memory.save_record(call.to_record())
+        memory.records.save(call.to_record())
         assert LlmCall.from_record(call.to_record()) == call
     answer = client.get(f"{BASE}/llm-requests").json()
     assert [item["id"] for item in answer["items"]] == ["c3", "c2", "c1"]

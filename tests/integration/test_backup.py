@@ -35,25 +35,25 @@ def texts(path: Path) -> set[str]:
         if path.name == "memory.db"
         else Perdure.open(path, embedder="hashing", reranker="none", tagger="rules") as engine
     ):
-        return {fact.text for fact in engine.iter_facts("main")}
+        return {fact.text for fact in engine.facts.iterate("main")}
 
 
 def test_a_backup_holds_everything_and_is_its_owners(engine: Perdure, tmp_path: Path) -> None:
-    done = engine.backup(tmp_path / "copy.db")
+    done = engine.database.backup(tmp_path / "copy.db")
     assert done.verification.sound
     assert done.verification.checked["facts"] == len(TEXTS)
     assert done.file.stat().st_mode & 0o777 == 0o600
     assert sorted(file.name for file in tmp_path.iterdir()) == ["copy.db", "memory"]
-    assert texts(done.file) == {fact.text for fact in engine.iter_facts("main")}
+    assert texts(done.file) == {fact.text for fact in engine.facts.iterate("main")}
     with pytest.raises(Conflict, match="never overwrites"):
-        engine.backup(tmp_path / "copy.db")
+        engine.database.backup(tmp_path / "copy.db")
     with pytest.raises(NotFound, match="folder"):
-        engine.backup(tmp_path / "no" / "copy.db")
+        engine.database.backup(tmp_path / "no" / "copy.db")
 
 
 def test_what_was_erased_is_not_in_a_later_backup(engine: Perdure, tmp_path: Path) -> None:
     engine.forget("main", document_id="d1")
-    assert b"tulips" not in engine.backup(tmp_path / "copy.db").file.read_bytes()
+    assert b"tulips" not in engine.database.backup(tmp_path / "copy.db").file.read_bytes()
 
 
 def test_a_backup_is_one_state_while_others_write(engine: Perdure, tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_backup_is_one_state_while_others_write(engine: Perdure, tmp_path: Pat
     writer.start()
     try:
         for place in range(4):
-            done = engine.backup(tmp_path / f"copy{place}.db")
+            done = engine.database.backup(tmp_path / f"copy{place}.db")
             assert done.verification.sound, done.verification.damage
     finally:
         stop.set()
@@ -78,22 +78,22 @@ def test_a_backup_is_one_state_while_others_write(engine: Perdure, tmp_path: Pat
 
 def test_only_the_newest_are_kept(engine: Perdure, tmp_path: Path) -> None:
     (tmp_path / "daily-notes.db").write_text("not a backup")
-    files = [engine.backup(tmp_path / "daily.db", keep=2) for _ in range(4)]
+    files = [engine.database.backup(tmp_path / "daily.db", keep=2) for _ in range(4)]
     kept = sorted(file.name for file in tmp_path.glob("daily-2*.db"))
     assert kept == [done.file.name for done in files[2:]]
     assert [done.removed for done in files[:2]] == [(), ()]
     assert files[3].removed == (files[1].file,)
     assert (tmp_path / "daily-notes.db").exists()
     with pytest.raises(InvalidInput, match="keep"):
-        engine.backup(tmp_path / "daily.db", keep=0)
+        engine.database.backup(tmp_path / "daily.db", keep=0)
 
 
 def test_a_damaged_memory_never_pushes_out_a_sound_backup(engine: Perdure, tmp_path: Path) -> None:
-    first = engine.backup(tmp_path / "daily.db", keep=1)
+    first = engine.database.backup(tmp_path / "daily.db", keep=1)
     with closing(sqlite3.connect(engine.settings.database)) as raw:
         raw.execute("UPDATE fact SET text = 'changed' WHERE no = 1")
         raw.commit()
-    second = engine.backup(tmp_path / "daily.db", keep=1)
+    second = engine.database.backup(tmp_path / "daily.db", keep=1)
     assert not second.verification.sound
     assert second.removed == ()
     assert first.file.exists()
@@ -105,7 +105,7 @@ def restore(database: str, backup: Path) -> str | None:
 
 
 def test_a_backup_is_put_back_and_what_stood_there_is_kept(engine: Perdure, tmp_path: Path) -> None:
-    done = engine.backup(tmp_path / "copy.db")
+    done = engine.database.backup(tmp_path / "copy.db")
     engine.retain("main", "Cleo Marsh grows tea in Faro.")
     database = Path(engine.settings.database)
     engine.close()
@@ -117,7 +117,7 @@ def test_a_backup_is_put_back_and_what_stood_there_is_kept(engine: Perdure, tmp_
 
 
 def test_a_backup_replaces_a_file_that_cannot_be_read_any_more(engine: Perdure, tmp_path: Path) -> None:
-    done = engine.backup(tmp_path / "copy.db")
+    done = engine.database.backup(tmp_path / "copy.db")
     database = Path(engine.settings.database)
     engine.close()
     database.write_bytes(os.urandom(9000))
@@ -126,15 +126,15 @@ def test_a_backup_replaces_a_file_that_cannot_be_read_any_more(engine: Perdure, 
 
 
 def test_nothing_is_put_in_the_place_of_a_memory_in_use(engine: Perdure, tmp_path: Path) -> None:
-    done = engine.backup(tmp_path / "copy.db")
+    done = engine.database.backup(tmp_path / "copy.db")
     with pytest.raises(StoreLocked, match="open"):
         restore(engine.settings.database, done.file)
     engine.retain("main", "Cleo Marsh grows tea in Faro.")
-    assert engine.stats("main").facts == 3
+    assert engine.banks.stats("main").facts == 3
 
 
 def test_a_damaged_backup_replaces_nothing(engine: Perdure, tmp_path: Path) -> None:
-    done = engine.backup(tmp_path / "copy.db")
+    done = engine.database.backup(tmp_path / "copy.db")
     with closing(sqlite3.connect(done.file)) as raw:
         raw.execute("UPDATE fact SET text = 'changed' WHERE no = 1")
         raw.commit()
@@ -153,5 +153,5 @@ def test_a_backup_of_an_older_moment_goes_first(engine: Perdure, tmp_path: Path)
     moments = iter([moment + timedelta(days=2), moment, moment + timedelta(days=1)])
     with open_quick(tmp_path / "memory", clock=lambda: next(moments, moment + timedelta(days=9))) as other:
         for _ in range(3):
-            other.backup(tmp_path / "copy.db", keep=2)
+            other.database.backup(tmp_path / "copy.db", keep=2)
     assert len(list(tmp_path.glob("copy-*.db"))) == 2

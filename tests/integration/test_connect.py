@@ -33,9 +33,10 @@ from perdure import (
     TagOr,
     Window,
 )
+from perdure.domain.verb import BankIn
 from perdure.llm.caller import LlmOperation
-from perdure.remote.verbs import VERBS, Bank
 from perdure.surfaces.keys import create_key
+from perdure.verbs import VERBS
 from tests.integration.rest_server import open_quick, running
 
 BANK = "team"
@@ -72,30 +73,30 @@ def fill(memory: Perdure) -> Ids:
         memory.retain(
             BANK, [{"role": "user", "content": text}], timestamp=f"2026-05-{day:02}", tags=["home"], document_id=f"day {day}"
         )  # fmt: skip
-    memory.form_opinions(BANK)
+    memory.opinions.form(BANK)
     operation = memory.consolidate(BANK)
-    assert memory.operation(BANK, operation.id, wait=60).finished
-    model, refresh = memory.create_mental_model(BANK, "Ann", "Who is Ann?")
-    page, _ = memory.create_knowledge_page(BANK, "Tea", "What is said about tea?")
-    memory.operation(BANK, refresh.id, wait=60)
-    for one in memory.operations(BANK):
-        assert memory.operation(BANK, one.id, wait=60).finished
-    directive = memory.create_directive(BANK, "short", "Answer in one sentence.")
-    webhook = memory.create_webhook(BANK, "http://127.0.0.1:9/hook", secret="s3cret")
-    fact = memory.history(BANK, "Ann")[0]
-    document = memory.documents(BANK)[0].id
+    assert memory.operations.get(BANK, operation.id, wait=60).finished
+    model, refresh = memory.models.create(BANK, "Ann", "Who is Ann?")
+    page, _ = memory.knowledge.create_page(BANK, "Tea", "What is said about tea?")
+    memory.operations.get(BANK, refresh.id, wait=60)
+    for one in memory.operations.list(BANK):
+        assert memory.operations.get(BANK, one.id, wait=60).finished
+    directive = memory.directives.create(BANK, "short", "Answer in one sentence.")
+    webhook = memory.webhooks.create(BANK, "http://127.0.0.1:9/hook", secret="s3cret")
+    fact = memory.facts.history(BANK, "Ann")[0]
+    document = memory.documents.list(BANK)[0].id
     return Ids(
         fact=fact.id,
         document=document,
-        chunk=memory.chunks(BANK, document_id=document)[0].id,
-        entity=memory.entities(BANK, name="Ann")[0].id,
+        chunk=memory.documents.chunks(BANK, document_id=document)[0].id,
+        entity=memory.entities.list(BANK, name="Ann")[0].id,
         operation=operation.id,
         directive=directive.id,
         model=model.id,
         page=page.id,
-        opinion=memory.opinions(BANK)[0].id,
-        observation=memory.observations(BANK)[0].id,
-        note=memory.notes(BANK)[0],
+        opinion=memory.opinions.list(BANK)[0].id,
+        observation=memory.observations.list(BANK)[0].id,
+        note=memory.notes.list(BANK)[0],
         webhook=webhook.id,
     )
 
@@ -130,65 +131,67 @@ READS: dict[str, Call] = {
     "reflect": lambda memory, ids: memory.reflect(
         BANK, "Where does Ann live?", directives=["Cite dates."], disposition=Disposition(skepticism=5), track=False
     ),
-    "search_mental_models": lambda memory, ids: memory.search_mental_models(BANK, "Ann"),
-    "search_knowledge": lambda memory, ids: memory.search_knowledge(BANK, "tea"),
-    "preview_facts": lambda memory, ids: texts(memory.preview_facts(BANK, Item(content="Bob: I like coffee.", speaker="Bob"))),
-    "preview_mental_model": lambda memory, ids: memory.preview_mental_model(BANK, ids.model),
-    "bank": lambda memory, ids: memory.bank(BANK),
-    "banks": lambda memory, ids: memory.banks(),
-    "stats": lambda memory, ids: memory.stats(BANK),
-    "facts": lambda memory, ids: memory.facts(
+    "models.search": lambda memory, ids: memory.models.search(BANK, "Ann"),
+    "knowledge.search": lambda memory, ids: memory.knowledge.search(BANK, "tea"),
+    "facts.preview": lambda memory, ids: texts(memory.facts.preview(BANK, Item(content="Bob: I like coffee.", speaker="Bob"))),
+    "models.preview": lambda memory, ids: memory.models.preview(BANK, ids.model),
+    "banks.get": lambda memory, ids: memory.banks.get(BANK),
+    "banks.list": lambda memory, ids: memory.banks.list(),
+    "banks.stats": lambda memory, ids: memory.banks.stats(BANK),
+    "facts.list": lambda memory, ids: memory.facts.list(
         BANK, where=Filter(include_closed=True, tags=(TAGS,)), order="oldest_recorded", limit=5,
         dated=Window(datetime(2020, 1, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC)),
     ),
-    "fact": lambda memory, ids: memory.fact(BANK, ids.fact),
-    "facts_by_id": lambda memory, ids: memory.facts_by_id(BANK, [ids.fact, "none"]),
-    "history": lambda memory, ids: memory.history(BANK, "Ann"),
-    "proofs": lambda memory, ids: memory.proofs(BANK, [fact.id for fact in memory.iter_facts(BANK)]),
-    "links": lambda memory, ids: memory.links(BANK, [fact.id for fact in memory.iter_facts(BANK)]),
-    "documents": lambda memory, ids: memory.documents(BANK),
-    "chunks": lambda memory, ids: memory.chunks(BANK, document_id=ids.document),
-    "document_history": lambda memory, ids: memory.document_history(BANK, ids.document),
-    "entities": lambda memory, ids: memory.entities(BANK),
-    "erased_at": lambda memory, ids: memory.erased_at(BANK),
-    "erasure_pending": lambda memory, ids: memory.erasure_pending(),
-    "index_evictions": lambda memory, ids: memory.index_evictions(),
-    "index_usage": lambda memory, ids: memory.index_usage().banks,
+    "facts.get": lambda memory, ids: memory.facts.get(BANK, ids.fact),
+    "facts.get_many": lambda memory, ids: memory.facts.get_many(BANK, [ids.fact, "none"]),
+    "facts.history": lambda memory, ids: memory.facts.history(BANK, "Ann"),
+    "facts.proofs": lambda memory, ids: memory.facts.proofs(BANK, [fact.id for fact in memory.facts.iterate(BANK)]),
+    "facts.links": lambda memory, ids: memory.facts.links(BANK, [fact.id for fact in memory.facts.iterate(BANK)]),
+    "documents.get": lambda memory, ids: memory.documents.get(BANK, ids.document),
+    "entities.get": lambda memory, ids: memory.entities.get(BANK, "ANN"),
+    "documents.list": lambda memory, ids: memory.documents.list(BANK),
+    "documents.chunks": lambda memory, ids: memory.documents.chunks(BANK, document_id=ids.document),
+    "documents.history": lambda memory, ids: memory.documents.history(BANK, ids.document),
+    "entities.list": lambda memory, ids: memory.entities.list(BANK),
+    "banks.erased_at": lambda memory, ids: memory.banks.erased_at(BANK),
+    "database.erasure_pending": lambda memory, ids: memory.database.erasure_pending(),
+    "database.evictions": lambda memory, ids: memory.database.evictions(),
+    "database.index_usage": lambda memory, ids: memory.database.index_usage().banks,
     "count_tokens": lambda memory, ids: memory.count_tokens("Ann plays the violin."),
-    "llm_models": lambda memory, ids: memory.llm_models(LlmOperation.REFLECT),
-    "operation": lambda memory, ids: memory.operation(BANK, ids.operation),
-    "operations": lambda memory, ids: memory.operations(BANK),
-    "directives": lambda memory, ids: memory.directives(BANK),
-    "directive": lambda memory, ids: memory.directive(BANK, ids.directive),
-    "directive_history": lambda memory, ids: memory.directive_history(BANK, ids.directive),
-    "mental_models": lambda memory, ids: memory.mental_models(BANK),
-    "mental_model": lambda memory, ids: memory.mental_model(BANK, ids.model),
-    "stale_mental_models": lambda memory, ids: memory.stale_mental_models(BANK),
-    "mental_model_history": lambda memory, ids: memory.mental_model_history(BANK, ids.model),
-    "knowledge_tree": lambda memory, ids: memory.knowledge_tree(BANK),
-    "knowledge_page_models": lambda memory, ids: memory.knowledge_page_models(BANK),
-    "knowledge_page": lambda memory, ids: memory.knowledge_page(BANK, ids.page),
-    "knowledge_page_markdown": lambda memory, ids: memory.knowledge_page_markdown(BANK, ids.page),
-    "export_knowledge": lambda memory, ids: memory.export_knowledge(BANK),
-    "opinions": lambda memory, ids: memory.opinions(BANK, as_of=MAY.replace(month=6)),
-    "opinion": lambda memory, ids: memory.opinion(BANK, ids.opinion),
-    "opinion_curve": lambda memory, ids: memory.opinion_curve(BANK, ids.opinion),
-    "consolidation": lambda memory, ids: memory.consolidation(BANK),
-    "pending_fact_ids": lambda memory, ids: memory.pending_fact_ids(BANK),
-    "observations": lambda memory, ids: memory.observations(BANK),
-    "observation": lambda memory, ids: memory.observation(BANK, ids.observation),
-    "observation_versions": lambda memory, ids: memory.observation_versions(BANK, ids.observation),
-    "observation_scopes": lambda memory, ids: memory.observation_scopes(BANK),
-    "notes": lambda memory, ids: memory.notes(BANK),
-    "note": lambda memory, ids: memory.note(BANK, ids.note),
-    "questions": lambda memory, ids: memory.questions(BANK, answered=True),
-    "webhooks": lambda memory, ids: memory.webhooks(BANK),
-    "webhook_deliveries": lambda memory, ids: memory.webhook_deliveries(BANK, ids.webhook),
-    "audit_log": lambda memory, ids: memory.audit_log(BANK, since=MAY),
-    "llm_calls": lambda memory, ids: memory.llm_calls(BANK),
-    "costs": lambda memory, ids: memory.costs(since=date(2026, 1, 1)),
-    "records": lambda memory, ids: memory.records("directive", bank=BANK),
-    "export_bank": lambda memory, ids: list(memory.export_bank(BANK)),
+    "llm.models": lambda memory, ids: memory.llm.models(LlmOperation.REFLECT),
+    "operations.get": lambda memory, ids: memory.operations.get(BANK, ids.operation),
+    "operations.list": lambda memory, ids: memory.operations.list(BANK),
+    "directives.list": lambda memory, ids: memory.directives.list(BANK),
+    "directives.get": lambda memory, ids: memory.directives.get(BANK, ids.directive),
+    "directives.history": lambda memory, ids: memory.directives.history(BANK, ids.directive),
+    "models.list": lambda memory, ids: memory.models.list(BANK),
+    "models.get": lambda memory, ids: memory.models.get(BANK, ids.model),
+    "models.stale": lambda memory, ids: memory.models.stale(BANK),
+    "models.history": lambda memory, ids: memory.models.history(BANK, ids.model),
+    "knowledge.tree": lambda memory, ids: memory.knowledge.tree(BANK),
+    "knowledge.page_models": lambda memory, ids: memory.knowledge.page_models(BANK),
+    "knowledge.get": lambda memory, ids: memory.knowledge.get(BANK, ids.page),
+    "knowledge.markdown": lambda memory, ids: memory.knowledge.markdown(BANK, ids.page),
+    "knowledge.export": lambda memory, ids: memory.knowledge.export(BANK),
+    "opinions.list": lambda memory, ids: memory.opinions.list(BANK, as_of=MAY.replace(month=6)),
+    "opinions.get": lambda memory, ids: memory.opinions.get(BANK, ids.opinion),
+    "opinions.curve": lambda memory, ids: memory.opinions.curve(BANK, ids.opinion),
+    "observations.status": lambda memory, ids: memory.observations.status(BANK),
+    "observations.pending_fact_ids": lambda memory, ids: memory.observations.pending_fact_ids(BANK),
+    "observations.list": lambda memory, ids: memory.observations.list(BANK),
+    "observations.get": lambda memory, ids: memory.observations.get(BANK, ids.observation),
+    "observations.versions": lambda memory, ids: memory.observations.versions(BANK, ids.observation),
+    "observations.scopes": lambda memory, ids: memory.observations.scopes(BANK),
+    "notes.list": lambda memory, ids: memory.notes.list(BANK),
+    "notes.get": lambda memory, ids: memory.notes.get(BANK, ids.note),
+    "questions.list": lambda memory, ids: memory.questions.list(BANK, answered=True),
+    "webhooks.list": lambda memory, ids: memory.webhooks.list(BANK),
+    "webhooks.deliveries": lambda memory, ids: memory.webhooks.deliveries(BANK, ids.webhook),
+    "audit.list": lambda memory, ids: memory.audit.list(BANK, since=MAY),
+    "llm.calls": lambda memory, ids: memory.llm.calls(BANK),
+    "llm.costs": lambda memory, ids: memory.llm.costs(since=date(2026, 1, 1)),
+    "records.list": lambda memory, ids: memory.records.list("directive", bank=BANK),
+    "banks.export": lambda memory, ids: list(memory.banks.export(BANK)),
 }  # fmt: skip
 
 
@@ -229,22 +232,22 @@ def test_both_sides_answer_alike(both: tuple[Perdure, Perdure, Ids], verb: str) 
 def test_there_is_something_of_everything(both: tuple[Perdure, Perdure, Ids]) -> None:
     engine, _, ids = both
     empty = {
-        "erased_at",
-        "erasure_pending",
-        "index_evictions",
-        "llm_models",
-        "llm_calls",
-        "costs",
-        "audit_log",
+        "banks.erased_at",
+        "database.erasure_pending",
+        "database.evictions",
+        "llm.models",
+        "llm.calls",
+        "llm.costs",
+        "audit.list",
     }
     empty |= {
-        "webhook_deliveries",
-        "stale_mental_models",
-        "pending_fact_ids",
-        "mental_model_history",
-        "directive_history",
-        "proofs",
-        "questions",
+        "webhooks.deliveries",
+        "models.stale",
+        "observations.pending_fact_ids",
+        "models.history",
+        "directives.history",
+        "facts.proofs",
+        "questions.list",
     }
     assert {verb for verb, call in READS.items() if not call(engine, ids)} <= empty
 
@@ -260,7 +263,7 @@ def test_a_prompt_is_cut_here_by_the_servers_encoding(both: tuple[Perdure, Perdu
 
 def test_facts_come_page_by_page(both: tuple[Perdure, Perdure, Ids]) -> None:
     engine, client, _ = both
-    assert list(client.iter_facts(BANK)) == list(engine.iter_facts(BANK))
+    assert list(client.facts.iterate(BANK)) == list(engine.facts.iterate(BANK))
 
 
 def test_what_one_side_writes_the_other_reads(both: tuple[Perdure, Perdure, Ids]) -> None:
@@ -269,45 +272,45 @@ def test_what_one_side_writes_the_other_reads(both: tuple[Perdure, Perdure, Ids]
         "other", [Item(content="Eve lives in Rome.", tags=frozenset({"x"})), ("user", "I am Eve.")]
     )
     assert len(result.fact_ids) == 2
-    assert [fact.id for fact in engine.iter_facts("other")] == list(result.fact_ids)
-    changed = client.update_fact("other", result.fact_ids[0], text="Eve lives in Milan.", valid_from=MAY)
-    assert engine.fact("other", changed.id) == changed
-    wrong = client.invalidate_fact("other", changed.id, "she said so")
-    assert engine.fact("other", changed.id).invalid_reason == wrong.invalid_reason == "she said so"
-    assert client.restore_fact("other", changed.id).invalidated_at is None
+    assert [fact.id for fact in engine.facts.iterate("other")] == list(result.fact_ids)
+    changed = client.facts.update("other", result.fact_ids[0], text="Eve lives in Milan.", valid_from=MAY)
+    assert engine.facts.get("other", changed.id) == changed
+    wrong = client.facts.invalidate("other", changed.id, "she said so")
+    assert engine.facts.get("other", changed.id).invalid_reason == wrong.invalid_reason == "she said so"
+    assert client.facts.restore("other", changed.id).invalidated_at is None
     later = client.retain_later("other", "Eve sings.", operation_id="mine")
-    assert client.operation("other", later.id, wait=30).finished
-    assert "Eve sings." in texts(list(engine.iter_facts("other")))
-    client.save_record(Record(kind="app.item", id="1", bank="other", body={"value": [1, {"a": None}]}))
-    assert engine.records("app.item", bank="other") == client.records("app.item", bank="other")
-    client.delete_record("app.item", "1", bank="other")
-    assert engine.records("app.item", bank="other") == []
-    assert client.configure_bank(
+    assert client.operations.get("other", later.id, wait=30).finished
+    assert "Eve sings." in texts(list(engine.facts.iterate("other")))
+    client.records.save(Record(kind="app.item", id="1", bank="other", body={"value": [1, {"a": None}]}))
+    assert engine.records.list("app.item", bank="other") == client.records.list("app.item", bank="other")
+    client.records.delete("app.item", "1", bank="other")
+    assert engine.records.list("app.item", bank="other") == []
+    assert client.banks.configure(
         "other", mission="all of Eve", settings={"audit_log_enabled": True}
-    ) == engine.bank("other")
-    assert client.clone_bank("other", "copy") == 4
-    assert client.import_bank("third", client.export_bank("copy")) == 4
+    ) == engine.banks.get("other")
+    assert client.banks.clone("other", "copy") == 4
+    assert client.banks.restore("third", client.banks.export("copy")) == 4
     forgotten = client.forget("other", everything=True)
     assert forgotten.facts == 4
-    assert list(engine.iter_facts("other")) == []
+    assert list(engine.facts.iterate("other")) == []
 
 
 def test_calls_that_change_a_bank_stand_in_its_audit_log(both: tuple[Perdure, Perdure, Ids]) -> None:
     engine, client, _ = both
-    client.configure_bank("watched", settings={"audit_log_enabled": True})
+    client.banks.configure("watched", settings={"audit_log_enabled": True})
     client.retain("watched", "A secret word.")
     client.recall("watched", "What word?")
-    client.facts("watched")
-    actions = [entry.action for entry in engine.audit_log("watched")]
-    assert sorted(actions) == ["configure_bank", "recall", "retain"]
-    assert "secret" not in repr(engine.audit_log("watched"))
+    client.facts.list("watched")
+    actions = [entry.action for entry in engine.audit.list("watched")]
+    assert sorted(actions) == ["banks.configure", "recall", "retain"]
+    assert "secret" not in repr(engine.audit.list("watched"))
 
 
 @pytest.mark.parametrize(
     ("call", "kind"),
     [
-        (lambda memory: memory.fact(BANK, "none"), NotFound),
-        (lambda memory: memory.bank("none"), NotFound),
+        (lambda memory: memory.facts.get(BANK, "none"), NotFound),
+        (lambda memory: memory.banks.get("none"), NotFound),
         (lambda memory: memory.recall(BANK, "Ann", limit=0), InvalidInput),
         (lambda memory: memory.recall(BANK, "Ann", budget="huge"), InvalidInput),
         (lambda memory: memory.recall("a/b", "Ann"), InvalidInput),
@@ -315,10 +318,10 @@ def test_calls_that_change_a_bank_stand_in_its_audit_log(both: tuple[Perdure, Pe
         (lambda memory: memory.retain(BANK, ""), InvalidInput),
         (lambda memory: memory.retain(BANK, [{"role": "user", "content": "x", "timestamp": "never"}]), InvalidInput),
         (lambda memory: memory.forget(BANK), InvalidInput),
-        (lambda memory: memory.facts(BANK, limit=-1), InvalidInput),
-        (lambda memory: memory.clone_bank(BANK, BANK), perdure.Conflict),
-        (lambda memory: memory.refine(BANK), InvalidInput),
-        (lambda memory: memory.import_bank("new", ["not JSON"]), InvalidInput),
+        (lambda memory: memory.facts.list(BANK, limit=-1), InvalidInput),
+        (lambda memory: memory.banks.clone(BANK, BANK), perdure.Conflict),
+        (lambda memory: memory.documents.refine(BANK), InvalidInput),
+        (lambda memory: memory.banks.restore("new", ["not JSON"]), InvalidInput),
     ],
 )  # fmt: skip
 def test_errors_are_the_same_in_class_words_and_fields(
@@ -337,8 +340,8 @@ def test_errors_are_the_same_in_class_words_and_fields(
 @pytest.mark.parametrize(
     ("call", "named"),
     [
-        (lambda memory: memory.backup("/tmp/copy.db"), "backup"),
-        (lambda memory: memory.trimmed_recipe(), "trimmed_recipe"),
+        (lambda memory: memory.database.backup("/tmp/copy.db"), "database.backup"),
+        (lambda memory: memory.recipe(), "recipe"),
         (lambda memory: memory.settings, "settings"),
         (lambda memory: memory.jobs, "jobs"),
     ],
@@ -351,7 +354,7 @@ def test_what_is_refused_is_named(
 
 
 def test_the_server_refuses_them_too(served: tuple[Perdure, str]) -> None:
-    answer = httpx.post(f"{served[1]}/v1/perdure/backup", json={"file": "/tmp/copy.db"})
+    answer = httpx.post(f"{served[1]}/v1/perdure/database.backup", json={"file": "/tmp/copy.db"})
     assert answer.status_code == 501
     assert "backup" in answer.json()["error"]["message"]
 
@@ -367,8 +370,8 @@ HOSTILE: list[bytes] = [
 @pytest.mark.parametrize("body", HOSTILE, ids=range(len(HOSTILE)))
 def test_no_body_breaks_the_server(served: tuple[Perdure, str], body: bytes) -> None:
     with httpx.Client(base_url=served[1]) as client:
-        for verb in (*VERBS, "backup", "__init__", "_store", "close"):
-            of_bank = verb in VERBS and VERBS[verb].bank not in (Bank.NONE, Bank.ALL)
+        for verb in (*VERBS, "database.backup", "__init__", "_store", "close"):
+            of_bank = verb in VERBS and VERBS[verb].bank not in (BankIn.NOWHERE, BankIn.ALL)
             path = f"/v1/perdure/banks/hostile/{verb}" if of_bank else f"/v1/perdure/{verb}"
             answer = client.post(path, content=body)
             assert answer.status_code != 500, (path, body[:80], answer.text)
@@ -397,25 +400,25 @@ def test_keys_are_checked_verb_by_verb(tmp_path: Path) -> None:
             reader, writer, owner, root = (
                 perdure.connect(url, key=key) for key in (read, write, admin, everything)
             )
-            assert [bank.id for bank in reader.banks()] == ["a"]
+            assert [bank.id for bank in reader.banks.list()] == ["a"]
             assert reader.recall("a", "Where does Ann live?")
             forbidden: list[Callable[[], object]] = [
                 lambda: reader.recall("b", "Where does Bob live?"), lambda: reader.retain("a", "x"),
-                lambda: reader.records("webhook", bank="a"), lambda: reader.export_bank("a").__next__(),
-                lambda: writer.forget("a", everything=True), lambda: writer.configure_bank("a", settings={}),
-                lambda: writer.webhooks("a"), lambda: writer.delete_observations("a"), lambda: writer.import_bank("a", []),
-                lambda: writer.save_record(Record(kind="job", id="1", bank="a")), lambda: owner.clone_bank("a", "c"),
-                lambda: owner.verify(), lambda: owner.costs(), lambda: owner.refresh_due_mental_models(),
+                lambda: reader.records.list("webhook", bank="a"), lambda: reader.banks.export("a").__next__(),
+                lambda: writer.forget("a", everything=True), lambda: writer.banks.configure("a", settings={}),
+                lambda: writer.webhooks.list("a"), lambda: writer.observations.delete("a"), lambda: writer.banks.restore("a", []),
+                lambda: writer.records.save(Record(kind="job", id="1", bank="a")), lambda: owner.banks.clone("a", "c"),
+                lambda: owner.database.verify(), lambda: owner.llm.costs(), lambda: owner.models.refresh_due(),
             ]  # fmt: skip
             for call in forbidden:
                 with pytest.raises(perdure.Forbidden):
                     call()
             with pytest.raises(InvalidInput, match="records without one are the server's own"):
-                root.records("api_key")
-            writer.save_record(Record(kind="app.x", id="1", bank="a"))
-            assert owner.records("job", bank="a") == []
-            assert root.verify().sound
-            assert writer.forget("a", fact_id=writer.facts("a").facts[0].id).facts == 1
+                root.records.list("api_key")
+            writer.records.save(Record(kind="app.x", id="1", bank="a"))
+            assert owner.records.list("job", bank="a") == []
+            assert root.database.verify().sound
+            assert writer.forget("a", fact_id=writer.facts.list("a").facts[0].id).facts == 1
             for client in (reader, writer, owner, root):
                 client.close()
 
@@ -435,10 +438,10 @@ def test_a_lost_connection_is_tried_once_more_for_reads_alone() -> None:
     transport = Transport(Server("http://memory.example"))
     transport._client = httpx.Client(transport=httpx.MockTransport(answer))
     client = RemotePerdure(transport, Greeting("0", "cl100k"))
-    assert client.documents("b") == []
+    assert client.documents.list("b") == []
     with pytest.raises(perdure.Unreachable):
         client.retain("b", "once")
-    assert sent == ["documents", "documents", "retain"]
+    assert sent == ["documents.list", "documents.list", "retain"]
 
 
 def test_a_reflection_that_is_called_off_ends_on_both_sides(
@@ -472,15 +475,17 @@ def test_the_asynchronous_client_has_it_all_too(served: tuple[Perdure, str], bot
             assert (
                 result.to_prompt() == engine.recall("async", "Where does Ann live?", track=False).to_prompt()
             )
-            assert [fact async for fact in client.iter_facts("async")] == list(engine.iter_facts("async"))
-            lines = [line async for line in client.export_bank("async")]
-            assert await client.import_bank("async 2", lines) == 2
+            assert [fact async for fact in client.facts.iterate("async")] == list(
+                engine.facts.iterate("async")
+            )
+            lines = [line async for line in client.banks.export("async")]
+            assert await client.banks.restore("async 2", lines) == 2
             later = await client.retain_later("async", "Ann sings.")
-            assert (await client.operation("async", later.id, wait=30)).finished
+            assert (await client.operations.get("async", later.id, wait=30)).finished
             with pytest.raises(NotFound):
-                await client.fact("async", "none")
+                await client.facts.get("async", "none")
             with pytest.raises(perdure.Unavailable, match="backup"):
-                await client.backup("/tmp/copy.db")
+                await client.database.backup("/tmp/copy.db")
             first = await asyncio.gather(*(client.count_tokens("a b c") for _ in range(20)))
             assert set(first) == {engine.count_tokens("a b c")}
 
@@ -504,12 +509,12 @@ def test_cancelling_an_awaited_call_stops_the_work(
             stopped.set()
             raise
 
-    monkeypatch.setattr(engine, "facts", slow)
+    monkeypatch.setattr(engine.facts, "list", slow)
 
     async def run() -> None:
         async with await perdure.connect_async(url) as client:
             with pytest.raises(TimeoutError):
-                await asyncio.wait_for(client.facts(BANK), 0.3)
+                await asyncio.wait_for(client.facts.list(BANK), 0.3)
 
     asyncio.run(run())
     assert stopped.wait(5)

@@ -36,33 +36,33 @@ def memory(tmp_path: Path) -> Iterator[Perdure]:
 )  # fmt: skip
 def test_values_of_another_kind_are_refused(memory: Perdure, changes: dict[str, Any]) -> None:
     [ident] = memory.retain("b", "Ann lives in Oslo.").fact_ids
-    before = memory.fact("b", ident)
+    before = memory.facts.get("b", ident)
     with pytest.raises(InvalidInput, match=next(iter(changes))):
-        memory.update_fact("b", ident, **changes)
-    assert memory.fact("b", ident) == before
+        memory.facts.update("b", ident, **changes)
+    assert memory.facts.get("b", ident) == before
 
 
 def test_a_document_gets_no_blank_tag(memory: Perdure) -> None:
     memory.retain("b", "Ann lives in Oslo.", document_id="one", tags=["home"])
     with pytest.raises(InvalidInput, match="tags"):
-        memory.retag_document("b", "one", [""])
-    assert memory.documents("b")[0].tags == {"home"}
+        memory.documents.retag("b", "one", [""])
+    assert memory.documents.list("b")[0].tags == {"home"}
 
 
 def test_a_fact_changed_into_another_is_that_other(memory: Perdure) -> None:
     [first] = memory.retain("b", "Ann lives in Oslo.", document_id="one").fact_ids
     [second] = memory.retain("b", "Ben likes green tea.", document_id="two").fact_ids
-    changed = memory.update_fact("b", second, text=memory.fact("b", first).text)
-    assert memory.fact("b", changed.id) == changed
+    changed = memory.facts.update("b", second, text=memory.facts.get("b", first).text)
+    assert memory.facts.get("b", changed.id) == changed
 
 
 @pytest.mark.parametrize("page", [{"offset": -1}, {"limit": -1}])
 def test_a_page_begins_and_ends_somewhere(memory: Perdure, page: dict[str, int]) -> None:
     with pytest.raises(InvalidInput, match=next(iter(page))):
-        memory.facts("b", **page)
+        memory.facts.list("b", **page)
 
 
 def test_settings_of_a_bank_are_json(memory: Perdure) -> None:
     with pytest.raises(InvalidInput, match="settings"):
-        memory.configure_bank("b", settings={"a": object()})
-    assert memory.banks() == []
+        memory.banks.configure("b", settings={"a": object()})
+    assert memory.banks.list() == []

@@ -49,7 +49,7 @@ def edit(engine: Perdure, statement: str, *parameters: object) -> None:
 
 
 def fact_of(engine: Perdure, word: str) -> str:
-    (fact,) = engine.facts("main", text=word).facts
+    (fact,) = engine.facts.list("main", text=word).facts
     return fact.id
 
 
@@ -73,10 +73,10 @@ def test_a_damaged_fact_costs_itself_and_is_named(engine: Perdure, statement: st
     assert {"tomatoes", "tea"} <= set(" ".join(one.text for one in result.recollections).split())
     assert [part.part for part in result.degraded if fact_id in part.part]
     with pytest.raises(DamagedRow, match="perdure verify") as error:
-        engine.fact("main", fact_id)
+        engine.facts.get("main", fact_id)
     assert (error.value.kind, error.value.name) == ("fact", fact_id)
-    assert len(list(engine.iter_facts("main"))) == len(TEXTS) - 1
-    assert fact_id in {damage.name for damage in engine.verify().left}
+    assert len(list(engine.facts.iterate("main"))) == len(TEXTS) - 1
+    assert fact_id in {damage.name for damage in engine.database.verify().left}
 
 
 def test_an_erasure_that_would_pass_over_a_damaged_row_is_refused(engine: Perdure) -> None:
@@ -86,14 +86,14 @@ def test_an_erasure_that_would_pass_over_a_damaged_row_is_refused(engine: Perdur
         engine.forget("main", document_id="d1")
     with pytest.raises(DamagedRow):
         engine.forget("main", fact_id=fact_id)
-    assert engine.documents("main", ["d1"])
-    done = engine.verify(repair=True, drop=True)
+    assert engine.documents.list("main", ["d1"])
+    done = engine.database.verify(repair=True, drop=True)
     assert done.sound
     assert [(one.name, one.repair) for one in done.damage if one.kind == "fact"] == [(fact_id, "deleted")]
     with pytest.raises(NotFound):
-        engine.fact("main", fact_id)
+        engine.facts.get("main", fact_id)
     engine.forget("main", document_id="d1")
-    assert engine.verify().sound
+    assert engine.database.verify().sound
 
 
 def test_no_path_and_no_stored_text_is_in_an_error_over_rest(engine: Perdure) -> None:
@@ -343,4 +343,4 @@ def test_an_archive_that_is_refused_leaves_no_bank(engine: Perdure) -> None:
         files = {"file": ("transfer.zip", b"this is no archive")}
         refused = client.post("/v1/default/banks/fresh/document-transfer", files=files)
         assert refused.status_code == 422
-    assert "fresh" not in {bank.id for bank in engine.banks()}
+    assert "fresh" not in {bank.id for bank in engine.banks.list()}

@@ -22,37 +22,37 @@ def memory(tmp_path: Path) -> Iterator[Perdure]:
 
 
 def test_a_changed_directive_tells_what_it_was_and_since_when(memory: Perdure) -> None:
-    rule = memory.create_directive(BANK, "Tone", "Answer in one sentence.", tags=["mail"])
-    assert memory.directive_history(BANK, rule.id) == []
-    second = memory.update_directive(BANK, rule.id, content="Answer in two sentences.")
-    memory.update_directive(BANK, rule.id, is_active=False)
-    assert memory.directive_history(BANK, rule.id) == [second, rule]
+    rule = memory.directives.create(BANK, "Tone", "Answer in one sentence.", tags=["mail"])
+    assert memory.directives.history(BANK, rule.id) == []
+    second = memory.directives.update(BANK, rule.id, content="Answer in two sentences.")
+    memory.directives.update(BANK, rule.id, is_active=False)
+    assert memory.directives.history(BANK, rule.id) == [second, rule]
 
 
 def test_a_change_that_changes_nothing_leaves_no_version(memory: Perdure) -> None:
-    rule = memory.create_directive(BANK, "Tone", "Answer in one sentence.")
-    memory.update_directive(BANK, rule.id, name="Tone")
-    assert memory.directive_history(BANK, rule.id) == []
+    rule = memory.directives.create(BANK, "Tone", "Answer in one sentence.")
+    memory.directives.update(BANK, rule.id, name="Tone")
+    assert memory.directives.history(BANK, rule.id) == []
 
 
 def test_the_history_keeps_the_newest_versions_and_goes_with_the_directive(memory: Perdure) -> None:
-    rule = memory.create_directive(BANK, "Tone", "Say 0.")
+    rule = memory.directives.create(BANK, "Tone", "Say 0.")
     for number in range(1, MAX_HISTORY + 3):
-        memory.update_directive(BANK, rule.id, content=f"Say {number}.")
-    versions = memory.directive_history(BANK, rule.id)
+        memory.directives.update(BANK, rule.id, content=f"Say {number}.")
+    versions = memory.directives.history(BANK, rule.id)
     assert len(versions) == MAX_HISTORY
     assert versions[0].content == f"Say {MAX_HISTORY + 1}."
-    memory.delete_directive(BANK, rule.id)
+    memory.directives.delete(BANK, rule.id)
     with pytest.raises(NotFound):
-        memory.directive_history(BANK, rule.id)
-    assert not memory.records("directive_history", bank=BANK)
+        memory.directives.history(BANK, rule.id)
+    assert not memory.records.list("directive_history", bank=BANK)
 
 
 def test_the_history_goes_along_with_an_export_and_a_copy_of_the_settings(memory: Perdure) -> None:
-    rule = memory.create_directive(BANK, "Tone", "Answer in one sentence.")
-    memory.update_directive(BANK, rule.id, content="Answer in two sentences.")
-    memory.import_bank("again", memory.export_bank(BANK))
-    memory.clone_bank(BANK, "copy", include_data=False)
+    rule = memory.directives.create(BANK, "Tone", "Answer in one sentence.")
+    memory.directives.update(BANK, rule.id, content="Answer in two sentences.")
+    memory.banks.restore("again", memory.banks.export(BANK))
+    memory.banks.clone(BANK, "copy", include_data=False)
     for bank in ("again", "copy"):
-        (earlier,) = memory.directive_history(bank, memory.directives(bank)[0].id)
+        (earlier,) = memory.directives.history(bank, memory.directives.list(bank)[0].id)
         assert earlier.content == "Answer in one sentence."

@@ -34,9 +34,9 @@ def test_closing_in_the_middle_of_a_recall_is_an_error_of_its_own(tmp_path: Path
 def test_a_closed_async_engine_says_so(tmp_path: Path) -> None:
     async def use() -> None:
         async with await AsyncPerdure.open(tmp_path / "m.db", embedder="hashing", tagger="rules") as memory:
-            assert await memory.banks() == []
+            assert await memory.banks.list() == []
         await memory.close()
         with pytest.raises(StoreError, match="closed"):
-            await memory.banks()
+            await memory.banks.list()
 
     asyncio.run(use())

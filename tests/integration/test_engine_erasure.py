@@ -30,7 +30,7 @@ def traces(folder: Path, word: str = WORD) -> int:
 
 
 def forget_facts_with(memory: Perdure, word: str) -> None:
-    for fact in list(memory.iter_facts("b", where=Filter(include_closed=True))):
+    for fact in list(memory.facts.iterate("b", where=Filter(include_closed=True))):
         if word in fact.text + fact.source_text:
             assert memory.forget("b", fact_id=fact.id).traces is Traces.CLEARED
 
@@ -65,7 +65,7 @@ def test_a_fact_that_outlives_its_document_does_not_hold_its_words(memory: Perdu
     memory.retain("b", [both], document_id="second", timestamp="2024-05-01")
     memory.forget("b", document_id="first")
     assert traces(tmp_path) == 0
-    assert [fact.document_id for fact in memory.facts("b").facts] == ["second"]
+    assert [fact.document_id for fact in memory.facts.list("b").facts] == ["second"]
     assert "Lisbon" in next(iter(memory.recall("b", "Why did Ann move to Lisbon?"))).text
 
 
@@ -74,16 +74,16 @@ def test_a_name_that_only_forgotten_facts_held_is_nowhere(memory: Perdure, tmp_p
         "b", f"Anna {WORD} moved to Oslo.", timestamp="2024-05-01", entities=[(f"Anna {WORD}", "person")]
     )
     memory.retain("b", "Anna plays the cello.", timestamp="2024-05-02", entities=[("Anna", "person")])
-    assert WORD in str([(entity.name, entity.aliases) for entity in memory.entities("b")])
+    assert WORD in str([(entity.name, entity.aliases) for entity in memory.entities.list("b")])
     forget_facts_with(memory, WORD)
     assert traces(tmp_path) == 0
-    (anna,) = memory.entities("b", name="Anna")
+    (anna,) = memory.entities.list("b", name="Anna")
     assert anna.mentions == 1
 
 
 def test_a_forgotten_document_is_named_nowhere(memory: Perdure, tmp_path: Path) -> None:
     done = memory.retain_later("b", "Anna moved to Oslo.", document_id=f"letter-{WORD}")
-    memory.operation("b", done.id, wait=30)
+    memory.operations.get("b", done.id, wait=30)
     assert traces(tmp_path)
     assert memory.forget("b", document_id=f"letter-{WORD}").existed
     assert traces(tmp_path) == 0
@@ -94,8 +94,8 @@ def test_a_forgotten_document_is_named_nowhere(memory: Perdure, tmp_path: Path) 
 def test_forgetting_what_is_not_there_makes_no_bank_and_notes_no_erasure(memory: Perdure) -> None:
     memory.retain("b", "Ann lives in Oslo.", document_id="d")
     assert not memory.forget("b", document_id="other").existed
-    assert memory.erased_at("b") is None
+    assert memory.banks.erased_at("b") is None
     assert not memory.forget("nowhere", document_id="d").existed
-    assert [bank.id for bank in memory.banks()] == ["b"]
+    assert [bank.id for bank in memory.banks.list()] == ["b"]
     assert memory.forget("b", document_id="d").existed
-    assert memory.erased_at("b") is not None
+    assert memory.banks.erased_at("b") is not None

@@ -38,7 +38,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
             at = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=10 * number)
             said = [{"role": "user", "speaker": "Ann", "content": text} for text in texts]
             memory.retain("b", said, document_id=name, timestamp=at)
-        memory.operation("b", memory.consolidate("b").id, wait=60)
+        memory.operations.get("b", memory.consolidate("b").id, wait=60)
     return path
 
 
@@ -52,28 +52,32 @@ def memory(file: Path, tmp_path: Path) -> Iterator[Perdure]:
 def target_of(memory: Perdure, kind: str, number: int) -> dict[str, Any]:
     """The keyword of forget: the n-th fact, document or entity."""
     if kind == "document_id":
-        return {kind: sorted(one.id for one in memory.documents("b"))[number]}
-    rows = memory.entities("b") if kind == "entity_id" else list(memory.iter_facts("b", where=EVERYTHING))
+        return {kind: sorted(one.id for one in memory.documents.list("b"))[number]}
+    rows = (
+        memory.entities.list("b")
+        if kind == "entity_id"
+        else list(memory.facts.iterate("b", where=EVERYTHING))
+    )
     return {kind: rows[number].id}
 
 
 def counts(memory: Perdure) -> dict[str, int]:
-    stats = memory.stats("b")
+    stats = memory.banks.stats("b")
     return {
         "facts": stats.facts,
         "documents": stats.documents,
         "chunks": stats.chunks,
         "entities": stats.entities,
-        "observations": len(memory.observations("b")),
+        "observations": len(memory.observations.list("b")),
     }
 
 
 def evidence(memory: Perdure) -> dict[str, object]:
-    return {record.id: record.body for record in memory.records("opinion_evidence", bank="b")}
+    return {record.id: record.body for record in memory.records.list("opinion_evidence", bank="b")}
 
 
 def rows_of(memory: Perdure) -> list[str]:
-    return list(memory.export_bank("b"))[1:]
+    return list(memory.banks.export("b"))[1:]
 
 
 @pytest.mark.parametrize(("kind", "number"), TARGETS)
@@ -81,9 +85,11 @@ def test_what_is_forgotten_is_what_the_preview_said(memory: Perdure, kind: str, 
     target = target_of(memory, kind, number)
     rows, before, logs = rows_of(memory), counts(memory), evidence(memory)
     chunks = {
-        chunk.id: chunk for one in memory.documents("b") for chunk in memory.chunks("b", document_id=one.id)
+        chunk.id: chunk
+        for one in memory.documents.list("b")
+        for chunk in memory.documents.chunks("b", document_id=one.id)
     }
-    texts = {fact.id: fact.text for fact in memory.iter_facts("b", where=EVERYTHING)}
+    texts = {fact.id: fact.text for fact in memory.facts.iterate("b", where=EVERYTHING)}
 
     preview = memory.preview_forget("b", **target)
     assert rows_of(memory) == rows
@@ -94,10 +100,12 @@ def test_what_is_forgotten_is_what_the_preview_said(memory: Perdure, kind: str, 
     for name in ("facts", "documents", "chunks", "entities", "observations"):
         assert getattr(preview, name) == before[name] - after[name], name
     assert preview.opinions == sum(evidence(memory).get(one) != log for one, log in logs.items())
-    for fact in memory.iter_facts("b", where=EVERYTHING):
+    for fact in memory.facts.iterate("b", where=EVERYTHING):
         del texts[fact.id]
     assert sorted(preview.texts) == sorted(texts.values())
-    scrubbed = [one for one in memory.chunks("b", ids=list(chunks)) if one.text != chunks[one.id].text]
+    scrubbed = [
+        one for one in memory.documents.chunks("b", ids=list(chunks)) if one.text != chunks[one.id].text
+    ]
     assert preview.scrubbed_chunks == len(scrubbed)
 
 
@@ -109,11 +117,11 @@ def test_the_targets_cover_every_count(memory: Perdure) -> None:
 
 
 def test_the_preview_of_a_whole_bank_counts_everything(memory: Perdure) -> None:
-    stats = memory.stats("b")
+    stats = memory.banks.stats("b")
     preview = memory.preview_forget("b", everything=True)
     assert (preview.facts, preview.documents, preview.chunks) == (stats.facts, stats.documents, stats.chunks)
-    assert preview.opinions == len(memory.records("opinion", bank="b"))
-    assert memory.stats("b") == stats
+    assert preview.opinions == len(memory.records.list("opinion", bank="b"))
+    assert memory.banks.stats("b") == stats
     assert memory.forget("b", everything=True).facts == preview.facts
 
 
@@ -133,27 +141,27 @@ def test_the_in_memory_store_rolls_a_preview_back_too() -> None:
     (fact_id,) = bank.say(1, "I prefer quince jam.")
     preview = bank.engine.preview_forget(BANK, fact_id=fact_id)
     assert (preview.facts, preview.opinions) == (2, 1)
-    assert [str(one) for one in bank.engine.opinions(BANK)] == ["Ann prefers quince jam (c = 0.85)"]
+    assert [str(one) for one in bank.engine.opinions.list(BANK)] == ["Ann prefers quince jam (c = 0.85)"]
 
 
 def test_proofs_name_the_later_sources_of_a_fact(memory: Perdure) -> None:
-    (lives,) = [fact for fact in memory.history("b", "Ann", "lives_in") if fact.object == "Lisbon"]
-    assert [proof.document_id for proof in memory.proofs("b", [lives.id])] == ["three"]
+    (lives,) = [fact for fact in memory.facts.history("b", "Ann", "lives_in") if fact.object == "Lisbon"]
+    assert [proof.document_id for proof in memory.facts.proofs("b", [lives.id])] == ["three"]
 
 
 def test_the_curve_of_an_opinion_ends_at_its_confidence(memory: Perdure) -> None:
-    (jam,) = [one for one in memory.opinions("b") if "quince" in one.statement]
-    curve = memory.opinion_curve("b", jam.id)
+    (jam,) = [one for one in memory.opinions.list("b") if "quince" in one.statement]
+    curve = memory.opinions.curve("b", jam.id)
     assert curve == jam.curve()
     assert (len(curve), curve[-1][1]) == (2, jam.confidence)
 
 
 def test_entities_are_searched_and_paged(memory: Perdure) -> None:
-    every = memory.entities("b")
-    assert memory.entities("b", offset=1, limit=2) == every[1:3]
-    assert [one.name for one in memory.entities("b", text="RIT")] == ["Rita"]
-    people = memory.entities("b", types=["person"])
+    every = memory.entities.list("b")
+    assert memory.entities.list("b", offset=1, limit=2) == every[1:3]
+    assert [one.name for one in memory.entities.list("b", text="RIT")] == ["Rita"]
+    people = memory.entities.list("b", types=["person"])
     assert people == [one for one in every if one.type == "person"]
     assert len(people) < len(every)
     with pytest.raises(InvalidInput, match="limit"):
-        memory.entities("b", limit=-1)
+        memory.entities.list("b", limit=-1)

@@ -31,9 +31,9 @@ def memory(tmp_path: Path) -> Iterator[Perdure]:
 
 
 def test_facts_are_listed_by_date(memory: Perdure) -> None:
-    page = memory.facts("b", order="latest_dated")
+    page = memory.facts.list("b", order="latest_dated")
     assert [fact.text[:9] for fact in page.facts] == ["Picture 3", "Picture 2", "Picture 1"]
-    in_february = memory.facts("b", dated=FEBRUARY, order="latest_dated")
+    in_february = memory.facts.list("b", dated=FEBRUARY, order="latest_dated")
     assert [fact.text[:9] for fact in in_february.facts] == ["Picture 2"]
     assert in_february.total == 1
 
@@ -52,25 +52,25 @@ def test_facts_are_listed_by_date(memory: Perdure) -> None:
     ],
 )
 def test_entities_are_found_by_their_name_in_any_case(memory: Perdure, name: str, found: list[str]) -> None:
-    assert [entity.name for entity in memory.entities("b", name=name)] == found
+    assert [entity.name for entity in memory.entities.list("b", name=name)] == found
 
 
 def test_entities_are_found_by_an_alias(memory: Perdure) -> None:
-    (maya,) = memory.entities("b", name="Maya Chen")
-    (jose,) = memory.entities("b", name="José")
-    memory.merge_entities("b", maya.id, jose.id)
-    assert [entity.id for entity in memory.entities("b", name="josé")] == [maya.id]
+    (maya,) = memory.entities.list("b", name="Maya Chen")
+    (jose,) = memory.entities.list("b", name="José")
+    memory.entities.merge("b", maya.id, jose.id)
+    assert [entity.id for entity in memory.entities.list("b", name="josé")] == [maya.id]
 
 
 def test_ids_and_a_name_are_not_asked_for_together(memory: Perdure) -> None:
     with pytest.raises(InvalidInput, match="not both"):
-        memory.entities("b", ["x"], name="Maya Chen")
+        memory.entities.list("b", ["x"], name="Maya Chen")
 
 
 def test_the_asynchronous_twin_takes_the_same_arguments(memory: Perdure) -> None:
     async def ask() -> tuple[int, int]:
         twin = AsyncPerdure(memory)
-        page = await twin.facts("b", dated=FEBRUARY)
-        return page.total, len(await twin.entities("b", name="josé"))
+        page = await twin.facts.list("b", dated=FEBRUARY)
+        return page.total, len(await twin.entities.list("b", name="josé"))
 
     assert asyncio.run(ask()) == (1, 1)

@@ -47,7 +47,7 @@ def tell(memory: Perdure, *texts: str, day: int = 0, speaker: str = "Ann", **fie
 
 
 def stored(memory: Perdure, result: RetainResult) -> list[Fact]:
-    return memory.facts_by_id("b", result.fact_ids)
+    return memory.facts.get_many("b", result.fact_ids)
 
 
 def shown(request: LlmRequest) -> str:
@@ -55,7 +55,7 @@ def shown(request: LlmRequest) -> str:
 
 
 def current(memory: Perdure) -> list[str]:
-    return sorted(one.text for one in memory.iter_facts("b"))
+    return sorted(one.text for one in memory.facts.iterate("b"))
 
 
 def test_facts_are_worded_by_the_model_in_one_call_per_chunk_and_found_at_once() -> None:
@@ -115,7 +115,7 @@ def test_a_newer_value_closes_the_older_one_that_was_offered() -> None:
         result = tell(memory, "My paintings are all in acrylics these days.", day=20)
         assert 'F1 2026-05-04 Ann: "Ann does her paintings in oil."' in shown(model.requests[1])
         assert [one.fact_id for one in result.superseded] == [old]
-        closed = memory.fact("b", old)
+        closed = memory.facts.get("b", old)
         assert closed.retired_at is None
         assert closed.valid_to == MONDAY + timedelta(days=20)
         assert current(memory) == ["Ann paints in acrylics these days."]
@@ -181,7 +181,7 @@ def test_a_correction_counts_only_where_the_words_say_so() -> None:
         memory, _ = replacing({"text": "Ann paints in acrylics.", "corrected": ["F1"]})
         with memory:
             (closed,) = tell(memory, said, day=5).superseded
-            old = memory.fact("b", closed.fact_id)
+            old = memory.facts.get("b", closed.fact_id)
             assert (old.retired_at is not None) is taken_back
             assert (old.valid_to is not None) is not taken_back
 
@@ -239,7 +239,7 @@ def test_a_fact_with_a_name_or_number_that_nobody_said_is_not_stored() -> None:
         assert any("rent" in text for text in texts)
         assert any("aunt" in text for text in texts)
         assert "Ann's bike is red." in texts
-        assert not any(entity.name == "Brompton" for entity in memory.entities("b"))
+        assert not any(entity.name == "Brompton" for entity in memory.entities.list("b"))
 
 
 def test_a_turn_that_the_model_passes_over_stays_searchable() -> None:
@@ -265,7 +265,9 @@ def test_a_chunk_that_fails_is_read_locally_and_named(error: Step, code: str) ->
         result = tell(memory, "I play the cello.", "I live in Graz.", document_id="d")
         (fell_back,) = result.fell_back
         assert (fell_back.document_id, fell_back.turns, fell_back.code) == ("d", 2, code)
-        assert fell_back.chunk_ids == tuple(chunk.id for chunk in memory.chunks("b", document_id="d"))
+        assert fell_back.chunk_ids == tuple(
+            chunk.id for chunk in memory.documents.chunks("b", document_id="d")
+        )
         assert all(not one.made_by for one in stored(memory, result))
         assert len(result.fact_ids) == 2
         assert "2 turns without the language model" in str(result)
@@ -306,11 +308,11 @@ def test_a_chunk_whose_answer_is_cut_is_halved_until_every_turn_is_covered() -> 
 def test_mission_and_instructions_of_the_bank_are_in_the_prompt() -> None:
     memory, model = memory_with(lambda _: answer())
     with memory:
-        memory.configure_bank(
+        memory.banks.configure(
             "b", mission="Remember gardens.", settings={"retain_custom_instructions": "Keep Latin names."}
         )
         tell(memory, "I planted Salvia rosmarinus.")
-        memory.configure_bank("b", settings={"retain_mission": "Only herbs."})
+        memory.banks.configure("b", settings={"retain_mission": "Only herbs."})
         tell(memory, "I planted Salvia officinalis.", day=1)
         first, second = (request.messages[0].text for request in model.requests)
         assert "Remember gardens." in first
@@ -343,7 +345,7 @@ def test_what_the_model_is_not_asked_for_is_read_by_rules() -> None:
     with memory:
         (old,) = tell(memory, "I live in Oslo.").fact_ids
         result = tell(memory, "I live in Lisbon now.", day=40)
-        assert memory.fact("b", old).relation == "lives_in"
+        assert memory.facts.get("b", old).relation == "lives_in"
         assert [one.fact_id for one in result.superseded] == [old]
 
 
@@ -360,7 +362,7 @@ def test_causes_lead_from_the_fact_that_the_model_names() -> None:
         noise, sleep = tell(
             memory, "My neighbour practises drums at night.", "I sleep badly.", document_id="d"
         ).fact_ids
-        causal = [link for link in memory.links("b", [noise]) if link.kind == "causal"]
+        causal = [link for link in memory.facts.links("b", [noise]) if link.kind == "causal"]
         assert [(link.source, link.target, link.weight) for link in causal] == [(noise, sleep, 0.8)]
 
 
@@ -373,7 +375,7 @@ def test_a_retain_in_the_background_tells_of_turns_read_without_the_model() -> N
     memory, _ = memory_with(lambda _: LlmBusy("overloaded"))
     with memory:
         work = memory.retain_later("b", "Ann plays the cello.", document_id="d")
-        done = memory.operation("b", work.id, wait=30)
+        done = memory.operations.get("b", work.id, wait=30)
         assert done.result == {"facts": 1, "fell_back_turns": 1, "fell_back_because": "overloaded"}
 
 

@@ -79,8 +79,8 @@ def rewording() -> Perdure:
 def test_rest_rewords_in_an_operation() -> None:
     with rewording() as memory, running(memory) as url, httpx.Client(base_url=url) as client:
         operation = client.post(f"{BANK}/refine").json()["operation_id"]
-        assert memory.operation("b", operation, wait=30).status == "completed"
-        assert [fact.text for fact in memory.iter_facts("b")] == ["The cello is what Ann plays."]
+        assert memory.operations.get("b", operation, wait=30).status == "completed"
+        assert [fact.text for fact in memory.facts.iterate("b")] == ["The cello is what Ann plays."]
         assert client.get(f"{BANK}/operations/{operation}").json()["status"] == "completed"
         assert client.post("/v1/default/banks/nobody/refine").status_code == 404
 

@@ -66,7 +66,7 @@ def memory(tmp_path: Path) -> Iterator[Perdure]:
 
 
 def remembered(memory: Perdure, bank: str) -> list[str]:
-    return [fact.text for fact in memory.iter_facts(bank)]
+    return [fact.text for fact in memory.facts.iterate(bank)]
 
 
 @pytest.mark.parametrize("sdk", CONVERSATIONS)

@@ -183,8 +183,8 @@ def plant(memory: Perdure, tools: Tools, bank: str, place: str, attack: str) -> 
     }[place]
     memory.retain(bank, said, **fields)
     if place == "model":
-        model, operation = memory.create_mental_model(bank, attack, f"{attack} {ASKED}")
-        memory.operation(bank, operation.id, wait=30)
+        model, operation = memory.models.create(bank, attack, f"{attack} {ASKED}")
+        memory.operations.get(bank, operation.id, wait=30)
         return [str(read_resource(memory, Caller(), model_address(model))["text"])]
     return []
 
@@ -217,7 +217,8 @@ def test_a_planted_attack_reaches_a_model_only_as_marked_data(
         texts += [recalled, reflected, result.to_prompt(), result.to_openai()[0]["content"]]
         texts += [recent, *([context] if OPENING in context else [])]
         texts += [
-            str(read_resource(memory, Caller(), entity_address(one))["text"]) for one in memory.entities(bank)
+            str(read_resource(memory, Caller(), entity_address(one))["text"])
+            for one in memory.entities.list(bank)
         ]
         texts += fences(PROMPTS["about_me"].write(memory, bank, ""))
         asked = {"query": ASKED, "context_string": True}
@@ -294,7 +295,7 @@ def unmoved() -> Any:
 
 def check_verbatim(memory: Perdure, bank: str, attack: str) -> None:
     """The store keeps what was said as it was said."""
-    (document,) = memory.documents(bank)
-    stored = "".join(chunk.text for chunk in memory.chunks(bank, document_id=document.id))
+    (document,) = memory.documents.list(bank)
+    stored = "".join(chunk.text for chunk in memory.documents.chunks(bank, document_id=document.id))
     assert attack in stored
     assert json.dumps(attack)[1:-1] in json.dumps(stored)

@@ -67,17 +67,17 @@ def tell(memory: Perdure, *texts: str, day: int = 0, document: str = "d", **fiel
 
 
 def refine(memory: Perdure) -> Operation:
-    work = memory.operation("b", memory.refine("b").id, wait=30)
+    work = memory.operations.get("b", memory.documents.refine("b").id, wait=30)
     assert work.finished
     return work
 
 
 def texts(memory: Perdure) -> list[str]:
-    return sorted(fact.text for fact in memory.iter_facts("b"))
+    return sorted(fact.text for fact in memory.facts.iterate("b"))
 
 
 def every_fact(memory: Perdure) -> dict[str, Fact]:
-    return {fact.id: fact for fact in memory.iter_facts("b", where=EVERYTHING)}
+    return {fact.id: fact for fact in memory.facts.iterate("b", where=EVERYTHING)}
 
 
 def test_rules_answer_at_once_and_a_model_rewrites_later_many_turns_a_call() -> None:
@@ -105,9 +105,9 @@ def test_rewritten_facts_keep_their_history_and_point_to_what_replaced_them() ->
         )
         before = memory.clock()
         refine(memory)
-        retired = memory.fact("b", old)
+        retired = memory.facts.get("b", old)
         assert retired.is_reworded
-        new = memory.fact("b", retired.superseded_by or "")
+        new = memory.facts.get("b", retired.superseded_by or "")
         assert new.made_by == load("refine").version
         assert (new.tags, new.trust, new.metadata) == (frozenset({"dogs"}), 3, {"k": "v"})
         assert (new.speaker, new.mentioned_at, new.chunk_id) == ("Ann", MONDAY, retired.chunk_id)
@@ -141,10 +141,10 @@ def test_a_closed_value_is_not_stated_anew() -> None:
         tell(memory, "I live in Lisbon now.", day=30, document="e")
         refine(memory)
         assert texts(memory) == ["Ann's home is now in Lisbon."]
-        closed = memory.fact("b", oslo)
+        closed = memory.facts.get("b", oslo)
         assert closed.retired_at is None
         assert closed.valid_to == MONDAY + timedelta(days=30)
-        assert memory.fact("b", closed.superseded_by or "").made_by
+        assert memory.facts.get("b", closed.superseded_by or "").made_by
 
 
 def test_a_later_change_closes_the_rewritten_fact() -> None:
@@ -162,13 +162,13 @@ def test_what_a_person_changed_is_left_alone(how: str) -> None:
     with memory:
         first, second = tell(memory, "I adopted a greyhound called Pixel. My sofa is green.")
         if how == "restated":
-            memory.update_fact("b", first, text="Ann adopted a whippet.")
+            memory.facts.update("b", first, text="Ann adopted a whippet.")
         elif how == "pinned":
-            memory.update_fact("b", first, tier="core")
+            memory.facts.update("b", first, tier="core")
         elif how == "invalidated":
-            memory.invalidate_fact("b", first, "never happened")
+            memory.facts.invalidate("b", first, "never happened")
         else:
-            memory.update_fact("b", first, tags=["pets"])
+            memory.facts.update("b", first, tags=["pets"])
         before = texts(memory)
         refine(memory)
         assert texts(memory) == before
@@ -201,7 +201,7 @@ def test_entities_that_came_with_the_text_stay_with_its_new_wording() -> None:
     with memory:
         tell(memory, "I adopted a greyhound called Pixel.", entities=[("Animal Rescue Bern", "organisation")])
         refine(memory)
-        (new,) = memory.iter_facts("b")
+        (new,) = memory.facts.iterate("b")
         assert new.made_by
         assert "Animal Rescue Bern" in new.entities
 
@@ -219,8 +219,8 @@ def test_turns_on_which_the_model_fails_keep_their_facts_until_a_retry() -> None
         assert failed.status == "failed"
         assert "overloaded" in (failed.error or "")
         assert texts(memory) == ["Ann adopted a greyhound called Pixel."]
-        memory.retry_operation("b", failed.id)
-        assert memory.operation("b", failed.id, wait=30).status == "completed"
+        memory.operations.retry("b", failed.id)
+        assert memory.operations.get("b", failed.id, wait=30).status == "completed"
         assert texts(memory) == ["Ann adopted Pixel, a greyhound."]
 
 
@@ -248,7 +248,7 @@ def test_forgetting_a_rewritten_fact_takes_its_earlier_wording_along() -> None:
     with memory:
         (old,) = tell(memory, "I adopted a greyhound called Pixel.")
         refine(memory)
-        new = memory.fact("b", old).superseded_by or ""
+        new = memory.facts.get("b", old).superseded_by or ""
         memory.forget("b", fact_id=new)
         assert not every_fact(memory)
 
@@ -258,7 +258,7 @@ def test_declaring_a_rewritten_fact_wrong_does_not_bring_its_earlier_wording_bac
     with memory:
         (old,) = tell(memory, "I adopted a greyhound called Pixel.")
         refine(memory)
-        memory.invalidate_fact("b", memory.fact("b", old).superseded_by or "")
+        memory.facts.invalidate("b", memory.facts.get("b", old).superseded_by or "")
         assert texts(memory) == []
 
 
@@ -270,13 +270,13 @@ def test_what_follows_from_a_rewritten_fact_is_not_doubted_and_rests_on_the_new_
         with store.transaction("b") as tx:
             tx.put_links([Link(cause, effect, LinkKind.CAUSAL, 0.8)])
         refine(memory)
-        new = memory.fact("b", cause).superseded_by
+        new = memory.facts.get("b", cause).superseded_by
         assert new is not None
-        assert (new, effect) in {(one.source, one.target) for one in memory.links("b", [new])}
+        assert (new, effect) in {(one.source, one.target) for one in memory.facts.links("b", [new])}
         recalled = memory.recall("b", "How long is the commute?").recollections
         assert effect in {one.fact.id for one in recalled}
         assert not any(one.doubt for one in recalled)
-        memory.invalidate_fact("b", new)
+        memory.facts.invalidate("b", new)
         assert any(one.doubt for one in memory.recall("b", "How long is the commute?").recollections)
 
 
@@ -285,7 +285,7 @@ def test_what_was_changed_while_the_model_worked_is_not_overwritten() -> None:
 
     def script(request: LlmRequest) -> Step:
         if first:
-            memory.update_fact("b", first.pop(), text="Ann adopted a whippet.")
+            memory.facts.update("b", first.pop(), text="Ann adopted a whippet.")
         return reword(request)
 
     memory, _ = open_memory(script)
@@ -300,9 +300,9 @@ def test_rewriting_follows_a_retain_by_itself() -> None:
     with memory:
         tell(memory, "I adopted a greyhound called Pixel.")
         for _ in range(200):
-            operations = [one for one in memory.operations("b") if one.kind == "refine"]
+            operations = [one for one in memory.operations.list("b") if one.kind == "refine"]
             if operations:
-                memory.operation("b", operations[0].id, wait=30)
+                memory.operations.get("b", operations[0].id, wait=30)
                 break
             time.sleep(0.02)
         assert texts(memory) == ["Ann adopted Pixel, a greyhound."]
@@ -315,14 +315,14 @@ def test_a_run_goes_on_after_the_process_ended(tmp_path: Path) -> None:
         plan = memory._refine_job.plan("b")  # type: ignore[union-attr]
         memory.jobs.submit("b", plan, not_before=datetime.now(UTC) + timedelta(seconds=1))
     with Perdure.open(tmp_path / "m.db", llm=ScriptedLlm(reword), **fields) as memory:  # type: ignore[arg-type]
-        (operation,) = memory.operations("b")
-        assert memory.operation("b", operation.id, wait=30).status == "completed"
+        (operation,) = memory.operations.list("b")
+        assert memory.operations.get("b", operation.id, wait=30).status == "completed"
         assert texts(memory) == ["Ann adopted Pixel, a greyhound."]
 
 
 def test_refining_needs_a_model() -> None:
     with Perdure.open(store=MemoryStore(), **LIGHT) as memory, pytest.raises(InvalidInput, match="llm"):  # type: ignore[arg-type]
-        memory.refine("b")
+        memory.documents.refine("b")
     with pytest.raises(InvalidInput, match="extractor"):
         Perdure.open(store=MemoryStore(), extractor="refine", **LIGHT)  # type: ignore[arg-type]
 
@@ -348,6 +348,6 @@ def test_the_same_said_twice_is_one_fact_after_both_were_worded_anew() -> None:
         refine(memory)
         (again,) = tell(memory, "I adopted a greyhound called Pixel.", document="e", day=1)
         refine(memory)
-        (only,) = memory.iter_facts("b")
+        (only,) = memory.facts.iterate("b")
         assert (only.text, only.proof_count) == ("Ann adopted Pixel, a greyhound.", 2)
-        assert memory.fact("b", again).superseded_by == only.id
+        assert memory.facts.get("b", again).superseded_by == only.id

@@ -27,7 +27,7 @@ def memory(tmp_path: Path) -> Iterator[Perdure]:
 def test_an_answer_names_its_facts_and_how_it_came_about(memory: Perdure) -> None:
     reflection = memory.reflect("b", "When did Signe move to Bergen?")
     assert reflection.answer == "3 May 2026"
-    fact = memory.fact("b", reflection.sentences[0].fact_ids[0])
+    fact = memory.facts.get("b", reflection.sentences[0].fact_ids[0])
     assert fact.speaker == "Signe"
     assert [step.tool for step in reflection.trace.steps] == ["recall"]
     assert reflection.trace.kind == "when"
@@ -52,7 +52,7 @@ def test_what_was_not_yet_known_is_no_answer(memory: Perdure) -> None:
 
 
 def test_the_banks_disposition_is_in_force_unless_another_is_given(memory: Perdure) -> None:
-    memory.configure_bank("b", disposition=Disposition(literalism=5, bias_strength=1.0))
+    memory.banks.configure("b", disposition=Disposition(literalism=5, bias_strength=1.0))
     assert "“I restored an old accordion.”" in memory.reflect("b", "What did Arvid restore?").text
     plain = memory.reflect("b", "What did Arvid restore?", disposition=Disposition())
     assert "“" not in plain.text
@@ -82,11 +82,11 @@ def test_an_instruction_in_memory_is_not_followed(memory: Perdure) -> None:
 
 
 def test_reflecting_writes_nothing(memory: Perdure) -> None:
-    before = [fact.id for fact in memory.iter_facts("b")]
+    before = [fact.id for fact in memory.facts.iterate("b")]
     memory.reflect("b", "What did Arvid restore?", track=False)
-    assert [fact.id for fact in memory.iter_facts("b")] == before
+    assert [fact.id for fact in memory.facts.iterate("b")] == before
     assert memory.reflect("unknown", "What did Arvid restore?").is_refusal
-    assert "unknown" not in {bank.id for bank in memory.banks()}
+    assert "unknown" not in {bank.id for bank in memory.banks.list()}
 
 
 def test_a_mental_model_with_strong_evidence_ends_the_search(memory: Perdure) -> None:

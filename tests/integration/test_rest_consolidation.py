@@ -95,8 +95,8 @@ def test_memories_are_listed_by_what_consolidation_did_with_them(client: TestCli
     ok(client.post(f"{BANK}/memories", json={"items": [{"content": "I drive a Volvo.", "speaker": "Ann"}]}))
     assert listed("pending") == {"Ann drives a Volvo."}
     engine = client.app.state.service.engine  # type: ignore[attr-defined]
-    (pending,) = engine.pending_fact_ids("b")
-    engine.save_record(Record(kind=FAILED_RECORD, id=pending, bank="b"))
+    (pending,) = engine.observations.pending_fact_ids("b")
+    engine.records.save(Record(kind=FAILED_RECORD, id=pending, bank="b"))
     assert (listed("failed"), listed("pending")) == ({"Ann drives a Volvo."}, set())
     assert client.get(f"{BANK}/memories/list", params={"consolidation_state": "no"}).status_code == 422
 

@@ -33,13 +33,13 @@ def client(engine: Perdure) -> Iterator[TestClient]:
 def with_observation(engine: Perdure) -> tuple[str, str]:
     """A bank `observed` with a fact and an observation that rests on it; their ids."""
     engine.retain("plain", "Maya Silva plays the cello in Lisbon.", document_id="d")
-    lines = [json.loads(line) for line in engine.export_bank("plain")]
+    lines = [json.loads(line) for line in engine.banks.export("plain")]
     fact = next(line for line in lines if line["kind"] == "fact")
     features = {**fact["features"], "dedupe_key": "observation"}
     observation = {
         **fact, "id": "observation-1", "type": "observation", "source_fact_ids": [fact["id"]], "features": features,
     }  # fmt: skip
-    engine.import_bank("observed", [json.dumps(line) for line in [*lines, observation]])
+    engine.banks.restore("observed", [json.dumps(line) for line in [*lines, observation]])
     return fact["id"], "observation-1"
 
 
@@ -86,7 +86,9 @@ def test_links_by_type_agree_whether_they_are_read_or_known(engine: Perdure, cli
     texts = [f"Maya Silva plays the {what} cello in Lisbon on Sunday evenings." for what in ("old", "new")]
     engine.retain("b", [{"content": text, "document_id": text} for text in texts])
     facts = list(Listing().every(engine, "b"))
-    links = {(link.source, link.target, link.kind) for link in engine.links("b", [fact.id for fact in facts])}
+    links = {
+        (link.source, link.target, link.kind) for link in engine.facts.links("b", [fact.id for fact in facts])
+    }
     assert links
     stats = client.get(f"{BANKS}/b/stats").json()
     assert {fact.type.value for fact in facts} == set(stats["links_breakdown"]) == {"world"}
@@ -111,4 +113,4 @@ def test_what_is_declared_wrong_and_counted_by_day_follows_the_clock_of_the_memo
         counted = client.get(f"{BANKS}/b/stats/memories-timeseries").json()["buckets"]
         assert counted[-1]["time"].startswith("2019-03-05")
         assert client.patch(f"{BANKS}/b/memories/{fact}", json={"state": "invalidated"}).status_code == 200
-        assert engine.fact("b", fact).retired_at == then
+        assert engine.facts.get("b", fact).retired_at == then

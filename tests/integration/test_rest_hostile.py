@@ -65,11 +65,11 @@ def refused(answer: Any) -> str:
 def test_a_lone_surrogate_is_refused_by_its_place(
     client: TestClient, engine: Perdure, method: str, path: str, body: dict[str, Any], place: str
 ) -> None:
-    fact = engine.facts("b").facts[0]
+    fact = engine.facts.list("b").facts[0]
     spelt = json.dumps(body).replace("?", LONE)
     answer = client.request(method, BANK + path.replace("FACT", fact.id), content=spelt, headers=JSON)
     assert place in refused(answer)
-    assert list(engine.facts("b").facts) == [fact]
+    assert list(engine.facts.list("b").facts) == [fact]
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", '{"a": [-Infinity]}'])

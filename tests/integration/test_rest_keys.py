@@ -41,7 +41,7 @@ def let_keys_be_read_again(client: TestClient) -> None:
 
 def test_a_key_is_kept_as_a_hash(engine: Perdure) -> None:
     key, text = create_key(engine, banks=["a"], scopes=["read"], name="reader")
-    kept = str(engine.records(KIND)[0].body)
+    kept = str(engine.records.list(KIND)[0].body)
     assert text not in kept
     assert text.rpartition("_")[2] not in kept
     assert match_key(list_keys(engine), text) == list_keys(engine)[0]

@@ -22,8 +22,8 @@ TEXT = "Alice Johnson works at Google. Bob Smith lives in Oslo."
 def memory(tmp_path: Path) -> Iterator[Perdure]:
     with open_quick(tmp_path) as engine:
         engine.retain("main", TEXT, document_id="cv", tags=["work"], classification=2)
-        engine.configure_bank("main", name="Main", mission="Help")
-        engine.create_directive("main", "Tone", "Answer politely.")
+        engine.banks.configure("main", name="Main", mission="Help")
+        engine.directives.create("main", "Tone", "Answer politely.")
         yield engine
 
 
@@ -45,7 +45,7 @@ def test_an_alias_reaches_the_bank_at_once_and_everywhere(memory: Perdure, clien
     created = client.post(f"{BANKS}/main/aliases", json={"alias": "old name ü", "primary": True})
     assert created.json() == {"bank_id": "main", "aliases": [{"alias": "old name ü", "primary": True}]}
     client.post(f"{BANKS}/old name ü/memories", json={"items": [{"content": "Carol has a cat."}]})
-    assert [bank.id for bank in memory.banks()] == ["main"]
+    assert [bank.id for bank in memory.banks.list()] == ["main"]
     recalled = client.post(
         f"{BANKS}/old%20name%20%C3%BC/memories/recall", json={"query": "Who has a cat?"}
     ).json()
@@ -70,7 +70,7 @@ def test_an_alias_reaches_the_bank_at_once_and_everywhere(memory: Perdure, clien
 
 
 def test_an_alias_takes_no_name_that_is_in_use(memory: Perdure, client: TestClient) -> None:
-    memory.configure_bank("other")
+    memory.banks.configure("other")
     assert client.post(f"{BANKS}/main/aliases", json={"alias": "other"}).status_code == 409
     assert client.post(f"{BANKS}/main/aliases", json={"alias": "a"}).status_code == 201
     assert client.post(f"{BANKS}/other/aliases", json={"alias": "a"}).status_code == 409
@@ -79,7 +79,7 @@ def test_an_alias_takes_no_name_that_is_in_use(memory: Perdure, client: TestClie
     assert client.patch(f"{BANKS}/other/aliases/a", json={"primary": True}).status_code == 404
     assert client.delete(f"{BANKS}/other/aliases/a").status_code == 404
     assert client.delete(f"{BANKS}/main").status_code == 200
-    assert memory.records("bank_alias") == []
+    assert memory.records.list("bank_alias") == []
 
 
 def test_a_key_needs_its_scope_on_both_names(memory: Perdure, client: TestClient) -> None:
@@ -102,35 +102,35 @@ def test_a_key_needs_its_scope_on_both_names(memory: Perdure, client: TestClient
 
 
 def test_a_clone_is_the_bank_under_another_id(memory: Perdure, client: TestClient) -> None:
-    memory.create_webhook("main", "https://93.184.216.34/hook", secret="hush", event_types=[])
+    memory.webhooks.create("main", "https://93.184.216.34/hook", secret="hush", event_types=[])
     result = done(client, "main", client.post(f"{BANKS}/main/clone", params={"target_bank_id": "twin"}))
     assert (result["target_bank_id"], result["facts_imported"]) == ("twin", 2)
-    assert [fact.text for fact in memory.facts("twin").facts] == [
-        fact.text for fact in memory.facts("main").facts
+    assert [fact.text for fact in memory.facts.list("twin").facts] == [
+        fact.text for fact in memory.facts.list("main").facts
     ]
-    twin = memory.bank("twin")
+    twin = memory.banks.get("twin")
     assert (twin.name, twin.mission) == ("Main", "Help")
-    assert [rule.name for rule in memory.directives("twin")] == ["Tone"]
-    assert [hook.secret for hook in memory.webhooks("twin")] == ["hush"]
-    assert memory.webhooks("twin")[0].bank == "twin"
+    assert [rule.name for rule in memory.directives.list("twin")] == ["Tone"]
+    assert [hook.secret for hook in memory.webhooks.list("twin")] == ["hush"]
+    assert memory.webhooks.list("twin")[0].bank == "twin"
     again = client.post(f"{BANKS}/main/clone", params={"target_bank_id": "twin"})
     assert again.status_code == 409
     assert client.post(f"{BANKS}/none/clone", params={"target_bank_id": "x"}).status_code == 404
     memory.retain("twin", "Dan has a dog.")
-    assert memory.facts("main").total == 2
+    assert memory.facts.list("main").total == 2
 
 
 @pytest.mark.parametrize(("data", "config"), [(True, False), (False, True), (False, False)])
 def test_a_clone_leaves_out_what_is_not_asked_for(memory: Perdure, data: bool, config: bool) -> None:
-    memory.clone_bank("main", "twin", include_data=data, include_config=config)
-    assert memory.facts("twin").total == (2 if data else 0)
-    assert len(memory.documents("twin")) == (1 if data else 0)
-    assert memory.bank("twin").mission == ("Help" if config else "")
-    assert len(memory.directives("twin")) == (1 if config else 0)
+    memory.banks.clone("main", "twin", include_data=data, include_config=config)
+    assert memory.facts.list("twin").total == (2 if data else 0)
+    assert len(memory.documents.list("twin")) == (1 if data else 0)
+    assert memory.banks.get("twin").mission == ("Help" if config else "")
+    assert len(memory.directives.list("twin")) == (1 if config else 0)
 
 
 def test_an_archive_restores_a_bank_or_is_merged_into_one(memory: Perdure, client: TestClient) -> None:
-    memory.create_webhook("main", "https://93.184.216.34/hook", secret="hush")
+    memory.webhooks.create("main", "https://93.184.216.34/hook", secret="hush")
     exported = done(client, "main", client.post(f"{BANKS}/main/transfer/export"))
     archive = client.get(exported["download_url"]).content
     assert b"hush" not in archive
@@ -142,11 +142,11 @@ def test_an_archive_restores_a_bank_or_is_merged_into_one(memory: Perdure, clien
     assert take("main").status_code == 409
     restored = done(client, "new", take("new", target_bank_id="new"))
     assert restored["facts_imported"] == 2
-    assert memory.bank("new").mission == "Help"
+    assert memory.banks.get("new").mission == "Help"
     merged = done(client, "main", take("main", mode="merge"))
     assert merged == {"documents_imported": 0, "documents_skipped": 1, "facts_imported": 0}
     done(client, "main", take("main", mode="merge", document_conflict="new-id"))
-    assert len(memory.documents("main")) == 2
+    assert len(memory.documents.list("main")) == 2
     assert take("none", mode="merge").status_code == 404
     assert take("x", include_history="true", target_bank_id="y").status_code == 422
     bare = done(
@@ -154,7 +154,7 @@ def test_an_archive_restores_a_bank_or_is_merged_into_one(memory: Perdure, clien
     )
     files["file"] = ("b.zip", client.get(bare["download_url"]).content, "application/zip")
     assert done(client, "empty", take("empty", target_bank_id="empty"))["facts_imported"] == 0
-    assert memory.bank("empty").mission == "Help"
+    assert memory.banks.get("empty").mission == "Help"
     files["file"] = ("c.zip", b"no archive", "application/zip")
     assert take("z").status_code == 422
 
@@ -162,8 +162,8 @@ def test_an_archive_restores_a_bank_or_is_merged_into_one(memory: Perdure, clien
 def test_a_documents_history_tells_what_each_change_did(memory: Perdure, client: TestClient) -> None:
     memory.retain("main", "Carol Brown has a cat.", document_id="cv", update_mode="append")
     memory.retain("main", "Alice Johnson works at Google. Carol Brown has a cat.", document_id="cv")
-    fact = memory.facts("main", text="cat").facts[0]
-    memory.invalidate_fact("main", fact.id, "wrong")
+    fact = memory.facts.list("main", text="cat").facts[0]
+    memory.facts.invalidate("main", fact.id, "wrong")
     answer = client.get(f"{BANKS}/main/documents/cv/history").json()
     told = [(item["kind"], item["facts_added"], item["facts_removed"]) for item in answer["items"]]
     assert told[0] == ("fact_invalidated", 0, 1)
@@ -178,21 +178,21 @@ def test_a_documents_history_tells_what_each_change_did(memory: Perdure, client:
 def test_reprocessing_draws_the_facts_anew_and_keeps_those_that_are_the_same(
     memory: Perdure, client: TestClient
 ) -> None:
-    before = memory.facts("main").facts
+    before = memory.facts.list("main").facts
     changed = before[0]
-    memory.update_fact("main", changed.id, text="Bob Smith lives in Rome.")
+    memory.facts.update("main", changed.id, text="Bob Smith lives in Rome.")
     response = client.post(f"{BANKS}/main/documents/cv/reprocess")
     assert response.json()["success"] is True
     assert response.json()["items_count"] == 1
     ended = wait_for(client, "main", response.json()["operation_id"])
     assert ended["status"] == "completed", ended
-    after = {fact.text: fact for fact in memory.facts("main").facts}
+    after = {fact.text: fact for fact in memory.facts.list("main").facts}
     assert "Bob Smith lives in Oslo." in after
     kept = before[1]
     assert after[kept.text].id == kept.id
     assert {fact.classification for fact in after.values()} == {2}
     assert {tuple(fact.tags) for fact in after.values()} == {("work",)}
-    assert memory.records("unfinished_document", bank="main") == []
+    assert memory.records.list("unfinished_document", bank="main") == []
     assert client.post(f"{BANKS}/main/documents/none/reprocess").status_code == 404
 
 
@@ -205,8 +205,8 @@ def test_a_dry_run_extracts_and_stores_nothing(memory: Perdure, client: TestClie
         ]  # fmt: skip
         assert "Alice Johnson" in answer["facts"][0]["entities"]
         assert answer["usage"]["total_tokens"] == 0
-    assert [bank.id for bank in memory.banks()] == ["main"]
-    assert memory.facts("main").total == 2
+    assert [bank.id for bank in memory.banks.list()] == ["main"]
+    assert memory.facts.list("main").total == 2
     blocks = {"content": [{"type": "text", "text": "Dan has a dog."}]}
     answer = client.post(f"{BANKS}/main/memories/dry-run-extract", json=blocks).json()
     assert [fact["text"] for fact in answer["facts"]] == ["Dan has a dog."]
@@ -227,10 +227,10 @@ def test_without_a_language_model_its_paths_say_so(client: TestClient) -> None:
 
 
 def test_a_document_that_is_retained_again_later_keeps_the_facts_it_still_states(memory: Perdure) -> None:
-    first = {fact.text: fact for fact in memory.facts("main").facts}
+    first = {fact.text: fact for fact in memory.facts.list("main").facts}
     text = "Alice Johnson works at Google. Carol Brown has a cat."
     result = memory.retain("main", text, document_id="cv", tags=["work"], classification=2)
-    after = {fact.text: fact for fact in memory.facts("main").facts}
+    after = {fact.text: fact for fact in memory.facts.list("main").facts}
     assert set(after) == {"Alice Johnson works at Google.", "Carol Brown has a cat."}
     kept = after["Alice Johnson works at Google."]
     assert kept.id == first[kept.text].id

@@ -127,11 +127,11 @@ def test_32_recalls_at_once_while_retaining(engine: Perdure) -> None:
 def test_the_same_idempotency_key_is_the_same_call(engine: Perdure) -> None:
     with client_of(engine) as client:
         headers = {"Idempotency-Key": "once-1"}
-        before = engine.stats("main").documents
+        before = engine.banks.stats("main").documents
         first = client.post(f"{BANK}/memories", json=ITEMS, headers=headers).json()
         again = client.post(f"{BANK}/memories", json=ITEMS, headers=headers).json()
         assert again == first
-        assert engine.stats("main").documents == before + 1
+        assert engine.banks.stats("main").documents == before + 1
         other = client.post(f"{BANK}/memories", json={"items": [{"content": "Else."}]}, headers=headers)
         assert other.status_code == 409
         elsewhere = client.post("/v1/default/banks/second/memories", json=ITEMS, headers=headers).json()
@@ -172,11 +172,11 @@ def test_a_request_under_way_is_finished_before_the_server_stops(
 def test_a_busy_store_and_an_unforeseen_error(engine: Perdure, monkeypatch: pytest.MonkeyPatch) -> None:
     app = create_app(engine)
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
-        monkeypatch.setattr(engine, "stats", _raise(StoreLocked("locked")))
+        monkeypatch.setattr(engine.banks, "stats", _raise(StoreLocked("locked")))
         busy = client.get(f"{BANK}/tags")
         assert (busy.status_code, busy.json()["error"]["code"]) == (503, "store_locked")
         assert busy.headers["Retry-After"]
-        monkeypatch.setattr(engine, "stats", _raise(RuntimeError("a secret detail")))
+        monkeypatch.setattr(engine.banks, "stats", _raise(RuntimeError("a secret detail")))
         broken = client.get(f"{BANK}/tags")
         assert (broken.status_code, broken.json()["error"]["code"]) == (500, "internal")
         assert "secret" not in broken.text

@@ -355,7 +355,7 @@ def test_the_server_attends_to_schedules(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("perdure.surfaces.schedules.SCHEDULE_SECONDS", 0.05)
     asked: list[object] = []
     with open_quick(tmp_path) as engine:
-        monkeypatch.setattr(engine, "refresh_due_mental_models", lambda: asked.append(1))
+        monkeypatch.setattr(engine.models, "refresh_due", lambda: asked.append(1))
         with running(engine):
             for _ in range(200):
                 if asked:

@@ -34,7 +34,7 @@ def run(engine: Perdure, given: Iterator[Case]) -> str:
             continue
         count["stored"] += 1
         check_text_is_kept(engine, bank, content, fields, result.document_ids)
-        sought = [fact for fact in engine.facts_by_id(bank, result.fact_ids[:1]) if has_words(fact)]
+        sought = [fact for fact in engine.facts.get_many(bank, result.fact_ids[:1]) if has_words(fact)]
         for fact in sought:
             assert is_found(engine, bank, fact), (content, fields, fact)
             count["found again"] += 1
@@ -56,7 +56,7 @@ def check_text_is_kept(
 ) -> None:
     """Every character of a text is in the turns of the document's chunks, in order, and nothing else."""
     assert documents
-    kept = [engine.chunks(bank, document_id=name) for name in documents]
+    kept = [engine.documents.chunks(bank, document_id=name) for name in documents]
     assert all(chunks for chunks in kept)
     if isinstance(content, str):
         (chunks,) = kept

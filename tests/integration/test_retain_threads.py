@@ -28,7 +28,7 @@ def retain_all(memory: Perdure, bank: str) -> None:
 
 def written(memory: Perdure, bank: str) -> list[object]:
     """Every fact with what it is found by, in the order of the turns."""
-    facts = sorted(memory.iter_facts(bank), key=lambda fact: (fact.document_id, fact.text))
+    facts = sorted(memory.facts.iterate(bank), key=lambda fact: (fact.document_id, fact.text))
     with memory._components.store.reading(bank) as reading:
         features = reading.features([fact.id for fact in facts])
     return [

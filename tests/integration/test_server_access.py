@@ -97,7 +97,7 @@ def test_revoking_the_last_key_leaves_the_server_closed(engine: Perdure) -> None
         assert status_until(url, bearer(secret), 401) == 401
         assert delete(f"{url}{BANKS}/main").status_code == 401
         assert post(f"{url}/mcp", json=HELLO, headers=ACCEPT).status_code == 401
-    assert engine.banks()
+    assert engine.banks.list()
 
 
 def test_a_key_made_while_an_open_server_runs_closes_it(engine: Perdure) -> None:
@@ -125,7 +125,7 @@ def test_keys_once_made_are_needed_by_every_later_opening(tmp_path: Path) -> Non
 
 def test_files_of_earlier_versions_have_keys_without_the_mark(engine: Perdure) -> None:
     key, _ = create_key(engine)
-    engine.delete_record(NEEDED_KIND, "keys")
+    engine.records.delete(NEEDED_KIND, "keys")
     assert keys_needed(engine)
     revoke_key(engine, key.id)
     assert keys_needed(engine)
@@ -168,8 +168,8 @@ def test_last_use_is_kept_and_not_by_a_write_per_request(
 ) -> None:
     key, secret = create_key(engine)
     saved: list[str] = []
-    save = engine.save_record
-    monkeypatch.setattr(engine, "save_record", lambda record: (saved.append(record.kind), save(record)))
+    save = engine.records.save
+    monkeypatch.setattr(engine.records, "save", lambda record: (saved.append(record.kind), save(record)))
     before = datetime.now(UTC)
     with running(engine, require_keys=True) as url, httpx.Client(base_url=url) as client:
         for _ in range(50):
@@ -180,7 +180,7 @@ def test_last_use_is_kept_and_not_by_a_write_per_request(
     assert used.last_used_at >= before
     assert used.id == key.id
     revoke_key(engine, key.id)
-    assert engine.records(KIND) == []
+    assert engine.records.list(KIND) == []
 
 
 @pytest.mark.parametrize(
@@ -298,7 +298,7 @@ def test_what_is_made_is_for_its_owner_alone(tmp_path: Path) -> None:
             engine.retain("main", "Ivan Stone collects stamps. He moved to Oslo on 3 May 2024.")
             create_key(engine)
             operation = engine.consolidate("main")
-            engine.operation("main", operation.id, wait=60)
+            engine.operations.get("main", operation.id, wait=60)
             files = [path for path in tmp_path.rglob("*") if path.is_file()]
             assert {"memory.db", "memory.db-wal", "memory.db-shm"} <= {path.name for path in files}
             assert any(path.suffix == ".md" for path in files), "no note was written"

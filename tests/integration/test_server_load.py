@@ -263,7 +263,7 @@ def test_work_past_its_time_is_stopped_and_frees_its_thread(
         assert late.status_code == 504
         assert time.monotonic() - began < 5
         assert wait_until(lambda: metric(url, 'perdure_running{lane="retain"}') == 0, 5)
-    assert not [fact for fact in engine.iter_facts("main") if "2024" in fact.text]
+    assert not [fact for fact in engine.facts.iterate("main") if "2024" in fact.text]
 
 
 def test_mcp_obeys_the_same_limits_and_stops_for_those_who_left(

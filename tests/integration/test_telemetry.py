@@ -73,11 +73,11 @@ def attributes(span: ReadableSpan) -> dict[str, Any]:
 
 def test_each_operation_has_its_name_bank_and_count(tmp_path: Path, watched: Watched) -> None:
     with open_watched(tmp_path, watched.telemetry()) as memory:
-        memory.configure_bank("b")
+        memory.banks.configure("b")
         [fact_id] = memory.retain("b", f"Ann saw {SECRET}.").fact_ids
         memory.recall("b", f"Who saw {SECRET}?")
         memory.prompt("b", f"Who saw {SECRET}?")
-        memory.update_fact("b", fact_id, topic="birds")
+        memory.facts.update("b", fact_id, topic="birds")
         memory.forget("b", fact_id=fact_id)
         memory.forget("b", everything=True)
     spans = watched.take()
@@ -100,7 +100,7 @@ def test_each_operation_has_its_name_bank_and_count(tmp_path: Path, watched: Wat
 def test_a_retain_in_the_background_is_told_when_it_is_done(tmp_path: Path, watched: Watched) -> None:
     with open_watched(tmp_path, watched.telemetry()) as memory:
         later = memory.retain_later("b", "Ann sings.")
-        assert memory.operation("b", later.id, wait=30).finished
+        assert memory.operations.get("b", later.id, wait=30).finished
         [span] = watched.take()
     assert span.name == "upsert_memory"
     assert attributes(span)[names.RECORD_COUNT] == 1
@@ -141,7 +141,7 @@ def test_texts_are_told_only_where_asked_for_and_through_the_hook(tmp_path: Path
 
 def test_an_error_is_told_by_its_code(tmp_path: Path, watched: Watched) -> None:
     with open_watched(tmp_path, watched.telemetry()) as memory, pytest.raises(NotFound):
-        memory.update_fact("b", "none", topic="x")
+        memory.facts.update("b", "none", topic="x")
     [span] = watched.take()
     assert attributes(span)[names.ERROR_TYPE] == "not_found"
     assert span.status.status_code is StatusCode.ERROR
@@ -163,7 +163,7 @@ def test_durations_are_measured_without_naming_banks(tmp_path: Path, watched: Wa
         memory.recall("b", "Where does Ann live?")
         memory.recall("b", "Where does Ann live?")
         with pytest.raises(NotFound):
-            memory.update_fact("b", "none", topic="x")
+            memory.facts.update("b", "none", topic="x")
     counts = {
         (point.attributes[names.OPERATION_NAME], point.attributes.get(names.ERROR_TYPE)): point.count
         for point in points(watched, names.OPERATION_DURATION)
@@ -186,7 +186,7 @@ def test_calls_of_a_language_model_are_told_with_their_tokens(tmp_path: Path, wa
             return perdure.LlmReply(text="ok", usage=perdure.TokenUsage(7, 3), model="model-2")
 
     with open_watched(tmp_path, watched.telemetry(), llm=Model()) as memory:
-        memory.llm_health("b")
+        memory.llm.health("b")
     span = watched.take()[0]
     told = attributes(span)
     assert (span.name, span.kind) == ("chat model", SpanKind.CLIENT)

@@ -21,7 +21,7 @@ ASK = """
 import sys
 from perdure import Perdure
 with Perdure.open(sys.argv[1], embedder="hashing", reranker="none", tagger="rules") as memory:
-    print(*memory.opinions("b"), sep="\\n")
+    print(*memory.opinions.list("b"), sep="\\n")
     print(*(one.doubt for one in memory.recall("b", "commute") if one.doubt), sep="\\n")
 """
 
@@ -37,7 +37,7 @@ def say(engine: Perdure, *texts: str) -> list[str]:
     for number, text in enumerate(texts):
         message = {"role": "user", "speaker": "Ann", "content": text}
         ids += engine.retain("b", [message], timestamp=START + timedelta(days=number)).fact_ids
-    engine.form_opinions("b")
+    engine.opinions.form("b")
     return ids
 
 
@@ -49,7 +49,7 @@ def asked_elsewhere(folder: Path) -> str:
 def test_another_process_sees_at_once_what_became_of_the_evidence(engine: Perdure, tmp_path: Path) -> None:
     _, against = say(engine, *SAID)
     assert "with reservations (c = 0.42)" in asked_elsewhere(tmp_path)
-    engine.invalidate_fact("b", against)
+    engine.facts.invalidate("b", against)
     assert "Ann prefers morning meetings (c = 0.85)" in asked_elsewhere(tmp_path)
     engine.forget("b", everything=True)
     assert "Ann" not in asked_elsewhere(tmp_path)
@@ -57,7 +57,7 @@ def test_another_process_sees_at_once_what_became_of_the_evidence(engine: Perdur
 
 def test_no_word_of_a_forgotten_opinion_is_left_in_the_files(engine: Perdure, tmp_path: Path) -> None:
     (fact_id,) = say(engine, "I prefer xylophonic quince jam.")
-    assert [one.statement for one in engine.opinions("b")] == ["Ann prefers xylophonic quince jam"]
+    assert [one.statement for one in engine.opinions.list("b")] == ["Ann prefers xylophonic quince jam"]
     engine.forget("b", fact_id=fact_id)
     engine.close()
     for file in tmp_path.iterdir():
@@ -66,24 +66,24 @@ def test_no_word_of_a_forgotten_opinion_is_left_in_the_files(engine: Perdure, tm
 
 def test_an_export_takes_opinions_along_with_their_logs(engine: Perdure) -> None:
     say(engine, *SAID)
-    lines = list(engine.export_bank("b"))
-    engine.import_bank("copy", lines)
-    assert list(map(str, engine.opinions("copy"))) == list(map(str, engine.opinions("b")))
-    assert engine.form_opinions("copy").changed == ()
+    lines = list(engine.banks.export("b"))
+    engine.banks.restore("copy", lines)
+    assert list(map(str, engine.opinions.list("copy"))) == list(map(str, engine.opinions.list("b")))
+    assert engine.opinions.form("copy").changed == ()
     broken = [line.replace('"record":"opinion"', '"record":"whim"') for line in lines]
     with pytest.raises(InvalidInput, match="whim"):
-        engine.import_bank("other", broken)
+        engine.banks.restore("other", broken)
 
 
 def test_retaining_a_document_anew_takes_back_what_it_no_longer_states(engine: Perdure) -> None:
     def retain(text: str) -> None:
         message = {"role": "user", "speaker": "Ann", "content": text}
         engine.retain("b", [message], document_id="d", timestamp=START)
-        engine.form_opinions("b")
+        engine.opinions.form("b")
 
     retain("I prefer green tea.")
     retain("I prefer loud music.")
-    assert [one.statement for one in engine.opinions("b")] == ["Ann prefers loud music"]
+    assert [one.statement for one in engine.opinions.list("b")] == ["Ann prefers loud music"]
 
 
 @pytest.mark.skipif(find_pipeline() is None, reason="needs perdure[nlp]")
@@ -130,6 +130,6 @@ def test_opinions_over_rest(engine: Perdure) -> None:
 
 def test_facts_that_are_listed_keep_what_was_said(engine: Perdure) -> None:
     say(engine, *SAID)
-    stated = engine.facts("b", types=["opinion"], where=Filter()).facts
+    stated = engine.facts.list("b", types=["opinion"], where=Filter()).facts
     assert {fact.text for fact in stated} == {"Ann prefers morning meetings", "Ann dislikes morning meetings"}
     assert {fact.confidence for fact in stated} == {None}

@@ -33,42 +33,42 @@ def engines(tmp_path: Path) -> Iterator[tuple[Perdure, Perdure]]:
             "b", "Ben works at Lumen Labs.", document_id="third", timestamp="2024-06-02", speaker="Ben"
         )
         one.retain("b", "Ben works at Nordlys.", document_id="fourth", timestamp="2024-07-02", speaker="Ben")
-        two.import_bank("b", list(one.export_bank("b")))
+        two.banks.restore("b", list(one.banks.export("b")))
         yield one, two
 
 
 def altered(one: Perdure, old: str, new: str) -> list[str]:
-    exported = list(one.export_bank("b"))
+    exported = list(one.banks.export("b"))
     assert old in "".join(exported)
     return [line.replace(old, new) for line in exported]
 
 
 def lines(engine: Perdure) -> list[dict[str, Any]]:
     return sorted(
-        (json.loads(line) for line in engine.export_bank("b")),
+        (json.loads(line) for line in engine.banks.export("b")),
         key=lambda body: json.dumps(body, sort_keys=True),
     )
 
 
 def test_mental_models_pages_and_directives_go_with_a_bank(engines: tuple[Perdure, Perdure]) -> None:
     one, _ = engines
-    page, operation = one.create_knowledge_page(
+    page, operation = one.knowledge.create_page(
         "b", "Ann", "Where does Ann live?", trigger={"fact_types": ["world"]}
     )
-    one.operation("b", operation.id, wait=20)
-    one.create_directive("b", "Tone", "Be kind.", tags=["mail"])
-    exported = list(one.export_bank("b"))
-    one.import_bank("copy", exported)
-    copied = one.knowledge_page("copy", page.id)
+    one.operations.get("b", operation.id, wait=20)
+    one.directives.create("b", "Tone", "Be kind.", tags=["mail"])
+    exported = list(one.banks.export("b"))
+    one.banks.restore("copy", exported)
+    copied = one.knowledge.get("copy", page.id)
     assert copied.model is not None
     assert page.model is not None
-    assert copied.model.content == one.mental_model("b", page.model.id).content
-    assert one.mental_model_history("copy", copied.model.id) == one.mental_model_history("b", page.model.id)
-    assert one.stale_mental_models("copy") == frozenset()
-    assert [rule.content for rule in one.directives("copy")] == ["Be kind."]
+    assert copied.model.content == one.models.get("b", page.model.id).content
+    assert one.models.history("copy", copied.model.id) == one.models.history("b", page.model.id)
+    assert one.models.stale("copy") == frozenset()
+    assert [rule.content for rule in one.directives.list("copy")] == ["Be kind."]
     for old, new in (('"record":"directive"', '"record":"job"'), ('"priority":0', '"priority":"high"')):
         with pytest.raises(InvalidInput, match="line"):
-            one.import_bank("broken", [line.replace(old, new) for line in exported])
+            one.banks.restore("broken", [line.replace(old, new) for line in exported])
 
 
 def test_what_comes_back_is_what_went_out(engines: tuple[Perdure, Perdure]) -> None:
@@ -76,7 +76,7 @@ def test_what_comes_back_is_what_went_out(engines: tuple[Perdure, Perdure]) -> N
     kinds = {body["kind"] for body in lines(one)}
     assert {"bank", "document", "chunk", "entity", "fact", "proof"} <= kinds
     assert lines(two) == lines(one)
-    assert one.stats("b").facts == two.stats("b").facts
+    assert one.banks.stats("b").facts == two.banks.stats("b").facts
     for question in ("Where does Ann live?", "Where does Ben work?"):
         assert [r.fact for r in two.recall("b", question, track=False)] == [
             r.fact for r in one.recall("b", question, track=False)
@@ -86,7 +86,7 @@ def test_what_comes_back_is_what_went_out(engines: tuple[Perdure, Perdure]) -> N
 def test_a_fact_said_twice_still_has_its_second_home(engines: tuple[Perdure, Perdure]) -> None:
     for engine in engines:
         engine.forget("b", document_id="first")
-        left = [fact for fact in engine.facts("b").facts if "Lisbon" in fact.text]
+        left = [fact for fact in engine.facts.list("b").facts if "Lisbon" in fact.text]
         assert [(fact.document_id, fact.proof_count) for fact in left] == [("second", 1)]
 
 
@@ -105,21 +105,21 @@ def test_what_cannot_be_imported_changes_nothing(
     engines: tuple[Perdure, Perdure], old: str, new: str
 ) -> None:
     one, two = engines
-    two.configure_bank("named", name="Mine", mission="as it was")
+    two.banks.configure("named", name="Mine", mission="as it was")
     for bank in ("named", "unheard"):
         with pytest.raises(InvalidInput):
-            two.import_bank(bank, altered(one, old, new))
-        assert two.stats(bank).documents == 0
-    assert (two.bank("named").name, two.bank("named").mission) == ("Mine", "as it was")
-    assert [bank.id for bank in two.banks()] == ["b", "named"]
+            two.banks.restore(bank, altered(one, old, new))
+        assert two.banks.stats(bank).documents == 0
+    assert (two.banks.get("named").name, two.banks.get("named").mission) == ("Mine", "as it was")
+    assert [bank.id for bank in two.banks.list()] == ["b", "named"]
 
 
 def test_a_fact_that_stands_twice_is_refused_with_its_line(engines: tuple[Perdure, Perdure]) -> None:
     one, two = engines
-    exported = list(one.export_bank("b"))
+    exported = list(one.banks.export("b"))
     again = next(line for line in exported if '"kind":"fact"' in line)
     with pytest.raises(InvalidInput, match=f"line {len(exported) + 2}"):
-        two.import_bank("c", [*exported, "", again])
+        two.banks.restore("c", [*exported, "", again])
 
 
 @pytest.mark.parametrize("end", ["source", "target"])
@@ -127,18 +127,18 @@ def test_a_link_that_leads_to_no_fact_id_is_refused_with_its_line(
     engines: tuple[Perdure, Perdure], end: str
 ) -> None:
     one, two = engines
-    exported = list(one.export_bank("b"))
+    exported = list(one.banks.export("b"))
     link = {"kind": "link", "source": "a", "target": "b", "link": "semantic", "weight": 0.5, end: ["a"]}
     with pytest.raises(InvalidInput, match=f"line {len(exported) + 1}"):
-        two.import_bank("c", [*exported, json.dumps(link)])
+        two.banks.restore("c", [*exported, json.dumps(link)])
 
 
 def test_lines_end_nowhere_but_at_their_end(engines: tuple[Perdure, Perdure]) -> None:
     one, two = engines
     one.retain("odd", "Ann\u2028 lives \u0085in Oslo\u2029.", document_id="d", title="a\u2028b")
-    two.import_bank("odd", "\n".join(one.export_bank("odd")).splitlines())
-    assert [chunk.text for chunk in two.chunks("odd", document_id="d")] == [
-        chunk.text for chunk in one.chunks("odd", document_id="d")
+    two.banks.restore("odd", "\n".join(one.banks.export("odd")).splitlines())
+    assert [chunk.text for chunk in two.documents.chunks("odd", document_id="d")] == [
+        chunk.text for chunk in one.documents.chunks("odd", document_id="d")
     ]
 
 
@@ -150,7 +150,7 @@ def test_what_stays_is_exported_once_while_other_facts_are_erased(
     for number in range(20):
         one.retain("busy", f"Person{number} lives in Town{number}.", document_id=f"d{number}")
     exported: list[str] = []
-    for line in one.export_bank("busy"):
+    for line in one.banks.export("busy"):
         body = json.loads(line)
         if body["kind"] == "fact":
             exported.append(body["id"])
@@ -158,7 +158,7 @@ def test_what_stays_is_exported_once_while_other_facts_are_erased(
                 for number in range(3):
                     one.forget("busy", document_id=f"d{number}")
     assert len(exported) == len(set(exported))
-    assert {fact.id for fact in one.facts("busy").facts} <= set(exported)
+    assert {fact.id for fact in one.facts.list("busy").facts} <= set(exported)
 
 
 def test_a_document_without_its_facts_gets_them_where_it_was_brought_to(
@@ -174,6 +174,6 @@ def test_a_document_without_its_facts_gets_them_where_it_was_brought_to(
     said = {"content": "Cleo lives in Bern.", "document_id": "d", "timestamp": "2024-05-01"}
     with pytest.raises(ModelError):
         one.retain("unfinished", [said])
-    two.import_bank("unfinished", one.export_bank("unfinished"))
-    assert two.stats("unfinished").facts == 0
+    two.banks.restore("unfinished", one.banks.export("unfinished"))
+    assert two.banks.stats("unfinished").facts == 0
     assert len(two.retain("unfinished", [said]).fact_ids) == 1

@@ -90,13 +90,13 @@ def until(true: Callable[[], object], seconds: float = 10.0) -> None:
 
 
 def ended(memory: Perdure, webhook: Webhook) -> WebhookDelivery:
-    until(lambda: any(one.status != "pending" for one in memory.webhook_deliveries("b", webhook.id)))
-    return memory.webhook_deliveries("b", webhook.id)[0]
+    until(lambda: any(one.status != "pending" for one in memory.webhooks.deliveries("b", webhook.id)))
+    return memory.webhooks.deliveries("b", webhook.id)[0]
 
 
 def test_a_retain_is_told_with_a_signature_over_the_body(memory: Perdure, receiver: Receiver) -> None:
     http = WebhookHttp(headers={"X-Own": "yes"}, params={"b": "2 3"})
-    webhook = memory.create_webhook("b", receiver.url, secret="s3cret", event_types=ALL, http=http)
+    webhook = memory.webhooks.create("b", receiver.url, secret="s3cret", event_types=ALL, http=http)
     memory.retain("b", "Ann works at Lumen.", document_id="d1", tags=["work"])
     delivery = ended(memory, webhook)
     ((path, headers, body),) = receiver.got
@@ -115,11 +115,11 @@ def test_a_retain_is_told_with_a_signature_over_the_body(memory: Perdure, receiv
 
 
 def test_background_work_is_told_with_its_operation(memory: Perdure, receiver: Receiver) -> None:
-    memory.create_webhook("b", receiver.url, event_types=ALL)
+    memory.webhooks.create("b", receiver.url, event_types=ALL)
     operation = memory.retain_later("b", "Ann works at Lumen. Ann lives in Oslo. Ann has a cat.")
-    memory.operation("b", operation.id, wait=30)
+    memory.operations.get("b", operation.id, wait=30)
     run = memory.consolidate("b")
-    memory.operation("b", run.id, wait=30)
+    memory.operations.get("b", run.id, wait=30)
     until(lambda: len(receiver.got) == 2)
     told = {event["event"]: event for event in (json.loads(body) for _, _, body in receiver.got)}
     assert told["retain.completed"]["operation_id"] == operation.id
@@ -131,15 +131,15 @@ def test_background_work_is_told_with_its_operation(memory: Perdure, receiver: R
 
 
 def test_only_the_events_that_were_asked_for_are_told(memory: Perdure, receiver: Receiver) -> None:
-    webhook = memory.create_webhook("b", receiver.url)
-    off = memory.create_webhook("b", receiver.url, event_types=ALL, enabled=False)
+    webhook = memory.webhooks.create("b", receiver.url)
+    off = memory.webhooks.create("b", receiver.url, event_types=ALL, enabled=False)
     memory.retain("b", "Ann works at Lumen.")
     memory.retain("other", "Bob works at Lumen.")
-    assert memory.webhook_deliveries("b", webhook.id) == memory.webhook_deliveries("b", off.id) == []
+    assert memory.webhooks.deliveries("b", webhook.id) == memory.webhooks.deliveries("b", off.id) == []
 
 
 def test_a_retain_that_is_rolled_back_is_not_told(memory: Perdure, receiver: Receiver) -> None:
-    webhook = memory.create_webhook("b", receiver.url, event_types=ALL)
+    webhook = memory.webhooks.create("b", receiver.url, event_types=ALL)
 
     def fail(*_: object) -> None:
         assert len(webhook_rows(memory)) == 1, "the delivery is written in the transaction of the retain"
@@ -157,17 +157,17 @@ def test_a_retain_that_is_rolled_back_is_not_told(memory: Perdure, receiver: Rec
     request = read_request("b", "Ann works at Lumen.", "replace", {})
     with pytest.raises(InvalidInput, match="end of the transaction"):
         retain(memory._components.retain, request, within=fail, announce=announce)
-    assert memory.facts("b").total == 0
-    assert memory.webhook_deliveries("b", webhook.id) == []
+    assert memory.facts.list("b").total == 0
+    assert memory.webhooks.deliveries("b", webhook.id) == []
     assert receiver.got == []
 
 
 def test_what_was_not_sent_is_sent_by_the_next_opening(tmp_path: Path, receiver: Receiver) -> None:
     with open_memory(tmp_path) as first:
-        webhook = first.create_webhook("b", receiver.url, event_types=ALL)
+        webhook = first.webhooks.create("b", receiver.url, event_types=ALL)
         first._outbox.close()  # As if the process died before it could send.
         first.retain("b", "Ann works at Lumen.")
-        assert [one.status for one in first.webhook_deliveries("b", webhook.id)] == ["pending"]
+        assert [one.status for one in first.webhooks.deliveries("b", webhook.id)] == ["pending"]
     assert receiver.got == []
     with open_memory(tmp_path) as second:
         assert ended(second, webhook).status == "completed"
@@ -176,10 +176,10 @@ def test_what_was_not_sent_is_sent_by_the_next_opening(tmp_path: Path, receiver:
 
 def test_a_failed_attempt_waits_for_its_time(memory: Perdure, receiver: Receiver) -> None:
     receiver.statuses = [503]
-    webhook = memory.create_webhook("b", receiver.url, event_types=ALL)
+    webhook = memory.webhooks.create("b", receiver.url, event_types=ALL)
     memory.retain("b", "Ann works at Lumen.")
-    until(lambda: memory.webhook_deliveries("b", webhook.id)[0].last_error)
-    (delivery,) = memory.webhook_deliveries("b", webhook.id)
+    until(lambda: memory.webhooks.deliveries("b", webhook.id)[0].last_error)
+    (delivery,) = memory.webhooks.deliveries("b", webhook.id)
     assert (delivery.status, delivery.attempts, delivery.last_response_status) == ("pending", 1, 503)
     assert delivery.next_retry_at is not None
     assert delivery.last_attempt_at is not None
@@ -275,7 +275,7 @@ def test_closing_breaks_off_an_attempt_which_does_not_count(tmp_path: Path) -> N
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, daemon=True).start()
         with open_memory(tmp_path) as memory:
-            webhook = memory.create_webhook(
+            webhook = memory.webhooks.create(
                 "b", f"http://127.0.0.1:{server.server_address[1]}/", event_types=ALL
             )
             memory.retain("b", "Ann works at Lumen.")
@@ -285,18 +285,18 @@ def test_closing_breaks_off_an_attempt_which_does_not_count(tmp_path: Path) -> N
         server.shutdown()
     with open_memory(tmp_path) as again:
         again._outbox.close()
-        (delivery,) = again.webhook_deliveries("b", webhook.id)
+        (delivery,) = again.webhooks.deliveries("b", webhook.id)
         assert (delivery.status, delivery.payload is not None) == ("pending", True)
         assert delivery.attempts <= 1
 
 
 def test_an_erased_document_leaves_what_is_still_to_be_sent(memory: Perdure, receiver: Receiver) -> None:
     receiver.statuses = [500]
-    webhook = memory.create_webhook("b", receiver.url, event_types=ALL)
+    webhook = memory.webhooks.create("b", receiver.url, event_types=ALL)
     memory.retain("b", "Ann works at Lumen.", document_id="secret-name", tags=["private"])
-    until(lambda: memory.webhook_deliveries("b", webhook.id)[0].last_error)
+    until(lambda: memory.webhooks.deliveries("b", webhook.id)[0].last_error)
     memory.forget("b", document_id="secret-name")
-    (delivery,) = memory.webhook_deliveries("b", webhook.id)
+    (delivery,) = memory.webhooks.deliveries("b", webhook.id)
     assert delivery.payload is not None
     assert "secret-name" not in json.dumps(delivery.payload)
     assert "private" not in json.dumps(delivery.payload)
@@ -304,13 +304,17 @@ def test_an_erased_document_leaves_what_is_still_to_be_sent(memory: Perdure, rec
 
 def test_a_deleted_webhook_is_told_nothing_more(memory: Perdure, receiver: Receiver) -> None:
     receiver.statuses = [500]
-    webhook = memory.create_webhook("b", receiver.url, event_types=ALL)
+    webhook = memory.webhooks.create("b", receiver.url, event_types=ALL)
     memory.retain("b", "Ann works at Lumen.")
     until(lambda: len(receiver.got) == 1)
-    memory.delete_webhook("b", webhook.id)
-    assert memory.records("webhook_due", bank="b") == memory.records("webhook_delivery", bank="b") == []
+    memory.webhooks.delete("b", webhook.id)
+    assert (
+        memory.records.list("webhook_due", bank="b")
+        == memory.records.list("webhook_delivery", bank="b")
+        == []
+    )
     with pytest.raises(NotFound):
-        memory.webhook_deliveries("b", webhook.id)
+        memory.webhooks.deliveries("b", webhook.id)
 
 
 @pytest.mark.parametrize(
@@ -320,7 +324,7 @@ def test_a_deleted_webhook_is_told_nothing_more(memory: Perdure, receiver: Recei
 )  # fmt: skip
 def test_an_address_that_is_none_is_refused_by_name(memory: Perdure, url: str) -> None:
     with pytest.raises(InvalidInput, match="url"):
-        memory.create_webhook("b", url)
+        memory.webhooks.create("b", url)
 
 
 @pytest.mark.parametrize(
@@ -362,10 +366,10 @@ def test_rest_makes_changes_lists_and_deletes_webhooks(tmp_path: Path) -> None:
         one = f"{base}/{body['id']}"
         assert client.patch(one, json={}).status_code == 422
         assert client.patch(one, json={"enabled": False}).json()["enabled"] is False
-        assert engine.webhooks("b")[0].secret == "hush"
+        assert engine.webhooks.list("b")[0].secret == "hush"
         assert client.patch(one, json={"url": "http://10.0.0.1/"}).status_code == 400
         client.patch(one, json={"secret": None})
-        assert engine.webhooks("b")[0].secret is None
+        assert engine.webhooks.list("b")[0].secret is None
         assert [item["id"] for item in client.get(base).json()["items"]] == [body["id"]]
         assert client.get(f"{one}/deliveries").json() == {"items": [], "next_cursor": None}
         assert client.get(f"{base}/nothing/deliveries").status_code == 404
@@ -376,7 +380,7 @@ def test_rest_makes_changes_lists_and_deletes_webhooks(tmp_path: Path) -> None:
 def test_rest_pages_through_deliveries(tmp_path: Path) -> None:
     with open_memory(tmp_path) as engine:
         engine._outbox.close()
-        webhook = engine.create_webhook("b", "http://127.0.0.1:9/", event_types=ALL)
+        webhook = engine.webhooks.create("b", "http://127.0.0.1:9/", event_types=ALL)
         for number in range(5):
             engine.retain("b", f"Ann visited museum {number}.")
         with TestClient(create_app(engine), base_url="http://localhost") as client:

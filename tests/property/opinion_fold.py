@@ -55,7 +55,7 @@ def believed(
 ) -> dict[str, float]:
     """Opinion id -> confidence, of those that are held: surer than every rival, or as sure and older."""
     standing: dict[str, tuple[float, float, str]] = {}
-    for record in engine.records(EVIDENCE, bank=bank):
+    for record in engine.records.list(EVIDENCE, bank=bank):
         counting = [
             (datetime.fromisoformat(row["at"]), facts[row["fact"]], row)
             for row in rows_of(record)
@@ -66,7 +66,7 @@ def believed(
         if c is not None:
             standing[record.id] = (round(c, 9), -counting[0][0].timestamp(), record.id)
     confidence_of: dict[str, float] = {}
-    for record in engine.records(OPINION, bank=bank):
+    for record in engine.records.list(OPINION, bank=bank):
         rivals = record.body["rivals"]
         assert isinstance(rivals, list)
         if record.id in standing and all(standing[record.id] > standing[r] for r in rivals if r in standing):

@@ -74,11 +74,11 @@ SOURCES = st.integers(1, 3).flatmap(lambda count: st.tuples(*(documents(number) 
 @settings(max_examples=12, deadline=None)
 def test_importing_twice_is_importing_once_for_any_source(source: tuple[ImportedDocument, ...]) -> None:
     with opened() as memory:
-        memory.import_from("b", Given(list(source)))
-        stored = sorted(memory.export_bank("b"))
-        again = memory.import_from("b", Given(list(source)))
+        memory.banks.import_from("b", Given(list(source)))
+        stored = sorted(memory.banks.export("b"))
+        again = memory.banks.import_from("b", Given(list(source)))
         assert (again.unchanged, again.added, again.updated, again.facts) == (len(source), 0, 0, 0)
-        assert sorted(memory.export_bank("b")) == stored
+        assert sorted(memory.banks.export("b")) == stored
 
 
 @given(st.lists(documents(0), min_size=2, max_size=3))
@@ -87,10 +87,10 @@ def test_a_changed_document_says_afterwards_what_it_says_now(versions: list[Impo
     """Versions of one document, ready or not, one after the other: what is believed is what the last one states."""
     with opened() as memory:
         for version in versions:
-            memory.import_from("b", Given([version]))
-        believed = sorted(fact.text.removeprefix("user: ") for fact in memory.iter_facts("b"))
+            memory.banks.import_from("b", Given([version]))
+        believed = sorted(fact.text.removeprefix("user: ") for fact in memory.facts.iterate("b"))
         assert believed == sorted(item.content for item in versions[-1].items)
-        text = "\n".join(chunk.text for chunk in memory.chunks("b", document_id="d0"))
+        text = "\n".join(chunk.text for chunk in memory.documents.chunks("b", document_id="d0"))
         assert all(item.content in text for item in versions[-1].items)
 
 

@@ -100,18 +100,18 @@ def test_whatever_a_model_answers_memory_stays_whole(extractor: str, seed: int) 
                 turns.append({"speaker": "Ann", "content": f"I repaired my {marks[-1]} at home.{home}"})
             memory.retain("b", turns, timestamp=MONDAY + timedelta(days=day), document_id=f"d{day}")
             if extractor == "refine":
-                memory.operation("b", memory.refine("b").id, wait=60)
-            facts = {fact.id: fact for fact in memory.iter_facts("b", where=EVERYTHING)}
+                memory.operations.get("b", memory.documents.refine("b").id, wait=60)
+            facts = {fact.id: fact for fact in memory.facts.iterate("b", where=EVERYTHING)}
             assert gone <= closed(facts)
             gone = closed(facts)
-            current = [fact.text for fact in memory.iter_facts("b")]
+            current = [fact.text for fact in memory.facts.iterate("b")]
             assert len(current) == len(set(current))
             told = " ".join(
                 f"{fact.source_text} {fact.text}" for fact in facts.values() if fact.invalid_reason is None
             )
             assert not set(marks) - set(re.findall(r"gadget\d+", told))
             assert not any("llama" in fact.text or "Zorro" in fact.text for fact in facts.values())
-            assert not any("Zorro" in entity.name for entity in memory.entities("b"))
+            assert not any("Zorro" in entity.name for entity in memory.entities.list("b"))
 
 
 def test_without_a_model_nothing_of_it_is_imported() -> None:

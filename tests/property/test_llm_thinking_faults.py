@@ -139,14 +139,14 @@ def test_whatever_a_server_does_nothing_is_lost_and_everything_is_accounted_for(
                     {"speaker": "Ann", "content": f"I love my {marks[-1]}, which I repaired at home.{home}"}
                 )
             memory.retain("b", turns, timestamp=now[0], document_id=f"d{day}")
-            memory.operation("b", memory.consolidate("b").id, wait=60)
+            memory.operations.get("b", memory.consolidate("b").id, wait=60)
             reflection = memory.reflect("b", "What did Ann repair?", budget="low")
-            ids = {fact.id for fact in memory.iter_facts("b", where=EVERYTHING)}
+            ids = {fact.id for fact in memory.facts.iterate("b", where=EVERYTHING)}
             assert all(set(sentence.fact_ids) <= ids for sentence in reflection.sentences)
 
             facts = {
                 fact.id: fact
-                for fact in memory.iter_facts("b", where=EVERYTHING)
+                for fact in memory.facts.iterate("b", where=EVERYTHING)
                 if fact.type in (FactType.WORLD, FactType.EXPERIENCE)
             }
             assert gone <= closed(facts)
@@ -156,13 +156,13 @@ def test_whatever_a_server_does_nothing_is_lost_and_everything_is_accounted_for(
             told = " ".join(f"{fact.source_text} {fact.text}" for fact in facts.values())
             assert not set(marks) - set(re.findall(r"gadget\d+", told))
             everything = json.dumps(
-                [fact.text for fact in memory.iter_facts("b", where=EVERYTHING)] + [reflection.text]
+                [fact.text for fact in memory.facts.iterate("b", where=EVERYTHING)] + [reflection.text]
             )
             assert "Zorro" not in everything
             assert "llamas" not in everything
 
-        rows = memory.costs("b")
-        calls = memory.llm_calls("b")
+        rows = memory.llm.costs("b")
+        calls = memory.llm.calls("b")
     # A call that ran out of its half second may not have reached the server.
     assert len(model.steps) <= sum(row.calls for row in rows) == len(calls)
     counted = sum(isinstance(step, Answer) for step in model.steps) * sum(USED)

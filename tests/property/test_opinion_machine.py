@@ -70,7 +70,7 @@ class OpinionMachine(RuleBasedStateMachine):
             Perdure.open(self.new_place(), **plain),
         ]
         for engine in self.engines:
-            engine.configure_bank(BANK)
+            engine.banks.configure(BANK)
 
     def new_place(self) -> str:
         """Where a new database is, until the machine ends."""
@@ -79,7 +79,7 @@ class OpinionMachine(RuleBasedStateMachine):
     def facts(self) -> list[Fact]:
         """What was said, as it is stored."""
         everything = Filter(include_closed=True, include_expired=True)
-        stored = list(self.engines[0].iter_facts(BANK, where=everything))
+        stored = list(self.engines[0].facts.iterate(BANK, where=everything))
         return [fact for fact in stored if fact.type is FactType.WORLD]
 
     @rule(
@@ -127,8 +127,8 @@ class OpinionMachine(RuleBasedStateMachine):
     def think(self) -> None:
         self.time += timedelta(minutes=1)
         for engine in self.engines:
-            engine.form_opinions(BANK)
-            again = engine.form_opinions(BANK)
+            engine.opinions.form(BANK)
+            again = engine.opinions.form(BANK)
             assert (again.formed, again.changed) == ((), ())
 
     @precondition(lambda self: self.facts())
@@ -137,7 +137,7 @@ class OpinionMachine(RuleBasedStateMachine):
         self.time += timedelta(minutes=1)
         fact = data.draw(st.sampled_from(self.facts()))
         for engine in self.engines:
-            engine.invalidate_fact(BANK, fact.id)
+            engine.facts.invalidate(BANK, fact.id)
 
     @precondition(lambda self: self.facts())
     @rule(data=st.data())
@@ -146,7 +146,7 @@ class OpinionMachine(RuleBasedStateMachine):
         fact = data.draw(st.sampled_from(self.facts()))
         for engine in self.engines:
             try:
-                engine.restore_fact(BANK, fact.id)
+                engine.facts.restore(BANK, fact.id)
             except InvalidInput:
                 assert fact.superseded_by is not None
 
@@ -172,7 +172,7 @@ class OpinionMachine(RuleBasedStateMachine):
                 AsOf(known=before),
                 AsOf(valid=late, known=before),
             ):
-                told = {opinion.id: opinion for opinion in engine.opinions(BANK, as_of=as_of)}
+                told = {opinion.id: opinion for opinion in engine.opinions.list(BANK, as_of=as_of)}
                 expected = believed(engine, BANK, facts, as_of, self.time)
                 assert {one: opinion.confidence for one, opinion in told.items()} == pytest.approx(expected)
                 for opinion in told.values():
@@ -182,10 +182,10 @@ class OpinionMachine(RuleBasedStateMachine):
     def no_opinion_has_a_word_of_a_forgotten_fact(self) -> None:
         surviving = {fact.id: fact for fact in self.facts()}
         for engine in self.engines:
-            kept = [*engine.records(OPINION, bank=BANK), *engine.records(EVIDENCE, bank=BANK)]
+            kept = [*engine.records.list(OPINION, bank=BANK), *engine.records.list(EVIDENCE, bank=BANK)]
             stored = str([record.body for record in kept])
             everything = Filter(include_closed=True, include_expired=True)
-            opinions = engine.facts(BANK, types=["opinion"], where=everything, limit=1000).facts
+            opinions = engine.facts.list(BANK, types=["opinion"], where=everything, limit=1000).facts
             with engine._store.reading(BANK) as reading:
                 features = reading.features([fact.id for fact in opinions])
             told = stored + str([fact.text for fact in opinions]) + str(features)
@@ -194,14 +194,14 @@ class OpinionMachine(RuleBasedStateMachine):
                 supports = {word for one in fact.source_fact_ids for word in words(surviving[one].text)}
                 assert words(fact.text) <= supports | OWN_WORDS
             assert {fact.id for fact in opinions} <= {
-                record.id for record in engine.records(OPINION, bank=BANK)
+                record.id for record in engine.records.list(OPINION, bank=BANK)
             }
-            for record in engine.records(EVIDENCE, bank=BANK):
+            for record in engine.records.list(EVIDENCE, bank=BANK):
                 assert {row["fact"] for row in rows_of(record)} <= surviving.keys()
 
     @invariant()
     def stores_agree(self) -> None:
-        first, second = (sorted(map(str, engine.opinions(BANK))) for engine in self.engines)
+        first, second = (sorted(map(str, engine.opinions.list(BANK))) for engine in self.engines)
         assert first == second
 
     def teardown(self) -> None:
@@ -214,8 +214,8 @@ class OpinionMachine(RuleBasedStateMachine):
 def test_an_opinion_is_printed_with_its_confidence() -> None:
     with Perdure.open(store=MemoryStore(), embedder="none", reranker="none", extractor="verbatim") as engine:
         engine.retain(BANK, "I prefer tea.", speaker="Ann")
-        engine.form_opinions(BANK)
-        opinions: list[Opinion] = engine.opinions(BANK)
+        engine.opinions.form(BANK)
+        opinions: list[Opinion] = engine.opinions.list(BANK)
         assert list(map(str, opinions)) == ["Ann prefers tea (c = 0.85)"]
 
 

@@ -51,19 +51,21 @@ def test_facts_stay_and_every_sentence_has_its_sources(script: list[Step]) -> No
     try:
         for said in (SAID, LATER):
             before = {fact_id for text in said for fact_id in loop.say(text)}
-            operation = loop.engine.operation("b", loop.engine.consolidate("b").id, wait=60)
+            operation = loop.engine.operations.get("b", loop.engine.consolidate("b").id, wait=60)
             assert operation.status is OperationStatus.COMPLETED, operation.error
-            assert all(loop.engine.fact("b", fact_id).text for fact_id in before)
-        facts = loop.engine.facts("b", limit=100).facts
+            assert all(loop.engine.facts.get("b", fact_id).text for fact_id in before)
+        facts = loop.engine.facts.list("b", limit=100).facts
         statements = [fact.text for fact in facts if fact.type.value in ("world", "experience")]
         assert len(statements) == len(set(statements))
-        for observation in loop.engine.observations("b"):
+        for observation in loop.engine.observations.list("b"):
             cited = {one for clause in observation.clauses for one in clause.fact_ids}
             assert cited == set(observation.source_fact_ids)
             assert all(clause.fact_ids for clause in observation.clauses)
-            assert observation.proof_count == sum(loop.engine.fact("b", one).proof_count for one in cited)
+            assert observation.proof_count == sum(
+                loop.engine.facts.get("b", one).proof_count for one in cited
+            )
             assert "castles" not in observation.text
-        for opinion in loop.engine.opinions("b"):
+        for opinion in loop.engine.opinions.list("b"):
             assert len({row.fact_id for row in opinion.evidence}) == len(opinion.evidence)
             assert 0.0 <= opinion.confidence <= 1.0
     finally:

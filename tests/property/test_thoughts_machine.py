@@ -61,30 +61,30 @@ class Bank:
     def __init__(self, engine: Perdure, notes: Path) -> None:
         self.engine, self.notes = engine, notes
         self.said: dict[str, set[str]] = {}
-        engine.create_directive(BANK, name="quote", content="Always quote.")
-        _, first = engine.create_mental_model(
+        engine.directives.create(BANK, name="quote", content="Always quote.")
+        _, first = engine.models.create(
             BANK, "Ann", "What does Ann like, and where does Ann live?",
             model_id="ann", trigger={"refresh_after_consolidation": True},
         )  # fmt: skip
-        engine.operation(BANK, first.id, wait=60)
-        engine.create_knowledge_page(BANK, name="Ann at work", source_query="Where does Ann work?")
+        engine.operations.get(BANK, first.id, wait=60)
+        engine.knowledge.create_page(BANK, name="Ann at work", source_query="Where does Ann work?")
 
     def facts(self) -> list[Fact]:
         """What was said, in the order in which it was recorded; thoughts left out."""
         stored = [
-            fact for fact in self.engine.iter_facts(BANK, where=EVERYTHING) if fact.type not in THOUGHTS
+            fact for fact in self.engine.facts.iterate(BANK, where=EVERYTHING) if fact.type not in THOUGHTS
         ]
         for fact in stored:
             self.said.setdefault(fact.id, set()).update(markers(fact.text))
         return sorted(stored, key=lambda fact: (fact.recorded_at or START, fact.text))
 
     def think(self) -> None:
-        operation = self.engine.operation(BANK, self.engine.consolidate(BANK).id, wait=60)
+        operation = self.engine.operations.get(BANK, self.engine.consolidate(BANK).id, wait=60)
         assert operation.status is OperationStatus.COMPLETED, operation.error
-        for model in self.engine.mental_models(BANK):
-            refresh = self.engine.refresh_mental_model(BANK, model.id)
+        for model in self.engine.models.list(BANK):
+            refresh = self.engine.models.refresh(BANK, model.id)
             # A refresh that finds nothing to say fails and leaves the document; it has to come to its end.
-            assert self.engine.operation(BANK, refresh.id, wait=60).finished
+            assert self.engine.operations.get(BANK, refresh.id, wait=60).finished
 
     def forget(self, fact_id: str) -> set[str]:
         """Forget a fact; the words that no other fact has ever had."""
@@ -98,19 +98,19 @@ class Bank:
     def thoughts(self) -> str:
         """Every word of every thought: as it is stored, as it lies in the folder, as it is shown and said."""
         engine = self.engine
-        synthesised = [fact for fact in engine.iter_facts(BANK, where=EVERYTHING) if fact.type in THOUGHTS]
+        synthesised = [fact for fact in engine.facts.iterate(BANK, where=EVERYTHING) if fact.type in THOUGHTS]
         with engine._store.reading(BANK) as reading:
             features = reading.features([fact.id for fact in synthesised])
-        stored = [record.body for kind in KINDS for record in engine.records(kind, bank=BANK)]
+        stored = [record.body for kind in KINDS for record in engine.records.list(kind, bank=BANK)]
         files = [path.read_text() for path in self.notes.rglob("*.md")]
         shown = [
-            engine.observations(BANK, stale=True),
-            engine.opinions(BANK),
-            [str(engine.note(BANK, name)) for name in engine.notes(BANK)],
-            engine.mental_models(BANK),
-            [engine.mental_model_history(BANK, model.id) for model in engine.mental_models(BANK)],
-            engine.questions(BANK, answered=True),
-            engine.export_knowledge(BANK),
+            engine.observations.list(BANK, stale=True),
+            engine.opinions.list(BANK),
+            [str(engine.notes.get(BANK, name)) for name in engine.notes.list(BANK)],
+            engine.models.list(BANK),
+            [engine.models.history(BANK, model.id) for model in engine.models.list(BANK)],
+            engine.questions.list(BANK, answered=True),
+            engine.knowledge.export(BANK),
             [
                 engine.reflect(BANK, query, track=False).text
                 for query in ("Where does Ann live?", "What does Ann like?")
@@ -194,7 +194,7 @@ class ThoughtsMachine(RuleBasedStateMachine):
         place, word = self.one_of_the_facts(data), self.new_word()
         for bank in self.banks:
             fact = bank.facts()[place]
-            bank.engine.update_fact(BANK, fact.id, text=re.sub(r"Zq\d+x", word, fact.text, count=1))
+            bank.engine.facts.update(BANK, fact.id, text=re.sub(r"Zq\d+x", word, fact.text, count=1))
 
     @precondition(lambda self: self.banks[0].facts())
     @rule(data=st.data())
@@ -204,7 +204,7 @@ class ThoughtsMachine(RuleBasedStateMachine):
         for bank in self.banks:
             fact = bank.facts()[place]
             try:
-                (bank.engine.invalidate_fact if wrong else bank.engine.restore_fact)(BANK, fact.id)
+                (bank.engine.facts.invalidate if wrong else bank.engine.facts.restore)(BANK, fact.id)
             except InvalidInput:
                 assert fact.superseded_by is not None
 
@@ -241,7 +241,7 @@ class ThoughtsMachine(RuleBasedStateMachine):
         for bank in self.banks:
             facts = {fact.id: fact for fact in bank.facts()}
             for as_of in (AsOf(), AsOf(valid=early), AsOf(known=before), AsOf(valid=early, known=before)):
-                told = {one.id: one.confidence for one in bank.engine.opinions(BANK, as_of=as_of)}
+                told = {one.id: one.confidence for one in bank.engine.opinions.list(BANK, as_of=as_of)}
                 assert told == pytest.approx(believed(bank.engine, BANK, facts, as_of, self.time))
 
     @invariant()

@@ -43,7 +43,7 @@ def test_a_memory_on_a_store_of_ones_own_remembers() -> None:
     with Perdure.open(store=MemoryStore(), **LIGHT) as memory:
         memory.retain("ann", "I am allergic to walnuts.", speaker="Ann")
         assert "walnuts" in memory.recall("ann", "What is Ann allergic to?").recollections[0].text
-        assert memory.bank("ann").model == EmbeddingModel("hashing", HashingEmbedder().model.dimensions)
+        assert memory.banks.get("ann").model == EmbeddingModel("hashing", HashingEmbedder().model.dimensions)
 
 
 @pytest.mark.parametrize(

@@ -219,7 +219,7 @@ def test_facts_of_a_file_say_what_it_says_and_nothing_else(
         memory.retain(
             "b", read.text, title=read.title or None, speaker=read.speaker or None, timestamp=read.written_at
         )
-        stored = list(memory.iter_facts("b"))
+        stored = list(memory.facts.iterate("b"))
     texts = "\n".join(fact.text for fact in stored)
     assert [fact for fact in facts if fact not in texts] == []
     assert [word for word in never if word in texts] == []

@@ -10,6 +10,8 @@ from perdure.domain.item import check_text
 from perdure.domain.mental_model import MentalModel
 from perdure.errors import InvalidInput
 
+KNOWLEDGE_NODE = "knowledge_node"
+"""Kind of the records of nodes."""
 PAGE_TYPE = "knowledge-page"
 """The type of a page that no tag `type:...` gives another one."""
 TYPE_TAG = "type:"

@@ -84,7 +84,7 @@ def bank_database(banks: Sequence[LabelledBank], settings: Settings, cache: Path
 
 def retain_banks(engine: Perdure, banks: Sequence[LabelledBank], progress: Progress) -> None:
     """Retain what is not there yet, one session at a time."""
-    complete = {bank.id for bank in engine.banks() if bank.settings.get("complete")}
+    complete = {bank.id for bank in engine.banks.list() if bank.settings.get("complete")}
     for bank in banks:
         if bank.id in complete:
             progress("items", len(bank.items))
@@ -92,7 +92,7 @@ def retain_banks(engine: Perdure, banks: Sequence[LabelledBank], progress: Progr
         for batch in _batches(bank.items):
             engine.retain(bank.id, [_item(item) for item in batch])
             progress("items", len(batch))
-        engine.configure_bank(bank.id, settings={"complete": True})
+        engine.banks.configure(bank.id, settings={"complete": True})
 
 
 def _batches(items: Sequence[LabelledItem]) -> Iterator[list[LabelledItem]]:

@@ -12,7 +12,6 @@ from perdure.domain.item import check_tags, check_text
 from perdure.domain.record import Record
 from perdure.errors import InvalidInput, NotFound
 from perdure.history import is_corrected
-from perdure.manage.entities import EntityEdit, merge_two, split_one
 from perdure.manage.fields import field_types, read_field
 from perdure.ports.store import FactsWhere, NewFact, Rows, Transaction, raise_damaged
 from perdure.retain.commit import Closure, FactChanges, apply_changes
@@ -256,45 +255,8 @@ def _entity_of_name(rows: Rows, bank: str, name: str, resolve: bool, now: dateti
     return Entity(id=entity_id, bank=bank, name=name, first_seen=now, last_seen=now)
 
 
-def merge_entities(components: RetainComponents, bank: str, keep: str, absorb: str) -> Entity:
-    """Facts of `absorb` come to `keep`, whose aliases grow by the other's names."""
-    with components.store.transaction(bank) as tx:
-        edit = merge_two(_entity(tx, keep), _entity(tx, absorb), _facts_of(tx, absorb))
-        return _apply_edit(tx, bank, edit, keep)
-
-
-def split_entity(
-    components: RetainComponents, bank: str, entity_id: str, name: str, fact_ids: Sequence[str] = ()
-) -> Entity:
-    """A new entity of that name takes over these facts' mentions; with none named, those that use the name."""
-    check_text("name", name)
-    new_id = digest(bank, "entity", name, entity_id, components.clock().isoformat())
-    with components.store.transaction(bank) as tx:
-        facts = _facts_of(tx, entity_id)
-        edit = split_one(_entity(tx, entity_id), facts, name=name, new_id=new_id, fact_ids=fact_ids)
-        return _apply_edit(tx, bank, edit, new_id)
-
-
-def _apply_edit(tx: Transaction, bank: str, edit: EntityEdit, entity_id: str) -> Entity:
-    apply_changes(
-        tx,
-        FactChanges(bank=bank, entities=edit.entities, removed_entities=edit.removed, updates=edit.updates),
-    )
-    return _entity(tx, entity_id)
-
-
 def _fact(rows: Rows, fact_id: str) -> Fact:
     for fact in rows.facts([fact_id]):
         return fact
     raise_damaged(rows)
     raise NotFound("fact", fact_id)
-
-
-def _entity(rows: Rows, entity_id: str) -> Entity:
-    for one in rows.entities(ids=[entity_id]):
-        return one.entity
-    raise NotFound("entity", entity_id)
-
-
-def _facts_of(rows: Rows, entity_id: str) -> list[Fact]:
-    return rows.find_facts(FactsWhere(entity_ids=[entity_id]))

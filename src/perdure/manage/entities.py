@@ -1,15 +1,88 @@
-"""Correcting resolution by hand: two entities become one, or one becomes two."""
+"""The entities of a bank: listing them, and correcting by hand which names mean the same one."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from perdure.domain.bank import check_bank_id
 from perdure.domain.fact import Entity, Fact
-from perdure.errors import InvalidInput
-from perdure.ports.store import KeyedEntity
+from perdure.domain.item import check_text
+from perdure.domain.verb import READ, WRITE, verb
+from perdure.errors import InvalidInput, NotFound
+from perdure.manage.fields import check_count
+from perdure.ports.store import FactsWhere, KeyedEntity, Rows, Transaction
+from perdure.recall.question import entities_named
+from perdure.retain.commit import FactChanges, apply_changes
+from perdure.retain.components import RetainComponents
 from perdure.retain.entities import keyed
+from perdure.retain.identity import digest
 from perdure.text.names import normal_name
+
+
+class Entities:
+    """The entities of a memory: `memory.entities`."""
+
+    def __init__(self, components: RetainComponents) -> None:
+        self._components = components
+        self._store = components.store
+
+    @verb(READ)
+    def get(self, bank: str, entity: str) -> Entity:
+        """Return the entity of an id, or else the most mentioned one of a name or alias, in any case."""
+        for one in self.list(bank, [entity]) or self.list(bank, name=entity):
+            return one
+        raise NotFound("entity", entity)
+
+    @verb(WRITE)
+    def merge(self, bank: str, keep: str, absorb: str) -> Entity:
+        """Merge two entities into one: the facts of `absorb` move to `keep`, its names become aliases."""
+        with self._store.transaction(check_bank_id(bank)) as tx:
+            edit = merge_two(_entity(tx, keep), _entity(tx, absorb), _facts_of(tx, absorb))
+            return _apply_edit(tx, bank, edit, keep)
+
+    @verb(WRITE)
+    def split(self, bank: str, entity_id: str, name: str, fact_ids: Sequence[str] = ()) -> Entity:
+        """Move the mentions of an entity in these facts to a new entity; without facts, those that use its name."""
+        check_text("name", name)
+        new_id = digest(bank, "entity", name, entity_id, self._components.clock().isoformat())
+        with self._store.transaction(check_bank_id(bank)) as tx:
+            facts = _facts_of(tx, entity_id)
+            edit = split_one(_entity(tx, entity_id), facts, name=name, new_id=new_id, fact_ids=fact_ids)
+            return _apply_edit(tx, bank, edit, new_id)
+
+    @verb(READ)
+    def list(
+        self,
+        bank: str,
+        ids: Sequence[str] | None = None,
+        *,
+        name: str | None = None,
+        text: str = "",
+        types: Sequence[str] | None = None,
+        offset: int = 0,
+        limit: int | None = None,
+    ) -> list[Entity]:
+        """Return the entities of a bank, most mentioned first: all, those of `ids`, or those of a name or alias in any case.
+
+        `text` (in a name or alias) and `types` narrow them down; at most `limit` are returned, from `offset` on.
+        """
+        if ids is not None and name is not None:
+            raise InvalidInput("entities", "ids or a name, not both")
+        check_count("offset", offset)
+        check_count("limit", 0 if limit is None else limit)
+        with self._store.reading(check_bank_id(bank)) as reading:
+            if name is not None:
+                entities = entities_named(reading, name)
+            else:
+                entities = [keyed.entity for keyed in reading.entities(ids=ids)]
+        chosen = [
+            entity
+            for entity in entities
+            if (types is None or entity.type in types)
+            and (not text or any(text.casefold() in one.casefold() for one in (entity.name, *entity.aliases)))
+        ]
+        return chosen[offset:] if limit is None else chosen[offset : offset + limit]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,3 +183,21 @@ def _renamed(name: str | None, old: Entity, new: Entity) -> str | None:
         return None
     names = {normal_name(alias) for alias in (old.name, *old.aliases, new.name, *new.aliases)}
     return new.name if normal_name(name) in names else name
+
+
+def _apply_edit(tx: Transaction, bank: str, edit: EntityEdit, entity_id: str) -> Entity:
+    apply_changes(
+        tx,
+        FactChanges(bank=bank, entities=edit.entities, removed_entities=edit.removed, updates=edit.updates),
+    )
+    return _entity(tx, entity_id)
+
+
+def _entity(rows: Rows, entity_id: str) -> Entity:
+    for one in rows.entities(ids=[entity_id]):
+        return one.entity
+    raise NotFound("entity", entity_id)
+
+
+def _facts_of(rows: Rows, entity_id: str) -> list[Fact]:
+    return rows.find_facts(FactsWhere(entity_ids=[entity_id]))

@@ -169,3 +169,9 @@ _FORMS: Mapping[object, _Form] = {
     ),
 }
 """By the type of a field; a field of another type is a mistake of ours, and fails every test that reads one."""
+
+
+def check_count(field: str, value: object) -> None:
+    """Raise InvalidInput unless the value is a whole number from 0 on."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise InvalidInput(field, "a number from 0 on", value)

@@ -16,6 +16,7 @@ from perdure.domain.bank import Bank, EmbeddingModel, check_bank_id
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter
 from perdure.domain.item import UNFINISHED_DOCUMENT
+from perdure.domain.knowledge import KNOWLEDGE_NODE
 from perdure.domain.record import Record
 from perdure.errors import Conflict, InvalidInput
 from perdure.history import CLOSINGS, read_closings
@@ -34,7 +35,7 @@ from perdure.ports.store import (
 from perdure.recall.beliefs import EVIDENCE, OPINION, evidence_record, read_evidence, read_opinion
 from perdure.reflect.directives import DIRECTIVE, read_directive, read_earlier
 from perdure.reflect.directives import HISTORY as DIRECTIVE_HISTORY
-from perdure.reflect.knowledge import KNOWLEDGE_NODE, read_node
+from perdure.reflect.knowledge import read_node
 from perdure.reflect.mental_models.record import HISTORY, MENTAL_MODEL, read_model, read_versions
 
 log = logging.getLogger(__name__)

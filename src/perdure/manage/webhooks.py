@@ -1,12 +1,14 @@
-"""Making, changing and listing the webhooks of a bank and their deliveries."""
+"""The webhooks of a bank and their deliveries."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
+from typing import Unpack
 from uuid import uuid4
 
+from perdure.domain.bank import check_bank_id
+from perdure.domain.verb import ADMIN, verb
 from perdure.domain.webhook import (
     DELIVERY,
     DUE,
@@ -14,61 +16,91 @@ from perdure.domain.webhook import (
     Webhook,
     WebhookDelivery,
     WebhookHttp,
+    check_url,
     read_delivery,
     read_webhook,
 )
 from perdure.errors import InvalidInput, NotFound
+from perdure.jobs.send import AddressRefused, HttpSender
+from perdure.options import WebhookFields, WebhookOptions
+from perdure.ports.clock import Clock
 from perdure.ports.store import Rows, Store
 
 CHANGEABLE = ("url", "secret", "event_types", "enabled", "http")
 
 
-def new_webhook(bank: str, url: str, fields: Mapping[str, object], now: datetime) -> Webhook:
-    """A webhook that is not stored yet."""
-    return replace(
-        Webhook(id=str(uuid4()), bank=bank, url=url, created_at=now),
-        updated_at=now,
-        **_read_fields(fields),  # type: ignore[arg-type]
-    )
+class Webhooks:
+    """The webhooks of a memory: `memory.webhooks`."""
+
+    def __init__(self, store: Store, clock: Clock, sender: HttpSender) -> None:
+        self._store, self._clock, self._sender = store, clock, sender
+
+    @verb(ADMIN)
+    def create(self, bank: str, url: str, **fields: Unpack[WebhookOptions]) -> Webhook:
+        """Send events of the bank to an address, signed with `secret`. A private address is refused unless a setting allows it."""
+        now = self._clock()
+        webhook = replace(
+            Webhook(id=str(uuid4()), bank=check_bank_id(bank), url=url, created_at=now),
+            updated_at=now,
+            **_read_fields(fields),  # type: ignore[arg-type]
+        )
+        self._check_address(webhook.url)
+        with self._store.transaction(bank) as tx:
+            tx.put_records([webhook.to_record()])
+        return webhook
+
+    @verb(ADMIN)
+    def update(self, bank: str, webhook_id: str, **changes: Unpack[WebhookFields]) -> Webhook:
+        """Change fields of a webhook; with `secret=None` it sends without a signature from then on."""
+        if "url" in changes:
+            self._check_address(check_url(changes["url"]))
+        if not changes:
+            raise InvalidInput("webhook", "at least one field to change")
+        with self._store.transaction(check_bank_id(bank)) as tx:
+            fields = _read_fields(changes)
+            changed = replace(_find_webhook(tx, webhook_id), updated_at=self._clock(), **fields)  # type: ignore[arg-type]
+            tx.put_records([changed.to_record()])
+        return changed
+
+    @verb(ADMIN)
+    def delete(self, bank: str, webhook_id: str) -> None:
+        """Delete a webhook with its deliveries; those not sent yet are not sent."""
+        with self._store.transaction(check_bank_id(bank)) as tx:
+            _find_webhook(tx, webhook_id)
+            ids = [delivery.id for delivery in _deliveries_of(tx, webhook_id)]
+            tx.delete_records(DUE, ids)
+            tx.delete_records(DELIVERY, ids)
+            tx.delete_records(WEBHOOK, [webhook_id])
+
+    @verb(ADMIN, "read")
+    def deliveries(self, bank: str, webhook_id: str) -> list[WebhookDelivery]:
+        """Return what was sent, or is still to be sent, to a webhook, newest first."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            _find_webhook(reading, webhook_id)
+            return _deliveries_of(reading, webhook_id)
+
+    @verb(ADMIN, "read")
+    def list(self, bank: str) -> list[Webhook]:
+        """Return the webhooks of a bank, oldest first."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return [read_webhook(record) for record in reading.records(WEBHOOK)]
+
+    def _check_address(self, url: str) -> None:
+        try:
+            self._sender.check(url)
+        except AddressRefused as error:
+            raise InvalidInput("url", "an address that is public (setting webhook_allow_private)") from error
 
 
-def update_webhook(
-    store: Store, bank: str, webhook_id: str, changes: Mapping[str, object], now: datetime
-) -> Webhook:
-    """Change fields of a webhook."""
-    if not changes:
-        raise InvalidInput("webhook", "at least one field to change")
-    with store.transaction(bank) as tx:
-        changed = replace(find_webhook(tx, webhook_id), updated_at=now, **_read_fields(changes))  # type: ignore[arg-type]
-        tx.put_records([changed.to_record()])
-    return changed
-
-
-def delete_webhook(store: Store, bank: str, webhook_id: str) -> None:
-    """Delete a webhook with its deliveries; what was not sent yet is not sent."""
-    with store.transaction(bank) as tx:
-        find_webhook(tx, webhook_id)
-        ids = [one.id for one in deliveries_of(tx, webhook_id)]
-        tx.delete_records(DUE, ids)
-        tx.delete_records(DELIVERY, ids)
-        tx.delete_records(WEBHOOK, [webhook_id])
-
-
-def find_webhook(rows: Rows, webhook_id: str) -> Webhook:
-    """The webhook of an id."""
+def _find_webhook(rows: Rows, webhook_id: str) -> Webhook:
     records = rows.records(WEBHOOK, [webhook_id])
     if not records:
         raise NotFound("webhook", webhook_id)
     return read_webhook(records[0])
 
 
-def list_webhooks(rows: Rows) -> list[Webhook]:
-    """The bank's webhooks, oldest first."""
-    return [read_webhook(record) for record in rows.records(WEBHOOK)]
-
-
-def deliveries_of(rows: Rows, webhook_id: str) -> list[WebhookDelivery]:
-    """The deliveries of a webhook, newest first."""
+def _deliveries_of(rows: Rows, webhook_id: str) -> list[WebhookDelivery]:
+    """Return the deliveries of a webhook, newest first."""
     every = [read_delivery(record) for record in rows.records(DELIVERY)]
     return [one for one in reversed(every) if one.webhook_id == webhook_id]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
@@ -52,3 +52,17 @@ class Telemetry(Protocol):
 
     def model(self, model: str) -> AbstractContextManager[Observed]:
         """The block is a call of a language model."""
+
+
+def observed(
+    telemetry: Telemetry | None,
+    operation: MemoryOperation,
+    bank: str,
+    *,
+    record_id: str | None = None,
+    query: str | None = None,
+) -> AbstractContextManager[Observed | None]:
+    """Report the block as an operation on a bank, if there is telemetry."""
+    if telemetry is None:
+        return nullcontext()
+    return telemetry.memory(operation, bank, record_id=record_id, query=query)

@@ -12,15 +12,13 @@ that changes leave (`history.mark_changed`): the cost of a run follows what is n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
-from perdure.domain.fact import Fact, FactType
-from perdure.domain.filter import Filter, TagLeaf, TagOr, TagsMatch
+from perdure.domain.fact import Fact
 from perdure.domain.observation import (
-    CONSOLIDATION_RECORD,
     FAILED_RECORD,
     PENDING_RECORD,
     Scope,
@@ -30,11 +28,22 @@ from perdure.domain.observation import (
 )
 from perdure.domain.record import Record
 from perdure.errors import InvalidInput, PerdureError
-from perdure.ports.store import Order, Reading, Rows, Selection, Store, Transaction
+from perdure.ports.store import Reading, Transaction
 from perdure.reflect.components import ReflectComponents
 from perdure.reflect.notes.compose import notes_of
 from perdure.reflect.notes.write import NOTE_PENDING, put_pending, writable_notes, write_note
 from perdure.reflect.observations.erasure import BATCH_RECORD, WORK_RECORD
+from perdure.reflect.observations.progress import (
+    FACTS,
+    IDLE,
+    MODELS,
+    NOTES,
+    SUBJECTS,
+    ConsolidationState,
+    next_facts,
+    put_state,
+    read_state,
+)
 from perdure.reflect.observations.subjects import (
     ObservationOptions,
     ScopeRules,
@@ -54,21 +63,9 @@ from perdure.reflect.observations.write import (
 from perdure.reflect.opinions.forming import assess_facts
 from perdure.reflect.questions import find_conflicts, put_questions
 
-FACTS_PER_STEP = 200
 PENDING_PER_STEP = 1000
 SUBJECTS_PER_STEP = 16
 NOTES_PER_STEP = 5
-ANCHORS = 64
-"""Ids of facts seen last that the watermark keeps: it is found again while one of them is stored."""
-FACTS, SUBJECTS, MODELS, NOTES, IDLE = "facts", "subjects", "models", "notes", "idle"
-_SHARES = {
-    FACTS: (0.0, 0.3),
-    SUBJECTS: (0.3, 0.85),
-    MODELS: (0.85, 0.87),
-    NOTES: (0.87, 1.0),
-    IDLE: (1.0, 1.0),
-}
-"""Which part of a run's progress each phase is."""
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -87,18 +84,6 @@ Guard = Callable[[Transaction], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConsolidationStatus:
-    """How far a bank is consolidated."""
-
-    pending: int = 0
-    """Facts that the next run will look at."""
-    failed: tuple[str, ...] = ()
-    """Facts that were set aside."""
-    last_at: datetime | None = None
-    """When a run last came to its end."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolidationRun:
     """What a step works with."""
 
@@ -113,49 +98,10 @@ class ConsolidationRun:
     model_stages: tuple[ModelStage, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _State:
-    """The record of a bank's consolidation."""
-
-    operation: str = ""
-    phase: str = IDLE
-    position: int = 0
-    """Facts before the watermark, in the order of recording."""
-    seen: tuple[str, ...] = ()
-    """The last of them."""
-    offset: int = 0
-    """Facts that a run over scopes has looked at."""
-    batch: int = 0
-    batches: int = 0
-    tags: tuple[str, ...] = ()
-    at: str | None = None
-
-    @property
-    def progress(self) -> float:
-        """From 0 to 1, as far as the phase tells."""
-        start, end = _SHARES[self.phase]
-        share = self.batch / self.batches if self.phase == SUBJECTS and self.batches else 0.0
-        return start + (end - start) * share
-
-
-def _read_state(rows: Rows) -> _State:
-    for record in rows.records(CONSOLIDATION_RECORD, [CONSOLIDATION_RECORD]):
-        body: Any = record.body
-        return _State(**{**body, "seen": tuple(body["seen"]), "tags": tuple(body["tags"])})
-    return _State()
-
-
-def _put_state(tx: Transaction, bank: str, state: _State) -> None:
-    names = ("operation", "phase", "position", "seen", "offset", "batch", "batches", "tags", "at")
-    body = {name: getattr(state, name) for name in names}
-    body |= {"seen": list(state.seen), "tags": list(state.tags)}
-    tx.put_records([Record(kind=CONSOLIDATION_RECORD, id=CONSOLIDATION_RECORD, bank=bank, body=body)])
-
-
 def consolidate_step(run: ConsolidationRun) -> None:
     """Do the next step of a run."""
     with run.components.store.reading(run.bank) as reading:
-        state = _read_state(reading)
+        state = read_state(reading)
     if state.operation != run.operation_id:
         state = replace(state, operation=run.operation_id, phase=FACTS, offset=0)
     _PHASES[state.phase](run, state)
@@ -180,7 +126,7 @@ class _Seen:
         self.tags |= other.tags
 
 
-def _facts_step(run: ConsolidationRun, state: _State) -> _State:
+def _facts_step(run: ConsolidationRun, state: ConsolidationState) -> ConsolidationState:
     """Look at the next facts: what they touch is noted, the watermark goes on."""
     components, bank, now = run.components, run.bank, run.components.clock()
     with components.store.reading(bank) as reading:
@@ -188,7 +134,7 @@ def _facts_step(run: ConsolidationRun, state: _State) -> _State:
         rules = read_rules(reading, options)
         marked = [] if run.scopes is not None else [record.id for record in reading.records(PENDING_RECORD)]
         marked = marked[:PENDING_PER_STEP]
-        facts, following = _next_facts(reading, run.scopes, state, now)
+        facts, following = next_facts(reading, run.scopes, state, now)
         changed = reading.facts(marked)
     sources = {fact.id: fact for fact in (*changed, *facts) if not is_synthesised(fact)}
     parts, failed = split_poison(list(sources.values()), lambda some: _look_at(run, some, rules, now))
@@ -205,7 +151,7 @@ def _facts_step(run: ConsolidationRun, state: _State) -> _State:
         _set_aside(tx, bank, failed)
         if not facts and not marked:
             following = _batch_subjects(tx, bank, following)
-        _put_state(tx, bank, following)
+        put_state(tx, bank, following)
         told = {"facts": len(sources), "questions": asked, "failed": len(failed)}
         run.commit(tx, told, following.progress)
     return following
@@ -221,48 +167,6 @@ def _look_at(run: ConsolidationRun, facts: Sequence[Fact], rules: ScopeRules, no
             notes=notes_of(facts),
             tags={tag for fact in facts for tag in fact.tags or ("",)},
         )
-
-
-def _next_facts(
-    reading: Reading, scopes: Sequence[Scope] | None, state: _State, now: datetime
-) -> tuple[Sequence[Fact], _State]:
-    """The next facts in the order of recording, of some scopes or behind the watermark, and the state after them."""
-    everything = Filter(include_closed=True, include_expired=True).at(now)
-    if scopes is not None:
-        tags = TagOr(tuple(TagLeaf(frozenset(scope), TagsMatch.ALL_STRICT) for scope in scopes))
-        where = replace(everything, tags=(tags,))
-        page = _page(reading, where, state.offset, FACTS_PER_STEP)
-        return page, replace(state, offset=state.offset + len(page))
-    position = state.position
-    page = _page(reading, everything, max(position - 1, 0), FACTS_PER_STEP + bool(position))
-    if position and (not page or page[0].id != state.seen[-1]):
-        position = _find_watermark(reading, everything, state.seen)
-        page = _page(reading, everything, max(position - 1, 0), FACTS_PER_STEP + bool(position))
-    facts = page[bool(position) :]
-    last = (*state.seen, *(fact.id for fact in facts))[-ANCHORS:]
-    return facts, replace(state, position=position + len(facts), seen=last)
-
-
-def _page(reading: Reading, where: Filter, offset: int, limit: int) -> Sequence[Fact]:
-    return reading.browse(
-        Selection(where=where, order=Order.OLDEST_RECORDED, offset=offset, limit=limit)
-    ).facts
-
-
-def _find_watermark(reading: Reading, everything: Filter, seen: Sequence[str]) -> int:
-    """How many facts lie before the watermark, after some were erased; 0 when nothing of it is left."""
-    anchors, offset = frozenset(seen), 0
-    while True:
-        selection = Selection(
-            where=everything, order=Order.NEWEST_RECORDED, offset=offset, limit=FACTS_PER_STEP
-        )
-        page = reading.browse(selection)
-        for place, fact in enumerate(page.facts):
-            if fact.id in anchors:
-                return page.total - offset - place
-        offset += len(page.facts)
-        if not page.facts:
-            return 0
 
 
 def split_poison(items: Sequence[T], work: Callable[[Sequence[T]], R]) -> tuple[list[R], list[T]]:
@@ -289,7 +193,7 @@ def _set_aside(tx: Transaction, bank: str, facts: Iterable[Fact]) -> None:
     tx.put_records([Record(kind=FAILED_RECORD, id=fact.id, bank=bank) for fact in facts])
 
 
-def _batch_subjects(tx: Transaction, bank: str, state: _State) -> _State:
+def _batch_subjects(tx: Transaction, bank: str, state: ConsolidationState) -> ConsolidationState:
     """All facts are seen: the subjects that they touch are put into batches, each subject once."""
     waiting = tx.records(WORK_RECORD)
     left = tx.records(BATCH_RECORD)
@@ -320,7 +224,7 @@ def read_batch(record: Record) -> list[Subject]:
 # Subjects
 
 
-def _subjects_step(run: ConsolidationRun, state: _State) -> _State:
+def _subjects_step(run: ConsolidationRun, state: ConsolidationState) -> ConsolidationState:
     """Bring the profiles of a batch of subjects up to date."""
     components, bank, now = run.components, run.bank, run.components.clock()
     number = f"{state.batch:08d}"
@@ -344,7 +248,7 @@ def _subjects_step(run: ConsolidationRun, state: _State) -> _State:
         following = replace(state, batch=state.batch + 1)
         if following.batch >= state.batches:
             following = _batch_subjects(tx, bank, following)
-        _put_state(tx, bank, following)
+        put_state(tx, bank, following)
         told = {
             "observations_created": written.created,
             "observations_updated": written.updated,
@@ -413,19 +317,19 @@ def _plan(
 # Models and notes
 
 
-def _models_step(run: ConsolidationRun, state: _State) -> _State:
+def _models_step(run: ConsolidationRun, state: ConsolidationState) -> ConsolidationState:
     components, bank = run.components, run.bank
     if state.tags:
         for stage in run.model_stages:
             stage(components, bank, frozenset(state.tags), components.clock())
     following = replace(state, phase=NOTES, tags=())
     with components.store.transaction(bank) as tx:
-        _put_state(tx, bank, following)
+        put_state(tx, bank, following)
         run.commit(tx, {}, following.progress)
     return following
 
 
-def _notes_step(run: ConsolidationRun, state: _State) -> _State:
+def _notes_step(run: ConsolidationRun, state: ConsolidationState) -> ConsolidationState:
     """Write the notes that are due, a few at a time; then the run is over."""
     components, bank, now = run.components, run.bank, run.components.clock()
     notes = writable_notes(components)
@@ -441,7 +345,7 @@ def _notes_step(run: ConsolidationRun, state: _State) -> _State:
     with components.store.transaction(bank) as tx:
         if over:
             following = replace(following, phase=IDLE, operation="", at=now.isoformat())
-        _put_state(tx, bank, following)
+        put_state(tx, bank, following)
         told: dict[str, object] = {"notes": written}
         if over:
             told["failed_fact_ids"] = [record.id for record in tx.records(FAILED_RECORD)]
@@ -449,66 +353,18 @@ def _notes_step(run: ConsolidationRun, state: _State) -> _State:
     return following
 
 
-def _past_own_facts(reading: Reading, state: _State, now: datetime) -> _State:
+def _past_own_facts(reading: Reading, state: ConsolidationState, now: datetime) -> ConsolidationState:
     """The state with the watermark behind the thoughts that the run wrote, as far as nothing else came between."""
     while True:
-        facts, following = _next_facts(reading, None, state, now)
+        facts, following = next_facts(reading, None, state, now)
         if not facts or any(not is_synthesised(fact) for fact in facts):
             return state
         state = following
 
 
-_PHASES: Mapping[str, Callable[[ConsolidationRun, _State], _State]] = {
+_PHASES: Mapping[str, Callable[[ConsolidationRun, ConsolidationState], ConsolidationState]] = {
     FACTS: _facts_step,
     SUBJECTS: _subjects_step,
     MODELS: _models_step,
     NOTES: _notes_step,
 }
-
-
-# What is pending
-
-
-def consolidation_status(store: Store, bank: str, now: datetime) -> ConsolidationStatus:
-    """How many facts wait, which were set aside, and when a run last ended."""
-    with store.reading(bank) as reading:
-        state = _read_state(reading)
-        failed = tuple(record.id for record in reading.records(FAILED_RECORD))
-        marked = {record.id for record in reading.records(PENDING_RECORD)}
-        if not state.seen:
-            by_type = reading.stats().facts_by_type
-            pending = sum(count for kind, count in by_type.items() if kind != FactType.OBSERVATION)
-        else:
-            pending = len(marked | _unseen(reading, state, now))
-    last_at = None if state.at is None else datetime.fromisoformat(state.at)
-    return ConsolidationStatus(pending=pending, failed=failed, last_at=last_at)
-
-
-def pending_fact_ids(store: Store, bank: str, now: datetime) -> frozenset[str]:
-    """The facts that the next run will look at."""
-    with store.reading(bank) as reading:
-        marked = {record.id for record in reading.records(PENDING_RECORD)}
-        return frozenset(marked | _unseen(reading, _read_state(reading), now))
-
-
-def _unseen(reading: Reading, state: _State, now: datetime) -> set[str]:
-    """Ids of the facts behind the watermark."""
-    return {fact.id for fact in _newer(reading, state, now) if not is_synthesised(fact)}
-
-
-def _newer(reading: Reading, state: _State, now: datetime) -> Iterator[Fact]:
-    while True:
-        facts, state = _next_facts(reading, None, state, now)
-        if not facts:
-            return
-        yield from facts
-
-
-def recover(store: Store, bank: str) -> int:
-    """Have the facts that were set aside consolidated again; returns how many."""
-    with store.transaction(bank) as tx:
-        failed = [record.id for record in tx.records(FAILED_RECORD)]
-        tx.delete_records(FAILED_RECORD, failed)
-        stored = tx.facts(failed)
-        tx.put_records([Record(kind=PENDING_RECORD, id=fact.id, bank=bank) for fact in stored])
-    return len(stored)

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 from uuid import uuid4
 
+from perdure.domain.bank import check_bank_id
 from perdure.domain.directive import Directive
 from perdure.domain.filter import TagExpression, TagLeaf, TagsMatch, read_tags
 from perdure.domain.record import Record
+from perdure.domain.verb import READ, WRITE, verb
 from perdure.errors import InvalidInput, NotFound
+from perdure.options import DirectiveFields
+from perdure.ports.clock import Clock
 from perdure.ports.store import Rows, Store, Transaction
 
 DIRECTIVE = "directive"
@@ -19,6 +23,89 @@ HISTORY = "directive_history"
 MAX_HISTORY = 50
 """Earlier versions of a directive that are kept."""
 CHANGEABLE = ("name", "content", "priority", "is_active", "tags")
+
+
+class Directives:
+    """The directives of a memory: `memory.directives`."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store, self._clock = store, clock
+
+    @verb(READ)
+    def get(self, bank: str, directive_id: str) -> Directive:
+        """Return a directive."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return find_directive(reading, directive_id)
+
+    @verb(READ)
+    def history(self, bank: str, directive_id: str) -> list[Directive]:
+        """Return what a directive said before its changes, newest first; `updated_at` is when each version came into force."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            find_directive(reading, directive_id)
+            records = reading.records(HISTORY, [directive_id])
+        return [version for record in records for version in read_earlier(record)]
+
+    @verb(WRITE)
+    def create(
+        self,
+        bank: str,
+        name: str,
+        content: str,
+        *,
+        priority: int = 0,
+        is_active: bool = True,
+        tags: Sequence[str] = (),
+    ) -> Directive:
+        """Create a rule for every reflect in this bank; with tags, for those that match them."""
+        now = self._clock()
+        directive = Directive(
+            id=str(uuid4()), bank=check_bank_id(bank), name=name, content=content, priority=priority,
+            is_active=is_active, tags=tags, created_at=now, updated_at=now,  # type: ignore[arg-type]
+        )  # fmt: skip
+        with self._store.transaction(bank) as tx:
+            put_directive(tx, directive)
+        return directive
+
+    @verb(WRITE)
+    def update(self, bank: str, directive_id: str, **changes: Unpack[DirectiveFields]) -> Directive:
+        """Change fields of a directive; its history keeps what it said before."""
+        unknown = next((name for name in changes if name not in CHANGEABLE), None)
+        if unknown is not None:
+            raise InvalidInput(unknown[:80], "one of " + ", ".join(CHANGEABLE))
+        with self._store.transaction(check_bank_id(bank)) as tx:
+            directive = find_directive(tx, directive_id)
+            changed = replace(directive, **changes, updated_at=self._clock())  # type: ignore[arg-type]
+            if _body(changed) != _body(directive):
+                _keep_version(tx, directive)
+            put_directive(tx, changed)
+        return changed
+
+    @verb(WRITE)
+    def delete(self, bank: str, directive_id: str) -> None:
+        """Delete a directive and its history."""
+        with self._store.transaction(check_bank_id(bank)) as tx:
+            find_directive(tx, directive_id)
+            tx.delete_records(DIRECTIVE, [directive_id])
+            tx.delete_records(HISTORY, [directive_id])
+
+    @verb(READ)
+    def list(
+        self,
+        bank: str,
+        *,
+        tags: Sequence[str] = (),
+        tags_match: TagsMatch | str = TagsMatch.ANY,
+        active_only: bool = True,
+    ) -> list[Directive]:
+        """Return the bank's directives, highest priority first, then newest; with tags those that match them or have none."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            directives = every_directive(reading)
+        return [
+            directive
+            for directive in directives
+            if (directive.is_active or not active_only)
+            and (not tags or _within(directive, [_leaf(tags, tags_match)]))
+        ]
 
 
 def read_directive(record: Record) -> Directive:
@@ -75,12 +162,6 @@ def _entries(record: Record) -> list[Mapping[str, Any]]:
     return list(body["entries"])
 
 
-def directive_history(rows: Rows, directive_id: str) -> list[Directive]:
-    """The earlier versions of a directive that there is, newest first."""
-    find_directive(rows, directive_id)
-    return [version for record in rows.records(HISTORY, [directive_id]) for version in read_earlier(record)]
-
-
 def _keep_version(tx: Transaction, directive: Directive) -> None:
     """Keep what a directive says before it is changed."""
     stored = tx.records(HISTORY, [directive.id])
@@ -101,20 +182,6 @@ def every_directive(rows: Rows) -> list[Directive]:
     directives = sorted(map(read_directive, rows.records(DIRECTIVE)), key=lambda one: one.id)
     directives.sort(key=lambda one: _moment(one.created_at), reverse=True)
     return sorted(directives, key=lambda one: -one.priority)
-
-
-def list_directives(
-    rows: Rows,
-    tags: Collection[str] = (),
-    tags_match: TagsMatch | str = TagsMatch.ANY,
-    active_only: bool = True,
-) -> list[Directive]:
-    """Those within some tags, and those without tags; all of them where no tags are asked for."""
-    return [
-        one
-        for one in every_directive(rows)
-        if (one.is_active or not active_only) and (not tags or _within(one, [_leaf(tags, tags_match)]))
-    ]
 
 
 def active_directives(
@@ -139,38 +206,6 @@ def find_directive(rows: Rows, directive_id: str) -> Directive:
     for record in rows.records(DIRECTIVE, [directive_id]):
         return read_directive(record)
     raise NotFound("directive", directive_id)
-
-
-def create_directive(store: Store, bank: str, fields: Mapping[str, object], now: datetime) -> Directive:
-    """Keep a new directive."""
-    directive = Directive(id=str(uuid4()), bank=bank, created_at=now, updated_at=now, **fields)  # type: ignore[arg-type]
-    with store.transaction(bank) as tx:
-        put_directive(tx, directive)
-    return directive
-
-
-def update_directive(
-    store: Store, bank: str, directive_id: str, changes: Mapping[str, object], now: datetime
-) -> Directive:
-    """Change some fields of a directive; what it said before is kept in its history."""
-    unknown = next((name for name in changes if name not in CHANGEABLE), None)
-    if unknown is not None:
-        raise InvalidInput(unknown[:80], "one of " + ", ".join(CHANGEABLE))
-    with store.transaction(bank) as tx:
-        directive = find_directive(tx, directive_id)
-        changed = replace(directive, **changes, updated_at=now)  # type: ignore[arg-type]
-        if _body(changed) != _body(directive):
-            _keep_version(tx, directive)
-        put_directive(tx, changed)
-    return changed
-
-
-def delete_directive(store: Store, bank: str, directive_id: str) -> None:
-    """Drop a directive and its history."""
-    with store.transaction(bank) as tx:
-        find_directive(tx, directive_id)
-        tx.delete_records(DIRECTIVE, [directive_id])
-        tx.delete_records(HISTORY, [directive_id])
 
 
 def _leaf(tags: Collection[str], match: TagsMatch | str) -> TagExpression:

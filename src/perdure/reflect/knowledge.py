@@ -4,30 +4,40 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 from uuid import uuid4
 
-from perdure.domain.filter import TagExpression
-from perdure.domain.knowledge import PAGE_TOKENS, KnowledgeFile, KnowledgeMatch, KnowledgeNode, NodeKind
+from perdure.domain.bank import check_bank_id
+from perdure.domain.filter import TagExpression, TagsMatch, read_tags
+from perdure.domain.knowledge import (
+    KNOWLEDGE_NODE,
+    PAGE_TOKENS,
+    KnowledgeFile,
+    KnowledgeMatch,
+    KnowledgeNode,
+    NodeKind,
+)
 from perdure.domain.mental_model import MentalModel, RefreshMode, RefreshTrigger, render_sections
+from perdure.domain.operation import Operation
 from perdure.domain.record import Record
 from perdure.domain.rendering import one_line
+from perdure.domain.verb import READ, WRITE, verb
 from perdure.errors import Conflict, InvalidInput, NotFound
-from perdure.ports.store import Reading, Rows, Store, Transaction
+from perdure.options import KnowledgeNodeFields
+from perdure.ports.store import Reading, Rows, Transaction
 from perdure.reflect.components import ReflectComponents
-from perdure.reflect.mental_models.manage import changed_model, insert_model, new_model
 from perdure.reflect.mental_models.record import (
     delete_models,
     every_model,
     put_model,
     read_history,
 )
+from perdure.reflect.mental_models.resource import MentalModels, changed_model, insert_model, new_model
 from perdure.reflect.mental_models.scope import is_stale
 from perdure.reflect.mental_models.search import match_mental_models
 
-KNOWLEDGE_NODE = "knowledge_node"
 PAGE_TRIGGER = RefreshTrigger(
     mode=RefreshMode.DELTA,
     refresh_after_consolidation=True,
@@ -38,12 +48,184 @@ PAGE_TRIGGER = RefreshTrigger(
 PAGE_FIELDS = ("source_query", "tags", "max_tokens", "trigger")
 
 
-@dataclass(frozen=True, slots=True)
-class NodeChange:
-    """A node that was changed, and whether its document answers another question now."""
+class Knowledge:
+    """The knowledge base of a memory: `memory.knowledge`."""
 
-    node: KnowledgeNode
-    asks_anew: bool
+    def __init__(self, components: ReflectComponents, models: MentalModels) -> None:
+        self._components, self._models = components, models
+        self._store, self._clock = components.store, components.clock
+
+    @verb(READ)
+    def tree(
+        self,
+        bank: str,
+        *,
+        tags: Sequence[str] = (),
+        tags_match: TagsMatch | str = TagsMatch.ANY_STRICT,
+        tag_groups: Sequence[Mapping[str, object]] | None = None,
+    ) -> tuple[KnowledgeNode, ...]:
+        """Return folders and pages from the root down; with tags only pages that match them."""
+        scope = read_tags(tags, tags_match, tag_groups)
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return tree(reading, self._clock(), scope)
+
+    @verb(READ)
+    def get(self, bank: str, page_id: str) -> KnowledgeNode:
+        """Return a page with its model."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            node = read_nodes(reading).get(page_id)
+        if node is None or node.kind is not NodeKind.PAGE or node.model is None:
+            raise NotFound("knowledge page", page_id)
+        return node
+
+    @verb(READ)
+    def markdown(self, bank: str, page_id: str) -> str:
+        """Return a page as Markdown with front matter."""
+        return page_markdown(self.get(bank, page_id))
+
+    @verb(READ)
+    def page_models(self, bank: str) -> frozenset[str]:
+        """Return the ids of the mental models that pages show."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            nodes = read_nodes(reading).values()
+        return frozenset(node.model.id for node in nodes if node.model is not None)
+
+    @verb(READ, "recall")
+    def search(
+        self,
+        bank: str,
+        query: str,
+        *,
+        limit: int = 10,
+        tags: Sequence[str] = (),
+        tags_match: TagsMatch | str = TagsMatch.ANY_STRICT,
+        tag_groups: Sequence[Mapping[str, object]] | None = None,
+    ) -> list[KnowledgeMatch]:
+        """Return the pages that bear on a question, best first."""
+        scope = read_tags(tags, tags_match, tag_groups)
+        with self._store.reading(check_bank_id(bank)) as reading:
+            pages = {node.model.id: node for node in read_nodes(reading).values() if node.model is not None}
+        matches = match_mental_models(
+            self._components, bank, query, limit=limit, tags=scope, only=pages.keys()
+        )
+        return [
+            KnowledgeMatch(replace(pages[match.model.id], model=match.model), match.score)
+            for match in matches
+        ]
+
+    @verb(READ)
+    def export(self, bank: str) -> list[KnowledgeFile]:
+        """Return the knowledge base as Markdown files: an index, the pages, and a log of what each said before."""
+        files: list[KnowledgeFile] = []
+        lines = ["# Knowledge base", ""]
+
+        def add(nodes: Sequence[KnowledgeNode], depth: int) -> None:
+            for node in nodes:
+                name = one_line(node.name).replace("[", r"\[").replace("]", r"\]")
+                shown = name if node.model is None else f"[{name}]({node.id}.md)"
+                lines.append(f"{'  ' * depth}- {shown}")
+                if node.model is not None:
+                    files.append(KnowledgeFile(f"{node.id}.md", page_markdown(node)))
+                    if history := read_history(reading, node.model.id):
+                        entries = [
+                            f"## Until {one.changed_at.isoformat()}\n\n{one.content}" for one in history
+                        ]
+                        log = "\n\n".join([f"# {one_line(node.name)}: what it said before", *entries])
+                        files.append(KnowledgeFile(f"{node.id}.log.md", log + "\n"))
+                add(node.children, depth + 1)
+
+        with self._store.reading(check_bank_id(bank)) as reading:
+            add(tree(reading, self._clock()), 0)
+        return [KnowledgeFile("index.md", "\n".join(lines).rstrip() + "\n"), *files]
+
+    @verb(WRITE)
+    def create_folder(self, bank: str, name: str, *, parent_id: str | None = None) -> KnowledgeNode:
+        """Create a folder, at the root unless it has a parent."""
+        now = self._clock()
+        folder = KnowledgeNode(
+            id=f"kf-{uuid4().hex}", bank=check_bank_id(bank), kind=NodeKind.FOLDER, name=name,
+            parent_id=parent_id, created_at=now, updated_at=now,
+        )  # fmt: skip
+        with self._store.transaction(bank) as tx:
+            _check_parent(read_nodes(tx), folder)
+            _put_node(tx, folder)
+        return folder
+
+    @verb(WRITE)
+    def create_page(
+        self,
+        bank: str,
+        name: str,
+        source_query: str,
+        *,
+        parent_id: str | None = None,
+        tags: Sequence[str] = (),
+        max_tokens: int = PAGE_TOKENS,
+        trigger: Mapping[str, object] | None = None,
+    ) -> tuple[KnowledgeNode, Operation]:
+        """Create a page that answers a question; the fields of `trigger` are merged into the default trigger of pages."""
+        now = self._clock()
+        changes = trigger or {}
+        if not isinstance(changes, Mapping):
+            changes = {field: getattr(changes, field) for field in changes.__slots__}
+        fields = {
+            "name": name, "source_query": source_query, "tags": tags, "max_tokens": max_tokens,
+            "trigger": PAGE_TRIGGER.merged(changes),
+        }  # fmt: skip
+        model = new_model(check_bank_id(bank), fields, now)
+        page = KnowledgeNode(
+            id=f"kp-{uuid4().hex}", bank=bank, kind=NodeKind.PAGE, name=name, parent_id=parent_id, model=model,
+            created_at=now, updated_at=now,
+        )  # fmt: skip
+        with self._store.transaction(bank) as tx:
+            nodes = read_nodes(tx)
+            _check_parent(nodes, page)
+            _check_name(nodes, page)
+            insert_model(tx, model)
+            _put_node(tx, page)
+        return page, self._models.refresh(bank, model.id)
+
+    @verb(WRITE)
+    def update(self, bank: str, node_id: str, **changes: Unpack[KnowledgeNodeFields]) -> KnowledgeNode:
+        """Rename or move a node, or change a page's options; a new question submits a refresh.
+
+        `parent_id=None` moves to the root; fields of a trigger are merged into the page's own.
+        """
+        if not changes:
+            raise InvalidInput("body", "at least one field to change")
+        now = self._clock()
+        with self._store.transaction(check_bank_id(bank)) as tx:
+            nodes = read_nodes(tx)
+            node = _require(nodes, node_id)
+            changed = replace(
+                node,
+                name=changes.get("name", node.name),
+                parent_id=changes.get("parent_id", node.parent_id),
+                updated_at=now,
+            )
+            if changed.parent_id != node.parent_id:
+                _check_parent(nodes, changed)
+            if changed.kind is NodeKind.PAGE:
+                _check_name(nodes, changed)
+            changed = replace(changed, model=_changed_page(node, changed.name, changes, now))
+            if changed.model is not None:
+                put_model(tx, changed.model)
+            _put_node(tx, changed)
+        before, after = node.model, changed.model
+        if before is not None and after is not None and before.source_query != after.source_query:
+            self._models.refresh(bank, after.id)
+        return changed
+
+    @verb(WRITE)
+    def delete(self, bank: str, node_id: str) -> None:
+        """Delete a node with everything below it, and the models of its pages."""
+        with self._store.transaction(check_bank_id(bank)) as tx:
+            nodes = read_nodes(tx)
+            below = [_require(nodes, node_id)]
+            for node in below:
+                below += [child for child in nodes.values() if child.parent_id == node.id]
+            tx.delete_records(KNOWLEDGE_NODE, [node.id for node in below])
+            delete_models(tx, [node.model.id for node in below if node.model is not None])
 
 
 def read_nodes(rows: Rows) -> dict[str, KnowledgeNode]:
@@ -88,69 +270,6 @@ def _put_node(tx: Transaction, node: KnowledgeNode) -> None:
     )
 
 
-def create_folder(store: Store, bank: str, name: str, parent_id: str | None, now: datetime) -> KnowledgeNode:
-    """Make a folder."""
-    folder = KnowledgeNode(
-        id=f"kf-{uuid4().hex}", bank=bank, kind=NodeKind.FOLDER, name=name, parent_id=parent_id,
-        created_at=now, updated_at=now,
-    )  # fmt: skip
-    with store.transaction(bank) as tx:
-        _check_parent(read_nodes(tx), folder)
-        _put_node(tx, folder)
-    return folder
-
-
-def create_page(
-    store: Store, bank: str, name: str, parent_id: str | None, fields: Mapping[str, object], now: datetime
-) -> KnowledgeNode:
-    """Make a page with a model of its own; its trigger is the default one with the given fields."""
-    chosen: dict[str, Any] = {"max_tokens": PAGE_TOKENS, **fields, "name": name}
-    trigger = chosen.pop("trigger", None) or {}
-    changes = (
-        trigger if isinstance(trigger, Mapping) else {one: getattr(trigger, one) for one in trigger.__slots__}
-    )
-    model = new_model(bank, {**chosen, "trigger": PAGE_TRIGGER.merged(changes)}, now)
-    page = KnowledgeNode(
-        id=f"kp-{uuid4().hex}", bank=bank, kind=NodeKind.PAGE, name=name, parent_id=parent_id, model=model,
-        created_at=now, updated_at=now,
-    )  # fmt: skip
-    with store.transaction(bank) as tx:
-        nodes = read_nodes(tx)
-        _check_parent(nodes, page)
-        _check_name(nodes, page)
-        insert_model(tx, model)
-        _put_node(tx, page)
-    return page
-
-
-def update_node(
-    store: Store, bank: str, node_id: str, changes: Mapping[str, object], now: datetime
-) -> NodeChange:
-    """Rename or move a node, or change a page's options; fields of a trigger are merged into the page's own."""
-    if not changes:
-        raise InvalidInput("body", "at least one field to change")
-    with store.transaction(bank) as tx:
-        nodes = read_nodes(tx)
-        node = _require(nodes, node_id)
-        changed = replace(
-            node,
-            name=changes.get("name", node.name),  # type: ignore[arg-type]
-            parent_id=changes.get("parent_id", node.parent_id),  # type: ignore[arg-type]
-            updated_at=now,
-        )
-        if changed.parent_id != node.parent_id:
-            _check_parent(nodes, changed)
-        if changed.kind is NodeKind.PAGE:
-            _check_name(nodes, changed)
-        changed = replace(changed, model=_changed_page(node, changed.name, changes, now))
-        if changed.model is not None:
-            put_model(tx, changed.model)
-        _put_node(tx, changed)
-    before, after = node.model, changed.model
-    asks_anew = before is not None and after is not None and before.source_query != after.source_query
-    return NodeChange(changed, asks_anew)
-
-
 def _changed_page(
     node: KnowledgeNode, name: str, changes: Mapping[str, object], now: datetime
 ) -> MentalModel | None:
@@ -163,36 +282,6 @@ def _changed_page(
     if isinstance(trigger, Mapping):
         options["trigger"] = node.model.trigger.merged(trigger)
     return changed_model(node.model, {**options, "name": name}, now)
-
-
-def delete_node(store: Store, bank: str, node_id: str) -> None:
-    """Delete a node with everything below it, and the models of its pages."""
-    with store.transaction(bank) as tx:
-        nodes = read_nodes(tx)
-        below = [_require(nodes, node_id)]
-        for node in below:
-            below += [child for child in nodes.values() if child.parent_id == node.id]
-        tx.delete_records(KNOWLEDGE_NODE, [node.id for node in below])
-        delete_models(tx, [node.model.id for node in below if node.model is not None])
-
-
-def delete_pages_of(tx: Transaction, model_id: str) -> None:
-    """Delete the pages that show a model that goes."""
-    shown = [record.id for record in tx.records(KNOWLEDGE_NODE) if record.body["mental_model_id"] == model_id]
-    tx.delete_records(KNOWLEDGE_NODE, shown)
-
-
-def find_page(rows: Rows, page_id: str) -> KnowledgeNode:
-    """The page of an id; a folder is none."""
-    node = read_nodes(rows).get(page_id)
-    if node is None or node.kind is not NodeKind.PAGE or node.model is None:
-        raise NotFound("knowledge page", page_id)
-    return node
-
-
-def page_model_ids(rows: Rows) -> frozenset[str]:
-    """The models that pages show."""
-    return frozenset(node.model.id for node in read_nodes(rows).values() if node.model is not None)
 
 
 def tree(reading: Reading, now: datetime, tags: Sequence[TagExpression] = ()) -> tuple[KnowledgeNode, ...]:
@@ -210,16 +299,6 @@ def tree(reading: Reading, now: datetime, tags: Sequence[TagExpression] = ()) ->
         return tuple(replace(node, children=grown(node.id)) for node in below.get(parent, ()))
 
     return grown(None)
-
-
-def search_pages(
-    components: ReflectComponents, bank: str, query: str, limit: int = 10, tags: Sequence[TagExpression] = ()
-) -> list[KnowledgeMatch]:
-    """The pages that bear on a question, best first."""
-    with components.store.reading(bank) as reading:
-        pages = {node.model.id: node for node in read_nodes(reading).values() if node.model is not None}
-    matches = match_mental_models(components, bank, query, limit=limit, tags=tags, only=pages.keys())
-    return [KnowledgeMatch(replace(pages[one.model.id], model=one.model), one.score) for one in matches]
 
 
 # Markdown
@@ -245,28 +324,6 @@ def page_markdown(page: KnowledgeNode) -> str:
     ]
     body = render_sections(model.sections)
     return "\n".join([*lines, "", body]).rstrip() + "\n"
-
-
-def export_pages(reading: Reading, now: datetime) -> list[KnowledgeFile]:
-    """`index.md`, then each page, and a log of what it said before where it has a history."""
-    files: list[KnowledgeFile] = []
-    lines = ["# Knowledge base", ""]
-
-    def add(nodes: Sequence[KnowledgeNode], depth: int) -> None:
-        for node in nodes:
-            name = one_line(node.name).replace("[", r"\[").replace("]", r"\]")
-            shown = name if node.model is None else f"[{name}]({node.id}.md)"
-            lines.append(f"{'  ' * depth}- {shown}")
-            if node.model is not None:
-                files.append(KnowledgeFile(f"{node.id}.md", page_markdown(node)))
-                if history := read_history(reading, node.model.id):
-                    entries = [f"## Until {one.changed_at.isoformat()}\n\n{one.content}" for one in history]
-                    log = "\n\n".join([f"# {one_line(node.name)}: what it said before", *entries])
-                    files.append(KnowledgeFile(f"{node.id}.log.md", log + "\n"))
-            add(node.children, depth + 1)
-
-    add(tree(reading, now), 0)
-    return [KnowledgeFile("index.md", "\n".join(lines).rstrip() + "\n"), *files]
 
 
 # Checks

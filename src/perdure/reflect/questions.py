@@ -11,12 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from perdure.domain.bank import check_bank_id
 from perdure.domain.fact import INSTRUCTION, PLANNED, Fact, FactType
 from perdure.domain.filter import Filter, is_current
 from perdure.domain.observation import is_synthesised
 from perdure.domain.question import BOTH, QUESTION_RECORD, Question, QuestionOption
 from perdure.domain.record import Record
 from perdure.domain.rendering import one_line
+from perdure.domain.verb import READ, WRITE, verb
 from perdure.errors import Conflict, InvalidInput, NotFound
 from perdure.history import mark_changed
 from perdure.ports.store import NewFact, Reading, Rows, Selection, Store, Transaction
@@ -31,6 +33,46 @@ from perdure.text.relation_table import is_single_valued
 
 MOST_VALUES = 50
 """Facts of one subject and relation that are compared, the newest."""
+
+
+class Questions:
+    """The questions of a memory: `memory.questions`."""
+
+    def __init__(self, components: ReflectComponents) -> None:
+        self._components = components
+        self._store, self._clock = components.store, components.clock
+
+    @verb(WRITE)
+    def answer(self, bank: str, question_id: str, answer: str) -> Question:
+        """Decide a question by the id of one of its facts, or by a value, which takes the others back; or keep all by `both`.
+
+        A value that no fact of the question states is remembered as a new fact. When the chosen fact goes, the others hold
+        again.
+        """
+        components, now = self._components, self._clock()
+        check_bank_id(bank)
+        if not isinstance(answer, str) or not answer.strip():
+            raise InvalidInput("answer", "both, the id of a fact, or a value", answer)
+        with self._store.reading(bank) as reading:
+            record = _record(reading, question_id)
+            facts = reading.facts(_fact_ids(record))
+        new = _new_statement(components, facts, answer, now) if _needs_statement(facts, answer) else None
+        with self._store.transaction(bank) as tx:
+            record = _record(tx, question_id)
+            facts = tx.facts(_fact_ids(record))
+            if not facts:
+                raise Conflict(f"the facts of question {question_id!r} were forgotten")
+            chosen = BOTH if answer == BOTH else _decide(tx, components, bank, facts, answer, new, now)
+            named = dict.fromkeys([*_fact_ids(record), *([chosen] if chosen != BOTH else ())])
+            body = {"fact_ids": list(named), "answer": chosen, "answered_at": now.isoformat()}
+            tx.put_records([replace(record, body=body, updated_at=now)])
+            mark_changed(tx, facts)
+        return next(one for one in self.list(bank, answered=True) if one.id == question_id)
+
+    @verb(READ)
+    def list(self, bank: str, *, answered: bool = False) -> list[Question]:
+        """Return the conflicts that nothing decides, oldest first; with `answered` also those that were answered."""
+        return list_questions(self._store, check_bank_id(bank), self._clock(), answered=answered)
 
 
 def find_conflicts(reading: Reading, facts: Iterable[Fact], now: datetime) -> list[list[Fact]]:
@@ -150,33 +192,6 @@ def _option(fact: Fact) -> QuestionOption:
         text=fact.text,
         speaker=fact.speaker,
         said_at=fact.mentioned_at,
-    )
-
-
-def answer_question(components: ReflectComponents, bank: str, question_id: str, answer: str) -> Question:
-    """Decide a question: `both` keeps all values; the id of one of its facts, or a value, takes the other values back.
-
-    A value that no fact of the question states is remembered as a new fact. When the chosen fact goes, the others hold again.
-    """
-    if not isinstance(answer, str) or not answer.strip():
-        raise InvalidInput("answer", "both, the id of a fact, or a value", answer)
-    now = components.clock()
-    with components.store.reading(bank) as reading:
-        record = _record(reading, question_id)
-        facts = reading.facts(_fact_ids(record))
-    new = _new_statement(components, facts, answer, now) if _needs_statement(facts, answer) else None
-    with components.store.transaction(bank) as tx:
-        record = _record(tx, question_id)
-        facts = tx.facts(_fact_ids(record))
-        if not facts:
-            raise Conflict(f"the facts of question {question_id!r} were forgotten")
-        chosen = BOTH if answer == BOTH else _decide(tx, components, bank, facts, answer, new, now)
-        named = dict.fromkeys([*_fact_ids(record), *([chosen] if chosen != BOTH else ())])
-        body = {"fact_ids": list(named), "answer": chosen, "answered_at": now.isoformat()}
-        tx.put_records([replace(record, body=body, updated_at=now)])
-        mark_changed(tx, facts)
-    return next(
-        one for one in list_questions(components.store, bank, now, answered=True) if one.id == question_id
     )
 
 

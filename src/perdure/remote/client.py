@@ -9,26 +9,29 @@ import asyncio
 import functools
 import inspect
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
-from perdure.aio import AsyncPerdure
+from perdure.aio import AsyncBanks, AsyncOperations, AsyncPerdure
 from perdure.compose import present
 from perdure.domain.bank import check_bank_id
 from perdure.domain.operation import Operation
 from perdure.domain.recall import RecallResult
+from perdure.domain.verb import BankIn
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput, Unavailable
+from perdure.jobs.operations import Operations
 from perdure.jobs.runner import JobRunner
+from perdure.manage.banks import Banks
 from perdure.models.tokens import token_counter
 from perdure.ports.clock import Clock
 from perdure.reflect.reflection import Reflection
 from perdure.remote.observed import observed_call, tell_result
 from perdure.remote.transport import TIMEOUT, AsyncTransport, Greeting, Server, Transport
-from perdure.remote.verbs import REFUSED, VERBS, Bank, Verb
 from perdure.remote.wire import bound_arguments, decode_result, encode_arguments
 from perdure.settings import Settings
+from perdure.verbs import REFUSALS, RESOURCES, VERBS, Verb
 
 if TYPE_CHECKING:
     from perdure.telemetry.otel import OpenTelemetry
@@ -73,6 +76,8 @@ class RemotePerdure(Perdure):
     def __init__(self, transport: Transport, greeting: Greeting) -> None:
         self._transport = transport
         self._greeting = greeting
+        for name, kind in REMOTE_RESOURCES.items():
+            setattr(self, name, kind(self))
 
     def close(self) -> None:
         """Close the connections; the server goes on."""
@@ -80,12 +85,12 @@ class RemotePerdure(Perdure):
 
     @property
     def settings(self) -> Settings:
-        """Refused: a server's settings stay on its machine."""
+        """Raise `Unavailable`: a server's settings stay on its machine."""
         raise refusal("settings")
 
     @property
     def jobs(self) -> JobRunner:
-        """Refused: `operations` has the background work."""
+        """Raise `Unavailable`: `operations` has the background work."""
         raise refusal("jobs")
 
     @property
@@ -95,28 +100,8 @@ class RemotePerdure(Perdure):
 
     @property
     def token_encoding(self) -> str:
-        """Name of the encoding by which the server counts tokens."""
+        """The name of the encoding by which the server counts tokens."""
         return self._greeting.tokens
-
-    def operation(self, bank: str, operation_id: str, *, wait: float | None = None) -> Operation:
-        """How far background work is; `wait` asks again up to so many seconds."""
-        pauses = pauses_for(wait)
-        while True:
-            operation = cast(Operation, self._call("operation", {"bank": bank, "operation_id": operation_id}))
-            pause = None if operation.finished else next(pauses, None)
-            if pause is None:
-                return operation
-            time.sleep(pause)
-
-    def export_bank(self, bank: str) -> Iterator[str]:
-        """The bank as JSON lines."""
-        self.bank(bank)
-        return self._transport.lines(VERBS["export_bank"], bank)
-
-    def import_bank(self, bank: str, lines: Iterable[str]) -> int:
-        """An exported bank under a new id; returns how many facts came."""
-        answer = self._transport.send_lines(VERBS["import_bank"], bank, lines)
-        return cast(int, decode_result("import_bank", answer))
 
     def _call(self, name: str, arguments: Mapping[str, object]) -> object:
         call = Call.of(name, arguments)
@@ -141,33 +126,13 @@ class RemoteAsyncPerdure(AsyncPerdure):
         super().__init__(RemotePerdure(Transport(transport.server, transport.telemetry), greeting))
         self._transport = transport
         self._greeting = greeting
+        for name, kind in REMOTE_ASYNC_RESOURCES.items():
+            setattr(self, name, kind(self, getattr(self.engine, name)))
 
     async def close(self) -> None:
         """Close the connections; the server goes on."""
         await self._transport.close()
         await super().close()
-
-    async def operation(self, bank: str, operation_id: str, *, wait: float | None = None) -> Operation:
-        """How far background work is; `wait` asks again up to so many seconds."""
-        pauses = pauses_for(wait)
-        while True:
-            operation = cast(
-                Operation, await self._call("operation", {"bank": bank, "operation_id": operation_id})
-            )
-            pause = None if operation.finished else next(pauses, None)
-            if pause is None:
-                return operation
-            await asyncio.sleep(pause)
-
-    async def export_bank(self, bank: str) -> AsyncIterator[str]:
-        """The bank as JSON lines."""
-        async for line in self._transport.lines(VERBS["export_bank"], bank):
-            yield line
-
-    async def import_bank(self, bank: str, lines: Iterable[str]) -> int:
-        """An exported bank under a new id; returns how many facts came."""
-        answer = await self._transport.send_lines(VERBS["import_bank"], bank, lines)
-        return cast(int, decode_result("import_bank", answer))
 
     async def _call(self, name: str, arguments: Mapping[str, object]) -> object:
         call = Call.of(name, arguments)
@@ -181,6 +146,75 @@ class RemoteAsyncPerdure(AsyncPerdure):
             result = counting(decode_result(name, answer), count)
             tell_result(observed, result)
             return result
+
+
+class _Forwarding:
+    """A resource whose verbs its memory sends to the server."""
+
+    def __init__(self, memory: RemotePerdure) -> None:
+        self._memory, self._transport = memory, memory._transport
+        self._call = memory._call
+
+
+class _AsyncForwarding:
+    """The same for asynchronous programs."""
+
+    _resource: Any
+    _run: Any
+
+    def __init__(self, memory: RemoteAsyncPerdure, resource: object) -> None:
+        self._memory, self._transport = memory, memory._transport
+        self._call, self._run, self._resource = memory._call, memory._run, resource
+
+
+class _RemoteOperations(_Forwarding, Operations):
+    def get(self, bank: str, operation_id: str, *, wait: float | None = None) -> Operation:
+        """Return the state of an operation; `wait` asks again for up to this many seconds until it has ended."""
+        pauses = pauses_for(wait)
+        while True:
+            arguments = {"bank": bank, "operation_id": operation_id}
+            operation = cast(Operation, self._call("operations.get", arguments))
+            pause = None if operation.finished else next(pauses, None)
+            if pause is None:
+                return operation
+            time.sleep(pause)
+
+
+class _RemoteAsyncOperations(_AsyncForwarding, AsyncOperations):
+    async def get(self, bank: str, operation_id: str, *, wait: float | None = None) -> Operation:
+        """Return the state of an operation; `wait` asks again for up to this many seconds until it has ended."""
+        pauses = pauses_for(wait)
+        while True:
+            arguments = {"bank": bank, "operation_id": operation_id}
+            operation = cast(Operation, await self._call("operations.get", arguments))
+            pause = None if operation.finished else next(pauses, None)
+            if pause is None:
+                return operation
+            await asyncio.sleep(pause)
+
+
+class _RemoteBanks(_Forwarding, Banks):
+    def export(self, bank: str) -> Iterator[str]:
+        """Yield the bank as JSON lines."""
+        self.get(bank)
+        return self._transport.lines(VERBS["banks.export"], bank)
+
+    def restore(self, bank: str, lines: Iterable[str]) -> int:
+        """Create a bank from the lines of an export."""
+        answer = self._transport.send_lines(VERBS["banks.restore"], bank, lines)
+        return cast(int, decode_result("banks.restore", answer))
+
+
+class _RemoteAsyncBanks(_AsyncForwarding, AsyncBanks):
+    async def export(self, bank: str) -> AsyncIterator[str]:
+        """Yield the bank as JSON lines."""
+        async for line in self._transport.lines(VERBS["banks.export"], bank):
+            yield line
+
+    async def restore(self, bank: str, lines: Iterable[str]) -> int:
+        """Create a bank from the lines of an export."""
+        answer = await self._transport.send_lines(VERBS["banks.restore"], bank, lines)
+        return cast(int, decode_result("banks.restore", answer))
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,11 +232,13 @@ class Call:
         verb = VERBS[name]
         sent = dict(arguments)
         bank = cast("str | None", sent.pop("bank", None))
-        if verb.bank is Bank.RECORD:
+        if verb.bank is BankIn.RECORD:
             bank = getattr(sent["record"], "bank", None)
-        if not bank and name in ("records", "save_record", "delete_record"):
+        if not bank and name.startswith("records."):
             raise InvalidInput("bank", "the id of a bank: records without one are the server's own", bank)
-        if verb.bank not in (Bank.NONE, Bank.ALL) and (bank is not None or verb.bank is not Bank.MAYBE):
+        if verb.bank not in (BankIn.NOWHERE, BankIn.ALL) and (
+            bank is not None or verb.bank is not BankIn.OPTIONAL
+        ):
             bank = check_bank_id(cast(str, bank))
         cancelled = cast("Callable[[], bool] | None", sent.pop("cancelled", None))
         return cls(verb, bank, encode_arguments(sent), cancelled)
@@ -210,7 +246,7 @@ class Call:
 
 def refusal(name: str) -> Unavailable:
     """The error for what a served memory does not have."""
-    return Unavailable(f"{name} is not available over HTTP: {REFUSED[name]}")
+    return Unavailable(f"{name} is not available over HTTP: {REFUSALS[name]}")
 
 
 @functools.cache
@@ -246,35 +282,64 @@ def pauses_for(wait: float | None) -> Iterator[float]:
         left, pause = left - pause, min(2 * pause, LONGEST_LOOK)
 
 
-def _forward(name: str) -> Callable[..., object]:
-    twin = getattr(Perdure, name)
+def _forward(name: str, twin: Callable[..., object]) -> Callable[..., object]:
+    """Return the method that sends a verb, with the signature of its twin."""
     signature = inspect.signature(twin)
 
     @functools.wraps(twin)
     def forward(self: RemotePerdure, *args: Any, **options: Any) -> object:
-        if name in REFUSED:
+        if name in REFUSALS:
             raise refusal(name)
         return self._call(name, bound_arguments(name, signature.bind(self, *args, **options)))
 
     return forward
 
 
-def _forward_async(name: str) -> Callable[..., object]:
-    twin = getattr(AsyncPerdure, name)
+def _forward_async(name: str, twin: Callable[..., object]) -> Callable[..., object]:
     signature = inspect.signature(twin)
 
     @functools.wraps(twin)
+    async def refuse(self: RemoteAsyncPerdure, *args: Any, **options: Any) -> AsyncIterator[object]:
+        raise refusal(name)
+        yield
+
+    @functools.wraps(twin)
     async def forward(self: RemoteAsyncPerdure, *args: Any, **options: Any) -> object:
-        if name in REFUSED:
+        if name in REFUSALS:
             raise refusal(name)
         return await self._call(name, bound_arguments(name, signature.bind(self, *args, **options)))
 
-    return forward
+    return refuse if inspect.isasyncgenfunction(twin) else forward
 
 
-for _name in (*VERBS, *REFUSED):
-    if inspect.isfunction(getattr(Perdure, _name)):
-        if _name not in vars(RemotePerdure):
-            setattr(RemotePerdure, _name, _forward(_name))
-        if _name not in vars(RemoteAsyncPerdure):
-            setattr(RemoteAsyncPerdure, _name, _forward_async(_name))
+def _complete(kind: type, prefix: str, forward: Callable[[str, Callable[..., object]], object]) -> type:
+    """Give a class the forwarding methods that it does not define itself."""
+    for name in (*VERBS, *REFUSALS):
+        resource, _, method = name.rpartition(".")
+        twin = getattr(kind, method, None)
+        if resource == prefix and inspect.isfunction(twin) and method not in vars(kind):
+            setattr(kind, method, forward(name, twin))
+    return kind
+
+
+def _remote(kind: type, forwarding: type, written: Sequence[type]) -> type:
+    """Return the class of a remote resource: one that is written out, or one made here."""
+    for remote in written:
+        if issubclass(remote, kind):
+            return remote
+    return type(f"Remote{kind.__name__}", (forwarding, kind), {"__doc__": kind.__doc__})
+
+
+_complete(RemotePerdure, "", _forward)
+_complete(RemoteAsyncPerdure, "", _forward_async)
+REMOTE_RESOURCES: Mapping[str, type] = {
+    name: _complete(_remote(kind, _Forwarding, (_RemoteOperations, _RemoteBanks)), name, _forward)
+    for name, kind in RESOURCES.items()
+}
+REMOTE_ASYNC_RESOURCES: Mapping[str, type] = {
+    name: _complete(
+        _remote(kind, _AsyncForwarding, (_RemoteAsyncOperations, _RemoteAsyncBanks)), name, _forward_async
+    )
+    for name, kind in get_type_hints(AsyncPerdure).items()
+    if name in RESOURCES
+}

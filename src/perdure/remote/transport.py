@@ -15,8 +15,8 @@ from pydantic_core import from_json
 
 from perdure import __version__
 from perdure.errors import Cancelled, DeadlineExceeded, InvalidInput, PerdureError, Unreachable
-from perdure.remote.verbs import END_OF_STREAM, FORMAT, PATH, Verb
-from perdure.remote.wire import decode_error
+from perdure.remote.wire import END_OF_STREAM, FORMAT, PATH, decode_error
+from perdure.verbs import Verb
 
 if TYPE_CHECKING:
     from perdure.telemetry.otel import OpenTelemetry

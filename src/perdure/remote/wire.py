@@ -1,4 +1,4 @@
-"""Arguments, results and errors of verbs as JSON and back, by the annotations of `Perdure` itself: nothing to keep in step."""
+"""The protocol: paths, and arguments, results and errors of verbs as JSON and back, by the annotations of the verbs."""
 
 from __future__ import annotations
 
@@ -19,11 +19,16 @@ from perdure import errors
 from perdure.domain.filter import Filter, TagAnd, TagLeaf, TagNot, TagOr, TagsMatch, read_tags
 from perdure.domain.item import Item, check_text
 from perdure.domain.options import Options
-from perdure.engine import Perdure
 from perdure.errors import InvalidInput, PerdureError
 from perdure.retain.messages import as_mapping
 from perdure.retain.request import Content
+from perdure.verbs import VERBS
 
+PATH = "/v1/perdure"
+FORMAT = 1
+"""The version of requests and answers. A client refuses a server of another version when it connects."""
+END_OF_STREAM = "perdure_lines"
+"""Key of the object that ends a stream of lines: the number of lines before it."""
 ITEM = "$item"
 """Key of an object that is an `Item`, and not a mapping to be read as one."""
 LOCAL_ARGUMENTS = frozenset({"bank", "cancelled", "lines"})
@@ -67,14 +72,14 @@ def decode_arguments(verb: str, body: bytes) -> dict[str, object]:
         raise _invalid(error) from error
     except RecursionError as error:
         raise InvalidInput("arguments", "JSON that is nested less deeply") from error
-    if "content" in arguments and verb in ("retain", "retain_later", "preview_facts"):
+    if "content" in arguments and verb in ("retain", "retain_later", "facts.preview"):
         arguments["content"] = _read_content(arguments["content"])
     return arguments
 
 
 def bound_arguments(verb: str, bound: inspect.BoundArguments) -> dict[str, object]:
     """The arguments of a call by name, those of `**fields` among the others."""
-    parameters = inspect.signature(getattr(Perdure, verb)).parameters
+    parameters = inspect.signature(VERBS[verb].method).parameters
     arguments: dict[str, object] = {}
     for name, value in bound.arguments.items():
         if parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
@@ -87,7 +92,7 @@ def bound_arguments(verb: str, bound: inspect.BoundArguments) -> dict[str, objec
 @cache
 def _arguments(verb: str) -> TypeAdapter[dict[str, object]]:
     """What checks the arguments of a verb: an object of its parameters, none of them unknown."""
-    method = getattr(Perdure, verb)
+    method = VERBS[verb].method
     hints = _hints(verb)
     types: dict[str, Any] = {}
     for name, parameter in list(inspect.signature(method).parameters.items())[1:]:
@@ -103,7 +108,7 @@ def _arguments(verb: str) -> TypeAdapter[dict[str, object]]:
         else:
             types[name] = NotRequired[_sent(name, hints[name])]
     functional: Any = TypedDict
-    sent = functional(f"{verb}_arguments", types)
+    sent = functional(f"{verb}.arguments", types)
     sent.__pydantic_config__ = ConfigDict(extra="forbid", strict=True, allow_inf_nan=True)
     return TypeAdapter(sent)
 
@@ -123,12 +128,12 @@ def _sent(name: str, annotation: Any) -> object:
 
 def _hints(verb: str) -> dict[str, Any]:
     local: dict[str, object] = {}
-    if verb.startswith("llm_"):
+    if verb.startswith("llm."):
         from perdure.llm.caller import LlmOperation
         from perdure.llm.health import LlmHealth
 
         local = {"LlmOperation": LlmOperation, "LlmHealth": LlmHealth}
-    return get_type_hints(getattr(Perdure, verb), localns=local)
+    return get_type_hints(VERBS[verb].method, localns=local)
 
 
 def _plain(path: str, value: object) -> object:

@@ -187,20 +187,20 @@ def read_closed_window(start: datetime, end: datetime, field: str) -> Window:
 def find_bank(engine: Perdure, bank: str) -> Bank | None:
     """The bank, None when there is none."""
     try:
-        return engine.bank(bank)
+        return engine.banks.get(bank)
     except NotFound:
         return None
 
 
 def find_document(engine: Perdure, bank: str, document_id: str) -> Document:
     """The document of that id."""
-    for document in engine.documents(bank, [document_id]):
+    for document in engine.documents.list(bank, [document_id]):
         return document
     raise NotFound("document", document_id)
 
 
 def find_entity(engine: Perdure, bank: str, name: str) -> Entity:
     """The entity of that id, else of that name or alias in any case."""
-    for entity in engine.entities(bank, [name]) or engine.entities(bank, name=name):
+    for entity in engine.entities.list(bank, [name]) or engine.entities.list(bank, name=name):
         return entity
     raise NotFound("entity", name)

@@ -21,7 +21,7 @@ OFF_SECONDS = 1.0
 MAX_OFF = 10_000
 CONFIGURING = frozenset(
     {
-        "configure_bank",
+        "banks.configure",
         "create_bank",
         "update_bank",
         "update_bank_config",
@@ -69,7 +69,7 @@ class AuditTrail:
             metadata={} if key is None else {"key": key.id},
         )  # fmt: skip
         try:
-            if not await self._workers.control(self._engine.record_audit, entry):
+            if not await self._workers.control(self._engine.audit.record, entry):
                 if len(self._off) >= MAX_OFF:
                     self._off.clear()
                 self._off[bank] = time.monotonic() + OFF_SECONDS

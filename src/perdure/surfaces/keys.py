@@ -91,7 +91,7 @@ def create_key(
     )
     text = f"{PREFIX}_{key.id}_{secrets.token_urlsafe(32)}"
     _need_keys(engine)  # first: should the second write fail, nobody gets in
-    engine.save_record(_record(key, _digest(text)))
+    engine.records.save(_record(key, _digest(text)))
     return key, text
 
 
@@ -105,18 +105,18 @@ def rotate_key(engine: Perdure, key_id: str, *, keep: timedelta = timedelta(0)) 
     if keep <= timedelta(0):
         revoke_key(engine, key_id)
     elif old.expires_at is None or old.expires_at > ends:
-        engine.save_record(_record(old, old.digest, expires_at=ends))
+        engine.records.save(_record(old, old.digest, expires_at=ends))
     return new, text
 
 
 def list_keys(engine: Perdure) -> list[ApiKey]:
     """All keys, oldest first, also those that have expired."""
-    used = {record.id: record.updated_at for record in engine.records(USE_KIND)}
-    return [_read(record, used.get(record.id)) for record in engine.records(KIND)]
+    used = {record.id: record.updated_at for record in engine.records.list(USE_KIND)}
+    return [_read(record, used.get(record.id)) for record in engine.records.list(KIND)]
 
 
 def find_key(engine: Perdure, key_id: str) -> ApiKey:
-    records = engine.records(KIND, ids=[key_id])
+    records = engine.records.list(KIND, ids=[key_id])
     if not records:
         raise NotFound("key", key_id)
     return _read(records[0], None)
@@ -130,21 +130,21 @@ def read_keys(engine: Perdure) -> KeySet:
 
 def keys_needed(engine: Perdure) -> bool:
     """Whether a key was ever made here: then every caller needs one, even where none is left."""
-    return bool(engine.records(NEEDED_KIND) or engine.records(KIND))
+    return bool(engine.records.list(NEEDED_KIND) or engine.records.list(KIND))
 
 
 def revoke_key(engine: Perdure, key_id: str) -> None:
     """Take a key out of use; a running server notices within a second, and stays closed when it was the last."""
     find_key(engine, key_id)
     _need_keys(engine)  # files of earlier versions have keys without the mark
-    engine.delete_record(KIND, key_id)
-    engine.delete_record(USE_KIND, key_id)
+    engine.records.delete(KIND, key_id)
+    engine.records.delete(USE_KIND, key_id)
 
 
 def note_uses(engine: Perdure, uses: Mapping[str, datetime]) -> None:
     """Keep when keys were last used."""
     for key_id, moment in uses.items():
-        engine.save_record(Record(kind=USE_KIND, id=key_id, created_at=moment, updated_at=moment))
+        engine.records.save(Record(kind=USE_KIND, id=key_id, created_at=moment, updated_at=moment))
 
 
 def match_key(keys: Sequence[ApiKey], text: str) -> ApiKey | None:
@@ -157,9 +157,9 @@ def match_key(keys: Sequence[ApiKey], text: str) -> ApiKey | None:
 
 
 def _need_keys(engine: Perdure) -> None:
-    if not engine.records(NEEDED_KIND):
+    if not engine.records.list(NEEDED_KIND):
         now = datetime.now(UTC)
-        engine.save_record(Record(kind=NEEDED_KIND, id="keys", created_at=now, updated_at=now))
+        engine.records.save(Record(kind=NEEDED_KIND, id="keys", created_at=now, updated_at=now))
 
 
 def _lifetime_again(old: ApiKey) -> datetime | None:

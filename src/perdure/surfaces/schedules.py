@@ -34,7 +34,7 @@ async def _attend(engine: Perdure, workers: Workers, stopping: asyncio.Event) ->
     while not stopping.is_set():
         await asyncio.sleep(SCHEDULE_SECONDS)
         try:
-            await workers.run(engine.refresh_due_mental_models)
+            await workers.run(engine.models.refresh_due)
         except PerdureError as error:
             log.warning("schedules of mental models are looked at again later: %s", error)
         except Exception:

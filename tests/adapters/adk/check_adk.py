@@ -158,7 +158,7 @@ def test_a_session_that_is_added_again_is_retained_once(memory: Perdure) -> None
     settle(memory)
     kept = stored_text(memory)
     assert [kept.count(text) for text in ("peanuts", REPLY, "Lisbon", "partial")] == [1, 1, 1, 0]
-    assert [document.id for document in memory.documents(BANK)] == ["s"]
+    assert [document.id for document in memory.documents.list(BANK)] == ["s"]
 
 
 def test_events_are_added_once_however_often_they_are_handed_over(memory: Perdure) -> None:
@@ -191,7 +191,7 @@ def test_a_memory_is_added_found_and_deleted_by_its_id(memory: Perdure) -> None:
             await service.delete_memory(**IDS)
 
     asyncio.run(use())
-    assert memory.stats(BANK).facts == 0
+    assert memory.banks.stats(BANK).facts == 0
 
 
 def test_a_session_and_a_user_can_be_forgotten(memory: Perdure) -> None:
@@ -202,11 +202,11 @@ def test_a_session_and_a_user_can_be_forgotten(memory: Perdure) -> None:
             await service.add_events_to_memory(events=[event("user", FACT)], session_id=name, **IDS)
         settle(memory)
         assert (await service.forget_session(session_id="one", **IDS)).existed
-        assert [document.id for document in memory.documents(BANK)] == ["two"]
+        assert [document.id for document in memory.documents.list(BANK)] == ["two"]
         await service.forget_user(**IDS)
 
     asyncio.run(use())
-    assert memory.documents(BANK) == []
+    assert memory.documents.list(BANK) == []
 
 
 def test_users_without_a_name_share_nothing(memory: Perdure) -> None:
@@ -218,7 +218,7 @@ def test_users_without_a_name_share_nothing(memory: Perdure) -> None:
         return (await service.search_memory(query=QUESTION, **ids)).memories
 
     assert asyncio.run(use()) == []
-    assert memory.banks() == []
+    assert memory.banks.list() == []
 
 
 def test_that_a_memory_could_not_be_deleted_is_told(memory: Perdure) -> None:

@@ -149,7 +149,7 @@ def test_a_provider_that_only_reads_retains_nothing(memory: Perdure) -> None:
     memory.retain(BANK, FACT)
     exchange = AgentConversation(PerdureProvider(memory, bank=BANK, retain=False), "one").say(QUESTION)
     assert OPENING in str(exchange.requests)
-    assert memory.operations(BANK) == []
+    assert memory.operations.list(BANK) == []
 
 
 def test_the_model_gets_the_tools_where_they_are_asked_for(memory: Perdure) -> None:

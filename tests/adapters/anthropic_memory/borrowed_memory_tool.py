@@ -37,7 +37,7 @@ class AsyncFolderTool(AsyncPerdureMemoryTool):
 
 
 def snapshot(folder: str) -> dict[str, str]:
-    records = MEMORY.records(FILE, bank=bank_of_folder(folder))
+    records = MEMORY.records.list(FILE, bank=bank_of_folder(folder))
     return {record.id.removeprefix("/"): str(record.body["text"]) for record in records}
 
 

@@ -36,7 +36,7 @@ def test_what_claude_notes_is_recalled_and_what_it_overwrites_is_over(memory: Pe
     call(tool, "str_replace", path="/memories/ann.md", old_str="Oslo", new_str="Lisbon")
     settle(memory)
     assert [one.text for one in memory.recall(BANK, "Where does Ann live?")] == ["Ann lives in Lisbon."]
-    assert [document.id for document in memory.documents(BANK)] == ["/memories/ann.md"]
+    assert [document.id for document in memory.documents.list(BANK)] == ["/memories/ann.md"]
 
 
 def test_what_claude_deletes_is_erased_with_its_facts(memory: Perdure, tool: Any) -> None:
@@ -44,7 +44,7 @@ def test_what_claude_deletes_is_erased_with_its_facts(memory: Perdure, tool: Any
     call(tool, "create", path="/memories/people/bob.md", file_text="Bob likes figs.")
     settle(memory)
     call(tool, "delete", path="/memories/people")
-    assert (memory.documents(BANK), memory.stats(BANK).facts) == ([], 0)
+    assert (memory.documents.list(BANK), memory.banks.stats(BANK).facts) == ([], 0)
     with pytest.raises(ToolError, match="does not exist"):
         call(tool, "view", path="/memories/people/ann.md")
 
@@ -53,7 +53,7 @@ def test_a_renamed_folder_takes_its_files_and_facts_along(memory: Perdure, tool:
     call(tool, "create", path="/memories/a/one.md", file_text=FACT)
     call(tool, "rename", old_path="/memories/a", new_path="/memories/b/c")
     settle(memory)
-    assert [document.id for document in memory.documents(BANK)] == ["/memories/b/c/one.md"]
+    assert [document.id for document in memory.documents.list(BANK)] == ["/memories/b/c/one.md"]
     assert "peanuts" in call(tool, "view", path="/memories/b/c/one.md")
     with pytest.raises(ToolError, match="cannot be moved into itself"):
         call(tool, "rename", old_path="/memories/b", new_path="/memories/b/d")
@@ -114,7 +114,7 @@ def test_the_ends_of_lines_stay_as_they_are(memory: Perdure, tool: Any) -> None:
     call(tool, "create", path="/memories/a.txt", file_text="line1\r\nline2\r\nline3\r\n")
     call(tool, "str_replace", path="/memories/a.txt", old_str="line2", new_str="LINE2")
     call(tool, "insert", path="/memories/a.txt", insert_line=1, insert_text="new")
-    [record] = memory.records(FILE, bank=BANK)
+    [record] = memory.records.list(FILE, bank=BANK)
     assert record.body["text"] == "line1\r\nnew\nLINE2\r\nline3\r\n"
     assert call(tool, "view", path="/memories/a.txt").endswith("\n     5\t")
 
@@ -135,7 +135,7 @@ def test_all_files_can_be_cleared_and_the_rest_of_the_bank_stays(memory: Perdure
     call(tool, "create", path="/memories/a.md", file_text="Bob likes figs.")
     settle(memory)
     assert tool.clear_all_memory() == "All memory cleared"
-    assert [document.id for document in memory.documents(BANK)] == ["talk"]
+    assert [document.id for document in memory.documents.list(BANK)] == ["talk"]
 
 
 def test_a_memory_that_fails_is_an_error_of_the_tool(memory: Perdure) -> None:

@@ -103,7 +103,7 @@ def test_an_agent_remembers_what_its_user_said(memory: Perdure) -> None:
     crewai_memory = PerdureMemory(memory, bank=BANK)
     make_agent(memory=crewai_memory).kickoff(FACT)
     crewai_memory.drain_writes()
-    assert next(fact.text for fact in memory.iter_facts(BANK)) == "The user is allergic to peanuts."
+    assert next(fact.text for fact in memory.facts.iterate(BANK)) == "The user is allergic to peanuts."
     PROMPTS.clear()
     assert make_agent(memory=crewai_memory).kickoff(QUESTION).raw == REPLY
     crewai_memory.drain_writes()
@@ -210,7 +210,7 @@ def test_what_is_forgotten_is_gone_from_records_and_facts(memory: Perdure) -> No
     assert "peanuts" not in stored_text(memory)
     crewai_memory.reset()
     assert crewai_memory.list_records() == []
-    assert memory.facts(BANK).facts == ()
+    assert memory.facts.list(BANK).facts == ()
 
 
 def test_facts_that_came_another_way_are_recalled_and_forgotten_by_their_ids(memory: Perdure) -> None:
@@ -221,7 +221,7 @@ def test_facts_that_came_another_way_are_recalled_and_forgotten_by_their_ids(mem
     assert match.record.content == FACT
     assert 0.0 <= match.score <= 1.0
     assert crewai_memory.forget(record_ids=[match.record.id]) == 1
-    assert memory.facts(BANK).facts == ()
+    assert memory.facts.list(BANK).facts == ()
 
 
 def test_of_a_long_result_the_facts_that_match_are_shown(memory: Perdure) -> None:

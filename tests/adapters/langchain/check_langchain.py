@@ -123,7 +123,7 @@ def test_the_bank_is_found_from_the_context_of_the_run(memory: Perdure) -> None:
     settle(memory)
     settle(memory, "shop.bob")
     assert QUESTION in stored_text(memory)
-    assert [bank.id for bank in memory.banks()] == ["shop.ann", "shop.bob"]
+    assert [bank.id for bank in memory.banks.list()] == ["shop.ann", "shop.bob"]
 
 
 def test_what_an_agent_asks_another_is_not_retained_as_the_users_words(memory: Perdure) -> None:
@@ -179,5 +179,5 @@ def test_documents_name_their_fact_and_its_evidence(memory: Perdure) -> None:
         memory.retain(BANK, f"Ann visited {place}.")
     [best, *_] = PerdureRetriever(memory=AsyncPerdure(memory), bank=BANK).invoke("Has Ann visited Oslo?")
     assert best.page_content == "Ann visited Oslo."
-    assert memory.fact(BANK, best.id).text == best.page_content
+    assert memory.facts.get(BANK, best.id).text == best.page_content
     assert best.metadata["evidence"] in ("strong", "weak", "none")

@@ -38,8 +38,8 @@ def test_what_is_overwritten_is_no_longer_found_and_what_is_deleted_is_erased(me
     store.put(("users",), "home", {"content": "Ann lives in Lisbon."})
     assert [one.text for one in memory.recall("shop", "Where does Ann live?")] == ["Ann lives in Lisbon."]
     store.delete(("users",), "home")
-    assert memory.documents("shop") == []
-    assert memory.stats("shop").facts == 0
+    assert memory.documents.list("shop") == []
+    assert memory.banks.stats("shop").facts == 0
     assert store.get(("users",), "home") is None
 
 
@@ -55,7 +55,7 @@ def test_each_user_has_a_bank_where_the_first_labels_name_it(memory: Perdure) ->
     store = PerdureStore(memory, "shop", bank_labels=1)
     for user in ("ann", "bob", "anna"):
         store.put((user, "notes"), "1", {"content": f"{user.title()} likes figs."})
-    assert [bank.id for bank in memory.banks()] == ["shop.ann", "shop.anna", "shop.bob"]
+    assert [bank.id for bank in memory.banks.list()] == ["shop.ann", "shop.anna", "shop.bob"]
     assert store.list_namespaces() == [("ann", "notes"), ("anna", "notes"), ("bob", "notes")]
     assert store.list_namespaces(prefix=("ann",)) == [("ann", "notes")]
     assert len(store.search((), query="Who likes figs?")) == 3

@@ -169,7 +169,7 @@ def test_a_request_without_a_user_goes_on_without_memory(
     use(provider, PerdureLogger(memory, bank=bank_by_user("shop")))
     asyncio.run(ask())
     assert "metadata: expected a user_id" in caplog.text
-    assert memory.banks() == []
+    assert memory.banks.list() == []
     with pytest.raises(InvalidInput):
         bank_by_user("shop")({"user_id": "default"})
 
@@ -181,7 +181,7 @@ def test_memory_can_be_switched_off_for_a_request(memory: Perdure) -> None:
     use(provider, PerdureLogger(memory, bank=BANK))
     asyncio.run(ask(metadata={"perdure": False}))
     assert OPENING not in str(provider.requests)
-    assert memory.operations(BANK) == []
+    assert memory.operations.list(BANK) == []
 
 
 def test_an_asynchronous_stream_is_retained_whole(memory: Perdure) -> None:
@@ -228,7 +228,7 @@ def test_a_blocking_completion_under_the_callback_is_retained(memory: Perdure) -
     use(provider, logger)
     litellm.completion(model="fake/m", messages=[{"role": "user", "content": FACT}])
     for _ in range(100):
-        if memory.operations(BANK):
+        if memory.operations.list(BANK):
             break
         asyncio.run(asyncio.sleep(0.05))
     settle(memory)

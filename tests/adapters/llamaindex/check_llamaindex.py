@@ -125,7 +125,7 @@ def test_a_block_in_the_frameworks_own_memory_recalls_and_retains_what_overflows
     settle(memory)
     assert stored_text(memory).count("room number 0") == 1
     assert "room number 5" not in stored_text(memory)
-    assert {document.id for document in memory.documents(BANK)} == {"before", "one"}
+    assert {document.id for document in memory.documents.list(BANK)} == {"before", "one"}
     chat.put(ChatMessage(role="user", content="What is Ann allergic to?"))
     assert "peanuts" in str(chat.get())
 
@@ -146,6 +146,6 @@ def test_facts_are_retrieved_as_nodes(memory: Perdure, asynchronous: bool) -> No
     retriever = PerdureRetriever(memory, bank=BANK)
     nodes = asyncio.run(retriever.aretrieve(QUESTION)) if asynchronous else retriever.retrieve(QUESTION)
     assert nodes[0].text == "The user is allergic to peanuts."
-    assert nodes[0].node_id == memory.facts(BANK).facts[0].id
+    assert nodes[0].node_id == memory.facts.list(BANK).facts[0].id
     assert nodes[0].metadata["document"] == "chat"
     assert 0 < nodes[0].score <= 1

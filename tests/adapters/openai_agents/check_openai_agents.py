@@ -111,7 +111,7 @@ def test_what_is_popped_is_taken_out_of_memory(memory: Perdure) -> None:
         assert "peanuts" in stored_text(memory)
         await one.pop_item()
         await one.pop_item()
-        assert memory.documents(BANK) == []
+        assert memory.documents.list(BANK) == []
 
     asyncio.run(use())
 
@@ -137,7 +137,7 @@ def test_a_turn_waits_for_its_answer_and_what_is_popped_before_is_not_retained(m
         await one.add_items([USER])
         await one.pop_item()
         await one.add_items([{"role": "user", "content": "I live in Lisbon."}])
-        assert memory.operations(BANK) == []
+        assert memory.operations.list(BANK) == []
         await one.add_items([ANSWER])
 
     asyncio.run(use())
@@ -188,4 +188,4 @@ def test_tools_and_filter_find_the_bank_from_the_context_of_the_run(memory: Perd
     assert answers[0] == "Remembered 1 new fact."
     assert all("peanuts" in answer for answer in answers[1:3])
     assert answers[3] == "There is no fact with the id unknown."
-    assert [one.id for one in memory.banks()] == [BANK]
+    assert [one.id for one in memory.banks.list()] == [BANK]

@@ -249,4 +249,4 @@ def test_a_call_that_fails_leaves_nothing_and_raises(memory: Perdure) -> None:
     client = wrap_openai(OpenAI(api_key="k", http_client=http, max_retries=0), memory, bank=BANK)
     with pytest.raises(Exception, match="400"):
         client.chat.completions.create(model="m", messages=PROMPT)
-    assert memory.operations(BANK) == []
+    assert memory.operations.list(BANK) == []

@@ -127,7 +127,7 @@ def test_the_bank_is_found_from_the_dependencies_of_the_run(memory: Perdure) -> 
     for user in ("ann", "anon"):
         agent.run_sync(FACT, deps=Deps(user))
     settle(memory)
-    assert [one.id for one in memory.banks()] == [BANK]
+    assert [one.id for one in memory.banks.list()] == [BANK]
     assert "peanuts" in stored_text(memory)
 
 
@@ -168,7 +168,7 @@ def test_the_capability_brings_tools_where_it_is_asked_to(memory: Perdure) -> No
     model = TestModel(call_tools=["retain"], custom_output_text=REPLY)
     agent = Agent(model, deps_type=Deps, capabilities=[PerdureMemory(memory, bank, retain=False, tools=True)])
     agent.run_sync("Note it.", deps=Deps("ann"))
-    assert len(memory.documents(BANK)) == 1
+    assert len(memory.documents.list(BANK)) == 1
     parameters = model.last_model_request_parameters
     assert parameters is not None
     assert [tool.name for tool in parameters.function_tools] == ["retain", "recall", "reflect", "forget"]
@@ -177,7 +177,7 @@ def test_the_capability_brings_tools_where_it_is_asked_to(memory: Perdure) -> No
 
 def test_the_toolset_recalls_reflects_and_forgets(memory: Perdure) -> None:
     memory.retain(BANK, FACT)
-    [fact] = memory.facts(BANK).facts
+    [fact] = memory.facts.list(BANK).facts
     calls = [
         ToolCallPart("recall", {"query": QUESTION}),
         ToolCallPart("reflect", {"question": QUESTION}),
@@ -193,7 +193,7 @@ def test_the_toolset_recalls_reflects_and_forgets(memory: Perdure) -> None:
     assert fact.id in answers[0]
     assert "peanuts" in answers[1]
     assert answers[2] == "Forgotten."
-    assert memory.stats(BANK).facts == 0
+    assert memory.banks.stats(BANK).facts == 0
 
 
 def test_requests_that_the_capability_changes_stay_as_they_were_for_others(memory: Perdure) -> None:

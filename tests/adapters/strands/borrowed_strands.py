@@ -50,7 +50,7 @@ class BorrowedStore(PerdureStore):
         ids = await super().add(content, metadata)
         if self._path is not None:
             with _opening:
-                stored = [{"content": fact.text} for fact in self.agent.memory.iter_facts(BANK)]  # type: ignore[attr-defined]
+                stored = [{"content": fact.text} for fact in self.agent.memory.facts.iterate(BANK)]  # type: ignore[attr-defined]
                 Path(self._path).write_text(json.dumps(stored), encoding="utf-8")
         return SimpleNamespace(id=ids[0])
 

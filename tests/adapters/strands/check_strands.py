@@ -139,7 +139,7 @@ def test_the_frameworks_own_manager_searches_adds_and_injects(memory: Perdure) -
     asyncio.run(manager.add(FACT))
     [entry] = asyncio.run(manager.search(QUESTION))
     assert (entry.content, entry.store_name) == (FACT, "perdure")
-    assert entry.metadata["id"] == memory.facts(BANK).facts[0].id
+    assert entry.metadata["id"] == memory.facts.list(BANK).facts[0].id
     model = ScriptedModel()
     model.replies = [REPLY]
     agent = Agent(model=model, memory_manager=manager, callback_handler=None)
@@ -155,7 +155,7 @@ def test_a_store_that_is_read_only_takes_nothing(memory: Perdure) -> None:
     model = ScriptedModel()
     model.replies = [REPLY]
     Agent(model=model, memory_manager=PerdureMemory(store), callback_handler=None)(FACT)
-    assert memory.operations(BANK) == []
+    assert memory.operations.list(BANK) == []
 
 
 def test_tools_search_add_reflect_and_forget(memory: Perdure) -> None:
@@ -164,9 +164,9 @@ def test_tools_search_add_reflect_and_forget(memory: Perdure) -> None:
     agent = Agent(model=ScriptedModel(), memory_manager=PerdureMemory(store), callback_handler=None)
     assert set(agent.tool_names) == {"search_memory", "add_memory", "reflect_on_memory", "forget_memory"}
     assert "peanuts" in str(agent.tool.reflect_on_memory(question=QUESTION))
-    [fact] = memory.facts(BANK).facts
+    [fact] = memory.facts.list(BANK).facts
     assert "Forgotten" in str(agent.tool.forget_memory(fact_id=fact.id))
-    assert memory.facts(BANK).facts == ()
+    assert memory.facts.list(BANK).facts == ()
 
 
 def test_a_batch_that_is_handed_over_twice_is_retained_once(memory: Perdure) -> None:

@@ -46,9 +46,9 @@ class Hooks:
 
     def retain(self, event: str, payload: dict[str, Any], host: str = "auto", **more: Any) -> int:
         turns = self.memory.retain(self.request(event, payload, host, **more))
-        for bank in self.engine.banks():
-            for operation in self.engine.operations(bank.id):
-                self.engine.operation(bank.id, operation.id, wait=90)
+        for bank in self.engine.banks.list():
+            for operation in self.engine.operations.list(bank.id):
+                self.engine.operations.get(bank.id, operation.id, wait=90)
         return turns
 
     def claude(self, session: str, prompt: str, **more: Any) -> str:
@@ -73,8 +73,8 @@ class Hooks:
     def texts(self, bank: str = BANK) -> list[str]:
         return [
             chunk.text
-            for document in self.engine.documents(bank)
-            for chunk in self.engine.chunks(bank, document_id=document.id)
+            for document in self.engine.documents.list(bank)
+            for chunk in self.engine.documents.chunks(bank, document_id=document.id)
         ]
 
 
@@ -188,9 +188,11 @@ def test_subagents_wake_ups_and_slash_commands_are_neither_answered_nor_retained
 def test_a_session_is_one_document_of_turns_with_speakers(hooks: Hooks) -> None:
     assert hooks.turn("one", STATED, "Noted.") == 1
     assert hooks.turn("one", "The staging host is called Basil.", "Fine.") == 1
-    [document] = hooks.engine.documents(BANK)
+    [document] = hooks.engine.documents.list(BANK)
     assert document.id == "claude-code:one"
-    spans = [span for chunk in hooks.engine.chunks(BANK, document_id=document.id) for span in chunk.spans]
+    spans = [
+        span for chunk in hooks.engine.documents.chunks(BANK, document_id=document.id) for span in chunk.spans
+    ]
     assert [(span.speaker, span.is_agent) for span in spans] == [("user", False), ("assistant", True)] * 2
 
 
@@ -277,7 +279,7 @@ def test_a_prompt_that_nobody_answered_is_retained_with_its_reply(hooks: Hooks) 
 def test_the_bank_is_the_projects_unless_it_is_named(hooks: Hooks) -> None:
     stop = {"session_id": "s", "cwd": "/srv/app", "prompt": STATED, "last_assistant_message": "Noted."}
     hooks.retain("stop", stop, bank="mine")
-    assert [bank.id for bank in hooks.engine.banks()] == ["mine"]
+    assert [bank.id for bank in hooks.engine.banks.list()] == ["mine"]
 
 
 def test_the_start_of_a_session_is_dated_and_within_its_budget(hooks: Hooks) -> None:
@@ -314,12 +316,12 @@ def test_open_questions_and_profiles_are_told_at_the_start(hooks: Hooks) -> None
         hooks.engine.retain(BANK, text, speaker="Ann")
     facts = [stated(hooks, "Rome", "Tom"), stated(hooks, "Paris", "Eva")]
     commit(hooks.engine._store, FactChanges(bank=BANK, facts=facts))
-    hooks.engine.operation(BANK, hooks.engine.consolidate(BANK).id, wait=30)
+    hooks.engine.operations.get(BANK, hooks.engine.consolidate(BANK).id, wait=30)
     start = {"session_id": "now", "cwd": "/srv/app", "hook_event_name": "SessionStart", "source": "startup"}
     text = hooks.tell("session-start", start)["hookSpecificOutput"]["additionalContext"]
-    [question] = hooks.engine.questions(BANK)
+    [question] = hooks.engine.questions.list(BANK)
     assert f"Open questions, which only the user can decide:\n- {question.text}" in text
-    profiles = hooks.engine.observations(BANK)
+    profiles = hooks.engine.observations.list(BANK)
     assert profiles
     assert all(profile.text in text for profile in profiles)
 

@@ -144,8 +144,8 @@ def drawn(width: int, draw: Any, *args: Any) -> str:
 def test_lists_are_whole_in_a_narrow_terminal(tmp_path: Path) -> None:
     with Perdure.open(tmp_path / "memory.db", embedder="hashing", reranker="none", tagger="rules") as engine:
         engine.retain("a-bank-with-rather-a-long-name", "Tomás plays the cello.")
-        (bank,) = engine.banks()
-        shown = drawn(60, draw_banks, [(bank, engine.stats(bank.id))])
+        (bank,) = engine.banks.list()
+        shown = drawn(60, draw_banks, [(bank, engine.banks.stats(bank.id))])
         result = engine.recall(bank.id, "Who plays the cello?", explain=True)
     assert "…" not in shown
     assert f"{bank.updated_at:%Y-%m-%d}" in shown

@@ -26,7 +26,7 @@ def fill(engine: Perdure) -> None:
     for number, text in enumerate(said):
         message = {"role": "user", "speaker": "Ann", "content": text}
         engine.retain("default", [message], timestamp=START + timedelta(days=number))
-    engine.form_opinions("default")
+    engine.opinions.form("default")
 
 
 def test_opinions_are_listed_surest_first(filled: Cli) -> None:

@@ -31,7 +31,7 @@ def memory(tmp_path: Path) -> Iterator[Perdure]:
 
 def everything(memory: Perdure, bank: str) -> list[str]:
     """All lines of the bank's export."""
-    return sorted(memory.export_bank(bank))
+    return sorted(memory.banks.export(bank))
 
 
 def test_every_source_has_a_sample() -> None:
@@ -55,13 +55,13 @@ def test_a_source_reads_alike_again_and_again(name: str, tmp_path: Path) -> None
 @pytest.mark.parametrize("name", sorted(SAMPLES))
 def test_importing_twice_is_importing_once(name: str, tmp_path: Path, memory: Perdure) -> None:
     path = SAMPLES[name](tmp_path)
-    planned = memory.import_from("b", path, dry_run=True)
-    assert not memory.banks(), "a dry run writes nothing"
-    first = memory.import_from("b", path)
+    planned = memory.banks.import_from("b", path, dry_run=True)
+    assert not memory.banks.list(), "a dry run writes nothing"
+    first = memory.banks.import_from("b", path)
     assert (first.added, first.updated, first.unchanged) == (planned.documents, 0, 0)
     assert first.facts
     stored = everything(memory, "b")
-    again = memory.import_from("b", path)
+    again = memory.banks.import_from("b", path)
     assert (again.added, again.updated, again.unchanged) == (0, 0, first.documents)
     assert again.skipped == first.skipped
     assert everything(memory, "b") == stored
@@ -80,9 +80,9 @@ def test_a_file_cut_short_is_named_with_the_place_and_nothing_is_written(
         cut = sorted(path.rglob("20*.json"))[0] if path.is_dir() else path
         cut.write_text(cut.read_text()[: cut.stat().st_size // 2])
     with pytest.raises(InvalidInput) as caught:
-        memory.import_from("b", path, source=name)
+        memory.banks.import_from("b", path, source=name)
     assert str(tmp_path) in str(caught.value)
-    assert not memory.banks()
+    assert not memory.banks.list()
 
 
 KILLED = """
@@ -92,7 +92,7 @@ def stop(progress):
     if progress.stage == "writing" and progress.documents >= 20:
         os.kill(os.getpid(), signal.SIGKILL)
 with Perdure.open(sys.argv[1], embedder="hashing", reranker="none", tagger="rules", tokens="approximate", extractor="verbatim") as memory:
-    memory.import_from("b", sys.argv[2], progress=stop)
+    memory.banks.import_from("b", sys.argv[2], progress=stop)
 """
 
 
@@ -105,39 +105,39 @@ def test_an_import_whose_process_is_killed_is_completed_by_the_next(tmp_path: Pa
     killed = subprocess.run([sys.executable, "-c", KILLED, str(database), str(path)], check=False)
     assert killed.returncode == -signal.SIGKILL
     with Perdure.open(database, **PLAIN, extractor="verbatim") as memory:
-        before = len(memory.documents("b"))
+        before = len(memory.documents.list("b"))
         assert 0 < before < 100
-        assert sum(1 for _ in memory.iter_facts("b")) == 2 * before, "whole documents alone"
-        report = memory.import_from("b", path)
+        assert sum(1 for _ in memory.facts.iterate("b")) == 2 * before, "whole documents alone"
+        report = memory.banks.import_from("b", path)
         assert (report.unchanged, report.added) == (before, 100 - before)
-        assert sum(1 for _ in memory.iter_facts("b")) == 200
+        assert sum(1 for _ in memory.facts.iterate("b")) == 200
 
 
 def test_a_forgotten_document_leaves_no_trace_of_its_import(tmp_path: Path, memory: Perdure) -> None:
-    memory.import_from("b", SAMPLES["chatgpt"](tmp_path))
-    assert memory.records("imported_document", bank="b")
+    memory.banks.import_from("b", SAMPLES["chatgpt"](tmp_path))
+    assert memory.records.list("imported_document", bank="b")
     memory.forget("b", document_id="chatgpt:c-1")
-    assert not memory.records("imported_document", bank="b")
+    assert not memory.records.list("imported_document", bank="b")
 
 
 def test_an_unknown_source_is_refused_by_name(tmp_path: Path, memory: Perdure) -> None:
     (tmp_path / "picture.bin").write_bytes(b"\x89PNG")
     with pytest.raises(InvalidInput, match="or name it: "):
-        memory.import_from("b", tmp_path / "picture.bin")
+        memory.banks.import_from("b", tmp_path / "picture.bin")
     with pytest.raises(InvalidInput, match="one of hindsight, chatgpt"):
-        memory.import_from("b", tmp_path / "picture.bin", source="notion")
+        memory.banks.import_from("b", tmp_path / "picture.bin", source="notion")
 
 
 def test_banks_are_split_by_what_the_source_tells(tmp_path: Path, memory: Perdure) -> None:
-    report = memory.import_from("team", SAMPLES["mem0"](tmp_path), split=True)
+    report = memory.banks.import_from("team", SAMPLES["mem0"](tmp_path), split=True)
     assert report.banks == ("team", "team.alex")
-    assert [fact.text for fact in memory.iter_facts("team")] == ["Sings in a choir"]
+    assert [fact.text for fact in memory.facts.iterate("team")] == ["Sings in a choir"]
 
 
 def test_tags_and_the_users_name_are_given_to_everything(tmp_path: Path, memory: Perdure) -> None:
-    memory.import_from("b", SAMPLES["chatgpt"](tmp_path), user="Ines", tags=["old"])
-    assert {fact.speaker for fact in memory.iter_facts("b")} <= {"Ines", "assistant"}
-    assert all("old" in fact.tags for fact in memory.iter_facts("b"))
+    memory.banks.import_from("b", SAMPLES["chatgpt"](tmp_path), user="Ines", tags=["old"])
+    assert {fact.speaker for fact in memory.facts.iterate("b")} <= {"Ines", "assistant"}
+    assert all("old" in fact.tags for fact in memory.facts.iterate("b"))
     told = memory.recall("b", "Where did I move?", asker="Ines")
     assert any("Porto" in one.fact.text for one in told.recollections)
 

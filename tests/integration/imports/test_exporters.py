@@ -32,7 +32,7 @@ def memory(tmp_path: Path) -> Iterator[Perdure]:
     with Perdure.open(tmp_path / "memory.db", **PLAIN) as engine:
         for name in ("graphiti", "hindsight", "server-memory"):
             (tmp_path / name).mkdir()
-            engine.import_from("b", SAMPLES[name](tmp_path / name))
+            engine.banks.import_from("b", SAMPLES[name](tmp_path / name))
         engine.retain(
             "b",
             'He said "stop" & left <at once>.\x0b Then \\ he ran.',
@@ -43,9 +43,9 @@ def memory(tmp_path: Path) -> Iterator[Perdure]:
 
 
 def test_a_line_of_jsonl_is_a_fact_with_the_same_keys_in_each(memory: Perdure, tmp_path: Path) -> None:
-    report = memory.export_to("b", tmp_path / "facts.jsonl")
+    report = memory.banks.export_to("b", tmp_path / "facts.jsonl")
     rows = [json.loads(line) for line in (tmp_path / "facts.jsonl").read_text().splitlines()]
-    assert report.written == len(rows) == len(list(memory.iter_facts("b", where=EVERYTHING)))
+    assert report.written == len(rows) == len(list(memory.facts.iterate("b", where=EVERYTHING)))
     assert len({tuple(row) for row in rows}) == 1
     (works,) = [row for row in rows if row["text"] == "Kendra works at Nimbus"]
     assert works["state"] == "ended"
@@ -59,21 +59,21 @@ def test_an_existing_file_is_replaced_only_by_force_and_never_in_part(
     target = tmp_path / "x.dot"
     target.write_text("mine")
     with pytest.raises(InvalidInput, match="force"):
-        memory.export_to("b", target, format="dot")
+        memory.banks.export_to("b", target, format="dot")
     assert target.read_text() == "mine"
-    memory.export_to("b", target, format="dot", force=True)
+    memory.banks.export_to("b", target, format="dot", force=True)
     assert target.read_text().startswith("digraph")
     assert not list(tmp_path.glob("*.part"))
     with pytest.raises(InvalidInput, match="one of perdure, jsonl"):
-        memory.export_to("b", tmp_path / "y", format="csv")
+        memory.banks.export_to("b", tmp_path / "y", format="csv")
     with pytest.raises(NotFound):
-        memory.export_to("b", tmp_path / "none" / "y")
+        memory.banks.export_to("b", tmp_path / "none" / "y")
     with pytest.raises(NotFound):
-        memory.export_to("c", tmp_path / "y")
+        memory.banks.export_to("c", tmp_path / "y")
 
 
 def test_graphml_is_a_graph_in_which_every_edge_has_its_nodes(memory: Perdure, tmp_path: Path) -> None:
-    memory.export_to("b", tmp_path / "b.graphml", format="graphml")
+    memory.banks.export_to("b", tmp_path / "b.graphml", format="graphml")
     root = ElementTree.parse(tmp_path / "b.graphml").getroot()
     keys = {key.get("id") for key in root.iter(f"{GRAPHML}key")}
     assert {data.get("key") for data in root.iter(f"{GRAPHML}data")} <= keys
@@ -87,7 +87,7 @@ def test_graphml_is_a_graph_in_which_every_edge_has_its_nodes(memory: Perdure, t
 
 def test_networkx_opens_the_graphml(memory: Perdure, tmp_path: Path) -> None:
     networkx = pytest.importorskip("networkx")
-    memory.export_to("b", tmp_path / "b.graphml", format="graphml")
+    memory.banks.export_to("b", tmp_path / "b.graphml", format="graphml")
     graph = networkx.read_graphml(tmp_path / "b.graphml")
     by_label = {data["label"]: node for node, data in graph.nodes(data=True)}
     assert graph.has_edge(by_label["Kendra"], by_label["Nimbus"])
@@ -96,7 +96,7 @@ def test_networkx_opens_the_graphml(memory: Perdure, tmp_path: Path) -> None:
 
 
 def test_dot_is_balanced_and_quotes_what_would_break_it(memory: Perdure) -> None:
-    lines = list(memory.export_lines("b", "dot"))
+    lines = list(memory.banks.export_lines("b", "dot"))
     assert lines[0].startswith('digraph "b" {')
     assert lines[-1] == "}"
     string = r'"(?:[^"\\]|\\.)*"'
@@ -107,10 +107,10 @@ def test_dot_is_balanced_and_quotes_what_would_break_it(memory: Perdure) -> None
 
 
 def test_a_vault_has_a_page_per_entity_and_every_link_leads_to_one(memory: Perdure, tmp_path: Path) -> None:
-    report = memory.export_to("b", tmp_path / "vault", format="markdown")
+    report = memory.banks.export_to("b", tmp_path / "vault", format="markdown")
     pages = {path.stem: path.read_text() for path in (tmp_path / "vault").rglob("*.md")}
     assert report.written == len(pages)
-    assert set(page_names(memory.entities("b")).values()) <= pages.keys()
+    assert set(page_names(memory.entities.list("b")).values()) <= pages.keys()
     for text in pages.values():
         assert set(read_note(text.replace("\\|", "|")).links) <= pages.keys()
     kendra = pages["Kendra"]
@@ -123,24 +123,24 @@ def test_a_vault_has_a_page_per_entity_and_every_link_leads_to_one(memory: Perdu
 
 def test_a_vault_tells_what_was_formed_from_what_was_said(memory: Perdure, tmp_path: Path) -> None:
     memory.retain("b", "I love sailing.", speaker="Ann Reed", role="user", document_id="chat")
-    memory.form_opinions("b")
-    memory.export_to("b", tmp_path / "vault", format="markdown")
+    memory.opinions.form("b")
+    memory.banks.export_to("b", tmp_path / "vault", format="markdown")
     page = (tmp_path / "vault" / "Entities" / "Ann Reed.md").read_text()
     assert re.search(r"likes sailing.? \*\(opinion; ", page)
     assert "Ann Reed loves sailing. *(said " in page
 
 
 def test_a_vault_is_replaced_by_force_and_a_strangers_folder_never(memory: Perdure, tmp_path: Path) -> None:
-    memory.export_to("b", tmp_path / "vault", format="markdown")
+    memory.banks.export_to("b", tmp_path / "vault", format="markdown")
     (tmp_path / "vault" / "Entities" / "stale.md").write_text("old")
     with pytest.raises(InvalidInput):
-        memory.export_to("b", tmp_path / "vault", format="markdown")
-    memory.export_to("b", tmp_path / "vault", format="markdown", force=True)
+        memory.banks.export_to("b", tmp_path / "vault", format="markdown")
+    memory.banks.export_to("b", tmp_path / "vault", format="markdown", force=True)
     assert not (tmp_path / "vault" / "Entities" / "stale.md").exists()
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "note.md").write_text("mine")
     with pytest.raises(InvalidInput, match="exported before"):
-        memory.export_to("b", tmp_path / "mine", format="markdown", force=True)
+        memory.banks.export_to("b", tmp_path / "mine", format="markdown", force=True)
     assert (tmp_path / "mine" / "note.md").read_text() == "mine"
 
 
@@ -156,7 +156,7 @@ def test_names_of_pages_are_safe_and_distinct() -> None:
 
 
 def test_hindsights_archive_and_back_is_the_same_bank(memory: Perdure, tmp_path: Path) -> None:
-    report = memory.export_to("b", tmp_path / "b.zip", format="hindsight")
+    report = memory.banks.export_to("b", tmp_path / "b.zip", format="hindsight")
     with zipfile.ZipFile(tmp_path / "b.zip") as archive:
         manifest = json.loads(archive.read("manifest.json"))
         documents = [
@@ -164,7 +164,7 @@ def test_hindsights_archive_and_back_is_the_same_bank(memory: Perdure, tmp_path:
         ]
     assert manifest["schema_version"] == 1
     assert manifest["fact_count"] == report.written == sum(len(document["facts"]) for document in documents)
-    memory.import_from("again", tmp_path / "b.zip")
+    memory.banks.import_from("again", tmp_path / "b.zip")
 
     def told(bank: str) -> set[tuple[object, ...]]:
         return {
@@ -172,16 +172,20 @@ def test_hindsights_archive_and_back_is_the_same_bank(memory: Perdure, tmp_path:
                 fact.text, fact.type, fact.document_id, fact.mentioned_at, fact.occurred, fact.valid_from, fact.valid_to,
                 fact.subject, fact.relation, fact.object, fact.tags, frozenset(fact.metadata.items()), fact.speaker, fact.context,
             )
-            for fact in memory.iter_facts(bank, where=EVERYTHING)
+            for fact in memory.facts.iterate(bank, where=EVERYTHING)
         }  # fmt: skip
 
     assert told("again") == told("b")
-    names = [{entity.name for entity in memory.entities(bank)} for bank in ("b", "again")]
+    names = [{entity.name for entity in memory.entities.list(bank)} for bank in ("b", "again")]
     assert names[0] == names[1]
     texts = [
-        {chunk.text for one in memory.documents(bank) for chunk in memory.chunks(bank, document_id=one.id)}
+        {
+            chunk.text
+            for one in memory.documents.list(bank)
+            for chunk in memory.documents.chunks(bank, document_id=one.id)
+        }
         for bank in ("b", "again")
     ]
     assert texts[0] == texts[1]
-    memory.export_to("again", tmp_path / "again.zip", format="hindsight")
-    assert memory.import_from("again", tmp_path / "again.zip").retired == 0
+    memory.banks.export_to("again", tmp_path / "again.zip", format="hindsight")
+    assert memory.banks.import_from("again", tmp_path / "again.zip").retired == 0

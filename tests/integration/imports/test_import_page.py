@@ -58,7 +58,7 @@ def test_an_example_of_the_page_is_recognised_and_gives_what_the_page_says(name:
 def test_the_page_names_the_keys_of_a_line(tmp_path: Path) -> None:
     with Perdure.open(tmp_path / "m.db", embedder="hashing", reranker="none", tagger="rules") as memory:
         memory.retain("b", "Ann lives in Oslo.")
-        line = next(memory.export_lines("b"))
+        line = next(memory.banks.export_lines("b"))
     paragraph = PAGE.split("A line of `jsonl`")[1].split("\n\n")[0]
     keys = set(re.findall(r'"(\w+)":', line))
     assert keys

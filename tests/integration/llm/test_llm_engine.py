@@ -84,7 +84,7 @@ def test_an_object_of_ones_own_is_asked_and_not_closed(tmp_path: Path) -> None:
     own = Own()
     with Perdure.open(tmp_path / "m.db", llm=own, **LIGHT) as memory:
         assert ask(memory).text == "Lisbon."
-        assert [row.model for row in memory.costs()] == ["own:model"]
+        assert [row.model for row in memory.llm.costs()] == ["own:model"]
     assert not own.closed
 
 
@@ -93,38 +93,38 @@ def test_costs_are_told_by_bank_and_day_here_and_in_async_programs(tmp_path: Pat
         ask(memory)
         ask(memory, "bob", LlmOperation.CONSOLIDATE)
         ask(memory, "bob", LlmOperation.CONSOLIDATE)
-        rows = memory.costs()
+        rows = memory.llm.costs()
         assert [(row.bank, row.operation, row.calls) for row in rows] == [
             ("ann", "reflect", 1),
             ("bob", "consolidate", 2),
         ]
-        assert memory.costs("bob") == rows[1:]
-        assert memory.costs(since=date(2026, 3, 2)) == []
-        assert memory.costs(since=NOW) == rows
-        assert memory.banks() == []
-        assert asyncio.run(AsyncPerdure(memory).costs("ann")) == rows[:1]
+        assert memory.llm.costs("bob") == rows[1:]
+        assert memory.llm.costs(since=date(2026, 3, 2)) == []
+        assert memory.llm.costs(since=NOW) == rows
+        assert memory.banks.list() == []
+        assert asyncio.run(AsyncPerdure(memory).llm.costs("ann")) == rows[:1]
         with pytest.raises(InvalidInput):
-            memory.costs("no/bank\x00")
+            memory.llm.costs("no/bank\x00")
 
 
 def test_costs_are_in_the_file(tmp_path: Path) -> None:
     with open_with(tmp_path) as memory:
         ask(memory)
     with Perdure.open(tmp_path / "memory.db", **LIGHT) as memory:
-        assert [row.calls for row in memory.costs()] == [1]
+        assert [row.calls for row in memory.llm.costs()] == [1]
 
 
 def test_forgetting_a_fact_takes_all_texts_out_of_the_log(tmp_path: Path) -> None:
     with open_with(tmp_path, llm_log_texts=True) as memory:
         kept = memory.retain("ann", "I live in Lisbon.", speaker="Ann")
         ask(memory)
-        [before] = memory.records("llm_call", bank="ann")
+        [before] = memory.records.list("llm_call", bank="ann")
         assert "Lisbon" in (LlmCall.from_record(before).request or "")
         memory.forget("ann", fact_id=kept.fact_ids[0])
-        [after] = memory.records("llm_call", bank="ann")
+        [after] = memory.records.list("llm_call", bank="ann")
         assert "Lisbon" not in repr(after)
         assert LlmCall.from_record(after).input_tokens == LlmCall.from_record(before).input_tokens
-        assert len(memory.costs("ann")) == 1
+        assert len(memory.llm.costs("ann")) == 1
     raw = (tmp_path / "memory.db").read_bytes()
     assert b"Where does Ann live?" not in raw
 
@@ -138,18 +138,18 @@ def test_the_name_of_an_erased_bank_goes_and_what_it_cost_stays(tmp_path: Path) 
             ask(memory, "ann-secret")
             ask(memory, "bob")
     with Perdure.open(tmp_path / "memory.db", **LIGHT) as memory:
-        before = memory.costs()
+        before = memory.llm.costs()
         memory.forget("ann-secret", everything=True)
-        assert [(row.day.day, row.bank, row.calls) for row in memory.costs()] == [
+        assert [(row.day.day, row.bank, row.calls) for row in memory.llm.costs()] == [
             (1, "", 2),
             (1, "bob", 2),
             (5, "", 1),
             (5, "bob", 1),
         ]
-        assert sum(row.tokens for row in memory.costs()) == sum(row.tokens for row in before)
-        assert "ann-secret" not in [bank.id for bank in memory.banks()]
+        assert sum(row.tokens for row in memory.llm.costs()) == sum(row.tokens for row in before)
+        assert "ann-secret" not in [bank.id for bank in memory.banks.list()]
         memory.forget("bob", everything=True)
-        assert [(row.day.day, row.bank, row.calls) for row in memory.costs()] == [(1, "", 4), (5, "", 2)]
+        assert [(row.day.day, row.bank, row.calls) for row in memory.llm.costs()] == [(1, "", 4), (5, "", 2)]
 
 
 def test_operations_take_their_models_from_the_settings() -> None:
@@ -233,17 +233,17 @@ def test_the_health_of_models_is_found_by_asking_them(tmp_path: Path) -> None:
             tmp_path / "m.db", llm="openai:tiny", llm_url=server.url, llm_key="k", **LIGHT
         ) as memory,
     ):
-        health = memory.llm_health("b")
+        health = memory.llm.health("b")
     assert [one.status.value for one in health] == ["connected"] * 3
     with Perdure.open(tmp_path / "m.db", **LIGHT) as memory:
-        assert [one.status.value for one in memory.llm_health("b")] == ["not_configured"] * 3
-        assert memory.llm_models(LlmOperation.RETAIN) == []
+        assert [one.status.value for one in memory.llm.health("b")] == ["not_configured"] * 3
+        assert memory.llm.models(LlmOperation.RETAIN) == []
 
 
 def test_a_model_that_does_not_answer_is_told_from_one_that_refuses_the_key(tmp_path: Path) -> None:
     refusing = ScriptedLlm(lambda _: LlmRefused("no", status=401))
     with Perdure.open(tmp_path / "m.db", llm=refusing, **LIGHT) as memory:
-        assert {one.status.value for one in memory.llm_health("b")} == {"auth_failed"}
+        assert {one.status.value for one in memory.llm.health("b")} == {"auth_failed"}
     away = ScriptedLlm(lambda _: LlmBusy("no route", retry_after=1_000.0))
     with Perdure.open(tmp_path / "m.db", llm=away, **LIGHT) as memory:
-        assert {one.status.value for one in memory.llm_health("b")} == {"unreachable"}
+        assert {one.status.value for one in memory.llm.health("b")} == {"unreachable"}

@@ -90,7 +90,7 @@ def test_every_tool_of_a_bank_answers(engine: Perdure, url: str) -> None:
             (memory_id,) = (await told(session, "sync_retain", **said))["memory_ids"]
             operation = (await told(session, "retain", content="Maya sings."))["operation_id"]
             assert (await told(session, "get_operation", operation_id=operation))["operation_id"] == operation
-            await asyncio.to_thread(engine.operation, "b", operation, wait=30)
+            await asyncio.to_thread(engine.operations.get, "b", operation, wait=30)
             assert (await told(session, "list_operations"))["operations"][0]["id"] == operation
             assert (await told(session, "recall", query="Who keeps bees?", include_entities=True))["results"]
             answer = await told(session, "reflect", query="Who keeps bees?", include_based_on=True)
@@ -122,7 +122,7 @@ def test_every_tool_of_a_bank_answers(engine: Perdure, url: str) -> None:
             assert (await told(session, "delete_bank"))["status"] == "deleted"
 
     asyncio.run(talk())
-    assert engine.banks() == []
+    assert engine.banks.list() == []
 
 
 async def check_models(session: Session) -> None:
@@ -191,8 +191,8 @@ def test_errors_name_the_field_and_keep_the_shape(url: str) -> None:
 
 
 def test_keys_and_the_audit_log_hold_for_these_tools_too(engine: Perdure, url: str) -> None:
-    engine.configure_bank("mine", settings={"audit_log_enabled": True})
-    engine.configure_bank("other")
+    engine.banks.configure("mine", settings={"audit_log_enabled": True})
+    engine.banks.configure("other")
     _, reader = create_key(engine, banks=["mine"], scopes=["read"])
 
     async def talk() -> None:
@@ -208,7 +208,7 @@ def test_keys_and_the_audit_log_hold_for_these_tools_too(engine: Perdure, url: s
                 assert "access" in refused.text, name
 
     asyncio.run(talk())
-    assert [(entry.action, entry.transport) for entry in engine.audit_log("mine")] == [
+    assert [(entry.action, entry.transport) for entry in engine.audit.list("mine")] == [
         ("recall", Transport.MCP)
     ]
 
@@ -222,7 +222,7 @@ def test_the_bank_of_the_header_is_the_default(engine: Perdure, url: str) -> Non
     }  # fmt: skip
     headers = {"Accept": "application/json, text/event-stream", "X-Bank-Id": "hive"}
     assert httpx.post(f"{url}/", json=call, headers=headers, timeout=30).status_code == 200
-    assert [bank.id for bank in engine.banks()] == ["hive"]
+    assert [bank.id for bank in engine.banks.list()] == ["hive"]
 
 
 def test_what_is_planted_leaves_as_inert_data(engine: Perdure, url: str) -> None:

@@ -110,7 +110,7 @@ def test_a_bank_has_an_endpoint_of_its_own(engine: Perdure, mode: str) -> None:
 
     with serving(create_app(engine)) as url:
         asyncio.run(talk(url))
-    assert [bank.id for bank in engine.banks()] == ["home"]
+    assert [bank.id for bank in engine.banks.list()] == ["home"]
 
 
 def test_many_calls_at_once_do_not_wait_for_each_other_in_line(engine: Perdure) -> None:

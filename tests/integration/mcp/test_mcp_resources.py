@@ -27,8 +27,8 @@ QUICK = {
 
 def fill(engine: Perdure, bank: str, text: str) -> str:
     engine.retain(bank, text)
-    model, operation = engine.create_mental_model(bank, f"About {bank}", "What is known?")
-    engine.operation(bank, operation.id, wait=20)
+    model, operation = engine.models.create(bank, f"About {bank}", "What is known?")
+    engine.operations.get(bank, operation.id, wait=20)
     return model.id
 
 

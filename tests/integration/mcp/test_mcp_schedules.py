@@ -20,7 +20,7 @@ def test_a_server_over_http_attends_to_schedules(tmp_path: Path, monkeypatch: py
     with Perdure.open(
         tmp_path / "m.db", embedder="none", reranker="none", tagger="rules", require_keys=False
     ) as engine:
-        monkeypatch.setattr(engine, "refresh_due_mental_models", lambda: asked.append(1))
+        monkeypatch.setattr(engine.models, "refresh_due", lambda: asked.append(1))
         with TestClient(create_app(engine, engine.settings)):
             deadline = time.monotonic() + 10
             while not asked and time.monotonic() < deadline:
@@ -39,7 +39,7 @@ def test_a_server_over_stdio_attends_to_schedules(tmp_path: Path, monkeypatch: p
     with Perdure.open(
         tmp_path / "m.db", embedder="none", reranker="none", tagger="rules", require_keys=False
     ) as engine:
-        monkeypatch.setattr(engine, "refresh_due_mental_models", due)
+        monkeypatch.setattr(engine.models, "refresh_due", due)
         monkeypatch.setattr(sdk._stdio, "stdio_server", _Client(asked))
         run_stdio(engine, None)
     assert len(asked) >= 2

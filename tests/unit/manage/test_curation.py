@@ -12,13 +12,12 @@ from perdure.errors import InvalidInput, NotFound
 from perdure.manage.curation import (
     CHANGEABLE,
     invalidate_fact,
-    merge_entities,
     restore_fact,
     retag_document,
     set_fact_entities,
-    split_entity,
     update_fact,
 )
+from perdure.manage.entities import Entities
 from tests.unit.manage.memory import Memory
 
 
@@ -142,10 +141,10 @@ def test_entities_are_merged_and_split(memory: Memory) -> None:
     memory.retain("It is Ann Lee who paints.", entities=["Ann Lee"])
     with memory.store.reading("b") as reading:
         ids = {keyed.entity.name: keyed.entity.id for keyed in reading.entities()}
-    merged = merge_entities(memory.components, "b", ids["Ann Lee"], ids["Annie"])
+    merged = Entities(memory.components).merge("b", ids["Ann Lee"], ids["Annie"])
     assert (merged.aliases, merged.mentions) == (("Annie",), 2)
     assert memory.fact(fact_id).entities == ("Ann Lee",)
-    parted = split_entity(memory.components, "b", merged.id, "Annie")
+    parted = Entities(memory.components).split("b", merged.id, "Annie")
     assert memory.fact(fact_id).entity_ids == (parted.id,)
     with memory.store.reading("b") as reading:
         assert sorted(keyed.entity.name for keyed in reading.entities()) == ["Ann Lee", "Annie"]
@@ -156,7 +155,7 @@ def test_what_is_not_there_is_not_found(memory: Memory) -> None:
         lambda: update_fact(memory.components, "b", "no", {"tags": []}),
         lambda: invalidate_fact(memory.components, "b", "no"),
         lambda: retag_document(memory.components, "b", "no", []),
-        lambda: merge_entities(memory.components, "b", "no", "nor"),
+        lambda: Entities(memory.components).merge("b", "no", "nor"),
     ):
         with pytest.raises(NotFound):
             change()

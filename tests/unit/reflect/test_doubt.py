@@ -51,18 +51,18 @@ def test_it_was_not_doubtful_then(moved: Thinking) -> None:
 
 
 def test_what_is_restored_clears_the_doubt(moved: Thinking) -> None:
-    (porto,) = (fact for fact in moved.engine.iter_facts(BANK) if "Porto" in fact.text)
-    moved.engine.invalidate_fact(BANK, porto.id)
+    (porto,) = (fact for fact in moved.engine.facts.iterate(BANK) if "Porto" in fact.text)
+    moved.engine.facts.invalidate(BANK, porto.id)
     assert commute(moved).doubt is None
-    moved.engine.restore_fact(BANK, porto.id)
+    moved.engine.facts.restore(BANK, porto.id)
     assert commute(moved).doubt is not None
 
 
 def test_what_rests_on_a_wrong_fact_is_doubtful(moved: Thinking) -> None:
     (lisbon,) = (
-        f for f in moved.engine.iter_facts(BANK, where=Filter(include_closed=True)) if "Lisbon" in f.text
+        f for f in moved.engine.facts.iterate(BANK, where=Filter(include_closed=True)) if "Lisbon" in f.text
     )
-    moved.engine.invalidate_fact(BANK, lisbon.id)
+    moved.engine.facts.invalidate(BANK, lisbon.id)
     assert commute(moved).doubt == "rests on “Ann lives in Lisbon”, which was wrong"
 
 
@@ -73,7 +73,7 @@ def test_saying_it_again_afterwards_clears_the_doubt(moved: Thinking) -> None:
 
 def test_a_forgotten_ground_leaves_no_word_of_itself(moved: Thinking) -> None:
     (lisbon,) = (
-        f for f in moved.engine.iter_facts(BANK, where=Filter(include_closed=True)) if "Lisbon" in f.text
+        f for f in moved.engine.facts.iterate(BANK, where=Filter(include_closed=True)) if "Lisbon" in f.text
     )
     moved.engine.forget(BANK, fact_id=lisbon.id)
     assert commute(moved).doubt is None
@@ -150,7 +150,7 @@ def test_an_opinion_is_doubtful_when_a_support_of_it_was_taken_back() -> None:
     bank = Thinking()
     bank.say(1, "I prefer tea.")
     (second,) = bank.say(2, "I love tea with milk.")
-    bank.engine.invalidate_fact(BANK, second)
+    bank.engine.facts.invalidate(BANK, second)
     (one,) = bank.engine.recall(BANK, "tea", types=["opinion"])
     assert one.doubt == "rests on “Ann loves tea with milk”, which was wrong"
 

@@ -58,16 +58,16 @@ def say(memory: Perdure, *texts: str, tags: tuple[str, ...] = ()) -> tuple[str, 
 
 
 def make(memory: Perdure, query: str = "What does Ann Lee do?", **options: Any) -> MentalModel:
-    model, operation = memory.create_mental_model("b", "Ann", query, **options)
-    memory.operation("b", operation.id, wait=PATIENCE)
-    return memory.mental_model("b", model.id)
+    model, operation = memory.models.create("b", "Ann", query, **options)
+    memory.operations.get("b", operation.id, wait=PATIENCE)
+    return memory.models.get("b", model.id)
 
 
 def refreshed(memory: Perdure, model: MentalModel, mode: str | None = None) -> MentalModel:
-    operation = memory.refresh_mental_model("b", model.id, mode=mode)
-    ended = memory.operation("b", operation.id, wait=PATIENCE)
+    operation = memory.models.refresh("b", model.id, mode=mode)
+    ended = memory.operations.get("b", operation.id, wait=PATIENCE)
     assert ended.status is OperationStatus.COMPLETED, ended.error
-    return memory.mental_model("b", model.id)
+    return memory.models.get("b", model.id)
 
 
 def test_every_sentence_rests_on_a_fact_of_the_scope(memory: Perdure) -> None:
@@ -82,11 +82,9 @@ def test_every_sentence_rests_on_a_fact_of_the_scope(memory: Perdure) -> None:
 def test_an_untagged_model_reads_everything_and_types_limit_it(memory: Perdure) -> None:
     say(memory, "Ann Lee paints.", tags=("team",))
     assert "paints" in make(memory).content
-    model, operation = memory.create_mental_model(
-        "b", "n", "Ann Lee?", trigger={"fact_types": ["observation"]}
-    )
-    assert memory.operation("b", operation.id, wait=PATIENCE).status is OperationStatus.FAILED
-    assert memory.mental_model("b", model.id).content == PLACEHOLDER
+    model, operation = memory.models.create("b", "n", "Ann Lee?", trigger={"fact_types": ["observation"]})
+    assert memory.operations.get("b", operation.id, wait=PATIENCE).status is OperationStatus.FAILED
+    assert memory.models.get("b", model.id).content == PLACEHOLDER
 
 
 def test_tag_groups_take_the_place_of_tags(memory: Perdure) -> None:
@@ -111,7 +109,7 @@ def test_a_delta_leaves_untouched_sentences_byte_for_byte(memory: Perdure) -> No
     kept = set(before.content.splitlines())
     assert kept <= set(after.content.splitlines())
     assert {"- Ann Lee climbs.", "- Cy Day cooks."} <= set(after.content.splitlines()) - kept
-    preview = memory.preview_mental_model("b", before.id)
+    preview = memory.models.preview("b", before.id)
     assert (preview.outcome, preview.would_persist) == (RefreshOutcome.NO_NEW_FACTS, False)
 
 
@@ -119,10 +117,10 @@ def test_a_delta_leaves_untouched_sentences_byte_for_byte(memory: Perdure) -> No
 def test_what_was_taken_back_is_unsaid(memory: Perdure, mode: str) -> None:
     wrong, _ = say(memory, "Ann Lee paints houses.", "Ann Lee owns a boat.")
     model = make(memory)
-    assert memory.stale_mental_models("b") == frozenset()
-    memory.invalidate_fact("b", wrong, "a mistake")
-    assert memory.stale_mental_models("b") == {model.id}
-    preview = memory.preview_mental_model("b", model.id, mode=mode)
+    assert memory.models.stale("b") == frozenset()
+    memory.facts.invalidate("b", wrong, "a mistake")
+    assert memory.models.stale("b") == {model.id}
+    preview = memory.models.preview("b", model.id, mode=mode)
     assert preview.retraction is not None
     assert (preview.retraction.fact_ids, preview.retraction.fact_texts) == (
         (wrong,),
@@ -130,14 +128,14 @@ def test_what_was_taken_back_is_unsaid(memory: Perdure, mode: str) -> None:
     )
     assert "-- Ann Lee paints houses." in preview.diff
     assert refreshed(memory, model, mode).content == "- Ann Lee owns a boat."
-    assert memory.stale_mental_models("b") == frozenset()
+    assert memory.models.stale("b") == frozenset()
 
 
 @pytest.mark.parametrize("mode", ["full", "delta"])
 def test_when_all_was_taken_back_nothing_is_said(memory: Perdure, mode: str) -> None:
     (wrong,) = say(memory, "Ann Lee paints houses.")
     model = make(memory)
-    memory.invalidate_fact("b", wrong)
+    memory.facts.invalidate("b", wrong)
     assert refreshed(memory, model, mode).content == ""
 
 
@@ -150,10 +148,10 @@ def test_a_change_replaces_the_sentence_in_its_place(tmp_path: Path, clock: Cloc
         assert "Porto" in model.content
         clock.moment += timedelta(days=30)
         memory.retain("b", "I moved to Lisbon, I live in Lisbon now.", speaker="Ann")
-        ended = [fact for fact in memory.history("b", "Ann") if fact.is_ended]
+        ended = [fact for fact in memory.facts.history("b", "Ann") if fact.is_ended]
         assert ended, "the older fact was closed"
-        assert memory.stale_mental_models("b") == {model.id}
-        preview = memory.preview_mental_model("b", model.id)
+        assert memory.models.stale("b") == {model.id}
+        preview = memory.models.preview("b", model.id)
         assert preview.operations is not None
         assert "replace_sentence" in [one["op"] for one in preview.operations.applied]
         after = refreshed(memory, model)
@@ -163,8 +161,8 @@ def test_a_change_replaces_the_sentence_in_its_place(tmp_path: Path, clock: Cloc
 def test_a_new_question_makes_a_delta_full(memory: Perdure) -> None:
     say(memory, "Ann Lee paints houses.")
     model = make(memory, trigger=DELTA)
-    memory.update_mental_model("b", model.id, source_query="What does Ann Lee own?")
-    preview = memory.preview_mental_model("b", model.id)
+    memory.models.update("b", model.id, source_query="What does Ann Lee own?")
+    preview = memory.models.preview("b", model.id)
     assert (preview.requested_mode, preview.effective_mode) == (RefreshMode.DELTA, RefreshMode.FULL)
     assert preview.mode_fallback_reason == "source_query_changed"
 
@@ -172,11 +170,11 @@ def test_a_new_question_makes_a_delta_full(memory: Perdure) -> None:
 def test_an_empty_answer_never_overwrites(memory: Perdure) -> None:
     say(memory, "Ann Lee paints houses.", tags=("a",))
     model = make(memory, tags=["a"])
-    memory.update_mental_model("b", model.id, tags=["other"])
-    operation = memory.refresh_mental_model("b", model.id)
-    ended = memory.operation("b", operation.id, wait=PATIENCE)
+    memory.models.update("b", model.id, tags=["other"])
+    operation = memory.models.refresh("b", model.id)
+    ended = memory.operations.get("b", operation.id, wait=PATIENCE)
     assert ended.status is OperationStatus.FAILED
-    after = memory.mental_model("b", model.id)
+    after = memory.models.get("b", model.id)
     assert (after.content, after.seen, after.last_memory_seen_at) == (
         model.content, model.seen, model.last_memory_seen_at,
     )  # fmt: skip
@@ -190,7 +188,7 @@ def test_history_has_at_most_fifty_entries(memory: Perdure) -> None:
     for number in range(MAX_HISTORY + 3):
         say(memory, f"Ann Lee likes the number {number}.")
         refreshing.refresh_mental_model(memory._components.reflect, "b", model.id)
-    history = memory.mental_model_history("b", model.id)
+    history = memory.models.history("b", model.id)
     assert len(history) == MAX_HISTORY
     assert [one.changed_at for one in history] == sorted((one.changed_at for one in history), reverse=True)
     assert history[-1].content != PLACEHOLDER
@@ -199,22 +197,22 @@ def test_history_has_at_most_fifty_entries(memory: Perdure) -> None:
 def test_a_cleared_document_is_written_in_full_and_keeps_its_watermark(memory: Perdure) -> None:
     say(memory, "Ann Lee paints houses.")
     model = make(memory, trigger=DELTA)
-    cleared = memory.clear_mental_model("b", model.id)
+    cleared = memory.models.clear("b", model.id)
     assert (cleared.content, cleared.last_memory_seen_at) == ("", model.last_memory_seen_at)
-    preview = memory.preview_mental_model("b", model.id)
+    preview = memory.models.preview("b", model.id)
     assert preview.mode_fallback_reason == "no_baseline_content"
     assert refreshed(memory, model).content == model.content
 
 
 def test_the_watermark_is_a_facts_time_and_never_goes_back(memory: Perdure, clock: Clock) -> None:
     (fact_id,) = say(memory, "Ann Lee paints houses.")
-    recorded = memory.fact("b", fact_id).recorded_at
+    recorded = memory.facts.get("b", fact_id).recorded_at
     model = make(memory)
     assert model.last_memory_seen_at == recorded
     assert model.last_refreshed_at is not None
     clock.moment -= timedelta(days=1)
     say(memory, "Ann Lee owns a boat.")
-    assert memory.stale_mental_models("b") == {model.id}, "a clock that was set back hides nothing"
+    assert memory.models.stale("b") == {model.id}, "a clock that was set back hides nothing"
     assert refreshed(memory, model).last_memory_seen_at == recorded
 
 
@@ -227,22 +225,22 @@ def test_structured_output_is_made_of_facts_or_fails(memory: Perdure) -> None:
     assert model.structured_output is not None
     assert set(model.structured_output) == {"work", "things"}
     number = {"properties": {"age": {"type": "integer"}}, "required": ["age"]}
-    memory.update_mental_model("b", model.id, trigger={"response_schema": number})
+    memory.models.update("b", model.id, trigger={"response_schema": number})
     with pytest.raises(RefreshFailed):
         refreshing.refresh_mental_model(memory._components.reflect, "b", model.id)
-    assert memory.mental_model("b", model.id).content == model.content
+    assert memory.models.get("b", model.id).content == model.content
 
 
 def test_a_waiting_refresh_stands_for_a_second_one(memory: Perdure, monkeypatch: pytest.MonkeyPatch) -> None:
     say(memory, "Ann Lee paints houses.")
     model = make(memory)
     retaining = memory.retain_later("b", [{"content": f"Ann Lee saw film {n}."} for n in range(200)])
-    first = memory.refresh_mental_model("b", model.id)
-    assert memory.refresh_mental_model("b", model.id).id == first.id
-    assert memory.refresh_mental_model("b", model.id, mode="full").id != first.id
-    memory.operation("b", retaining.id, wait=PATIENCE)
-    memory.operation("b", first.id, wait=PATIENCE)
-    assert memory.refresh_mental_model("b", model.id).id != first.id
+    first = memory.models.refresh("b", model.id)
+    assert memory.models.refresh("b", model.id).id == first.id
+    assert memory.models.refresh("b", model.id, mode="full").id != first.id
+    memory.operations.get("b", retaining.id, wait=PATIENCE)
+    memory.operations.get("b", first.id, wait=PATIENCE)
+    assert memory.models.refresh("b", model.id).id != first.id
 
 
 def test_a_schedule_refreshes_what_is_stale_and_lets_its_moment_pass_otherwise(
@@ -250,16 +248,16 @@ def test_a_schedule_refreshes_what_is_stale_and_lets_its_moment_pass_otherwise(
 ) -> None:
     say(memory, "Ann Lee paints houses.")
     model = make(memory, trigger={"refresh_cron": "0 3 * * *"})
-    assert memory.refresh_due_mental_models() == []
+    assert memory.models.refresh_due() == []
     clock.moment = datetime(2026, 3, 3, 3, 0, 5, tzinfo=UTC)
-    assert memory.refresh_due_mental_models() == [], "nothing is new"
+    assert memory.models.refresh_due() == [], "nothing is new"
     say(memory, "Ann Lee owns a boat.")
-    assert memory.refresh_due_mental_models() == [], "its moment has passed"
+    assert memory.models.refresh_due() == [], "its moment has passed"
     clock.moment = datetime(2026, 3, 4, 3, 0, 5, tzinfo=UTC)
-    (operation,) = memory.refresh_due_mental_models()
-    memory.operation("b", operation.id, wait=PATIENCE)
-    assert "boat" in memory.mental_model("b", model.id).content
-    assert memory.refresh_due_mental_models() == []
+    (operation,) = memory.models.refresh_due()
+    memory.operations.get("b", operation.id, wait=PATIENCE)
+    assert "boat" in memory.models.get("b", model.id).content
+    assert memory.models.refresh_due() == []
 
 
 def test_too_early_a_refresh_is_parked_folds_in_others_and_is_released(memory: Perdure, clock: Clock) -> None:
@@ -269,16 +267,16 @@ def test_too_early_a_refresh_is_parked_folds_in_others_and_is_released(memory: P
     assert model.last_refreshed_at is not None
     clock.moment += timedelta(minutes=2)
     say(memory, "Ann Lee owns a boat.")
-    (parked,) = memory.refresh_due_mental_models("b")
+    (parked,) = memory.models.refresh_due("b")
     assert parked.next_retry_at == model.last_refreshed_at + timedelta(hours=1)
     clock.moment += timedelta(minutes=2)
-    (again,) = memory.refresh_due_mental_models("b")
+    (again,) = memory.models.refresh_due("b")
     assert again.id == parked.id
-    assert memory.operation("b", parked.id).status is OperationStatus.PENDING
-    asked = memory.refresh_mental_model("b", model.id)
+    assert memory.operations.get("b", parked.id).status is OperationStatus.PENDING
+    asked = memory.models.refresh("b", model.id)
     assert (asked.id, asked.next_retry_at) == (parked.id, None)
-    assert memory.operation("b", parked.id, wait=PATIENCE).status is OperationStatus.COMPLETED
-    assert "boat" in memory.mental_model("b", model.id).content
+    assert memory.operations.get("b", parked.id, wait=PATIENCE).status is OperationStatus.COMPLETED
+    assert "boat" in memory.models.get("b", model.id).content
 
 
 def test_a_parked_refresh_begins_when_its_time_has_come(memory: Perdure, clock: Clock) -> None:
@@ -286,11 +284,11 @@ def test_a_parked_refresh_begins_when_its_time_has_come(memory: Perdure, clock: 
     model = make(memory, trigger={"refresh_cron": "* * * * *", "min_refresh_interval_seconds": 61})
     clock.moment += timedelta(seconds=60, milliseconds=500)
     say(memory, "Ann Lee owns a boat.")
-    (parked,) = memory.refresh_due_mental_models("b")
+    (parked,) = memory.models.refresh_due("b")
     assert parked.next_retry_at is not None
     clock.moment += timedelta(seconds=2)
-    assert memory.operation("b", parked.id, wait=PATIENCE).status is OperationStatus.COMPLETED
-    assert "boat" in memory.mental_model("b", model.id).content
+    assert memory.operations.get("b", parked.id, wait=PATIENCE).status is OperationStatus.COMPLETED
+    assert "boat" in memory.models.get("b", model.id).content
 
 
 def test_the_banks_interval_holds_where_the_model_has_none(memory: Perdure, clock: Clock) -> None:
@@ -300,7 +298,7 @@ def test_the_banks_interval_holds_where_the_model_has_none(memory: Perdure, cloc
     store = memory._store
     (due,) = due_after_consolidation(store, "b", None, clock())
     assert due.not_before is None
-    memory.configure_bank("b", settings={"mental_model_min_refresh_interval_seconds": 600})
+    memory.banks.configure("b", settings={"mental_model_min_refresh_interval_seconds": 600})
     (due,) = due_after_consolidation(store, "b", None, clock())
     assert due.not_before is not None
 
@@ -317,7 +315,7 @@ def test_consolidation_refreshes_models_whose_scope_it_touched(memory: Perdure, 
     say(memory, "Bo Kay dances.", tags=("b",))
     done = refresh_due_models(memory._components.reflect, "b", [frozenset({"a"})], clock())
     assert {preview.model.id for preview in done.refreshed} == {one.id, three.id}
-    assert memory.stale_mental_models("b") == {two.id, quiet.id}
+    assert memory.models.stale("b") == {two.id, quiet.id}
     untagged = due_after_consolidation(memory._store, "b", [frozenset()], clock())
     assert untagged == [], "a model with tags does not see facts without"
 
@@ -326,11 +324,11 @@ def test_search_finds_by_words_and_by_content(memory: Perdure) -> None:
     say(memory, "Ann Lee paints houses.", tags=("a",))
     say(memory, "Bo Kay bakes bread.", tags=("b",))
     ann, bo = make(memory, "Work of Ann", tags=["a"]), make(memory, "Work of Bo", tags=["b"])
-    assert memory.search_mental_models("b", "Who bakes bread?")[0].model.id == bo.id
-    assert memory.search_mental_models("b", "painting of houses")[0].model.id == ann.id
-    assert [one.model.id for one in memory.search_mental_models("b", "work", tags=["b"])] == [bo.id]
+    assert memory.models.search("b", "Who bakes bread?")[0].model.id == bo.id
+    assert memory.models.search("b", "painting of houses")[0].model.id == ann.id
+    assert [one.model.id for one in memory.models.search("b", "work", tags=["b"])] == [bo.id]
     with pytest.raises(InvalidInput):
-        memory.search_mental_models("b", " ")
+        memory.models.search("b", " ")
 
 
 def traces(folder: Path, word: str = WORD) -> int:
@@ -343,22 +341,22 @@ def test_what_is_forgotten_is_nowhere_in_models_history_pages_and_searches(
     secret, _ = say(memory, f"Ann Lee was born in {WORD}.", "Ann Lee owns a boat.")
     schema = {"properties": {"birth": {"type": "string"}}}
     model = make(memory, trigger={"mode": "delta", "keep_trace": True, "response_schema": schema})
-    page, operation = memory.create_knowledge_page(
+    page, operation = memory.knowledge.create_page(
         "b", "Ann", "Where was Ann Lee born?", trigger={"fact_types": ["world"]}
     )
-    memory.operation("b", operation.id, wait=PATIENCE)
+    memory.operations.get("b", operation.id, wait=PATIENCE)
     say(memory, "Ann Lee climbs.")
     refreshed(memory, model)
-    assert WORD in memory.mental_model("b", model.id).content
-    assert WORD in memory.mental_model_history("b", model.id)[0].content
+    assert WORD in memory.models.get("b", model.id).content
+    assert WORD in memory.models.history("b", model.id)[0].content
     assert traces(tmp_path)
     memory.forget("b", fact_id=secret)
     assert traces(tmp_path) == 0
-    after = memory.mental_model("b", model.id)
+    after = memory.models.get("b", model.id)
     assert "Ann Lee owns a boat." in after.content
-    assert WORD not in memory.knowledge_page_markdown("b", page.id)
-    assert all(WORD not in file.content for file in memory.export_knowledge("b"))
-    assert model.id in memory.stale_mental_models("b")
+    assert WORD not in memory.knowledge.markdown("b", page.id)
+    assert all(WORD not in file.content for file in memory.knowledge.export("b"))
+    assert model.id in memory.models.stale("b")
     assert refreshed(memory, model).retracted is False
 
 
@@ -366,7 +364,7 @@ def test_a_document_whose_facts_went_leaves_no_sentence(memory: Perdure, tmp_pat
     memory.retain("b", f"Ann Lee was born in {WORD}.", document_id="d")
     model = make(memory)
     memory.forget("b", document_id="d")
-    assert memory.mental_model("b", model.id).content == ""
+    assert memory.models.get("b", model.id).content == ""
     assert traces(tmp_path) == 0
 
 
@@ -375,7 +373,7 @@ def test_a_fact_that_is_forgotten_during_a_refresh_leaves_no_sentence(
 ) -> None:
     secret, _ = say(memory, f"Ann Lee was born in {WORD}.", "Ann Lee owns a boat.")
     model = make(memory, "What is there?", tags=[])
-    memory.clear_mental_model("b", model.id)
+    memory.models.clear("b", model.id)
     preview_refresh = refreshing.preview_refresh
 
     def forgetful(*arguments: Any) -> Any:
@@ -385,29 +383,29 @@ def test_a_fact_that_is_forgotten_during_a_refresh_leaves_no_sentence(
 
     monkeypatch.setattr(refreshing, "preview_refresh", forgetful)
     refreshing.refresh_mental_model(memory._components.reflect, "b", model.id)
-    assert memory.mental_model("b", model.id).content == "- Ann Lee owns a boat."
+    assert memory.models.get("b", model.id).content == "- Ann Lee owns a boat."
     assert traces(tmp_path) == 0
 
 
 def test_forgetting_the_bank_takes_its_models(memory: Perdure) -> None:
     say(memory, "Ann Lee paints houses.")
     make(memory)
-    memory.create_directive("b", "Tone", "Be kind.")
+    memory.directives.create("b", "Tone", "Be kind.")
     memory.forget("b", everything=True)
-    assert (memory.mental_models("b"), memory.directives("b")) == ([], [])
+    assert (memory.models.list("b"), memory.directives.list("b")) == ([], [])
 
 
 def test_ids_are_taken_once_and_unknown_ones_are_named(memory: Perdure) -> None:
-    memory.create_mental_model("b", "n", "q", model_id="one")
+    memory.models.create("b", "n", "q", model_id="one")
     with pytest.raises(Conflict):
-        memory.create_mental_model("b", "n", "q", model_id="one")
-    for act in (memory.mental_model, memory.refresh_mental_model, memory.delete_mental_model):
+        memory.models.create("b", "n", "q", model_id="one")
+    for act in (memory.models.get, memory.models.refresh, memory.models.delete):
         with pytest.raises(NotFound):
             act("b", "nothing")
     with pytest.raises(InvalidInput, match="mode"):
-        memory.refresh_mental_model("b", "one", mode="half")
+        memory.models.refresh("b", "one", mode="half")
     with pytest.raises(InvalidInput, match="content"):
-        memory.update_mental_model("b", "one", content="mine")  # type: ignore[call-arg]
+        memory.models.update("b", "one", content="mine")  # type: ignore[call-arg]
 
 
 def test_setting_one_kind_of_automatic_refresh_clears_the_other() -> None:

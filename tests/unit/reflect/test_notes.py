@@ -88,7 +88,7 @@ def open_memory(folder: Path, **options: Any) -> Perdure:
 
 
 def consolidate(memory: Perdure) -> None:
-    done = memory.operation(BANK, memory.consolidate(BANK).id, wait=60)
+    done = memory.operations.get(BANK, memory.consolidate(BANK).id, wait=60)
     assert done.status is OperationStatus.COMPLETED, done.error
 
 
@@ -105,11 +105,11 @@ def fill(memory: Perdure) -> list[str]:
 
 def test_a_day_tells_what_happened_and_what_changed(memory: Perdure) -> None:
     fill(memory)
-    assert set(memory.notes(BANK, "daily")) == {"daily/2026-11-16", "daily/2026-11-17"}
-    assert {"weekly/2026-W47", "quarterly/2026-Q4"} <= set(memory.notes(BANK))
+    assert set(memory.notes.list(BANK, "daily")) == {"daily/2026-11-16", "daily/2026-11-17"}
+    assert {"weekly/2026-W47", "quarterly/2026-Q4"} <= set(memory.notes.list(BANK))
     told = {
         heading: [line.text for line in lines]
-        for heading, lines in memory.note(BANK, "daily/2026-11-17").sections
+        for heading, lines in memory.notes.get(BANK, "daily/2026-11-17").sections
     }
     assert told[HAPPENED] == ["Ann lives in Lisbon now."]
     assert told[CHANGED] == ["Ann lives in Berlin. Until 2026-11-17, then: Lisbon"]
@@ -117,9 +117,9 @@ def test_a_day_tells_what_happened_and_what_changed(memory: Perdure) -> None:
 
 def test_a_note_is_made_anew_when_a_fact_in_it_changes(memory: Perdure) -> None:
     _, tea, _ = fill(memory)
-    memory.update_fact(BANK, tea, text="Ann likes coffee.")
+    memory.facts.update(BANK, tea, text="Ann likes coffee.")
     consolidate(memory)
-    texts = [line.text for name in memory.notes(BANK) for line in memory.note(BANK, name).lines]
+    texts = [line.text for name in memory.notes.list(BANK) for line in memory.notes.get(BANK, name).lines]
     assert "Ann likes coffee." in texts
     assert "Ann likes tea." not in texts
 
@@ -143,12 +143,12 @@ def test_a_crash_between_the_erasure_and_the_files_is_repaired_by_the_next_open(
         _, tea, _ = fill(memory)
         forget(memory._store, BANK, Target(fact_id=tea), records=scrub_records)
         assert "tea" in (tmp_path / "notes" / BANK / "daily" / "2026-11-16.md").read_text()
-        shown = [line.text for name in memory.notes(BANK) for line in memory.note(BANK, name).lines]
+        shown = [line.text for name in memory.notes.list(BANK) for line in memory.notes.get(BANK, name).lines]
         assert "Ann likes tea." not in shown
         recalled = memory.recall(BANK, "tea", recipe="abmind", track=False)
         assert not any("tea" in one.text for one in recalled)
     with open_memory(tmp_path) as memory:
-        assert memory.records(NOTE_PENDING, bank=BANK) == []
+        assert memory.records.list(NOTE_PENDING, bank=BANK) == []
     assert not any("tea" in path.read_text() for path in (tmp_path / "notes").rglob("*.md"))
 
 
@@ -179,18 +179,18 @@ def test_a_note_that_somebody_wrote_is_never_changed(memory: Perdure, tmp_path: 
 def test_what_only_says_a_year_stands_in_no_daily_note(memory: Perdure) -> None:
     memory.retain(BANK, "I moved to Rome in 2019.", speaker="Ann", timestamp=DAY)
     consolidate(memory)
-    assert not any(name.startswith("daily/2019") for name in memory.notes(BANK))
+    assert not any(name.startswith("daily/2019") for name in memory.notes.list(BANK))
 
 
 @pytest.mark.parametrize("name", ["daily/2026-13-01", "../x", "weekly/2026-W60", "yearly/2026", ""])
 def test_what_is_no_name_of_a_note_is_refused(memory: Perdure, name: str) -> None:
     with pytest.raises(InvalidInput):
-        memory.note(BANK, name)
+        memory.notes.get(BANK, name)
 
 
 def test_an_unknown_note_is_not_found(memory: Perdure) -> None:
     with pytest.raises(NotFound):
-        memory.note(BANK, "daily/2001-01-01")
+        memory.notes.get(BANK, "daily/2001-01-01")
 
 
 @pytest.mark.parametrize("bank", [".", ".."])

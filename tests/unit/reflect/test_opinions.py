@@ -49,10 +49,10 @@ def test_the_same_fact_counts_once_however_often_it_is_said_or_assessed(bank: Th
     bank.say(2, "I like hiking.")
     assert bank.opinions() == []
     bank.say(3, "I prefer tea.")
-    facts = list(bank.engine.iter_facts(BANK))
+    facts = list(bank.engine.facts.iterate(BANK))
     components = bank.engine._components.reflect
     assert assess_facts(components, BANK, facts * 2, day(4)).changed == ()
-    assert [len(opinion.evidence) for opinion in bank.engine.opinions(BANK)] == [1]
+    assert [len(opinion.evidence) for opinion in bank.engine.opinions.list(BANK)] == [1]
 
 
 def test_the_agents_belief_moves_with_what_others_say_of_the_same(bank: Thinking) -> None:
@@ -71,7 +71,7 @@ def test_what_was_said_before_the_belief_counts_too(bank: Thinking) -> None:
 
 def test_beliefs_of_people_are_facts_about_them(bank: Thinking) -> None:
     (fact_id,) = bank.say(1, "I think that Python is easier to learn than Rust.", "Bob")
-    assert bank.engine.fact(BANK, fact_id).type is FactType.WORLD
+    assert bank.engine.facts.get(BANK, fact_id).type is FactType.WORLD
     assert bank.opinions() == []
 
 
@@ -95,10 +95,10 @@ def test_what_is_declared_wrong_leaves_and_what_is_restored_counts_again(bank: T
     bank.say(1, "I prefer tea.")
     (against,) = bank.say(2, "I hate tea.")
     assert bank.only().confidence == pytest.approx(0.425)
-    bank.engine.invalidate_fact(BANK, against)
+    bank.engine.facts.invalidate(BANK, against)
     assert bank.only().confidence == 0.85
     assert [row.fact_id for row in bank.only().left_out] == [against]
-    bank.engine.restore_fact(BANK, against)
+    bank.engine.facts.restore(BANK, against)
     assert bank.only().confidence == pytest.approx(0.425)
 
 
@@ -106,7 +106,7 @@ def test_both_axes_of_time_can_be_asked(bank: Thinking) -> None:
     bank.say(1, "I prefer tea.")
     (against,) = bank.say(5, "I hate tea.")
     bank.now = day(9)
-    bank.engine.invalidate_fact(BANK, against)
+    bank.engine.facts.invalidate(BANK, against)
     assert bank.opinions() == ["Ann prefers tea (c = 0.85)"]
     assert bank.opinions(AsOf(known=day(6))) == ["Ann prefers tea, with reservations (c = 0.42)"]
     assert bank.opinions(AsOf(known=day(2))) == ["Ann prefers tea (c = 0.85)"]
@@ -116,7 +116,7 @@ def test_both_axes_of_time_can_be_asked(bank: Thinking) -> None:
 def test_an_older_statement_that_is_learned_later_takes_its_place_in_time(bank: Thinking) -> None:
     bank.say(10, "I prefer tea.")
     bank.engine.retain(BANK, [{"role": "user", "speaker": "Ann", "content": "I hate tea."}], timestamp=day(3))
-    bank.engine.form_opinions(BANK)
+    bank.engine.opinions.form(BANK)
     assert [row.label for row in bank.only().evidence] == [
         EvidenceLabel.CONTRADICTING,
         EvidenceLabel.SUPPORTING,
@@ -129,7 +129,7 @@ def test_an_opinion_has_its_evidence_and_curve(bank: Thinking) -> None:
         bank.say(n, text)[0]
         for n, text in enumerate(["I prefer tea.", "I sometimes like tea.", "I love tea!"])
     ]
-    opinion = bank.engine.opinion(BANK, bank.only().id)
+    opinion = bank.engine.opinions.get(BANK, bank.only().id)
     assert [row.fact_id for row in opinion.evidence] == ids
     assert [round(c, 3) for _, c in opinion.curve()] == [0.85, 0.765, 0.812]
     assert (opinion.c0, opinion.subject, opinion.formed_at) == (0.85, "Ann", day(0))
@@ -138,10 +138,10 @@ def test_an_opinion_has_its_evidence_and_curve(bank: Thinking) -> None:
 def test_a_banks_rates_act_at_once(bank: Thinking) -> None:
     bank.say(1, "I prefer tea.")
     bank.say(2, "I hate tea.")
-    bank.engine.configure_bank(BANK, settings={"opinion_gamma": 0.9})
+    bank.engine.banks.configure(BANK, settings={"opinion_gamma": 0.9})
     assert bank.only().confidence == pytest.approx(0.765)
     with pytest.raises(InvalidInput, match="opinion_gamma"):
-        bank.engine.configure_bank(BANK, settings={"opinion_gamma": 9})
+        bank.engine.banks.configure(BANK, settings={"opinion_gamma": 9})
 
 
 def test_a_preference_words_what_likings_had_made(bank: Thinking) -> None:
@@ -149,23 +149,23 @@ def test_a_preference_words_what_likings_had_made(bank: Thinking) -> None:
     bank.say(2, "I enjoy tea.")
     bank.say(3, "I prefer tea.")
     assert bank.only().statement == "Ann prefers tea"
-    assert bank.engine.fact(BANK, bank.only().id).text == "Ann prefers tea"
+    assert bank.engine.facts.get(BANK, bank.only().id).text == "Ann prefers tea"
 
 
 def test_opinions_of_a_subject_by_name_alias_and_id(bank: Thinking) -> None:
     bank.say(1, "I prefer tea.")
     bank.say(1, "I prefer coffee.", "Bob")
-    (ann,) = bank.engine.entities(BANK, name="Ann")
+    (ann,) = bank.engine.entities.list(BANK, name="Ann")
     for subject in ("Ann", "ann", ann.id):
-        assert [one.statement for one in bank.engine.opinions(BANK, subject)] == ["Ann prefers tea"]
-    assert bank.engine.opinions(BANK, "Zoe") == []
+        assert [one.statement for one in bank.engine.opinions.list(BANK, subject)] == ["Ann prefers tea"]
+    assert bank.engine.opinions.list(BANK, "Zoe") == []
 
 
 def test_least_confidence_is_a_share(bank: Thinking) -> None:
     bank.say(1, "I prefer tea.")
-    assert bank.engine.opinions(BANK, min_confidence=0.9) == []
+    assert bank.engine.opinions.list(BANK, min_confidence=0.9) == []
     with pytest.raises(InvalidInput, match="min_confidence"):
-        bank.engine.opinions(BANK, min_confidence=3)
+        bank.engine.opinions.list(BANK, min_confidence=3)
 
 
 def test_facts_of_other_tags_neither_form_nor_move_an_opinion(bank: Thinking) -> None:
@@ -173,27 +173,30 @@ def test_facts_of_other_tags_neither_form_nor_move_an_opinion(bank: Thinking) ->
     bank.say(2, "I dislike tea.")
     opinion = bank.only()
     assert (opinion.confidence, len(opinion.evidence)) == (0.85, 1)
-    assert bank.engine.fact(BANK, opinion.id).tags == {"private"}
+    assert bank.engine.facts.get(BANK, opinion.id).tags == {"private"}
 
 
 def test_an_opinion_that_is_declared_wrong_is_held_no_longer(bank: Thinking) -> None:
     bank.say(1, "I prefer tea.")
     opinion_id = bank.only().id
-    bank.engine.invalidate_fact(BANK, opinion_id)
+    bank.engine.facts.invalidate(BANK, opinion_id)
     bank.say(2, "I love tea.")
     assert bank.opinions() == []
     with pytest.raises(NotFound, match="opinion"):
-        bank.engine.opinion(BANK, opinion_id)
+        bank.engine.opinions.get(BANK, opinion_id)
 
 
 def test_merged_entities_share_their_opinions(bank: Thinking) -> None:
     bank.say(1, "I love tea.", "Ann")
     bank.say(2, "I enjoy tea.", "Annika")
-    (ann,), (annika,) = bank.engine.entities(BANK, name="Ann"), bank.engine.entities(BANK, name="Annika")
+    (ann,), (annika,) = (
+        bank.engine.entities.list(BANK, name="Ann"),
+        bank.engine.entities.list(BANK, name="Annika"),
+    )
     if ann.id != annika.id:
-        bank.engine.merge_entities(BANK, ann.id, annika.id)
+        bank.engine.entities.merge(BANK, ann.id, annika.id)
     bank.say(3, "I adore tea!", "Ann")
-    assert [one.entity_id for one in bank.engine.opinions(BANK)] == [ann.id]
+    assert [one.entity_id for one in bank.engine.opinions.list(BANK)] == [ann.id]
 
 
 def test_recall_returns_opinions_with_their_confidence_and_wording_of_the_moment(bank: Thinking) -> None:
@@ -228,13 +231,13 @@ def test_opinions_are_found_by_meaning_like_any_fact() -> None:
 
 def test_an_opinion_is_as_secret_as_its_most_secret_support(bank: Thinking) -> None:
     bank.say(1, "I prefer tea.", classification=2)
-    assert bank.engine.fact(BANK, bank.only().id).classification == 2
+    assert bank.engine.facts.get(BANK, bank.only().id).classification == 2
 
 
 def test_a_record_that_is_broken_is_not_taken_for_an_opinion(bank: Thinking) -> None:
-    bank.engine.save_record(Record(kind="opinion", id="x", bank=BANK, body={"subject": "Ann"}))
+    bank.engine.records.save(Record(kind="opinion", id="x", bank=BANK, body={"subject": "Ann"}))
     with pytest.raises(KeyError):
-        bank.engine.opinions(BANK)
+        bank.engine.opinions.list(BANK)
 
 
 def test_the_asynchronous_engine_has_the_same_verbs(bank: Thinking) -> None:
@@ -242,8 +245,8 @@ def test_the_asynchronous_engine_has_the_same_verbs(bank: Thinking) -> None:
 
     async def ask() -> list[str]:
         memory = AsyncPerdure(bank.engine)
-        (one,) = await memory.opinions(BANK, "Ann")
-        assert (await memory.form_opinions(BANK)).formed == ()
-        return [str(one), str(await memory.opinion(BANK, one.id))]
+        (one,) = await memory.opinions.list(BANK, "Ann")
+        assert (await memory.opinions.form(BANK)).formed == ()
+        return [str(one), str(await memory.opinions.get(BANK, one.id))]
 
     assert asyncio.run(ask()) == ["Ann prefers tea (c = 0.85)"] * 2

@@ -39,13 +39,13 @@ class Consolidating(Loop):
 
     def run(self) -> Operation:
         """Consolidate, and wait for it."""
-        operation = self.engine.operation("b", self.engine.consolidate("b").id, wait=60)
+        operation = self.engine.operations.get("b", self.engine.consolidate("b").id, wait=60)
         assert operation.status is OperationStatus.COMPLETED, operation.error
         return operation
 
     def profile(self, name: str = "Ann") -> Observation:
         """The profile of a person."""
-        (one,) = self.engine.observations("b", name=name)
+        (one,) = self.engine.observations.list("b", name=name)
         return one
 
     @property
@@ -203,7 +203,7 @@ def test_a_sentence_goes_with_its_source_without_a_call() -> None:
     ids = tell(loop, *SAID, "I speak Danish.")
     loop.run()
     asked = len(loop.asked)
-    loop.engine.invalidate_fact("b", ids[1], "wrong")
+    loop.engine.facts.invalidate("b", ids[1], "wrong")
     loop.run()
     assert "Zalando" not in loop.profile().text
     assert len(loop.asked) == asked
@@ -225,7 +225,7 @@ def test_a_batch_that_is_cut_is_halved_down_to_the_fact_that_is_set_aside() -> N
     (poisoned,) = tell(loop, "I brew poison ivy tea.")
     tell(loop, *SAID)
     loop.run()
-    assert loop.engine.consolidation("b").failed == (poisoned,)
+    assert loop.engine.observations.status("b").failed == (poisoned,)
     assert "Ann lives in Berlin" in loop.profile().text or "Zalando" in loop.profile().text
 
 
@@ -233,7 +233,7 @@ def test_a_model_that_never_answers_sets_no_fact_aside() -> None:
     loop = Consolidating(LlmInvalid("no JSON"))
     tell(loop, *SAID, "I speak Danish.", "I play the cello.")
     told = loop.run().result or {}
-    assert loop.engine.consolidation("b").failed == ()
+    assert loop.engine.observations.status("b").failed == ()
     assert told["observations_local"]
     assert loop.profile().text.startswith("Ann:")
 
@@ -298,11 +298,11 @@ def labels(*wishes: tuple[str, str, str]) -> Reply:
 def test_a_model_labels_evidence_and_our_formula_moves_the_confidence() -> None:
     loop = Consolidating(labels(("dawn", "morning meetings", "contradicting")))
     tell(loop, "I prefer morning meetings.")
-    loop.engine.form_opinions("b")
-    (before,) = loop.engine.opinions("b")
+    loop.engine.opinions.form("b")
+    (before,) = loop.engine.opinions.list("b")
     tell(loop, "Getting up at dawn for calls wears me out.")
-    loop.engine.form_opinions("b")
-    (after,) = loop.engine.opinions("b")
+    loop.engine.opinions.form("b")
+    (after,) = loop.engine.opinions.list("b")
     assert after.confidence == pytest.approx(before.confidence * 0.5)
     (labelled,) = [row for row in after.evidence if row.labelled_by]
     assert labelled.labelled_by.startswith("label_opinions@")
@@ -312,34 +312,34 @@ def test_a_model_labels_evidence_and_our_formula_moves_the_confidence() -> None:
 def test_a_neutral_label_adds_no_evidence() -> None:
     loop = Consolidating(labels(("morning", "morning meetings", "neutral")))
     tell(loop, "I prefer morning meetings.")
-    loop.engine.form_opinions("b")
+    loop.engine.opinions.form("b")
     tell(loop, "I hate morning meetings.")
-    loop.engine.form_opinions("b")
-    stated = next(one for one in loop.engine.opinions("b") if "prefers" in one.statement)
+    loop.engine.opinions.form("b")
+    stated = next(one for one in loop.engine.opinions.list("b") if "prefers" in one.statement)
     assert len(stated.evidence) == 1
 
 
 def test_a_label_for_a_pair_that_was_not_asked_for_counts_for_nothing() -> None:
     loop = Consolidating({"labels": [{"fact": "F9", "belief": "B7", "label": "contradicting"}]})
     tell(loop, "I prefer morning meetings.")
-    loop.engine.form_opinions("b")
+    loop.engine.opinions.form("b")
     tell(loop, "Getting up at dawn for calls wears me out.")
-    loop.engine.form_opinions("b")
-    (opinion,) = loop.engine.opinions("b")
+    loop.engine.opinions.form("b")
+    (opinion,) = loop.engine.opinions.list("b")
     assert len(opinion.evidence) == 1
 
 
 def test_where_the_model_fails_the_words_are_read_by_rules() -> None:
     loop = Consolidating(LlmRefused("no such model"))
     tell(loop, "I prefer morning meetings.")
-    loop.engine.form_opinions("b")
+    loop.engine.opinions.form("b")
     tell(loop, "I prefer afternoon meetings.")
-    loop.engine.form_opinions("b")
-    assert any(len(one.evidence) + len(one.left_out) == 2 for one in loop.engine.opinions("b"))
+    loop.engine.opinions.form("b")
+    assert any(len(one.evidence) + len(one.left_out) == 2 for one in loop.engine.opinions.list("b"))
 
 
 def test_without_beliefs_on_its_subject_a_fact_costs_no_call() -> None:
     loop = Consolidating(labels())
     tell(loop, "I bought a kayak.")
-    loop.engine.form_opinions("b")
+    loop.engine.opinions.form("b")
     assert loop.asked == []

@@ -25,7 +25,7 @@ def test_the_answer_is_sentences_with_the_facts_they_rest_on() -> None:
     assert reflection.text == "Ann lives in Lisbon. [1]"
     assert reflection.answer == "Lisbon"
     assert [one.fact.text for one in reflection.based_on] == [
-        loop.engine.fact("b", reflection.sentences[0].fact_ids[0]).text
+        loop.engine.facts.get("b", reflection.sentences[0].fact_ids[0]).text
     ]
     assert reflection.trace.model == "scripted"
     assert reflection.trace.prompt.startswith("reflect@")
@@ -89,7 +89,7 @@ def test_a_tool_that_does_not_exist_is_refused() -> None:
     told_home(loop)
     loop.engine.reflect("b", ASK)
     assert "there is no tool 'delete_everything'" in loop.told(1)
-    assert loop.engine.stats("b").facts == 2
+    assert loop.engine.banks.stats("b").facts == 2
 
 
 def test_the_same_call_twice_is_not_run_again() -> None:
@@ -211,7 +211,7 @@ def test_a_directive_that_a_program_can_obey_binds_the_model_too() -> None:
 
 def test_the_mission_and_each_trait_are_told_in_words() -> None:
     loop = Loop([done(), done()])
-    loop.engine.configure_bank(
+    loop.engine.banks.configure(
         "b",
         mission="Help Ann with her move.",
         disposition=Disposition(skepticism=5, empathy=1, bias_strength=0.9),
@@ -225,7 +225,7 @@ def test_the_mission_and_each_trait_are_told_in_words() -> None:
 
 def test_without_bias_no_trait_is_told() -> None:
     loop = Loop([done(), done()])
-    loop.engine.configure_bank("b", disposition=Disposition(skepticism=5, bias_strength=0.0))
+    loop.engine.banks.configure("b", disposition=Disposition(skepticism=5, bias_strength=0.0))
     loop.engine.reflect("b", ASK)
     assert "skepticism" not in loop.first_prompt
 
@@ -390,8 +390,8 @@ def test_planted_instructions_stay_within_the_fence(place: str) -> None:
         fields = {"title": PLANTED} if place == "title" else {"document_id": PLANTED.replace("/", "")[:60]}
         loop.say("My flat in Lisbon is small.", **fields)
     else:
-        _, operation = loop.engine.create_mental_model("b", PLANTED, ASK)
-        loop.engine.operation("b", operation.id, wait=60)
+        _, operation = loop.engine.models.create("b", PLANTED, ASK)
+        loop.engine.operations.get("b", operation.id, wait=60)
     loop.engine.reflect("b", ASK, budget="high")
     user = next(request for request in loop.llm.requests if request.tools).messages[1].text
     if place in ("fact", "model"):
@@ -456,12 +456,12 @@ def test_a_sentence_may_rest_on_a_mental_model() -> None:
 
     loop = Loop(script)
     told_home(loop)
-    model, operation = loop.engine.create_mental_model("b", "Ann's home", "In which town is Ann's home?")
-    loop.engine.operation("b", operation.id, wait=60)
+    model, operation = loop.engine.models.create("b", "Ann's home", "In which town is Ann's home?")
+    loop.engine.operations.get("b", operation.id, wait=60)
     reflection = loop.engine.reflect("b", "Ann's home?")
     (sentence,) = reflection.sentences
     assert sentence.model_ids == (model.id,)
-    assert sentence.fact_ids == loop.engine.mental_model("b", model.id).cited_fact_ids
+    assert sentence.fact_ids == loop.engine.models.get("b", model.id).cited_fact_ids
     assert [one.id for one in reflection.mental_models] == [model.id]
 
 
@@ -471,8 +471,8 @@ def test_a_fresh_model_that_answers_the_question_ends_the_tiers_except_at_budget
 
     loop = Loop(script)
     told_home(loop)
-    _, operation = loop.engine.create_mental_model("b", "Home", ASK)
-    loop.engine.operation("b", operation.id, wait=60)
+    _, operation = loop.engine.models.create("b", "Home", ASK)
+    loop.engine.operations.get("b", operation.id, wait=60)
     with loop.engine._store.transaction("b") as tx:
         from dataclasses import replace
 

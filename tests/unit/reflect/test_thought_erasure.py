@@ -11,9 +11,11 @@ from tests.unit.reflect.thinking import BANK, Thinking
 def everything(engine: Perdure) -> str:
     """All that the bank keeps of opinions and facts, as text."""
     records = [
-        record.body for kind in ("opinion", "opinion_evidence") for record in engine.records(kind, bank=BANK)
+        record.body
+        for kind in ("opinion", "opinion_evidence")
+        for record in engine.records.list(kind, bank=BANK)
     ]
-    facts = engine.facts(BANK, where=Filter(include_closed=True, include_expired=True), limit=1000).facts
+    facts = engine.facts.list(BANK, where=Filter(include_closed=True, include_expired=True), limit=1000).facts
     with engine._store.reading(BANK) as reading:
         features = reading.features([fact.id for fact in facts])
     return json.dumps(records) + str(facts) + str(features)
@@ -26,7 +28,7 @@ def test_an_opinion_that_rests_on_nothing_else_goes() -> None:
     assert forgotten.facts == 2
     assert bank.opinions() == []
     assert "quince" not in everything(bank.engine)
-    assert bank.engine.records("opinion", bank=BANK) == []
+    assert bank.engine.records.list("opinion", bank=BANK) == []
 
 
 def test_an_opinion_that_others_state_too_is_worded_in_their_words() -> None:
@@ -58,7 +60,7 @@ def test_the_log_of_an_opinion_that_is_left_with_too_little_waits_for_more() -> 
     bank.say(3, "I like tea, truly.")
     bank.engine.forget(BANK, fact_id=first)
     assert bank.opinions() == ["Ann likes tea (c = 0.60)"]
-    (third,) = (fact.id for fact in bank.engine.iter_facts(BANK) if "truly" in fact.text)
+    (third,) = (fact.id for fact in bank.engine.facts.iterate(BANK) if "truly" in fact.text)
     bank.engine.forget(BANK, fact_id=third)
     assert bank.opinions() == []
     bank.say(4, "I like tea, always have.")
@@ -73,7 +75,7 @@ def test_an_opinion_that_only_a_hedged_statement_worded_goes_with_it() -> None:
     assert bank.opinions() == ["Ann likes hiking (c = 0.56)"]
     assert bank.engine.forget(BANK, fact_id=hedged).facts == 2
     assert bank.opinions() == []
-    assert bank.engine.facts(BANK, types=["opinion"]).total == 0
+    assert bank.engine.facts.list(BANK, types=["opinion"]).total == 0
 
 
 def test_with_a_document_go_the_opinions_that_only_it_states() -> None:
@@ -92,7 +94,7 @@ def test_the_opposite_is_no_rival_any_more_when_it_went() -> None:
     bank.say(3, "I loathe tea.")
     bank.engine.forget(BANK, fact_id=first)
     assert bank.opinions() == ["Ann dislikes tea (c = 0.72)"]
-    assert [record.body["rivals"] for record in bank.engine.records("opinion", bank=BANK)] == [[]]
+    assert [record.body["rivals"] for record in bank.engine.records.list("opinion", bank=BANK)] == [[]]
 
 
 def test_forgetting_an_opinion_itself_leaves_the_facts() -> None:
@@ -100,4 +102,4 @@ def test_forgetting_an_opinion_itself_leaves_the_facts() -> None:
     (fact_id,) = bank.say(1, "I prefer tea.")
     bank.engine.forget(BANK, fact_id=bank.only().id)
     assert bank.opinions() == []
-    assert bank.engine.fact(BANK, fact_id).text == "Ann prefers tea."
+    assert bank.engine.facts.get(BANK, fact_id).text == "Ann prefers tea."

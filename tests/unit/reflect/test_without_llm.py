@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 with Perdure.open(store=MemoryStore(lambda: datetime.now(UTC)), embedder="none", reranker="none", tagger="rules") as memory:
     for text in ("I live in Oslo.", "I prefer tea.", "I work at Lumen."):
         memory.retain("b", [{"role": "user", "speaker": "Ann", "content": text}])
-    memory.operation("b", memory.consolidate("b").id, wait=60)
-    model, operation = memory.create_mental_model("b", "Ann", "What is known of Ann?")
-    memory.operation("b", operation.id, wait=60)
+    memory.operations.get("b", memory.consolidate("b").id, wait=60)
+    model, operation = memory.models.create("b", "Ann", "What is known of Ann?")
+    memory.operations.get("b", operation.id, wait=60)
     print(memory.reflect("b", "Where does Ann live?").text)
 own = ("perdure.llm.caller", "perdure.llm.prompt", "perdure.reflect.loop", "perdure.reflect.support",
        "perdure.reflect.observations.prose", "perdure.reflect.opinions.labelling", "perdure.reflect.mental_models.written")

@@ -29,19 +29,19 @@ class Writing(Loop):
 
     def make(self, **options: object) -> str:
         """A document on Ann, refreshed once."""
-        model, operation = self.engine.create_mental_model("b", "Ann", ASK, **options)  # type: ignore[arg-type]
-        self.engine.operation("b", operation.id, wait=60)
+        model, operation = self.engine.models.create("b", "Ann", ASK, **options)  # type: ignore[arg-type]
+        self.engine.operations.get("b", operation.id, wait=60)
         return model.id
 
     def refresh(self, model_id: str, mode: str | None = None) -> MentalModel:
         """Refresh, and read it."""
-        operation = self.engine.refresh_mental_model("b", model_id, mode=mode)
-        self.engine.operation("b", operation.id, wait=60)
+        operation = self.engine.models.refresh("b", model_id, mode=mode)
+        self.engine.operations.get("b", operation.id, wait=60)
         return self.model(model_id)
 
     def model(self, model_id: str) -> MentalModel:
         """The document as it stands."""
-        return self.engine.mental_model("b", model_id)
+        return self.engine.models.get("b", model_id)
 
 
 def handle(shown: str, words: str) -> str:
@@ -154,7 +154,7 @@ def test_a_sentence_is_taken_back_when_any_of_its_sources_ends() -> None:
     (work,) = loop.say("I work at Zalando.")
     loop.say("I play the cello.")
     model_id = loop.make()
-    loop.engine.invalidate_fact("b", work, "wrong")
+    loop.engine.facts.invalidate("b", work, "wrong")
     assert loop.refresh(model_id).content == "- Ann plays the cello."
 
 

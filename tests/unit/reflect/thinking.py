@@ -31,14 +31,14 @@ class Thinking:
         role = "assistant" if speaker == "assistant" else "user"
         message = {"role": role, "speaker": speaker, "content": text}
         ids = self.engine.retain(BANK, [message], timestamp=self.now, **fields).fact_ids
-        self.engine.form_opinions(BANK)
+        self.engine.opinions.form(BANK)
         return ids
 
     def opinions(self, as_of: AsOf | datetime | None = None) -> list[str]:
         """What the bank believes, as printed, surest first."""
-        return list(map(str, self.engine.opinions(BANK, as_of=as_of)))
+        return list(map(str, self.engine.opinions.list(BANK, as_of=as_of)))
 
     def only(self) -> Opinion:
         """The one opinion that there is."""
-        (opinion,) = self.engine.opinions(BANK)
+        (opinion,) = self.engine.opinions.list(BANK)
         return opinion

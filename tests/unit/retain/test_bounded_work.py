@@ -52,7 +52,7 @@ def test_a_retain_past_its_deadline_stores_nothing_and_ends_soon(memory: Perdure
     with pytest.raises(DeadlineExceeded), working(work):
         memory.retain("b", DENSE * 20_000)
     assert time.monotonic() - began < 10
-    assert not memory.banks() or "b" not in {bank.id for bank in memory.banks()}
+    assert not memory.banks.list() or "b" not in {bank.id for bank in memory.banks.list()}
 
 
 def test_a_recall_that_nobody_waits_for_ends(memory: Perdure) -> None:
@@ -89,12 +89,12 @@ def test_background_work_that_was_interrupted_is_done_by_the_next_opening(tmp_pa
     with Perdure.open(tmp_path / "m.db", **options) as memory:  # type: ignore[arg-type]
         memory.retain("b", "Ann met Bob.")
         operation = memory.retain_later("b", "Cleo plays the cello. " + DENSE * 3_000)
-        while memory.operation("b", operation.id).status is OperationStatus.PENDING:
+        while memory.operations.get("b", operation.id).status is OperationStatus.PENDING:
             time.sleep(0.01)
         began = time.monotonic()
         memory.jobs.interrupt()
     assert time.monotonic() - began < 10
     with Perdure.open(tmp_path / "m.db", **options) as memory:  # type: ignore[arg-type]
-        assert memory.operation("b", operation.id).status is not OperationStatus.FAILED
-        memory.cancel_operation("b", operation.id)
+        assert memory.operations.get("b", operation.id).status is not OperationStatus.FAILED
+        memory.operations.cancel("b", operation.id)
         memory.jobs.interrupt()

@@ -91,7 +91,7 @@ def test_a_name_given_with_a_type_and_found_without_is_one_entity(memory: Perdur
     memory.retain("b", "I met Ann at the station in Oslo.")
     memory.retain("b", "Ann plays the cello.", entities=[given])  # type: ignore[list-item]
     memory.retain("b", "We saw Ann again at the market.")
-    anns = [entity for entity in memory.entities("b") if entity.name == "Ann"]
+    anns = [entity for entity in memory.entities.list("b") if entity.name == "Ann"]
     assert [(one.type, one.mentions) for one in anns] == [("person", 3)]
 
 
@@ -103,4 +103,4 @@ def test_a_callers_type_goes_before_the_taggers(memory: Perdure) -> None:
             Item(content="Jordan plays the cello.", entities=(("Jordan", "person"),), document_id="2"),
         ],
     )
-    assert [entity.type for entity in memory.entities("b") if entity.name == "Jordan"] == ["person"]
+    assert [entity.type for entity in memory.entities.list("b") if entity.name == "Jordan"] == ["person"]

@@ -141,7 +141,7 @@ def test_who_says_later_that_it_changed_before_means_the_change(tmp_path: Path) 
         memory.retain(
             "b", "I moved to Lisbon last week.", speaker="Ann", timestamp=said + timedelta(minutes=5)
         )
-        assert [fact.object for fact in memory.facts("b").facts] == ["Lisbon"]
+        assert [fact.object for fact in memory.facts.list("b").facts] == ["Lisbon"]
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_of_two_values_said_together_news_is_the_later_one(
     ) as memory:
         said = datetime(2026, 11, 18, 10, tzinfo=UTC)
         memory.retain("b", turns, speaker="Ann", timestamp=said)
-        assert [fact.object for fact in memory.facts("b").facts] == [value]
+        assert [fact.object for fact in memory.facts.list("b").facts] == [value]
 
 
 def test_a_few_words_that_state_a_value_do_not_end_with_the_sentence_before_them(tmp_path: Path) -> None:
@@ -169,4 +169,4 @@ def test_a_few_words_that_state_a_value_do_not_end_with_the_sentence_before_them
         tmp_path / "m.db", embedder="hashing", reranker="none", tagger="rules", tokens="approximate"
     ) as memory:
         memory.retain("b", "I am allergic to nuts. Also allergic to shellfish.", speaker="Ann")
-        assert {fact.object for fact in memory.facts("b").facts} == {"nuts", "shellfish"}
+        assert {fact.object for fact in memory.facts.list("b").facts} == {"nuts", "shellfish"}

@@ -74,8 +74,8 @@ def _text(lines: Iterable[_Line]) -> str:
 
 
 def _models(engine: Perdure, bank: str) -> Iterable[_Line]:
-    models = [model for model in engine.mental_models(bank) if model.generated and model.sections]
-    stale = engine.stale_mental_models(bank, [model.id for model in models])
+    models = [model for model in engine.models.list(bank) if model.generated and model.sections]
+    stale = engine.models.stale(bank, [model.id for model in models])
     for model in models:
         if model.id not in stale:
             yield _Line(f"- {marked(model.name)}: {marked(shortened(one_line(model.content), LONGEST))}")
@@ -83,13 +83,13 @@ def _models(engine: Perdure, bank: str) -> Iterable[_Line]:
 
 def _profiles(engine: Perdure, bank: str) -> Iterable[_Line]:
     """Of the most often proven first."""
-    for seen in sorted(engine.observations(bank), key=lambda one: -one.proof_count):
+    for seen in sorted(engine.observations.list(bank), key=lambda one: -one.proof_count):
         yield _Line(f"- {marked(shortened(one_line(seen.text), LONGEST))}", seen.id)
 
 
 def _recent(engine: Perdure, bank: str, without_document: str) -> Iterable[_Line]:
     """The newest facts, those that people stated before those of agents; questions state nothing."""
-    page = engine.facts(bank, types=[FactType.WORLD.value, FactType.EXPERIENCE.value], limit=RECENT)
+    page = engine.facts.list(bank, types=[FactType.WORLD.value, FactType.EXPERIENCE.value], limit=RECENT)
     stated = [fact for fact in page.facts if not fact.source_text.rstrip(" \"'”’").endswith("?")]
     facts = [fact for fact in stated if not without_document or fact.document_id != without_document]
     for fact in sorted(facts, key=lambda one: one.speaker.lower() in AGENT_ROLES):
@@ -103,5 +103,5 @@ def _fact_line(fact: Fact) -> str:
 
 
 def _questions(engine: Perdure, bank: str) -> Iterable[_Line]:
-    for question in engine.questions(bank):
+    for question in engine.questions.list(bank):
         yield _Line(f"- {marked(shortened(one_line(question.text), LONGEST))}")

@@ -146,7 +146,7 @@ class WarmProcess:
             from perdure.contrib.assistants.sessions import drop_old_sessions
 
             drop_old_sessions(self._folder, os.listdir(sessions))
-            for bank in self._engine.banks()[:1]:
+            for bank in self._engine.banks.list()[:1]:
                 self._engine.recall(bank.id, "What did we decide?", recipe=RECIPE, track=False)
         except Exception:
             log.exception("warming up")

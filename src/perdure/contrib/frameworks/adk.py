@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from perdure.aio import AsyncPerdure
-from perdure.contrib.frameworks.agent_memory import DEADLINE, MAX_TOKENS, AgentMemory, Memory, bank_of
+from perdure import AsyncPerdure, Perdure
+from perdure.contrib.frameworks.agent_memory import DEADLINE, MAX_TOKENS, AgentMemory, bank_of
 from perdure.contrib.frameworks.turns import is_prompt
 from perdure.contrib.frameworks.versions import require
 from perdure.domain.inert import inert
@@ -39,7 +39,7 @@ class PerdureMemoryService(BaseMemoryService):
     """ADK's memory in Perdure. Adding and searching never fail a run; deleting tells when it could not."""
 
     def __init__(
-        self, memory: Memory | AsyncPerdure, *, max_tokens: int = MAX_TOKENS, deadline: float = DEADLINE
+        self, memory: Perdure | AsyncPerdure, *, max_tokens: int = MAX_TOKENS, deadline: float = DEADLINE
     ) -> None:
         self._agent = AgentMemory(memory, max_tokens=max_tokens, deadline=deadline)
 
@@ -121,7 +121,7 @@ class PerdureMemoryService(BaseMemoryService):
         return await self._agent.run_async(lambda: self._agent.forget_user(bank), self._agent.tool_deadline)
 
 
-def reflect_tool(memory: Memory | AsyncPerdure, *, max_tokens: int = MAX_TOKENS) -> FunctionTool:
+def reflect_tool(memory: Perdure | AsyncPerdure, *, max_tokens: int = MAX_TOKENS) -> FunctionTool:
     """A tool that answers from the memory of the session's user, with the facts that the answer rests on."""
     agent = AgentMemory(memory, max_tokens=max_tokens)
 

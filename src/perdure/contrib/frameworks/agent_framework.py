@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from perdure.aio import AsyncPerdure
-from perdure.contrib.frameworks.agent_memory import (
-    DEADLINE,
-    MAX_TOKENS,
-    AgentMemory,
-    BankSource,
-    Memory,
-)
+from perdure import AsyncPerdure, Perdure
+from perdure.contrib.frameworks.agent_memory import DEADLINE, MAX_TOKENS, AgentMemory, BankSource
 from perdure.contrib.frameworks.turns import USER
 from perdure.contrib.frameworks.versions import require
 
@@ -38,7 +32,7 @@ class PerdureProvider(ContextProvider):
 
     def __init__(
         self,
-        memory: Memory | AsyncPerdure,
+        memory: Perdure | AsyncPerdure,
         *,
         bank: SessionBank,
         source_id: str = "perdure",

@@ -15,20 +15,17 @@ from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from contextvars import copy_context
 from hashlib import blake2b
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
-from perdure.aio import AsyncPerdure
+from perdure import AsyncPerdure, Perdure
 from perdure.contrib.frameworks.turns import last_user_prompt, said_turns
 from perdure.domain.bank import check_bank_id
 from perdure.domain.inert import inert
-from perdure.domain.item import RetainResult, UpdateMode
+from perdure.domain.item import UpdateMode
 from perdure.domain.operation import Operation
-from perdure.domain.recall import Precision, RecallResult
-from perdure.domain.record import Record
+from perdure.domain.recall import Precision
 from perdure.errors import Busy, DeadlineExceeded, InvalidInput, public_message
 from perdure.forget.target import Forgotten
-from perdure.reflect.reflection import Reflection
-from perdure.retain.request import Content
 
 log = logging.getLogger(__name__)
 
@@ -52,69 +49,6 @@ BankSource = str | Callable[[], str]
 """A bank, or how to find it at the time of a call."""
 
 
-class Memory(Protocol):
-    """What adapters need of a memory: `Perdure`, or a client of a server with the same methods."""
-
-    def retain(
-        self,
-        bank: str,
-        content: Content,
-        *,
-        update_mode: UpdateMode | str = ...,
-        document_id: str | None = ...,
-        tags: Sequence[str] | None = ...,
-    ) -> RetainResult:
-        """Remember now."""
-
-    def retain_later(
-        self,
-        bank: str,
-        content: Content,
-        *,
-        update_mode: UpdateMode | str = ...,
-        operation_id: str | None = ...,
-        document_id: str | None = ...,
-        tags: Sequence[str] | None = ...,
-    ) -> Operation:
-        """Remember in the background; the same `operation_id` with the same content is the same operation."""
-
-    def recall(
-        self,
-        bank: str,
-        query: str,
-        *,
-        max_tokens: int = ...,
-        limit: int | None = ...,
-        tags: Sequence[str] | None = ...,
-        precision: Precision | str = ...,
-    ) -> RecallResult:
-        """Facts, best first."""
-
-    def reflect(
-        self, bank: str, query: str, *, max_tokens: int = ..., tags: Sequence[str] | None = ...
-    ) -> Reflection:
-        """An answer with its facts."""
-
-    def forget(
-        self,
-        bank: str,
-        *,
-        fact_id: str | None = ...,
-        document_id: str | None = ...,
-        everything: bool = ...,
-    ) -> Forgotten:
-        """Erase."""
-
-    def records(self, kind: str, *, bank: str = ..., ids: Sequence[str] | None = ...) -> list[Record]:
-        """Values beside the facts, verbatim."""
-
-    def save_record(self, record: Record) -> None:
-        """Insert or replace one."""
-
-    def delete_record(self, kind: str, record_id: str, *, bank: str = ...) -> None:
-        """Delete one."""
-
-
 def bank_of(app: str, user: str) -> str:
     """The bank of a user of an application, `app.user`; InvalidInput for ids that stand for nobody."""
     for field, value in (("app", app), ("user", user)):
@@ -135,7 +69,7 @@ class AgentMemory:
 
     def __init__(
         self,
-        memory: Memory | AsyncPerdure,
+        memory: Perdure | AsyncPerdure,
         *,
         max_tokens: int = MAX_TOKENS,
         deadline: float = DEADLINE,
@@ -143,7 +77,7 @@ class AgentMemory:
     ) -> None:
         if not deadline > 0:
             raise InvalidInput("deadline", "seconds above 0", deadline)
-        self.memory: Memory = memory.engine if isinstance(memory, AsyncPerdure) else memory
+        self.memory: Perdure = memory.engine if isinstance(memory, AsyncPerdure) else memory
         self.max_tokens = max_tokens
         self.deadline = deadline
         self.tool_deadline = tool_deadline

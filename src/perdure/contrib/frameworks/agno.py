@@ -8,14 +8,8 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-from perdure.aio import AsyncPerdure
-from perdure.contrib.frameworks.agent_memory import (
-    DEADLINE,
-    MAX_TOKENS,
-    AgentMemory,
-    BankSource,
-    Memory,
-)
+from perdure import AsyncPerdure, Perdure
+from perdure.contrib.frameworks.agent_memory import DEADLINE, MAX_TOKENS, AgentMemory, BankSource
 from perdure.contrib.frameworks.turns import ASSISTANT, USER
 from perdure.contrib.frameworks.versions import require
 
@@ -46,7 +40,7 @@ class PerdureMemory:
 
     def __init__(
         self,
-        memory: Memory | AsyncPerdure,
+        memory: Perdure | AsyncPerdure,
         *,
         bank: UserBank,
         max_tokens: int = MAX_TOKENS,
@@ -128,7 +122,7 @@ class PerdureTools(Toolkit):
 
     def __init__(
         self,
-        memory: Memory | AsyncPerdure,
+        memory: Perdure | AsyncPerdure,
         *,
         bank: BankSource,
         tags: Sequence[str] | None = None,

@@ -11,8 +11,8 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from types import TracebackType
 from typing import Any, TypeVar, cast
 
-from perdure.aio import AsyncPerdure
-from perdure.contrib.frameworks.agent_memory import DEADLINE, MAX_TOKENS, BankSource, Memory
+from perdure import AsyncPerdure, Perdure
+from perdure.contrib.frameworks.agent_memory import DEADLINE, MAX_TOKENS, BankSource
 from perdure.contrib.frameworks.client_calls import (
     CallMemory,
     CallShape,
@@ -35,7 +35,7 @@ Client = TypeVar("Client", bound=Anthropic | AsyncAnthropic)
 
 def wrap_anthropic(
     client: Client,
-    memory: Memory | AsyncPerdure,
+    memory: Perdure | AsyncPerdure,
     *,
     bank: BankSource,
     document_id: str | None = None,

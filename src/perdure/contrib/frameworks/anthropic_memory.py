@@ -10,8 +10,8 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Mapping
 
-from perdure.aio import AsyncPerdure
-from perdure.contrib.frameworks.agent_memory import MAX_TOKENS, AgentMemory, Memory
+from perdure import AsyncPerdure, Perdure
+from perdure.contrib.frameworks.agent_memory import MAX_TOKENS, AgentMemory
 from perdure.contrib.frameworks.versions import require
 from perdure.domain.bank import check_bank_id
 from perdure.domain.item import UpdateMode
@@ -159,12 +159,14 @@ class _Files:
 
     def _files(self) -> dict[str, str]:
         """Path -> text of all files."""
-        return {record.id: str(record.body["text"]) for record in self._memory.records(FILE, bank=self._bank)}
+        return {
+            record.id: str(record.body["text"]) for record in self._memory.records.list(FILE, bank=self._bank)
+        }
 
     def _read(self, place: str) -> str | None:
         if place == RECALLED and self.question:
             return self._recalled()
-        records = self._memory.records(FILE, bank=self._bank, ids=[place])
+        records = self._memory.records.list(FILE, bank=self._bank, ids=[place])
         return str(records[0].body["text"]) if records else None
 
     def _text(self, path: str, place: str) -> str:
@@ -186,7 +188,7 @@ class _Files:
         )
 
     def _write(self, place: str, text: str) -> None:
-        self._memory.save_record(Record(kind=FILE, id=place, bank=self._bank, body={"text": text}))
+        self._memory.records.save(Record(kind=FILE, id=place, bank=self._bank, body={"text": text}))
         if text.strip() and len(text) <= MAX_RETAINED:
             self._memory.retain_later(self._bank, text, update_mode=UpdateMode.REPLACE, document_id=place)
         else:
@@ -194,7 +196,7 @@ class _Files:
 
     def _erase(self, place: str) -> None:
         self._memory.forget(self._bank, document_id=place)
-        self._memory.delete_record(FILE, place, bank=self._bank)
+        self._memory.records.delete(FILE, place, bank=self._bank)
 
     def _writable(self, path: str) -> str:
         place = _checked(path)
@@ -229,7 +231,7 @@ class PerdureMemoryTool(BetaAbstractMemoryTool):
 
     def __init__(
         self,
-        memory: Memory | AsyncPerdure,
+        memory: Perdure | AsyncPerdure,
         bank: str,
         *,
         max_tokens: int = MAX_TOKENS,
@@ -276,7 +278,7 @@ class AsyncPerdureMemoryTool(BetaAsyncAbstractMemoryTool):
 
     def __init__(
         self,
-        memory: Memory | AsyncPerdure,
+        memory: Perdure | AsyncPerdure,
         bank: str,
         *,
         max_tokens: int = MAX_TOKENS,

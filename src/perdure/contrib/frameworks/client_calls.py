@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import Any, Self, cast
 from uuid import uuid4
 
-from perdure.aio import AsyncPerdure
-from perdure.contrib.frameworks.agent_memory import DEADLINE, MAX_TOKENS, AgentMemory, BankSource, Memory
+from perdure import AsyncPerdure, Perdure
+from perdure.contrib.frameworks.agent_memory import DEADLINE, MAX_TOKENS, AgentMemory, BankSource
 from perdure.contrib.frameworks.turns import ASSISTANT, USER, last_user_prompt
 from perdure.retain.messages import as_mapping, as_message, role_of
 
@@ -29,7 +29,7 @@ class CallMemory:
     @classmethod
     def around(
         cls,
-        memory: Memory | AsyncPerdure,
+        memory: Perdure | AsyncPerdure,
         bank: BankSource,
         document_id: str | None,
         max_tokens: int = MAX_TOKENS,

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal, Self
 from uuid import NAMESPACE_OID, uuid5
 
-from perdure.aio import AsyncPerdure
+from perdure import AsyncPerdure, Perdure
 from perdure.contrib.frameworks.agent_memory import (
     DEADLINE,
     MAX_TOKENS,
@@ -28,7 +28,6 @@ from perdure.contrib.frameworks.versions import require
 from perdure.domain.filter import Filter, TagLeaf
 from perdure.domain.recall import Precision, Recollection
 from perdure.domain.record import Record
-from perdure.engine import Perdure
 from perdure.errors import NotFound, Unavailable
 
 require("crewai", "1.15", "crewai")
@@ -96,7 +95,7 @@ class BankStorage:
             content = [{"role": role, "content": str(record.content)}] if role else record.content
             self.engine.retain(self.bank, content, **fields)
             body = record.model_dump(mode="json")
-            self.engine.save_record(Record(kind=KIND, id=record.id, bank=self.bank, body=body))
+            self.engine.records.save(Record(kind=KIND, id=record.id, bank=self.bank, body=body))
 
     def update(self, record: MemoryRecord) -> None:
         """Replace a record."""
@@ -161,7 +160,7 @@ class BankStorage:
         ]
         for record in chosen:
             self.engine.forget(self.bank, document_id=_document_id(record.id))
-            self.engine.delete_record(KIND, record.id, bank=self.bank)
+            self.engine.records.delete(KIND, record.id, bank=self.bank)
         others = set(record_ids or ()) - {record.id for record in chosen}
         facts = [one for one in others if not (scope_prefix or categories or older_than or metadata_filter)]
         return len(chosen) + sum(self._forget_fact(fact_id) for fact_id in facts)
@@ -227,7 +226,7 @@ class BankStorage:
     def _read(self, ids: Sequence[str] | None = None) -> list[MemoryRecord]:
         return [
             MemoryRecord.model_validate(record.body)
-            for record in self.engine.records(KIND, bank=self.bank, ids=ids)
+            for record in self.engine.records.list(KIND, bank=self.bank, ids=ids)
         ]
 
     def _within(self, scope: str | None) -> list[MemoryRecord]:

@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from perdure.aio import AsyncPerdure
+from perdure import AsyncPerdure, Perdure
 from perdure.contrib.frameworks.agent_memory import (
     DEADLINE,
     MAX_TOKENS,
     AgentMemory,
     BankSource,
-    Memory,
     resolve_bank,
 )
 from perdure.contrib.frameworks.client_calls import new_messages
@@ -20,7 +19,6 @@ from perdure.contrib.frameworks.turns import last_user_prompt
 from perdure.contrib.frameworks.versions import require
 from perdure.domain.fact import Fact
 from perdure.domain.rendering import iso_day
-from perdure.engine import Perdure
 from perdure.errors import InvalidInput
 
 require("haystack-ai", "3.2", "haystack")
@@ -31,7 +29,7 @@ from haystack.dataclasses import ChatMessage  # noqa: E402
 
 RunBank = str | Callable[[Mapping[str, object]], str]
 """A bank, or how to find it for a run by the `hook_context` that the run was given."""
-MemorySource = Memory | AsyncPerdure | str | Path
+MemorySource = Perdure | AsyncPerdure | str | Path
 """A memory, or the file of one, which can be serialised and is opened when it is first used."""
 RECALLED = "perdure_recalled"
 """Key in the metadata of the message that holds recalled text."""

@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import SkipValidation
 
-from perdure.aio import AsyncPerdure
-from perdure.contrib.frameworks.agent_memory import DEADLINE, MAX_TOKENS, AgentMemory, Memory, MemoryTools
+from perdure import AsyncPerdure, Perdure
+from perdure.contrib.frameworks.agent_memory import DEADLINE, MAX_TOKENS, AgentMemory, MemoryTools
 from perdure.contrib.frameworks.turns import last_user_prompt
 from perdure.contrib.frameworks.versions import require
 from perdure.domain.bank import check_bank_id
@@ -43,7 +43,7 @@ class PerdureMiddleware(AgentMiddleware):
 
     def __init__(
         self,
-        memory: Memory | AsyncPerdure,
+        memory: Perdure | AsyncPerdure,
         bank: BankOfRun,
         *,
         max_tokens: int = MAX_TOKENS,
@@ -148,7 +148,7 @@ def _conversation(messages: Sequence[AnyMessage], runtime: Runtime[Any]) -> str:
 class PerdureRetriever(BaseRetriever):
     """Facts as documents, best first: `PerdureRetriever(memory=memory, bank="shop.ann", k=5)`."""
 
-    memory: SkipValidation[Memory | AsyncPerdure]
+    memory: SkipValidation[Perdure | AsyncPerdure]
     bank: str
     k: int = 10
     """At most so many facts."""
@@ -158,7 +158,7 @@ class PerdureRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
-        memory: Memory = self.memory.engine if isinstance(self.memory, AsyncPerdure) else self.memory
+        memory: Perdure = self.memory.engine if isinstance(self.memory, AsyncPerdure) else self.memory
         limit = self.k if k is None else k
         result = memory.recall(
             check_bank_id(self.bank), query, max_tokens=self.max_tokens, limit=limit, tags=self.tags
@@ -184,7 +184,7 @@ def _source(fact: Fact) -> dict[str, str]:
 
 
 def perdure_tools(
-    memory: Memory | AsyncPerdure, bank: BankOfRun, *, max_tokens: int = MAX_TOKENS
+    memory: Perdure | AsyncPerdure, bank: BankOfRun, *, max_tokens: int = MAX_TOKENS
 ) -> list[BaseTool]:
     """The tools retain, recall, reflect and forget for a model; the bank is the program's, never an argument."""
     agent = AgentMemory(memory, max_tokens=max_tokens)

@@ -10,13 +10,12 @@ import asyncio
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import quote
 
-from perdure.aio import AsyncPerdure
-from perdure.contrib.frameworks.agent_memory import Memory
+from perdure import AsyncPerdure, Perdure
 from perdure.contrib.frameworks.versions import require
-from perdure.domain.bank import Bank, check_bank_id
+from perdure.domain.bank import check_bank_id
 from perdure.domain.item import Item as RetainItem
 from perdure.domain.record import Record
 from perdure.errors import InvalidInput
@@ -61,17 +60,10 @@ _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
 }
 
 
-class StoreMemory(Memory, Protocol):
-    """What a store needs of a memory beside what every adapter does."""
-
-    def banks(self) -> list[Bank]:
-        """All banks."""
-
-
 class _Items:
     """The items of a memory, as a store's operations see them; `batch` is all that a store is."""
 
-    def __init__(self, memory: StoreMemory, bank: str, bank_labels: int, fields: Sequence[str]) -> None:
+    def __init__(self, memory: Perdure, bank: str, bank_labels: int, fields: Sequence[str]) -> None:
         if isinstance(bank_labels, bool) or not isinstance(bank_labels, int) or bank_labels < 0:
             raise InvalidInput("bank_labels", "a number from 0 on", bank_labels)
         if isinstance(fields, str):
@@ -98,7 +90,7 @@ class _Items:
     def _read(self, op: Op, stored: dict[str, list[Record]]) -> Result:
         if isinstance(op, GetOp):
             bank = self._bank_of(op.namespace)
-            records = self._memory.records(ITEM, bank=bank, ids=[_item_id(op.namespace, op.key)])
+            records = self._memory.records.list(ITEM, bank=bank, ids=[_item_id(op.namespace, op.key)])
             return _item(records[0]) if records else None
         if isinstance(op, SearchOp):
             return self._search(op, stored)
@@ -154,7 +146,7 @@ class _Items:
         """The items of all banks that a namespace with this prefix may be in, read once per batch."""
         for bank in self._banks(prefix):
             if bank not in stored:
-                stored[bank] = self._memory.records(ITEM, bank=bank)
+                stored[bank] = self._memory.records.list(ITEM, bank=bank)
         return [record for bank in self._banks(prefix) for record in stored[bank]]
 
     def _bank_of(self, namespace: Sequence[str]) -> str:
@@ -166,7 +158,9 @@ class _Items:
         if len(prefix) >= self._bank_labels:
             return [start]
         return [
-            bank.id for bank in self._memory.banks() if bank.id == start or bank.id.startswith(f"{start}.")
+            bank.id
+            for bank in self._memory.banks.list()
+            if bank.id == start or bank.id.startswith(f"{start}.")
         ]
 
     # Writing
@@ -176,7 +170,7 @@ class _Items:
         retained: dict[str, list[RetainItem]] = {}
         for op in ops:
             bank, item_id = self._bank_of(op.namespace), _item_id(op.namespace, op.key)
-            earlier = self._memory.records(ITEM, bank=bank, ids=[item_id])
+            earlier = self._memory.records.list(ITEM, bank=bank, ids=[item_id])
             texts = self._texts(op)
             body = {
                 "namespace": list(op.namespace),
@@ -186,7 +180,7 @@ class _Items:
                 "updated_at": now,
                 "indexed": bool(texts),
             }
-            self._memory.save_record(Record(kind=ITEM, id=item_id, bank=bank, body=body))
+            self._memory.records.save(Record(kind=ITEM, id=item_id, bank=bank, body=body))
             if texts:
                 retained.setdefault(bank, []).append(_document(item_id, op.namespace, texts))
             elif earlier and earlier[0].body["indexed"]:
@@ -196,9 +190,9 @@ class _Items:
 
     def _delete(self, op: PutOp) -> None:
         bank, item_id = self._bank_of(op.namespace), _item_id(op.namespace, op.key)
-        if self._memory.records(ITEM, bank=bank, ids=[item_id]):
+        if self._memory.records.list(ITEM, bank=bank, ids=[item_id]):
             self._memory.forget(bank, document_id=item_id)
-            self._memory.delete_record(ITEM, item_id, bank=bank)
+            self._memory.records.delete(ITEM, item_id, bank=bank)
 
     def _texts(self, op: PutOp) -> list[str]:
         """What of a value is retained: the texts at the paths of the put, else of the store."""
@@ -226,7 +220,7 @@ class PerdureStore(BaseStore):
 
     def __init__(
         self,
-        memory: StoreMemory | AsyncPerdure,
+        memory: Perdure | AsyncPerdure,
         bank: str,
         *,
         bank_labels: int = 0,
@@ -251,7 +245,7 @@ class AsyncPerdureStore(AsyncBatchedBaseStore):
 
     def __init__(
         self,
-        memory: StoreMemory | AsyncPerdure,
+        memory: Perdure | AsyncPerdure,
         bank: str,
         *,
         bank_labels: int = 0,

@@ -10,15 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from perdure.aio import AsyncPerdure
-from perdure.contrib.frameworks.agent_memory import (
-    DEADLINE,
-    MAX_TOKENS,
-    AgentMemory,
-    BankSource,
-    Memory,
-    bank_of,
-)
+from perdure import AsyncPerdure, Perdure
+from perdure.contrib.frameworks.agent_memory import DEADLINE, MAX_TOKENS, AgentMemory, BankSource, bank_of
 from perdure.contrib.frameworks.client_calls import (
     CallMemory,
     CallShape,
@@ -62,7 +55,7 @@ class PerdureLogger(CustomLogger):
 
     def __init__(
         self,
-        memory: Memory | AsyncPerdure,
+        memory: Perdure | AsyncPerdure,
         *,
         bank: RequestBank,
         document_id: str = "litellm",
@@ -131,7 +124,7 @@ class PerdureLogger(CustomLogger):
 
 def wrap_completion(
     completion: Callable[..., object],
-    memory: Memory,
+    memory: Perdure,
     *,
     bank: BankSource,
     document_id: str | None = None,

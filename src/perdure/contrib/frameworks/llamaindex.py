@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Self
 
-from perdure.aio import AsyncPerdure
+from perdure import AsyncPerdure, Perdure
 from perdure.contrib.frameworks.agent_memory import (
     DEADLINE,
     MAX_TOKENS,
     AgentMemory,
     BankSource,
-    Memory,
     resolve_bank,
 )
 from perdure.contrib.frameworks.versions import require
@@ -49,7 +48,7 @@ class PerdureBlock(BaseMemoryBlock[str]):
 
     def __init__(
         self,
-        memory: Memory | AsyncPerdure,
+        memory: Perdure | AsyncPerdure,
         *,
         bank: BankSource,
         max_tokens: int = MAX_TOKENS,
@@ -91,7 +90,7 @@ class PerdureMemory(ChatMemory):
     @classmethod
     def around(
         cls,
-        memory: Memory | AsyncPerdure,
+        memory: Perdure | AsyncPerdure,
         *,
         bank: BankSource,
         session_id: str,
@@ -131,7 +130,7 @@ class PerdureRetriever(BaseRetriever):
 
     def __init__(
         self,
-        memory: Memory | AsyncPerdure,
+        memory: Perdure | AsyncPerdure,
         *,
         bank: BankSource,
         limit: int = 10,

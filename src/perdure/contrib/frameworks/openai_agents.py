@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from perdure.aio import AsyncPerdure
-from perdure.contrib.frameworks.agent_memory import DEADLINE, MAX_TOKENS, AgentMemory, Memory, MemoryTools
+from perdure import AsyncPerdure, Perdure
+from perdure.contrib.frameworks.agent_memory import DEADLINE, MAX_TOKENS, AgentMemory, MemoryTools
 from perdure.contrib.frameworks.turns import ASSISTANT, last_user_prompt, said_turns
 from perdure.contrib.frameworks.versions import require
 from perdure.domain.bank import check_bank_id
@@ -24,7 +24,7 @@ BankOfContext = str | Callable[[Any], str]
 
 
 def perdure_input_filter(
-    memory: Memory | AsyncPerdure,
+    memory: Perdure | AsyncPerdure,
     bank: BankOfContext,
     *,
     max_tokens: int = MAX_TOKENS,
@@ -60,7 +60,7 @@ class PerdureSession:
     def __init__(
         self,
         inner: Session,
-        memory: Memory | AsyncPerdure,
+        memory: Perdure | AsyncPerdure,
         bank: str,
         *,
         deadline: float = DEADLINE,
@@ -129,7 +129,7 @@ class PerdureSession:
 
 
 def perdure_tools(
-    memory: Memory | AsyncPerdure, bank: BankOfContext, *, max_tokens: int = MAX_TOKENS
+    memory: Perdure | AsyncPerdure, bank: BankOfContext, *, max_tokens: int = MAX_TOKENS
 ) -> list[FunctionTool]:
     """The tools retain, recall, reflect and forget for `Agent(tools=...)`; the bank is the program's, never an argument."""
     agent = AgentMemory(memory, max_tokens=max_tokens)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeVar, cast
 
-from perdure.aio import AsyncPerdure
-from perdure.contrib.frameworks.agent_memory import DEADLINE, MAX_TOKENS, BankSource, Memory
+from perdure import AsyncPerdure, Perdure
+from perdure.contrib.frameworks.agent_memory import DEADLINE, MAX_TOKENS, BankSource
 from perdure.contrib.frameworks.client_calls import (
     CallMemory,
     CallShape,
@@ -35,7 +35,7 @@ Client = TypeVar("Client", bound=OpenAI | AsyncOpenAI)
 
 def wrap_openai(
     client: Client,
-    memory: Memory | AsyncPerdure,
+    memory: Perdure | AsyncPerdure,
     *,
     bank: BankSource,
     document_id: str | None = None,

@@ -7,8 +7,8 @@ from contextvars import ContextVar, Token
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from perdure.aio import AsyncPerdure
-from perdure.contrib.frameworks.agent_memory import DEADLINE, MAX_TOKENS, AgentMemory, Memory, MemoryTools
+from perdure import AsyncPerdure, Perdure
+from perdure.contrib.frameworks.agent_memory import DEADLINE, MAX_TOKENS, AgentMemory, MemoryTools
 from perdure.contrib.frameworks.turns import last_user_prompt
 from perdure.contrib.frameworks.versions import require
 from perdure.domain.bank import check_bank_id
@@ -45,7 +45,7 @@ class PerdureMemory(AbstractCapability[Any]):
     ends, as the document of its conversation (`conversation_id`). Runs inside other runs recall, but are not retained.
     """
 
-    memory: Memory | AsyncPerdure
+    memory: Perdure | AsyncPerdure
     bank: BankOfRun
     max_tokens: int = MAX_TOKENS
     deadline: float = DEADLINE
@@ -103,7 +103,7 @@ class PerdureMemory(AbstractCapability[Any]):
 
 
 def perdure_toolset(
-    memory: Memory | AsyncPerdure, bank: BankOfRun, *, max_tokens: int = MAX_TOKENS
+    memory: Perdure | AsyncPerdure, bank: BankOfRun, *, max_tokens: int = MAX_TOKENS
 ) -> FunctionToolset[Any]:
     """The tools retain, recall, reflect and forget for `Agent(toolsets=[...])`; the bank is the program's, never an argument."""
     agent = AgentMemory(memory, max_tokens=max_tokens)

@@ -10,13 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from perdure.aio import AsyncPerdure
+from perdure import AsyncPerdure, Perdure
 from perdure.contrib.frameworks.agent_memory import (
     DEADLINE,
     MAX_TOKENS,
     AgentMemory,
     BankSource,
-    Memory,
     resolve_bank,
 )
 from perdure.contrib.frameworks.turns import last_user_prompt, said_turns
@@ -52,7 +51,7 @@ class PerdureStore(MemoryStore):
 
     def __init__(
         self,
-        memory: Memory | AsyncPerdure,
+        memory: Perdure | AsyncPerdure,
         *,
         bank: BankSource,
         document_id: str | None = None,

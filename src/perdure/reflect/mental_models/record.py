@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from perdure.domain.knowledge import KNOWLEDGE_NODE
 from perdure.domain.mental_model import (
     MAX_HISTORY,
     PLACEHOLDER,
@@ -96,7 +97,9 @@ def put_model(tx: Transaction, model: MentalModel) -> None:
 
 
 def delete_models(tx: Transaction, ids: Sequence[str]) -> None:
-    """Delete models with their history and vectors."""
+    """Delete models with their history and vectors, and the pages that show them."""
+    shown = [record.id for record in tx.records(KNOWLEDGE_NODE) if record.body["mental_model_id"] in ids]
+    tx.delete_records(KNOWLEDGE_NODE, shown)
     for kind in (MENTAL_MODEL, HISTORY, VECTOR):
         tx.delete_records(kind, ids)
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 
 from perdure.domain.fact import Fact
-from perdure.domain.note import Note, newest_first, read_note
 from perdure.domain.observation import fingerprint
 from perdure.domain.record import Record
 from perdure.ports.notes import WritableNotes
@@ -116,26 +115,3 @@ def drop_notes(components: ReflectComponents, bank: str) -> None:
     if notes is not None:
         for name in notes.made_notes(bank):
             notes.delete_note(bank, name)
-
-
-def list_notes(components: ReflectComponents, bank: str, period: str | None = None) -> list[str]:
-    """Names of the notes that were made from the bank's memory, the latest of each period first."""
-    notes = writable_notes(components)
-    names = notes.made_notes(bank) if notes is not None else []
-    return newest_first([name for name in names if period in (None, name.partition("/")[0])])
-
-
-def find_note(components: ReflectComponents, bank: str, name: str) -> Note | None:
-    """A note that was made from memory, without the lines whose facts are gone or were taken back since."""
-    notes = writable_notes(components)
-    text = notes.note_text(bank, name) if notes is not None else None
-    if text is None:
-        return None
-    note = read_note(bank, name, text)
-    with components.store.reading(bank) as reading:
-        believed = {fact.id for fact in reading.facts(list(note.fact_ids)) if fact.retired_at is None}
-    kept = tuple(
-        (heading, tuple(line for line in lines if believed.issuperset(line.fact_ids)))
-        for heading, lines in note.sections
-    )
-    return Note(bank=bank, name=name, sections=tuple((heading, lines) for heading, lines in kept if lines))

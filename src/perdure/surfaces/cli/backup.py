@@ -26,7 +26,7 @@ def backup(
 ) -> None:
     """Write a checked copy of the whole database while it is in use."""
     with memory(database, must_exist=True) as engine:
-        done = engine.backup(file, keep=keep)
+        done = engine.database.backup(file, keep=keep)
     sound = done.verification.sound
     value = {
         "file": done.file,

@@ -36,12 +36,14 @@ def banks(
         raise InvalidInput("bank", "the id of the bank to name")
     with memory(database, must_exist=not changing) as engine:
         if bank is None:
-            rows = [(one, engine.stats(one.id)) for one in engine.banks()]
+            rows = [(one, engine.banks.stats(one.id)) for one in engine.banks.list()]
             value = {"banks": [{**plain(one), "stats": counts} for one, counts in rows]}
             tell(as_json, value, lambda shown: draw_banks(shown, rows))
             return
-        chosen = engine.configure_bank(bank, name=name, mission=mission) if changing else engine.bank(bank)
-        counts = engine.stats(bank)
+        chosen = (
+            engine.banks.configure(bank, name=name, mission=mission) if changing else engine.banks.get(bank)
+        )
+        counts = engine.banks.stats(bank)
     fields = plain(chosen)
     tell(as_json, {**fields, "stats": counts}, lambda shown: draw_record(shown, fields))
 
@@ -68,7 +70,7 @@ def draw_banks(console: Console, rows: Sequence[tuple[Bank, BankStats]]) -> None
 def stats(bank: BankName = DEFAULT_BANK, database: Database = None, as_json: AsJson = False) -> None:
     """Counts of what a bank holds."""
     with reading(database, bank) as engine:
-        counted = engine.stats(bank)
+        counted = engine.banks.stats(bank)
     tell(as_json, {"bank": bank, **plain(counted)}, lambda shown: draw_stats(shown, bank, counted))
 
 

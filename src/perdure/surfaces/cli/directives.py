@@ -51,7 +51,7 @@ def create(
 ) -> None:
     """Make a rule; with tags it holds for questions that carry one of them."""
     with memory(database) as engine:
-        directive = engine.create_directive(bank, name, content, priority=priority or 0, tags=tags or ())
+        directive = engine.directives.create(bank, name, content, priority=priority or 0, tags=tags or ())
     tell(as_json, directive, f"made {directive.id}")
 
 
@@ -65,7 +65,7 @@ def list_(
 ) -> None:
     """List the rules, highest priority first."""
     with reading(database, bank) as engine:
-        rules = engine.directives(bank, tags=tags or (), active_only=not every)
+        rules = engine.directives.list(bank, tags=tags or (), active_only=not every)
     tell(as_json, {"bank": bank, "directives": rules}, lambda shown: draw_directives(shown, rules))
 
 
@@ -75,7 +75,7 @@ def show(
 ) -> None:
     """Show one rule."""
     with reading(database, bank) as engine:
-        fields = plain(engine.directive(bank, directive))
+        fields = plain(engine.directives.get(bank, directive))
     tell(as_json, fields, lambda shown: draw_record(shown, fields))
 
 
@@ -103,7 +103,7 @@ def update(
     }
     changes = {field: value for field, value in options.items() if value is not None}
     with reading(database, bank) as engine:
-        changed = engine.update_directive(bank, directive, **changes)  # type: ignore[arg-type]
+        changed = engine.directives.update(bank, directive, **changes)  # type: ignore[arg-type]
     tell(as_json, changed, f"changed {changed.id}")
 
 
@@ -117,9 +117,9 @@ def delete(
 ) -> None:
     """Drop a rule."""
     with reading(database, bank) as engine:
-        rule = engine.directive(bank, directive)
+        rule = engine.directives.get(bank, directive)
         confirm(f"Drop the rule {rule.name}?", yes)
-        engine.delete_directive(bank, directive)
+        engine.directives.delete(bank, directive)
     tell(as_json, {"deleted": directive}, f"dropped {directive}")
 
 

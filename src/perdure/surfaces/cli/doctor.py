@@ -131,9 +131,9 @@ def check_database(settings: Settings) -> Iterator[Check]:
     name, place = ("file", str(file)) if file is not None else ("server", settings.shown_database)
     try:
         with Perdure.open(settings=settings) as engine:
-            structure = engine.verify(quick=True)
-            banks = engine.banks()
-            facts = sum(engine.stats(bank.id).current_facts for bank in banks)
+            structure = engine.database.verify(quick=True)
+            banks = engine.banks.list()
+            facts = sum(engine.banks.stats(bank.id).current_facts for bank in banks)
     except PerdureError as error:
         yield Check("Database", name, FAIL, f"{place}: {error}", "perdure verify" if file is not None else "")
         return

@@ -64,12 +64,12 @@ def facts(
         raise InvalidInput("ID", "either the id of a fact or what to list", fact)
     with reading(database, bank) as engine:
         if fact is not None:
-            fields = plain(engine.fact(bank, fact))
+            fields = plain(engine.facts.get(bank, fact))
             tell(as_json, fields, lambda shown: draw_record(shown, fields))
             return
         if document is not None:
             find_document(engine, bank, document)
-        page = engine.facts(
+        page = engine.facts.list(
             bank,
             text=text,
             where=read_filter(
@@ -117,7 +117,7 @@ def entities(
     with reading(database, bank) as engine:
         chosen = [
             entity
-            for entity in engine.entities(bank)
+            for entity in engine.entities.list(bank)
             if kind in (None, entity.type) and _called(entity, name)
         ]
     value = {"bank": bank, "total": len(chosen), "entities": chosen[:limit]}
@@ -159,7 +159,7 @@ def timeline(
     asked = window(since, until) or Window()
     with reading(database, bank) as engine:
         entity_id = find_entity(engine, bank, entity).id if entity else None
-        page = engine.facts(
+        page = engine.facts.list(
             bank,
             where=read_filter({"types": types, "tags": tags, "tags_match": CARRIED}),
             entity_id=entity_id,
@@ -206,7 +206,7 @@ def history(
 ) -> None:
     """Every value that a subject's relation ever had, oldest first, and while each was true."""
     with reading(database, bank) as engine:
-        values = engine.history(bank, subject, relation)
+        values = engine.facts.history(bank, subject, relation)
     value = {"bank": bank, "subject": subject, "relation": relation, "facts": values}
     tell(as_json, value, lambda shown: draw_history(shown, values))
     if not values:

@@ -27,17 +27,17 @@ def forget(
         raise InvalidInput("forget", "exactly one of --fact, --document, --entity and --everything")
     with reading(database, bank) as engine:
         if fact is not None:
-            what = f"the fact “{engine.fact(bank, fact).text}”"
+            what = f"the fact “{engine.facts.get(bank, fact).text}”"
         elif document is not None:
             find_document(engine, bank, document)
             where = read_filter({"document_ids": [document], "include_closed": True, "include_expired": True})
-            count = engine.facts(bank, where=where, limit=1).total
+            count = engine.facts.list(bank, where=where, limit=1).total
             what = f"the document {document} with {count} facts"
         elif entity is not None:
             named = find_entity(engine, bank, entity)
             what, entity = f"the entity {named.name} ({named.mentions} mentions; its facts stay)", named.id
         else:
-            what = f"the whole bank {bank} with {engine.stats(bank).facts} facts"
+            what = f"the whole bank {bank} with {engine.banks.stats(bank).facts} facts"
         confirm(f"Erase {what} for good?", yes)
         forgotten = engine.forget(
             bank, fact_id=fact, document_id=document, entity_id=entity, everything=everything

@@ -72,7 +72,7 @@ def import_(
 
     open_source(path, source, key=key).close()  # before a database is made for what cannot be read
     with _target(database, dry_run) as engine, _bar(as_json) as advance:
-        report = engine.import_from(
+        report = engine.banks.import_from(
             bank, path, source=source, user=user, tags=tags or (), split=split, dry_run=dry_run, key=key,
             progress=advance,
         )  # fmt: skip
@@ -124,7 +124,7 @@ def _import_bank(file: str, bank: str, database: str | None, as_json: bool, dry_
 
     try:
         with memory(database) as engine, _origin(file) as origin:
-            count = engine.import_bank(bank, bounded_lines(origin))
+            count = engine.banks.restore(bank, bounded_lines(origin))
     except UnicodeDecodeError as error:
         raise InvalidInput("file", "an exported bank, in UTF-8", file) from error
     tell(as_json, {"bank": bank, "facts": count}, f"imported {count:,} facts into bank {bank}")

@@ -46,7 +46,7 @@ def knowledge(ctx: typer.Context) -> None:
 def tree(bank: BankName = DEFAULT_BANK, database: Database = None, as_json: AsJson = False) -> None:
     """Folders and pages from the root down."""
     with reading(database, bank) as engine:
-        roots = engine.knowledge_tree(bank)
+        roots = engine.knowledge.tree(bank)
     tell(as_json, {"bank": bank, "roots": roots}, lambda shown: draw_tree(shown, bank, roots))
 
 
@@ -60,7 +60,7 @@ def folder(
 ) -> None:
     """Make a folder."""
     with memory(database) as engine:
-        node = engine.create_knowledge_folder(bank, name, parent_id=parent)
+        node = engine.knowledge.create_folder(bank, name, parent_id=parent)
     tell(as_json, node, f"made {node.id}")
 
 
@@ -77,7 +77,7 @@ def page(
 ) -> None:
     """Make a page and write it; it reads observations unless types are given."""
     with memory(database) as engine:
-        node, operation = engine.create_knowledge_page(
+        node, operation = engine.knowledge.create_page(
             bank,
             name,
             question,
@@ -94,7 +94,7 @@ def show(
 ) -> None:
     """A page as Markdown with front matter."""
     with reading(database, bank) as engine:
-        markdown = engine.knowledge_page_markdown(bank, page)
+        markdown = engine.knowledge.markdown(bank, page)
     tell(as_json, {"id": page, "markdown": markdown}, markdown.rstrip())
 
 
@@ -108,7 +108,7 @@ def search(
 ) -> None:
     """Pages that bear on a question, best first."""
     with reading(database, bank) as engine:
-        matches = engine.search_knowledge(bank, query, limit=limit)
+        matches = engine.knowledge.search(bank, query, limit=limit)
 
     def draw(console: Console) -> None:
         for one in matches:
@@ -130,11 +130,11 @@ def move(
     """Move a folder or page, to the root unless --in is given; or with --name alone rename it."""
     with reading(database, bank) as engine:
         if name is not None and parent is None:
-            moved = engine.update_knowledge_node(bank, node, name=name)
+            moved = engine.knowledge.update(bank, node, name=name)
         elif name is not None:
-            moved = engine.update_knowledge_node(bank, node, name=name, parent_id=parent)
+            moved = engine.knowledge.update(bank, node, name=name, parent_id=parent)
         else:
-            moved = engine.update_knowledge_node(bank, node, parent_id=parent)
+            moved = engine.knowledge.update(bank, node, parent_id=parent)
     tell(as_json, moved, f"changed {moved.id}")
 
 
@@ -147,7 +147,7 @@ def export(
 ) -> None:
     """Write the knowledge base as Markdown files."""
     with reading(database, bank) as engine:
-        files = engine.export_knowledge(bank)
+        files = engine.knowledge.export(bank)
     folder.mkdir(parents=True, exist_ok=True)
     for file in files:
         (folder / file.path).write_text(file.content, encoding="utf-8")
@@ -165,7 +165,7 @@ def delete(
     """Delete a folder or page with everything below it, and the mental models of its pages."""
     with reading(database, bank) as engine:
         confirm(f"Delete {node} with everything below it?", yes)
-        engine.delete_knowledge_node(bank, node)
+        engine.knowledge.delete(bank, node)
     tell(as_json, {"deleted": node}, f"deleted {node}")
 
 

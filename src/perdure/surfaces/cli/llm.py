@@ -31,7 +31,7 @@ def costs(
 ) -> None:
     """What calls of language models came to, per day, bank, operation and model."""
     with memory(database, must_exist=True) as engine:
-        rows = engine.costs(bank, _read_day(since))
+        rows = engine.llm.costs(bank, _read_day(since))
     value = {"total": _total(rows), "costs": [plain(row) for row in rows]}
     tell(as_json, value, lambda shown: draw_costs(shown, rows))
 

@@ -71,7 +71,7 @@ def create(
     if types:
         trigger["fact_types"] = types
     with memory(database) as engine:
-        model, operation = engine.create_mental_model(
+        model, operation = engine.models.create(
             bank, name, question, model_id=model_id, tags=tags or (), max_tokens=max_tokens, trigger=trigger
         )
         finish_refresh(engine, operation, as_json, model.id)
@@ -83,8 +83,8 @@ def list_(
 ) -> None:
     """List the mental models, newest refresh first, and which of them are stale."""
     with reading(database, bank) as engine:
-        models = engine.mental_models(bank, tags=tags or ())
-        stale = engine.stale_mental_models(bank, [model.id for model in models])
+        models = engine.models.list(bank, tags=tags or ())
+        stale = engine.models.stale(bank, [model.id for model in models])
     value = {
         "bank": bank,
         "mental_models": [{**_plain(model), "is_stale": model.id in stale} for model in models],
@@ -98,8 +98,8 @@ def show(
 ) -> None:
     """Show the document."""
     with reading(database, bank) as engine:
-        read = engine.mental_model(bank, model)
-        stale = bool(engine.stale_mental_models(bank, [model]))
+        read = engine.models.get(bank, model)
+        stale = bool(engine.models.stale(bank, [model]))
 
     def draw(console: Console) -> None:
         console.print(Text(read.name, style="bold"))
@@ -132,8 +132,8 @@ def update(
     changes = {field: value for field, value in options.items() if value is not None}
     with reading(database, bank) as engine:
         if trigger := _trigger(delta, after_consolidation, cron):
-            changes["trigger"] = engine.mental_model(bank, model).trigger.merged(trigger)  # type: ignore[assignment]
-        changed = engine.update_mental_model(bank, model, **changes)  # type: ignore[arg-type]
+            changes["trigger"] = engine.models.get(bank, model).trigger.merged(trigger)  # type: ignore[assignment]
+        changed = engine.models.update(bank, model, **changes)  # type: ignore[arg-type]
     tell(as_json, _plain(changed), f"changed {changed.id}")
 
 
@@ -155,15 +155,15 @@ def refresh(
     mode = None if delta is None else ("delta" if delta else "full")
     with reading(database, bank) as engine:
         if model is None:
-            operations = engine.refresh_due_mental_models(bank)
-            ended = [engine.operation(bank, one.id, wait=WAIT_SECONDS) for one in operations]
+            operations = engine.models.refresh_due(bank)
+            ended = [engine.operations.get(bank, one.id, wait=WAIT_SECONDS) for one in operations]
             tell(as_json, {"operations": ended}, f"refreshed {len(ended)}")
         elif dry_run:
-            preview = engine.preview_mental_model(bank, model, mode=mode)
+            preview = engine.models.preview(bank, model, mode=mode)
             value = {"outcome": preview.outcome, "mode": preview.effective_mode, "diff": preview.diff}
             tell(as_json, value, preview.diff or preview.outcome.value)
         else:
-            finish_refresh(engine, engine.refresh_mental_model(bank, model, mode=mode), as_json, model)
+            finish_refresh(engine, engine.models.refresh(bank, model, mode=mode), as_json, model)
 
 
 @app.command()
@@ -172,7 +172,7 @@ def history(
 ) -> None:
     """What the document said before, newest first."""
     with reading(database, bank) as engine:
-        versions = engine.mental_model_history(bank, model)
+        versions = engine.models.history(bank, model)
 
     def draw(console: Console) -> None:
         for version in versions:
@@ -193,7 +193,7 @@ def search(
 ) -> None:
     """Mental models that bear on a question, best first."""
     with reading(database, bank) as engine:
-        matches = engine.search_mental_models(bank, query, tags=tags or (), limit=limit)
+        matches = engine.models.search(bank, query, tags=tags or (), limit=limit)
     value = {"results": [{"score": one.score, **_plain(one.model)} for one in matches]}
     tell(as_json, value, lambda shown: draw_models(shown, [one.model for one in matches], ()))
 
@@ -208,8 +208,8 @@ def clear(
 ) -> None:
     """Empty the document, so that the next refresh writes it anew."""
     with reading(database, bank) as engine:
-        confirm(f"Empty {engine.mental_model(bank, model).name}?", yes)
-        engine.clear_mental_model(bank, model)
+        confirm(f"Empty {engine.models.get(bank, model).name}?", yes)
+        engine.models.clear(bank, model)
     tell(as_json, {"cleared": model}, f"emptied {model}")
 
 
@@ -223,8 +223,8 @@ def delete(
 ) -> None:
     """Delete a mental model with its history and page."""
     with reading(database, bank) as engine:
-        confirm(f"Delete {engine.mental_model(bank, model).name}?", yes)
-        engine.delete_mental_model(bank, model)
+        confirm(f"Delete {engine.models.get(bank, model).name}?", yes)
+        engine.models.delete(bank, model)
     tell(as_json, {"deleted": model}, f"deleted {model}")
 
 
@@ -237,7 +237,7 @@ def _trigger(delta: bool | None, after_consolidation: bool | None, cron: str | N
 
 def finish_refresh(engine: Perdure, operation: Operation, as_json: bool, model_id: str) -> None:
     """Wait for a refresh and tell how it ended."""
-    ended = engine.operation(operation.bank, operation.id, wait=WAIT_SECONDS)
+    ended = engine.operations.get(operation.bank, operation.id, wait=WAIT_SECONDS)
     outcome = (ended.result or {}).get("outcome", ended.error or ended.status.value)
     value = {"mental_model_id": model_id, "operation": ended}
     tell(as_json, value, f"{model_id}: {outcome}")

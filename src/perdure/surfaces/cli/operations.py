@@ -40,14 +40,14 @@ def operations(
         raise InvalidInput("--cancel", "no --retry beside it")
     with reading(database, bank) as engine:
         if operation is None:
-            every = engine.operations(bank)
+            every = engine.operations.list(bank)
             tell(as_json, {"bank": bank, "operations": every}, lambda shown: draw_operations(shown, every))
             return
         if cancel:
-            engine.cancel_operation(bank, operation)
+            engine.operations.cancel(bank, operation)
         if retry:
-            engine.retry_operation(bank, operation)
-        work = engine.operation(bank, operation, wait=wait)
+            engine.operations.retry(bank, operation)
+        work = engine.operations.get(bank, operation, wait=wait)
     tell(as_json, work, lambda shown: draw_operations(shown, [work]))
     if work.status is OperationStatus.FAILED:
         raise typer.Exit(exits.FAILED)

@@ -46,7 +46,7 @@ def opinions(
 ) -> None:
     """What the bank believes, surest first."""
     with reading(database, bank) as engine:
-        believed = engine.opinions(bank, subject, min_confidence, _moment(as_of, known_at))
+        believed = engine.opinions.list(bank, subject, min_confidence, _moment(as_of, known_at))
     value = {"bank": bank, "total": len(believed), "opinions": [plain_opinion(one) for one in believed]}
     tell(as_json, value, lambda shown: draw_opinions(shown, believed))
 
@@ -61,9 +61,9 @@ def opinion(
 ) -> None:
     """One opinion: its evidence, and its confidence after each piece of it."""
     with reading(database, bank) as engine:
-        one = engine.opinion(bank, opinion_id, _moment(as_of, known_at))
+        one = engine.opinions.get(bank, opinion_id, _moment(as_of, known_at))
         ids = [row.fact_id for row in (*one.evidence, *one.left_out)]
-        facts = {fact.id: fact for fact in engine.facts_by_id(bank, ids)}
+        facts = {fact.id: fact for fact in engine.facts.get_many(bank, ids)}
     tell(as_json, plain_opinion(one), lambda shown: draw_opinion(shown, one, facts))
 
 

@@ -129,7 +129,7 @@ def recall(
     with reading(database, bank) as engine:
         result = recall_with(engine, bank, read_text(query), options)
         cut = result.cut[:CUT_SHOWN] if explain and not as_json else ()
-        left_out = {candidate.fact_id: engine.fact(bank, candidate.fact_id).text for candidate in cut}
+        left_out = {candidate.fact_id: engine.facts.get(bank, candidate.fact_id).text for candidate in cut}
     tell(
         as_json,
         {"bank": bank, **plain_recall(result)},

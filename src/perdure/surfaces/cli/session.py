@@ -119,7 +119,7 @@ def memory(database: str | None, *, must_exist: bool = False, **overrides: Any) 
 def reading(database: str | None, bank: str, **overrides: Any) -> Iterator[Perdure]:
     """An open engine whose database and bank both exist."""
     with memory(database, must_exist=True, **overrides) as engine:
-        engine.bank(bank)
+        engine.banks.get(bank)
         yield engine
 
 

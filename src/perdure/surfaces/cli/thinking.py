@@ -34,8 +34,8 @@ def consolidate(
     """Form observations, questions and notes of what is new since the last time."""
     with reading(database, bank) as engine:
         if recover:
-            engine.recover_consolidation(bank)
-        work = engine.operation(bank, engine.consolidate(bank).id, wait=wait)
+            engine.observations.recover(bank)
+        work = engine.operations.get(bank, engine.consolidate(bank).id, wait=wait)
     tell(as_json, work, lambda shown: draw_run(shown, work))
     if work.status is OperationStatus.FAILED:
         raise typer.Exit(exits.FAILED)
@@ -51,7 +51,7 @@ def refine(
 ) -> None:
     """Have a language model word anew what rules drew from text that none has worded yet."""
     with reading(database, bank) as engine:
-        work = engine.operation(bank, engine.refine(bank).id, wait=wait)
+        work = engine.operations.get(bank, engine.documents.refine(bank).id, wait=wait)
     tell(as_json, work, lambda shown: draw_run(shown, work))
     if work.status is OperationStatus.FAILED:
         raise typer.Exit(exits.FAILED)
@@ -81,12 +81,12 @@ def observations(
     """List the profiles of people, things and topics; or show one."""
     with reading(database, bank) as engine:
         if observation is None:
-            every = engine.observations(bank, name=name, tags=tags, stale=stale)
+            every = engine.observations.list(bank, name=name, tags=tags, stale=stale)
             told = {"bank": bank, "observations": every}
             tell(as_json, told, lambda shown: draw_observations(shown, every))
             return
-        chosen = engine.observation(bank, observation)
-        versions = engine.observation_versions(bank, observation)
+        chosen = engine.observations.get(bank, observation)
+        versions = engine.observations.versions(bank, observation)
     value = {**plain(chosen), "versions": versions}
     tell(as_json, value, lambda shown: draw_observation(shown, chosen, versions))
 
@@ -131,7 +131,7 @@ def notes(
     """List the notes that consolidation wrote to the notes folder, the latest first; or show one."""
     with reading(database, bank) as engine:
         if note is not None:
-            shown_note = engine.note(bank, note)
+            shown_note = engine.notes.get(bank, note)
             tell(
                 as_json,
                 {**plain(shown_note), "text": str(shown_note)},
@@ -140,7 +140,7 @@ def notes(
             return
         if engine.settings.notes_folder is None:
             raise InvalidInput("setting notes_folder", "a folder for notes")
-        names = engine.notes(bank, period)
+        names = engine.notes.list(bank, period)
     tell(
         as_json,
         {"bank": bank, "notes": names},
@@ -164,9 +164,9 @@ def questions(
         raise InvalidInput("questions", "the id of a question and --answer, or neither")
     with reading(database, bank) as engine:
         if question is not None and answer is not None:
-            every = [engine.answer(bank, question, answer)]
+            every = [engine.questions.answer(bank, question, answer)]
         else:
-            every = engine.questions(bank, answered=answered)
+            every = engine.questions.list(bank, answered=answered)
     value = {"bank": bank, "questions": [{**plain(one), "text": one.text} for one in every]}
     tell(as_json, value, lambda shown: draw_questions(shown, every))
 

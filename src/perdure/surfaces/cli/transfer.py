@@ -37,10 +37,10 @@ def export(
         raise InvalidInput("FILE", f"a path to write to, as {form} is no text", None)
     with reading(database, bank) as engine:
         if file is None:
-            for line in engine.export_lines(bank, form):
+            for line in engine.banks.export_lines(bank, form):
                 sys.stdout.write(line + "\n")
             return
-        report = engine.export_to(bank, file, format=form, force=force)
+        report = engine.banks.export_to(bank, file, format=form, force=force)
     if as_json:
         emit({"bank": bank, "file": file, "format": form, "lines": report.written})
     else:
@@ -55,7 +55,7 @@ def reembed(
 ) -> None:
     """Embed a bank's facts anew with the configured embedder; the bank stays in use meanwhile."""
     with reading(database, bank) as engine:
-        count = engine.reembed(bank)
-        model = engine.bank(bank).model
+        count = engine.banks.reembed(bank)
+        model = engine.banks.get(bank).model
     line = f"re-embedded {count:,} facts of bank {bank} with {model}"
     tell(as_json, {"bank": bank, "facts": count, "model": model}, line)

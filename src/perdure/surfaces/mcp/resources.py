@@ -44,21 +44,21 @@ def list_resources(engine: Perdure, caller: Caller) -> list[dict[str, object]]:
     """The models and most mentioned entities of every bank that the caller may read, or of the endpoint's bank."""
     return [
         resource
-        for bank in engine.banks()
+        for bank in engine.banks.list()
         if caller.bank in (None, bank.id) and caller.may(Scope.READ, bank.id)
         for resource in _of_bank(engine, bank.id)
     ]
 
 
 def _of_bank(engine: Perdure, bank: str) -> Iterator[dict[str, object]]:
-    for model in engine.mental_models(bank):
+    for model in engine.models.list(bank):
         yield {
             "name": marked(model.name) or model.id,
             "uri": model_address(model),
             "description": marked(model.source_query),
             "mimeType": MARKDOWN,
         }
-    for entity in engine.entities(bank)[:LISTED_ENTITIES]:
+    for entity in engine.entities.list(bank)[:LISTED_ENTITIES]:
         yield {
             "name": marked(entity.name) or entity.id,
             "uri": entity_address(entity),
@@ -79,8 +79,8 @@ def read_resource(engine: Perdure, caller: Caller, uri: str) -> dict[str, object
 
 def _model_lines(engine: Perdure, bank: str, model_id: str) -> list[str]:
     """A model's name, question and document; a stale one says so."""
-    model = engine.mental_model(bank, model_id)
-    note = " Memory has changed since." if engine.stale_mental_models(bank, [model.id]) else ""
+    model = engine.models.get(bank, model_id)
+    note = " Memory has changed since." if engine.models.stale(bank, [model.id]) else ""
     document = [_marked_line(line) for line in inert_lines(model.content).splitlines()]
     return [f"{DATA}{note}", "", f"# {marked(model.name)}", "", marked(model.source_query), "", *document]
 
@@ -88,7 +88,7 @@ def _model_lines(engine: Perdure, bank: str, model_id: str) -> list[str]:
 def _entity_lines(engine: Perdure, bank: str, name: str) -> list[str]:
     """An entity's name, kind and other names, and the newest facts on it."""
     entity = find_entity(engine, bank, name)
-    page = engine.facts(bank, entity_id=entity.id, limit=ENTITY_FACTS)
+    page = engine.facts.list(bank, entity_id=entity.id, limit=ENTITY_FACTS)
     aliases = f", also {', '.join(map(inert, entity.aliases))}" if entity.aliases else ""
     about = f"{inert(entity.type)}{aliases}; {page.total} facts, newest first"
     facts = [cited_line(number, fact) for number, fact in enumerate(page.facts, start=1)]

@@ -120,7 +120,7 @@ class _Answers:
         chosen = caller.choose(asked, Scope.WRITE if tool.hints.writes else Scope.READ)
         if name != "retain" and asked not in (None, caller.default_bank):
             await self._workers.run(
-                self._engine.bank, chosen
+                self._engine.banks.get, chosen
             )  # a misspelt bank is an error, the default one only empty
         return await self._audited(tool, chosen, {**read, "bank": chosen}, arguments)
 

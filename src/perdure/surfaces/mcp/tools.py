@@ -132,7 +132,7 @@ class Tools:
             chosen, content, timestamp=timestamp, speaker=speaker, context=context, document_id=document_id,
             tags=tags,
         )  # fmt: skip
-        output = retained(done, self._engine.facts_by_id(chosen, done.fact_ids))
+        output = retained(done, self._engine.facts.get_many(chosen, done.fact_ids))
         return Reply(told_retain(output), output)
 
     def recall(
@@ -216,9 +216,9 @@ class Tools:
             raise InvalidInput("reason", "no text beside it: a reason is kept of facts that are just wrong")
         fact_id = self._fact_meant(chosen, fact_id, fact)
         if text is None:
-            return corrected(chosen, fact_id, self._engine.invalidate_fact(chosen, fact_id, reason), None)
-        before = self._engine.fact(chosen, fact_id)
-        return corrected(chosen, fact_id, before, self._engine.update_fact(chosen, fact_id, text=text))
+            return corrected(chosen, fact_id, self._engine.facts.invalidate(chosen, fact_id, reason), None)
+        before = self._engine.facts.get(chosen, fact_id)
+        return corrected(chosen, fact_id, before, self._engine.facts.update(chosen, fact_id, text=text))
 
     def recent(
         self,
@@ -241,7 +241,7 @@ class Tools:
         chosen = bank or DEFAULT_BANK
         window = read_window(since, until)
         entity = None if about is None else find_entity(self._engine, chosen, about).id
-        page = self._engine.facts(
+        page = self._engine.facts.list(
             chosen, entity_id=entity, dated=window, limit=limit,
             order="newest_recorded" if window is None else "earliest_dated",
         )  # fmt: skip
@@ -266,7 +266,7 @@ class Tools:
             find_document(self._engine, chosen, document_id)
         else:
             fact_id = self._fact_meant(chosen, fact_id, fact)
-            self._engine.fact(chosen, fact_id)
+            self._engine.facts.get(chosen, fact_id)
         gone = self._engine.forget(chosen, fact_id=fact_id, document_id=document_id).facts
         return Reply(
             f"Forgot {_facts(gone)} in bank {inert(chosen)}.", ForgetOutput(bank=chosen, forgotten_facts=gone)
@@ -279,7 +279,7 @@ class Tools:
         if fact_id is not None or line is None:
             raise InvalidInput("fact_id, fact", "exactly one of them")
         for words in _wordings(line):
-            page = self._engine.facts(bank, text=words.rstrip("."), limit=MOST_ALIKE)
+            page = self._engine.facts.list(bank, text=words.rstrip("."), limit=MOST_ALIKE)
             same = [one.id for one in page.facts if _plain(one.text) == _plain(words)]
             if len(same) == 1:
                 return same[0]

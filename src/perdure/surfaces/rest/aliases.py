@@ -60,7 +60,7 @@ class SetBankAliasPrimaryRequest(Body):
 @router.get("", operation_id="list_bank_aliases")
 def list_bank_aliases(service: Serving, bank: ReadBank) -> BankAliasesResponse:
     """The aliases of the bank."""
-    service.engine.bank(bank)
+    service.engine.banks.get(bank)
     return _aliases(service.engine, bank)
 
 
@@ -70,12 +70,12 @@ def create_bank_alias(
 ) -> Response:
     """Give the bank another id; 409 when a bank or an alias has it. The caller needs admin access to that id too."""
     engine = service.engine
-    engine.bank(bank)
+    engine.banks.get(bank)
     alias = check_bank_id(body.alias)
     require(caller, keys.Scope.ADMIN, alias)
-    if engine.records(ALIAS, ids=[alias]) or any(one.id == alias for one in engine.banks()):
+    if engine.records.list(ALIAS, ids=[alias]) or any(one.id == alias for one in engine.banks.list()):
         raise Conflict(f"{alias!r} names a bank or an alias already")
-    engine.save_record(Record(kind=ALIAS, id=alias, body={"bank": bank, "primary": False}))
+    engine.records.save(Record(kind=ALIAS, id=alias, body={"bank": bank, "primary": False}))
     if body.primary:
         _show(engine, bank, alias, primary=True)
     request.app.state.aliases.expire()
@@ -96,20 +96,20 @@ def set_bank_alias_primary(
 def delete_bank_alias(request: Request, service: Serving, bank: AdminBank, alias: str) -> BankAliasesResponse:
     """Take an alias away; the bank is untouched."""
     _require(service.engine, bank, alias)
-    service.engine.delete_record(ALIAS, alias)
+    service.engine.records.delete(ALIAS, alias)
     request.app.state.aliases.expire()
     return _aliases(service.engine, bank)
 
 
 def aliases_of(engine: Perdure, bank: str) -> list[Record]:
     """The records of a bank's aliases, oldest first."""
-    return [record for record in engine.records(ALIAS) if record.body["bank"] == bank]
+    return [record for record in engine.records.list(ALIAS) if record.body["bank"] == bank]
 
 
 def delete_aliases(engine: Perdure, bank: str) -> None:
     """Take away all aliases of a bank that is deleted."""
     for record in aliases_of(engine, bank):
-        engine.delete_record(ALIAS, record.id)
+        engine.records.delete(ALIAS, record.id)
 
 
 def _require(engine: Perdure, bank: str, alias: str) -> None:
@@ -122,7 +122,7 @@ def _show(engine: Perdure, bank: str, alias: str, *, primary: bool) -> None:
         shown = primary if record.id == alias else record.body["primary"] and not primary
         if shown != record.body["primary"]:
             body = {"bank": bank, "primary": shown}
-            engine.save_record(Record(kind=ALIAS, id=record.id, body=body, created_at=record.created_at))
+            engine.records.save(Record(kind=ALIAS, id=record.id, body=body, created_at=record.created_at))
 
 
 def _aliases(engine: Perdure, bank: str) -> BankAliasesResponse:
@@ -134,10 +134,10 @@ def _aliases(engine: Perdure, bank: str) -> BankAliasesResponse:
 
 def read_table(engine: Perdure) -> Mapping[str, str]:
     """Alias -> bank; without those that a bank has for its own id, and those whose bank is gone."""
-    records = engine.records(ALIAS)
+    records = engine.records.list(ALIAS)
     if not records:
         return {}
-    banks = {bank.id for bank in engine.banks()}
+    banks = {bank.id for bank in engine.banks.list()}
     return {
         one.id: str(one.body["bank"]) for one in records if one.id not in banks and one.body["bank"] in banks
     }

@@ -41,7 +41,7 @@ def clone(
     include_history: WithHistory = False,
 ) -> Response:
     """Copy a bank, webhooks included with its configuration; the caller needs admin access to both."""
-    service.engine.bank(bank)
+    service.engine.banks.get(bank)
     body = {
         "target": _target(service, caller, target_bank_id), "data": include_data,
         "config": include_bank_config, "history": include_history,
@@ -61,7 +61,7 @@ def export_bank(
     document_id: Annotated[list[str] | None, Query(description="Only these documents")] = None,
 ) -> Response:
     """Make an archive of the bank; the operation says where to get it. Webhooks, which hold secrets, are not in it."""
-    service.engine.bank(bank)
+    service.engine.banks.get(bank)
     if include_history:
         raise InvalidInput("include_history", NO_HISTORY, include_history)
     body = {"documents": document_id or None, "data": include_data, "config": include_bank_config}
@@ -97,7 +97,7 @@ def import_bank(
         "target": None,
     }
     if mode == "merge":
-        service.engine.bank(bank)
+        service.engine.banks.get(bank)
     else:
         target = target_bank_id or _source_of(archive)
         body |= {
@@ -112,7 +112,7 @@ def bank_transfer_jobs(engine: Perdure, spool: Spool) -> dict[str, SingleStepJob
     """The kinds of background work of this resource, by name."""
 
     def run_clone(step: Step) -> Mapping[str, object]:
-        facts = engine.clone_bank(
+        facts = engine.banks.clone(
             step.bank, str(step.body["target"]), include_data=bool(step.body["data"]),
             include_config=bool(step.body["config"]), include_history=bool(step.body["history"]),
         )  # fmt: skip
@@ -134,11 +134,11 @@ def bank_transfer_jobs(engine: Perdure, spool: Spool) -> dict[str, SingleStepJob
             include_data=bool(step.body["data"]),
             include_config=bool(step.body["config"]),
         )
-        facts = engine.import_bank(str(target), lines)
+        facts = engine.banks.restore(str(target), lines)
         return {
             "target_bank_id": target,
             "facts_imported": facts,
-            "documents_imported": len(engine.documents(str(target))),
+            "documents_imported": len(engine.documents.list(str(target))),
         }
 
     runs = {CLONE: run_clone, EXPORT_BANK: run_export, IMPORT_BANK: run_import}
@@ -147,7 +147,7 @@ def bank_transfer_jobs(engine: Perdure, spool: Spool) -> dict[str, SingleStepJob
 
 def _lines(engine: Perdure, step: Step) -> Iterator[str]:
     return chosen_lines(
-        engine.export_bank(step.bank),
+        engine.banks.export(step.bank),
         include_data=bool(step.body["data"]),
         include_config=bool(step.body["config"]),
     )

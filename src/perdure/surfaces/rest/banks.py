@@ -122,7 +122,7 @@ def list_banks(
     """The banks that the caller may read, by id."""
     part = (q or "").casefold()
     aliases: dict[str, list[Record]] = {}
-    for record in service.engine.records(ALIAS):
+    for record in service.engine.records.list(ALIAS):
         aliases.setdefault(str(record.body["bank"]), []).append(record)
 
     def matched(bank: Bank) -> list[str]:
@@ -132,7 +132,7 @@ def list_banks(
 
     banks = [
         bank
-        for bank in service.engine.banks()
+        for bank in service.engine.banks.list()
         if caller.may(Scope.READ, bank.id)
         and (part in bank.id.casefold() or part in bank.name.casefold() or matched(bank))
     ]
@@ -145,8 +145,8 @@ def list_banks(
 
 
 def _item(engine: Perdure, bank: Bank) -> BankListItem:
-    newest = engine.facts(bank.id, limit=1).facts
-    documents = engine.documents(bank.id)
+    newest = engine.facts.list(bank.id, limit=1).facts
+    documents = engine.documents.list(bank.id)
     created = [document.created_at for document in documents if document.created_at]
     written = [document.updated_at for document in documents if document.updated_at]
     written += [fact.recorded_at for fact in newest if fact.recorded_at]
@@ -157,7 +157,7 @@ def _item(engine: Perdure, bank: Bank) -> BankListItem:
         mission=bank.mission,
         created_at=iso(bank.created_at),
         updated_at=iso(bank.updated_at),
-        fact_count=engine.stats(bank.id).current_facts,
+        fact_count=engine.banks.stats(bank.id).current_facts,
         last_document_at=iso(max(created, default=None)),
         last_write_at=iso(max(written, default=None)),
     )
@@ -201,7 +201,7 @@ def delete_bank(service: Serving, bank: AdminBank) -> DeleteResponse:
 @router.get("/banks/{bank_id}/profile", operation_id="get_bank_profile")
 def get_profile(service: Serving, bank: ReadBank) -> BankProfileResponse:
     """Name, mission and disposition."""
-    return _profile(service.engine, service.engine.bank(bank))
+    return _profile(service.engine, service.engine.banks.get(bank))
 
 
 @router.put("/banks/{bank_id}/profile", operation_id="update_bank_disposition")

@@ -113,10 +113,10 @@ def update_config(service: Serving, bank: AdminBank, body: BankConfigUpdate) -> 
 @router.delete(_CONFIG, operation_id="reset_bank_config")
 def reset_config(service: Serving, bank: AdminBank) -> BankConfigResponse:
     """Take all overrides back."""
-    current = service.engine.bank(bank)
+    current = service.engine.banks.get(bank)
     own = overrides(current)
     kept = {key: value for key, value in current.settings.items() if key not in own}
-    changed = service.engine.configure_bank(bank, mission="", disposition=Disposition(), settings=kept)
+    changed = service.engine.banks.configure(bank, mission="", disposition=Disposition(), settings=kept)
     return _config(service.engine, changed)
 
 
@@ -207,7 +207,7 @@ def apply_updates(engine: Perdure, bank_id: str, updates: Mapping[str, Any], nam
         else:
             settings[key] = value
     mission = read["reflect_mission"] or "" if "reflect_mission" in read else None
-    return engine.configure_bank(
+    return engine.banks.configure(
         bank_id,
         name=name,
         mission=mission,
@@ -228,6 +228,6 @@ def _disposition(current: Disposition, read: Mapping[str, Any]) -> Disposition:
 
 def restore_profile(engine: Perdure, bank: Bank) -> None:
     """Give a bank that was emptied or read anew its name, mission, disposition and settings back."""
-    engine.configure_bank(
+    engine.banks.configure(
         bank.id, name=bank.name, mission=bank.mission, disposition=bank.disposition, settings=bank.settings
     )

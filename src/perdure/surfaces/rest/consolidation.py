@@ -157,7 +157,7 @@ def consolidate(
     scopes = body.observation_scopes if body is not None else None
     under_way = {
         operation.id
-        for operation in engine.operations(bank)
+        for operation in engine.operations.list(bank)
         if operation.kind == CONSOLIDATION and not operation.finished
     }
     operation = engine.consolidate(bank, observation_scopes=scopes or None)
@@ -168,14 +168,14 @@ def consolidate(
 def refine(service: Serving, bank: WriteBank) -> RefinementResponse:
     """Have a language model word anew what rules drew from text that none has worded yet, in the background."""
     _require_bank(service.engine, bank)
-    return RefinementResponse(operation_id=service.engine.refine(bank).id)
+    return RefinementResponse(operation_id=service.engine.documents.refine(bank).id)
 
 
 @router.post("/consolidation/recover", operation_id="recover_consolidation")
 def recover(service: Serving, bank: WriteBank) -> RecoverConsolidationResponse:
     """Have the facts that consolidation set aside looked at again by the next run, which this does not start."""
     _require_bank(service.engine, bank)
-    return RecoverConsolidationResponse(retried_count=service.engine.recover_consolidation(bank))
+    return RecoverConsolidationResponse(retried_count=service.engine.observations.recover(bank))
 
 
 @router.get("/observations", operation_id="list_observations", dependencies=[StrictClients])
@@ -189,7 +189,7 @@ def observations(
     offset: Offset = 0,
 ) -> ObservationsResponse:
     """The profiles in force, newest first. Perdure's own path."""
-    every = service.engine.observations(bank, name=name, tags=tags, stale=stale)
+    every = service.engine.observations.list(bank, name=name, tags=tags, stale=stale)
     page = [_observation(one) for one in every[offset : offset + limit]]
     return ObservationsResponse(items=page, total=len(every), limit=limit, offset=offset)
 
@@ -197,14 +197,14 @@ def observations(
 @router.delete("/observations", operation_id="clear_observations")
 def clear_observations(service: Serving, bank: AdminBank) -> DeleteResponse:
     """Delete all observations with their versions; the next run makes them anew."""
-    count = service.engine.delete_observations(bank) if find_bank(service.engine, bank) is not None else 0
+    count = service.engine.observations.delete(bank) if find_bank(service.engine, bank) is not None else 0
     return DeleteResponse(success=True, message=f"{count} observations were deleted", deleted_count=count)
 
 
 @router.get("/observations/scopes", operation_id="list_observation_scopes", dependencies=[StrictClients])
 def scopes(service: Serving, bank: ReadBank) -> ObservationScopesResponse:
     """The tags that observations carry together."""
-    listed = service.engine.observation_scopes(bank)
+    listed = service.engine.observations.scopes(bank)
     return ObservationScopesResponse(
         scopes=[ObservationScope(tags=list(tags), count=count) for tags, count in listed]
     )
@@ -216,8 +216,8 @@ def clear_memory_observations(
 ) -> ClearMemoryObservationsResponse:
     """Delete the observations that rest on a fact; where the bank consolidates by itself, a run makes them anew."""
     engine = service.engine
-    count = engine.delete_observations(bank, fact_id=memory_id)
-    if count and engine.bank(bank).settings.get("enable_auto_consolidation") is True:
+    count = engine.observations.delete(bank, fact_id=memory_id)
+    if count and engine.banks.get(bank).settings.get("enable_auto_consolidation") is True:
         engine.consolidate(bank)
     return ClearMemoryObservationsResponse(deleted_count=count)
 
@@ -227,13 +227,13 @@ def notes(
     service: Serving, bank: ReadBank, period: Literal["daily", "weekly", "quarterly"] | None = None
 ) -> NotesResponse:
     """Names of the notes that were made from memory. Perdure's own path."""
-    return NotesResponse(notes=service.engine.notes(bank, period))
+    return NotesResponse(notes=service.engine.notes.list(bank, period))
 
 
 @router.get("/notes/{period}/{date}", operation_id="get_note")
 def note(service: Serving, bank: ReadBank, period: str, date: str) -> NoteBody:
     """A note without lines whose facts are gone. Perdure's own path."""
-    written = service.engine.note(bank, f"{period}/{date}")
+    written = service.engine.notes.get(bank, f"{period}/{date}")
     told = {
         heading: [NoteLineBody(text=line.text, fact_ids=list(line.fact_ids)) for line in lines]
         for heading, lines in written.sections
@@ -244,14 +244,14 @@ def note(service: Serving, bank: ReadBank, period: str, date: str) -> NoteBody:
 @router.get("/questions", operation_id="list_questions", dependencies=[StrictClients])
 def questions(service: Serving, bank: ReadBank, answered: bool = False) -> QuestionsResponse:
     """Conflicts that nothing decides. Perdure's own path."""
-    listed = service.engine.questions(bank, answered=answered)
+    listed = service.engine.questions.list(bank, answered=answered)
     return QuestionsResponse(questions=[_question(question) for question in listed])
 
 
 @router.post("/questions/{question_id}/answer", operation_id="answer_question")
 def answer(service: Serving, bank: WriteBank, question_id: str, body: AnswerRequest) -> QuestionBody:
     """Decide a question. Perdure's own path."""
-    return _question(service.engine.answer(bank, question_id, body.answer))
+    return _question(service.engine.questions.answer(bank, question_id, body.answer))
 
 
 def _require_bank(engine: Perdure, bank: str) -> None:

@@ -64,14 +64,16 @@ def list_directives(
     offset: Offset = 0,
 ) -> DirectiveListResponse:
     """Rules, highest priority first, then newest; with tags those that match them, and those without tags."""
-    every = service.engine.directives(bank, tags=tags or (), tags_match=tags_match, active_only=active_only)
+    every = service.engine.directives.list(
+        bank, tags=tags or (), tags_match=tags_match, active_only=active_only
+    )
     return DirectiveListResponse.cut(every, offset, limit, view)
 
 
 @router.post("", operation_id="create_directive")
 def create_directive(service: Serving, bank: WriteBank, body: CreateDirectiveRequest) -> DirectiveResponse:
     """Make a rule."""
-    directive = service.engine.create_directive(
+    directive = service.engine.directives.create(
         bank, body.name, body.content, priority=body.priority, is_active=body.is_active, tags=body.tags or ()
     )
     return view(directive)
@@ -80,7 +82,7 @@ def create_directive(service: Serving, bank: WriteBank, body: CreateDirectiveReq
 @router.get("/{directive_id}", operation_id="get_directive", dependencies=[StrictClients])
 def get_directive(service: Serving, bank: ReadBank, directive_id: str) -> DirectiveResponse:
     """One rule."""
-    return view(service.engine.directive(bank, directive_id))
+    return view(service.engine.directives.get(bank, directive_id))
 
 
 @router.patch("/{directive_id}", operation_id="update_directive")
@@ -89,13 +91,13 @@ def update_directive(
 ) -> DirectiveResponse:
     """Change fields of a rule."""
     changes = body.model_dump(exclude_none=True)
-    return view(service.engine.update_directive(bank, directive_id, **changes))
+    return view(service.engine.directives.update(bank, directive_id, **changes))
 
 
 @router.delete("/{directive_id}", operation_id="delete_directive")
 def delete_directive(service: Serving, bank: WriteBank, directive_id: str) -> Deleted:
     """Drop a rule."""
-    service.engine.delete_directive(bank, directive_id)
+    service.engine.directives.delete(bank, directive_id)
     return Deleted()
 
 

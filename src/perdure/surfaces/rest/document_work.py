@@ -64,7 +64,7 @@ def get_history(
     offset: Offset = 0,
 ) -> DocumentHistoryResponse:
     """What each retain, correction and consolidation did to the facts of a document and the observations on them."""
-    every = service.engine.document_history(bank, document_id)
+    every = service.engine.documents.history(bank, document_id)
     page = [_view(event) for event in every[offset : offset + limit]]
     return DocumentHistoryResponse(
         document_id=document_id, total=len(every), limit=limit, offset=offset, items=page
@@ -74,7 +74,7 @@ def get_history(
 @router.post("/reprocess", operation_id="reprocess_document")
 def reprocess(service: Serving, bank: WriteBank, document_id: str) -> ReprocessDocumentResponse:
     """Draw the document's facts anew from its stored text, in the background."""
-    operation = service.engine.reprocess_document(bank, document_id)
+    operation = service.engine.documents.reprocess(bank, document_id)
     return ReprocessDocumentResponse(success=True, operation_id=operation.id, items_count=1)
 
 

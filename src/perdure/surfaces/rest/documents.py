@@ -126,12 +126,14 @@ def list_documents(
     leaf = TagLeaf(frozenset(tags or ()), Match(tags_match))
     documents = [
         document
-        for document in service.engine.documents(bank)
+        for document in service.engine.documents.list(bank)
         if part in document.id.casefold() and leaf.admits(document.tags)
     ]
 
     def item(document: Document) -> DocumentListItem:
-        facts = service.engine.facts(bank, where=read_filter({"document_ids": [document.id]}), limit=1).total
+        facts = service.engine.facts.list(
+            bank, where=read_filter({"document_ids": [document.id]}), limit=1
+        ).total
         return DocumentListItem(**_fields(document), text_length=document.characters, memory_unit_count=facts)
 
     return ListDocumentsResponse.cut(documents, offset, limit, item)
@@ -162,7 +164,7 @@ def list_chunks(
 ) -> ListChunksResponse:
     """A page of a document's chunks, in order."""
     document = find_document(service.engine, bank, document_id)
-    chunks = service.engine.chunks(bank, document_id=document_id)
+    chunks = service.engine.documents.chunks(bank, document_id=document_id)
     return ListChunksResponse.cut(chunks, offset, limit, lambda chunk: _chunk(chunk, document))
 
 
@@ -184,7 +186,7 @@ def get_document(service: Serving, bank: ReadBank, document_id: str) -> Document
     document = find_document(service.engine, bank, document_id)
     facts = Listing(document_id=document_id).every(service.engine, bank)
     counts = Counter(fact.type.value for fact in facts)
-    chunks = service.engine.chunks(bank, document_id=document_id)
+    chunks = service.engine.documents.chunks(bank, document_id=document_id)
     return DocumentResponse(
         **_fields(document),
         original_text="\n".join(chunk.text for chunk in chunks),
@@ -196,7 +198,7 @@ def get_document(service: Serving, bank: ReadBank, document_id: str) -> Document
 
 def _scope_rule(engine: Perdure, bank: str, document_id: str) -> str | list[list[str]] | None:
     """How the document's facts are scoped, where its retain said so."""
-    for record in engine.records(SCOPES_RECORD, bank=bank, ids=[document_id]):
+    for record in engine.records.list(SCOPES_RECORD, bank=bank, ids=[document_id]):
         rule = read_scope_rule(record.body["scopes"])
         return rule if isinstance(rule, str) else [list(scope) for scope in rule]
     return None
@@ -209,7 +211,7 @@ def update_document(
     """Other tags, for the document and the facts drawn from it."""
     if body.tags is None:
         raise InvalidInput("tags", "a list of tags")
-    service.engine.retag_document(bank, document_id, body.tags)
+    service.engine.documents.retag(bank, document_id, body.tags)
     return UpdateDocumentResponse()
 
 
@@ -230,9 +232,9 @@ def delete_document(service: Serving, bank: WriteBank, document_id: str) -> Dele
 def get_chunk(service: Serving, caller: Known, chunk_id: str) -> ChunkResponse:
     """A chunk of any bank that the caller may read."""
     engine = service.engine
-    readable = [bank.id for bank in engine.banks() if caller.may(Scope.READ, bank.id)]
+    readable = [bank.id for bank in engine.banks.list() if caller.may(Scope.READ, bank.id)]
     for bank in readable:
-        for chunk in engine.chunks(bank, ids=[chunk_id]):
+        for chunk in engine.documents.chunks(bank, ids=[chunk_id]):
             return _chunk(chunk, find_document(engine, bank, chunk.document_id))
     raise NotFound("chunk", chunk_id)
 
@@ -249,9 +251,9 @@ def list_tags(
     """Tags of facts or of mental models, most used first."""
     pattern = compile_pattern(_wildcard(q), IGNORECASE)
     if source == "memories":
-        tags = service.engine.stats(bank).tags
+        tags = service.engine.banks.stats(bank).tags
     else:
-        tags = Counter(tag for model in service.engine.mental_models(bank) for tag in model.tags)
+        tags = Counter(tag for model in service.engine.models.list(bank) for tag in model.tags)
     counted = [TagItem(tag=tag, count=count) for tag, count in tags.items() if pattern.match(tag)]
     counted.sort(key=lambda item: (-item.count, item.tag))
     return ListTagsResponse.cut(counted, offset, limit, lambda item: item)

@@ -65,7 +65,7 @@ def list_entities(
     service: Serving, bank: ReadBank, limit: Limit = 100, offset: Offset = 0
 ) -> EntityListResponse:
     """A page of entities, most mentioned first."""
-    return EntityListResponse.cut(service.engine.entities(bank), offset, limit, _item)
+    return EntityListResponse.cut(service.engine.entities.list(bank), offset, limit, _item)
 
 
 def _item(entity: Entity) -> EntityListItem:
@@ -96,7 +96,7 @@ def entity_graph(
             if fact.dated is not None:
                 last[pair] = max(fact.dated, last.get(pair, fact.dated))
     pairs = sorted(((n, pair) for pair, n in together.items() if n >= min_count), key=lambda p: (-p[0], p[1]))
-    entities = {entity.id: entity for entity in service.engine.entities(bank)}
+    entities = {entity.id: entity for entity in service.engine.entities.list(bank)}
     shown = [(count, pair) for count, pair in pairs[:limit] if entities.keys() >= set(pair)]
     nodes = {one: entities[one] for _, pair in pairs[:limit] for one in pair if one in entities}
     return EntityGraphResponse(
@@ -136,11 +136,11 @@ def _edge(pair: tuple[str, str], count: int, last: datetime | None) -> dict[str,
 def get_entity(service: Serving, bank: ReadBank, entity_id: str) -> EntityDetailResponse:
     """An entity with the observations about it."""
     engine = service.engine
-    entities = engine.entities(bank, [entity_id])
+    entities = engine.entities.list(bank, [entity_id])
     if not entities:
         raise NotFound("entity", entity_id)
     name = entities[0].name
-    about = [one for one in engine.observations(bank, name=name) if one.subject.key == entity_id]
-    facts = engine.facts_by_id(bank, [one.id for one in about[:OBSERVATIONS]])
+    about = [one for one in engine.observations.list(bank, name=name) if one.subject.key == entity_id]
+    facts = engine.facts.get_many(bank, [one.id for one in about[:OBSERVATIONS]])
     observations = [EntityObservation(text=fact.text, mentioned_at=iso(fact.mentioned_at)) for fact in facts]
     return EntityDetailResponse(**_item(entities[0]).model_dump(), observations=observations)

@@ -60,7 +60,7 @@ class HealthResponse(BaseModel):
 
 async def _probe(service: Service, status: str) -> Response:
     """On threads that no other caller fills."""
-    await service.workers.control(service.engine.records, "health")
+    await service.workers.control(service.engine.records.list, "health")
     return reply(HealthResponse(status=status))
 
 

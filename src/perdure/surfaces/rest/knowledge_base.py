@@ -153,7 +153,7 @@ def get_tree(
     tag_groups: TagGroupsJson = None,
 ) -> Mapping[str, object]:
     """Folders and pages from the root down."""
-    roots = service.engine.knowledge_tree(
+    roots = service.engine.knowledge.tree(
         bank, tags=tags or (), tags_match=tags_match, tag_groups=_groups(tag_groups)
     )
     return {"roots": [sparse(_node(node)) for node in roots]}
@@ -165,7 +165,7 @@ def get_tree(
 def create_folder(service: Serving, bank: WriteBank, body: CreateFolderRequest) -> Response:
     """Make a folder, and its bank if missing."""
     with _faults_of_the_tree():
-        folder = service.engine.create_knowledge_folder(bank, body.name, parent_id=body.parent_id)
+        folder = service.engine.knowledge.create_folder(bank, body.name, parent_id=body.parent_id)
     return reply(sparse(_node(folder)), 201)
 
 
@@ -178,7 +178,7 @@ def create_folder(service: Serving, bank: WriteBank, body: CreateFolderRequest) 
 def create_page(service: Serving, bank: WriteBank, body: CreatePageRequest) -> Response:
     """Make a page, and its bank if missing; the operation writes it."""
     with _faults_of_the_tree():
-        page, operation = service.engine.create_knowledge_page(
+        page, operation = service.engine.knowledge.create_page(
             bank,
             body.name,
             body.source_query,
@@ -196,7 +196,7 @@ def create_page(service: Serving, bank: WriteBank, body: CreatePageRequest) -> R
 @router.get("/export", operation_id="export_knowledge_base", dependencies=[StrictClients])
 def export(service: Serving, bank: ReadBank) -> KnowledgePageBundleResponse:
     """The knowledge base as Markdown files."""
-    files = service.engine.export_knowledge(bank)
+    files = service.engine.knowledge.export(bank)
     return KnowledgePageBundleResponse(
         files=[KnowledgePageBundleFile(path=one.path, content=one.content) for one in files]
     )
@@ -217,7 +217,7 @@ def search(
     tag_groups: TagGroupsJson = None,
 ) -> Mapping[str, object]:
     """Pages that bear on a question, best first."""
-    matches = service.engine.search_knowledge(
+    matches = service.engine.knowledge.search(
         bank, q, limit=limit, tags=tags or (), tags_match=tags_match, tag_groups=_groups(tag_groups)
     )
     return {"results": [sparse(_result(match)) for match in matches], "total": len(matches)}
@@ -229,8 +229,8 @@ def search(
 )  # fmt: skip
 def get_page(service: Serving, bank: ReadBank, page_id: str) -> Mapping[str, object]:
     """A page as a document."""
-    page = service.engine.knowledge_page(bank, page_id)
-    markdown = service.engine.knowledge_page_markdown(bank, page_id)
+    page = service.engine.knowledge.get(bank, page_id)
+    markdown = service.engine.knowledge.markdown(bank, page_id)
     body = _body(page)
     return sparse(
         KnowledgePageResponse(
@@ -259,13 +259,13 @@ def update_node(
     if body.trigger is not None:
         changes["trigger"] = body.trigger.named()
     with _faults_of_the_tree():
-        return sparse(_node(service.engine.update_knowledge_node(bank, node_id, **changes)))
+        return sparse(_node(service.engine.knowledge.update(bank, node_id, **changes)))
 
 
 @router.delete("/nodes/{node_id}", operation_id="delete_knowledge_node")
 def delete_node(service: Serving, bank: WriteBank, node_id: str) -> Deleted:
     """Delete a node with everything below it, and the models of its pages."""
-    service.engine.delete_knowledge_node(bank, node_id)
+    service.engine.knowledge.delete(bank, node_id)
     return Deleted()
 
 

@@ -51,8 +51,8 @@ class Listing:
 
     def _of_consolidation(self, engine: Perdure, bank: str) -> list[Fact]:
         """Facts by what consolidation did with them; observations and opinions are its result and have no state."""
-        failed = frozenset(engine.consolidation(bank).failed)
-        pending = engine.pending_fact_ids(bank) - failed
+        failed = frozenset(engine.observations.status(bank).failed)
+        pending = engine.observations.pending_fact_ids(bank) - failed
         facts = [fact for fact in self.every(engine, bank) if self._fits(fact) and not is_synthesised(fact)]
         if self.consolidation in ("consolidated", "done"):
             return [fact for fact in facts if fact.id not in failed | pending]
@@ -80,7 +80,7 @@ class Listing:
                 "include_expired": self.invalidated,
             }
         )
-        return engine.facts(
+        return engine.facts.list(
             bank, text=self.text, where=where, entity_id=self.entity_id, offset=offset, limit=limit
         )
 

@@ -145,8 +145,8 @@ def list_audit_logs(
     offset: Offset = 0,
 ) -> AuditLogListResponse:
     """What was done with the bank over the servers, while its setting `audit_log_enabled` was on."""
-    service.engine.bank(bank)
-    every = service.engine.audit_log(
+    service.engine.banks.get(bank)
+    every = service.engine.audit.list(
         bank, action=action, transport=transport,
         since=read_moment(start_date, "start_date"), until=read_moment(end_date, "end_date"),
     )  # fmt: skip
@@ -162,10 +162,10 @@ def audit_log_stats(
     period: Period = "7d",
 ) -> AuditLogStatsResponse:
     """How many calls there were on each day."""
-    service.engine.bank(bank)
+    service.engine.banks.get(bank)
     start = _start(service.engine.clock(), period)
     days: dict[str, Counter[str]] = defaultdict(Counter)
-    for entry in service.engine.audit_log(bank, action=action, since=start):
+    for entry in service.engine.audit.list(bank, action=action, since=start):
         days[_day(entry.started_at)][entry.action] += 1
     buckets = [
         AuditLogStatsBucket(time=day, actions=dict(actions), total=actions.total())
@@ -177,8 +177,8 @@ def audit_log_stats(
 @router.get("/audit-logs/{log_id}", operation_id="get_audit_log")
 def get_audit_log(service: Serving, bank: AdminBank, log_id: str) -> AuditLogEntry:
     """One entry."""
-    service.engine.bank(bank)
-    entry = next((one for one in service.engine.audit_log(bank) if one.id == log_id), None)
+    service.engine.banks.get(bank)
+    entry = next((one for one in service.engine.audit.list(bank) if one.id == log_id), None)
     if entry is None:
         raise NotFound("audit entry", log_id)
     return _audit(entry)
@@ -205,12 +205,12 @@ def list_llm_requests(
 ) -> LLMRequestListResponse:
     """Calls of language models for this bank."""
     del group
-    service.engine.bank(bank)
+    service.engine.banks.get(bank)
     since, until = read_moment(start_date, "start_date"), read_moment(end_date, "end_date")
     unkept = any(asked is not None for asked in (scope, provider, document_id, memory_id))
     every = [
         one
-        for one in ([] if unkept else service.engine.llm_calls(bank))
+        for one in ([] if unkept else service.engine.llm.calls(bank))
         if status in (None, one.status)
         and operation in (None, one.operation)
         and trace_id in (None, one.id)
@@ -229,10 +229,10 @@ def llm_request_stats(
     period: Period = "7d",
 ) -> LLMRequestStatsResponse:
     """Calls and tokens of each day."""
-    service.engine.bank(bank)
+    service.engine.banks.get(bank)
     start = _start(service.engine.clock(), period)
     days: dict[str, list[LlmCall]] = defaultdict(list)
-    for call in service.engine.llm_calls(bank):
+    for call in service.engine.llm.calls(bank):
         if call.at >= start and operation in (None, call.operation):
             days[_day(call.at)].append(call)
     buckets = [

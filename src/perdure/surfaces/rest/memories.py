@@ -226,11 +226,13 @@ def get_memory(service: Serving, bank: ReadBank, memory_id: str) -> MemoryDetail
 
 def _present(engine: Perdure, bank: str, memory_id: str) -> Fact:
     """The fact that an id means: a changed text makes a new fact, and clients go on with the id that they know."""
-    fact = engine.fact(bank, memory_id)
+    fact = engine.facts.get(bank, memory_id)
     seen = {fact.id}
     while fact.retired_at is not None:
-        names = [str(record.body["fact"]) for record in engine.records(RESTATED_AS, bank=bank, ids=[fact.id])]
-        later = engine.facts_by_id(bank, [name for name in names if name not in seen])
+        names = [
+            str(record.body["fact"]) for record in engine.records.list(RESTATED_AS, bank=bank, ids=[fact.id])
+        ]
+        later = engine.facts.get_many(bank, [name for name in names if name not in seen])
         if not later:
             return fact
         fact = later[0]
@@ -252,13 +254,13 @@ def update_memory(
     if not changes and body.entities is None and body.state is None:
         raise InvalidInput("body", "at least one field to change")
     if changes:
-        fact = engine.update_fact(bank, fact.id, **changes)
+        fact = engine.facts.update(bank, fact.id, **changes)
     if body.state == "invalidated":
-        fact = engine.invalidate_fact(bank, fact.id, body.reason)
+        fact = engine.facts.invalidate(bank, fact.id, body.reason)
     elif body.state == "valid":
-        fact = engine.restore_fact(bank, fact.id)
+        fact = engine.facts.restore(bank, fact.id)
     if body.entities is not None:
-        fact = engine.set_fact_entities(bank, fact.id, body.entities, resolve=resolves)
+        fact = engine.facts.set_entities(bank, fact.id, body.entities, resolve=resolves)
     return _detail(fact, memory_id if fact.id != memory_id else None)
 
 
@@ -278,25 +280,25 @@ def get_history(
     service: Serving, bank: ReadBank, memory_id: str
 ) -> list[MemoryDetail] | list[ObservationChange]:
     """Of an observation its earlier versions; of other facts every value that subject and relation ever had; oldest first."""
-    fact = service.engine.fact(bank, memory_id)
+    fact = service.engine.facts.get(bank, memory_id)
     if fact.type is FactType.OBSERVATION:
         return _observation_changes(service.engine, bank, fact)
     versions = [fact]
     if fact.subject and fact.relation:
-        versions = service.engine.history(bank, fact.subject, fact.relation) or versions
+        versions = service.engine.facts.history(bank, fact.subject, fact.relation) or versions
     return [_detail(version) for version in versions]
 
 
 def _observation_changes(engine: Perdure, bank: str, fact: Fact) -> list[ObservationChange]:
     """What each version after the first changed; none for an observation that consolidation did not make."""
     try:
-        versions = engine.observation_versions(bank, fact.id)
+        versions = engine.observations.versions(bank, fact.id)
     except NotFound:
         return []
     changes = []
     for before, after in pairwise(versions):
         new = [source for source in after.source_fact_ids if source not in before.source_fact_ids]
-        sources = engine.facts_by_id(bank, after.source_fact_ids)
+        sources = engine.facts.get_many(bank, after.source_fact_ids)
         changes.append(
             ObservationChange(
                 previous_text=before.text,
@@ -330,11 +332,11 @@ def clear_memories(
     if fact_type is not None:
         count = _clear_type(service, bank, fact_type)
     elif (profile := find_bank(service.engine, bank)) is not None:
-        webhooks = service.engine.webhooks(bank)
+        webhooks = service.engine.webhooks.list(bank)
         count = service.forget(bank, everything=True)
         restore_profile(service.engine, profile)
         for webhook in webhooks:
-            service.engine.save_record(webhook.to_record())
+            service.engine.records.save(webhook.to_record())
     else:
         count = 0
     return DeleteResponse(success=True, message=f"{count} facts were erased", deleted_count=count)
@@ -344,7 +346,7 @@ def _clear_type(service: Service, bank: str, fact_type: str) -> int:
     """A fact may go along with an earlier one: then forgetting it counts as none."""
     count = 0
     where = read_filter({"types": [fact_type], "include_closed": True, "include_expired": True})
-    while facts := service.engine.facts(bank, where=where, limit=FACTS_PER_ERASURE).facts:
+    while facts := service.engine.facts.list(bank, where=where, limit=FACTS_PER_ERASURE).facts:
         gone = sum(service.forget(bank, fact_id=fact.id) for fact in facts)
         count += gone
         if not gone:

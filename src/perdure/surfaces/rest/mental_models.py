@@ -197,12 +197,12 @@ def list_mental_models(
 ) -> Mapping[str, object]:
     """Models, newest refresh first; by tags those that carry them."""
     engine = service.engine
-    every = engine.mental_models(bank, tags=tags or (), tags_match=tags_match)
-    pages = engine.knowledge_page_models(bank)
+    every = engine.models.list(bank, tags=tags or (), tags_match=tags_match)
+    pages = engine.knowledge.page_models(bank)
     if exclude_knowledge_pages:
         every = [model for model in every if model.id not in pages]
     page = every[offset : offset + limit]
-    stale = engine.stale_mental_models(bank, [model.id for model in page])
+    stale = engine.models.stale(bank, [model.id for model in page])
     views = [
         _view(engine, model, detail, is_page=model.id in pages, is_stale=model.id in stale) for model in page
     ]
@@ -214,7 +214,7 @@ def create_mental_model(
     service: Serving, bank: WriteBank, body: CreateMentalModelRequest
 ) -> CreateMentalModelResponse:
     """Make a model, and its bank if missing; the operation writes its document."""
-    model, operation = service.engine.create_mental_model(
+    model, operation = service.engine.models.create(
         bank,
         body.name,
         body.source_query,
@@ -236,7 +236,7 @@ def get_mental_model(
     service: Serving, bank: ReadBank, mental_model_id: str, detail: Detail = "full"
 ) -> Mapping[str, object]:
     """One model; whether it is stale is said at full detail."""
-    return _shown(service.engine, service.engine.mental_model(bank, mental_model_id), detail)
+    return _shown(service.engine, service.engine.models.get(bank, mental_model_id), detail)
 
 
 @router.patch("/{mental_model_id}", operation_id="update_mental_model", response_model=MentalModelResponse)
@@ -253,15 +253,13 @@ def update_mental_model(
         changes["trigger"] = body.trigger.named()
     if not changes:
         raise HTTPException(404, "no field to change was sent")
-    return _shown(
-        service.engine, service.engine.update_mental_model(bank, mental_model_id, **changes), "full"
-    )
+    return _shown(service.engine, service.engine.models.update(bank, mental_model_id, **changes), "full")
 
 
 @router.delete("/{mental_model_id}", operation_id="delete_mental_model")
 def delete_mental_model(service: Serving, bank: WriteBank, mental_model_id: str) -> Deleted:
     """Delete a model, its history and the page that shows it."""
-    service.engine.delete_mental_model(bank, mental_model_id)
+    service.engine.models.delete(bank, mental_model_id)
     return Deleted()
 
 
@@ -272,7 +270,7 @@ def delete_mental_model(service: Serving, bank: WriteBank, mental_model_id: str)
 def get_history(service: Serving, bank: ReadBank, mental_model_id: str) -> Sequence[Mapping[str, object]]:
     """What a model said before, newest first."""
     engine = service.engine
-    return [_version(engine, bank, one) for one in engine.mental_model_history(bank, mental_model_id)]
+    return [_version(engine, bank, one) for one in engine.models.history(bank, mental_model_id)]
 
 
 @router.post("/{mental_model_id}/refresh", operation_id="refresh_mental_model")
@@ -281,7 +279,7 @@ def refresh_mental_model(
 ) -> SubmitResponse:
     """Write a model anew in the background; one refresh that waits already stands for both."""
     mode = None if body is None else body.mode
-    operation = service.engine.refresh_mental_model(bank, mental_model_id, mode=mode)
+    operation = service.engine.models.refresh(bank, mental_model_id, mode=mode)
     return SubmitResponse(operation_id=operation.id, status="queued")
 
 
@@ -293,7 +291,7 @@ def refresh_mental_model(
 @on_recall_worker
 def dry_run_refresh(service: Serving, bank: ReadBank, mental_model_id: str) -> Mapping[str, object]:
     """What a refresh would do, without writing anything."""
-    preview = service.engine.preview_mental_model(bank, mental_model_id)
+    preview = service.engine.models.preview(bank, mental_model_id)
     return sparse(_dry_run(service.engine, preview))
 
 
@@ -302,7 +300,7 @@ def dry_run_refresh(service: Serving, bank: ReadBank, mental_model_id: str) -> M
 )
 def clear_mental_model(service: Serving, bank: WriteBank, mental_model_id: str) -> Mapping[str, object]:
     """Empty a model's document, so that its next refresh is a full one."""
-    return _shown(service.engine, service.engine.clear_mental_model(bank, mental_model_id), "full")
+    return _shown(service.engine, service.engine.models.clear(bank, mental_model_id), "full")
 
 
 # Views
@@ -314,8 +312,8 @@ def trigger_view(trigger: RefreshTrigger) -> dict[str, Any]:
 
 
 def _shown(engine: Perdure, model: MentalModel, detail: str) -> dict[str, Any]:
-    stale = bool(engine.stale_mental_models(model.bank, [model.id])) if detail == "full" else None
-    is_page = model.id in engine.knowledge_page_models(model.bank)
+    stale = bool(engine.models.stale(model.bank, [model.id])) if detail == "full" else None
+    is_page = model.id in engine.knowledge.page_models(model.bank)
     return _view(engine, model, detail, is_page=is_page, is_stale=stale)
 
 
@@ -376,7 +374,7 @@ def _version(engine: Perdure, bank: str, version: MentalModelVersion) -> dict[st
 def _based_on(engine: Perdure, bank: str, fact_ids: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
     """The cited facts by type; those that were forgotten are gone."""
     by_type: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-    for fact in engine.facts_by_id(bank, fact_ids) if fact_ids else ():
+    for fact in engine.facts.get_many(bank, fact_ids) if fact_ids else ():
         by_type[fact.type.value].append(_fact(fact))
     return dict(by_type)
 

@@ -120,9 +120,11 @@ class ServerState(Collector):
         ):
             yield CounterMetricFamily(f"perdure_connections_{name}", what, count)
         yield CounterMetricFamily(
-            "perdure_index_evictions", "Indexes that left memory for others", self._engine.index_evictions()
+            "perdure_index_evictions",
+            "Indexes that left memory for others",
+            self._engine.database.evictions(),
         )
-        usage = self._engine.index_usage()
+        usage = self._engine.database.index_usage()
         yield GaugeMetricFamily("perdure_index_banks", "Banks whose index is in memory", usage.banks)
         yield GaugeMetricFamily("perdure_index_bytes", "Memory of these indexes", usage.bytes)
         yield CounterMetricFamily(
@@ -132,7 +134,7 @@ class ServerState(Collector):
         yield GaugeMetricFamily(
             "perdure_erasure_pending",
             "1 while traces of erased content are to be cleared",
-            int(self._engine.erasure_pending()),
+            int(self._engine.database.erasure_pending()),
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from itertools import islice
+from operator import attrgetter
 from typing import Any
 
 from fastapi import Request
@@ -12,27 +13,20 @@ from pydantic_core import to_json
 
 from perdure import __version__
 from perdure.domain.bank import check_bank_id
+from perdure.domain.verb import ADMIN, BankIn
 from perdure.domain.work import check_work
 from perdure.errors import Forbidden, InvalidInput, NotFound, PerdureError, Unavailable
-from perdure.remote.verbs import (
-    END_OF_STREAM,
-    EVERY_BANK,
-    FORMAT,
-    PATH,
-    REFUSED,
-    VERBS,
-    Access,
-    Bank,
-    Verb,
-)
-from perdure.remote.wire import decode_arguments, encode_error, encode_result
+from perdure.remote.wire import END_OF_STREAM, FORMAT, PATH, decode_arguments, encode_error, encode_result
 from perdure.surfaces.access import Caller
 from perdure.surfaces.audit import ACTION
 from perdure.surfaces.keys import Scope
 from perdure.surfaces.rest.errors import answer_error
 from perdure.surfaces.rest.outline import outline
 from perdure.surfaces.rest.service import BankId, Known, Resource, Service, Serving, require
+from perdure.verbs import REFUSALS, VERBS, Verb
 
+EVERY_BANK = "*"
+"""The bank that a key must cover for a verb of all banks."""
 router = Resource("Perdure", PATH)
 LINES = 200
 """Lines of a stream per turn on a thread."""
@@ -76,7 +70,7 @@ async def _answered(
         _check_access(caller, Scope(verb.access), verb, bank)
         if bank is not None and (verb.lane == "retain" or name in ASKING):
             request.scope[ACTION] = name
-        if name == "export_bank":
+        if name == "banks.export":
             assert bank is not None
             return await _streamed(service, bank)
         body = await request.body()
@@ -92,21 +86,21 @@ async def _answered(
 
 
 def _find_verb(name: str, bank: str | None) -> Verb:
-    if name in REFUSED:
-        raise Unavailable(f"{name} is not available over HTTP: {REFUSED[name]}")
+    if name in REFUSALS:
+        raise Unavailable(f"{name} is not available over HTTP: {REFUSALS[name]}")
     verb = VERBS.get(name)
     if verb is None:
         raise NotFound("verb", name)
-    if bank is None and verb.bank in (Bank.ONE, Bank.RECORD):
+    if bank is None and verb.bank in (BankIn.ARGUMENT, BankIn.RECORD):
         raise InvalidInput("bank", f"a bank in the path: {PATH}/banks/BANK/{name}")
-    if bank is not None and verb.bank in (Bank.NONE, Bank.ALL):
+    if bank is not None and verb.bank in (BankIn.NOWHERE, BankIn.ALL):
         raise InvalidInput("bank", f"no bank in the path: {PATH}/{name}", bank)
     return verb
 
 
 def _check_access(caller: Caller, scope: Scope, verb: Verb, bank: str | None) -> None:
     """Raise unless the caller may do this; a verb of no bank is for every key of the scope."""
-    if verb.bank is Bank.NONE:
+    if verb.bank is BankIn.NOWHERE:
         if caller.key is not None and not caller.key.allows(scope):
             raise Forbidden(f"the key has no {scope.value} access")
         return
@@ -125,22 +119,22 @@ def _carry_out(
     service: Service, caller: Caller, verb: Verb, bank: str | None, body: bytes, is_outline: bool
 ) -> bytes:
     """Runs on a thread of the verb's lane."""
-    if verb.name == "import_bank":
+    if verb.name == "banks.restore":
         assert bank is not None
-        return encode_result(service.engine.import_bank(bank, _lines(body)))
+        return encode_result(service.engine.banks.restore(bank, _lines(body)))
     arguments = decode_arguments(verb.name, body)
     if verb.needs_admin(arguments):
-        _check_access(caller, Scope(Access.ADMIN), verb, bank)
-    if bank is not None and verb.bank in (Bank.ONE, Bank.MAYBE):
+        _check_access(caller, Scope(ADMIN), verb, bank)
+    if bank is not None and verb.bank in (BankIn.ARGUMENT, BankIn.OPTIONAL):
         arguments["bank"] = bank
     if verb.name in _CHECKS:
         _CHECKS[verb.name](caller, bank, arguments)
     if verb.name == "reflect":
         arguments["cancelled"] = _is_called_off
-    result = getattr(service.engine, verb.name)(**arguments)
+    result = attrgetter(verb.name)(service.engine)(**arguments)
     if verb.name == "forget" and bank is not None:
         service.spool.drop_bank(bank)  # archives that were made of the bank hold what was erased
-    if verb.name == "banks":
+    if verb.name == "banks.list":
         result = [one for one in result if caller.may(Scope.READ, one.id)]
     if verb.name == "retain":
         service.metrics.facts.inc(len(result.fact_ids))
@@ -183,15 +177,15 @@ def _check_wait(caller: Caller, bank: str | None, arguments: dict[str, Any]) -> 
 
 
 _CHECKS: dict[str, Callable[[Caller, str | None, dict[str, Any]], None]] = {
-    "clone_bank": _check_target,
-    "save_record": _check_record,
-    "operation": _check_wait,
+    "banks.clone": _check_target,
+    "records.save": _check_record,
+    "operations.get": _check_wait,
 }
 
 
 async def _streamed(service: Service, bank: str) -> Response:
     """The lines of an export, so many per turn on a thread; the last line counts them, so that a cut is seen."""
-    lines = await service.workers.run(service.engine.export_bank, bank)
+    lines = await service.workers.run(service.engine.banks.export, bank)
     first = await service.workers.run(lambda: list(islice(lines, LINES)))
 
     async def pieces() -> AsyncIterator[bytes]:

@@ -111,7 +111,7 @@ def list_operations(
     exclude_parents: bool = False,
 ) -> OperationsListResponse:
     """A page of background work, newest first; none of it has children, so there are no parents to exclude."""
-    every = service.engine.operations(bank)
+    every = service.engine.operations.list(bank)
     chosen = [
         operation
         for operation in every
@@ -214,7 +214,7 @@ def _payload(service: Service, bank: str, operation_id: str) -> dict[str, Any]:
 
 def _find(service: Service, bank: str, operation_id: str) -> Operation | None:
     try:
-        return service.engine.operation(bank, operation_id)
+        return service.engine.operations.get(bank, operation_id)
     except NotFound:
         return None
 
@@ -223,7 +223,7 @@ def _find(service: Service, bank: str, operation_id: str) -> Operation | None:
 def cancel_operation(service: Serving, bank: WriteBank, operation_id: str) -> OperationChangeResponse:
     """Stop background work before its next step."""
     _check_retain(service, bank, operation_id)
-    service.engine.cancel_operation(bank, operation_id)
+    service.engine.operations.cancel(bank, operation_id)
     return _changed(operation_id, "cancelled")
 
 
@@ -231,13 +231,13 @@ def cancel_operation(service: Serving, bank: WriteBank, operation_id: str) -> Op
 def retry_operation(service: Serving, bank: WriteBank, operation_id: str) -> OperationChangeResponse:
     """Go on with failed or cancelled work."""
     _check_retain(service, bank, operation_id)
-    service.engine.retry_operation(bank, operation_id)
+    service.engine.operations.retry(bank, operation_id)
     return _changed(operation_id, "queued again")
 
 
 def _check_retain(service: Service, bank: str, operation_id: str) -> None:
     """Exports, imports and copies are one step: there is nothing to stop before, nor to go on with."""
-    if service.engine.operation(bank, operation_id).kind in RUN_TO_END:
+    if service.engine.operations.get(bank, operation_id).kind in RUN_TO_END:
         raise Conflict(
             f"operation {operation_id!r} is an export, import or copy, which runs to its end; submit it anew"
         )
@@ -246,7 +246,7 @@ def _check_retain(service: Service, bank: str, operation_id: str) -> None:
 @router.delete("/{operation_id}/delete", operation_id="delete_operation")
 def delete_operation(service: Serving, bank: WriteBank, operation_id: str) -> OperationChangeResponse:
     """Drop the record of work that has ended."""
-    service.engine.delete_operation(bank, operation_id)
+    service.engine.operations.delete(bank, operation_id)
     return _changed(operation_id, "deleted")
 
 

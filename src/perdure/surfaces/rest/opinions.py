@@ -74,7 +74,7 @@ def list_opinions(
     offset: Offset = 0,
 ) -> OpinionListResponse:
     """A page of what the bank believes, surest first."""
-    opinions = service.engine.opinions(bank, subject, min_confidence, _moment(as_of, known_at))
+    opinions = service.engine.opinions.list(bank, subject, min_confidence, _moment(as_of, known_at))
     return OpinionListResponse.cut(opinions, offset, limit, _item)
 
 
@@ -83,7 +83,7 @@ def get_opinion(
     service: Serving, bank: ReadBank, opinion_id: str, as_of: ValidAt = None, known_at: KnownAt = None
 ) -> OpinionDetailResponse:
     """One opinion with its evidence; 404 when it is not held at that moment."""
-    opinion = service.engine.opinion(bank, opinion_id, _moment(as_of, known_at))
+    opinion = service.engine.opinions.get(bank, opinion_id, _moment(as_of, known_at))
     log = [_evidence(row, True) for row in opinion.evidence]
     log += [_evidence(row, False) for row in opinion.left_out]
     return OpinionDetailResponse(

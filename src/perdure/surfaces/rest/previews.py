@@ -94,7 +94,7 @@ def dry_run_extract(service: Serving, bank: ReadBank, body: DryRunExtractRequest
     if isinstance(body.content, str) and not body.content.strip():
         raise InvalidInput("content", "non-empty text")
     content = body.content if isinstance(body.content, str) else [{"content": body.content}]
-    facts = service.engine.preview_facts(
+    facts = service.engine.facts.preview(
         bank, content, context=body.context, timestamp=read_utc(body.timestamp, "timestamp")
     )
     return DryRunExtractionResult(facts=[_view(fact) for fact in facts])
@@ -103,9 +103,9 @@ def dry_run_extract(service: Serving, bank: ReadBank, body: DryRunExtractRequest
 @router.post("/prompts/preview", operation_id="preview_prompt")
 def preview_prompt(service: Serving, bank: ReadBank, body: PromptPreviewRequest) -> PromptPreviewResponse:
     """The prompt that an operation would send to its language model, with its places for texts; or why none is sent."""
-    service.engine.bank(bank)
+    service.engine.banks.get(bank)
     operation, name = OPERATIONS[body.operation]
-    models = service.engine.llm_models(operation)
+    models = service.engine.llm.models(operation)
     if not models:
         return PromptPreviewResponse(strategy=body.strategy, skipped_reason=NO_MODEL)
     prompt = load(name)
@@ -127,7 +127,7 @@ def test_bank_llm(bank: WriteBank, service: Serving) -> BankLlmHealthResponse:
             status=one.status.value,
             latency_ms=None if one.seconds is None else one.seconds * 1000.0,
         )
-        for one in service.engine.llm_health(bank)
+        for one in service.engine.llm.health(bank)
     ]
     return BankLlmHealthResponse(bank_id=bank, operations=health)
 

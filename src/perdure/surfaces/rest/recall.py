@@ -303,7 +303,7 @@ def recipe_of(engine: Perdure, config: Acting, name: str | None) -> Recipe:
         "graph": config.enable_graph_retrieval,
     }
     without = [channel for channel, on in switches.items() if not on]
-    return engine.trimmed_recipe(name, without=without, rerank=config.enable_reranking)
+    return engine.recipe(name, without=without, rerank=config.enable_reranking)
 
 
 def _without_sources(recalled: list[Recollection]) -> list[Recollection]:
@@ -405,7 +405,9 @@ def _entities(engine: Perdure, result: RecallResult, options: EntityIncludeOptio
 def _chunks(engine: Perdure, bank: str, result: RecallResult) -> Json:
     """Source text by chunk id; only the last one can have been cut short."""
     last = result.chunks[-1:]
-    whole = {chunk.id: chunk.text for chunk in engine.chunks(bank, ids=[chunk.id for chunk in last])}
+    whole = {
+        chunk.id: chunk.text for chunk in engine.documents.chunks(bank, ids=[chunk.id for chunk in last])
+    }
     return {
         chunk.id: {
             "id": chunk.id,
@@ -426,7 +428,7 @@ def _source_facts(
     truncated = False
     for r in recalled:
         own = per_observation
-        for fact in engine.facts_by_id(bank, [i for i in r.fact.source_fact_ids if i not in facts]):
+        for fact in engine.facts.get_many(bank, [i for i in r.fact.source_fact_ids if i not in facts]):
             cost = engine.count_tokens(fact.text)
             if cost > left or cost > own:
                 truncated = True

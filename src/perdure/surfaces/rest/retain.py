@@ -215,7 +215,7 @@ def _retain_later(service: Service, bank: str, body: RetainRequest) -> RetainRes
 def _ensure_bank(engine: Perdure, bank: str) -> None:
     """Background work is found again after a crash by its bank, which must exist for that."""
     if find_bank(engine, bank) is None:
-        engine.configure_bank(bank)
+        engine.banks.configure(bank)
 
 
 @dataclass(slots=True)
@@ -287,7 +287,7 @@ def _once(engine: Perdure, bank: str, key: str, body: BaseModel, work: Callable[
     request = sha256(body.model_dump_json().encode()).hexdigest()
     with _STRIPES[int(record_id[:4], 16) % len(_STRIPES)]:
         now = datetime.now(UTC)
-        for record in engine.records(KIND, bank=bank, ids=[record_id]):
+        for record in engine.records.list(KIND, bank=bank, ids=[record_id]):
             if record.created_at is not None and now - record.created_at < KEPT:
                 if record.body["request"] != request:
                     raise Conflict("this Idempotency-Key was used with another request")
@@ -295,17 +295,17 @@ def _once(engine: Perdure, bank: str, key: str, body: BaseModel, work: Callable[
         answer = work().model_dump_json(by_alias=True)
         kept = {"request": request, "answer": answer}
         record = Record(kind=KIND, id=record_id, bank=bank, body=kept, created_at=now, updated_at=now)
-        engine.save_record(record)
+        engine.records.save(record)
         if record_id.startswith(SWEEP):
             _drop_old(engine, bank, now)
         return answer
 
 
 def _drop_old(engine: Perdure, bank: str, now: datetime) -> None:
-    for record in engine.records(KIND, bank=bank):
+    for record in engine.records.list(KIND, bank=bank):
         if record.created_at is None or now - record.created_at < KEPT:
             return
-        engine.delete_record(KIND, record.id, bank=bank)
+        engine.records.delete(KIND, record.id, bank=bank)
 
 
 @router.post("/files/retain", operation_id="file_retain", tags=["Files"])

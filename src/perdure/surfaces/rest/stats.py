@@ -99,11 +99,11 @@ def get_stats(
 ) -> BankStatsResponse:
     """Counts of what the bank holds."""
     engine = service.engine
-    stats = engine.stats(bank)
-    operations = Counter(operation.status.value for operation in engine.operations(bank))
-    newest = engine.facts(bank, where=Filter(include_closed=True, include_expired=True), limit=1).facts
+    stats = engine.banks.stats(bank)
+    operations = Counter(operation.status.value for operation in engine.operations.list(bank))
+    newest = engine.facts.list(bank, where=Filter(include_closed=True, include_expired=True), limit=1).facts
     breakdown = _links_by_type(engine, bank, stats)
-    consolidation = engine.consolidation(bank)
+    consolidation = engine.observations.status(bank)
     return BankStatsResponse(
         bank_id=bank,
         total_nodes=stats.current_facts,
@@ -120,7 +120,7 @@ def get_stats(
         last_consolidated_at=iso(consolidation.last_at),
         pending_consolidation=consolidation.pending,
         failed_consolidation=len(consolidation.failed),
-        total_observations=sum(count for _, count in engine.observation_scopes(bank)),
+        total_observations=sum(count for _, count in engine.observations.scopes(bank)),
         total_entities=stats.entities,
         total_chunks=stats.chunks,
         closed_nodes=stats.facts - stats.current_facts,
@@ -143,7 +143,7 @@ def _links_by_type(engine: Perdure, bank: str, stats: BankStats) -> dict[str, di
 def _links(engine: Perdure, bank: str, fact_ids: Sequence[str]) -> Iterator[Link]:
     """The links of these facts; one between two of them may come twice."""
     for start in range(0, len(fact_ids), FACTS_PER_READ):
-        yield from engine.links(bank, fact_ids[start : start + FACTS_PER_READ])
+        yield from engine.facts.links(bank, fact_ids[start : start + FACTS_PER_READ])
 
 
 def _edge(link: Link) -> tuple[str, str, str]:

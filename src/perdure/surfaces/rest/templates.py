@@ -86,9 +86,9 @@ class ReadTemplate:
 def export_template(service: Serving, bank: ReadBank) -> Mapping[str, object]:
     """The bank's setup, without its memories."""
     engine = service.engine
-    setup: dict[str, object] = {"version": "1", "bank": overrides(engine.bank(bank))}
-    models = sorted(engine.mental_models(bank), key=lambda model: model.id)
-    directives = engine.directives(bank, active_only=False)
+    setup: dict[str, object] = {"version": "1", "bank": overrides(engine.banks.get(bank))}
+    models = sorted(engine.models.list(bank), key=lambda model: model.id)
+    directives = engine.directives.list(bank, active_only=False)
     if models:
         setup["mental_models"] = [_model_view(model) for model in models]
     if directives:
@@ -160,14 +160,14 @@ def _check_distinct(field: str, names: Sequence[str]) -> None:
 
 
 def _apply_models(engine: Perdure, models: Sequence[MentalModel], done: BankTemplateImportResponse) -> None:
-    stored = {model.id: model for model in engine.mental_models(models[0].bank)} if models else {}
+    stored = {model.id: model for model in engine.models.list(models[0].bank)} if models else {}
     for model in models:
         fields = {"name": model.name, "source_query": model.source_query, "max_tokens": model.max_tokens}
         before = stored.get(model.id)
         if before is None:
             done.mental_models_created.append(model.id)
             if not done.dry_run:
-                _, operation = engine.create_mental_model(
+                _, operation = engine.models.create(
                     model.bank, model.name, model.source_query, model_id=model.id, tags=sorted(model.tags),
                     max_tokens=model.max_tokens, trigger=model.trigger,
                 )  # fmt: skip
@@ -178,31 +178,31 @@ def _apply_models(engine: Perdure, models: Sequence[MentalModel], done: BankTemp
             getattr(before, name) != value for name, value in fields.items()
         )
         if changed and not done.dry_run:
-            engine.update_mental_model(
+            engine.models.update(
                 model.bank, model.id, name=model.name, source_query=model.source_query,
                 max_tokens=model.max_tokens, tags=sorted(model.tags), trigger=model.trigger,
             )  # fmt: skip
-            done.operation_ids.append(engine.refresh_mental_model(model.bank, model.id).id)
+            done.operation_ids.append(engine.models.refresh(model.bank, model.id).id)
 
 
 def _apply_directives(
     engine: Perdure, bank: str, directives: Sequence[Directive], done: BankTemplateImportResponse
 ) -> None:
     exists = directives and find_bank(engine, bank) is not None
-    stored = {one.name: one for one in engine.directives(bank, active_only=False)} if exists else {}
+    stored = {one.name: one for one in engine.directives.list(bank, active_only=False)} if exists else {}
     for directive in directives:
         before = stored.get(directive.name)
         if before is None:
             done.directives_created.append(directive.name)
             if not done.dry_run:
-                engine.create_directive(
+                engine.directives.create(
                     bank, directive.name, directive.content, priority=directive.priority,
                     is_active=directive.is_active, tags=sorted(directive.tags),
                 )  # fmt: skip
             continue
         done.directives_updated.append(directive.name)
         if not done.dry_run:
-            engine.update_directive(
+            engine.directives.update(
                 bank, before.id, content=directive.content, priority=directive.priority,
                 is_active=directive.is_active, tags=sorted(directive.tags),
             )  # fmt: skip

@@ -63,7 +63,7 @@ def export(
     include_observations: Annotated[bool, Query(description="Observations too")] = False,
 ) -> Response:
     """Make an archive of the documents and the facts drawn from them; the operation says where to get it."""
-    service.engine.bank(bank)
+    service.engine.banks.get(bank)
     return _submit(
         service, bank, EXPORT, {"documents": document_id or None, "observations": include_observations}
     )
@@ -97,7 +97,7 @@ async def download(service: Serving, caller: Known, key: str) -> Response:
 def _archive(service: Service, bank: str, key: str) -> Path:
     """The file, unless something of the bank was erased since it was made."""
     file = service.spool.find(key)
-    erased_at = service.engine.erased_at(bank)
+    erased_at = service.engine.banks.erased_at(bank)
     if find_bank(service.engine, bank) is None or (erased_at is not None and file.made_at <= erased_at):
         service.spool.drop_bank(bank)
         raise NotFound("file", key)
@@ -136,7 +136,7 @@ def _export(
     observations: bool,
 ) -> dict[str, object]:
     """An archive of the bank as it is."""
-    return write_archive(spool, bank, operation_id, engine.export_bank(bank), documents, observations)
+    return write_archive(spool, bank, operation_id, engine.banks.export(bank), documents, observations)
 
 
 def write_archive(
@@ -191,11 +191,11 @@ def _chosen(lines: Iterable[str], documents: frozenset[str] | None, observations
 def _import(engine: Perdure, bank: str, data: bytes, on_conflict: str) -> dict[str, object]:
     """Into an empty bank exactly as exported; into another one by reading the documents anew."""
     before = find_bank(engine, bank)
-    if not engine.stats(bank).facts and not engine.documents(bank):
-        facts = engine.import_bank(bank, _lines(data))
+    if not engine.banks.stats(bank).facts and not engine.documents.list(bank):
+        facts = engine.banks.restore(bank, _lines(data))
         if before is not None:
             restore_profile(engine, before)
-        count = len(engine.documents(bank))
+        count = len(engine.documents.list(bank))
         return {"documents_imported": count, "documents_skipped": 0, "facts_imported": facts}
     return _merge(engine, bank, data, on_conflict)
 
@@ -228,7 +228,7 @@ def _merge(engine: Perdure, bank: str, data: bytes, on_conflict: str) -> dict[st
         lines += 1
     if not lines:
         raise InvalidInput("file", f"an archive with a bank in {MEMBER}")
-    stored = {document.id for document in engine.documents(bank)}
+    stored = {document.id for document in engine.documents.list(bank)}
     imported = skipped = facts = 0
     for document in _documents(data):
         if document is None:

@@ -98,7 +98,7 @@ class WebhookDeliveryListResponse(BaseModel):
 def create_webhook(service: Serving, bank: AdminBank, body: CreateWebhookRequest) -> Response:
     """Tell an address of events; private addresses and other schemes are 400."""
     try:
-        webhook = service.engine.create_webhook(
+        webhook = service.engine.webhooks.create(
             bank, body.url, secret=body.secret, event_types=body.event_types, enabled=body.enabled,
             http=body.http_config.read(),
         )  # fmt: skip
@@ -112,7 +112,7 @@ def list_webhooks(
     service: Serving, bank: AdminBank, limit: ListLimit = 100, offset: Offset = 0
 ) -> WebhookListResponse:
     """The webhooks of the bank."""
-    return WebhookListResponse.cut(service.engine.webhooks(bank), offset, limit, _view)
+    return WebhookListResponse.cut(service.engine.webhooks.list(bank), offset, limit, _view)
 
 
 @router.patch("/{webhook_id}", operation_id="update_webhook")
@@ -135,7 +135,7 @@ def update_webhook(
     try:
         if body.http_config is not None:
             changes["http"] = body.http_config.read()
-        return _view(service.engine.update_webhook(bank, webhook_id, **changes))
+        return _view(service.engine.webhooks.update(bank, webhook_id, **changes))
     except InvalidInput as error:
         raise HTTPException(400, str(error)) from error
 
@@ -143,7 +143,7 @@ def update_webhook(
 @router.delete("/{webhook_id}", operation_id="delete_webhook")
 def delete_webhook(service: Serving, bank: AdminBank, webhook_id: str) -> DeleteResponse:
     """Delete a webhook with its deliveries."""
-    service.engine.delete_webhook(bank, webhook_id)
+    service.engine.webhooks.delete(bank, webhook_id)
     return DeleteResponse(success=True)
 
 
@@ -156,7 +156,7 @@ def list_webhook_deliveries(
     cursor: Annotated[str | None, Query(description="`next_cursor` of the page before")] = None,
 ) -> WebhookDeliveryListResponse:
     """What a webhook was told, newest first."""
-    every = service.engine.webhook_deliveries(bank, webhook_id)
+    every = service.engine.webhooks.deliveries(bank, webhook_id)
     if cursor is not None:
         before = _moment(cursor)
         every = [one for one in every if one.created_at is not None and one.created_at < before]

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from perdure.domain.fact import Chunk, Document, Fact
 from perdure.domain.item import UNFINISHED_DOCUMENT, Item, RetainResult, UpdateMode
 from perdure.domain.record import Record
 from perdure.errors import NotFound
+from perdure.jobs.kind import SingleStepJob, Step
 from perdure.ports.store import FactsWhere, Reading
 from perdure.retain.components import RetainComponents
 from perdure.retain.pipeline import retain
 from perdure.retain.request import RetainRequest
+
+REPROCESS = "reprocess"
+
+
+def reprocess_job(
+    components: RetainComponents, after_retain: Callable[[RetainResult], RetainResult]
+) -> SingleStepJob:
+    """Return the job that reads the documents of a step anew."""
+
+    def run(step: Step) -> Mapping[str, object]:
+        items: Sequence[Mapping[str, str]] = step.body["items"]  # type: ignore[assignment]
+        facts = 0
+        for item in items:
+            result = reprocess_document(components, step.bank, item["document_id"])
+            facts += len(after_retain(result).fact_ids)
+        return {"facts": facts}
+
+    return SingleStepJob(REPROCESS, run)
 
 
 def document_items(reading: Reading, document_id: str) -> list[Item]:

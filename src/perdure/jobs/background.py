@@ -1,0 +1,221 @@
+"""Everything that a memory does in the background: its jobs, what follows a change, and what webhooks are told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from perdure.domain.audit import ENABLED, AuditEntry, Transport
+from perdure.domain.item import RetainResult
+from perdure.domain.mental_model import RefreshMode
+from perdure.domain.observation import Scope
+from perdure.domain.operation import Operation
+from perdure.domain.webhook import CONSOLIDATION_COMPLETED, RETAIN_COMPLETED, WEBHOOK
+from perdure.errors import InvalidInput
+from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job
+from perdure.jobs.consolidate_job import CONSOLIDATION, ConsolidateJob
+from perdure.jobs.debounce import Debouncer
+from perdure.jobs.kind import JobKind
+from perdure.jobs.outbox import Outbox
+from perdure.jobs.refresh_job import refresh_job, submit_refresh
+from perdure.jobs.reprocess_job import document_items, reprocess_job
+from perdure.jobs.retain_job import RetainJob
+from perdure.jobs.runner import JobRunner
+from perdure.jobs.search_tables import SEARCH_TABLES, search_tables_job
+from perdure.jobs.send import HttpSender
+from perdure.ports.extractor import Extractor
+from perdure.ports.store import Traces, Transaction
+from perdure.reflect.components import ReflectComponents
+from perdure.reflect.mental_models.due import refresh_due_models
+from perdure.retain.commit import CommitReceipt
+from perdure.retain.pipeline import retain
+from perdure.retain.request import RetainRequest
+
+if TYPE_CHECKING:
+    from perdure.jobs.refine_job import RefineJob
+
+AUTO_CONSOLIDATION = 30.0
+"""Seconds after the last retain, if a bank's own setting asks for consolidation and the memory's sets no time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackgroundRules:
+    """What happens in the background without being asked for; times are seconds after the last retain."""
+
+    refine_after: float | None = None
+    consolidate_after: float | None = None
+    webhook_allow_private: bool = False
+
+
+class Background:
+    """The background work of a memory."""
+
+    def __init__(
+        self, components: ReflectComponents, rules: BackgroundRules, local: Extractor | None = None
+    ) -> None:
+        """Prepare the jobs; `local` is the extractor that refinement compares with, if a language model is set."""
+        self._components, self._rules = components, rules
+        self._store = store = components.store
+        self.sender = HttpSender(allow_private=rules.webhook_allow_private)
+        self._outbox = Outbox(store, components.clock, self.sender)
+        self._retain_job = RetainJob(
+            lambda request, within: self.after_retain(retain(components.retain, request, within=within)),
+            announce=self.announce_retain,
+        )
+        self._clear_traces_job = clear_traces_job(store)
+        self._search_tables_job = search_tables_job(store)
+        self._refresh_job = refresh_job(components)
+        self._consolidate_job = ConsolidateJob(
+            components, model_stages=(self._refresh_touched_models,), announce=self._announce_consolidation
+        )
+        self._reprocess_job = reprocess_job(components.retain, self.after_retain)
+        self._refine_job = self._make_refine_job(local)
+        kinds: list[JobKind] = [
+            self._retain_job,
+            self._clear_traces_job,
+            self._search_tables_job,
+            self._refresh_job,
+            self._consolidate_job,
+            self._reprocess_job,
+        ]
+        kinds += [self._refine_job] if self._refine_job is not None else []
+        self.jobs = JobRunner(store, components.clock, kinds)
+        self._auto_consolidation = Debouncer(AUTO_CONSOLIDATION, self.consolidate)
+        self._auto_refinement = Debouncer(0.0, self.refine)
+
+    def resume(self) -> None:
+        """Continue the work that an earlier process left."""
+        self.jobs.resume()
+        self._outbox.resume()
+        if self._store.traces() is Traces.PENDING:
+            self.clear_traces()
+
+    def close(self) -> None:
+        """Finish the current step and leave the rest to the next process."""
+        self._auto_consolidation.close()
+        self._auto_refinement.close()
+        self.jobs.close()
+        self._outbox.close()
+
+    def retain(self, request: RetainRequest, operation_id: str | None = None) -> Operation:
+        """Submit a retain."""
+        plan = self._retain_job.plan(request, self._components.clock())
+        return self.jobs.submit(request.bank, plan, operation_id)
+
+    def reprocess(self, bank: str, document_id: str) -> Operation:
+        """Submit reading a document anew, unless it waits already. Raise `NotFound` if there is no such document."""
+        with self._store.reading(bank) as reading:
+            document_items(reading, document_id)
+        plan = self._reprocess_job.plan({"items": [{"document_id": document_id}]})
+        return self.jobs.submit(bank, replace(plan, document_id=document_id), reuse=True)
+
+    def refine(self, bank: str) -> Operation:
+        """Submit a refinement of the bank, or return the one that is under way."""
+        if self._refine_job is None:
+            raise InvalidInput("llm", "a language model, which refine asks", "none")
+        return self._unfinished(bank, self._refine_job.name) or self.jobs.submit(
+            bank, self._refine_job.plan(bank)
+        )
+
+    def consolidate(self, bank: str, scopes: tuple[Scope, ...] | None = None) -> Operation:
+        """Submit a consolidation of what is new, or return the one that is under way; or one of some scopes."""
+        unfinished = self._unfinished(bank, CONSOLIDATION) if scopes is None else None
+        return unfinished or self.jobs.submit(bank, self._consolidate_job.plan(scopes))
+
+    def refresh(
+        self, bank: str, model_id: str, mode: RefreshMode | None = None, not_before: datetime | None = None
+    ) -> Operation:
+        """Submit a refresh of a mental model, or return the one that waits already."""
+        return submit_refresh(self.jobs, self._refresh_job, bank, model_id, mode=mode, not_before=not_before)
+
+    def clear_traces(self) -> None:
+        """Submit clearing the traces of erased content from the files."""
+        self.jobs.submit("", self._clear_traces_job.plan(total=PERCENT), CLEAR_TRACES, again=True)
+
+    def build_search_tables_if_due(self, bank: str) -> None:
+        """Submit preparing a bank that became too large for memory to be searched in SQL."""
+        if self._store.search_tables_due(bank):
+            plan = self._search_tables_job.plan(total=PERCENT)
+            self.jobs.submit(bank, plan, SEARCH_TABLES, again=True)
+
+    def after_retain(self, result: RetainResult) -> RetainResult:
+        """Refine and consolidate the bank a while after the last retain, if settings ask for it."""
+        if self._rules.refine_after is not None:
+            self._auto_refinement.touch(result.bank, self._rules.refine_after)
+        self._consolidate_soon(result.bank)
+        self.build_search_tables_if_due(result.bank)
+        return result
+
+    def announce_retain(
+        self, tx: Transaction, receipt: CommitReceipt, operation_id: str | None = None
+    ) -> None:
+        """Write the webhook deliveries of a retain, one per document, in its transaction."""
+        if not tx.records(WEBHOOK):
+            return
+        facts = Counter(fact.document_id for fact in tx.facts(receipt.inserted))
+        for document in tx.documents(receipt.document_ids):
+            data = {
+                "document_id": document.id, "tags": sorted(document.tags),
+                "memory_unit_count": facts[document.id],
+            }  # fmt: skip
+            self._outbox.announce(tx, document.bank, RETAIN_COMPLETED, data, operation_id=operation_id)
+
+    def _announce_consolidation(self, tx: Transaction, operation: Operation) -> None:
+        """Write the webhook deliveries and the audit entry of a run in the transaction that ends it."""
+        counts = {
+            f"observations_{event}": (operation.result or {}).get(f"observations_{name}", 0)
+            for event, name in (("created", "created"), ("updated", "updated"), ("deleted", "closed"))
+        }
+        _log_consolidation(tx, operation, counts)
+        self._outbox.announce(tx, operation.bank, CONSOLIDATION_COMPLETED, counts, operation_id=operation.id)
+
+    def _refresh_touched_models(
+        self, components: ReflectComponents, bank: str, tags: frozenset[str], now: datetime
+    ) -> None:
+        """Refresh the mental models that ask for it after a consolidation; park those refreshed lately."""
+        touched = [frozenset({tag} - {""}) for tag in sorted(tags)]
+        for due in refresh_due_models(components, bank, touched, now).parked:
+            self.refresh(bank, due.model.id, not_before=due.not_before)
+
+    def _unfinished(self, bank: str, kind: str) -> Operation | None:
+        for operation in self.jobs.list(bank):
+            if operation.kind == kind and not operation.finished:
+                return operation
+        return None
+
+    def _consolidate_soon(self, bank: str) -> None:
+        """Consolidate a while after the last change, if the bank's own setting or the memory's asks for it."""
+        banks = self._store.banks([bank])
+        own = banks[0].settings.get("enable_auto_consolidation") if banks else False
+        after = self._rules.consolidate_after
+        if own is True or (own is None and after is not None):
+            self._auto_consolidation.touch(bank, after)
+
+    def _make_refine_job(self, local: Extractor | None) -> RefineJob | None:
+        """Return the job that asks a language model; None, and import nothing of it, if none is set."""
+        if local is None:
+            return None
+        from perdure.jobs.refine_job import RefineJob
+
+        return RefineJob(self._components.retain, local, self._consolidate_soon)
+
+
+def _log_consolidation(tx: Transaction, operation: Operation, counts: Mapping[str, object]) -> None:
+    """Write a run of consolidation to the audit log, if the bank has one."""
+    bank = tx.bank()
+    if bank is None or bank.settings.get(ENABLED) is not True:
+        return
+    assert operation.created_at is not None
+    entry = AuditEntry(
+        id=operation.id,
+        bank=operation.bank,
+        action="consolidation",
+        transport=Transport.SYSTEM,
+        started_at=operation.created_at,
+        ended_at=operation.updated_at or operation.created_at,
+        response=counts,
+    )
+    tx.put_records([entry.to_record()])

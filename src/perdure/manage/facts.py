@@ -1,0 +1,163 @@
+"""The facts of a bank: listing, history, and corrections by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Unpack
+
+from perdure.domain.bank import check_bank_id
+from perdure.domain.fact import Fact, Link
+from perdure.domain.filter import Conditions, Filter
+from perdure.domain.item import UpdateMode
+from perdure.domain.time import Window
+from perdure.domain.verb import READ, WRITE, local, verb
+from perdure.errors import InvalidInput, NotFound
+from perdure.manage.curation import invalidate_fact, restore_fact, set_fact_entities, update_fact
+from perdure.manage.fields import check_count
+from perdure.options import FactFields, ItemFields
+from perdure.ports.store import FactPage, Order, Proof, Selection, raise_damaged
+from perdure.ports.telemetry import MemoryOperation, observed
+from perdure.retain.components import RetainComponents
+from perdure.retain.preview import preview_facts
+from perdure.retain.request import Content, read_request
+
+PAGE = 1_000
+"""Facts per page of `iterate` and `history`."""
+EVERYTHING = Filter(include_closed=True, include_expired=True)
+
+
+class Facts:
+    """The facts of a memory: `memory.facts`."""
+
+    def __init__(self, components: RetainComponents) -> None:
+        self._components = components
+        self._store = components.store
+
+    @local()
+    def iterate(self, bank: str, *, where: Filter | None = None) -> Iterator[Fact]:
+        """Yield all facts that the filter admits, oldest recorded first, read page by page."""
+        offset = 0
+        while True:
+            page = self.list(bank, where=where, order=Order.OLDEST_RECORDED, offset=offset, limit=PAGE)
+            yield from page.facts
+            offset += PAGE
+            if offset >= page.total:
+                return
+
+    @verb(READ)
+    def get(self, bank: str, fact_id: str) -> Fact:
+        """Return a fact, closed or not. Raise `DamagedRow` if it is not what was written."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            stored = reading.facts([fact_id])
+            raise_damaged(reading)
+        if not stored:
+            raise NotFound("fact", fact_id)
+        return stored[0]
+
+    @verb(READ)
+    def get_many(self, bank: str, fact_ids: Sequence[str]) -> list[Fact]:
+        """Return the facts of these ids in that order, closed or not, without unknown and damaged ones."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return reading.facts(fact_ids)
+
+    @verb(READ)
+    def history(self, bank: str, subject: str, relation: str | None = None) -> list[Fact]:
+        """Return every value that a subject's relation ever had, oldest first."""
+        values: list[Fact] = []
+        offset = 0
+        while True:
+            page = self.list(
+                bank, where=EVERYTHING, subject=subject, relation=relation,
+                order=Order.OLDEST_RECORDED, offset=offset, limit=PAGE,
+            )  # fmt: skip
+            values += page.facts
+            offset += PAGE
+            if offset >= page.total:
+                return values
+
+    @verb(READ)
+    def links(self, bank: str, fact_ids: Sequence[str]) -> list[Link]:
+        """Return the links that start or end at one of the facts."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return reading.links(fact_ids)
+
+    @verb(READ)
+    def proofs(self, bank: str, fact_ids: Sequence[str]) -> list[Proof]:
+        """Return what stated the facts again after their first source, oldest first for each fact."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            proofs = reading.proofs(fact_ids)
+        return [proof for fact_id in fact_ids for proof in proofs.get(fact_id, ())]
+
+    @verb(READ, "recall")
+    def preview(self, bank: str, content: Content, **fields: Unpack[ItemFields]) -> list[Fact]:
+        """Return the facts that retain would extract from the content, without storing anything.
+
+        Entities are named as the text names them.
+        """
+        return preview_facts(self._components, read_request(bank, content, UpdateMode.REPLACE, fields))
+
+    @verb(WRITE)
+    def update(self, bank: str, fact_id: str, **changes: Unpack[FactFields]) -> Fact:
+        """Change fields of a fact. A changed text closes the fact and states it anew."""
+        with observed(self._components.telemetry, MemoryOperation.UPDATE, bank, record_id=fact_id):
+            return update_fact(self._components, check_bank_id(bank), fact_id, changes)
+
+    @verb(WRITE)
+    def invalidate(self, bank: str, fact_id: str, reason: str | None = None) -> Fact:
+        """Declare a fact wrong: close it on the knowledge axis, with the reason."""
+        with observed(self._components.telemetry, MemoryOperation.UPDATE, bank, record_id=fact_id):
+            return invalidate_fact(self._components, check_bank_id(bank), fact_id, reason)
+
+    @verb(WRITE)
+    def restore(self, bank: str, fact_id: str) -> Fact:
+        """Undo `invalidate`."""
+        with observed(self._components.telemetry, MemoryOperation.UPDATE, bank, record_id=fact_id):
+            return restore_fact(self._components, check_bank_id(bank), fact_id)
+
+    @verb(WRITE)
+    def set_entities(self, bank: str, fact_id: str, names: Sequence[str], *, resolve: bool = True) -> Fact:
+        """Replace the entities of a fact. Without `resolve`, a name means only the entity of exactly that name."""
+        return set_fact_entities(self._components, check_bank_id(bank), fact_id, names, resolve)
+
+    @verb(READ)
+    def list(
+        self,
+        bank: str,
+        *,
+        text: str = "",
+        types: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        where: Filter | None = None,
+        entity_id: str | None = None,
+        subject: str | None = None,
+        relation: str | None = None,
+        speaker: str | None = None,
+        dated: Window | None = None,
+        order: Order | str = Order.NEWEST_RECORDED,
+        offset: int = 0,
+        limit: int = 100,
+    ) -> FactPage:
+        """Return a page of facts.
+
+        Orders by date leave out facts without a date; `Filter(include_closed=True)` lists closed facts too.
+        """
+        check_count("offset", offset)
+        check_count("limit", limit)
+        if order not in set(Order):
+            raise InvalidInput("order", "one of " + ", ".join(Order), order)
+        selection = Selection(
+            where=Conditions.read({"where": where, "types": types, "tags": tags}).where.at(
+                self._components.clock()
+            ),
+            text=text,
+            entity_id=entity_id,
+            subject=subject,
+            relation=relation,
+            speaker=speaker,
+            dated=dated,
+            order=Order(order),
+            offset=offset,
+            limit=limit,
+        )
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return reading.browse(selection)
