@@ -10,7 +10,6 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from zlib import crc32
 
 import pytest
 from starlette.testclient import TestClient
@@ -20,7 +19,6 @@ from perdure.domain.damage import Damage
 from perdure.domain.fact import Chunk, Document, Link, LinkKind
 from perdure.errors import PerdureError
 from perdure.ports.store import Traces
-from perdure.stores.sqlite.mend import changed_bit
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.surfaces.rest.app import create_app
 from perdure.testing.making import BANK, browse, facts, make_fact, new, put
@@ -195,38 +193,6 @@ def test_flipped_bits_and_zeroed_pages_are_never_silent(path: Path, kind: str, t
         if read[2]:
             assert not verification.sound
     assert told > tries // 5
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_one_changed_bit_of_a_text_is_set_right(path: Path, seed: int) -> None:
-    random = Random(seed)
-    table, key, name = random.choice(
-        [("fact", "f7", "text"), ("chunk", "c9", "text"), ("fact", "f8", "speaker")]
-    )
-    with closing(sqlite3.connect(path)) as raw:
-        (stored,) = raw.execute(f"SELECT cast({name} AS BLOB) FROM {table} WHERE id = ?", (key,)).fetchone()
-        changed = bytearray(stored)
-        changed[random.randrange(len(changed))] ^= 1 << random.randrange(8)
-        raw.execute(f"UPDATE {table} SET {name} = cast(? AS TEXT) WHERE id = ?", (bytes(changed), key))
-        raw.commit()
-    with closing(SqliteStore.open(path)) as store:
-        (damage,) = store.verify().damage
-        assert damage.repair == f"one bit of {name} set right"
-        assert store.verify(repair=True).sound
-        assert store.verify().damage == ()
-    with closing(sqlite3.connect(path)) as raw:
-        assert raw.execute(f"SELECT cast({name} AS BLOB) FROM {table} WHERE id = ?", (key,)).fetchone() == (
-            stored,
-        )
-
-
-def test_the_place_of_a_changed_bit_follows_from_the_checksums() -> None:
-    text = b"a text of some length, with a bit that flips"
-    for place in range(8 * len(text)):
-        changed = bytearray(text)
-        changed[place // 8] ^= 1 << place % 8
-        assert changed_bit(crc32(text) ^ crc32(changed), len(text)) == place
-    assert changed_bit(crc32(text) ^ crc32(b"another"), len(text)) is None
 
 
 def test_links_leftovers_and_lost_facts_are_found(path: Path) -> None:

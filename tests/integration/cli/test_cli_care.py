@@ -32,16 +32,6 @@ def test_verify_says_what_is_damaged_and_mends_it(cli: Cli) -> None:
     assert cli("verify").code == exits.OK
 
 
-def test_one_bit_is_mended(cli: Cli) -> None:
-    cli.remembered("Ann lives in Lisbon.")
-    with closing(sqlite3.connect(cli.folder / "perdure.db")) as raw:
-        raw.execute("UPDATE fact SET text = replace(text, 'Lisbon', 'Lhsbon')")
-        raw.commit()
-    assert "--repair: one bit of text set right" in " ".join(cli("verify").out.split())
-    assert cli("verify", "--repair").code == exits.OK
-    assert "Lisbon" in cli("facts").out
-
-
 def test_verify_of_nothing_is_an_error_and_makes_no_file(cli: Cli) -> None:
     assert cli("verify").code == exits.NOT_FOUND
     assert not (cli.folder / "perdure.db").exists()

@@ -21,8 +21,9 @@ from perdure.ports.store import BankStats, FactsWhere, Features, KeyedEntity, Pa
 from perdure.stores.index.packing import LinkEnd
 from perdure.stores.sql import checksums, columns
 from perdure.stores.sql.columns import T, U, Values, batches, placeholders
-from perdure.stores.sql.damage import ALTERED, UNREADABLE
 
+UNREADABLE, ALTERED = "cannot be read", "is not what was written: its checksum differs"
+"""How damage is described."""
 _FACT_JOIN = "fact JOIN {0} ON {0}.bank = fact.bank AND {0}.fact = fact.no WHERE fact.bank = ?"
 """Facts with their rows of another table."""
 FACT = f"SELECT no, {columns.names(columns.FACT_ROW)}, checksum FROM fact WHERE bank = ?"

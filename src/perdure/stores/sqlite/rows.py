@@ -105,11 +105,6 @@ class SqliteTransaction(ConnectionRows, BankTransaction):
         self._db = db
         BankTransaction.__init__(self, bank_id, read_state(self._select, bank_id), now)
 
-    @property
-    def connection(self) -> sqlite3.Connection:
-        """The writer, in its transaction."""
-        return self._db
-
     def execute(self, statement: str, *parameters: object) -> None:
         """A statement for what repairs the file, beside the protocol."""
         self._db.execute(statement, parameters)

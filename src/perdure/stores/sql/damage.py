@@ -1,4 +1,0 @@
-"""How damage is told."""
-
-UNREADABLE = "cannot be read"
-ALTERED = "is not what was written: its checksum differs"
