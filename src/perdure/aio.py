@@ -60,7 +60,7 @@ from perdure.manage.documents import Documents
 from perdure.manage.entities import Entities
 from perdure.manage.exporting import ExportReport
 from perdure.manage.facts import Facts
-from perdure.manage.importing import AUTO
+from perdure.manage.importers import AUTO
 from perdure.manage.llm import LanguageModels
 from perdure.manage.records import StoredRecords
 from perdure.manage.webhooks import Webhooks

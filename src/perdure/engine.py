@@ -41,7 +41,6 @@ from perdure.options import ItemFields
 from perdure.ports.clock import Clock
 from perdure.ports.embedder import Embedder
 from perdure.ports.extractor import Extractor
-from perdure.ports.import_source import ImportSource
 from perdure.ports.llm import Llm
 from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
@@ -127,7 +126,7 @@ class Perdure:
         self.webhooks = Webhooks(store, clock, background.sender)
         self.audit = AuditLog(store)
         self.llm = LanguageModels(store, reflecting.llm)
-        self.banks = Banks(retaining, background, components.local or retaining.extractor, open_source)
+        self.banks = Banks(retaining, background, components.local or retaining.extractor)
         self.records = StoredRecords(store)
         self.database = Database(store, clock, verify_file)
 
@@ -439,13 +438,6 @@ class Perdure:
             if self._closed:
                 raise StoreError(f"{self.settings.shown_database}: the store is closed") from error
             raise
-
-
-def open_source(path: str | Path, name: str, key: str) -> ImportSource:
-    """Open the source of an import."""
-    from perdure.contrib.imports.registry import open_source
-
-    return open_source(path, name, key=key)
 
 
 def _scrub_background(tx: Transaction, document_ids: frozenset[str]) -> bool:

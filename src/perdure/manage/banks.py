@@ -19,7 +19,8 @@ from perdure.jobs.background import Background
 from perdure.manage.clone import clone_bank
 from perdure.manage.exporting import ExportReport, export_lines, export_to
 from perdure.manage.exports.bank import BankContent
-from perdure.manage.importing import AUTO, ImportOptions, import_documents, read_user
+from perdure.manage.importers import AUTO, open_source
+from perdure.manage.importing import ImportOptions, import_documents, read_user
 from perdure.manage.reembed import reembed
 from perdure.manage.transfer import export_bank, import_bank
 from perdure.ports.extractor import Extractor
@@ -27,9 +28,6 @@ from perdure.ports.import_source import ImportSource
 from perdure.ports.store import BankStats
 from perdure.ports.telemetry import MemoryOperation, observed
 from perdure.retain.components import RetainComponents
-
-OpenSource = Callable[[str | Path, str, str], ImportSource]
-"""Open the source at a path, of a kind by name, with a server's key."""
 
 
 class Banks:
@@ -40,11 +38,10 @@ class Banks:
         components: RetainComponents,
         background: Background,
         local_extractor: Extractor,
-        open_source: OpenSource,
     ) -> None:
         self._components, self._background = components, background
         self._store, self._clock = components.store, components.clock
-        self._local_extractor, self._open_source = local_extractor, open_source
+        self._local_extractor = local_extractor
 
     @verb(READ)
     def get(self, bank: str) -> Bank:
@@ -183,7 +180,7 @@ class Banks:
         """
         check_tags(tags)
         options = ImportOptions(user=read_user(user), tags=frozenset(tags), split=split, dry_run=dry_run)
-        opened = self._open_source(path, source, key) if isinstance(path, str | Path) else path
+        opened = open_source(path, source, key=key) if isinstance(path, str | Path) else path
         try:
             return import_documents(
                 self._components,

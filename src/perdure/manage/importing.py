@@ -32,8 +32,6 @@ from perdure.retain.pipeline import retain
 from perdure.retain.ready import ReadyExtractor
 from perdure.retain.request import RetainRequest
 
-AUTO = "auto"
-"""The kind of source that is detected."""
 BATCH_ITEMS, BATCH_CHARACTERS = 64, 100_000
 """Of documents that are retained in one transaction; a longer document goes by itself."""
 LOOKED_UP = 500

@@ -66,8 +66,6 @@ def open_source(path: str | Path, name: str = AUTO, *, key: str = "") -> ImportS
 
     InvalidInput when there is no such kind, or when nothing tells which one it is.
     """
-    if name != AUTO and name not in NAMES:
-        raise InvalidInput("source", f"{AUTO} or one of " + ", ".join(NAMES), name)
     if str(path).startswith(("http://", "https://")):
         if name not in (AUTO, HINDSIGHT):
             raise InvalidInput("path", f"a file or folder; only {HINDSIGHT} is read from a server", str(path))

@@ -68,7 +68,7 @@ def import_(
     if source == OWN or (source == "auto" and _is_own(path)):
         _import_bank(path, bank, database, as_json, dry_run)
         return
-    from perdure.contrib.imports.registry import open_source
+    from perdure.manage.importers import open_source
 
     open_source(path, source, key=key).close()  # before a database is made for what cannot be read
     with _target(database, dry_run) as engine, _bar(as_json) as advance:
