@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from perdure import AuditEntry, LlmCall, Perdure, Transport
-from perdure.domain.audit import outline
+from perdure import LlmCall, Perdure
+from perdure.domain.audit import AuditEntry, Transport, outline
 from perdure.manage import audit
 from perdure.surfaces.keys import create_key
 from perdure.surfaces.rest.app import create_app

@@ -33,6 +33,7 @@ from perdure import (
     TagOr,
     Window,
 )
+from perdure.domain.mental_model import RefreshPreview
 from perdure.domain.verb import BankIn
 from perdure.llm.caller import LlmOperation
 from perdure.surfaces.keys import create_key
@@ -203,7 +204,7 @@ def comparable(answer: object) -> object:
     """A recall without its times and with its working objects as plain values; a reflection likewise."""
     if isinstance(answer, RecallResult):
         return asdict(replace(answer, timings=(), count_tokens=len))
-    if isinstance(answer, perdure.RefreshPreview):
+    if isinstance(answer, RefreshPreview):
         return replace(answer, duration_ms=0, recall_ms=0)
     if isinstance(answer, perdure.Reflection):
         return (

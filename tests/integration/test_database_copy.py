@@ -11,8 +11,8 @@ from random import Random
 
 import pytest
 
-from perdure import Conflict, NotFound, Settings, copy_banks
-from perdure.compose import abandon_copies
+from perdure import Conflict, NotFound, Settings
+from perdure.compose import abandon_copies, copy_banks
 from perdure.domain.bank import EmbeddingModel
 from perdure.domain.fact import Document, TurnSpan
 from perdure.domain.record import Record

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from perdure import Filter, Perdure, Traces
+from perdure import Filter, Perdure
+from perdure.ports.store import Traces
 
 WORD = "Zanzibarquux"
 OPTIONS: dict[str, Any] = {

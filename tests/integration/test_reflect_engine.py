@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from perdure import Disposition, Evidence, InvalidInput, MentalModelText, Perdure
+from perdure import Disposition, Evidence, InvalidInput, Perdure
 from perdure.reflect.pipeline import ReflectRequest, reflect_in_tiers
+from perdure.reflect.reflection import MentalModelText
 
 NOW = datetime(2026, 6, 10, 12, tzinfo=UTC)
 

@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from perdure import InvalidInput, NotFound, Perdure, Webhook, WebhookDelivery, WebhookHttp
+from perdure import InvalidInput, NotFound, Perdure, Webhook, WebhookHttp
+from perdure.domain.webhook import WebhookDelivery
 from perdure.jobs.outbox import RETRY_AFTER, concluded
 from perdure.jobs.send import AddressRefused, HttpSender, Sent, is_public, pinned_address
 from perdure.retain.pipeline import retain

@@ -13,8 +13,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perdure import ImportedDocument, ImportedFact, Item, Perdure, SkippedPart, Window
+from perdure import ImportedDocument, ImportedFact, Item, Perdure, Window
 from perdure.contrib.imports.json_stream import stream_members
+from perdure.domain.imported import SkippedPart
 
 PLAIN: dict[str, Any] = {
     "embedder": "hashing", "reranker": "none", "tagger": "rules", "tokens": "approximate", "extractor": "verbatim",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from perdure import LlmBusy, LlmInvalid, LlmRefused, LlmReply, TokenUsage, ToolCall
+from perdure import LlmBusy, LlmInvalid, LlmRefused, LlmReply, TokenUsage
+from perdure.ports.llm import ToolCall
 from perdure.testing.scripted_llm import Step
 from tests.unit.reflect.loop_kit import Loop
 

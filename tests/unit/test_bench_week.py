@@ -18,7 +18,9 @@ from bench.week import (
     read_week,
     unasked,
 )
-from perdure import Clause, EvidenceLabel, Observation, Opinion, OpinionEvidence, Polarity, Question, Subject
+from perdure import Observation, Opinion, Question
+from perdure.domain.observation import Clause, Subject
+from perdure.domain.opinion import EvidenceLabel, OpinionEvidence, Polarity
 
 DAY = datetime(2026, 11, 16, tzinfo=UTC)
 

@@ -20,7 +20,6 @@ from perdure import (
     NotFound,
     Perdure,
     ProviderError,
-    SkippedPart,
     Unauthorised,
     Unavailable,
     Window,
@@ -28,6 +27,7 @@ from perdure import (
 from perdure.contrib.imports.hindsight_server import HindsightServer
 from perdure.contrib.imports.json_stream import stream_members
 from perdure.contrib.imports.registry import open_source
+from perdure.domain.imported import SkippedPart
 from perdure.surfaces.rest.transfer import MEMBER
 from tests.import_samples import SAMPLES, lines, written, zipped
 

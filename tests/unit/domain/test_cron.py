@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure import Cron, InvalidInput
+from perdure import InvalidInput
+from perdure.domain.cron import Cron
 
 NOW = datetime(2026, 11, 18, 9, 30, 15, tzinfo=UTC)  # a Wednesday
 

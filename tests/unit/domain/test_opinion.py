@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
-from perdure import ConfidenceRates, EvidenceLabel, InvalidInput, OpinionEvidence
+from perdure import InvalidInput
 from perdure.domain.opinion import (
+    ConfidenceRates,
+    EvidenceLabel,
+    OpinionEvidence,
     beginning,
     confidence_curve,
     contradicted,

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import Any
 
-from perdure import Finish, LlmReply, LlmRequest, Perdure, TokenUsage, ToolCall
+from perdure import LlmReply, LlmRequest, Perdure, TokenUsage
+from perdure.ports.llm import Finish, ToolCall
 from perdure.testing.memory_store import MemoryStore
 from perdure.testing.scripted_llm import ScriptedLlm, Step
 

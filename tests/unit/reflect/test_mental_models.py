@@ -18,10 +18,9 @@ from perdure import (
     Perdure,
     RefreshFailed,
     RefreshMode,
-    RefreshOutcome,
     RefreshTrigger,
 )
-from perdure.domain.mental_model import MAX_HISTORY, PLACEHOLDER
+from perdure.domain.mental_model import MAX_HISTORY, PLACEHOLDER, RefreshOutcome
 from perdure.reflect.mental_models import refresh as refreshing
 from perdure.reflect.mental_models.due import due_after_consolidation, refresh_due_models
 

@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from perdure import AsOf, AsyncPerdure, EvidenceLabel, FactType, InvalidInput, NotFound
+from perdure import AsOf, AsyncPerdure, FactType, InvalidInput, NotFound
+from perdure.domain.opinion import EvidenceLabel
 from perdure.domain.record import Record
 from perdure.reflect.opinions.forming import assess_facts
 from tests.unit.reflect.thinking import BANK, Thinking, day

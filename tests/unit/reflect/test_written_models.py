@@ -7,7 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from perdure import LlmRefused, LlmRequest, MentalModel, RefreshOutcome
+from perdure import LlmRefused, LlmRequest, MentalModel
+from perdure.domain.mental_model import RefreshOutcome
 from perdure.reflect.mental_models.due import back_off, due_after_consolidation, parked_until
 from perdure.testing.scripted_llm import Step
 from tests.unit.reflect.loop_kit import NOW, Loop
