@@ -27,13 +27,13 @@ class RecallArguments(TypedDict, total=False):
     tags_match: TagsMatch | str
     """How tags must match: any or all (which admit untagged facts), any_strict, all_strict or exact."""
     since: datetime | date | str | None
-    """Only what happened on or after this date."""
+    """Only what happened on or after this date (ISO 8601)."""
     until: datetime | date | str | None
-    """Only what happened before this time; a date without a time includes its day."""
+    """Only what happened before this time (ISO 8601); a date without a time includes its day."""
     as_of: AsOf | datetime | date | str | Mapping[str, object] | None
-    """What was true at this time, as far as is known now."""
+    """What was true at this time (ISO 8601), as far as is known now."""
     known_at: datetime | date | str | None
-    """What memory knew at this time."""
+    """What memory knew at this time (ISO 8601)."""
     where: Filter | Mapping[str, object] | None
     """Further conditions, applied before anything is ranked."""
     budget: Budget | str
@@ -53,7 +53,7 @@ class RecallArguments(TypedDict, total=False):
     min_scores: MinScores | Mapping[str, object] | None
     """Lowest scores of results."""
     recipe: str | Recipe | None
-    """How to rank: default, tempr, memoria, abmind, fast, or a Recipe."""
+    """How to rank: default, tempr, memoria, abmind or fast."""
     precision: Precision | str
     """search returns all that may help; inject only what probably helps, or nothing."""
     explain: bool

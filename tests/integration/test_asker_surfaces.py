@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from perdure import AsyncPerdure, Item, Perdure
+from perdure.recall.options import PromptOptions, RecallOptions
 from perdure.surfaces.cli.main import main
 from perdure.surfaces.mcp.tools import Tools
 from tests.integration.rest_server import QUICK, open_quick, running
@@ -67,8 +68,8 @@ def test_rest(engine: Perdure) -> None:
 def test_mcp(engine: Perdure, asker: str, home: str) -> None:
     tools = Tools(engine)
     for answer in (
-        tools.recall(QUESTION, asker=asker),
-        tools.reflect(QUESTION, asker=asker),
+        tools.recall(QUESTION, PromptOptions(asker=asker)),
+        tools.reflect(QUESTION, RecallOptions(asker=asker)),
     ):
         text = answer.text
         other = "Rome" if home == "Lisbon" else "Lisbon"

@@ -18,7 +18,7 @@ from perdure.domain.prompt import Timeline
 from perdure.domain.recall import Query, RecallResult, Recollection
 from perdure.domain.rendering import CLOSING, OPENING, ORDER_MARK
 from perdure.surfaces.mcp.caller import Caller
-from perdure.surfaces.mcp.prompts import PROMPTS
+from perdure.surfaces.mcp.prompts import PROMPTS, SEARCH
 from perdure.surfaces.mcp.resources import entity_address, model_address, read_resource
 from perdure.surfaces.mcp.results import Reply
 from perdure.surfaces.mcp.tools import Tools
@@ -208,7 +208,7 @@ def test_a_planted_attack_reaches_a_model_only_as_marked_data(
         structured: list[dict[str, Any]] = []
     else:
         texts = plant(memory, tools, bank, place, attack)
-        recalled, recall_data = content(tools.recall(ASKED, bank=bank, precision="search", with_ids=True))
+        recalled, recall_data = content(tools.recall(ASKED, SEARCH, bank=bank, with_ids=True))
         reflected, reflect_data = content(tools.reflect(ASKED, bank=bank))
         context, context_data = content(tools.recall(ASKED, bank=bank))
         recent, recent_data = content(tools.recent(bank=bank, with_ids=True))

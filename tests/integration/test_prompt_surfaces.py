@@ -9,10 +9,16 @@ import pytest
 from fastapi.testclient import TestClient
 
 from perdure import Perdure
+from perdure.domain.recall import Precision
+from perdure.recall.options import PromptOptions
 from perdure.surfaces.mcp.tools import Tools
 from perdure.surfaces.rest.app import create_app
 
 BUDGETS = [0, 10, 60, 150, 400]
+
+
+def searching(max_tokens: int) -> PromptOptions:
+    return PromptOptions(max_tokens=max_tokens, precision=Precision.SEARCH)
 
 
 @pytest.fixture
@@ -39,9 +45,9 @@ def test_every_text_for_a_model_keeps_within_max_tokens(memory: Perdure, budget:
     question = "Which museum did Ann visit?"
     texts = [
         memory.prompt("default", question, max_tokens=budget, precision="search"),
-        tools.recall(question, max_tokens=budget, precision="search").text,
-        tools.recall(question, max_tokens=budget, precision="search", with_ids=True).text,
-        tools.recall("Who is the president of Mars?", max_tokens=budget).text,
+        tools.recall(question, searching(budget)).text,
+        tools.recall(question, searching(budget), with_ids=True).text,
+        tools.recall("Who is the president of Mars?", PromptOptions(max_tokens=budget)).text,
         tools.recent(40, max_tokens=budget).text,
         tools.recent(40, max_tokens=budget, with_ids=True).text,
     ]
@@ -50,7 +56,7 @@ def test_every_text_for_a_model_keeps_within_max_tokens(memory: Perdure, budget:
 
 
 def test_the_tool_returns_as_data_the_facts_that_its_text_tells(memory: Perdure) -> None:
-    answer = Tools(memory).recall("Which museum did Ann visit?", max_tokens=300, precision="search")
+    answer = Tools(memory).recall("Which museum did Ann visit?", searching(300))
     told = [line for line in answer.text.splitlines() if line.startswith("[")]
     assert 1 < len(told) == len(answer.data.memories) < 40
     assert answer.data.tokens == memory.count_tokens(answer.text) <= 300
@@ -61,10 +67,7 @@ def test_the_tool_returns_as_data_the_facts_that_its_text_tells(memory: Perdure)
 
 def test_a_tool_says_why_it_has_nothing_to_tell(memory: Perdure) -> None:
     assert Tools(memory).recall("Ann?", bank="empty").text == "Nothing: memory holds nothing on this."
-    assert (
-        Tools(memory).recall("Ann?", max_tokens=30, precision="search").text
-        == "Nothing on this fits max_tokens."
-    )
+    assert Tools(memory).recall("Ann?", searching(30)).text == "Nothing on this fits max_tokens."
     assert Tools(memory).recent(bank="empty").text == "Memory holds nothing on this."
 
 

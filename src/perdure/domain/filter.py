@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from perdure.domain.fact import Fact, FactType, Tier
 from perdure.domain.options import NOT_MCP, PROGRAMS, Moment, Options, option, read_name, read_strings
-from perdure.domain.time import AsOf, Window, parse_end, parse_utc, read_as_of, read_window
+from perdure.domain.time import AsOf, Window, parse_end, parse_span, parse_utc, read_as_of, read_window
 from perdure.errors import InvalidInput
 
 MAX_TAG_NESTING = 32
@@ -164,18 +164,18 @@ class Conditions(Options):
         on=NOT_MCP,
     )
     since: datetime | None = option(
-        None, "Only what happened on or after this date.", read=parse_utc, accepts=Moment
+        None, "Only what happened on or after this date (ISO 8601).", read=parse_utc, accepts=Moment
     )
     until: datetime | None = option(
-        None, "Only what happened before this time; a date without a time includes its day.",
+        None, "Only what happened before this time (ISO 8601); a date without a time includes its day.",
         read=parse_end, accepts=Moment,
     )  # fmt: skip
     as_of: AsOf | None = option(
-        None, "What was true at this time, as far as is known now.", read=_read_as_of,
+        None, "What was true at this time (ISO 8601), as far as is known now.", read=_read_as_of,
         accepts=AsOf | datetime | date | str | Mapping[str, object] | None,
     )  # fmt: skip
     known_at: datetime | None = option(
-        None, "What memory knew at this time.", on=NOT_MCP, read=parse_utc, accepts=Moment
+        None, "What memory knew at this time (ISO 8601).", on=NOT_MCP, read=parse_utc, accepts=Moment
     )
     where: Filter = option(Filter(), "Further conditions, applied before anything is ranked.", on=NOT_MCP)
 
@@ -189,7 +189,7 @@ class Conditions(Options):
             conditions["tags"] = (*self.where.tags, *tags)
         if self.since is not None or self.until is not None:
             _refuse_twice("since", self.since or self.until, self.where.during is not None)
-            conditions["during"] = self._window()
+            conditions["during"] = parse_span(self.since, self.until)
         if self.as_of is not None or self.known_at is not None:
             as_of = self.as_of or AsOf()
             _refuse_twice("as_of", as_of, self.where.as_of != AsOf())
@@ -201,13 +201,6 @@ class Conditions(Options):
             object.__setattr__(self, name, None)
         object.__setattr__(self, "tags", ())
         object.__setattr__(self, "tags_match", TagsMatch.ANY)
-
-    def _window(self) -> Window:
-        if self.since is not None and self.until is not None and self.since > self.until:
-            raise InvalidInput(
-                "since", f"a date not after until ({self.until.isoformat()})", self.since.isoformat()
-            )
-        return Window(self.since, self.until)
 
 
 def _refuse_twice(name: str, value: object, is_twice: bool) -> None:

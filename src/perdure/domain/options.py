@@ -20,6 +20,7 @@ from perdure.errors import InvalidInput
 Reader = Callable[[object, str], object]
 """(value, name) -> the value as it is kept; raises InvalidInput with that name."""
 _Name = TypeVar("_Name", bound=StrEnum)
+_Options = TypeVar("_Options", bound="Options")
 
 
 class Surface(StrEnum):
@@ -130,7 +131,15 @@ class Options:
     @classmethod
     def read(cls, values: Mapping[str, object], surface: Surface = Surface.PYTHON) -> Self:
         """Return the options of these names; raise InvalidInput for the first one that is unknown or wrong."""
-        return cls(**given_options(cls, values, surface))
+        given = given_options(cls, values, surface)
+        try:
+            return cls(**given)
+        except InvalidInput as error:
+            also = (name for one in options_of(cls) if one.name == error.field for name in one.also)
+            name = next((name for name in also if name in values), None)
+            if name is None:
+                raise
+            raise error.renamed(name) from error
 
     @classmethod
     def read_changes(cls, values: Mapping[str, object]) -> dict[str, Any]:
@@ -138,6 +147,11 @@ class Options:
         declared = {one.name: one for one in options_of(cls)}
         given = given_options(cls, values, Surface.PYTHON)
         return {name: declared[name].read(value, name) for name, value in given.items()}
+
+    def given(self) -> dict[str, Any]:
+        """Return the options that are not at their defaults, as keyword arguments of the verb."""
+        values = ((one.name, getattr(self, one.name), one.default) for one in options_of(type(self)))
+        return {name: value for name, value, default in values if value != default}
 
     def changed(self, **values: object) -> Self:
         """Return a copy with other values, which are valid already: nothing is checked again."""
@@ -204,9 +218,16 @@ def flat_options(kind: type[Options], surface: Surface) -> Iterator[FlatOption]:
 
 
 def read_flat(
-    kind: type[Options], values: Mapping[str, object], surface: Surface, spell: Callable[[str], str] = str
-) -> Options:
-    """Return the options from flattened names; `spell` gives a name as the surface writes it, for errors."""
+    kind: type[_Options],
+    values: Mapping[str, object],
+    surface: Surface,
+    fixed: Mapping[str, object] | None = None,
+    spell: Callable[[str], str] = str,
+) -> _Options:
+    """Return the options from flattened names, and from `fixed` options that the surface does not have.
+
+    `spell` gives a name as the surface writes it, for errors.
+    """
     flat = {one.name: one for one in flat_options(kind, surface)}
     nested: dict[str, Any] = {}
     for name, value in values.items():
@@ -216,7 +237,7 @@ def read_flat(
         place = nested if declared.group is None else nested.setdefault(declared.group, {})
         place[declared.option.name] = value
     try:
-        return kind.read(nested, surface)
+        return kind(**given_options(kind, nested, surface) | dict(fixed or {}))
     except InvalidInput as error:
         names = {
             one.option.name if one.group is None else f"{one.group}.{one.option.name}": name

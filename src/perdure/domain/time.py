@@ -116,6 +116,14 @@ class AsOf:
         return AsOf(valid=moment, known=moment)
 
 
+def parse_span(since: object, until: object, names: tuple[str, str] = ("since", "until")) -> Window | None:
+    """Return the window from `since` to just before `until`, either of which may be open; a last day is included."""
+    start, end = parse_instant(since, names[0]), parse_end(until, names[1])
+    if start is not None and end is not None and start > end:
+        raise InvalidInput(names[0], f"a date not after {names[1]} ({until})", since)
+    return Window(start, end) if start is not None or end is not None else None
+
+
 def read_as_of(value: object, name: str = "as_of") -> AsOf:
     """Return what a moment asks: what was true then, as far as is known now; None asks for the present."""
     if isinstance(value, AsOf):

@@ -36,7 +36,7 @@ class RecallOptions(Conditions):
     include: Include = option(Include(), "What to return in addition to the facts.", on=NOT_MCP)
     min_scores: MinScores = option(MinScores(), "Lowest scores of results.", on=PROGRAMS)
     recipe: str | Recipe | None = option(
-        None, "How to rank: default, tempr, memoria, abmind, fast, or a Recipe.", on=NOT_MCP
+        None, "How to rank: default, tempr, memoria, abmind or fast.", on=NOT_MCP
     )
     precision: Precision = option(
         Precision.SEARCH, "search returns all that may help; inject only what probably helps, or nothing."

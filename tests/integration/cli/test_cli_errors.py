@@ -12,7 +12,7 @@ import pytest
     [
         (("recall", "x", "--budget", "huge"), 2, "budget"),
         (("recall", "x", "--recipe", "soup"), 2, "recipe"),
-        (("recall", "x", "--type", "rumour"), 2, "types"),
+        (("recall", "x", "--type", "rumour"), 2, "--type"),
         (("recall", "x", "--since", "soon"), 2, "--since"),
         (("recall", "x", "--max-tokens", "-1"), 2, "max-tokens"),
         (("recall", "   "), 2, "query"),
@@ -53,7 +53,7 @@ def test_errors_as_json_carry_a_stable_code_and_the_field(cli: Any) -> None:
     cli.remembered("Tomás plays the cello.")
     wrong = cli("recall", "x", "--budget", "huge", "--json")
     assert wrong.error["code"] == "invalid_input"
-    assert wrong.error["field"] == "budget"
+    assert wrong.error["field"] == "--budget"
     assert cli("recall", "x", "--bank", "nobody", "--json").error["code"] == "not_found"
 
 

@@ -18,7 +18,6 @@ from rich.text import Text
 from perdure.domain.item import RetainResult
 from perdure.domain.recall import RecallResult
 from perdure.errors import InvalidInput, ModelError
-from perdure.surfaces.arguments import RecallOptions, read_moment, recall_with
 from perdure.surfaces.cli.draw import day, plural
 from perdure.surfaces.cli.draw_recall import explain_table, milliseconds, stage_bar, understood
 from perdure.surfaces.cli.output import console, emit
@@ -113,12 +112,10 @@ def remember(engine: Perdure, script: dict[str, Any]) -> RetainResult:
 
 def ask(engine: Perdure, script: dict[str, Any]) -> Iterator[tuple[dict[str, str], RecallResult]]:
     """Each question with its answer, explained, as of the script's own date; the models are loaded before the first."""
-    options: RecallOptions = {
-        "query_timestamp": read_moment(script["asked_at"], "asked_at"), "explain": True, "track": False,
-    }  # fmt: skip
-    recall_with(engine, BANK, script["questions"][0]["text"], {"track": False})
+    engine.recall(BANK, script["questions"][0]["text"], track=False)
     for question in script["questions"]:
-        yield question, recall_with(engine, BANK, question["text"], options)
+        asked_at = script["asked_at"]
+        yield question, engine.recall(BANK, question["text"], asked_at=asked_at, explain=True, track=False)
 
 
 def draw_opening(console: Console, script: Mapping[str, Any], done: RetainResult, seconds: float) -> None:

@@ -19,7 +19,6 @@ from rich.text import Text
 
 from perdure import __version__
 from perdure.errors import PerdureError
-from perdure.surfaces.arguments import recall_with
 from perdure.surfaces.cli import exits
 from perdure.surfaces.cli.draw import plural, size
 from perdure.surfaces.cli.output import tell
@@ -274,8 +273,8 @@ def check_round_trip(settings: Settings) -> Iterator[Check]:
                 started = time.perf_counter()
                 done = engine.retain("doctor", list(SAMPLE), timestamp="2024-11-04T09:00:00+00:00")
                 kept = (time.perf_counter() - started) * 1000.0
-                result = recall_with(engine, "doctor", QUESTION, {"track": False})
-                asked = _milliseconds(lambda: recall_with(engine, "doctor", QUESTION, {"track": False}), 5)
+                result = engine.recall("doctor", QUESTION, track=False)
+                asked = _milliseconds(lambda: engine.recall("doctor", QUESTION, track=False), 5)
         except PerdureError as error:
             yield Check("Round trip", "memory", FAIL, str(error))
             return

@@ -11,10 +11,11 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from perdure.domain.fact import Entity, Fact
+from perdure.domain.filter import Filter, read_tags
 from perdure.domain.rendering import replacement
 from perdure.domain.time import Window
 from perdure.errors import InvalidInput
-from perdure.surfaces.arguments import find_document, find_entity, read_filter
+from perdure.surfaces.arguments import find_document, find_entity
 from perdure.surfaces.cli import exits
 from perdure.surfaces.cli.draw import day, draw_record, plural, statement, table
 from perdure.surfaces.cli.output import USUAL, tell
@@ -72,15 +73,12 @@ def facts(
         page = engine.facts.list(
             bank,
             text=text,
-            where=read_filter(
-                {
-                    "types": types,
-                    "tags": tags,
-                    "tags_match": CARRIED,
-                    "document_ids": None if document is None else [document],
-                    "include_closed": closed,
-                    "include_expired": closed,
-                }
+            types=types,
+            where=Filter(
+                tags=read_tags(tags, CARRIED),
+                document_ids=None if document is None else frozenset({document}),
+                include_closed=closed,
+                include_expired=closed,
             ),
             entity_id=find_entity(engine, bank, entity).id if entity else None,
             offset=offset,
@@ -161,7 +159,8 @@ def timeline(
         entity_id = find_entity(engine, bank, entity).id if entity else None
         page = engine.facts.list(
             bank,
-            where=read_filter({"types": types, "tags": tags, "tags_match": CARRIED}),
+            types=types,
+            where=Filter(tags=read_tags(tags, CARRIED)),
             entity_id=entity_id,
             dated=asked,
             order="latest_dated",

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
+from perdure.domain.filter import Filter
 from perdure.errors import InvalidInput
-from perdure.surfaces.arguments import find_document, find_entity, read_filter
+from perdure.surfaces.arguments import find_document, find_entity
 from perdure.surfaces.cli.output import tell
 from perdure.surfaces.cli.session import DEFAULT_BANK, AsJson, BankName, Database, Yes, confirm, reading
 
@@ -30,7 +31,7 @@ def forget(
             what = f"the fact “{engine.facts.get(bank, fact).text}”"
         elif document is not None:
             find_document(engine, bank, document)
-            where = read_filter({"document_ids": [document], "include_closed": True, "include_expired": True})
+            where = Filter(document_ids=frozenset({document}), include_closed=True, include_expired=True)
             count = engine.facts.list(bank, where=where, limit=1).total
             what = f"the document {document} with {count} facts"
         elif entity is not None:

@@ -13,8 +13,7 @@ from rich.text import Text
 from perdure.domain.fact import Fact
 from perdure.domain.opinion import RESERVED_FROM, SURE_FROM, EvidenceLabel, Opinion, OpinionEvidence
 from perdure.domain.rendering import one_line
-from perdure.domain.time import AsOf
-from perdure.surfaces.arguments import read_moment
+from perdure.domain.time import AsOf, parse_instant
 from perdure.surfaces.cli.draw import day, plural, table
 from perdure.surfaces.cli.output import tell
 from perdure.surfaces.cli.session import DEFAULT_BANK, AsJson, BankName, Database, filled, reading
@@ -128,4 +127,4 @@ def _said(row: OpinionEvidence, facts: Mapping[str, Fact]) -> Text:
 
 
 def _moment(valid: str | None, known_at: str | None) -> AsOf:
-    return AsOf(valid=read_moment(valid, "--as-of"), known=read_moment(known_at, "--known-at"))
+    return AsOf(valid=parse_instant(valid, "--as-of"), known=parse_instant(known_at, "--known-at"))

@@ -16,8 +16,8 @@ from rich.text import Text
 
 from perdure.contrib.imports.chats import Reading
 from perdure.domain.item import FellBack, PassedOver, RetainResult
+from perdure.domain.time import parse_instant
 from perdure.errors import InvalidInput
-from perdure.surfaces.arguments import read_moment
 from perdure.surfaces.cli.draw import plural
 from perdure.surfaces.cli.output import console, tell
 from perdure.surfaces.cli.session import (
@@ -87,7 +87,7 @@ def retain(
     stdin = read_stdin() if "-" in chosen else None
     collected = read_sources(chosen, stdin, form, as_text, exclude or ())
     shared = {
-        "timestamp": read_moment(timestamp, "--timestamp"), "speaker": speaker, "title": title, "context": context,
+        "timestamp": parse_instant(timestamp, "--timestamp"), "speaker": speaker, "title": title, "context": context,
         "tags": tags, "metadata": read_pairs(metadata), "document_id": document_id,
     }  # fmt: skip
     readings = [_with(reading, shared, user) for reading in collected.readings]

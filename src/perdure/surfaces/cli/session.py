@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from perdure.domain.time import Window
+from perdure.domain.time import Window, parse_span
 from perdure.errors import InvalidInput, NotFound
-from perdure.surfaces.arguments import read_window
 from perdure.surfaces.cli.output import harmless
 
 if TYPE_CHECKING:  # a command's help loads neither
@@ -125,7 +124,7 @@ def reading(database: str | None, bank: str, **overrides: Any) -> Iterator[Perdu
 
 def window(since: str | None, until: str | None) -> Window | None:
     """The time between the two options; a bare date as the end takes in that whole day."""
-    return read_window(since, until, ("--since", "--until"), whole_days=True)
+    return parse_span(since, until, ("--since", "--until"))
 
 
 def read_text(argument: str) -> str:

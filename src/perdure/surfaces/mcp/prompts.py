@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from perdure.domain.rendering import marked
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput, NotFound
-from perdure.surfaces.mcp.tools import Tools
+from perdure.recall.options import PromptOptions
+from perdure.surfaces.mcp.tools import DEFAULTS, Tools
 
 RECENT = 30
+SEARCH = PromptOptions.read({**DEFAULTS, "precision": "search"})
 SESSION = """\
 Look back over this conversation and call `retain` for what will matter in later ones:
 - facts about me, my people, projects and places; decisions and their reasons; preferences; plans with dates;
@@ -48,9 +50,7 @@ class Prompt:
 
 def _about_me(engine: Perdure, bank: str, _: str) -> str:
     tools = Tools(engine)
-    asked = tools.recall(
-        "What is known about me: who I am, what I do, like and plan?", precision="search", bank=bank
-    )
+    asked = tools.recall("What is known about me: who I am, what I do, like and plan?", SEARCH, bank=bank)
     return (
         "Tell me what you remember about me, from the memory below and nothing else: who I am, my people, work, "
         "preferences and plans, then what is open or doubtful. Cite facts as [n]. Say so where memory holds nothing, "
@@ -59,7 +59,7 @@ def _about_me(engine: Perdure, bank: str, _: str) -> str:
 
 
 def _about(engine: Perdure, bank: str, topic: str) -> str:
-    answer = Tools(engine).recall(topic, precision="search", bank=bank)
+    answer = Tools(engine).recall(topic, SEARCH, bank=bank)
     return (
         f"Tell me what you remember about {marked(topic)}, from the memory below and nothing else. Cite facts as [n], "
         f"give dates, and name what is over or contradicts itself.\n\n{answer.text}"

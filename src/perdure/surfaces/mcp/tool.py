@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
-from typing import Any, get_args, get_type_hints
+from dataclasses import MISSING, dataclass, field
+from typing import Annotated, Any, Self, get_args, get_origin, get_type_hints
 
 from pydantic import ConfigDict, ValidationError, create_model
 
+from perdure.domain.options import Options, Surface, flat_options, read_flat
 from perdure.errors import InvalidInput
+from perdure.surfaces.fields import field_of
 from perdure.surfaces.mcp.sdk import INVALID_PARAMS, ProtocolError
 
 ALWAYS_LOAD = "anthropic/alwaysLoad"
@@ -42,8 +44,19 @@ class Hints:
         return shown
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How a tool shows a class of options: with other defaults, and without some of them."""
+
+    defaults: Mapping[str, object] = field(default_factory=dict)
+    without: Collection[str] = ()
+
+
 class Tool:
-    """One tool over a method. `hidden` arguments are not the client's; `more` ones are, and the method does not have them."""
+    """One tool over a method. `hidden` arguments are not the client's; `more` ones are, and the method does not have them.
+
+    Of an argument whose type is a class of options, the client has the options themselves, and the method gets them read.
+    """
 
     def __init__(
         self,
@@ -55,11 +68,17 @@ class Tool:
     ) -> None:
         annotations = get_type_hints(method, include_extras=True)
         outputs = get_args(annotations.pop("return"))
-        fields: dict[str, Any] = {
-            name: (annotations[name], ... if one.default is inspect.Parameter.empty else one.default)
-            for name, one in inspect.signature(method).parameters.items()
-            if name not in hidden
-        } | dict(more or {})
+        self._options: dict[str, _OptionsArgument] = {}
+        fields: dict[str, Any] = {}
+        for name, one in inspect.signature(method).parameters.items():
+            options = _OptionsArgument.of(annotations[name])
+            if options is not None:
+                self._options[name] = options
+                fields |= options.fields
+            elif name not in hidden:
+                default = ... if one.default is inspect.Parameter.empty else one.default
+                fields[name] = (annotations[name], default)
+        fields |= dict(more or {})
         self.name, self.hints, self.method = method.__name__, hints, method
         self._arguments = create_model(self.name, __config__=ConfigDict(extra="forbid"), **fields)
         self.arguments = tuple(fields)
@@ -98,7 +117,39 @@ class Tool:
             steps = [step for step in map(str, first["loc"]) if not _ALTERNATIVE.fullmatch(step)]
             expected = "a value" if first["type"] == "missing" else _expected(first["msg"])
             raise InvalidInput(".".join(steps), expected) from error
-        return {name: getattr(read, name) for name in self.arguments}
+        values = {name: getattr(read, name) for name in self.arguments}
+        for name, options in self._options.items():
+            values[name] = options.read({key: values.pop(key) for key in options.fields})
+        return values
+
+
+@dataclass(frozen=True, slots=True)
+class _OptionsArgument:
+    """An argument that stands for the options of a class."""
+
+    kind: type[Options]
+    shown: Shown
+    fields: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, annotation: Any) -> Self | None:
+        """Return what an annotation asks for; None where it is not of a class of options."""
+        kind, *details = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
+        if not (isinstance(kind, type) and issubclass(kind, Options)):
+            return None
+        shown = next((one for one in details if isinstance(one, Shown)), Shown())
+        fields = {
+            flat.name: field_of(flat.option, Surface.MCP, shown.defaults.get(flat.name, MISSING))
+            for flat in flat_options(kind, Surface.MCP)
+            if flat.name not in shown.without
+        }
+        return cls(kind, shown, fields)
+
+    def read(self, values: Mapping[str, object]) -> Options:
+        """Return the options that a client gave; null says nothing."""
+        given = {name: value for name, value in values.items() if value is not None}
+        hidden = {name: value for name, value in self.shown.defaults.items() if name not in self.fields}
+        return read_flat(self.kind, given, Surface.MCP, hidden)
 
 
 def _expected(message: str) -> str:

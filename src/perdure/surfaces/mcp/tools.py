@@ -6,22 +6,18 @@ import json
 import re
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
+from perdure.domain.filter import TagsMatch
 from perdure.domain.inert import inert
 from perdure.domain.rendering import ORDER_MARK
-from perdure.domain.time import AsOf
+from perdure.domain.time import parse_span
+from perdure.domain.work import departure
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput
-from perdure.surfaces.arguments import (
-    RecallOptions,
-    find_document,
-    find_entity,
-    read_moment,
-    read_window,
-    recall_with,
-    reflect_with,
-)
+from perdure.recall.options import PromptOptions, RecallOptions
+from perdure.surfaces.arguments import find_document, find_entity
+from perdure.surfaces.fields import Names
 from perdure.surfaces.mcp.results import (
     NOTHING_FITS,
     CorrectOutput,
@@ -40,40 +36,25 @@ from perdure.surfaces.mcp.results import (
     retained,
     told_retain,
 )
+from perdure.surfaces.mcp.tool import Shown
 
 DEFAULT_BANK = "default"
 MAX_TOKENS = 2048
+DEFAULTS: dict[str, Any] = {"max_tokens": MAX_TOKENS, "tags_match": TagsMatch.ANY_STRICT}
+"""Of recall and reflect: a short text, and where a tag is asked for only facts that carry it."""
 MAX_RECENT = 100
 MAX_CONTENT_CHARACTERS = 200_000
 """More is a file rather than something to say; a client that sends far more loses its connection."""
 
 
-def read_json(value: object) -> object:
-    """Models often write a list or an object as text."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return json.loads(value)
-    except ValueError:
-        return value
-
-
-def _read_names(value: object) -> object:
-    """A list, one that is written as text, or one name alone."""
-    read = read_json(value)
-    return [value] if isinstance(value, str) and not isinstance(read, list) else read
-
-
-Names = Annotated[list[str], BeforeValidator(_read_names)]
 BankName = Annotated[str | None, Field(description="Memory bank; leave out for the default one")]
 Question = Annotated[str, Field(description="What you want to know, as a full question with names and dates")]
 Tokens = Annotated[int, Field(ge=0, description="At most so many tokens of text, all of it")]
 Since = Annotated[str | None, Field(description="Only what happened on or after this ISO 8601 date")]
-Until = Annotated[str | None, Field(description="Only what happened before this ISO 8601 date")]
-Asker = Annotated[
-    str | None, Field(description="Whom I and my mean: a name or `user`; the user unless given")
+Until = Annotated[
+    str | None,
+    Field(description="Only what happened before this ISO 8601 time; a date without a time includes its day"),
 ]
-TagList = Annotated[Names | None, Field(description="Only facts with one of these tags")]
 FactId = Annotated[
     str | None, Field(description="Id of the fact, as recall and recent return it with `with_ids`")
 ]
@@ -138,21 +119,10 @@ class Tools:
     def recall(
         self,
         query: Question,
-        max_tokens: Tokens = MAX_TOKENS,
-        since: Since = None,
-        until: Until = None,
-        as_of: Annotated[str | None, Field(description="What was true at this ISO 8601 time")] = None,
-        types: Annotated[
-            Names | None, Field(description="Only world, experience, opinion or observation facts")
-        ] = None,
-        tags: TagList = None,
-        asker: Asker = None,
+        options: Annotated[PromptOptions, Shown(DEFAULTS)] = PromptOptions(**DEFAULTS),
         with_ids: Annotated[
             bool, Field(description="Add fact ids to the text, as `forget` and `correct` need them")
         ] = False,
-        precision: Annotated[
-            str, Field(description="inject: only what probably helps, or nothing; search: all that may help")
-        ] = "inject",
         bank: BankName = None,
     ) -> Reply[RecallOutput]:
         """Search memory: facts from earlier conversations that bear on a question, best first, with dates, sources and evidence.
@@ -162,22 +132,16 @@ class Tools:
         Nothing comes back where nothing probably helps; `precision: search` gives all that may.
         """
         chosen = bank or DEFAULT_BANK
-        options: RecallOptions = {
-            "max_tokens": max_tokens, "types": types, "tags": tags, "tags_match": "any_strict",
-            "during": read_window(since, until), "as_of": AsOf(valid=read_moment(as_of, "as_of")),
-            "asker": asker, "precision": precision,
-        }  # fmt: skip
-        result = recall_with(self._engine, chosen, query, options)
+        result = self._engine.recall(chosen, query, **options.given() | {"precision": options.precision})
         prompt = result.fit_prompt(with_ids=with_ids)
         return Reply(prompt.text or emptiness(result), recalled(chosen, result, prompt))
 
     def reflect(
         self,
         query: Question,
-        max_tokens: Tokens = MAX_TOKENS,
-        as_of: Annotated[str | None, Field(description="What was true at this ISO 8601 time")] = None,
-        tags: TagList = None,
-        asker: Asker = None,
+        options: Annotated[RecallOptions, Shown(DEFAULTS, without=("precision",))] = RecallOptions(
+            **DEFAULTS
+        ),
         bank: BankName = None,
     ) -> Reply[ReflectOutput]:
         """Answer a question from memory alone, shortly; every sentence cites its fact, or it says that memory holds none.
@@ -185,12 +149,9 @@ class Tools:
         For a question that takes several facts together. To see the facts themselves, use recall.
         """
         chosen = bank or DEFAULT_BANK
-        options: RecallOptions = {
-            "max_tokens": max_tokens, "tags": tags, "tags_match": "any_strict",
-            "as_of": AsOf(valid=read_moment(as_of, "as_of")), "asker": asker,
-        }  # fmt: skip
-        answer = reflect_with(self._engine, chosen, query, options)
-        text = answer.to_prompt(max_tokens) or fitting(NOTHING_FITS, self._engine.count_tokens, max_tokens)
+        answer = self._engine.reflect(chosen, query, cancelled=departure(), **options.given())
+        room = options.max_tokens
+        text = answer.to_prompt(room) or fitting(NOTHING_FITS, self._engine.count_tokens, room)
         return Reply(text, reflected(chosen, answer))
 
     def correct(
@@ -239,7 +200,7 @@ class Tools:
         For "what did we do last time", "what happened in May", "what is new about Ann". For a question, use recall.
         """
         chosen = bank or DEFAULT_BANK
-        window = read_window(since, until)
+        window = parse_span(since, until)
         entity = None if about is None else find_entity(self._engine, chosen, about).id
         page = self._engine.facts.list(
             chosen, entity_id=entity, dated=window, limit=limit,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 
 from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from perdure.domain.time import AsOf, Window
-from perdure.surfaces.arguments import read_closed_window, read_utc
+from perdure.domain.time import AsOf, Window, parse_utc
+from perdure.errors import InvalidInput
 from perdure.surfaces.plain import plain
 
 MOST_ITEMS = 1_000_000
@@ -24,6 +24,7 @@ Limit = Annotated[int, Query(ge=0, le=MOST_ITEMS, description="Most items to ret
 ListLimit = Annotated[int, Query(ge=1, le=1000, description="Most items to return")]
 Offset = Annotated[int, Query(ge=0, le=2**53, description="Items to skip")]
 Tags = Annotated[list[str] | None, Query(description="Only what carries these tags")]
+_INCLUSIVE = timedelta(microseconds=1)
 T = TypeVar("T")
 Source = TypeVar("Source")
 
@@ -101,7 +102,10 @@ class TemporalWindow(Body):
 
     def read(self, field: str) -> Window:
         """The window as recall takes it; errors name the field."""
-        return read_closed_window(self.start, self.end, field)
+        first, last = parse_utc(self.start, f"{field}.start"), parse_utc(self.end, f"{field}.end")
+        if first is None or last is None or first > last:
+            raise InvalidInput(field, "a start that is not after the end")
+        return Window(first, last + _INCLUSIVE)
 
 
 class AsOfBody(Body):
@@ -114,8 +118,10 @@ class AsOfBody(Body):
 def as_of(moment: datetime | AsOfBody | None) -> AsOf:
     """The moments on the two axes of time; a single moment asks what was true then, as far as is known now."""
     if isinstance(moment, AsOfBody):
-        return AsOf(valid=read_utc(moment.valid, "as_of.valid"), known=read_utc(moment.known, "as_of.known"))
-    return AsOf(valid=read_utc(moment, "as_of"))
+        return AsOf(
+            valid=parse_utc(moment.valid, "as_of.valid"), known=parse_utc(moment.known, "as_of.known")
+        )
+    return AsOf(valid=parse_utc(moment, "as_of"))
 
 
 class TagGroupLeaf(Body):

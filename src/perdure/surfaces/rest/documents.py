@@ -12,12 +12,12 @@ from fastapi import Query
 from pydantic import BaseModel
 
 from perdure.domain.fact import Chunk, Document
-from perdure.domain.filter import TagLeaf
+from perdure.domain.filter import Filter, TagLeaf
 from perdure.domain.filter import TagsMatch as Match
 from perdure.domain.observation import SCOPES_RECORD, read_scope_rule
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput, NotFound
-from perdure.surfaces.arguments import find_document, read_filter
+from perdure.surfaces.arguments import find_document
 from perdure.surfaces.keys import Scope
 from perdure.surfaces.rest.bodies import Body, Limit, Offset, Page, Tags, TagsMatch, iso
 from perdure.surfaces.rest.listing import Listing
@@ -132,7 +132,7 @@ def list_documents(
 
     def item(document: Document) -> DocumentListItem:
         facts = service.engine.facts.list(
-            bank, where=read_filter({"document_ids": [document.id]}), limit=1
+            bank, where=Filter(document_ids=frozenset({document.id})), limit=1
         ).total
         return DocumentListItem(**_fields(document), text_length=document.characters, memory_unit_count=facts)
 

@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Literal
 
 from perdure.domain.fact import Fact
+from perdure.domain.filter import Filter, read_tags
 from perdure.domain.observation import is_synthesised
 from perdure.engine import Perdure
 from perdure.ports.store import FactPage
-from perdure.surfaces.arguments import read_filter
 
 FACTS_PER_READ = 1000
 ConsolidationState = Literal["pending", "failed", "consolidated", "done"]
@@ -70,18 +70,20 @@ class Listing:
                 return
 
     def _read(self, engine: Perdure, bank: str, offset: int, limit: int) -> FactPage:
-        where = read_filter(
-            {
-                "types": self.types,
-                "tags": self.tags,
-                "tags_match": self.tags_match,
-                "document_ids": None if self.document_id is None else [self.document_id],
-                "include_closed": self.invalidated,
-                "include_expired": self.invalidated,
-            }
+        where = Filter(
+            tags=read_tags(self.tags, self.tags_match),
+            document_ids=None if self.document_id is None else frozenset({self.document_id}),
+            include_closed=self.invalidated,
+            include_expired=self.invalidated,
         )
         return engine.facts.list(
-            bank, text=self.text, where=where, entity_id=self.entity_id, offset=offset, limit=limit
+            bank,
+            text=self.text,
+            types=self.types,
+            where=where,
+            entity_id=self.entity_id,
+            offset=offset,
+            limit=limit,
         )
 
     def _fits(self, fact: Fact) -> bool:

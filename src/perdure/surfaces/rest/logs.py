@@ -12,8 +12,8 @@ from pydantic import BaseModel
 
 from perdure.domain.audit import AuditEntry
 from perdure.domain.llm_call import LlmCall
+from perdure.domain.time import parse_instant
 from perdure.errors import NotFound
-from perdure.surfaces.arguments import read_moment
 from perdure.surfaces.rest.bodies import Offset, iso
 from perdure.surfaces.rest.service import AdminBank, Resource, Serving
 
@@ -148,7 +148,7 @@ def list_audit_logs(
     service.engine.banks.get(bank)
     every = service.engine.audit.list(
         bank, action=action, transport=transport,
-        since=read_moment(start_date, "start_date"), until=read_moment(end_date, "end_date"),
+        since=parse_instant(start_date, "start_date"), until=parse_instant(end_date, "end_date"),
     )  # fmt: skip
     page = [_audit(one) for one in every[offset : offset + limit]]
     return AuditLogListResponse(bank_id=bank, total=len(every), limit=limit, offset=offset, items=page)
@@ -206,7 +206,7 @@ def list_llm_requests(
     """Calls of language models for this bank."""
     del group
     service.engine.banks.get(bank)
-    since, until = read_moment(start_date, "start_date"), read_moment(end_date, "end_date")
+    since, until = parse_instant(start_date, "start_date"), parse_instant(end_date, "end_date")
     unkept = any(asked is not None for asked in (scope, provider, document_id, memory_id))
     every = [
         one

@@ -9,10 +9,12 @@ from fastapi import Query
 from pydantic import BaseModel, Field
 
 from perdure.domain.fact import Fact, FactType
+from perdure.domain.filter import Filter
+from perdure.domain.time import parse_utc
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput, NotFound
 from perdure.manage.curation import RESTATED_AS
-from perdure.surfaces.arguments import find_bank, read_filter, read_utc
+from perdure.surfaces.arguments import find_bank
 from perdure.surfaces.rest.bodies import (
     Body,
     DeleteResponse,
@@ -178,8 +180,8 @@ def list_memories(
         tags=tuple(tags or ()),
         tags_match=tags_match,
         time_field=time_field or ("created_at" if start_date or end_date else None),
-        start=read_utc(start_date, "start_date"),
-        end=read_utc(end_date, "end_date"),
+        start=parse_utc(start_date, "start_date"),
+        end=parse_utc(end_date, "end_date"),
         consolidation=consolidation_state,
     )
     facts, total = listing.page(service.engine, bank, offset, limit)
@@ -271,7 +273,7 @@ def _changes(body: UpdateMemoryRequest) -> dict[str, Any]:
     for name in _TIMES:
         value = getattr(body, name)
         if value is not None:
-            changes[name] = read_utc(value, name) if value else None
+            changes[name] = parse_utc(value, name) if value else None
     return changes
 
 
@@ -345,7 +347,7 @@ def clear_memories(
 def _clear_type(service: Service, bank: str, fact_type: str) -> int:
     """A fact may go along with an earlier one: then forgetting it counts as none."""
     count = 0
-    where = read_filter({"types": [fact_type], "include_closed": True, "include_expired": True})
+    where = Filter(types=frozenset({FactType(fact_type)}), include_closed=True, include_expired=True)
     while facts := service.engine.facts.list(bank, where=where, limit=FACTS_PER_ERASURE).facts:
         gone = sum(service.forget(bank, fact_id=fact.id) for fact in facts)
         count += gone

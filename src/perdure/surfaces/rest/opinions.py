@@ -9,8 +9,7 @@ from fastapi import Query
 from pydantic import BaseModel, Field
 
 from perdure.domain.opinion import Opinion, OpinionEvidence
-from perdure.domain.time import AsOf
-from perdure.surfaces.arguments import read_utc
+from perdure.domain.time import AsOf, parse_utc
 from perdure.surfaces.rest.bodies import Limit, Offset, Page
 from perdure.surfaces.rest.service import ReadBank, Resource, Serving, StrictClients
 
@@ -95,7 +94,7 @@ def get_opinion(
 
 
 def _moment(valid: datetime | None, known_at: datetime | None) -> AsOf:
-    return AsOf(valid=read_utc(valid, "as_of"), known=read_utc(known_at, "known_at"))
+    return AsOf(valid=parse_utc(valid, "as_of"), known=parse_utc(known_at, "known_at"))
 
 
 def _item(opinion: Opinion) -> OpinionItem:

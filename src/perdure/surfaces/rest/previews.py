@@ -10,11 +10,11 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from perdure.domain.fact import Fact, FactType
+from perdure.domain.time import parse_utc
 from perdure.errors import InvalidInput, NotFound
 from perdure.llm.caller import LlmOperation
 from perdure.llm.health import LlmStatus
 from perdure.llm.prompt import load
-from perdure.surfaces.arguments import read_utc
 from perdure.surfaces.rest.bodies import Body, TokenUsage, iso
 from perdure.surfaces.rest.service import ReadBank, Resource, Serving, WriteBank
 
@@ -95,7 +95,7 @@ def dry_run_extract(service: Serving, bank: ReadBank, body: DryRunExtractRequest
         raise InvalidInput("content", "non-empty text")
     content = body.content if isinstance(body.content, str) else [{"content": body.content}]
     facts = service.engine.facts.preview(
-        bank, content, context=body.context, timestamp=read_utc(body.timestamp, "timestamp")
+        bank, content, context=body.context, timestamp=parse_utc(body.timestamp, "timestamp")
     )
     return DryRunExtractionResult(facts=[_view(fact) for fact in facts])
 

@@ -10,11 +10,11 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from perdure.domain.fact import INSTRUCTION, Fact, FactType
+from perdure.domain.filter import read_tags
 from perdure.domain.recall import Candidate, RecallResult, Recollection
 from perdure.engine import Perdure
-from perdure.recall.option_groups import MinScores, Situation
+from perdure.recall.options import RecallOptions
 from perdure.recall.recipe import Recipe
-from perdure.surfaces.arguments import RecallOptions, read_utc, recall_with
 from perdure.surfaces.plain import plain_candidate, plain_recall, total_milliseconds
 from perdure.surfaces.rest.bodies import (
     MOST_TOKENS,
@@ -230,7 +230,7 @@ def recall(service: Serving, bank: ReadBank, body: RecallRequest) -> Json:
     """What memory holds on a question, best first, within the token budget."""
     engine = service.engine
     config = acting(engine, bank)
-    result = recall_with(engine, bank, body.query, _options(engine, config, body))
+    result = engine.recall(bank, body.query, **_options(engine, config, body).given())
     recalled = [*result.recollections, *result.observations]
     prefers = body.prefer_observations
     if config.recall_prefer_observations if prefers is None else prefers:
@@ -258,37 +258,47 @@ def recall(service: Serving, bank: ReadBank, body: RecallRequest) -> Json:
 
 
 def _options(engine: Perdure, config: Acting, body: RecallRequest) -> RecallOptions:
+    """Return the options of a recall from Hindsight's body, whose names are its own."""
     chunks = body.include.chunks
-    return {
-        "budget": body.budget,
-        "max_tokens": config.recall_max_tokens if body.max_tokens is None else body.max_tokens,
-        "types": body.types,
-        "tags": body.tags,
-        "tags_match": body.tags_match,
-        "tag_groups": tag_groups(body.tag_groups),
-        "metadata": body.metadata,
-        "during": body.during.read("during") if body.during else None,
-        "temporal_window": body.temporal_window.read("temporal_window") if body.temporal_window else None,
-        "as_of": as_of(body.as_of),
-        "entity_hints": body.entity_hints,
-        "asker": body.asker,
-        "situation": Situation(**body.surroundings.model_dump()) if body.surroundings else None,
-        "include_chunks": _wants_chunks(config, body),
-        "max_chunk_tokens": chunks.max_tokens if chunks is not None else config.recall_chunks_max_tokens,
-        "include_entities": body.include.entities is not None,
-        "min_scores": MinScores(**body.min_scores.model_dump()) if body.min_scores else None,
-        "recipe": recipe_of(engine, config, body.recipe),
-        "explain": True,
-        "track": body.track,
-        "precision": body.precision,
-        "query_timestamp": read_utc(body.query_timestamp, "query_timestamp"),
-        "limit": body.limit,
-        "topic": body.topic,
-        "tier": body.tier,
-        "max_classification": body.max_classification,
-        "document_ids": frozenset(body.document_ids) if body.document_ids is not None else None,
-        "include_expired": body.include_expired,
-    }
+    return RecallOptions.read(
+        {
+            **body.model_dump(include=_SAME_NAMES),
+            "max_tokens": config.recall_max_tokens if body.max_tokens is None else body.max_tokens,
+            "as_of": as_of(body.as_of),
+            "recipe": recipe_of(engine, config, body.recipe),
+            "explain": True,
+            "where": {
+                **body.model_dump(include=_CONDITIONS),
+                "tags": read_tags(None, tag_groups=tag_groups(body.tag_groups)),
+                "during": body.during.read("during") if body.during else None,
+            },
+            "hints": {
+                "window": body.temporal_window.read("temporal_window") if body.temporal_window else None,
+                "entities": body.entity_hints,
+                "situation": body.surroundings.model_dump() if body.surroundings else None,
+            },
+            "include": {
+                "chunks": _wants_chunks(config, body),
+                "max_chunk_tokens": config.recall_chunks_max_tokens if chunks is None else chunks.max_tokens,
+                "entities": body.include.entities is not None,
+            },
+            "min_scores": body.min_scores.model_dump() if body.min_scores else None,
+        }
+    )
+
+
+_SAME_NAMES = {
+    "budget",
+    "types",
+    "tags",
+    "tags_match",
+    "asker",
+    "track",
+    "precision",
+    "limit",
+    "query_timestamp",
+}
+_CONDITIONS = {"metadata", "topic", "tier", "max_classification", "document_ids", "include_expired"}
 
 
 def _wants_chunks(config: Acting, body: RecallRequest) -> bool:

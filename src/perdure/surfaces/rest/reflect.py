@@ -7,11 +7,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from perdure.domain.filter import read_tags
 from perdure.domain.recall import Recollection
+from perdure.domain.work import departure
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput
+from perdure.recall.options import RecallOptions
 from perdure.reflect.reflection import MODEL_STEP, Reflection, ReflectionStep
-from perdure.surfaces.arguments import RecallOptions, read_utc, reflect_with
 from perdure.surfaces.rest.bodies import (
     MOST_TOKENS,
     AsOfBody,
@@ -152,16 +154,16 @@ def reflect(service: Serving, bank: ReadBank, body: ReflectRequest, has_left: De
     engine = service.engine
     query = f"{body.query}\n{body.context}" if body.context else body.query
     options = _options(engine, bank, body)
-    reflection = reflect_with(
-        engine,
+    called_off = departure()
+    reflection = engine.reflect(
         bank,
         query,
-        options,
         apply_all_directives=body.apply_all_directives,
         response_schema=body.response_schema,
         mental_models=not body.exclude_mental_models,
         exclude_mental_model_ids=body.exclude_mental_model_ids or (),
-        cancelled=has_left,
+        cancelled=lambda: called_off() or has_left(),
+        **options.given(),
     )
     return ReflectResponse(
         text=reflection.text,
@@ -177,7 +179,7 @@ def reflect(service: Serving, bank: ReadBank, body: ReflectRequest, has_left: De
             output_tokens=reflection.usage.output_tokens,
             total_tokens=reflection.usage.total_tokens,
         ),
-        trace=_trace(options, reflection, body.include.tool_calls),
+        trace=_trace(body, reflection, body.include.tool_calls),
         evidence=reflection.evidence.value,
         context=reflection.to_prompt() if body.context_string else None,
     )
@@ -188,18 +190,17 @@ def _options(engine: Perdure, bank: str, body: ReflectRequest) -> RecallOptions:
         raise InvalidInput("tag_groups", "tags or tag_groups, not both")
     if body.fact_types is not None and not body.fact_types:
         raise InvalidInput("fact_types", "at least one type, or none of the field")
-    return {
-        "budget": body.budget,
-        "max_tokens": body.max_tokens,
-        "types": body.fact_types,
-        "tags": body.tags,
-        "tags_match": body.tags_match,
-        "tag_groups": tag_groups(body.tag_groups),
-        "as_of": as_of(body.as_of),
-        "asker": body.asker,
-        "query_timestamp": read_utc(body.query_timestamp, "query_timestamp"),
-        "recipe": recipe_of(engine, acting(engine, bank), body.recipe),
-    }
+    return RecallOptions.read(
+        {
+            **body.model_dump(
+                include={"budget", "max_tokens", "tags", "tags_match", "asker", "query_timestamp"}
+            ),
+            "types": body.fact_types,
+            "where": {"tags": read_tags(None, tag_groups=tag_groups(body.tag_groups))},
+            "as_of": as_of(body.as_of),
+            "recipe": recipe_of(engine, acting(engine, bank), body.recipe),
+        }
+    )
 
 
 def _fact(recollection: Recollection) -> ReflectFact:
@@ -223,7 +224,7 @@ def _based_on(reflection: Reflection) -> ReflectBasedOn:
 
 
 def _trace(
-    options: RecallOptions, reflection: Reflection, asked: ToolCallsIncludeOptions | None
+    body: ReflectRequest, reflection: Reflection, asked: ToolCallsIncludeOptions | None
 ) -> ReflectTrace | None:
     if asked is None:
         return None
@@ -233,10 +234,10 @@ def _trace(
             tool=step.tool,
             input={
                 "query": step.query,
-                "budget": options["budget"],
-                "max_tokens": options["max_tokens"],
-                "types": options["types"],
-                "tags": options["tags"],
+                "budget": body.budget,
+                "max_tokens": body.max_tokens,
+                "types": body.fact_types,
+                "tags": body.tags,
             },
             output=_output(step) if asked.output else None,
             duration_ms=round(step.milliseconds),

@@ -19,11 +19,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from perdure.documents.reader import read_file
 from perdure.domain.item import FellBack, PassedOver
 from perdure.domain.record import Record
+from perdure.domain.time import parse_utc
 from perdure.engine import Perdure
 from perdure.errors import Conflict, InvalidInput
 from perdure.retain.messages import as_message
 from perdure.retain.request import read_content, read_item
-from perdure.surfaces.arguments import find_bank, read_utc
+from perdure.surfaces.arguments import find_bank
 from perdure.surfaces.rest.bodies import Body, TokenUsage
 from perdure.surfaces.rest.service import Resource, Service, Serving, WriteBank
 
@@ -257,7 +258,7 @@ def _item(item: MemoryItem, index: int, more_tags: Iterable[str]) -> dict[str, A
     for name in _TIMES:
         value = getattr(item, name)
         if value is not None:
-            fields[name] = TIMELESS if value == TIMELESS else read_utc(value, f"items[{index}].{name}")
+            fields[name] = TIMELESS if value == TIMELESS else parse_utc(value, f"items[{index}].{name}")
     tags = {*(item.tags or ()), *more_tags}
     if tags:
         fields["tags"] = sorted(tags)
