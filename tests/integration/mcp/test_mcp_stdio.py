@@ -60,7 +60,7 @@ def test_a_client_over_stdio_chooses_the_bank(tmp_path: Path, mode: str) -> None
 
 def test_words_that_several_facts_have_are_refused_with_their_ids() -> None:
     twins = [SimpleNamespace(id="one", text="Lia rows."), SimpleNamespace(id="two", text="lia rows")]
-    engine: Any = SimpleNamespace(facts=lambda bank, **_: SimpleNamespace(facts=twins))
+    engine: Any = SimpleNamespace(facts=SimpleNamespace(list=lambda bank, **_: SimpleNamespace(facts=twins)))
     with pytest.raises(InvalidInput, match="these have them: one, two"):
         Tools(engine).forget(fact="[1] Lia rows.")
 
