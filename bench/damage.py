@@ -19,7 +19,7 @@ from perdure.domain.damage import Damage
 from perdure.domain.fact import Chunk, Document
 from perdure.errors import PerdureError
 from perdure.stores.sqlite.store import SqliteStore
-from perdure.testing.making import BANK, make_fact, new, put
+from perdure.testing import BANK, make_fact, new, put
 
 ROWS = range(200)
 PAGE = 4096

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +25,6 @@ from perdure.models.rule_tagger import RuleTagger
 from perdure.models.tokens import token_counter
 from perdure.ports.extractor import ExtractedFact, Turn
 from perdure.ports.llm import Finish, LlmReply, LlmRequest, TokenUsage
-from perdure.testing.memory_store import MemoryStore
 
 PAGE = Path("docs/llm-extraction.md")
 BEGIN, END = "<!-- bench.llm_cost -->", "<!-- end -->"
@@ -118,10 +118,13 @@ class Cost:
 def cost(way: str, extractor: str, retains: Sequence[Sequence[LabelledItem]]) -> Cost:
     """Retain groups of turns of one session each, with what the extractor asks a model."""
     model = CountingLlm()
-    with Perdure.open(
-        store=MemoryStore(), llm=model, extractor=extractor, embedder="hashing", reranker="none", tagger="rules",
-        refine_after=None,
-    ) as memory:  # fmt: skip
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Perdure.open(
+            Path(folder) / "memory.db", llm=model, extractor=extractor, embedder="hashing", reranker="none",
+            tagger="rules", refine_after=None,
+        ) as memory,
+    ):  # fmt: skip
         for turns in retains:
             items = [
                 {"content": turn.text, "speaker": turn.speaker, "timestamp": turn.date} for turn in turns

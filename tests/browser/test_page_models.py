@@ -7,8 +7,8 @@ from pathlib import Path
 
 from bench.page_browser import Watched, address
 from bench.page_demo import served
-from perdure.testing.scripted_llm import ScriptedLlm
 from tests.integration.rest_server import open_quick
+from tests.support.scripted_llm import ScriptedLlm
 from tests.unit.reflect.loop_kit import call, done
 
 BANK = "home"

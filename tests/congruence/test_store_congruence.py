@@ -19,11 +19,11 @@ from perdure.retain.commit import FactChanges, commit
 from perdure.stores.index.vectors import EXACT_UP_TO
 from perdure.stores.postgres.store import PostgresStore
 from perdure.stores.sqlite.store import SqliteStore
-from perdure.testing.agreement import assert_same_memory, assert_same_search
-from perdure.testing.making import BANK, CURRENT, day, ids, make_fact, search
-from perdure.testing.memory_store import MemoryStore
+from perdure.testing import BANK, CURRENT, day, ids, make_fact, search
 from tests.postgres import LargeBanksStore, new_database
 from tests.sampler import MODEL, START, Sampler
+from tests.support.agreement import assert_same_memory, assert_same_search
+from tests.support.memory_store import MemoryStore
 
 SIZE = 400
 DATABASES = ("sqlite", "postgres", "large")

@@ -14,8 +14,19 @@ from perdure.domain.record import Record
 from perdure.errors import Conflict, InvalidInput, ModelMismatch
 from perdure.ports.store import Features, KeyedEntity, NewFact, Proof, Store, Traces, Transaction
 from perdure.retain.commit import Closure, CommitReceipt, FactChanges, commit
-from perdure.testing.agreement import assert_same_links
-from perdure.testing.making import BANK, MODEL, NOW, day, facts, make_chunk, make_fact, new, put, unit
+from perdure.testing import (
+    BANK,
+    MODEL,
+    NOW,
+    assert_same_links,
+    day,
+    facts,
+    make_chunk,
+    make_fact,
+    new,
+    put,
+    unit,
+)
 
 
 def change(store: Store, **changes: Any) -> CommitReceipt:

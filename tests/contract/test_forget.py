@@ -23,7 +23,7 @@ from perdure.ports.store import Features, KeyedEntity, Proof, Store, Traces, Tra
 from perdure.retain.components import RetainComponents
 from perdure.retain.pipeline import retain
 from perdure.retain.request import RetainRequest, read_items, read_mode
-from perdure.testing.making import (
+from perdure.testing import (
     BANK,
     NOW,
     browse,
@@ -37,9 +37,9 @@ from perdure.testing.making import (
     search,
     unit,
 )
-from perdure.testing.memory_store import MemoryStore
 from perdure.text.names import keys_of_names
 from perdure.text.smoothing import smooth
+from tests.support.memory_store import MemoryStore
 
 
 def features(store: Store, fact_id: str) -> Features:

@@ -17,7 +17,7 @@ from perdure.manage.curation import invalidate_fact, restore_fact, update_fact
 from perdure.ports.store import Store
 from perdure.retain.commit import Closure, FactChanges, commit
 from perdure.retain.components import RetainComponents
-from perdure.testing.making import BANK, NOW, day, facts, make_fact, new, put
+from perdure.testing import BANK, NOW, day, facts, make_fact, new, put
 
 
 class Life:

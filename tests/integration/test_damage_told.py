@@ -21,7 +21,7 @@ from perdure.errors import PerdureError
 from perdure.ports.store import Traces
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.surfaces.rest.app import create_app
-from perdure.testing.making import BANK, browse, facts, make_fact, new, put
+from perdure.testing import BANK, browse, facts, make_fact, new, put
 from tests.integration.rest_server import open_quick
 
 TEXTS = (

@@ -22,10 +22,10 @@ from perdure.stores.sql import copying
 from perdure.stores.sql.transaction import BANK_TABLES
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.surfaces.cli.main import main
-from perdure.testing.agreement import assert_same_memory, assert_same_search
-from perdure.testing.making import make_chunk
+from perdure.testing import make_chunk
 from tests.postgres import new_database
 from tests.sampler import MODEL, START, Sampler
+from tests.support.agreement import assert_same_memory, assert_same_search
 
 OTHER = EmbeddingModel("other", MODEL.dimensions)
 

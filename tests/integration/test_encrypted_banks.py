@@ -29,12 +29,12 @@ from perdure.stores.postgres.store import PostgresStore
 from perdure.stores.sql import copying
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.surfaces.cli.main import main
-from perdure.testing.agreement import assert_same_memory, assert_same_search
-from perdure.testing.making import BANK, make_chunk, make_fact
+from perdure.testing import BANK, make_chunk, make_fact
 from tests.integration.test_database_copy import fill
 from tests.integration.test_postgres_encryption import SECRET, files_with, write_secret
 from tests.postgres import Server, new_database
 from tests.sampler import Sampler
+from tests.support.agreement import assert_same_memory, assert_same_search
 
 FACTS = 30
 

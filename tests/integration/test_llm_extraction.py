@@ -17,8 +17,8 @@ from perdure.llm.prompt import load
 from perdure.models.rule_tagger import RuleTagger
 from perdure.ports.extractor import Turn
 from perdure.ports.llm import Finish, TokenUsage
-from perdure.testing.memory_store import MemoryStore
-from perdure.testing.scripted_llm import ScriptedLlm, Step
+from tests.support.memory_store import MemoryStore
+from tests.support.scripted_llm import ScriptedLlm, Step
 
 MONDAY = datetime(2026, 5, 4, 10, tzinfo=UTC)
 Answer = dict[str, object]

@@ -14,9 +14,9 @@ from perdure.surfaces.cli import retain as cli_retain
 from perdure.surfaces.cli import thinking as cli_thinking
 from perdure.surfaces.cli.main import app
 from perdure.surfaces.mcp.results import retained
-from perdure.testing.memory_store import MemoryStore
-from perdure.testing.scripted_llm import ScriptedLlm
 from tests.integration.rest_server import running
+from tests.support.memory_store import MemoryStore
+from tests.support.scripted_llm import ScriptedLlm
 
 BANK = "/v1/default/banks/b"
 

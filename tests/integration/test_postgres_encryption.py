@@ -18,7 +18,7 @@ from perdure.ports.store import Features, NewFact, Traces
 from perdure.stores.postgres.store import PostgresStore
 from perdure.stores.sql.copying import copy_bank
 from perdure.stores.sqlite.store import SqliteStore
-from perdure.testing.making import BANK, make_chunk, make_fact
+from perdure.testing import BANK, make_chunk, make_fact
 from tests.postgres import Server, new_database
 
 SECRET = "xylophone of quartz"

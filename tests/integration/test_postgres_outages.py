@@ -25,7 +25,7 @@ from perdure.stores.postgres import connections as postgres_connections
 from perdure.stores.postgres.connections import Connections, copying, is_lost
 from perdure.stores.postgres.store import PostgresStore
 from perdure.surfaces.mcp.http import mount
-from perdure.testing.making import BANK, CURRENT, make_fact, new, put, search
+from perdure.testing import BANK, CURRENT, make_fact, new, put, search
 from tests.breaking_proxy import Break, BreakingProxy, breaking_proxy
 from tests.integration.rest_server import QUICK, running
 from tests.postgres import Server, new_database, server

@@ -14,7 +14,7 @@ from perdure.compose import secure_database
 from perdure.errors import Unavailable
 from perdure.ports.probe import KeywordProbe
 from perdure.stores.postgres.store import PostgresStore
-from perdure.testing.making import CURRENT, ids, make_fact, new
+from perdure.testing import CURRENT, ids, make_fact, new
 from tests.contract.test_store_contract import PGBOUNCER
 from tests.postgres import new_database, server
 

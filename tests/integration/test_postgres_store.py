@@ -36,7 +36,7 @@ from perdure.stores.postgres.distribute import distribute
 from perdure.stores.postgres.store import PostgresStore
 from perdure.stores.sql.copying import KEYS
 from perdure.surfaces.cli.main import main
-from perdure.testing.making import BANK, CURRENT, NOW, browse, ids, make_fact, new, put, search, unit
+from perdure.testing import BANK, CURRENT, NOW, browse, ids, make_fact, new, put, search, unit
 from tests.integration.test_store_queries import read_some, write_some
 from tests.postgres import LargeBanksStore, Server, new_database, server
 

@@ -12,8 +12,8 @@ import pytest
 
 from perdure import AsOf, Fact, Filter, InvalidInput, Link, LinkKind, LlmBusy, LlmRequest, Operation, Perdure
 from perdure.llm.prompt import load
-from perdure.testing.memory_store import MemoryStore
-from perdure.testing.scripted_llm import ScriptedLlm, Step
+from tests.support.memory_store import MemoryStore
+from tests.support.scripted_llm import ScriptedLlm, Step
 
 MONDAY = datetime(2026, 5, 4, 10, tzinfo=UTC)
 LIGHT = {"embedder": "hashing", "reranker": "none", "tagger": "rules", "tokens": "approximate"}

@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from perdure import LlmRequest
-from perdure.testing.scripted_llm import ScriptedLlm, Step
 from tests.integration.rest_server import open_quick, running
+from tests.support.scripted_llm import ScriptedLlm, Step
 from tests.unit.reflect.loop_kit import call, done
 
 BANK = "/v1/default/banks/b"

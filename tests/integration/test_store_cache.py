@@ -19,11 +19,11 @@ from perdure.ports.store import Features, StagedVectors
 from perdure.stores.index import packing
 from perdure.stores.sql import transaction
 from perdure.stores.sqlite.store import SqliteStore
-from perdure.testing.agreement import assert_same_memory, assert_same_search
-from perdure.testing.making import BANK, EVERYTHING, MODEL, NOW, make_fact, new, put
+from perdure.testing import BANK, EVERYTHING, MODEL, NOW, make_fact, new, put
 from tests.property.test_store_machine import check_index_cache
 from tests.sampler import MODEL as SAMPLE_MODEL
 from tests.sampler import Sampler
+from tests.support.agreement import assert_same_memory, assert_same_search
 
 SIZE = 35
 Step = Callable[[SqliteStore], object]

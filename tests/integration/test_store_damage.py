@@ -28,7 +28,7 @@ from perdure.ports.probe import KeywordProbe
 from perdure.ports.store import Reading, Selection, Transaction
 from perdure.stores.sqlite.schema import SCHEMA
 from perdure.stores.sqlite.store import SqliteStore
-from perdure.testing.making import BANK, CURRENT, NOW, browse, facts, make_fact, new, put, search
+from perdure.testing import BANK, CURRENT, NOW, browse, facts, make_fact, new, put, search
 
 
 @pytest.fixture
@@ -271,7 +271,7 @@ FORKED = """
 import os, sys
 from perdure.errors import StoreError
 from perdure.stores.sqlite.store import SqliteStore
-from perdure.testing.making import facts, make_fact, put
+from perdure.testing import facts, make_fact, put
 
 store = SqliteStore.open(sys.argv[1])
 facts(store, "a")

@@ -26,7 +26,7 @@ from perdure.ports.probe import FuzzyProbe, SemanticProbe
 from perdure.ports.store import FactsWhere, Features, KeyedEntity, NewFact, StagedVectors, Traces
 from perdure.stores.sqlite import traces
 from perdure.stores.sqlite.store import SqliteStore
-from perdure.testing.making import BANK, NOW
+from perdure.testing import BANK, NOW
 
 LETTERS = "bcdfghjklmnpqrstvwxz"
 MODEL = EmbeddingModel("model", 32)

@@ -15,7 +15,7 @@ from perdure.errors import ModelMismatch
 from perdure.ports.probe import KeywordProbe, SemanticProbe
 from perdure.ports.store import Selection, StagedVectors
 from perdure.stores.sqlite.store import SqliteStore
-from perdure.testing.making import BANK, CURRENT, browse, make_fact, new, put, search, unit
+from perdure.testing import BANK, CURRENT, browse, make_fact, new, put, search, unit
 
 
 def test_banks_that_are_only_listed_leave_memory_too(tmp_path: Path) -> None:

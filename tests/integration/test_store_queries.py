@@ -15,7 +15,7 @@ from perdure.domain.fact import Document, Entity, Link, LinkKind
 from perdure.domain.record import Record
 from perdure.ports.store import FactsWhere, Features, KeyedEntity, Proof, Reading, StagedVectors, Transaction
 from perdure.stores.sqlite.store import SqliteStore
-from perdure.testing.making import BANK, NOW, make_chunk, make_fact, new, put, unit
+from perdure.testing import BANK, NOW, make_chunk, make_fact, new, put, unit
 
 OTHER = EmbeddingModel("other", 8)
 SCANS_A_BANK = re.compile(r"SCAN|AUTOMATIC|\(bank=\?\)|\(bank=\? AND view=\?\)|\(bank=\? AND \w+[<>]\?")

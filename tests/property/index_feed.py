@@ -19,7 +19,7 @@ from perdure.stores.index.bank_index import BankIndex
 from perdure.stores.index.feed import BankState, Change, FactNos, PackedFact
 from perdure.stores.index.packing import LinkEnd, pack_fact
 from perdure.stores.index.snapshot import Snapshot
-from perdure.testing.memory_search import MemorySearch
+from tests.support.memory_search import MemorySearch
 
 BLOCK = 7
 """Facts per block: few, so that tests see several blocks."""

@@ -19,7 +19,7 @@ from perdure.jobs.retain_job import ITEMS_PER_STEP, decode_item, encode_item, pl
 from perdure.jobs.rota import Turn
 from perdure.jobs.runner import JobRunner
 from perdure.retain.request import RetainRequest
-from perdure.testing.memory_store import MemoryStore, MemoryTransaction
+from tests.support.memory_store import MemoryStore, MemoryTransaction
 
 START = datetime(2024, 6, 1, tzinfo=UTC)
 

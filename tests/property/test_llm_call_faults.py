@@ -18,8 +18,8 @@ from perdure.llm.failures import request_digest
 from perdure.llm.ledger import Ledger, read_costs
 from perdure.llm.limits import CallRules, DayCaps
 from perdure.ports.llm import ChatMessage, Finish, LlmReply, LlmRequest, TokenUsage
-from perdure.testing.memory_store import MemoryStore
-from perdure.testing.scripted_llm import ScriptedLlm, Step
+from tests.support.memory_store import MemoryStore
+from tests.support.scripted_llm import ScriptedLlm, Step
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 REPLY = 50

@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from perdure import Fact, Filter, LlmBusy, LlmCapReached, LlmCut, LlmInvalid, LlmRefused, LlmRequest, Perdure
-from perdure.testing.memory_store import MemoryStore
-from perdure.testing.scripted_llm import ScriptedLlm, Step
+from tests.support.memory_store import MemoryStore
+from tests.support.scripted_llm import ScriptedLlm, Step
 
 MONDAY = datetime(2026, 5, 4, 10, tzinfo=UTC)
 EVERYTHING = Filter(include_closed=True, include_expired=True)
@@ -118,7 +118,7 @@ def test_without_a_model_nothing_of_it_is_imported() -> None:
     program = """
 import sys
 from perdure import Perdure
-from perdure.testing.memory_store import MemoryStore
+from tests.support.memory_store import MemoryStore
 with Perdure.open(store=MemoryStore(), embedder="hashing", reranker="none", tagger="rules") as memory:
     memory.retain("b", "Ann lives in Oslo.")
     memory.recall("b", "Where does Ann live?")

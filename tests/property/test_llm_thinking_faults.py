@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from perdure import Fact, FactType, Filter, Perdure
-from perdure.testing.llm_server import (  # fmt: skip
+from tests.support.llm_server import (  # fmt: skip
     Answer,
     CutBody,
     Failure,

@@ -20,9 +20,9 @@ from perdure.recall.beliefs import EVIDENCE, OPINION
 from perdure.retain.commit import Closure, FactChanges, commit
 from perdure.retain.entities import keyed
 from perdure.retain.features import features_of_edited
-from perdure.testing.memory_store import MemoryStore
 from tests.postgres import new_database
 from tests.property.opinion_fold import believed, rows_of
+from tests.support.memory_store import MemoryStore
 
 BANK = "b"
 START = datetime(2024, 1, 1, tzinfo=UTC)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from perdure import LlmCapReached, LlmCut, LlmInvalid, LlmRefused, LlmReply, OperationStatus, TokenUsage
 from perdure.ports.llm import Finish
-from perdure.testing.scripted_llm import Step
+from tests.support.scripted_llm import Step
 from tests.unit.reflect.loop_kit import Loop
 
 SAID = ("I live in Berlin.", "I work at Zalando.", "I have a dog named Rex.", "I prefer morning meetings.")

@@ -20,8 +20,8 @@ from perdure import AsOf, Fact, FactType, Filter, InvalidInput, OperationStatus,
 from perdure.ports.store import NewFact
 from perdure.retain.commit import FactChanges, commit
 from perdure.retain.features import features_of_edited
-from perdure.testing.memory_store import MemoryStore
 from tests.property.opinion_fold import believed
+from tests.support.memory_store import MemoryStore
 
 BANK = "b"
 START = datetime(2026, 11, 16, 9, tzinfo=UTC)

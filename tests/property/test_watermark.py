@@ -12,7 +12,7 @@ from perdure.domain.fact import Fact
 from perdure.domain.mental_model import MentalModel
 from perdure.ports.store import Features, NewFact
 from perdure.reflect.mental_models.scope import MARKS, read_scope
-from perdure.testing.memory_store import MemoryStore
+from tests.support.memory_store import MemoryStore
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 MODEL = MentalModel(id="m", bank="b", name="n", source_query="q", tags=frozenset({"in"}))

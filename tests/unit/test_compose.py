@@ -12,7 +12,7 @@ from perdure.compose import OwnComponents, compose, make_embedder, make_reranker
 from perdure.models.hashing import HashingEmbedder
 from perdure.models.onnx_embedder import OnnxEmbedder
 from perdure.models.run_limiter import shared_run_limiter
-from perdure.testing.memory_store import MemoryStore
+from tests.support.memory_store import MemoryStore
 
 LIGHT = {"embedder": "hashing", "reranker": "none", "tagger": "rules", "tokens": "approximate"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 from threading import RLock
 from types import SimpleNamespace
@@ -13,7 +14,6 @@ import strands.vended_memory_stores.test_memory_store as package
 
 from perdure import Perdure
 from perdure.contrib.frameworks.strands import PerdureStore
-from perdure.testing.memory_store import MemoryStore
 
 BANK = "strands.tests"
 LIGHT: dict[str, Any] = {"embedder": "hashing", "reranker": "none", "tagger": "rules"}
@@ -40,7 +40,8 @@ class BorrowedStore(PerdureStore):
     __test__ = False
 
     def __init__(self, *, name: str, path: str | None = None, persist: bool = True, **options: Any) -> None:
-        memory: Any = Perdure.open(store=MemoryStore(), **LIGHT) if not persist else _OnFirstUse(str(path))
+        file = str(path) if persist else f"{tempfile.mkdtemp()}/memory.db"
+        memory: Any = _OnFirstUse(file)
         options.setdefault("extraction", None)
         super().__init__(memory, bank=BANK, name=name, **options)
         self._path = path if persist else None

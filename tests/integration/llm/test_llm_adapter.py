@@ -16,7 +16,7 @@ from perdure.models.llm_prices import list_price
 from perdure.models.pydantic_ai_llm import PydanticAiLlm, Refusable, split_name
 from perdure.models.tokens import ApproximateTokens
 from perdure.ports.llm import ChatMessage, Finish, LlmRequest, TokenUsage, Tool, ToolCall
-from perdure.testing.llm_server import Answer, CutBody, Failure, Hang, LlmServer, RawBody, Script
+from tests.support.llm_server import Answer, CutBody, Failure, Hang, LlmServer, RawBody, Script
 
 KEY = "sk-very-secret-0123456789abcdef"
 SCHEMA = {"type": "object", "properties": {"facts": {"type": "array", "items": {"type": "string"}}}}

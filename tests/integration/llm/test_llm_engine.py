@@ -27,9 +27,9 @@ from perdure import (
 from perdure.compose import llm_names, make_caller
 from perdure.llm.caller import Caller, LlmOperation, Purpose
 from perdure.ports.llm import ChatMessage
-from perdure.testing.llm_server import Answer, LlmServer
-from perdure.testing.scripted_llm import ScriptedLlm
 from tests.integration.cli.conftest import Cli
+from tests.support.llm_server import Answer, LlmServer
+from tests.support.scripted_llm import ScriptedLlm
 
 LIGHT: Any = {"embedder": "hashing", "reranker": "none", "tagger": "rules", "tokens": "approximate"}
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -29,7 +29,7 @@ from perdure.llm.expected import expect
 from perdure.llm.ledger import read_costs
 from perdure.ports.llm import ChatMessage, TokenUsage
 from perdure.stores.sqlite.store import SqliteStore
-from perdure.testing.llm_server import Answer, CutBody, Failure, Hang, LlmServer, RawBody, Script
+from tests.support.llm_server import Answer, CutBody, Failure, Hang, LlmServer, RawBody, Script
 
 ASK = [ChatMessage(role="user", text="Which facts are there?")]
 PURPOSE = Purpose(bank="ann", operation=LlmOperation.RETAIN, prompt="extract@1")

@@ -13,7 +13,7 @@ from perdure.jobs.records import LEASE, QUEUED
 from perdure.jobs.rota import Turn
 from perdure.jobs.runner import JobRunner
 from perdure.ports.store import Traces
-from perdure.testing.memory_store import MemoryStore
+from tests.support.memory_store import MemoryStore
 
 
 def erased(store: MemoryStore) -> None:

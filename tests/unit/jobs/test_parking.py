@@ -9,7 +9,7 @@ import pytest
 
 from perdure.domain.operation import OperationStatus
 from perdure.jobs.runner import JobRunner
-from perdure.testing.memory_store import MemoryStore
+from tests.support.memory_store import MemoryStore
 from tests.unit.jobs.job_samples import PATIENCE, START, Clock, Notes
 
 LATER = START + timedelta(hours=1)

@@ -26,7 +26,7 @@ from perdure.retain.commit import CommitReceipt, Within
 from perdure.retain.components import RetainComponents
 from perdure.retain.pipeline import retain
 from perdure.retain.request import RetainRequest, read_items, read_mode
-from perdure.testing.memory_store import MemoryStore, MemoryTransaction
+from tests.support.memory_store import MemoryStore, MemoryTransaction
 
 
 class Bench:

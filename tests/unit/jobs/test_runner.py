@@ -27,7 +27,7 @@ from perdure.jobs.kind import JobPlan, SingleStepJob, Step
 from perdure.jobs.records import ERROR_ERASED, LEASE, QUEUED, STEP, PlannedStep, scrub
 from perdure.jobs.rota import Turn
 from perdure.jobs.runner import LEASE_LENGTH, JobRunner
-from perdure.testing.memory_store import MemoryStore
+from tests.support.memory_store import MemoryStore
 
 COMPLETED, FAILED, CANCELLED = OperationStatus.COMPLETED, OperationStatus.FAILED, OperationStatus.CANCELLED
 

@@ -29,8 +29,8 @@ from perdure.llm.failures import FailureMemory
 from perdure.llm.ledger import Ledger, read_costs
 from perdure.llm.limits import CallRules, DayCaps, MinuteLimiter, back_off
 from perdure.ports.llm import ChatMessage, Finish, LlmReply, LlmRequest, TokenUsage, Tool
-from perdure.testing.memory_store import MemoryStore
-from perdure.testing.scripted_llm import ScriptedLlm
+from tests.support.memory_store import MemoryStore
+from tests.support.scripted_llm import ScriptedLlm
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ASK = [ChatMessage(role="user", text="Which facts?")]

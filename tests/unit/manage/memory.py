@@ -15,7 +15,7 @@ from perdure.ports.store import Features, Order, Selection
 from perdure.retain.components import RetainComponents
 from perdure.retain.pipeline import retain
 from perdure.retain.request import read_request
-from perdure.testing.memory_store import MemoryStore
+from tests.support.memory_store import MemoryStore
 
 
 class Memory:

@@ -14,8 +14,8 @@ from perdure.errors import Conflict, InvalidInput
 from perdure.manage.curation import invalidate_fact, restore_fact
 from perdure.manage.transfer import export_bank, import_bank
 from perdure.retain.commit import Closure, FactChanges, commit
-from perdure.testing.agreement import assert_same_memory
-from perdure.testing.memory_store import MemoryStore
+from tests.support.agreement import assert_same_memory
+from tests.support.memory_store import MemoryStore
 from tests.unit.manage.memory import Memory
 
 

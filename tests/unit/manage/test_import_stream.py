@@ -13,7 +13,7 @@ from perdure.errors import InvalidInput
 from perdure.manage import transfer
 from perdure.manage.transfer import bounded_lines, export_bank, import_bank
 from perdure.surfaces.rest import transfer as archives
-from perdure.testing.memory_store import MemoryStore
+from tests.support.memory_store import MemoryStore
 from tests.unit.manage.memory import Memory
 
 

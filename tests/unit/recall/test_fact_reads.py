@@ -24,7 +24,7 @@ from perdure.recall.options import RecallRequest
 from perdure.recall.pipeline import recall
 from perdure.recall.recipes import find_recipe
 from perdure.recall.slots import SLOT_DEPTH
-from perdure.testing.memory_store import MemoryReading, MemoryStore
+from tests.support.memory_store import MemoryReading, MemoryStore
 
 BANK = "b"
 NOW = datetime(2024, 6, 1, tzinfo=UTC)

@@ -36,7 +36,7 @@ from perdure.retain.components import RetainComponents
 from perdure.retain.pipeline import retain
 from perdure.retain.request import RetainRequest, read_items
 from perdure.stores.notes_folder import NotesFolder
-from perdure.testing.memory_store import MemoryReading, MemoryStore
+from tests.support.memory_store import MemoryReading, MemoryStore
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 

@@ -24,7 +24,7 @@ from perdure.recall.option_groups import Hints
 from perdure.recall.options import RecallRequest
 from perdure.recall.question import ParsedQuestion, entities_named, parse_question
 from perdure.recall.recipes import DEFAULT
-from perdure.testing.memory_store import MemoryReading, MemoryStore
+from tests.support.memory_store import MemoryReading, MemoryStore
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 REQUEST = RecallRequest(bank="b", query="Where does Alice live?", recipe=DEFAULT)

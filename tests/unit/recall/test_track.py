@@ -15,7 +15,7 @@ from perdure.domain.recall import Query, RecallResult, Recollection
 from perdure.errors import StoreLocked
 from perdure.recall import track
 from perdure.recall.track import RecallTracker
-from perdure.testing.memory_store import MemoryStore
+from tests.support.memory_store import MemoryStore
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 

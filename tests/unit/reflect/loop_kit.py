@@ -9,8 +9,8 @@ from typing import Any
 
 from perdure import LlmReply, LlmRequest, Perdure, TokenUsage
 from perdure.ports.llm import Finish, ToolCall
-from perdure.testing.memory_store import MemoryStore
-from perdure.testing.scripted_llm import ScriptedLlm, Step
+from tests.support.memory_store import MemoryStore
+from tests.support.scripted_llm import ScriptedLlm, Step
 
 NOW = datetime(2026, 6, 10, 12, tzinfo=UTC)
 _ids = count(1)

@@ -13,7 +13,7 @@ from perdure.ports.store import Features, NewFact
 from perdure.recall.doubt import doubts, is_lasting
 from perdure.recall.recipes.default import DEFAULT, FAST
 from perdure.retain.commit import Closure, FactChanges, commit
-from perdure.testing.memory_store import MemoryStore
+from tests.support.memory_store import MemoryStore
 from tests.unit.reflect.thinking import BANK, Thinking, day
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

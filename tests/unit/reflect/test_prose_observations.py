@@ -19,7 +19,7 @@ from perdure import (
 )
 from perdure.domain.observation import OBSERVATION_RECORD
 from perdure.reflect.observations.prose import Operation as ProseOperation
-from perdure.testing.scripted_llm import Step
+from tests.support.scripted_llm import Step
 from tests.unit.reflect.loop_kit import Loop
 
 Reply = Callable[[str], Step]

@@ -6,7 +6,7 @@ import pytest
 
 from perdure import Cancelled, Disposition, Evidence, InvalidInput, LlmCut, LlmRefused, LlmReply, LlmRequest
 from perdure.reflect.reflection import NO_ANSWER
-from perdure.testing.scripted_llm import Step
+from tests.support.scripted_llm import Step
 from tests.unit.reflect.loop_kit import Loop, call, calls, done
 
 ASK = "Where does Ann live?"

@@ -8,7 +8,7 @@ import sys
 THINK = """
 import sys
 from perdure import Perdure
-from perdure.testing.memory_store import MemoryStore
+from tests.support.memory_store import MemoryStore
 from datetime import UTC, datetime
 with Perdure.open(store=MemoryStore(lambda: datetime.now(UTC)), embedder="none", reranker="none", tagger="rules") as memory:
     for text in ("I live in Oslo.", "I prefer tea.", "I work at Lumen."):

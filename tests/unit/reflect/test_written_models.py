@@ -10,7 +10,7 @@ import pytest
 from perdure import LlmRefused, LlmRequest, MentalModel
 from perdure.domain.mental_model import RefreshOutcome
 from perdure.reflect.mental_models.due import back_off, due_after_consolidation, parked_until
-from perdure.testing.scripted_llm import Step
+from tests.support.scripted_llm import Step
 from tests.unit.reflect.loop_kit import NOW, Loop
 
 ASK = "What is known of Ann?"

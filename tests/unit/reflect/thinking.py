@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from perdure import AsOf, Opinion, Perdure
-from perdure.testing.memory_store import MemoryStore
+from tests.support.memory_store import MemoryStore
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 BANK = "b"

@@ -26,7 +26,7 @@ from perdure.retain.components import RetainComponents
 from perdure.retain.embed import BackgroundEmbedder
 from perdure.retain.pipeline import retain
 from perdure.retain.request import RetainRequest, read_items
-from perdure.testing.memory_store import MemoryStore
+from tests.support.memory_store import MemoryStore
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
 PLACES = ["Lisbon", "Porto", "Ghent", "Malmö", "Kyoto", "Quito", "Turin"]

@@ -24,8 +24,8 @@ from perdure.retain.commit import CommitReceipt
 from perdure.retain.components import RetainComponents
 from perdure.retain.pipeline import retain
 from perdure.retain.request import RetainRequest, read_items, read_mode
-from perdure.testing.memory_store import MemoryStore
 from perdure.text.smoothing import SHARES
+from tests.support.memory_store import MemoryStore
 
 START = datetime(2024, 5, 1, 12, tzinfo=UTC)
 

@@ -108,7 +108,9 @@ class BankCheck:
             self._report.checked["facts"] += len(block)
             sound = self._rows.facts_by_number(block)
             if altered := [no for no in block if no not in sound]:
-                ids = dict(self._rows._where("SELECT no, id FROM fact WHERE bank = ?", "no", altered))
+                ids: dict[int, str] = dict(
+                    self._rows._where("SELECT no, id FROM fact WHERE bank = ?", "no", altered)
+                )
                 for no in altered:
                     self._add("fact", ids.get(no, f"number {no}"), ALTERED, drop=partial(_drop_fact, no))
             packed = pack_facts(self._rows, list(sound))

@@ -34,7 +34,7 @@ from perdure.ports.store import (
     StagedVectors,
     Traces,
 )
-from perdure.testing.memory_search import MemorySearch
+from tests.support.memory_search import MemorySearch
 
 _LONG_AGO = datetime(1, 1, 1, tzinfo=UTC)
 _RECALLS_KEPT = 20

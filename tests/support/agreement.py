@@ -6,17 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-import numpy as np
-
-from perdure.domain.fact import Entity, Link
+from perdure.domain.fact import Entity
 from perdure.domain.filter import Filter
 from perdure.domain.recall import Hit
 from perdure.domain.time import Window
 from perdure.ports.probe import Probe
-from perdure.ports.store import FactsWhere, Features, Order, Reading, Selection, Store
-
-TOLERANCE = 2e-3
-"""How far scores may lie apart where a store rounds vectors or weights."""
+from perdure.ports.store import FactsWhere, Order, Reading, Selection, Store
+from perdure.testing import TOLERANCE, assert_same_features, assert_same_links
 
 
 def assert_same_hits(expected: Sequence[Hit], actual: Sequence[Hit], tolerance: float = TOLERANCE) -> None:
@@ -31,23 +27,6 @@ def assert_same_hits(expected: Sequence[Hit], actual: Sequence[Hit], tolerance: 
         else:
             last = expected[-1].score
             assert abs(got.score - last) <= tolerance, f"rank {rank}: {got} was not expected"
-
-
-def assert_same_features(expected: Features, actual: Features) -> None:
-    """Equal but for the rounding of vectors."""
-    assert actual.vectors.keys() == expected.vectors.keys()
-    for view, vector in expected.vectors.items():
-        np.testing.assert_allclose(actual.vectors[view], vector, atol=TOLERANCE)
-    assert replace(actual, vectors={}) == replace(expected, vectors={})
-
-
-def assert_same_links(expected: Sequence[Link], actual: Sequence[Link]) -> None:
-    """Equal but for the rounding of weights."""
-    assert [(link.source, link.target, link.kind) for link in actual] == [
-        (link.source, link.target, link.kind) for link in expected
-    ]
-    for right, got in zip(expected, actual, strict=True):
-        assert abs(right.weight - got.weight) < 1e-5
 
 
 def assert_same_search(
