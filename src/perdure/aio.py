@@ -366,7 +366,7 @@ class AsyncPerdure:
         entity_id: str | None = None,
         everything: bool = False,
     ) -> ForgetPreview:
-        """What `forget` with the same arguments would erase; nothing is. The bank is locked for writing meanwhile."""
+        """Return what `forget` with the same arguments would erase, and lock the bank for writing meanwhile."""
         return await self._run(
             partial(
                 self.engine.preview_forget,

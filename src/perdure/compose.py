@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
 
 from perdure.domain.bank import check_bank_id
 from perdure.domain.damage import RestoredFile, Verification
 from perdure.domain.recall import Budget
-from perdure.errors import InvalidInput, Unavailable
+from perdure.errors import InvalidInput, StoreError, Unavailable
 from perdure.jobs.background import BackgroundRules
 from perdure.jobs.records import JOB
 from perdure.ports.clock import Clock
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from perdure.models.pydantic_ai_llm import PydanticAiLlm
     from perdure.stores.sql.copying import BankCopy, BankEncryption, Progress, TableStore
 
+P = ParamSpec("P")
+T = TypeVar("T")
 CHANNEL_THREADS = 16
 OWN_LLM = "own"
 """Stands for the language model that was passed in, among names of models."""
@@ -51,6 +53,21 @@ OWN_LLM = "own"
 def present() -> datetime:
     """The present moment: the clock of an engine unless another one is passed in."""
     return datetime.now(UTC)
+
+
+class ChannelThreads(ThreadPoolExecutor):
+    """The threads of a recall's channels. Raises `StoreError` for work that is submitted after the memory was closed."""
+
+    def __init__(self, database: str) -> None:
+        super().__init__(max_workers=CHANNEL_THREADS, thread_name_prefix="perdure-channel")
+        self._database = database
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Submit work."""
+        try:
+            return super().submit(fn, *args, **kwargs)
+        except RuntimeError as error:
+            raise StoreError(f"{self._database}: the store is closed") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +108,7 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
     embedder = own.embedder or make_embedder(settings)
     late = embedder if settings.late and isinstance(embedder, LateInteraction) else None
     tracker = RecallTracker(store)
-    executor = ThreadPoolExecutor(max_workers=CHANNEL_THREADS, thread_name_prefix="perdure-channel")
+    executor = ChannelThreads(settings.shown_database)
     reranker = own.reranker or make_reranker(settings)
     tokens = own.tokens or make_tokens(settings)
     telemetry = own.telemetry or make_telemetry(settings)

@@ -2,40 +2,32 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import Any, Self, Unpack
 
 from perdure.arguments import RecallArguments, SettingArguments
 from perdure.compose import Components, OwnComponents, background_rules, compose, present, verify_file
 from perdure.domain.bank import Disposition, check_bank_id
-from perdure.domain.filter import Filter
 from perdure.domain.item import RetainResult, UpdateMode
-from perdure.domain.observation import Scope, read_scope_rule
 from perdure.domain.operation import Operation
 from perdure.domain.recall import RecallResult
 from perdure.domain.verb import READ, WRITE, BankIn, local, verb
-from perdure.errors import InvalidInput, ModelError, StoreError
-from perdure.forget.pipeline import forget
-from perdure.forget.preview import ForgetPreview, preview_forget
+from perdure.forget.preview import ForgetPreview
 from perdure.forget.target import Forgotten, Target
 from perdure.jobs.background import Background
 from perdure.jobs.operations import Operations
-from perdure.jobs.outbox import scrub_deliveries
-from perdure.jobs.records import scrub
 from perdure.jobs.runner import JobRunner
 from perdure.manage.audit import AuditLog
 from perdure.manage.banks import Banks
 from perdure.manage.database import Database
 from perdure.manage.documents import Documents
 from perdure.manage.entities import Entities
+from perdure.manage.erasure import Erasure
 from perdure.manage.facts import Facts
 from perdure.manage.llm import LanguageModels
 from perdure.manage.records import StoredRecords
-from perdure.manage.reembed import embed_facts
 from perdure.manage.webhooks import Webhooks
 from perdure.options import ItemFields
 from perdure.ports.clock import Clock
@@ -44,28 +36,21 @@ from perdure.ports.extractor import Extractor
 from perdure.ports.llm import Llm
 from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
-from perdure.ports.store import (
-    Store,
-    Traces,
-    Transaction,
-)
-from perdure.ports.telemetry import MemoryOperation, Observed, Telemetry, observed
+from perdure.ports.store import Store
+from perdure.ports.telemetry import MemoryOperation, Telemetry, observed
 from perdure.ports.tokens import Tokens
-from perdure.recall.freshness import stale_observations
 from perdure.recall.options import PromptOptions, RecallOptions, RecallRequest
 from perdure.recall.pipeline import recall
 from perdure.recall.recipe import Recipe, trim_recipe
 from perdure.recall.recipes import find_recipe
 from perdure.reflect.directive_rules import DirectiveText
 from perdure.reflect.directives import Directives, directives_within
-from perdure.reflect.erasure import scrub_records, scrub_thoughts
 from perdure.reflect.knowledge import Knowledge
 from perdure.reflect.mental_models.resource import MentalModels
 from perdure.reflect.mental_models.tier import model_texts
 from perdure.reflect.notes.resource import MemoryNotes
-from perdure.reflect.notes.write import NOTE_PENDING, drop_notes, repair_notes
+from perdure.reflect.notes.write import NOTE_PENDING, repair_notes
 from perdure.reflect.observations.resource import Observations
-from perdure.reflect.opinions.erasure import opinions_resting_on
 from perdure.reflect.opinions.resource import Opinions
 from perdure.reflect.pipeline import ReflectRequest, reflect_in_tiers
 from perdure.reflect.questions import Questions
@@ -73,11 +58,6 @@ from perdure.reflect.reflection import MentalModelText, Reflection
 from perdure.retain.pipeline import retain
 from perdure.retain.request import Content, read_request
 from perdure.settings import Settings, read_settings
-
-if TYPE_CHECKING:
-    pass
-
-log = logging.getLogger(__name__)
 
 
 class Perdure:
@@ -110,14 +90,14 @@ class Perdure:
         self._background = background = Background(
             components.reflect, background_rules(components.settings), components.local
         )
-        self._closed = False
         clock, retaining, reflecting = components.clock, components.retain, components.reflect
+        self._erasure = Erasure(reflecting, background)
         self.facts = Facts(retaining)
         self.documents = Documents(retaining, background)
         self.entities = Entities(retaining)
         self.opinions = Opinions(reflecting)
         self.observations = Observations(store, clock)
-        self.models = MentalModels(reflecting, background.refresh, self._while_open)
+        self.models = MentalModels(reflecting, background.refresh)
         self.knowledge = Knowledge(reflecting, self.models)
         self.directives = Directives(store, clock)
         self.notes = MemoryNotes(reflecting)
@@ -155,26 +135,13 @@ class Perdure:
         overrides: dict[str, object] = dict(options)
         if database is not None:
             overrides["database"] = str(database)
-        named = {
-            "embedder": embedder,
-            "reranker": reranker,
-            "extractor": extractor,
-            "tokens": tokens,
-            "llm": llm,
-        }
-        overrides.update({name: component for name, component in named.items() if isinstance(component, str)})
-        if isinstance(telemetry, bool):
-            overrides["telemetry"] = telemetry
-        own = OwnComponents(
-            store=store,
-            embedder=None if isinstance(embedder, str) else embedder,
-            reranker=None if isinstance(reranker, str) else reranker,
-            extractor=None if isinstance(extractor, str) else extractor,
-            tokens=None if isinstance(tokens, str) else tokens,
-            notes=notes,
-            llm=None if isinstance(llm, str) else llm,
-            telemetry=None if isinstance(telemetry, bool) else telemetry,
-        )
+        components: dict[str, Any] = {
+            "store": store, "embedder": embedder, "reranker": reranker, "extractor": extractor, "tokens": tokens,
+            "notes": notes, "llm": llm, "telemetry": telemetry,
+        }  # fmt: skip
+        names = {name for name, component in components.items() if isinstance(component, str | bool)}
+        overrides.update({name: components.pop(name) for name in names})
+        own = OwnComponents(**components)
         engine = cls(compose(read_settings(settings, overrides), clock, own))
         if engine._store.read_only:
             return engine
@@ -194,7 +161,6 @@ class Perdure:
     @local()
     def close(self) -> None:
         """Finish the background step at hand, leave the rest to the next open, and release files and memory."""
-        self._closed = True
         self._background.close()
         self._components.tracker.close()
         self._components.executor.shutdown(wait=False, cancel_futures=True)
@@ -262,8 +228,7 @@ class Perdure:
     def recall(self, bank: str, query: str, **options: Unpack[RecallArguments]) -> RecallResult:
         """Return what memory holds on a question, best first, within `max_tokens` of fact text."""
         request = self._recall_request(bank, query, RecallOptions.read(options))
-        with self._while_open():
-            return recall(self._components.recall, request)
+        return recall(self._components.recall, request)
 
     @verb(READ, "recall")
     def prompt(self, bank: str, query: str, **options: Unpack[RecallArguments]) -> str:
@@ -272,8 +237,7 @@ class Perdure:
         It is empty where nothing probably helps: `precision` is `inject` by default.
         """
         request = self._recall_request(bank, query, PromptOptions.read(options))
-        with self._while_open():
-            return recall(self._components.recall, request).to_prompt()
+        return recall(self._components.recall, request).to_prompt()
 
     @verb(READ, "recall")
     def reflect(
@@ -313,10 +277,10 @@ class Perdure:
         def search_models(bank: str, query: str) -> list[MentalModelText]:
             return model_texts(components, bank, query, scope, exclude_mental_model_ids)
 
-        with self._while_open(), self._observed(MemoryOperation.REFLECT, bank, query=query) as observed:
+        with observed(components.retain.telemetry, MemoryOperation.REFLECT, bank, query=query) as report:
             reflection = reflect_in_tiers(components, request, search_models if mental_models else None)
-            if observed is not None:
-                observed.records(len(reflection.based_on))
+            if report is not None:
+                report.records(len(reflection.based_on))
             return reflection
 
     @verb(WRITE)
@@ -327,8 +291,7 @@ class Perdure:
 
         With `observation_scopes` (lists of tags), look only at facts that carry all tags of one of them, new or not.
         """
-        scopes = None if observation_scopes is None else _read_scopes(observation_scopes)
-        return self._background.consolidate(check_bank_id(bank), scopes)
+        return self._background.consolidate(check_bank_id(bank), observation_scopes)
 
     @verb(WRITE, needs_admin=lambda arguments: arguments.get("everything") is True)
     def forget(
@@ -346,12 +309,7 @@ class Perdure:
         are cleared in the background; the next open, or another call, resumes that.
         """
         target = Target(fact_id=fact_id, document_id=document_id, entity_id=entity_id, everything=everything)
-        operation = MemoryOperation.FORGET_BANK if everything else MemoryOperation.FORGET
-        with self._observed(operation, bank, record_id=fact_id or document_id or entity_id) as observed:
-            forgotten = self._forget(bank, target)
-            if observed is not None:
-                observed.records(forgotten.facts)
-            return forgotten
+        return self._erasure.forget(check_bank_id(bank), target)
 
     @verb(WRITE)  # it locks the bank for writing
     def preview_forget(
@@ -363,18 +321,9 @@ class Perdure:
         entity_id: str | None = None,
         everything: bool = False,
     ) -> ForgetPreview:
-        """What `forget` with the same arguments would erase; nothing is. The bank is locked for writing meanwhile."""
-        now = self.clock()
-        return preview_forget(
-            self._store,
-            check_bank_id(bank),
-            Target(fact_id=fact_id, document_id=document_id, entity_id=entity_id, everything=everything),
-            also=_scrub_background,
-            thoughts=scrub_thoughts,
-            records=scrub_records,
-            opinions=opinions_resting_on,
-            stale=lambda rows, facts: stale_observations(rows, facts, Filter().at(now)),
-        )
+        """Return what `forget` with the same arguments would erase, and lock the bank for writing meanwhile."""
+        target = Target(fact_id=fact_id, document_id=document_id, entity_id=entity_id, everything=everything)
+        return self._erasure.preview(check_bank_id(bank), target)
 
     @local("a recipe contains functions; pass a recipe by its name")
     def recipe(
@@ -388,65 +337,8 @@ class Perdure:
         """Return how many tokens a text has, as recall counts them."""
         return self._components.recall.tokens.count(text)
 
-    def _forget(self, bank: str, target: Target) -> Forgotten:
-        everything = target.everything
-        if everything:
-            drop_notes(self._components.reflect, check_bank_id(bank))
-        forgotten = forget(
-            self._store,
-            check_bank_id(bank),
-            target,
-            also=_scrub_background,
-            thoughts=scrub_thoughts,
-            records=scrub_records,
-        )
-        if everything:
-            from perdure.llm.ledger import erase_bank_costs
-
-            erase_bank_costs(self._store, bank)
-        repair_notes(self._components.reflect, bank)
-        self._embed_again(bank, forgotten.unembedded)
-        if forgotten.traces is Traces.PENDING:
-            self._background.clear_traces()
-        self._background.build_search_tables_if_due(bank)
-        return forgotten
-
     def _recall_request(self, bank: str, query: str, options: RecallOptions) -> RecallRequest:
         return RecallRequest.of(bank, query, options, self._recipe(options.recipe))
 
     def _recipe(self, recipe: str | Recipe | None) -> Recipe:
         return find_recipe(recipe or self.settings.recipe, self._components.recipes)
-
-    def _embed_again(self, bank: str, fact_ids: Sequence[str]) -> None:
-        """Embed facts that stay but lost vectors in which erased words took part; without a model they stay without."""
-        try:
-            embed_facts(self._components.retain, bank, fact_ids)
-        except ModelError as error:
-            log.warning("%d facts of bank %s have no vectors until reembed: %s", len(fact_ids), bank, error)
-
-    def _observed(
-        self, operation: MemoryOperation, bank: str, *, record_id: str | None = None, query: str | None = None
-    ) -> AbstractContextManager[Observed | None]:
-        return observed(self._components.telemetry, operation, bank, record_id=record_id, query=query)
-
-    @contextmanager
-    def _while_open(self) -> Iterator[None]:
-        """Work on threads that end when the engine is closed, perhaps meanwhile."""
-        try:
-            yield
-        except RuntimeError as error:
-            if self._closed:
-                raise StoreError(f"{self.settings.shown_database}: the store is closed") from error
-            raise
-
-
-def _scrub_background(tx: Transaction, document_ids: frozenset[str]) -> bool:
-    """Take erased documents out of background work and of what webhooks are still to be told."""
-    return any([scrub(tx, document_ids), scrub_deliveries(tx, document_ids)])
-
-
-def _read_scopes(scopes: Sequence[Sequence[str]]) -> tuple[Scope, ...]:
-    rule = read_scope_rule(scopes)
-    if isinstance(rule, str):
-        raise InvalidInput("observation_scopes", "lists of tags", scopes)
-    return rule

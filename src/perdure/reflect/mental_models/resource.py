@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 from typing import Unpack
@@ -54,11 +53,10 @@ class MentalModels:
         self,
         components: ReflectComponents,
         submit_refresh: SubmitRefresh,
-        while_open: Callable[[], AbstractContextManager[None]],
     ) -> None:
         self._components = components
         self._store, self._clock = components.store, components.clock
-        self._submit_refresh, self._while_open = submit_refresh, while_open
+        self._submit_refresh = submit_refresh
 
     @verb(READ)
     def get(self, bank: str, model_id: str) -> MentalModel:
@@ -91,8 +89,7 @@ class MentalModels:
     @verb(READ, "recall")
     def preview(self, bank: str, model_id: str, *, mode: RefreshMode | str | None = None) -> RefreshPreview:
         """Return the result of a refresh without writing anything."""
-        with self._while_open():
-            return preview_refresh(self._components, check_bank_id(bank), model_id, _read_mode(mode))
+        return preview_refresh(self._components, check_bank_id(bank), model_id, _read_mode(mode))
 
     @verb(WRITE)
     def create(
