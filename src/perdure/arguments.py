@@ -72,8 +72,6 @@ class SettingArguments(TypedDict, total=False):
     synchronous: Literal["normal", "full"]
     busy_timeout_ms: int
     index_memory_mb: int
-    consistency: str
-    """PostgreSQL: `fresh`, or `bounded:SECONDS` that a recall may be behind other processes"""
     database_connections: int
     """PostgreSQL: connections per process, at most"""
     database_timeout: float

@@ -227,7 +227,6 @@ def open_postgres(settings: Settings) -> Store:
         prepared=settings.database_prepared,
         large_bank_facts=settings.large_bank_facts,
         encrypt_content=settings.encrypt_content,
-        max_age=settings.max_age,
         busy_timeout_ms=settings.busy_timeout_ms,
         index_memory_mb=settings.index_memory_mb,
     )
@@ -275,7 +274,7 @@ def encrypt_bank(
     with closing(open_store(chosen)) as store:
         if not isinstance(store, PostgresStore):
             raise Unavailable("encryption of content: a file has none; encrypt the disk that it is on")
-        return encrypt(store, check_bank_id(bank), wait=WAIT + chosen.max_age, progress=progress)
+        return encrypt(store, check_bank_id(bank), wait=WAIT, progress=progress)
 
 
 def citus_statements() -> list[str]:

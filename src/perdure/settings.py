@@ -49,11 +49,6 @@ class Settings(BaseSettings):
     synchronous: Literal["normal", "full"] = "normal"
     busy_timeout_ms: int = Field(5000, ge=0)
     index_memory_mb: int = Field(1024, ge=16)
-    consistency: str = Field(
-        "fresh",
-        pattern=r"^(fresh|bounded:\d+(\.\d+)?)$",
-        description="PostgreSQL: `fresh`, or `bounded:SECONDS` that a recall may be behind other processes",
-    )
     database_connections: int = Field(16, ge=2, description="PostgreSQL: connections per process, at most")
     database_timeout: float = Field(60.0, ge=1, description="PostgreSQL: seconds for a statement")
     database_patience: float = Field(
@@ -205,11 +200,6 @@ class Settings(BaseSettings):
     def shown_database(self) -> str:
         """The database without its password."""
         return without_password(self.database)
-
-    @property
-    def max_age(self) -> float:
-        """How many seconds a recall may be behind; 0 for `fresh`."""
-        return float(self.consistency.partition(":")[2] or 0)
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         for name, value in super().__repr_args__():

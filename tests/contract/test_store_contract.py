@@ -122,14 +122,12 @@ class TestPostgresStoreBehindPgBouncerThatPrepares(StoreContract):
 
 
 class TestPostgresStoreWithLittle(StoreContract):
-    """Without prepared statements, with few connections, no memory for indexes, and the state of banks kept for a while."""
+    """Without prepared statements, with few connections and no memory for indexes."""
 
     @pytest.fixture
     def store(self) -> Iterator[Store]:
         with (
             new_database() as url,
-            closing(
-                PostgresStore.open(url, connections=2, prepared=False, max_age=60.0, index_memory_mb=0)
-            ) as store,
+            closing(PostgresStore.open(url, connections=2, prepared=False, index_memory_mb=0)) as store,
         ):
             yield store

@@ -322,7 +322,7 @@ def test_a_bank_is_read_and_written_while_it_is_encrypted(
                 time.sleep(0.05)
 
     def keep_reading() -> None:
-        with closing(PostgresStore.open(url, max_age=0.2)) as own:
+        with closing(PostgresStore.open(url)) as own:
             while not stop.is_set():
                 asked = written[-5:]
                 read = texts(own, ids=asked)

@@ -66,12 +66,6 @@ def test_the_password_of_a_database_is_never_shown(database: str) -> None:
     assert Settings(database="folder/a:b@c.db").shown_database == "folder/a:b@c.db"
 
 
-def test_consistency_is_fresh_or_bounded_by_seconds() -> None:
-    assert (Settings().max_age, Settings(consistency="bounded:2.5").max_age) == (0.0, 2.5)
-    with pytest.raises(InvalidInput, match="consistency"):
-        read_settings(None, {"consistency": "stale"})
-
-
 def test_there_are_few_knobs() -> None:
     assert len(Settings.model_fields) <= 88
 

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
-from threading import Lock
 from typing import Any, NamedTuple
 
-from perdure.domain.bank import Bank, check_bank_id
+from perdure.domain.bank import check_bank_id
 from perdure.domain.damage import Verification
 from perdure.domain.filter import Filter
 from perdure.domain.recall import Hit
-from perdure.domain.record import Record
 from perdure.errors import Unavailable
 from perdure.ports.probe import Probe, RelationProbe
-from perdure.ports.store import IndexUsage, Reading, Selection, Traces, Transaction
+from perdure.ports.store import Reading, Selection, Traces
 from perdure.stores.index.cache import IndexCache
 from perdure.stores.index.feed import BankState, Feed
 from perdure.stores.postgres import large_build, secure, traces
-from perdure.stores.postgres.connections import Connections, SnapshotReads, translated
+from perdure.stores.postgres.connections import Connections, SnapshotReads
 from perdure.stores.postgres.large_rows import LargeBank, read_large_bank
 from perdure.stores.postgres.large_search import LargeSearch
 from perdure.stores.postgres.rows import (
@@ -33,11 +30,11 @@ from perdure.stores.postgres.rows import (
 )
 from perdure.stores.postgres.schema import prepare
 from perdure.stores.postgres.verify import verify
-from perdure.stores.sql import columns, queries
+from perdure.stores.sql import queries
 from perdure.stores.sql.columns import T, Values, batches
 from perdure.stores.sql.copying import Tables
 from perdure.stores.sql.reading import BankReading
-from perdure.stores.sql.transaction import upsert
+from perdure.stores.sql.store import SqlStore
 
 _STATE = (
     f"SELECT no, version, vectors_version, changes_dropped, model, dimensions, {SERVER_STARTED}, filled, ready, open_facts, open_length,"
@@ -69,40 +66,7 @@ LARGE_BANK_FACTS = 300_000
 """Facts above which a bank is searched in SQL: an index in memory takes about 2 KB per fact, so half of `index_memory_mb`."""
 
 
-class BankStates:
-    """The states of banks as last read; with `seconds` 0 each is read for every reading."""
-
-    def __init__(self, read: Callable[[str], PostgresState | None], seconds: float) -> None:
-        self._read = read
-        self._seconds = seconds
-        self._states: dict[str, tuple[float, PostgresState]] = {}
-        self._written = 0
-        """Grows with every transaction of this process: a state that was read before its end is not kept."""
-        self._lock = Lock()
-
-    def get(self, bank: str) -> PostgresState | None:
-        """The state of a bank, at most `seconds` old; None when there is no such bank."""
-        began = time.monotonic()
-        with self._lock:
-            kept, written = self._states.get(bank), self._written
-        if kept is not None and began - kept[0] < self._seconds:
-            return kept[1]
-        state = self._read(bank)
-        with self._lock:
-            if state is None:
-                self._states.pop(bank, None)
-            elif self._seconds and written == self._written:
-                self._states[bank] = began, state
-        return state
-
-    def forget(self, bank: str) -> None:
-        """Read the state anew: this process has written to the bank."""
-        with self._lock:
-            self._written += 1
-            self._states.pop(bank, None)
-
-
-class PostgresStore:
+class PostgresStore(SqlStore):
     """The Store protocol on one database, which any number of processes on any number of machines may share."""
 
     def __init__(
@@ -110,18 +74,15 @@ class PostgresStore:
         connections: Connections,
         indexes: IndexCache,
         clock: Callable[[], datetime],
-        max_age: float = 0.0,
         large_bank_facts: int = LARGE_BANK_FACTS,
         encrypt_content: bool = False,
     ) -> None:
+        super().__init__(connections.errors, indexes, clock)
         self._encrypt_content = encrypt_content
         self._connections = connections
-        self._indexes = indexes
-        self._clock = clock
         self._large_bank_facts = large_bank_facts
         self._search_tables = large_build.SearchTables(connections, large_bank_facts)
         self._vector_schema = ""
-        self._states = BankStates(lambda bank: read_state(connections, bank), max_age)
 
     @classmethod
     def open(
@@ -134,17 +95,12 @@ class PostgresStore:
         patience: float = 10.0,
         busy_timeout_ms: int = 5000,
         prepared: bool = True,
-        max_age: float = 0.0,
         index_memory_mb: int = 1024,
         large_bank_facts: int = LARGE_BANK_FACTS,
         encrypt_content: bool = False,
         clock: Callable[[], datetime] | None = None,
     ) -> PostgresStore:
-        """Connect, and create the tables in the schema `perdure` when there are none.
-
-        `max_age` is how many seconds old the state of a bank's index may be; 0 looks for every reading. Erased facts are
-        never returned either way, since their rows are read when asked for.
-        """
+        """Connect, and create the tables in the schema `perdure` when there are none."""
         opened = Connections(
             url,
             connections=connections,
@@ -165,7 +121,6 @@ class PostgresStore:
             opened,
             IndexCache(index_memory_mb << 20),
             clock or (lambda: datetime.now(UTC)),
-            max_age,
             large_bank_facts,
             encrypt_content,
         )
@@ -180,19 +135,11 @@ class PostgresStore:
         """A block that the driver's errors leave as StoreErrors."""
         return self._connections.errors
 
-    def banks(self, ids: Sequence[str] | None = None) -> list[Bank]:
-        with self._connections.errors:
-            return queries.banks(self._connections.select, ids)
-
-    def banks_with_records(self, kind: str) -> list[str]:
-        with self._connections.errors:
-            return queries.banks_with_records(self._connections.select, kind)
-
     @contextmanager
     def reading(self, bank: str) -> Iterator[Reading]:
         check_bank_id(bank)
         with self._connections.errors:
-            state = self._states.get(bank)
+            state = read_state(self._connections, bank)
         if state is None or state.large is not None:
             self._indexes.drop(bank)
         snapshot = SnapshotReads(self._connections, bank)
@@ -208,31 +155,6 @@ class PostgresStore:
             )
         finally:
             snapshot.close()
-
-    @contextmanager
-    def transaction(self, bank: str) -> Iterator[Transaction]:
-        with self._writing(bank) as transaction:
-            yield transaction
-
-    def record_recalls(self, bank: str, recalls: Iterable[tuple[str, datetime]]) -> None:
-        with self._writing(bank) as transaction:
-            transaction.add_recalls(recalls)
-
-    def shared_records(self, kind: str, ids: Sequence[str] | None = None) -> list[Record]:
-        with self._connections.errors:
-            return queries.shared_records(self._connections.select, kind, ids)
-
-    def put_shared_records(self, records: Sequence[Record]) -> None:
-        now = self._clock().isoformat()
-        with self._connections.errors, self._connections.writing() as db:
-            for record in records:
-                row = dict(zip(columns.RECORD, columns.values(record, columns.RECORD), strict=True))
-                statement, values = upsert("shared_record", ("kind", "id"), row, now)
-                db.execute(translated(statement), values)
-
-    def delete_shared_records(self, kind: str, ids: Sequence[str]) -> None:
-        with self._connections.errors, self._connections.writing() as db:
-            db.execute(b"DELETE FROM shared_record WHERE kind = %s AND id = ANY(%s)", (kind, list(ids)))
 
     def traces(self) -> Traces:
         with self._connections.errors:
@@ -253,12 +175,6 @@ class PostgresStore:
     def traces_progress(self) -> float:
         with self._connections.errors:
             return traces.progress(self._connections)
-
-    def evictions(self) -> int:
-        return self._indexes.evicted
-
-    def index_usage(self) -> IndexUsage:
-        return self._indexes.usage()
 
     @property
     def read_only(self) -> bool:
@@ -317,24 +233,23 @@ class PostgresStore:
                 self._vector_schema = large_build.extension_schema(self._connections) or "public"
         return LargeSearch(snapshot.select_all, state.bank.key, state.large, self._vector_schema)
 
+    def _select(self, query: str, *parameters: object) -> list[Values]:
+        return self._connections.select(query, *parameters)
+
     @contextmanager
     def _writing(self, bank: str) -> Iterator[PostgresTransaction]:
         check_bank_id(bank)
-        with self._connections.errors:
-            try:
-                with self._connections.writing(bank) as db:
-                    transaction = PostgresTransaction(
-                        db,
-                        bank,
-                        self._clock(),
-                        by_copy=not self._connections.is_secured,
-                        encrypt_new=self._encrypt_content,
-                    )
-                    with transaction.send_ahead():
-                        yield transaction
-                        transaction.finish()
-            finally:
-                self._states.forget(bank)
+        with self._connections.errors, self._connections.writing(bank) as db:
+            transaction = PostgresTransaction(
+                db,
+                bank,
+                self._clock(),
+                by_copy=not self._connections.is_secured,
+                encrypt_new=self._encrypt_content,
+            )
+            with transaction.send_ahead():
+                yield transaction
+                transaction.finish()
 
 
 class PostgresReading(PostgresRows, BankReading):

@@ -38,8 +38,7 @@ _PROOF = (
     f"SELECT no, proof.ordinal, id, {columns.names(columns.PROOF, 'proof')} FROM {_FACT_JOIN.format('proof')}"
 )
 _LINK = "SELECT source, target, kind, weight FROM link WHERE bank = ?"
-_BANK = f"SELECT {columns.names(columns.BANK + columns.DISPOSITION)}, model, dimensions FROM bank"
-_SHARED_RECORD = f"SELECT {columns.names(columns.RECORD)} FROM shared_record WHERE kind = ?"
+BANK = f"SELECT {columns.names(columns.BANK + columns.DISPOSITION)}, model, dimensions FROM bank"
 _LINK_KINDS = {str(kind): kind for kind in LinkKind}
 _FACT_TYPES = {str(kind): kind for kind in FactType}
 _OPEN = "retired_at IS NULL AND end_recorded_at IS NULL"
@@ -91,7 +90,9 @@ class BankRows(ABC):
             for batch in batches(values):
                 condition, batch_parameters = self._any(column, batch)
                 try:
-                    rows = self._of_bank(f"{query} AND {condition}", *parameters, *batch_parameters)
+                    rows = self._select(
+                        f"{query} AND {condition}", self.bank_no, *parameters, *batch_parameters
+                    )
                 except Exception as error:
                     if not self._is_damage(error):
                         raise
@@ -131,7 +132,7 @@ class BankRows(ABC):
         return built
 
     def bank(self) -> Bank | None:
-        rows = self._of_bank(f"{_BANK} WHERE no = ?")
+        rows = self._of_bank(f"{BANK} WHERE no = ?")
         return columns.read_bank(rows[0]) if rows else None
 
     def facts(self, ids: Sequence[str]) -> list[Fact]:
@@ -408,35 +409,6 @@ def _named(query: str, column: str, value: object) -> tuple[str, str]:
     match = _TABLE.search(query)
     assert match is not None
     return match[1], str(value) if column == "id" else f"{column} {value}"
-
-
-def banks(select: Select, ids: Sequence[str] | None) -> list[Bank]:
-    """All banks, or those of `ids`, by id."""
-    rows = _rows(select, f"{_BANK} WHERE true", ids)
-    return sorted(map(columns.read_bank, rows), key=lambda bank: bank.id)
-
-
-def banks_with_records(select: Select, kind: str) -> list[str]:
-    """Ids of the banks that hold a record of the kind, by id."""
-    query = "SELECT id FROM bank WHERE EXISTS (SELECT 1 FROM record WHERE record.bank = bank.no AND kind = ?)"
-    return sorted(bank_id for (bank_id,) in select(query, kind))
-
-
-def shared_records(select: Select, kind: str, ids: Sequence[str] | None) -> list[Record]:
-    """Records that belong to no bank, oldest first."""
-    rows = _rows(select, _SHARED_RECORD, ids, kind)
-    return columns.oldest_first(Record(**columns.fields(columns.RECORD, row)) for row in rows)
-
-
-def _rows(select: Select, query: str, ids: Sequence[str] | None, *parameters: object) -> list[Values]:
-    """Rows of a query, all or those with one of the ids."""
-    if ids is None:
-        return select(query, *parameters)
-    return [
-        row
-        for batch in batches(ids)
-        for row in select(f"{query} AND id IN ({placeholders(batch)})", *parameters, *batch)
-    ]
 
 
 def _counts(names: Iterable[str], totals: Iterable[int]) -> dict[str, int]:

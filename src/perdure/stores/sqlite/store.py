@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from os import PathLike
 from typing import Literal
 
-from perdure.domain.bank import Bank, check_bank_id
+from perdure.domain.bank import check_bank_id
 from perdure.domain.damage import Verification
-from perdure.domain.record import Record
 from perdure.errors import InvalidInput
-from perdure.ports.store import IndexUsage, Reading, Traces, Transaction
+from perdure.ports.store import Reading, Traces
 from perdure.stores.index.cache import IndexCache
 from perdure.stores.index.feed import BankState, Feed
-from perdure.stores.sql import columns, queries
-from perdure.stores.sql.columns import Values, batches, placeholders
+from perdure.stores.sql.columns import Values
 from perdure.stores.sql.copying import Tables
 from perdure.stores.sql.feed import read_state
 from perdure.stores.sql.reading import BankReading
 from perdure.stores.sql.schema import parse_tables
-from perdure.stores.sql.transaction import upsert
+from perdure.stores.sql.store import SqlStore
 from perdure.stores.sqlite import copies, traces
 from perdure.stores.sqlite.connections import Connections
 from perdure.stores.sqlite.rows import SqliteFeed, SqliteRows, SqliteTables, SqliteTransaction
@@ -33,13 +31,12 @@ _STATES_KEPT = 4096
 """Banks per thread whose state is remembered."""
 
 
-class SqliteStore:
+class SqliteStore(SqlStore):
     """The Store protocol on one file, which any number of processes may share."""
 
     def __init__(self, connections: Connections, indexes: IndexCache, clock: Callable[[], datetime]) -> None:
+        super().__init__(connections.errors, indexes, clock)
         self._connections = connections
-        self._indexes = indexes
-        self._clock = clock
 
     @classmethod
     def open(
@@ -63,46 +60,12 @@ class SqliteStore:
         connections = Connections(str(path), synchronous=synchronous, busy_timeout_ms=busy_timeout_ms)
         return cls(connections, IndexCache(index_memory_mb << 20), clock or (lambda: datetime.now(UTC)))
 
-    def banks(self, ids: Sequence[str] | None = None) -> list[Bank]:
-        with self._connections.errors:
-            return queries.banks(self._connections.reader().select, ids)
-
-    def banks_with_records(self, kind: str) -> list[str]:
-        with self._connections.errors:
-            return queries.banks_with_records(self._connections.reader().select, kind)
-
     @contextmanager
     def reading(self, bank: str) -> Iterator[Reading]:
         check_bank_id(bank)
         with self._connections.errors:
             state = self._bank_state(bank)
         yield SqliteReading(self._connections, self._indexes, bank, state)
-
-    @contextmanager
-    def transaction(self, bank: str) -> Iterator[Transaction]:
-        with self._writing(bank) as transaction:
-            yield transaction
-
-    def record_recalls(self, bank: str, recalls: Iterable[tuple[str, datetime]]) -> None:
-        with self._writing(bank) as transaction:
-            transaction.add_recalls(recalls)
-
-    def shared_records(self, kind: str, ids: Sequence[str] | None = None) -> list[Record]:
-        with self._connections.errors:
-            return queries.shared_records(self._connections.reader().select, kind, ids)
-
-    def put_shared_records(self, records: Sequence[Record]) -> None:
-        now = self._clock().isoformat()
-        with self._connections.errors, self._connections.writing() as db:
-            for record in records:
-                row = dict(zip(columns.RECORD, columns.values(record, columns.RECORD), strict=True))
-                db.execute(*upsert("shared_record", ("kind", "id"), row, now))
-
-    def delete_shared_records(self, kind: str, ids: Sequence[str]) -> None:
-        with self._connections.errors, self._connections.writing() as db:
-            for batch in batches(ids):
-                query = f"DELETE FROM shared_record WHERE kind = ? AND id IN ({placeholders(batch)})"
-                db.execute(query, (kind, *batch))
 
     def traces(self) -> Traces:
         with self._connections.errors:
@@ -122,12 +85,6 @@ class SqliteStore:
     def traces_progress(self) -> float:
         with self._connections.errors:
             return traces.progress(self._connections)
-
-    def evictions(self) -> int:
-        return self._indexes.evicted
-
-    def index_usage(self) -> IndexUsage:
-        return self._indexes.usage()
 
     def table_columns(self) -> Mapping[str, Sequence[str]]:
         return {table: tuple(columns) for table, columns in parse_tables(schema()).items()}
@@ -164,6 +121,9 @@ class SqliteStore:
     def close(self) -> None:
         self._indexes.clear()
         self._connections.close()
+
+    def _select(self, query: str, *parameters: object) -> list[Values]:
+        return self._connections.reader().select(query, *parameters)
 
     @contextmanager
     def _writing(self, bank: str) -> Iterator[SqliteTransaction]:
@@ -205,7 +165,7 @@ class SqliteReading(SqliteRows, BankReading):
 
     def _select(self, query: str, *parameters: object) -> list[Values]:
         with self._connections.errors:
-            return self._connections.reader().select(query, *parameters)
+            return self._connections.reader().connection.execute(query, parameters).fetchall()
 
 
 def _make_private(path: str) -> None:
