@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tools.aio import aio_module
 from tools.arguments import arguments_module
+from tools.resources import with_resources
 
 ROOT = Path(__file__).resolve().parents[1]
 Generator = Callable[[str], str]
@@ -20,6 +21,7 @@ def generators() -> Mapping[Path, Generator]:
     return {
         ROOT / "src/perdure/arguments.py": lambda _: formatted(arguments_module()),
         ROOT / "src/perdure/aio.py": lambda _: formatted(aio_module()),
+        ROOT / "docs/python.md": with_resources,
     }
 
 

@@ -1026,8 +1026,12 @@ class AsyncBanks:
         self._resource, self._run = resource, run
 
     async def get(self, bank: str) -> Bank:
-        """Return a bank."""
+        """Return a bank. Raise `NotFound` if there is none."""
         return await self._run(partial(self._resource.get, bank))
+
+    async def find(self, bank: str) -> Bank | None:
+        """Return a bank, or None if there is none."""
+        return await self._run(partial(self._resource.find, bank))
 
     async def configure(
         self,

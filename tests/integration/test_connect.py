@@ -136,6 +136,7 @@ READS: dict[str, Call] = {
     "knowledge.search": lambda memory, ids: memory.knowledge.search(BANK, "tea"),
     "facts.preview": lambda memory, ids: texts(memory.facts.preview(BANK, Item(content="Bob: I like coffee.", speaker="Bob"))),
     "models.preview": lambda memory, ids: memory.models.preview(BANK, ids.model),
+    "banks.find": lambda memory, ids: (memory.banks.find(BANK), memory.banks.find("none")),
     "banks.get": lambda memory, ids: memory.banks.get(BANK),
     "banks.list": lambda memory, ids: memory.banks.list(),
     "banks.stats": lambda memory, ids: memory.banks.stats(BANK),

@@ -45,11 +45,16 @@ class Banks:
 
     @verb(READ)
     def get(self, bank: str) -> Bank:
-        """Return a bank."""
-        stored = self._store.banks([check_bank_id(bank)])
-        if not stored:
+        """Return a bank. Raise `NotFound` if there is none."""
+        stored = self.find(bank)
+        if stored is None:
             raise NotFound("bank", bank)
-        return stored[0]
+        return stored
+
+    @verb(READ)
+    def find(self, bank: str) -> Bank | None:
+        """Return a bank, or None if there is none."""
+        return next(iter(self._store.banks([check_bank_id(bank)])), None)
 
     @verb(WRITE, needs_admin=lambda arguments: arguments.get("settings") is not None)
     def configure(

@@ -15,7 +15,6 @@ from perdure.domain.filter import Filter, read_tags
 from perdure.domain.rendering import replacement
 from perdure.domain.time import Window
 from perdure.errors import InvalidInput
-from perdure.surfaces.arguments import find_document, find_entity
 from perdure.surfaces.cli import exits
 from perdure.surfaces.cli.draw import day, draw_record, plural, statement, table
 from perdure.surfaces.cli.output import USUAL, tell
@@ -69,7 +68,7 @@ def facts(
             tell(as_json, fields, lambda shown: draw_record(shown, fields))
             return
         if document is not None:
-            find_document(engine, bank, document)
+            engine.documents.get(bank, document)
         page = engine.facts.list(
             bank,
             text=text,
@@ -80,7 +79,7 @@ def facts(
                 include_closed=closed,
                 include_expired=closed,
             ),
-            entity_id=find_entity(engine, bank, entity).id if entity else None,
+            entity_id=engine.entities.get(bank, entity).id if entity else None,
             offset=offset,
             limit=limit,
         )
@@ -156,7 +155,7 @@ def timeline(
     """Facts in the order in which they happened; the latest `--limit` of those asked for."""
     asked = window(since, until) or Window()
     with reading(database, bank) as engine:
-        entity_id = find_entity(engine, bank, entity).id if entity else None
+        entity_id = engine.entities.get(bank, entity).id if entity else None
         page = engine.facts.list(
             bank,
             types=types,

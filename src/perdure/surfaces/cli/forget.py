@@ -8,7 +8,6 @@ import typer
 
 from perdure.domain.filter import Filter
 from perdure.errors import InvalidInput
-from perdure.surfaces.arguments import find_document, find_entity
 from perdure.surfaces.cli.output import tell
 from perdure.surfaces.cli.session import DEFAULT_BANK, AsJson, BankName, Database, Yes, confirm, reading
 
@@ -30,12 +29,12 @@ def forget(
         if fact is not None:
             what = f"the fact “{engine.facts.get(bank, fact).text}”"
         elif document is not None:
-            find_document(engine, bank, document)
+            engine.documents.get(bank, document)
             where = Filter(document_ids=frozenset({document}), include_closed=True, include_expired=True)
             count = engine.facts.list(bank, where=where, limit=1).total
             what = f"the document {document} with {count} facts"
         elif entity is not None:
-            named = find_entity(engine, bank, entity)
+            named = engine.entities.get(bank, entity)
             what, entity = f"the entity {named.name} ({named.mentions} mentions; its facts stay)", named.id
         else:
             what = f"the whole bank {bank} with {engine.banks.stats(bank).facts} facts"

@@ -12,7 +12,6 @@ from perdure.domain.orders import looks_like_instructions
 from perdure.domain.rendering import ORDER_MARK, cited_line, fenced, marked
 from perdure.engine import Perdure
 from perdure.errors import NotFound
-from perdure.surfaces.arguments import find_entity
 from perdure.surfaces.keys import Scope
 from perdure.surfaces.mcp.caller import Caller
 
@@ -87,7 +86,7 @@ def _model_lines(engine: Perdure, bank: str, model_id: str) -> list[str]:
 
 def _entity_lines(engine: Perdure, bank: str, name: str) -> list[str]:
     """An entity's name, kind and other names, and the newest facts on it."""
-    entity = find_entity(engine, bank, name)
+    entity = engine.entities.get(bank, name)
     page = engine.facts.list(bank, entity_id=entity.id, limit=ENTITY_FACTS)
     aliases = f", also {', '.join(map(inert, entity.aliases))}" if entity.aliases else ""
     about = f"{inert(entity.type)}{aliases}; {page.total} facts, newest first"

@@ -16,7 +16,6 @@ from perdure.domain.work import departure
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput
 from perdure.recall.options import PromptOptions, RecallOptions
-from perdure.surfaces.arguments import find_document, find_entity
 from perdure.surfaces.fields import Names
 from perdure.surfaces.mcp.results import (
     NOTHING_FITS,
@@ -201,7 +200,7 @@ class Tools:
         """
         chosen = bank or DEFAULT_BANK
         window = parse_span(since, until)
-        entity = None if about is None else find_entity(self._engine, chosen, about).id
+        entity = None if about is None else self._engine.entities.get(chosen, about).id
         page = self._engine.facts.list(
             chosen, entity_id=entity, dated=window, limit=limit,
             order="newest_recorded" if window is None else "earliest_dated",
@@ -224,7 +223,7 @@ class Tools:
         if sum(one is not None for one in (fact_id, fact, document_id)) != 1:
             raise InvalidInput("fact_id, fact, document_id", "exactly one of them")
         if document_id is not None:
-            find_document(self._engine, chosen, document_id)
+            self._engine.documents.get(chosen, document_id)
         else:
             fact_id = self._fact_meant(chosen, fact_id, fact)
             self._engine.facts.get(chosen, fact_id)

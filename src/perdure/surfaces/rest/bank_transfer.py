@@ -16,7 +16,6 @@ from perdure.errors import Conflict, InvalidInput
 from perdure.jobs.kind import SingleStepJob, Step
 from perdure.manage.clone import chosen_lines
 from perdure.surfaces import keys
-from perdure.surfaces.arguments import find_bank
 from perdure.surfaces.rest.bodies import SubmitResponse
 from perdure.surfaces.rest.service import AdminBank, Known, Resource, Service, Serving, reply, require
 from perdure.surfaces.rest.spool import Spool
@@ -166,7 +165,7 @@ def _target(service: Service, caller: Known, bank: str) -> str:
     """The id of the bank to make, which the caller must have admin access to and no bank has."""
     check_bank_id(bank)
     require(caller, keys.Scope.ADMIN, bank)
-    if find_bank(service.engine, bank) is not None:
+    if service.engine.banks.find(bank) is not None:
         raise Conflict(f"bank {bank!r} exists already")
     return bank
 

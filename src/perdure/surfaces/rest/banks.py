@@ -8,7 +8,6 @@ from pydantic import BaseModel, Field
 from perdure.domain.bank import Bank, Disposition
 from perdure.domain.record import Record
 from perdure.engine import Perdure
-from perdure.surfaces.arguments import find_bank
 from perdure.surfaces.keys import Scope
 from perdure.surfaces.rest.aliases import ALIAS, delete_aliases
 from perdure.surfaces.rest.bodies import Body, DeleteResponse, Limit, Offset, fields_of, iso
@@ -189,7 +188,7 @@ def _change(engine: Perdure, bank: str, body: CreateBankRequest) -> BankProfileR
 @router.delete("/banks/{bank_id}", operation_id="delete_bank")
 def delete_bank(service: Serving, bank: AdminBank) -> DeleteResponse:
     """Erase a bank with all it holds."""
-    if find_bank(service.engine, bank) is None:
+    if service.engine.banks.find(bank) is None:
         return DeleteResponse(success=True, message=f"Bank '{bank}' did not exist", deleted_count=0)
     count = service.forget(bank, everything=True)
     delete_aliases(service.engine, bank)
@@ -216,7 +215,7 @@ def update_disposition(
 @router.post("/banks/{bank_id}/background", operation_id="add_bank_background")
 def add_background(service: Serving, bank: WriteBank, body: AddBackgroundRequest) -> BackgroundResponse:
     """Add to the mission."""
-    current = find_bank(service.engine, bank)
+    current = service.engine.banks.find(bank)
     before = current.mission if current is not None else ""
     added = body.content.strip()
     mission = before if added in before else "\n".join(part for part in (before, added) if part)

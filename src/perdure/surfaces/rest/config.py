@@ -14,7 +14,6 @@ from perdure.domain.mental_model import MAX_COUNT
 from perdure.domain.opinion import ConfidenceRates
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput
-from perdure.surfaces.arguments import find_bank
 from perdure.surfaces.rest.bodies import MOST_TOKENS, Body
 from perdure.surfaces.rest.service import AdminBank, ReadBank, Resource, Serving, StrictClients
 
@@ -101,7 +100,7 @@ class BankConfigResponse(BaseModel):
 @router.get(_CONFIG, operation_id="get_bank_config", dependencies=[StrictClients])
 def get_config(service: Serving, bank: ReadBank) -> BankConfigResponse:
     """The configuration in force, and what of it is the bank's own."""
-    return _config(service.engine, find_bank(service.engine, bank) or Bank(id=bank))
+    return _config(service.engine, service.engine.banks.find(bank) or Bank(id=bank))
 
 
 @router.patch(_CONFIG, operation_id="update_bank_config")
@@ -139,7 +138,7 @@ def _config(engine: Perdure, bank: Bank) -> BankConfigResponse:
 
 def acting(engine: Perdure, bank_id: str) -> Acting:
     """What a bank's settings make of a recall; the defaults where there is no such bank."""
-    bank = find_bank(engine, bank_id)
+    bank = engine.banks.find(bank_id)
     own = bank.settings if bank is not None else {}
     return Acting.model_validate({name: own[name] for name in Acting.model_fields if name in own})
 
@@ -197,7 +196,7 @@ def _check_storable(name: str, value: object) -> None:
 def apply_updates(engine: Perdure, bank_id: str, updates: Mapping[str, Any], name: str | None = None) -> Bank:
     """Change the bank, made if missing; returns it as it is then."""
     read = read_updates(updates)
-    current = find_bank(engine, bank_id)
+    current = engine.banks.find(bank_id)
     settings = dict(current.settings) if current is not None else {}
     for key, value in read.items():
         if key in Profile.model_fields:

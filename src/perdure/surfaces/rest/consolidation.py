@@ -13,7 +13,6 @@ from perdure.domain.question import Question
 from perdure.engine import Perdure
 from perdure.errors import NotFound
 from perdure.jobs.consolidate_job import CONSOLIDATION
-from perdure.surfaces.arguments import find_bank
 from perdure.surfaces.plain import plain
 from perdure.surfaces.rest.bodies import Body, DeleteResponse, Limit, Offset, Tags, iso
 from perdure.surfaces.rest.service import AdminBank, ReadBank, Resource, Serving, StrictClients, WriteBank
@@ -197,7 +196,7 @@ def observations(
 @router.delete("/observations", operation_id="clear_observations")
 def clear_observations(service: Serving, bank: AdminBank) -> DeleteResponse:
     """Delete all observations with their versions; the next run makes them anew."""
-    count = service.engine.observations.delete(bank) if find_bank(service.engine, bank) is not None else 0
+    count = service.engine.observations.delete(bank) if service.engine.banks.find(bank) is not None else 0
     return DeleteResponse(success=True, message=f"{count} observations were deleted", deleted_count=count)
 
 
@@ -255,7 +254,7 @@ def answer(service: Serving, bank: WriteBank, question_id: str, body: AnswerRequ
 
 
 def _require_bank(engine: Perdure, bank: str) -> None:
-    if find_bank(engine, bank) is None:
+    if engine.banks.find(bank) is None:
         raise NotFound("bank", bank)
 
 

@@ -17,7 +17,6 @@ from perdure.domain.filter import TagsMatch as Match
 from perdure.domain.observation import SCOPES_RECORD, read_scope_rule
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput, NotFound
-from perdure.surfaces.arguments import find_document
 from perdure.surfaces.keys import Scope
 from perdure.surfaces.rest.bodies import Body, Limit, Offset, Page, Tags, TagsMatch, iso
 from perdure.surfaces.rest.listing import Listing
@@ -163,7 +162,7 @@ def list_chunks(
     offset: Offset = 0,
 ) -> ListChunksResponse:
     """A page of a document's chunks, in order."""
-    document = find_document(service.engine, bank, document_id)
+    document = service.engine.documents.get(bank, document_id)
     chunks = service.engine.documents.chunks(bank, document_id=document_id)
     return ListChunksResponse.cut(chunks, offset, limit, lambda chunk: _chunk(chunk, document))
 
@@ -183,7 +182,7 @@ def _chunk(chunk: Chunk, document: Document) -> ChunkResponse:
 @router.get(_DOCUMENT, operation_id="get_document")
 def get_document(service: Serving, bank: ReadBank, document_id: str) -> DocumentResponse:
     """A document with its text."""
-    document = find_document(service.engine, bank, document_id)
+    document = service.engine.documents.get(bank, document_id)
     facts = Listing(document_id=document_id).every(service.engine, bank)
     counts = Counter(fact.type.value for fact in facts)
     chunks = service.engine.documents.chunks(bank, document_id=document_id)
@@ -218,7 +217,7 @@ def update_document(
 @router.delete(_DOCUMENT, operation_id="delete_document")
 def delete_document(service: Serving, bank: WriteBank, document_id: str) -> DeleteDocumentResponse:
     """Erase a document with its chunks and facts."""
-    find_document(service.engine, bank, document_id)
+    service.engine.documents.get(bank, document_id)
     count = service.forget(bank, document_id=document_id)
     return DeleteDocumentResponse(
         success=True,
@@ -235,7 +234,7 @@ def get_chunk(service: Serving, caller: Known, chunk_id: str) -> ChunkResponse:
     readable = [bank.id for bank in engine.banks.list() if caller.may(Scope.READ, bank.id)]
     for bank in readable:
         for chunk in engine.documents.chunks(bank, ids=[chunk_id]):
-            return _chunk(chunk, find_document(engine, bank, chunk.document_id))
+            return _chunk(chunk, engine.documents.get(bank, chunk.document_id))
     raise NotFound("chunk", chunk_id)
 
 

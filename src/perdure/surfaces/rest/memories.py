@@ -14,7 +14,6 @@ from perdure.domain.time import parse_utc
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput, NotFound
 from perdure.manage.curation import RESTATED_AS
-from perdure.surfaces.arguments import find_bank
 from perdure.surfaces.rest.bodies import (
     Body,
     DeleteResponse,
@@ -333,7 +332,7 @@ def clear_memories(
     """Erase a bank's facts and documents; its profile and configuration stay."""
     if fact_type is not None:
         count = _clear_type(service, bank, fact_type)
-    elif (profile := find_bank(service.engine, bank)) is not None:
+    elif (profile := service.engine.banks.find(bank)) is not None:
         webhooks = service.engine.webhooks.list(bank)
         count = service.forget(bank, everything=True)
         restore_profile(service.engine, profile)

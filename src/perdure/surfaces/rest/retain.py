@@ -24,7 +24,6 @@ from perdure.engine import Perdure
 from perdure.errors import Conflict, InvalidInput
 from perdure.retain.messages import as_message
 from perdure.retain.request import read_content, read_item
-from perdure.surfaces.arguments import find_bank
 from perdure.surfaces.rest.bodies import Body, TokenUsage
 from perdure.surfaces.rest.service import Resource, Service, Serving, WriteBank
 
@@ -215,7 +214,7 @@ def _retain_later(service: Service, bank: str, body: RetainRequest) -> RetainRes
 
 def _ensure_bank(engine: Perdure, bank: str) -> None:
     """Background work is found again after a crash by its bank, which must exist for that."""
-    if find_bank(engine, bank) is None:
+    if engine.banks.find(bank) is None:
         engine.banks.configure(bank)
 
 

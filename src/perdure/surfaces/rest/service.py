@@ -22,7 +22,6 @@ from perdure.errors import Forbidden, NotFound
 from perdure.jobs.kind import SingleStepJob
 from perdure.settings import Settings
 from perdure.surfaces.access import Caller, KeyRing
-from perdure.surfaces.arguments import find_bank
 from perdure.surfaces.connections import Connections
 from perdure.surfaces.gate import KEY
 from perdure.surfaces.keys import Scope
@@ -180,7 +179,7 @@ async def _existing_bank(request: Request, bank_id: str) -> None:
     if client is None or (int(client[1]), int(client[2])) < STRICT_SINCE:
         return
     service = await _service(request)
-    if await service.workers.run(find_bank, service.engine, bank_id) is None:
+    if await service.workers.run(service.engine.banks.find, bank_id) is None:
         raise NotFound("bank", bank_id)
 
 

@@ -16,7 +16,6 @@ from perdure.domain.directive import Directive
 from perdure.domain.mental_model import DEFAULT_TOKENS, MAX_TOKENS, MIN_TOKENS, MentalModel, RefreshTrigger
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput
-from perdure.surfaces.arguments import find_bank
 from perdure.surfaces.rest.bodies import Body, fields_of, sparse
 from perdure.surfaces.rest.config import apply_updates, overrides, read_updates
 from perdure.surfaces.rest.mental_models import MentalModelTrigger, trigger_view
@@ -188,7 +187,7 @@ def _apply_models(engine: Perdure, models: Sequence[MentalModel], done: BankTemp
 def _apply_directives(
     engine: Perdure, bank: str, directives: Sequence[Directive], done: BankTemplateImportResponse
 ) -> None:
-    exists = directives and find_bank(engine, bank) is not None
+    exists = directives and engine.banks.find(bank) is not None
     stored = {one.name: one for one in engine.directives.list(bank, active_only=False)} if exists else {}
     for directive in directives:
         before = stored.get(directive.name)

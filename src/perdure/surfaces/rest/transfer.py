@@ -20,7 +20,6 @@ from perdure.engine import Perdure
 from perdure.errors import InvalidInput, NotFound
 from perdure.jobs.kind import SingleStepJob, Step
 from perdure.manage.transfer import bounded_lines
-from perdure.surfaces.arguments import find_bank
 from perdure.surfaces.keys import Scope
 from perdure.surfaces.rest.bodies import SubmitResponse
 from perdure.surfaces.rest.config import restore_profile
@@ -98,7 +97,7 @@ def _archive(service: Service, bank: str, key: str) -> Path:
     """The file, unless something of the bank was erased since it was made."""
     file = service.spool.find(key)
     erased_at = service.engine.banks.erased_at(bank)
-    if find_bank(service.engine, bank) is None or (erased_at is not None and file.made_at <= erased_at):
+    if service.engine.banks.find(bank) is None or (erased_at is not None and file.made_at <= erased_at):
         service.spool.drop_bank(bank)
         raise NotFound("file", key)
     return file.path
@@ -190,7 +189,7 @@ def _chosen(lines: Iterable[str], documents: frozenset[str] | None, observations
 
 def _import(engine: Perdure, bank: str, data: bytes, on_conflict: str) -> dict[str, object]:
     """Into an empty bank exactly as exported; into another one by reading the documents anew."""
-    before = find_bank(engine, bank)
+    before = engine.banks.find(bank)
     if not engine.banks.stats(bank).facts and not engine.documents.list(bank):
         facts = engine.banks.restore(bank, _lines(data))
         if before is not None:
