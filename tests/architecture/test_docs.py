@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 import pkgutil
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
-import perdure
+from perdure.arguments import RecallArguments
 from perdure.recall.recipes import RECIPES
 from perdure.settings import Settings
 from perdure.surfaces.cli import exits
@@ -214,7 +214,7 @@ def test_python_of_a_page_runs_from_top_to_bottom(
 
 def test_arguments_of_recall_are_all_on_the_python_page() -> None:
     shown = {name for row in rows(text_of("python.md"), "argument | what it does") for name in named(row[0])}
-    given = set(inspect.signature(perdure.Perdure.recall).parameters) - {"self", "bank", "query"}
+    given = set(get_type_hints(RecallArguments))
     assert given - shown <= {"max_chunk_tokens", "situation"}
 
 
