@@ -61,31 +61,31 @@ EVERYTHING = Filter(now=NOW, include_closed=True, include_expired=True)
 
 
 def day(number: int) -> datetime:
-    """Midnight of a day counted from 2024."""
+    """Return midnight of a day counted from 2024."""
     return datetime(2024, 1, 1, tzinfo=UTC) + timedelta(days=number)
 
 
 def make_fact(fact_id: str, text: str = "", **fields: Any) -> Fact:
-    """A fact of the bank."""
+    """Return a fact of the bank."""
     return Fact(id=fact_id, bank=BANK, text=text or f"text of {fact_id}", **fields)
 
 
 def make_chunk(chunk_id: str, document_id: str, text: str, ordinal: int = 0) -> Chunk:
-    """A chunk of the bank."""
+    """Return a chunk of the bank."""
     return Chunk(
         id=chunk_id, bank=BANK, document_id=document_id, ordinal=ordinal, text=text, content_hash="h"
     )
 
 
 def unit(*values: float) -> Vector:
-    """A unit vector of the model's dimensions."""
+    """Return a unit vector of the model's dimensions."""
     vector = np.zeros(MODEL.dimensions, np.float32)
     vector[: len(values)] = values
     return vector / np.float32(np.linalg.norm(vector))
 
 
 def new(fact: Fact, *, words: str = "", **features: Any) -> NewFact:
-    """A fact with features; `words` become terms and vocabulary."""
+    """Return a fact with features; `words` become terms and vocabulary."""
     if words:
         split = words.split()
         features = {
@@ -118,30 +118,30 @@ def put(
 
 
 def search(store: Store, probe: Probe, where: Filter = CURRENT, limit: int = 10) -> list[Hit]:
-    """The hits of a probe in the bank."""
+    """Return the hits of a probe in the bank."""
     with store.reading(BANK) as reading:
         return reading.search(probe, where, limit)
 
 
 def browse(store: Store, **selection: Any) -> FactPage:
-    """A page of the bank's facts; without a filter, of all."""
+    """Return a page of the bank's facts; without a filter, of all."""
     with store.reading(BANK) as reading:
         return reading.browse(Selection(**({"where": EVERYTHING} | selection)))
 
 
 def facts(store: Store, *fact_ids: str) -> list[Fact]:
-    """Facts of the bank."""
+    """Return facts of the bank."""
     with store.reading(BANK) as reading:
         return reading.facts(fact_ids)
 
 
 def ids(hits: Iterable[Hit]) -> list[str]:
-    """The facts of hits, in order."""
+    """Return the facts of hits, in order."""
     return [hit.fact_id for hit in hits]
 
 
 def scores(hits: Iterable[Hit]) -> Mapping[str, float]:
-    """Fact id -> score."""
+    """Return fact id -> score."""
     return {hit.fact_id: hit.score for hit in hits}
 
 
@@ -150,7 +150,7 @@ TOLERANCE = 2e-3
 
 
 def assert_same_features(expected: Features, actual: Features) -> None:
-    """Equal but for the rounding of vectors."""
+    """Assert equality but for the rounding of vectors."""
     assert actual.vectors.keys() == expected.vectors.keys()
     for view, vector in expected.vectors.items():
         np.testing.assert_allclose(actual.vectors[view], vector, atol=TOLERANCE)
@@ -158,7 +158,7 @@ def assert_same_features(expected: Features, actual: Features) -> None:
 
 
 def assert_same_links(expected: Sequence[Link], actual: Sequence[Link]) -> None:
-    """Equal but for the rounding of weights."""
+    """Assert equality but for the rounding of weights."""
     assert [(link.source, link.target, link.kind) for link in actual] == [
         (link.source, link.target, link.kind) for link in expected
     ]
@@ -679,7 +679,7 @@ FACTS = (
 
 
 def listed(store: Store, **selection: Any) -> list[str]:
-    """Ids of a page of all facts."""
+    """Return ids of a page of all facts."""
     return [fact.id for fact in browse(store, **selection).facts]
 
 
@@ -791,7 +791,7 @@ def _fields(store: Store, fact_ids: list[str]) -> dict[str, Any]:
 
 
 def _assert_ranking_fields(store: Store, facts: tuple[Fact, ...] | list[Fact]) -> None:
-    """Before and after something is searched for, which may bring an index into memory."""
+    """Assert them before and after a search, which may bring an index into memory."""
     asked = [*(fact.id for fact in facts), "said"]
     expected = {fact.id: ranking_fields(fact) for fact in facts}
     assert _fields(store, asked) == expected
@@ -1033,7 +1033,7 @@ TAG_CASES: list[tuple[TagExpression, str]] = [
 
 
 def found(store: Store, **conditions: Any) -> str:
-    """Ids that a filter admits, asked of a channel and of the listing, which must agree."""
+    """Return ids that a filter admits, asked of a channel and of the listing, which must agree."""
     where = Filter(**({"now": NOW} | conditions))
     hits = ids(search(store, SemanticProbe(unit(1)), where, 100))
     listed = [fact.id for fact in browse(store, where=where).facts]

@@ -34,7 +34,7 @@ class NotesFolder:
         self._folder = folder
 
     def find(self, bank: str, words: Sequence[str], window: Window | None) -> list[Fact]:
-        """Paragraphs that hold a word, those with most words first."""
+        """Return paragraphs that hold a word, those with most words first."""
         asked = {word.casefold() for word in words}
         matches: dict[str, tuple[int, Fact]] = {}
         for paragraph in self._paragraphs(bank):
@@ -47,12 +47,12 @@ class NotesFolder:
         return [paragraph for _, paragraph in ordered]
 
     def read(self, bank: str, ids: Sequence[str]) -> list[Fact]:
-        """The paragraphs of `ids` in that order."""
+        """Return the paragraphs of `ids` in that order."""
         by_id = {paragraph.id: paragraph for paragraph in self._paragraphs(bank)}
         return [by_id[fact_id] for fact_id in ids if fact_id in by_id]
 
     def note_text(self, bank: str, name: str) -> str | None:
-        """The text of a note, None when there is none of that name."""
+        """Return the text of a note, None when there is none of that name."""
         return _read(self._path(bank, name))
 
     def write_note(self, bank: str, name: str, text: str) -> bool:
@@ -80,7 +80,7 @@ class NotesFolder:
                 path.unlink()
 
     def made_notes(self, bank: str) -> list[str]:
-        """Names of the notes that were made from memory."""
+        """Return names of the notes that were made from memory."""
         return [
             f"{period}/{path.stem}" for period, path in self._files(bank) if is_made_note(_read(path) or "")
         ]
@@ -112,7 +112,7 @@ class NotesFolder:
 
 
 def _for_owner(path: str, flags: int) -> int:
-    """Opens a file that nobody else may read when it is new."""
+    """Open a file that nobody else may read when it is new."""
     return os.open(path, flags, 0o600)
 
 
@@ -141,7 +141,7 @@ def _observation(
 
 
 def _start_of(name: str) -> datetime | None:
-    """The first day of the period that a file's name gives."""
+    """Return the first day of the period that a file's name gives."""
     match = _DATE.search(name)
     if match is None:
         return None

@@ -34,12 +34,12 @@ class AppendOnlyArray:
 
     @property
     def view(self) -> Array:
-        """The present values."""
+        """Return the present values."""
         return self._part(0, self._size)
 
     @property
     def nbytes(self) -> int:
-        """Memory in use, spare room included."""
+        """Return memory in use, spare room included."""
         return self._data.nbytes
 
     def append(self, values: Array) -> None:
@@ -69,32 +69,32 @@ class AppendOnlyArray:
 
 
 def spans(starts: Positions, counts: Positions) -> Positions:
-    """start, start + 1, ... of each span, one span after the other; shape (sum of counts,)."""
+    """Return start, start + 1, ... of each span, one span after the other; shape (sum of counts,)."""
     ends = np.cumsum(counts)
     return np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - ends + counts, counts)
 
 
 def run_starts(ordered: Array) -> Positions:
-    """Where runs of equal values start."""
+    """Return where runs of equal values start."""
     first = np.ones(len(ordered), np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
     return np.flatnonzero(first)
 
 
 def mask_of(rows: Rows, mask: Mask) -> Mask:
-    """The mask's values for rows; False for rows that are not in the mask yet."""
+    """Return the mask's values for rows; False for rows that are not in the mask yet."""
     if rows.max(initial=-1) >= len(mask):
         mask = np.append(mask, np.zeros(int(rows.max()) + 1 - len(mask), np.bool_))
     return mask.take(rows)
 
 
 def rows_of(row_of: Rows, numbers: Positions) -> Rows:
-    """Rows by fact number, -1 for numbers that `row_of` does not have."""
+    """Return rows by fact number, -1 for numbers that `row_of` does not have."""
     return np.where(numbers < len(row_of), row_of.take(numbers, mode="clip"), -1)
 
 
 def kth_highest(values: Array, k: int) -> float:
-    """The k-th highest of at least k values.
+    """Return the k-th highest of at least k values.
 
     Few of many are partitioned: none below the k-th highest of the maxima of groups, as at least k values reach that.
     """

@@ -35,7 +35,7 @@ class BankIndex:
     """Grows with the bank."""
 
     def __init__(self, bank: str, loaded: Callable[[], None] = lambda: None) -> None:
-        """`loaded` is called whenever the index or a part of it was loaded into memory."""
+        """Call `loaded` whenever the index or a part of it was loaded into memory."""
         self.bank = bank
         self.nbytes = 0
         """Memory in use, roughly."""
@@ -53,7 +53,7 @@ class BankIndex:
         self._parts: dict[str, Part[Any]] = {}
 
     def snapshot(self, state: BankState, open_feed: OpenFeed) -> Snapshot | None:
-        """A snapshot at least as new as `state`; None when the bank is gone meanwhile."""
+        """Return a snapshot at least as new as `state`; None when the bank is gone meanwhile."""
         current = self._current
         if current is not None and _covers(current[0], state):
             return current[1]
@@ -75,7 +75,7 @@ class BankIndex:
         return current[1]
 
     def part(self, open_feed: OpenFeed, part: Part[State], table: FactTable) -> State:
-        """The state of a part, which is read when it was not before.
+        """Return the state of a part, which is read when it was not before.
 
         The feed may show a later state than the index: facts that the index lacks are left out, and taken in when it learns
         of them. A table from before the index was built anew has other rows, and a part that only its snapshot gets.
@@ -112,7 +112,7 @@ class BankIndex:
         self._apply_changes(feed, last_number)
 
     def _apply_changes(self, feed: Feed, last_number: int) -> None:
-        """Changes of the facts up to a number; those after it were just read."""
+        """Apply the changes of facts up to a number; those after it were just read."""
         changes = feed.changes_after(self._last_change)
         if not changes:
             return
@@ -151,12 +151,12 @@ class BankIndex:
 
 
 def _covers(current: BankState, asked: BankState) -> bool:
-    """Whether an index of one state is new enough for another."""
+    """Return whether an index of one state is new enough for another."""
     return _origin(current) == _origin(asked) and current.version >= asked.version
 
 
 def _origin(state: BankState) -> tuple[int, float]:
-    """States of one origin follow each other."""
+    """Return the origin of a state: states of one origin follow each other."""
     return state.key, state.server_started
 
 
@@ -165,7 +165,7 @@ def _read_numbers(feed: Feed, numbers: set[int]) -> _Facts | None:
 
 
 def _read(blocks: Iterator[Sequence[PackedFact]]) -> _Facts | None:
-    """Facts as arrays, None without any."""
+    """Return facts as arrays, None without any."""
     numbers: list[int] = []
     ids: list[str] = []
     bodies: list[bytes] = []

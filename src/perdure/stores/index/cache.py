@@ -21,7 +21,7 @@ class IndexCache:
         self._hits = self._misses = 0
 
     def get(self, bank: str) -> BankIndex:
-        """The index of a bank, perhaps still empty."""
+        """Return the index of a bank, perhaps still empty."""
         with self._lock:
             index = self._indexes.get(bank)
             if index is None:
@@ -48,7 +48,7 @@ class IndexCache:
                 self.evicted += 1
 
     def usage(self) -> IndexUsage:
-        """What is in memory now, and how often it was there when asked for."""
+        """Return what is in memory now, and how often it was there when asked for."""
         with self._lock:
             return IndexUsage(
                 banks=len(self._indexes),

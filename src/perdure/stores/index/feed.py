@@ -60,31 +60,31 @@ class Feed(Protocol):
     """Reads of one consistent state of one bank."""
 
     def state(self) -> BankState | None:
-        """The bank's state, None when there is no such bank."""
+        """Return the bank's state, None when there is no such bank."""
 
     def facts_after(self, no: int) -> Iterator[Sequence[PackedFact]]:
-        """Facts with a higher number, by rising number, in blocks."""
+        """Return facts with a higher number, by rising number, in blocks."""
 
     def facts_of(self, numbers: Sequence[int]) -> Iterator[Sequence[PackedFact]]:
-        """The facts of these numbers, by rising number, in blocks; missing ones are left out."""
+        """Return the facts of these numbers, by rising number, in blocks; missing ones are left out."""
 
     def changes_after(self, number: int) -> list[tuple[int, int, Change]]:
-        """(number of the change, number of the fact, kind) of later changes, by rising number."""
+        """Return (number of the change, number of the fact, kind) of later changes, by rising number."""
 
     def last_change(self) -> int:
-        """The number of the bank's newest change, 0 without any."""
+        """Return the number of the bank's newest change, 0 without any."""
 
     def vector_count(self, view: str) -> int:
-        """How many facts have a vector of the view."""
+        """Return how many facts have a vector of the view."""
 
     def vectors(self, view: str, numbers: Sequence[int] | None = None) -> Iterator[tuple[FactNos, Matrix]]:
-        """(numbers, float32 matrix of shape (len(numbers), dimensions)) of all facts or of these, by rising number, in blocks."""
+        """Return (numbers, float32 matrix of shape (len(numbers), dimensions)) of all facts or of these, by rising number, in blocks."""
 
     def words(self, numbers: Sequence[int] | None = None) -> Iterator[tuple[int, Sequence[str]]]:
-        """(number, plain words) of all facts or of these."""
+        """Return (number, plain words) of all facts or of these."""
 
     def signatures(self, numbers: Sequence[int] | None = None) -> Iterator[tuple[int, bytes]]:
-        """(number, signature) of all facts or of these; facts without one are left out."""
+        """Return (number, signature) of all facts or of these; facts without one are left out."""
 
     def entity_names(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """Entity id -> name and aliases."""
+        """Return entity id -> name and aliases."""

@@ -30,7 +30,7 @@ class Vocabulary:
     """Word -> rows."""
 
     def similar(self, word: str, threshold: float) -> tuple[Positions, Scores]:
-        """Words that are at least that similar, and how similar they are."""
+        """Return words that are at least that similar, and how similar they are."""
         trigrams = trigram_keys(word)
         _, sharing, _ = self.by_trigram.of_all(np.array(trigrams, np.uint64))
         candidates, shared = np.unique(sharing, return_counts=True)
@@ -44,7 +44,7 @@ class Vocabulary:
 def similarities(
     word: str, shared: Positions, theirs: NDArray[np.int32], candidate: Callable[[int], str]
 ) -> Scores:
-    """How similar a word is to candidates, of which each shares some of its trigrams and has `theirs` in all."""
+    """Return how similar a word is to candidates, of which each shares some of its trigrams and has `theirs` in all."""
     scores = jaccard(shared, len(trigram_keys(word)), theirs)
     if len(word) >= 3:
         # Only a word that shares all trigrams without padding can contain it.
@@ -56,14 +56,14 @@ def similarities(
 
 
 def inner_trigrams(word: str) -> int:
-    """How many distinct trigrams a word has without padding."""
+    """Return how many distinct trigrams a word has without padding."""
     return len({word[at : at + 3] for at in range(len(word) - 2)})
 
 
 def search_fuzzy(
     table: FactTable, probe: FuzzyProbe, vocabulary: Vocabulary, mask: Mask, limit: int
 ) -> list[Hit]:
-    """Mean over the question's words of the best similarity with a word of the fact."""
+    """Score facts by the mean over the question's words of the best similarity with a word of the fact."""
     words = tuple(dict.fromkeys(probe.words))
     total = np.zeros(table.size)
     for word in words:
@@ -80,19 +80,19 @@ def search_fuzzy(
 
 
 def trigram_keys(word: str) -> list[int]:
-    """The distinct trigrams of the word, padded by two blanks before and one after; three 21-bit code points each."""
+    """Return the distinct trigrams of the word, padded by two blanks before and one after; three 21-bit code points each."""
     points = [ord(character) for character in f"  {word} "]
     return list({a << 42 | b << 21 | c for a, b, c in zip(points, points[1:], points[2:], strict=False)})
 
 
 def jaccard(shared: Positions, own: int, theirs: NDArray[np.int32]) -> Scores:
-    """|A and B| / |A or B| of two words' trigrams, as PostgreSQL's pg_trgm has it."""
+    """Return |A and B| / |A or B| of two words' trigrams, as PostgreSQL's pg_trgm has it."""
     similarity: Scores = shared / (own + theirs - shared)
     return similarity
 
 
 def containment(word: str, longer: str) -> float:
-    """The least similarity with a word that contains it: above one half, and 1 for the word itself."""
+    """Return the least similarity with a word that contains it: above one half, and 1 for the word itself."""
     return 0.5 + 0.5 * len(word) / len(longer)
 
 
@@ -109,7 +109,7 @@ class VocabularyBuilder:
 
     @property
     def nbytes(self) -> int:
-        """Memory in use, roughly."""
+        """Return memory in use, roughly."""
         return self._rows.nbytes + self._by_trigram.nbytes + 160 * len(self._numbers)
 
     def read(self, feed: Feed, row_of: Rows, numbers: Sequence[int] | None = None) -> None:
@@ -134,7 +134,7 @@ class VocabularyBuilder:
         self._add_words(fresh)
 
     def state(self) -> Vocabulary:
-        """The present state."""
+        """Return the present state."""
         return Vocabulary(self._words.view, self._trigram_counts.view, self._by_trigram, self._rows)
 
     def _add_words(self, words: Sequence[str]) -> None:

@@ -18,7 +18,7 @@ from perdure.stores.index.table import FactTable
 
 
 def search_graph(table: FactTable, probe: GraphProbe, admitting: FilterMask, limit: int) -> list[Hit]:
-    """Activation that spreads from seeds, as GraphProbe states it."""
+    """Spread activation from seeds, as GraphProbe states it."""
     seeds, activation = _seeds(table, probe, admitting)
     totals, expanded = np.zeros(table.size), np.zeros(table.size, np.bool_)
     totals[seeds] = activation
@@ -54,7 +54,7 @@ def _spread(
     entities: Mapping[str, float],
     hub_cap: int,
 ) -> Scores:
-    """What one step brings to each row of the table; shape (rows of the table,)."""
+    """Return what one step brings to each row of the table; shape (rows of the table,)."""
     received = _shared_entities(table, admitting, rows, activation, entities, hub_cap)
     reached = np.flatnonzero(received > 0)
     received[reached] = saturated(received.take(reached))
@@ -67,14 +67,14 @@ def _spread(
 
 
 def saturated(shared: Scores) -> Scores:
-    """tanh(0.5 x activation over shared entities), of which each next one adds less (`perdure.ports.probe.GraphProbe`)."""
+    """Return tanh(0.5 x activation over shared entities), of which each next one adds less (`perdure.ports.probe.GraphProbe`)."""
     return np.tanh(0.5 * shared)
 
 
 def neighbours(
     table: FactTable, mask: Mask, rows: Rows, activation: Scores, kind: LinkKind
 ) -> tuple[Rows, Scores]:
-    """The admitted rows that links of a kind join with `rows`, and weight times activation of each link."""
+    """Return the admitted rows that links of a kind join with `rows`, and weight times activation of each link."""
     position, far, weights = table.linked(rows, kind)
     kept = np.flatnonzero(mask.take(far))
     return far.take(kept), activation.take(position.take(kept)) * weights.take(kept)
@@ -88,7 +88,7 @@ def _shared_entities(
     entities: Mapping[str, float],
     hub_cap: int,
 ) -> Scores:
-    """For each row of the table the sum over its entities of the strongest activation that another row brings to one."""
+    """Return for each row of the table the sum over its entities of the strongest activation that another row brings to one."""
     # One line per mention of an entity by a row, or by the question (origin -1): entity, activation, origin.
     position, mentioned = table.entities(rows)
     named = [(digest(entity), weight) for entity, weight in entities.items() if weight > 0]
@@ -112,7 +112,7 @@ class StrongestActivation:
 
     @classmethod
     def of(cls, entity: Hashes, strength: Scores, origin: Rows) -> StrongestActivation:
-        """From one line per mention."""
+        """Build it from one line per mention."""
         order = np.lexsort((-strength, entity))
         entity, strength, origin = entity.take(order), strength.take(order), origin.take(order)
         starts = run_starts(entity)
@@ -122,7 +122,7 @@ class StrongestActivation:
         return cls(entity.take(starts), strength.take(starts), origin.take(starts), second)
 
     def brought(self, position: Positions, member: Rows) -> Scores:
-        """What the entity at each position brings to the member there; none excites itself."""
+        """Return what the entity at each position brings to the member there; none excites itself."""
         itself = member == self.origin.take(position)
         brought: Scores = np.where(itself, self.second.take(position), self.strength.take(position))
         return brought
@@ -131,7 +131,7 @@ class StrongestActivation:
 def _members(
     table: FactTable, admitting: FilterMask, entities: Hashes, hub_cap: int
 ) -> tuple[Positions, Rows]:
-    """The admitted rows of each entity, of a hub the best-connected: position of the entity among `entities`, and row."""
+    """Return the admitted rows of each entity, of a hub the best-connected: position of the entity among `entities`, and row."""
     crowded = table.members.counts(entities) > hub_cap
     few = np.flatnonzero(~crowded)
     position, member, _ = table.members.of_all(entities.take(few))
@@ -145,7 +145,7 @@ def _members(
 
 
 def _hub_members(table: FactTable, admitting: FilterMask, entity: int, hub_cap: int) -> Rows:
-    """The admitted rows of an entity with most links and entities, ties in recorded order; remembered with the mask."""
+    """Return the admitted rows of an entity with most links and entities, ties in recorded order; remembered with the mask."""
     with admitting.lock:
         rows = admitting.hubs.get((entity, hub_cap))
     if rows is None:
@@ -161,7 +161,7 @@ def _hub_members(table: FactTable, admitting: FilterMask, entity: int, hub_cap: 
 
 
 def search_pagerank(table: FactTable, probe: PageRankProbe, admitting: FilterMask, limit: int) -> list[Hit]:
-    """Personalised PageRank (Page et al. 1999; over entities as in HippoRAG, Gutiérrez et al. 2024)."""
+    """Rank by personalised PageRank (Page et al. 1999; over entities as in HippoRAG, Gutiérrez et al. 2024)."""
     # One line per admitted membership: the entity's position among all entities, and the row.
     entities, position, row = table.members.entries()
     kept = np.flatnonzero(admitting.mask.take(row))
@@ -184,7 +184,7 @@ Memberships = tuple[Positions, Rows]
 def pagerank(
     probe: PageRankProbe, home: Scores, members: Memberships, leaving_by: Memberships, size: int
 ) -> Scores:
-    """The mass of each row's entities after some sweeps, of `size` rows.
+    """Return the mass of each row's entities after some sweeps, of `size` rows.
 
     `home` is the weight of each entity as a seed; `leaving_by` are the memberships by which mass leaves an entity.
     Seeds that none leaves are left out.
@@ -207,12 +207,12 @@ def pagerank(
 
 
 def summed(positions: Positions, values: Scores, size: int) -> Scores:
-    """The sum of the values at each position; shape (size,)."""
+    """Return the sum of the values at each position; shape (size,)."""
     return np.bincount(positions, weights=values, minlength=size).astype(np.float64, copy=False)
 
 
 def damped(home: Scores, arriving: Scores, damping: float) -> Scores:
-    """(1 - d) home + d arriving: one sweep of personalised PageRank."""
+    """Return (1 - d) home + d arriving: one sweep of personalised PageRank."""
     return (1 - damping) * home + damping * arriving
 
 
@@ -224,7 +224,7 @@ def _capped(
     position: Positions,
     row: Rows,
 ) -> tuple[Positions, Rows]:
-    """Memberships without those beyond the cap of an entity."""
+    """Return memberships without those beyond the cap of an entity."""
     crowded = np.bincount(position, minlength=len(entities)) > probe.hub_cap
     few = np.flatnonzero(~crowded.take(position))
     positions, rows = [position.take(few)], [row.take(few)]

@@ -15,17 +15,17 @@ from perdure.stores.index.table import FactTable
 
 
 def inverse_document_frequency(count: int, containing: int) -> float:
-    """ln(1 + (N - df + 0.5) / (df + 0.5)): the IDF of Lucene's BM25, never negative."""
+    """Return ln(1 + (N - df + 0.5) / (df + 0.5)): the IDF of Lucene's BM25, never negative."""
     return math.log(1 + (count - containing + 0.5) / (containing + 0.5))
 
 
 def saturated_frequency(frequency: Scores, relative_length: Scores, k1: float, b: float) -> Scores:
-    """tf (k1 + 1) / (tf + k1 (1 - b + b len / avglen)): BM25, Robertson and Zaragoza 2009."""
+    """Return tf (k1 + 1) / (tf + k1 (1 - b + b len / avglen)): BM25, Robertson and Zaragoza 2009."""
     return frequency * (k1 + 1) / (frequency + k1 * (1 - b + b * relative_length))
 
 
 def search_keyword(table: FactTable, probe: KeywordProbe, mask: Mask, limit: int) -> list[Hit]:
-    """BM25; document counts and the mean length go over the facts that are not closed, whatever the filter."""
+    """Rank by BM25; document counts and the mean length cover the facts that are not closed, whatever the filter."""
     count, average, length = table.open_count, table.average_length, table.columns["length"]
     scores, matched = np.zeros(table.size), np.zeros(table.size, np.bool_)
     for term in sorted(probe.terms):

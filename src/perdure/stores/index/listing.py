@@ -21,7 +21,7 @@ _DESCENDING = (Order.LATEST_DATED, Order.NEWEST_RECORDED)
 def list_page(
     table: FactTable, selection: Selection, mask: Mask, among: Collection[int] | None
 ) -> tuple[list[int], int]:
-    """Numbers of the facts of a page in order, and how many facts the selection has in all."""
+    """Return numbers of the facts of a page in order, and how many facts the selection has in all."""
     rows = _selected(table, selection, mask, among)
     first, last = selection.offset, min(selection.offset + selection.limit, len(rows))
     if last <= first:
@@ -61,7 +61,7 @@ def _at(table: FactTable, rows: Rows) -> Mask:
 
 
 def _by_date(table: FactTable, rows: Rows, first: int, last: int) -> FactNos:
-    """The facts from `first` to `last` in the order of date, ordinal and number."""
+    """Return the facts from `first` to `last` in the order of date, ordinal and number."""
     # Only what lies between the first and the last date of the page is sorted.
     dates = table.columns["dated"].take(rows)
     low, high = np.partition(dates, (first, last - 1))[[first, last - 1]]

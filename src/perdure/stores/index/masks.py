@@ -40,7 +40,7 @@ class FilterMasks:
         self._masks: OrderedDict[Hashable, FilterMask] = OrderedDict()
 
     def get(self, where: Filter) -> FilterMask:
-        """Which rows a filter admits."""
+        """Return which rows a filter admits."""
         key = _key(where)
         with self._lock:
             if key in self._masks:
@@ -57,13 +57,13 @@ class FilterMasks:
 
 
 def _key(where: Filter) -> Hashable:
-    """A filter's value; the filter itself cannot be hashed, as its metadata is a mapping."""
+    """Return a filter's value; the filter itself cannot be hashed, as its metadata is a mapping."""
     values = (getattr(where, field.name) for field in fields(where))
     return tuple(frozenset(value.items()) if isinstance(value, Mapping) else value for value in values)
 
 
 def admitted(table: FactTable, where: Filter) -> Mask:
-    """Which rows a filter admits."""
+    """Return which rows a filter admits."""
     columns = table.columns
     mask = table.alive.copy()
     if not where.include_closed:
@@ -97,7 +97,7 @@ def admitted(table: FactTable, where: Filter) -> Mask:
 
 
 def _current(table: FactTable, where: Filter) -> Mask:
-    """`perdure.domain.filter.is_current` for all rows."""
+    """Evaluate `perdure.domain.filter.is_current` for all rows."""
     columns = table.columns
     if where.as_of.valid is None:
         # The present is not before a fact was recorded.
@@ -117,12 +117,12 @@ def _current(table: FactTable, where: Filter) -> Mask:
 
 
 def happened_during(table: FactTable, window: Window) -> Mask:
-    """Which facts happened (undated ones: were said) in the window, by a guess where the date is unsure."""
+    """Return which facts happened (undated ones: were said) in the window, by a guess where the date is unsure."""
     return _overlap(table.columns["first"], table.columns["last"], window)
 
 
 def dated_in(table: FactTable, window: Window) -> Mask:
-    """Which facts have their one date in the window."""
+    """Return which facts have their one date in the window."""
     return _overlap(table.columns["dated"], table.columns["dated"], window)
 
 

@@ -96,13 +96,13 @@ class LinkEnd(NamedTuple):
 
 
 def micros(moment: datetime) -> int:
-    """Microseconds since 1970."""
+    """Return microseconds since 1970."""
     return (moment - EPOCH) // _MICROSECOND
 
 
 @lru_cache(maxsize=1 << 16)
 def digest(text: str) -> int:
-    """64 bits of BLAKE2b.
+    """Return 64 bits of BLAKE2b.
 
     Texts that nobody chose for it practically never share a digest, but two that do can be found in about 2**32 attempts.
     Two such documents, topics, names, entities or metadata pairs pass for one another in the filters, listings and
@@ -123,12 +123,12 @@ def pair_hash(key: str, value: str) -> int:
 
 @lru_cache(maxsize=1 << 16)
 def term_hash(term: str) -> int:
-    """The 32 bits under which a term is indexed."""
+    """Return the 32 bits under which a term is indexed."""
     return crc32(term.encode())
 
 
 def pack_fact(fact: Fact, features: Features, links: Sequence[LinkEnd]) -> bytes:
-    """The body of a fact; `links` are those with facts of lower number."""
+    """Return the body of a fact; `links` are those with facts of lower number."""
     tags = _tags(fact.tags)
     pairs = [pair_hash(key, value) for key, value in fact.metadata.items()]
     entities = sorted({digest(entity) for entity in fact.entity_ids})
@@ -149,7 +149,7 @@ def pack_fact(fact: Fact, features: Features, links: Sequence[LinkEnd]) -> bytes
 
 
 def is_sound(fact_id: str, body: bytes) -> bool:
-    """Whether a body is what was packed, by this version."""
+    """Return whether a body is what was packed, by this version."""
     return (
         isinstance(body, bytes)
         and len(body) >= _FIXED
@@ -226,7 +226,7 @@ class UnpackedFacts:
 
 
 def unpack_facts(bodies: Sequence[bytes]) -> UnpackedFacts:
-    """Arrays of many bodies; raises StoreCorrupt when one is damaged."""
+    """Return arrays of many bodies; raises StoreCorrupt when one is damaged."""
     sizes = np.fromiter(map(len, bodies), np.int64, len(bodies))
     if (sizes < _FIXED).any() or (sizes % 8).any():
         raise StoreCorrupt("a fact of the index cache is cut off")
@@ -270,7 +270,7 @@ def unpack_facts(bodies: Sequence[bytes]) -> UnpackedFacts:
 
 
 def unpack_tags(text: bytes) -> frozenset[str]:
-    """A set of tags from its JSON text."""
+    """Return a set of tags from its JSON text."""
     try:
         return frozenset(json.loads(text)) if text else frozenset()
     except ValueError as error:
@@ -278,7 +278,7 @@ def unpack_tags(text: bytes) -> frozenset[str]:
 
 
 def _unpack_columns(fixed: NDArray[np.uint64]) -> dict[str, Array]:
-    """Columns of the fixed part, one line per word."""
+    """Return columns of the fixed part, one line per word."""
     small = fixed[0].view("u1").reshape(-1, 8)
     columns: dict[str, Array] = {name: small[:, at].copy() for at, name in enumerate(_SMALL)}
     if (columns.pop("version") != VERSION).any():

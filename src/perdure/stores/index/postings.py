@@ -34,11 +34,11 @@ class _Block:
         return self.keys.nbytes + self.offsets.nbytes + self.items.nbytes + self.weights.nbytes
 
     def repeated_keys(self) -> Hashes:
-        """The key of each posting; shape (postings,)."""
+        """Return the key of each posting; shape (postings,)."""
         return np.repeat(self.keys, np.diff(self.offsets))
 
     def bounds(self, keys: Hashes) -> tuple[Positions, Positions]:
-        """Where the postings of each key start, and how many there are."""
+        """Return where the postings of each key start, and how many there are."""
         if len(self.keys) == 0:
             return np.zeros(len(keys), np.int64), np.zeros(len(keys), np.int64)
         at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
@@ -47,7 +47,7 @@ class _Block:
 
 
 def _block(keys: Hashes, items: NDArray[np.int32], weights: NDArray[np.float32]) -> _Block:
-    """Postings in any order, sorted by key; those of a key stay in their order."""
+    """Sort postings by key; those of a key stay in their order."""
     order = np.argsort(keys, kind="stable")
     keys = keys.take(order)
     starts = run_starts(keys)
@@ -66,11 +66,11 @@ class Postings:
 
     @property
     def nbytes(self) -> int:
-        """Memory in use."""
+        """Return memory in use."""
         return self.base.nbytes + self.tail.nbytes
 
     def add(self, keys: Hashes, items: Positions, weights: NDArray[np.float32] | None = None) -> Postings:
-        """With these postings too; without weights they weigh 1."""
+        """Return these and further postings; without weights they weigh 1."""
         if len(keys) == 0:
             return self
         added = (
@@ -83,7 +83,7 @@ class Postings:
         return Postings(_merged([self.base, self.tail], added))
 
     def of(self, key: int) -> tuple[Positions, NDArray[np.float32]]:
-        """Items and weights of a key."""
+        """Return items and weights of a key."""
         (start,), (count,) = self.base.bounds(np.array([key], np.uint64))
         (later,), (more,) = self.tail.bounds(np.array([key], np.uint64))
         items, weights = self.base.items[start : start + count], self.base.weights[start : start + count]
@@ -93,7 +93,7 @@ class Postings:
         return items.astype(np.int64), weights
 
     def of_all(self, keys: Hashes) -> tuple[Positions, Positions, NDArray[np.float32]]:
-        """The postings of several keys: position of the key among `keys`, item and weight of each."""
+        """Return the postings of several keys: position of the key among `keys`, item and weight of each."""
         parts = []
         for block in (self.base, self.tail):
             start, count = block.bounds(keys)
@@ -105,11 +105,11 @@ class Postings:
         return position, items.astype(np.int64), weights
 
     def counts(self, keys: Hashes) -> Positions:
-        """How many postings each key has."""
+        """Return how many postings each key has."""
         return self.base.bounds(keys)[1] + self.tail.bounds(keys)[1]
 
     def entries(self) -> tuple[Hashes, Positions, Positions]:
-        """All distinct keys, rising; and the position of its key and the item of each posting."""
+        """Return all distinct keys, rising; and the position of its key and the item of each posting."""
         keys = np.union1d(self.base.keys, self.tail.keys)
         blocks = (self.base, self.tail)
         positions = [np.repeat(np.searchsorted(keys, one.keys), np.diff(one.offsets)) for one in blocks]
@@ -117,7 +117,7 @@ class Postings:
         return keys, np.concatenate(positions), items
 
     def where(self, kept: Callable[[Hashes, Positions], Mask]) -> Postings:
-        """Only those postings for whose key and item `kept` is true."""
+        """Return only those postings for whose key and item `kept` is true."""
         blocks = []
         for block in (self.base, self.tail):
             keys = block.repeated_keys()

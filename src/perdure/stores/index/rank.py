@@ -17,11 +17,11 @@ class NumberedRows(Protocol):
 
     @property
     def numbers(self) -> FactNos:
-        """Per row."""
+        """Return the number of the fact in each row."""
 
     @property
     def ids(self) -> NDArray[np.object_]:
-        """Per row."""
+        """Return the id of the fact in each row."""
 
 
 def best(
@@ -33,7 +33,7 @@ def best(
     min_score: float | None = None,
     digits: int | None = None,
 ) -> tuple[Rows, Scores]:
-    """At most `limit` rows and their scores, by falling score, ties by fact number.
+    """Return at most `limit` rows and their scores, by falling score, ties by fact number.
 
     Scores that were added up are rounded to some digits, so that the order of addition does not decide ties.
     """
@@ -57,6 +57,6 @@ def best(
 
 
 def hits(table: NumberedRows, ranked: tuple[Rows, Scores]) -> list[Hit]:
-    """Rows and scores as hits."""
+    """Return rows and scores as hits."""
     rows, scores = ranked
     return list(map(Hit, table.ids.take(rows).tolist(), scores.tolist()))

@@ -54,7 +54,7 @@ class SignatureBuilder:
 
     @property
     def nbytes(self) -> int:
-        """Memory in use."""
+        """Return memory in use."""
         return self._rows.nbytes + self._words.nbytes
 
     def read(self, feed: Feed, row_of: Rows, numbers: Sequence[int] | None = None) -> None:
@@ -66,5 +66,5 @@ class SignatureBuilder:
         self._words.append(words[rows >= 0])
 
     def state(self) -> Signatures:
-        """The present state."""
+        """Return the present state."""
         return Signatures(self._rows.view, self._words.view)

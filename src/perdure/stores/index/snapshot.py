@@ -48,13 +48,13 @@ class Part(Protocol[State]):
 
     @property
     def nbytes(self) -> int:
-        """Memory in use, roughly."""
+        """Return memory in use, roughly."""
 
     def read(self, feed: Feed, row_of: Rows, numbers: Sequence[int] | None = None) -> None:
         """Add all facts, or those of some numbers; `row_of` tells the row per number, and -1 for those to leave out."""
 
     def state(self) -> State:
-        """What was read so far; never changes."""
+        """Return what was read so far; never changes."""
 
 
 class LoadPart(Protocol):
@@ -76,13 +76,13 @@ class Snapshot:
 
     @property
     def size(self) -> int:
-        """How many facts the bank has in this state."""
+        """Return how many facts the bank has in this state."""
         return int(np.count_nonzero(self.table.alive))
 
     def search(
         self, probe: Probe, where: Filter, limit: int, names: Mapping[str, Sequence[str]] | None = None
     ) -> list[Hit]:
-        """The facts that answer the probe, best first, ties in recorded order.
+        """Return the facts that answer the probe, best first, ties in recorded order.
 
         `names` are names and aliases of a RelationProbe's entities by id (`Feed.entity_names`); other probes need none.
         Opens a feed when the probe needs vectors, words or signatures and nobody did before.
@@ -113,7 +113,7 @@ class Snapshot:
                 return search_pagerank(table, probe, admitting, limit)
 
     def listing(self, selection: Selection, among: Collection[int] | None = None) -> tuple[list[int], int]:
-        """Numbers of the facts of a page in order, and how many facts the selection has in all.
+        """Return numbers of the facts of a page in order, and how many facts the selection has in all.
 
         `selection.text` is not looked at: `among` are the numbers of the facts whose text contains it, None for any.
         """

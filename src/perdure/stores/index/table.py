@@ -65,11 +65,11 @@ class FactTable:
 
     @property
     def size(self) -> int:
-        """How many rows there are, dead ones included."""
+        """Return how many rows there are, dead ones included."""
         return len(self.numbers)
 
     def rows(self, ids: Sequence[str]) -> Rows:
-        """Rows of the facts of some ids, -1 where there is none."""
+        """Return rows of the facts of some ids, -1 where there is none."""
         rows = np.full(len(ids), -1)
         position, candidates, _ = self.rows_by_id.of_all(_id_hashes(ids))
         for at, row in zip(position.tolist(), candidates.tolist(), strict=True):
@@ -78,13 +78,13 @@ class FactTable:
         return rows
 
     def entities(self, rows: Rows) -> tuple[Positions, Hashes]:
-        """The entities that some rows mention: position of the row among `rows`, and entity."""
+        """Return the entities that some rows mention: position of the row among `rows`, and entity."""
         starts = self.mention_starts.take(rows)
         counts = self.mention_starts.take(rows + 1) - starts
         return np.repeat(np.arange(len(rows)), counts), self.mentions.take(spans(starts, counts))
 
     def linked(self, rows: Rows, kind: LinkKind) -> tuple[Positions, Rows, NDArray[np.float32]]:
-        """The facts linked with some rows: position of the row among `rows`, row of the other fact, weight."""
+        """Return the facts linked with some rows: position of the row among `rows`, row of the other fact, weight."""
         numbers = self.numbers.take(rows).astype(np.uint64)
         position, others, weights = self.links[LINK_CODES[kind]].of_all(numbers)
         far = self.row_of.take(others)
@@ -116,22 +116,22 @@ class FactTableBuilder:
 
     @property
     def size(self) -> int:
-        """How many rows there are, dead ones included."""
+        """Return how many rows there are, dead ones included."""
         return len(self._numbers.view)
 
     @property
     def row_of(self) -> Rows:
-        """`FactTable.row_of`."""
+        """Return the array of `FactTable.row_of`."""
         return self._row_of.view
 
     @property
     def last_number(self) -> int:
-        """The highest fact number so far."""
+        """Return the highest fact number so far."""
         return len(self._row_of.view) - 1
 
     @property
     def nbytes(self) -> int:
-        """Memory in use, roughly."""
+        """Return memory in use, roughly."""
         arrays = (
             self._numbers, self._ids, self._alive, self._row_of, self._tag_code, self._mentions,
             self._mention_starts, self._degree, *self._columns.values(),
@@ -196,7 +196,7 @@ class FactTableBuilder:
             self._add_links(kinds, owners, others, weights.astype(np.float32))
 
     def table(self) -> FactTable:
-        """The present state."""
+        """Return the present state."""
         columns = {name: column.view for name, column in self._columns.items()}
         alive = self._alive.view
         is_open: Mask = alive & (columns["retired"] == NEVER) & (columns["end_recorded"] == NEVER)
@@ -248,7 +248,7 @@ class FactTableBuilder:
         self.dead += len(numbers)
 
     def _rows(self, numbers: FactNos) -> Rows:
-        """Rows of facts that are there."""
+        """Return rows of facts that are there."""
         rows = self._row_of.view.take(numbers)
         if (rows < 0).any():
             raise StoreCorrupt("a change is listed of a fact that was deleted before")
@@ -279,7 +279,7 @@ class FactTableBuilder:
         self._count_links(np.concatenate([owners[living], others[living]]), 1)
 
     def _count_links(self, numbers: FactNos, step: int) -> None:
-        """One link more or less for each number, as often as it is there."""
+        """Count one link more or less for each number, as often as it is there."""
         distinct, counts = np.unique(numbers, return_counts=True)
         rows = self._row_of.view.take(distinct)
         living = np.flatnonzero(rows >= 0)
@@ -287,7 +287,7 @@ class FactTableBuilder:
         self._degree.assign(rows, self._degree.view.take(rows) + step * counts.take(living))
 
     def _links_of(self, numbers: FactNos) -> Iterator[tuple[int, int, int, float]]:
-        """(kind, owner, other, weight) of the links of facts with living facts of lower number."""
+        """Return (kind, owner, other, weight) of the links of facts with living facts of lower number."""
         for code, links in enumerate(self._links):
             position, others, weights = links.of_all(numbers.astype(np.uint64))
             owners = numbers.take(position)
@@ -298,5 +298,5 @@ class FactTableBuilder:
 
 
 def _id_hashes(ids: Sequence[str]) -> Hashes:
-    """Python's own hashes: they differ from process to process, as an index does."""
+    """Return Python's own hashes: they differ from process to process, as an index does."""
     return np.fromiter(map(hash, ids), np.int64, len(ids)).view(np.uint64)

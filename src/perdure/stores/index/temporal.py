@@ -23,7 +23,7 @@ _MICROSECOND = timedelta(microseconds=1)
 def search_temporal(
     table: FactTable, probe: TemporalProbe, view: VectorView | None, mask: Mask, limit: int
 ) -> list[Hit]:
-    """Slices of the window take turns; what room is left goes to linked facts outside it."""
+    """Let slices of the window take turns, and fill the rest with linked facts outside it."""
     inside = mask & happened_during(table, probe.window)
     rows = np.flatnonzero(inside)
     if len(rows) == 0:
@@ -46,7 +46,7 @@ def search_temporal(
 
 
 def time_slices(dates: Positions, start: int, end: int, count: int) -> Positions:
-    """Which of `count` equal parts of the window each date lies in."""
+    """Return which of `count` equal parts of the window each date lies in."""
     width = slice_width(start, end, count)
     if width <= 0:
         return np.zeros(len(dates), np.int64)
@@ -54,12 +54,12 @@ def time_slices(dates: Positions, start: int, end: int, count: int) -> Positions
 
 
 def slice_width(start: int, end: int, count: int) -> int:
-    """Microseconds of each of `count` equal parts of a window."""
+    """Return microseconds of each of `count` equal parts of a window."""
     return timedelta(microseconds=end - start) / count // _MICROSECOND
 
 
 def nearness(dates: Positions, probe: TemporalProbe, start: int, end: int) -> Scores:
-    """1 at the window's centre, falling to 0 at its ends; of a window open at one side, from its other side on."""
+    """Return 1 at the window's centre, falling to 0 at its ends; of a window open at one side, from its other side on."""
     middle, reach = centre_and_reach(probe, start, end)
     if reach <= 0:
         return np.ones(len(dates))
@@ -69,7 +69,7 @@ def nearness(dates: Positions, probe: TemporalProbe, start: int, end: int) -> Sc
 
 
 def centre_and_reach(probe: TemporalProbe, start: int, end: int) -> tuple[int, int]:
-    """Where nearness is 1, and how far from there it is 0."""
+    """Return where nearness is 1, and how far from there it is 0."""
     centre = probe.window.centre
     one_sided = probe.window.is_open and centre is not None
     middle = EPOCH + timedelta(microseconds=start) + timedelta(microseconds=end - start) / 2
@@ -80,7 +80,7 @@ def centre_and_reach(probe: TemporalProbe, start: int, end: int) -> tuple[int, i
 def _similarity(
     table: FactTable, query: Vector, view: VectorView, rows: Rows, slices: Positions, per_slice: int
 ) -> tuple[Rows, Positions, Scores]:
-    """Rows, their slices and cosines, 0 for rows without a vector; in a large view only each slice's likeliest."""
+    """Return rows, their slices and cosines, 0 for rows without a vector; in a large view only each slice's likeliest."""
     # Position of the vector of each row, -1 for rows without one: shape (rows,).
     position_of = np.full(max(table.size, int(view.rows.max(initial=-1)) + 1), -1)
     position_of[view.rows] = np.arange(len(view.rows))
@@ -101,7 +101,7 @@ def _similarity(
 def take_turns(
     table: NumberedRows, rows: Rows, scores: Scores, slices: Positions, limit: int
 ) -> tuple[Rows, Scores]:
-    """First the best of each slice by falling score, then the second best of each, and so on."""
+    """Return first the best of each slice by falling score, then the second best of each, and so on."""
     of_slices = [np.flatnonzero(slices == one) for one in np.unique(slices)]
     ranked = [best(table, rows.take(some), scores.take(some), limit) for some in of_slices]
     rows, scores = (np.concatenate(column) for column in zip(*ranked, strict=True))
@@ -113,7 +113,7 @@ def take_turns(
 def _linked(
     table: FactTable, probe: TemporalProbe, mask: Mask, rows: Rows, scores: Scores, limit: int
 ) -> tuple[Rows, Scores]:
-    """Rows of the mask that are linked with `rows`; each scores its strongest link times the score there."""
+    """Return rows of the mask that are linked with `rows`; each scores its strongest link times the score there."""
     strongest = np.full(table.size, -1.0)
     for kind in probe.spread:
         far, strength = neighbours(table, mask, rows, np.maximum(scores, 0.0), kind)

@@ -49,14 +49,14 @@ class ExactView:
 
     @property
     def dimensions(self) -> int:
-        """Length of the vectors."""
+        """Return length of the vectors."""
         return int(self.matrix.shape[1])
 
     def likeness(self, query: Vector) -> None:
-        """None, since all cosines can be computed."""
+        """Return none, since all cosines can be computed."""
 
     def cosines(self, query: Vector, positions: Positions) -> Scores:
-        """Cosines of the vectors at some positions, to six digits.
+        """Return cosines of the vectors at some positions, to six digits.
 
         `vecdot` and not `@`: it works row by row in this thread, so that equal vectors tie wherever they lie,
         and does not wake the threads of the BLAS, which hinder each other when recalls run side by side.
@@ -88,16 +88,16 @@ class CodedView:
 
     @property
     def dimensions(self) -> int:
-        """Length of the vectors."""
+        """Return length of the vectors."""
         return int(self.codes.shape[1])
 
     def cosines(self, query: Vector, positions: Positions) -> Scores:
-        """As in `ExactView`, of the coded vectors."""
+        """Return as in `ExactView`, of the coded vectors."""
         vectors = self.codes.take(positions, axis=0).astype(np.float32)
         return _rounded(np.vecdot(vectors, query) * self.scales.take(positions))
 
     def likeness(self, query: Vector) -> NDArray[np.float32]:
-        """A number per vector that grows with its cosine: an estimate of it, less a constant, divided by |q'|.
+        """Return a number per vector that grows with its cosine: an estimate of it, less a constant, divided by |q'|.
 
         With mean m, x = m + x', q = m + q' and |x| = 1: q.x = q'.x' - |x'|^2 / 2 + a constant, and q'.x' is about
         |q'| |x'| cos(pi h / d) where h of d signs differ (the angle between two vectors is pi times the share of random
@@ -123,13 +123,13 @@ VectorView = ExactView | CodedView
 def search_semantic(
     table: FactTable, probe: SemanticProbe, view: VectorView, mask: Mask, limit: int
 ) -> list[Hit]:
-    """Cosine with the vectors of a view."""
+    """Rank by the cosine with the vectors of a view."""
     rows, cosines = nearest(view, probe.vector.astype(np.float32), mask, limit)
     return hits(table, best(table, rows, cosines, limit, min_score=probe.min_score))
 
 
 def nearest(view: VectorView, query: Vector, mask: Mask, limit: int) -> tuple[Rows, Scores]:
-    """Rows and cosines of the admitted vectors, in a large view of those that can be among the nearest `limit`."""
+    """Return rows and cosines of the admitted vectors, in a large view of those that can be among the nearest `limit`."""
     positions = np.flatnonzero(mask_of(view.rows, mask))
     count = rescored(len(view.rows), limit)
     if len(positions) > 2 * count and (likeness := view.likeness(query)) is not None:
@@ -138,7 +138,7 @@ def nearest(view: VectorView, query: Vector, mask: Mask, limit: int) -> tuple[Ro
 
 
 def rescored(size: int, limit: int) -> int:
-    """How many of the likeliest of `size` vectors are compared by their codes to find the nearest `limit`.
+    """Return how many of the likeliest of `size` vectors are compared by their codes to find the nearest `limit`.
 
     Few for few: of 18,000 vectors of real sentences, 975 hold all of the nearest 5, 1,200 .999 of the nearest 10.
     """
@@ -147,21 +147,21 @@ def rescored(size: int, limit: int) -> int:
 
 
 def likeliest(likeness: NDArray[np.float32], count: int) -> Positions:
-    """Positions of the `count` highest values, and of those that tie with the last of them."""
+    """Return positions of the `count` highest values, and of those that tie with the last of them."""
     if len(likeness) <= count:
         return np.arange(len(likeness))
     return np.flatnonzero(likeness >= kth_highest(likeness, count))
 
 
 def sign_bits(matrix: Matrix) -> Hashes:
-    """Signs of the values as bits; from shape (vectors, dimensions) to (words of 64 dimensions, vectors)."""
+    """Return signs of the values as bits; from shape (vectors, dimensions) to (words of 64 dimensions, vectors)."""
     packed = np.packbits(matrix > 0, axis=1)
     padded = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
     return np.ascontiguousarray(padded.view(np.uint64).T)
 
 
 def int8_codes(matrix: Matrix) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
-    """(scales, codes): symmetric scalar quantisation, each vector scaled so that its largest value becomes 127."""
+    """Return (scales, codes): symmetric scalar quantisation, each vector scaled so that its largest value becomes 127."""
     scales = np.maximum(np.abs(matrix).max(axis=1), 1e-12) / np.float32(127)
     return scales, np.rint(matrix / scales[:, None]).astype(np.int8)
 
@@ -184,7 +184,7 @@ class ViewBuilder:
 
     @property
     def nbytes(self) -> int:
-        """Memory in use."""
+        """Return memory in use."""
         parts = (self._rows, self._exact, self._coded)
         return sum(part.nbytes for part in parts if part is not None)
 
@@ -220,7 +220,7 @@ class ViewBuilder:
         self._exact.append(matrix)
 
     def state(self) -> VectorView:
-        """The present state."""
+        """Return the present state."""
         if self._coded is not None:
             return self._coded.view(self._rows.view)
         matrix = np.empty((0, 0), np.float32) if self._exact is None else self._exact.view
@@ -257,7 +257,7 @@ class _CodedArrays:
         return CodedView(rows, codes, scales, self._bits.view, self._mean, self._radius.view)
 
     def _add_signs(self, codes: NDArray[np.int8], scales: NDArray[np.float32], mean: Vector) -> None:
-        """Bits and radius of the vectors that have none yet, a block at a time."""
+        """Compute bits and radius of the vectors that have none yet, a block at a time."""
         start = len(self._radius.view)
         self._bits.reserve(len(codes))
         self._radius.reserve(len(codes))

@@ -68,12 +68,12 @@ _ERRORS: dict[str, tuple[type[StoreError], str]] = {
 
 @lru_cache(maxsize=1024)
 def translated(statement: str) -> bytes:
-    """A statement with `?` for its values as the driver takes it; none of ours has a per cent sign or a literal `?`."""
+    """Return a statement with `?` for its values as the driver takes it; none of ours has a per cent sign or a literal `?`."""
     return statement.replace("?", "%s").encode()
 
 
 def is_lost(error: BaseException | None) -> bool:
-    """Whether the connection, or the server's role as primary, is gone: another attempt may succeed."""
+    """Return whether the connection, or the server's role as primary, is gone: another attempt may succeed."""
     if isinstance(error, psycopg.InterfaceError):
         return True
     if not isinstance(error, psycopg.Error) or isinstance(error, psycopg.errors.PipelineAborted):
@@ -113,7 +113,7 @@ class PatientConnection(psycopg.Connection[Values]):
 
 @contextmanager
 def copying(db: Db, statement: bytes) -> Iterator[psycopg.Copy]:
-    """A COPY that is ended with the block; a connection that is lost is an OperationalError here, too."""
+    """Run a COPY that ends with the block; raise OperationalError where the connection is lost."""
     try:
         with db.cursor().copy(statement) as copy:
             yield copy
@@ -125,7 +125,7 @@ def copying(db: Db, statement: bytes) -> Iterator[psycopg.Copy]:
 
 
 def is_refused(error: BaseException) -> bool:
-    """Whether every server that was tried says that it will never let us in, as far as it says so in English.
+    """Return whether every server that was tried says that it will never let us in, as far as it says so in English.
 
     A failed connection has no SQLSTATE, only what the servers wrote.
     """
@@ -167,7 +167,7 @@ class Address:
         return f"Address({self.shown})"
 
     def without_password(self, message: object) -> str:
-        """What the driver says, on one line, without the password."""
+        """Return what the driver says, on one line, without the password."""
         line = " ".join(str(message).split())
         return line.replace(self._password, "********") if self._password else line
 
@@ -244,13 +244,13 @@ class Connections:
         """How often a connection was lost, or could not be had, since the start."""
 
     def select(self, query: str, *parameters: object, bank: str = ANY_BANK) -> list[Values]:
-        """All rows of a query, in a transaction and a round trip of its own."""
+        """Return all rows of a query, in a transaction and a round trip of its own."""
         return self.select_all([(query, parameters)], bank)[0]
 
     def select_all(
         self, queries: Sequence[tuple[str, Sequence[object]]], bank: str = ANY_BANK
     ) -> list[list[Values]]:
-        """The rows of each query with its values, in one transaction and one round trip."""
+        """Return the rows of each query with its values, in one transaction and one round trip."""
 
         def attempt() -> list[list[Values]]:
             with self._borrowed() as db:
@@ -266,13 +266,13 @@ class Connections:
 
     @contextmanager
     def reading(self, bank: str = ANY_BANK) -> Iterator[Db]:
-        """A transaction that sees one state of the database."""
+        """Open a transaction that sees one state of the database."""
         with self._transaction(_BEGIN_READING, bank) as db:
             yield db
 
     @contextmanager
     def snapshot(self, bank: str) -> Iterator[Db]:
-        """As `reading`, for a transaction that is kept open while others are used."""
+        """Open a transaction as `reading` does, to be kept open while others are used."""
         if not self._snapshots.acquire(timeout=self._timeout):
             raise StoreLocked(f"{self.address.shown}: all connections for searches of large banks are in use")
         try:
@@ -283,7 +283,7 @@ class Connections:
 
     @contextmanager
     def writing(self, bank: str = ANY_BANK) -> Iterator[Db]:
-        """A transaction: committed at the end, rolled back on any error."""
+        """Open a transaction: committed at the end, rolled back on any error."""
         if not self._writers.acquire(timeout=self._timeout):
             raise StoreLocked(f"{self.address.shown}: all connections for writing are in use")
         try:
@@ -333,7 +333,7 @@ class Connections:
         return db
 
     def until_reached(self, attempt: Callable[[], T]) -> T:
-        """The result of an attempt that may be repeated while the server cannot be reached."""
+        """Return the result of an attempt, which is repeated while the server cannot be reached."""
         deadline = time.monotonic() + self._patience
         pause = _FIRST_PAUSE
         while True:
@@ -426,7 +426,7 @@ class SnapshotReads:
         self._db: Db | None = None
 
     def select_all(self, queries: Sequence[tuple[str, Sequence[object]]]) -> list[list[Values]]:
-        """The rows of each query with its values, in one round trip; after a lost connection in another state."""
+        """Return the rows of each query with its values, in one round trip; after a lost connection in another state."""
         with self._lock:
             try:
                 return self._select_all(queries)

@@ -54,7 +54,7 @@ class Scope:
 
     @property
     def stored(self) -> str:
-        """A hash, since the id may say something."""
+        """Return a hash, since the id may say something."""
         return blake2b(f"{self.kind}\x00{self.id}".encode(), digest_size=16).hexdigest()
 
 
@@ -67,11 +67,11 @@ class Key:
 
     @classmethod
     def new(cls) -> Key:
-        """A key that nobody has."""
+        """Return a new random key."""
         return cls(secrets.randbits(62), AESGCM.generate_key(256))
 
     def encrypt(self, text: str) -> str:
-        """A text as it is stored."""
+        """Return a text as it is stored."""
         nonce = secrets.token_bytes(_NONCE)
         sealed = AESGCM(self.secret).encrypt(nonce, text.encode(), None)
         return f"{_MARK}{self.no:x}:{b64encode(nonce + sealed).decode()}"
@@ -85,7 +85,7 @@ class Decrypting:
         self._keys: dict[int, AESGCM | None] = {}
 
     def rows(self, rows: list[Values]) -> list[Values]:
-        """The same rows; what has no key (any more), or was only similar to an encrypted text, stays as it is."""
+        """Decrypt rows; a value without a key, or only similar to an encrypted text, stays as it is."""
         numbers = {
             int(match[1], 16)
             for row in rows
@@ -100,7 +100,7 @@ class Decrypting:
         return [tuple(map(self._readable, row)) for row in rows]
 
     def plain(self, rows: Sequence[Values]) -> list[bool]:
-        """Of each row whether any of its values is content that is not encrypted by a key at hand."""
+        """Return for each row whether any of its values is content that no key at hand has encrypted."""
         readable = self.rows(list(rows))
         return [
             any(value == stored and value not in _PLAIN for value, stored in zip(read, row, strict=True))
@@ -131,7 +131,7 @@ def encrypted(
     scopes: Sequence[Scope],
     keys: Mapping[Scope, Key],
 ) -> list[Values]:
-    """Rows of a table with their content encrypted, each by the key of its scope."""
+    """Return rows of a table with their content encrypted, each by the key of its scope."""
     places = [at for at, name in enumerate(names) if name in COLUMNS[table]]
     sealed: list[Values] = []
     for row, scope in zip(rows, scopes, strict=True):
@@ -149,7 +149,7 @@ def scopes_of(
     rows: Sequence[Values],
     of_facts: Callable[[Sequence[object]], Mapping[object, Scope]],
 ) -> list[Scope]:
-    """The scope of each row that is to be written; `of_facts` looks up those of facts that are stored, by number."""
+    """Return the scope of each row that is to be written; `of_facts` looks up those of facts that are stored, by number."""
     at = {name: place for place, name in enumerate(names)}
     match table:
         case "document":
@@ -166,10 +166,10 @@ def scopes_of(
 
 
 def scope_of_record(kind: str, record_id: str) -> Scope:
-    """A record has one of its own."""
+    """Return the scope of a record, which is its own."""
     return Scope("record", f"{kind}\x00{record_id}")
 
 
 def scope_of_fact(fact_id: str, document_id: str | None) -> Scope:
-    """That of its document, or its own."""
+    """Return the scope of a fact: that of its document, or its own."""
     return Scope("fact", fact_id) if document_id is None else Scope("document", document_id)

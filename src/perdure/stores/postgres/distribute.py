@@ -18,7 +18,7 @@ _FIRST = "fact"
 
 
 def statements() -> list[str]:
-    """What makes Citus distribute the tables; to be run once, on its coordinator."""
+    """Return the statements by which Citus distributes the tables, to be run once on its coordinator."""
     others = sorted(
         table for table, columns in column_types().items() if "bank" in columns and table != _FIRST
     )

@@ -72,7 +72,7 @@ def _writing(store: PostgresStore, bank: str) -> Iterator[PostgresTransaction]:
 
 @contextmanager
 def _same(store: PostgresStore, bank: str, number: int) -> Iterator[PostgresTransaction]:
-    """A transaction of the bank as it was at the beginning."""
+    """Open a transaction of the bank; raise Conflict where it is another one than at the beginning."""
     with _writing(store, bank) as tx:
         if tx.bank_no != number:
             raise Conflict(f"bank {bank!r} was deleted and made again meanwhile; encrypt it again")

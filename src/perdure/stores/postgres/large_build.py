@@ -52,13 +52,13 @@ Transaction = Callable[[], AbstractContextManager[PostgresTransaction]]
 
 
 def extension_schema(connections: Connections) -> str | None:
-    """Where the extension `vector` is, None where the database does not have it."""
+    """Return where the extension `vector` is, None where the database does not have it."""
     rows = connections.select(_EXTENSION)
     return str(rows[0][0]) if rows else None
 
 
 def is_due(connections: Connections, bank_id: str, limit: int) -> bool:
-    """Whether the bank has more facts than `limit` and no tables, or tables without need.
+    """Return whether the bank has more facts than `limit` and no tables, or tables without need.
 
     Never where the server does not offer pgvector: the bank stays in memory then.
     """
@@ -172,7 +172,7 @@ def _views(connections: Connections, bank: int) -> list[str]:
 
 
 def _ensure_vectors(connections: Connections) -> None:
-    """The extension and the table of vectors; making the extension needs a superuser."""
+    """Create the extension, which needs a superuser, and the table of vectors."""
     with connections.writing() as db:
         select(db, "SELECT pg_advisory_xact_lock(?::integer, 1)", ADVISORY_CLASS)
         if not select(db, _EXTENSION):
@@ -221,7 +221,7 @@ def _fill_block(
 
 
 def _build_index(connections: Connections, bank: int, view: str) -> None:
-    """The HNSW index of a view; one that was interrupted is built anew."""
+    """Build the HNSW index of a view; one that was interrupted is built anew."""
     name = vector_index(bank, view)
     ((dimensions,),) = connections.select("SELECT dimensions FROM bank WHERE no = ?", bank)
     schema = extension_schema(connections)
@@ -237,14 +237,14 @@ def _build_index(connections: Connections, bank: int, view: str) -> None:
 
 
 def _is_valid(connections: Connections, bank: int, view: str) -> bool:
-    """Whether the index of a view is there and whole."""
+    """Return whether the index of a view is there and whole."""
     query = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(?)"
     rows = connections.select(query, f"{SCHEMA_NAME}.{vector_index(bank, view)}")
     return bool(rows and rows[0][0])
 
 
 def _own_connection(connections: Connections) -> Db:
-    """A connection outside of the pool and of any transaction; without our memory where a pooler refuses options."""
+    """Connect outside of the pool and of any transaction; without our memory where a pooler refuses options."""
     options = f"-c maintenance_work_mem={BUILD_MEMORY} -c max_parallel_maintenance_workers=4"
     with suppress(psycopg.OperationalError):
         return psycopg.connect(connections.address.conninfo, autocommit=True, options=options)

@@ -29,12 +29,12 @@ class Condition(NamedTuple):
 
 
 def signed(hashed: int) -> int:
-    """A 64-bit hash as BIGINT holds it."""
+    """Return a 64-bit hash as BIGINT holds it."""
     return hashed - 2**64 if hashed >= 2**63 else hashed
 
 
 def every(conditions: list[Condition]) -> Condition:
-    """All of them."""
+    """Join conditions that must all hold."""
     return Condition(
         " AND ".join(f"({one.sql})" for one in conditions) or "true",
         tuple(value for one in conditions for value in one.values),
@@ -42,7 +42,7 @@ def every(conditions: list[Condition]) -> Condition:
 
 
 def admitted(where: Filter) -> Condition:
-    """Whether a filter admits a fact."""
+    """Translate a filter."""
     conditions: list[Condition] = []
     if not where.include_closed:
         conditions.append(_current(where))
@@ -71,7 +71,7 @@ def admitted(where: Filter) -> Condition:
 
 
 def selected(selection: Selection) -> Condition:
-    """Whether a listing has a fact, but for its text."""
+    """Translate the selection of a listing, but for its text."""
     conditions = [admitted(selection.where)]
     for name in _NAMES:
         value = getattr(selection, name)
@@ -88,12 +88,12 @@ def selected(selection: Selection) -> Condition:
 
 
 def happened_during(window: Window) -> Condition:
-    """Whether a fact happened (undated: was said) in the window, by a guess where the date is unsure."""
+    """Test that a fact happened (undated: was said) in the window, by a guess where the date is unsure."""
     return _overlap("f.first", "f.last", window)
 
 
 def dated_in(window: Window) -> Condition:
-    """Whether a fact has its one date in the window."""
+    """Test that a fact has its one date in the window."""
     return _overlap("f.dated", "f.dated", window)
 
 
@@ -105,7 +105,7 @@ def _overlap(first: str, last: str, window: Window) -> Condition:
 
 
 def _current(where: Filter) -> Condition:
-    """`perdure.domain.filter.is_current`."""
+    """Translate `perdure.domain.filter.is_current`."""
     if where.as_of.valid is None:
         valid_at = Condition("greatest(f.recorded, ?)", (micros(where.judged_at),))
     else:
@@ -139,7 +139,7 @@ def _tags(expression: TagExpression) -> Condition:
 
 
 def _leaf(leaf: TagLeaf) -> Condition:
-    """`TagLeaf.admits`."""
+    """Translate `TagLeaf.admits`."""
     tags = sorted(leaf.tags)
     if leaf.match is TagsMatch.EXACT:
         return Condition("f.tags @> ?::text[] AND f.tags <@ ?::text[]", (tags, tags))

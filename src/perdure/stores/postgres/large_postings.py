@@ -23,12 +23,12 @@ Select = Callable[..., list[Values]]
 
 
 def read_blocks(bodies: Iterable[bytes]) -> Postings:
-    """The postings of blocks."""
+    """Return the postings of blocks."""
     return np.frombuffer(b"".join(bodies), POSTING)
 
 
 def postings_of(select: Select, bank: int, keys: Sequence[int]) -> dict[int, Postings]:
-    """Key -> all its postings."""
+    """Return key -> all its postings."""
     bodies: defaultdict[int, list[bytes]] = defaultdict(list)
     query = "SELECT key, body FROM large_posting WHERE bank = ? AND key = ANY(?::int8[]) ORDER BY key, block"
     for key, body in select(query, bank, list(keys)):
@@ -37,7 +37,7 @@ def postings_of(select: Select, bank: int, keys: Sequence[int]) -> dict[int, Pos
 
 
 def postings_at(select: Select, bank: int, keys: Sequence[int], facts: Sequence[int]) -> dict[int, Postings]:
-    """Key -> its postings in the blocks where these facts would stand."""
+    """Return key -> its postings in the blocks where these facts would stand."""
     bodies: defaultdict[int, list[bytes]] = defaultdict(list)
     query = (
         "SELECT asked.key, p.body FROM (SELECT DISTINCT k.key, (SELECT max(b.block) FROM large_posting b"
@@ -55,23 +55,23 @@ class PostingChanges:
     """Postings to add and to remove, written together."""
 
     def __init__(self, filled: int) -> None:
-        """Facts with a number above `filled` have no posting yet: theirs are appended."""
+        """Append the postings of facts with a number above `filled`, which have none yet."""
         self._filled = filled
         self._added: list[tuple[Keys, Postings]] = []
         self._removed: defaultdict[int, set[int]] = defaultdict(set)
 
     def add(self, keys: Keys, facts: Keys, frequencies: Scores, lengths: Scores) -> None:
-        """Facts under keys, one line each."""
+        """Add facts under keys, one line each."""
         postings = np.empty(len(keys), POSTING)
         postings["fact"], postings["frequency"], postings["length"] = facts, frequencies, lengths
         self._added.append((keys, postings))
 
     def remove(self, key: int, fact: int) -> None:
-        """A fact no longer under a key, unless it is added again."""
+        """Remove a fact from a key, unless it is added again."""
         self._removed[key].add(fact)
 
     def blocks(self, select: Select, bank: int) -> BlockChanges:
-        """What is to be written and deleted."""
+        """Return what is to be written and deleted."""
         keys = np.concatenate([np.empty(0, np.int64), *(some for some, _ in self._added)])
         postings = np.concatenate([np.empty(0, POSTING), *(some for _, some in self._added)])
         order = np.lexsort((postings["fact"], keys))
@@ -114,7 +114,7 @@ class BlockChanges:
         """Keys that may have no posting left."""
 
     def put(self, key: int, name: int, body: bytes, *, replaces: bool) -> None:
-        """A block, of which what does not fit stands in blocks of its own."""
+        """Write a block, split where it exceeds the limit."""
         if replaces:
             self.deleted.append((key, name))
         full = _BYTES * PER_BLOCK
@@ -147,7 +147,7 @@ def _merge(
 def _stored_blocks(
     select: Select, bank: int, asked: Sequence[tuple[int, int]]
 ) -> dict[int, dict[int, bytes]]:
-    """Key -> first fact -> block, of the blocks where (key, fact) stand or would be put."""
+    """Return key -> first fact -> block, of the blocks where (key, fact) stand or would be put."""
     stored: defaultdict[int, dict[int, bytes]] = defaultdict(dict)
     query = (
         "SELECT DISTINCT ON (p.key, p.block) p.key, p.block, p.body FROM"

@@ -68,7 +68,7 @@ LARGE_BANK = "SELECT filled, ready, open_facts, open_length FROM large_bank WHER
 
 
 def read_large_bank(rows: Sequence[Values]) -> LargeBank | None:
-    """The bank's row, None where it is searched in memory."""
+    """Return the bank's row, None where it is searched in memory."""
     return LargeBank(rows[0][0], bool(rows[0][1]), rows[0][2], rows[0][3]) if rows else None
 
 
@@ -188,7 +188,7 @@ class LargeRows:
         self._write_state()
 
     def covers(self, no: int) -> bool:
-        """Whether a fact has rows here, or has them as soon as it is recorded."""
+        """Return whether a fact has rows here, or has them as soon as it is recorded."""
         return self._state.ready or no <= self._state.filled
 
     def set_degrees(self, numbers: Iterable[int]) -> None:
@@ -243,7 +243,7 @@ class LargeRows:
         return {no: _Stored(keys, is_open, length) for no, keys, is_open, length in rows}
 
     def _word_numbers(self, facts: Iterable[Sequence[str]]) -> dict[str, int]:
-        """Word -> number; new words are written with their trigrams."""
+        """Return word -> number; write new words with their trigrams."""
         words = sorted({word for some in facts for word in some})
         if not words:
             return {}
@@ -313,7 +313,7 @@ class LargeRows:
             )
 
     def _copy_vectors(self, numbers: Sequence[int]) -> None:
-        """Vectors from `vector` to `large_vector`: many by binary COPY in pgvector's own format."""
+        """Copy vectors from `vector` to `large_vector`: many by binary COPY in pgvector's own format."""
         if not numbers:
             return
         query = "SELECT view, fact, value FROM vector WHERE bank = ? AND fact = ANY(?::int8[]) ORDER BY view, fact"
@@ -361,7 +361,7 @@ class _Stored:
 
 
 def _split(values: NDArray[np.int64], counts: Positions) -> list[list[int]]:
-    """A flat array as one list per fact."""
+    """Return a flat array as one list per fact."""
     ends = np.cumsum(counts).tolist()
     flat = values.tolist()
     return [flat[end - count : end] for end, count in zip(ends, counts.tolist(), strict=True)]
@@ -373,7 +373,7 @@ def _fact_rows(
     keys: Sequence[list[int]],
     signatures: Sequence[bytes],
 ) -> list[Values]:
-    """Rows of `large_fact`."""
+    """Return rows of `large_fact`."""
     columns = [_as_stored(unpacked.columns[name]) for name in _COLUMNS]
     pairs = _split(unpacked.pairs.view(np.int64), unpacked.pair_counts)
     words = [
@@ -389,13 +389,13 @@ def _fact_rows(
 
 
 def _as_stored(values: Array) -> list[object]:
-    """A column's values as PostgreSQL holds them."""
+    """Return a column's values as PostgreSQL holds them."""
     stored: list[object] = (values.view(np.int64) if values.dtype == np.uint64 else values).tolist()
     return stored
 
 
 def _copy_row(bank: int, view: bytes, fact: int, value: bytes) -> bytes:
-    """A row of `large_vector` as binary COPY takes it; a halfvec is its length, zero, and big-endian float16."""
+    """Return a row of `large_vector` as binary COPY takes it; a halfvec is its length, zero, and big-endian float16."""
     halves = np.frombuffer(value, "<f2").astype(">f2").tobytes()
     return b"".join(
         (

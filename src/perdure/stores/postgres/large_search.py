@@ -73,12 +73,12 @@ SelectAll = Callable[[Sequence[tuple[str, Sequence[object]]]], list[list[Values]
 
 
 def vector_index(bank: int, view: str) -> str:
-    """The name of the HNSW index over a bank's vectors of a view."""
+    """Return the name of the HNSW index over a bank's vectors of a view."""
     return f"large_vector_{bank}_{crc32(view.encode()):08x}"
 
 
 def vector_literal(vector: Vector) -> str:
-    """A vector as pgvector reads it."""
+    """Return a vector as pgvector reads it."""
     return "[" + ",".join(map(repr, vector.astype(np.float32).tolist())) + "]"
 
 
@@ -113,7 +113,7 @@ class LargeSearch:
     def search(
         self, probe: Probe, where: Filter, limit: int, names: Mapping[str, Sequence[str]]
     ) -> list[Hit]:
-        """As `perdure.stores.index.snapshot.Snapshot.search`."""
+        """Search as `perdure.stores.index.snapshot.Snapshot.search` does."""
         condition = admitted(where)
         match probe:
             case SemanticProbe():
@@ -134,7 +134,7 @@ class LargeSearch:
                 return self._pagerank(probe, condition, limit)
 
     def listing(self, selection: Selection, among: Collection[int] | None) -> tuple[list[int], int]:
-        """As `perdure.stores.index.snapshot.Snapshot.listing`."""
+        """List as `perdure.stores.index.snapshot.Snapshot.listing` does."""
         conditions = [selected(selection)]
         if among is not None:
             conditions.append(Condition("f.no = ANY(?::int8[])", (list(among),)))
@@ -171,7 +171,7 @@ class LargeSearch:
     def _nearest(
         self, probe: SemanticProbe, query: str, condition: Condition, limit: int, *, by_index: bool
     ) -> list[Values]:
-        """(number, id, cosine) of the nearest admitted facts: by HNSW, or compared one by one."""
+        """Return (number, id, cosine) of the nearest admitted facts: by HNSW, or compared one by one."""
         dimensions = len(probe.vector)
         values: tuple[object, ...] = ()
         if by_index:
@@ -199,7 +199,7 @@ class LargeSearch:
     # Keyword
 
     def _keyword(self, probe: KeywordProbe, condition: Condition, limit: int) -> list[Hit]:
-        """BM25 by MaxScore: terms with little to add are looked up only for facts that may still be among the best."""
+        """Rank by BM25 with MaxScore: look terms with little to add up only for facts that may still be among the best."""
         weights: dict[int, list[float]] = {}
         for term in sorted(probe.terms):
             weights.setdefault(term_hash(term), []).append(probe.terms[term])
@@ -224,7 +224,7 @@ class LargeSearch:
         return self._best(candidates, admits, limit, min_score=probe.min_score)
 
     def _terms(self, probe: KeywordProbe, weights: Mapping[int, Sequence[float]]) -> list[_Term]:
-        """The terms of a question that the bank has, the highest bound first."""
+        """Return the terms of a question that the bank has, the highest bound first."""
         query = (
             "SELECT key, open_facts, max_frequency FROM large_term WHERE bank = ? AND key = ANY(?::int8[])"
         )
@@ -241,7 +241,7 @@ class LargeSearch:
     def _scored(
         self, probe: KeywordProbe, terms: Sequence[_Term], blocks: Mapping[int, Postings]
     ) -> tuple[FactNos, Scores]:
-        """(numbers, scores) of postings of terms, one line per posting."""
+        """Return (numbers, scores) of postings of terms, one line per posting."""
         numbers, scores = [np.empty(0, np.int64)], [np.empty(0)]
         average = self._state.open_length / self._state.open_facts if self._state.open_facts else 0.0
         for term in terms:
@@ -256,7 +256,7 @@ class LargeSearch:
         return np.concatenate(numbers), np.concatenate(scores)
 
     def _lowest_of_best(self, candidates: _Candidates, admits: _Admission, limit: int) -> float | None:
-        """The score of the last of the best `limit` admitted candidates, None while there are fewer."""
+        """Return the score of the last of the best `limit` admitted candidates, None while there are fewer."""
         _, scores = admits.best(candidates, limit)
         return float(scores[-1]) if len(scores) == limit else None
 
@@ -282,7 +282,7 @@ class LargeSearch:
         return self._best(total, _Admission(self, condition), limit, min_score=probe.min_score)
 
     def _similar(self, word: str, threshold: float) -> dict[int, float]:
-        """Number of a word of the bank -> how similar it is, of those that are similar enough."""
+        """Return the number of a word of the bank -> how similar it is, of those that are similar enough."""
         trigrams = trigram_keys(word)
         query = (
             "SELECT w.no, w.word, w.trigrams, t.shared FROM (SELECT word, count(*) AS shared FROM large_trigram"
@@ -353,7 +353,7 @@ class LargeSearch:
     # Temporal
 
     def _temporal(self, probe: TemporalProbe, condition: Condition, limit: int) -> list[Hit]:
-        """Slices of the window take turns; what room is left goes to linked facts outside it."""
+        """Let slices of the window take turns, and fill the rest with linked facts outside it."""
         window = happened_during(probe.window)
         inside = every([condition, window])
         bounds = self._window(probe, inside)
@@ -384,7 +384,7 @@ class LargeSearch:
         return ranked
 
     def _window(self, probe: TemporalProbe, inside: Condition) -> tuple[int, int] | None:
-        """First and last moment of the window in microseconds; an open side ends where the facts do."""
+        """Return first and last moment of the window in microseconds; an open side ends where the facts do."""
         if probe.window.start is not None and probe.window.end is not None:
             return micros(probe.window.start), micros(probe.window.end)
         query = f"SELECT min(f.first), max(f.first) FROM large_fact AS f WHERE f.bank = ? AND {inside.sql}"
@@ -397,7 +397,7 @@ class LargeSearch:
     def _in_window(
         self, probe: TemporalProbe, inside: Condition, start: int, end: int, limit: int
     ) -> list[Values]:
-        """(number, id, date, cosine) of the best `limit` facts of each slice."""
+        """Return (number, id, date, cosine) of the best `limit` facts of each slice."""
         width = slice_width(start, end, probe.slices)
         last = probe.slices - 1
         one = "least(greatest((f.first - ?::int8) / ?::int8, 0), ?::int8)" if width > 0 else "0"
@@ -428,7 +428,7 @@ class LargeSearch:
     # Graph
 
     def _graph(self, probe: GraphProbe, condition: Condition, limit: int) -> list[Hit]:
-        """Activation that spreads from seeds, as GraphProbe states it."""
+        """Spread activation from seeds, as GraphProbe states it."""
         query = f"SELECT f.id, f.no FROM large_fact AS f WHERE f.bank = ? AND f.id = ANY(?::text[]) AND {condition.sql}"
         numbers: dict[str, int] = dict(self._select(query, self._bank, list(probe.facts), *condition.values))
         seeds = {numbers[one]: value for one, value in probe.facts.items() if one in numbers and value > 0}
@@ -454,7 +454,7 @@ class LargeSearch:
     def _spread(
         self, frontier: Mapping[int, float], entities: Mapping[str, float], hub_cap: int, condition: Condition
     ) -> dict[int, float]:
-        """What one step brings to each fact."""
+        """Return what one step brings to each fact."""
         near = np.fromiter(frontier, np.int64, len(frontier))
         activation = np.fromiter(frontier.values(), np.float64, len(frontier))
         mentions = self._select(
@@ -488,7 +488,7 @@ class LargeSearch:
     def _members(
         self, entities: Sequence[int], cap: int, condition: Condition
     ) -> tuple[NDArray[np.int64], FactNos]:
-        """The admitted facts of each entity, of a hub the best-connected: position of the entity, and number."""
+        """Return the admitted facts of each entity, of a hub the best-connected: position of the entity, and number."""
         if not entities:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         query = (
@@ -505,7 +505,7 @@ class LargeSearch:
     def _neighbours(
         self, near: FactNos, activation: Scores, kinds: Sequence[LinkKind], condition: Condition
     ) -> tuple[FactNos, Scores]:
-        """The admitted facts that links join with `near`, and weight times activation of each link."""
+        """Return the admitted facts that links join with `near`, and weight times activation of each link."""
         bank, numbers, names = self._bank, near.tolist(), [kind.value for kind in kinds]
         ends = " UNION ALL ".join(
             f"SELECT {one} AS near, {other} AS far, weight FROM link WHERE bank = ? AND {one} = ANY(?::int8[])"
@@ -523,7 +523,7 @@ class LargeSearch:
         return far, np.array([active[row[0]] for row in rows], np.float64) * weights
 
     def _pagerank(self, probe: PageRankProbe, condition: Condition, limit: int) -> list[Hit]:
-        """Over the facts and entities around the seeds; beyond _PAGERANK_FACTS mass goes no further."""
+        """Rank over the facts and entities around the seeds; beyond _PAGERANK_FACTS mass goes no further."""
         seeds = {signed(digest(entity)): weight for entity, weight in probe.entities.items() if weight > 0}
         places: dict[int, int] = {}
         """Entity -> its position."""
@@ -559,7 +559,7 @@ class LargeSearch:
         return self._hits(numbers[scores > 0], scores[scores > 0], limit, digits=12)
 
     def _entities_of(self, facts: FactNos, memberships: dict[int, list[int]]) -> list[int]:
-        """The entities of facts that were not read before, which are added to `memberships`."""
+        """Return the entities of facts that were not read before, which are added to `memberships`."""
         anew = sorted(set(facts.tolist()) - memberships.keys())
         query = "SELECT fact, entity FROM large_member WHERE bank = ? AND fact = ANY(?::int8[])"
         rows = self._select(query, self._bank, anew)
@@ -579,7 +579,7 @@ class LargeSearch:
         min_score: float | None = None,
         digits: int = 9,
     ) -> list[Hit]:
-        """Hits by falling score, ties by number."""
+        """Return hits by falling score, ties by number."""
         rows = _Rows(numbers, np.empty(0, np.object_))
         order, scores = best(rows, np.arange(len(numbers)), scores, limit, min_score=min_score, digits=digits)
         chosen = numbers.take(order).tolist()
@@ -588,7 +588,7 @@ class LargeSearch:
         return [Hit(ids[no], score) for no, score in zip(chosen, scores.tolist(), strict=True) if no in ids]
 
     def admitted_of(self, numbers: Sequence[int], condition: Condition) -> list[int]:
-        """Those facts that the filter admits."""
+        """Return those facts that the filter admits."""
         query = (
             "SELECT f.no FROM unnest(?::int8[]) AS asked (no)"
             f" JOIN large_fact AS f ON f.bank = ? AND f.no = asked.no WHERE {condition.sql}"
@@ -646,7 +646,7 @@ class _Candidates:
         self.numbers, self.scores = every_number, highest
 
     def at_least(self, score: float) -> _Candidates:
-        """Those with at least this score."""
+        """Return those with at least this score."""
         kept = self.scores >= score
         some = _Candidates()
         some.numbers, some.scores = self.numbers[kept], self.scores[kept]
@@ -662,7 +662,7 @@ class _Admission:
         self._answers: dict[int, bool] = {}
 
     def best(self, candidates: _Candidates, limit: int) -> tuple[FactNos, Scores]:
-        """The best `limit` admitted candidates by falling score, ties by number, and their scores."""
+        """Return the best `limit` admitted candidates by falling score, ties by number, and their scores."""
         scores = np.round(candidates.scores, 9)
         asked = 0
         size = max(_FIRST_CHECK * limit, 500)
@@ -681,7 +681,7 @@ class _Admission:
             order = self._leading(candidates.numbers, scores, size)
 
     def _leading(self, numbers: FactNos, scores: Scores, size: int) -> NDArray[np.int64]:
-        """Positions of the `size` best, by falling score, ties by number (numbers rise with positions)."""
+        """Return positions of the `size` best, by falling score, ties by number (numbers rise with positions)."""
         if len(scores) > size:
             border = np.partition(scores, len(scores) - size)[len(scores) - size]
             above, tied = np.flatnonzero(scores > border), np.flatnonzero(scores == border)

@@ -62,7 +62,7 @@ def schema() -> str:
 
 @cache
 def column_types() -> Mapping[str, Mapping[str, str]]:
-    """Table -> column -> type, as binary COPY must be told."""
+    """Return table -> column -> type, as binary COPY must be told."""
     return {
         table: {column: _DRIVER_TYPES[kind] for column, kind in columns.items()}
         for table, columns in parse_tables(schema()).items()
@@ -79,12 +79,12 @@ def insert_rows(db: Db, table: str, columns: Sequence[str], rows: Iterable[Value
 
 
 def select(db: Db, query: str, *parameters: object) -> list[Values]:
-    """All rows of a query within a transaction."""
+    """Return all rows of a query within a transaction."""
     return db.cursor(binary=True).execute(translated(query), parameters).fetchall()
 
 
 def stream(db: Db, query: str, *parameters: object) -> Iterator[list[Values]]:
-    """The rows of a query in blocks, by a cursor of the server that ends with the transaction."""
+    """Return the rows of a query in blocks, by a cursor of the server that ends with the transaction."""
     with db.cursor(f"perdure_{uuid4().hex}", binary=True) as cursor:
         cursor.execute(translated(query), parameters)
         while rows := cursor.fetchmany(_STREAMED):
@@ -156,7 +156,7 @@ class PostgresTables:
     def _sealed(
         self, bank_no: int, table: str, columns: Sequence[str], rows: Sequence[Values]
     ) -> list[Values]:
-        """Rows with their content encrypted; keys that are missing are made."""
+        """Encrypt the content of rows; keys that are missing are made."""
 
         def of_facts(numbers: Sequence[object]) -> dict[object, Scope]:
             query = "SELECT no, id, document_id FROM fact WHERE bank = ? AND no = ANY(?::int8[])"
@@ -183,23 +183,23 @@ class PostgresRows(BankRows):
 
     @cached_property
     def _decrypting(self) -> Decrypting:
-        """What makes encrypted texts readable."""
+        """Return what decrypts stored rows."""
         query = "SELECT no, key FROM content_key WHERE bank = ? AND no = ANY(?::int8[])"
         return Decrypting(lambda numbers: self._raw_rows(query, self.bank_no, list(numbers)))
 
     def _raw_rows(self, query: str, *parameters: object) -> list[Any]:
-        """Rows as they are stored."""
+        """Return rows as they are stored."""
         raise NotImplementedError
 
     def _select(self, query: str, *parameters: object) -> list[Values]:
         return self._readable(self._raw_rows(query, *parameters))
 
     def _readable(self, rows: list[Values]) -> list[Values]:
-        """Rows as they are stored, with encrypted texts made readable."""
+        """Return rows as they are stored, with encrypted texts made readable."""
         return self._decrypting.rows(rows)
 
     def containing(self, text: str) -> list[int]:
-        """ASCII is folded by the server, where it means the same; other texts by Python, as SQLite's adapter does.
+        """Find facts by text. The server folds ASCII, where it means the same; Python folds other texts.
 
         Of an encrypted bank all texts are read.
         """
@@ -217,7 +217,7 @@ class PostgresRows(BankRows):
         ]
 
     def _any(self, column: str, values: Sequence[object]) -> tuple[str, Sequence[object]]:
-        """By a join: a prepared `= ANY(...)` may compare every row of the bank with every value.
+        """Join with the values: a prepared `= ANY(...)` may compare every row of the bank with every value.
 
         Numbers are written out once: psycopg would translate the same list for every statement that is given it.
         """
@@ -274,7 +274,7 @@ class PostgresTransaction(TransactionRows, SealedTransaction):
     def __init__(
         self, db: Db, bank_id: str, now: datetime, *, by_copy: bool = True, encrypt_new: bool = False
     ) -> None:
-        """`encrypt_new` is for a bank that this transaction makes; COPY cannot write under row-level security."""
+        """Encrypt a bank that this transaction makes with `encrypt_new`. COPY cannot write under row-level security."""
         self._db = db
         self._encrypt_new = encrypt_new
         self._by_copy = by_copy
@@ -311,7 +311,7 @@ class PostgresTransaction(TransactionRows, SealedTransaction):
             self._db.cursor().executemany(translated(statement), rows)
 
     def _insert_rows(self, table: str, names_of_row: Sequence[str], rows: Sequence[Values]) -> None:
-        """COPY waits for what was sent before, so that it pays for many rows; row-level security does not let it write."""
+        """Insert many rows by COPY, which waits for what was sent before and is refused under row-level security."""
         if len(rows) < _COPIED or not self._by_copy:
             values = placeholders(names_of_row)
             self._execute_many(f"INSERT INTO {table} ({names(names_of_row)}) VALUES ({values})", rows)
@@ -323,7 +323,7 @@ class PostgresTransaction(TransactionRows, SealedTransaction):
     def _replace(
         self, table: str, key: Sequence[str], names_of_row: Sequence[str], rows: Sequence[Values]
     ) -> None:
-        """All rows in one statement, a list per column; of rows with one key the last counts."""
+        """Replace all rows in one statement, a list per column; of rows with one key the last counts."""
         last = list({row[: len(key)]: row for row in rows}.values())
         if not last:
             return
@@ -420,7 +420,7 @@ class PostgresTransaction(TransactionRows, SealedTransaction):
         return numbers
 
     def _large_rows(self) -> LargeRows | None:
-        """The search tables, None for a bank that is searched in memory."""
+        """Return the search tables, None for a bank that is searched in memory."""
         if not self._large_is_read:
             state = read_large_bank(self._select(LARGE_BANK, self.bank_no))
             self._large = None if state is None else LargeRows(self, state)
@@ -428,7 +428,7 @@ class PostgresTransaction(TransactionRows, SealedTransaction):
         return self._large
 
     def _linked_with(self, numbers: Iterable[int]) -> set[int]:
-        """The facts that are linked with one of these."""
+        """Return the facts that are linked with one of these."""
         query = "SELECT source, target FROM link WHERE bank = ?"
         ends = [list(self._where(query, end, numbers)) for end in ("source", "target")]
         return {end for link in (*ends[0], *ends[1]) for end in link}

@@ -38,7 +38,7 @@ class SealedTransaction(BankTransaction):
     @property
     @abstractmethod
     def _decrypting(self) -> Decrypting:
-        """What makes encrypted texts readable."""
+        """Return what decrypts stored rows."""
 
     def _begin(self) -> None:
         super()._begin()
@@ -109,7 +109,7 @@ class SealedTransaction(BankTransaction):
     # A bank that was made before
 
     def scopes_of_bank(self) -> set[str]:
-        """Those that stand for the bank; the others are hashes."""
+        """Return the scopes that stand for the bank; the others are hashes."""
         query = "SELECT scope FROM content_key WHERE bank = ? AND length(scope) < 32"
         return {scope for (scope,) in self._of_bank(query)}
 
@@ -141,7 +141,7 @@ class SealedTransaction(BankTransaction):
         return (rows[-1][: len(key)] if len(rows) == limit else None), len(plain)
 
     def end_encryption(self) -> None:
-        """All of it is encrypted; what it was before is in dead rows."""
+        """Note that the whole bank is encrypted, and that dead rows hold it as it was."""
         self._execute("DELETE FROM content_key WHERE bank = ? AND scope = ?", self.bank_no, ENCRYPTING)
         self._mark(f"{PLAIN_UNTIL}{self._note_plain_erasure()}")
 
@@ -149,14 +149,14 @@ class SealedTransaction(BankTransaction):
         self._store_keys({Scope("", scope): Key.new()}, {Scope("", scope): scope})
 
     def _was_never_plain(self) -> bool:
-        """Whether no row, alive or dead, holds content of the bank as it is."""
+        """Return whether no row, alive or dead, holds content of the bank as it is."""
         marks = self.scopes_of_bank()
         erasures = [int(one.removeprefix(PLAIN_UNTIL)) for one in marks if one.startswith(PLAIN_UNTIL)]
         return ENCRYPTING not in marks and not any(map(self._is_pending, erasures))
 
     @abstractmethod
     def _raw_rows(self, query: str, *parameters: object) -> list[Values]:
-        """Rows as they are stored."""
+        """Return rows as they are stored."""
 
     @abstractmethod
     def _note_plain_erasure(self) -> int:
@@ -164,7 +164,7 @@ class SealedTransaction(BankTransaction):
 
     @abstractmethod
     def _is_pending(self, erasure: int) -> bool:
-        """Whether traces of an erasure may still be there."""
+        """Return whether traces of an erasure may still be there."""
 
     # What is written
 
@@ -207,7 +207,7 @@ class SealedTransaction(BankTransaction):
         return encrypted(table, names, rows, scopes, self._keys)
 
     def _scopes(self, table: str, names: Sequence[str], rows: Sequence[Values]) -> list[Scope]:
-        """The scope of each row that is to be written."""
+        """Return the scope of each row that is to be written."""
         return scopes_of(table, names, rows, self._scopes_of_facts)
 
     def _scopes_of_facts(self, numbers: Sequence[object]) -> dict[object, Scope]:
@@ -217,7 +217,7 @@ class SealedTransaction(BankTransaction):
     def _scopes_of_stored(
         self, table: str, column: str, values: Sequence[object], where: Mapping[str, object]
     ) -> list[Scope]:
-        """The scopes of rows that are to be deleted."""
+        """Return the scopes of rows that are to be deleted."""
         match table:
             case "document":
                 return [Scope("document", str(one)) for one in values]
@@ -251,7 +251,7 @@ class SealedTransaction(BankTransaction):
     def _content(
         self, table: str, column: str, values: Sequence[object]
     ) -> list[tuple[str, Sequence[str], list[Values]]]:
-        """(table, columns, rows) of the readable content of stored rows, the key first."""
+        """Return (table, columns, rows) of the readable content of stored rows, the key first."""
         names = (_KEYS_OF[table], *sorted(COLUMNS[table]))
         extra = ("document_id",) if table == "chunk" else ()
         query = f"SELECT {', '.join((*names, *extra))} FROM {table} WHERE bank = ?"

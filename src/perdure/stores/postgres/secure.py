@@ -23,7 +23,7 @@ _OWN, _ALL = "one_bank", "list_banks"
 
 
 def holds(connections: Connections) -> bool:
-    """Whether policies hold for the role that is connected."""
+    """Return whether policies hold for the role that is connected."""
     ((active,),) = connections.select("SELECT row_security_active(?)", f"{SCHEMA_NAME}.fact")
     return bool(active)
 
@@ -66,7 +66,7 @@ def disable_in(db: Db) -> None:
 
 
 def _tables(db: Db) -> list[str]:
-    """The tables with rows of banks."""
+    """Return the tables with rows of banks."""
     tables = [table for table, columns in column_types().items() if "bank" in columns] + ["bank"]
     ((vectors,),) = select(db, "SELECT to_regclass(?)::text", f"{SCHEMA_NAME}.{VECTORS}")
     return [*tables, *([VECTORS] if vectors else [])]

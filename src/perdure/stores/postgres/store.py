@@ -53,7 +53,7 @@ class PostgresState(NamedTuple):
 
 
 def read_state(connections: Connections, bank: str) -> PostgresState | None:
-    """The state of a bank, None when there is no such bank."""
+    """Return the state of a bank, None when there is no such bank."""
     for *state, filled, ready, open_facts, open_length, is_encrypted in connections.select(
         _STATE, bank, bank=bank
     ):
@@ -127,12 +127,12 @@ class PostgresStore(SqlStore):
 
     @property
     def shown(self) -> str:
-        """Its address without user and password."""
+        """Return the address without user and password."""
         return self._connections.address.shown
 
     @property
     def errors(self) -> AbstractContextManager[None]:
-        """A block that the driver's errors leave as StoreErrors."""
+        """Translate the driver's errors within a block."""
         return self._connections.errors
 
     @contextmanager
@@ -165,7 +165,7 @@ class PostgresStore(SqlStore):
             return traces.pending(self._connections)
 
     def clears_traces_at_once(self) -> bool:
-        """Never: it takes locks that other machines wait for."""
+        """Return False: it takes locks that other machines wait for."""
         return False
 
     def clear_traces(self) -> Traces:
@@ -181,7 +181,7 @@ class PostgresStore(SqlStore):
         return False
 
     def verify(self, *, quick: bool = False, repair: bool = False, drop: bool = False) -> Verification:
-        """Pages and indexes are the server's own concern (`pg_amcheck`); texts are mended from its backups alone."""
+        """Check what is stored; pages and indexes are the server's own concern (`pg_amcheck`)."""
         with self._connections.errors:
             return verify(self._connections, self._writing, quick=quick, repair=repair, drop=drop)
 
@@ -225,7 +225,7 @@ class PostgresStore(SqlStore):
             return self._search_tables.build(bank, lambda: self._writing(bank), progress, wait=wait)
 
     def _large_search(self, state: PostgresState | None, snapshot: SnapshotReads) -> LargeSearch | None:
-        """What searches a large bank, None for one that is searched in memory."""
+        """Return what searches a large bank, None for one that is searched in memory."""
         if state is None or state.large is None:
             return None
         if not self._vector_schema:
@@ -306,7 +306,7 @@ class PostgresReading(PostgresRows, BankReading):
             return self._connections.select(query, *parameters, bank=self.bank_id)
 
     def _fact_rows(self, column: str, values: Iterable[object]) -> list[list[Values]]:
-        """Facts and what belongs to them in one round trip; row by row where one of them cannot be read."""
+        """Return facts and what belongs to them in one round trip; row by row where one of them cannot be read."""
         rows: list[list[Values]] = [[] for _ in (queries.FACT, *queries.FACT_LISTS)]
         for batch in batches(values):
             condition, parameters = self._any(column, batch)

@@ -42,13 +42,13 @@ def note_erasure(db: Db, now: str, *, keys_destroyed: bool = False) -> None:
 
 
 def traces(connections: Connections) -> Traces:
-    """Whether an erasure is still marked."""
+    """Return whether an erasure is still marked."""
     ((pending,),) = connections.select("SELECT EXISTS (SELECT 1 FROM erasure)")
     return Traces.PENDING if pending else Traces.CLEARED
 
 
 def pending(connections: Connections) -> tuple[str, ...]:
-    """What may still be in the server's files, and until when."""
+    """Return what may still be in the server's files, and until when."""
     query = "SELECT files, encrypted, rewritten IS NULL FROM erasure ORDER BY no"
     marks = [
         (set(json.loads(files)), bool(sealed), dead) for files, sealed, dead in connections.select(query)
@@ -87,7 +87,7 @@ def pending(connections: Connections) -> tuple[str, ...]:
 
 
 def progress(connections: Connections) -> float:
-    """0 while tables hold dead tuples, a half while only the log has traces, 1 when nothing is to be cleared."""
+    """Return 0 while tables hold dead tuples, a half while only the log has traces, 1 when nothing is to be cleared."""
     query = "SELECT count(*), count(*) FILTER (WHERE rewritten IS NULL) FROM erasure"
     ((pending, unwritten),) = connections.select(query)
     return 1.0 if not pending else 0.0 if unwritten else 0.5
@@ -110,18 +110,18 @@ def clear(connections: Connections) -> Traces:
 
 
 def _files(db: Db) -> dict[str, int]:
-    """Table -> the number of its file, which changes whenever the table is written anew."""
+    """Return table -> the number of its file, which changes whenever the table is written anew."""
     return dict(db.execute(_FILES.encode(), (SCHEMA_NAME, list(_KEPT))).fetchall())
 
 
 def _file(db: Db, table: str) -> int:
-    """The number of a table's file."""
+    """Return the number of a table's file."""
     ((number,),) = db.execute(b"SELECT pg_relation_filenode(%s::regclass)::bigint", (table,)).fetchall()
     return int(number)
 
 
 def _size(connections: Connections) -> int:
-    """Bytes of all tables with their indexes."""
+    """Return bytes of all tables with their indexes."""
     query = (
         "SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class"
         " WHERE relnamespace = to_regnamespace(?) AND relkind = 'r'"
@@ -152,7 +152,7 @@ def _write_anew(db: Db, size: int) -> None:
 
 
 def _still_seen(db: Db, xid: str) -> bool:
-    """Whether a transaction, prepared transaction or replication slot still sees rows that this one deleted."""
+    """Return whether a transaction, prepared transaction or replication slot still sees rows that this one deleted."""
     query = (
         b"SELECT pg_snapshot_xmin(pg_current_snapshot()) <= %(xid)s::xid8 OR EXISTS ("
         b"SELECT 1 FROM (SELECT backend_xmin AS xmin FROM pg_stat_activity WHERE pid <> pg_backend_pid()"

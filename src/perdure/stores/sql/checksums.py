@@ -27,22 +27,22 @@ Rows = Sequence[Values]
 
 
 def fact_checksum(row: Values, mentions: Rows, tags: Rows, sources: Rows) -> int:
-    """Of a row of FACT_ROW, (ordinal, entity id, name), (tag,) and (ordinal, source id)."""
+    """Return the checksum of a row of FACT_ROW, (ordinal, entity id, name), (tag,) and (ordinal, source id)."""
     return crc32(canonical(_fact_content(row), mentions, tags, sources))
 
 
 def document_checksum(row: Values, tags: Rows) -> int:
-    """Of a row of DOCUMENT and (tag,)."""
+    """Return the checksum of a row of DOCUMENT and (tag,)."""
     return crc32(canonical(_document_content(row), tags))
 
 
 def chunk_checksum(row: Values, turns: Rows) -> int:
-    """Of a row of CHUNK and (ordinal, columns of TURN)."""
+    """Return the checksum of a row of CHUNK and (ordinal, columns of TURN)."""
     return crc32(canonical(row, turns))
 
 
 def canonical(row: Values, *tables: Rows) -> bytes:
-    """The bytes that a checksum is of."""
+    """Return the bytes that a checksum is of."""
     parts = [*row]
     for rows in tables:
         parts.append("\x1d")

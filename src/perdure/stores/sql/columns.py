@@ -49,25 +49,25 @@ _encode_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encod
 
 
 def batches(values: Iterable[T]) -> Iterator[tuple[T, ...]]:
-    """The distinct values in groups that fit into one statement."""
+    """Return the distinct values in groups that fit into one statement."""
     distinct = tuple(dict.fromkeys(values))
     for start in range(0, len(distinct), MAX_PARAMETERS):
         yield distinct[start : start + MAX_PARAMETERS]
 
 
 def placeholders(values: Sequence[object]) -> str:
-    """One question mark per value."""
+    """Return one question mark per value."""
     return ",".join("?" * len(values))
 
 
 def names(columns: Sequence[str], table: str = "") -> str:
-    """Columns as SQL names them; quoted, since `end` is a keyword."""
+    """Return columns as SQL names them; quoted, since `end` is a keyword."""
     prefix = f"{table}." if table else ""
     return ", ".join(f'{prefix}"{name}"' for name in columns)
 
 
 def to_json(field: str, value: object) -> str:
-    """Compact JSON; what JSON cannot hold is an error of the field."""
+    """Return compact JSON; raise InvalidInput that names the field for what JSON cannot hold."""
     try:
         return _encode_json(value)
     except (TypeError, ValueError) as error:
@@ -79,27 +79,27 @@ def _mapping_json(field: str, value: Mapping[str, object]) -> str:
 
 
 def strings(text: str) -> tuple[str, ...]:
-    """A stored JSON list of strings."""
+    """Return a stored JSON list of strings."""
     return () if text == "[]" else tuple(json.loads(text))
 
 
 def mapping(text: str) -> dict[str, Any]:
-    """A stored JSON object."""
+    """Return a stored JSON object."""
     return {} if text == "{}" else json.loads(text)
 
 
 def moment(text: str | None) -> datetime | None:
-    """A stored time."""
+    """Return a stored time."""
     return None if text is None else datetime.fromisoformat(text)
 
 
 def to_float16(vector: Vector) -> bytes:
-    """A vector as it is stored."""
+    """Return a vector as it is stored."""
     return np.asarray(vector, _FLOAT16).tobytes()
 
 
 def from_float16(stored: Sequence[bytes]) -> Matrix:
-    """Stored vectors as a float32 matrix of shape (len(stored), dimensions)."""
+    """Return stored vectors as a float32 matrix of shape (len(stored), dimensions)."""
     return np.frombuffer(b"".join(stored), _FLOAT16).reshape(len(stored), -1).astype(np.float32)
 
 
@@ -125,14 +125,14 @@ _WRITE: dict[str, Callable[[Any], object]] = {
 
 @cache
 def _converters(columns: Sequence[str], *, reading: bool) -> Sequence[tuple[int, Callable[[Any], object]]]:
-    """(place of a column, what converts its values) of the columns whose values are converted."""
+    """Return (place of a column, what converts its values) of the columns whose values are converted."""
     of_time: Callable[[Any], object] = datetime.fromisoformat if reading else datetime.isoformat
     by_name = (_READ if reading else _WRITE) | {name: of_time for name in columns if name.endswith(_TIMES)}
     return [(place, by_name[name]) for place, name in enumerate(columns) if name in by_name]
 
 
 def values(item: object, columns: Sequence[str]) -> Values:
-    """What is stored of an object in these columns."""
+    """Return the stored form of an object in these columns."""
     stored = [getattr(item, name) for name in columns]
     for place, write in _converters(columns, reading=False):
         if stored[place] is not None:
@@ -141,7 +141,7 @@ def values(item: object, columns: Sequence[str]) -> Values:
 
 
 def fields(columns: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
-    """The fields that these columns hold; the opposite of `values`, but for enumerations."""
+    """Return the fields that these columns hold; the opposite of `values`, but for enumerations."""
     read = list(row)
     for place, convert in _converters(columns, reading=True):
         if read[place] is not None:
@@ -150,7 +150,7 @@ def fields(columns: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
 
 
 def mentions(fact: Fact) -> list[tuple[int, str | None, str | None]]:
-    """(ordinal, entity id, name) of what a fact mentions; old facts may have names without ids."""
+    """Return (ordinal, entity id, name) of what a fact mentions; old facts may have names without ids."""
     pairs = zip_longest(fact.entity_ids, fact.entities)
     return [(ordinal, entity_id, name) for ordinal, (entity_id, name) in enumerate(pairs)]
 
@@ -162,7 +162,7 @@ def read_facts(
     tags: Mapping[object, Sequence[Values]],
     sources: Mapping[object, Sequence[Values]],
 ) -> dict[int, Fact]:
-    """Number -> fact: from its row of FACT_ROW, its rows of `mentions`, of (tag,) and of (ordinal, source id)."""
+    """Return number -> fact: from its row of FACT_ROW, its rows of `mentions`, of (tag,) and of (ordinal, source id)."""
     if not rows:
         return {}
     # A recall reads a hundred facts and more: whole columns are converted at once, JSON as one text.
@@ -190,7 +190,7 @@ def read_facts(
 def _listed(
     numbers: Iterable[int], rows: Mapping[object, Sequence[Values]], place: int
 ) -> list[tuple[Any, ...]]:
-    """For each fact the values at one place of its rows, where there are any."""
+    """Return for each fact the values at one place of its rows, where there are any."""
     return [
         tuple([row[place] for row in rows[no] if row[place] is not None]) if no in rows else ()
         for no in numbers
@@ -208,7 +208,7 @@ shared_moment = lru_cache(maxsize=4096)(moment)
 
 
 def read_bank(row: Values) -> Bank:
-    """The bank of a row of BANK, DISPOSITION, model and dimensions."""
+    """Return the bank of a row of BANK, DISPOSITION, model and dimensions."""
     *bank, skepticism, literalism, empathy, bias_strength, model, dimensions = row
     return Bank(
         **fields(BANK, bank),
@@ -218,17 +218,17 @@ def read_bank(row: Values) -> Bank:
 
 
 def bank_row(bank: Bank) -> dict[str, object]:
-    """The columns of BANK and DISPOSITION."""
+    """Return the columns of BANK and DISPOSITION."""
     stored = values(bank, BANK) + values(bank.disposition, DISPOSITION)
     return dict(zip(BANK + DISPOSITION, stored, strict=True))
 
 
 def creation_order(item: Document | Record) -> datetime:
-    """The time to sort by; not left to SQL, since text of times with different offsets does not sort."""
+    """Return the time to sort by; not left to SQL, since text of times with different offsets does not sort."""
     assert item.created_at is not None
     return item.created_at
 
 
 def oldest_first(records: Iterable[Record]) -> list[Record]:
-    """Records by their time of creation, ties by id."""
+    """Return records by their time of creation, ties by id."""
     return sorted(sorted(records, key=lambda record: record.id), key=creation_order)

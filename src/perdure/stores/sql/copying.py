@@ -55,10 +55,10 @@ class Tables(Protocol):
     """Tables within one transaction, which sees one state of the database."""
 
     def select(self, query: str, *parameters: object) -> list[Values]:
-        """All rows of a query."""
+        """Return all rows of a query."""
 
     def stream(self, query: str, *parameters: object) -> Iterator[list[Values]]:
-        """The rows of a query in blocks."""
+        """Return the rows of a query in blocks."""
 
     def execute(self, statement: str, *parameters: object) -> None:
         """Run a statement."""
@@ -67,7 +67,7 @@ class Tables(Protocol):
         """Insert new rows, the bank's number first; encrypted where the bank is."""
 
     def is_encrypted(self, bank_no: int) -> bool:
-        """Whether the content of a bank is stored encrypted."""
+        """Return whether the content of a bank is stored encrypted."""
 
     def encrypt_arriving(self, bank_no: int) -> None:
         """Have what is inserted for a bank without rows encrypted from now on."""
@@ -83,14 +83,14 @@ class TableStore(Protocol):
     """A database whose tables can be read and written as they are."""
 
     def table_columns(self) -> Mapping[str, Sequence[str]]:
-        """Table -> its columns."""
+        """Return table -> its columns."""
 
     def tables(self, *, writing: bool) -> AbstractContextManager[Tables]:
-        """A transaction; one that writes is committed at the end and rolled back on any error."""
+        """Open a transaction; one that writes is committed at the end and rolled back on any error."""
 
     @property
     def encrypts_new_banks(self) -> bool:
-        """Whether the content of banks that come is stored encrypted."""
+        """Return whether the content of banks that come is stored encrypted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,7 +213,7 @@ def abandon(target: TableStore, bank: str) -> bool:
 
 
 def _common_columns(source: TableStore, target: TableStore) -> dict[str, list[str]]:
-    """Table -> columns but the bank's number, which differs."""
+    """Return table -> columns but the bank's number, which differs."""
     ours, theirs = source.table_columns(), target.table_columns()
     for table in (*KEYS, "bank", "shared_record"):
         if set(ours[table]) != set(theirs[table]):
@@ -228,7 +228,7 @@ def _common_columns(source: TableStore, target: TableStore) -> dict[str, list[st
 
 
 def _bank_row(tables: Tables, bank: str, columns: Sequence[str]) -> tuple[int, Values] | None:
-    """(number, values of the columns) of a bank."""
+    """Return (number, values of the columns) of a bank."""
     rows = tables.select(f"SELECT no, {names(columns)} FROM bank WHERE id = ?", bank)
     return (rows[0][0], rows[0][1:]) if rows else None
 
@@ -270,7 +270,7 @@ def _bring_over(
 
 
 def _number_to_copy_to(target: TableStore, bank: str) -> int:
-    """The number of an interrupted copy, unless what it left is stored otherwise than the target stores it now; or a new one."""
+    """Return the number of an interrupted copy, unless what it left is stored otherwise than the target stores it now; or a new one."""
     number = _number_for(target, bank)
     with target.tables(writing=False) as there:
         encrypted = there.is_encrypted(number)
@@ -284,13 +284,13 @@ def _number_to_copy_to(target: TableStore, bank: str) -> int:
 
 
 def _incoming(tables: Tables, bank: str) -> int | None:
-    """The number under which a bank arrives."""
+    """Return the number under which a bank arrives."""
     rows = tables.select("SELECT body FROM shared_record WHERE kind = ? AND id = ?", INCOMING, bank)
     return int(json.loads(rows[0][0])["no"]) if rows else None
 
 
 def _number_for(target: TableStore, bank: str) -> int:
-    """The number of an interrupted copy, or a new one."""
+    """Return the number of an interrupted copy, or a new one."""
     with target.tables(writing=True) as tables:
         number = _incoming(tables, bank)
         if number is None:
@@ -336,7 +336,7 @@ def _copy_table(
 
 
 def _joined(blocks: Iterator[list[Values]]) -> Iterator[list[Values]]:
-    """Blocks of at least BLOCK rows, but for the last."""
+    """Return blocks of at least BLOCK rows, but for the last."""
     rows: list[Values] = []
     for block in blocks:
         rows += block
@@ -366,7 +366,7 @@ def _digest(tables: Tables, bank_no: int, table: str, columns: Sequence[str]) ->
 def _records_differ(
     tables: Tables, bank_no: int, columns: Mapping[str, Sequence[str]], digests: Mapping[str, Digest]
 ) -> bool:
-    """Whether records were written, which leave a bank's version as it is."""
+    """Return whether records were written, which leave a bank's version as it is."""
     return _digest(tables, bank_no, "record", columns["record"]) != digests["record"]
 
 

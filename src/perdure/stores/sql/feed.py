@@ -22,19 +22,19 @@ STATE = "SELECT no, version, vectors_version, changes_dropped, model, dimensions
 
 
 def read_state(select: Select, bank_id: str, query: str = STATE) -> BankState | None:
-    """The state of a bank in the database, None when there is no such bank."""
+    """Return the state of a bank in the database, None when there is no such bank."""
     rows = select(query, bank_id)
     return BankState(*rows[0]) if rows else None
 
 
 def cached_facts(rows: BankRows, numbers: Sequence[int]) -> dict[int, PackedFact]:
-    """The rows of the index cache, sound or not."""
+    """Return the rows of the index cache, sound or not."""
     query = "SELECT fact, id, body FROM index_cache WHERE bank = ?"
     return {fact.no: fact for fact in map(PackedFact._make, rows._where(query, "fact", numbers))}
 
 
 def packed_facts(rows: BankRows, numbers: Sequence[int]) -> list[PackedFact]:
-    """Cached facts; those that the cache lacks, or has damaged or in another format, are packed from their rows."""
+    """Return cached facts; pack those from their rows that the cache lacks, or has damaged or in another format."""
     cached = cached_facts(rows, numbers).values()
     packed = {fact.no: fact for fact in cached if packing.is_sound(fact.id, fact.body)}
     if len(packed) < len(numbers):
@@ -54,7 +54,7 @@ class BankFeed(BankRows):
 
     @abstractmethod
     def _stream(self, query: str, *parameters: object) -> Iterator[list[Values]]:
-        """The rows of a query in blocks."""
+        """Return the rows of a query in blocks."""
 
     def state(self) -> BankState | None:
         return self._state
@@ -100,7 +100,7 @@ class BankFeed(BankRows):
         return {entity.id: (entity.name, *entity.aliases) for entity in entities}
 
     def _blocks(self, base: str, numbers: Sequence[int] | None, *before: object) -> Iterator[list[Values]]:
-        """Rows of all facts or of these, by rising number."""
+        """Return rows of all facts or of these, by rising number."""
         if numbers is None:
             yield from self._stream(f"{base} ORDER BY fact", self.bank_no, *before)
         else:
@@ -110,7 +110,7 @@ class BankFeed(BankRows):
 
 
 def pack_facts(rows: BankRows, numbers: Sequence[int]) -> list[PackedFact]:
-    """Facts as the index loads them, packed from their rows; the one meaning of a row of `index_cache`."""
+    """Return facts as the index loads them, packed from their rows; the one meaning of a row of `index_cache`."""
     facts, terms, links = rows.facts_by_number(numbers), rows.terms(numbers), rows.earlier_links(numbers)
     return [
         PackedFact(

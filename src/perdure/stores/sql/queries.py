@@ -66,24 +66,24 @@ class BankRows(ABC):
 
     @abstractmethod
     def _select(self, query: str, *parameters: object) -> list[Values]:
-        """All rows of a query."""
+        """Return all rows of a query."""
 
     @abstractmethod
     def containing(self, text: str) -> list[int]:
-        """Numbers of the facts whose text contains a text, in any case (`str.casefold`)."""
+        """Return numbers of the facts whose text contains a text, in any case (`str.casefold`)."""
 
     @abstractmethod
     def _bytes_on_disk(self) -> int:
-        """Size of the whole database."""
+        """Return size of the whole database."""
 
     def _of_bank(self, query: str, *parameters: object) -> list[Values]:
-        """Rows of a query whose first parameter is the bank."""
+        """Return rows of a query whose first parameter is the bank."""
         return self._select(query, self.bank_no, *parameters)
 
     def _where(
         self, query: str, column: str, values: Iterable[object] | None, *parameters: object
     ) -> Iterator[Values]:
-        """Rows of a query whose first parameter is the bank, with one of the values in a column; None takes all."""
+        """Return rows of a query whose first parameter is the bank, with one of the values in a column; None takes all."""
         if values is None:
             yield from self._of_bank(query, *parameters)
         else:
@@ -100,17 +100,17 @@ class BankRows(ABC):
                 yield from rows
 
     def _any(self, column: str, values: Sequence[object]) -> tuple[str, Sequence[object]]:
-        """The condition that a column has one of the values, and what it is given."""
+        """Return the condition that a column has one of the values, and what it is given."""
         return f"{column} IN ({placeholders(values)})", values
 
     def _is_damage(self, error: Exception) -> bool:
-        """Whether an error means that what is stored is damaged, so that other rows may still be read."""
+        """Return whether an error means that what is stored is damaged, so that other rows may still be read."""
         return isinstance(error, StoreCorrupt | UnicodeDecodeError)
 
     def _one_by_one(
         self, query: str, column: str, values: Sequence[object], parameters: Sequence[object]
     ) -> list[Values]:
-        """The rows of those values whose rows can be read."""
+        """Return the rows of those values whose rows can be read."""
         rows: list[Values] = []
         for value in values:
             try:
@@ -122,7 +122,7 @@ class BankRows(ABC):
         return rows
 
     def _built(self, kind: str, rows: Iterable[Values], build: Callable[[Values], T]) -> dict[str, T]:
-        """Id -> what is made of its row, which begins with the id; a row of which nothing can be made is left out."""
+        """Return id -> what is made of its row, which begins with the id; a row of which nothing can be made is left out."""
         built: dict[str, T] = {}
         for row in rows:
             try:
@@ -140,11 +140,11 @@ class BankRows(ABC):
         return [facts[fact_id] for fact_id in ids if fact_id in facts]
 
     def facts_by_number(self, numbers: Sequence[int]) -> dict[int, Fact]:
-        """Number -> fact, in the order of the numbers."""
+        """Return number -> fact, in the order of the numbers."""
         return _in_order(numbers, self._facts("no", numbers))
 
     def _facts(self, column: str, values: Iterable[object]) -> dict[int, Fact]:
-        """Number -> fact, of the facts with one of the values in a column."""
+        """Return number -> fact, of the facts with one of the values in a column."""
         facts, *lists = self._fact_rows(column, values)
         rows = {row[0]: row[1:] for row in facts}
         mentions, tags, sources = (_grouped(sorted(group)) for group in lists)
@@ -162,7 +162,7 @@ class BankRows(ABC):
     def _facts_one_by_one(
         self, rows: Mapping[int, Values], *lists: Mapping[object, Sequence[Values]]
     ) -> dict[int, Fact]:
-        """The facts without those whose counts and weights, which no checksum covers, cannot be read."""
+        """Return the facts without those whose counts and weights, which no checksum covers, cannot be read."""
         facts: dict[int, Fact] = {}
         for no, row in rows.items():
             try:
@@ -174,7 +174,7 @@ class BankRows(ABC):
     def _sound(
         self, kind: str, rows: Iterable[Values], checksum: Callable[[Values], int]
     ) -> Iterator[Values]:
-        """The rows, which begin with their id and end with their checksum, that are what was written; without it."""
+        """Return the rows, which begin with their id and end with their checksum, that are what was written; without it."""
         for *row, stored in rows:
             if stored == checksum(tuple(row)):
                 yield tuple(row)
@@ -182,17 +182,17 @@ class BankRows(ABC):
                 self._note_damage(kind, str(row[0]), ALTERED)
 
     def _fact_rows(self, column: str, values: Iterable[object]) -> list[list[Values]]:
-        """Rows of FACT, and those of the queries of FACT_LISTS that belong to them."""
+        """Return rows of FACT, and those of the queries of FACT_LISTS that belong to them."""
         facts = list(self._where(FACT, column, values))
         numbers = [row[0] for row in facts]
         return [facts, *(list(self._where(query, "fact", numbers)) for query in FACT_LISTS)]
 
     def numbers_of(self, ids: Iterable[str]) -> dict[str, int]:
-        """Fact id -> number of those facts that exist."""
+        """Return fact id -> number of those facts that exist."""
         return dict(self._where("SELECT id, no FROM fact WHERE bank = ?", "id", ids))
 
     def views(self) -> list[str]:
-        """The names of the bank's vector views, each found by one step into the key."""
+        """Return the names of the bank's vector views, each found by one step into the key."""
         views = [""]
         while views[-1] is not None:
             query = "SELECT min(view) FROM vector WHERE bank = ? AND view > ?"
@@ -213,7 +213,7 @@ class BankRows(ABC):
         return _in_order(ids, self._built("features", rows, build))
 
     def ranking_fields(self, ids: Sequence[str]) -> dict[str, RankingFields]:
-        """What ranking needs of facts (`perdure.domain.ranking`)."""
+        """Return what ranking needs of facts (`perdure.domain.ranking`)."""
         names = "id, type, document_id, speaker, occurred_start, occurred_end, mentioned_at, proof_count"
 
         def build(row: Values) -> RankingFields:
@@ -230,7 +230,7 @@ class BankRows(ABC):
         return _in_order(ids, self._built("fact", rows, build))
 
     def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
-        """What reranking reads of facts; an empty passage stands for the fact's text."""
+        """Return what reranking reads of facts; an empty passage stands for the fact's text."""
         names = "id, CASE WHEN passage = '' THEN text ELSE passage END, passage_in_context, tokens"
         rows = self._where(f"SELECT {names} FROM {_FACT_JOIN.format('fact_features')}", "id", ids)
         passages = {
@@ -308,7 +308,7 @@ class BankRows(ABC):
         return [Link(source, target, _LINK_KINDS[name], weight) for source, target, name, weight in ends]
 
     def earlier_links(self, numbers: Sequence[int]) -> dict[int, list[LinkEnd]]:
-        """Fact number -> its links with facts of lower number, as an index packs them."""
+        """Return fact number -> its links with facts of lower number, as an index packs them."""
         ends: defaultdict[int, list[LinkEnd]] = defaultdict(list)
         for near, far in (("source", "target"), ("target", "source")):
             query = f"SELECT {near}, {far}, kind, weight FROM link WHERE bank = ?"
@@ -318,7 +318,7 @@ class BankRows(ABC):
         return ends
 
     def terms(self, numbers: Iterable[int]) -> dict[int, dict[str, float]]:
-        """Fact number -> its index terms."""
+        """Return fact number -> its index terms."""
         rows = self._where("SELECT fact, terms FROM fact_features WHERE bank = ?", "fact", numbers)
         terms = self._built("features", ((f"of fact {no}", no, terms) for no, terms in rows), _numbered_terms)
         return dict(terms.values())
@@ -329,7 +329,7 @@ class BankRows(ABC):
     def proofs_from(
         self, *, document_ids: Sequence[str] = (), chunk_ids: Sequence[str] = ()
     ) -> dict[str, list[Proof]]:
-        """Fact id -> those of its proofs that come from one of the documents or chunks, oldest first."""
+        """Return fact id -> those of its proofs that come from one of the documents or chunks, oldest first."""
         sources = (("document_id", set(document_ids)), ("chunk_id", set(chunk_ids)))
         numbers = {
             no
@@ -373,7 +373,7 @@ class BankRows(ABC):
         return columns.oldest_first(records.values())
 
     def stats(self) -> BankStats:
-        """Counts of what the bank holds; by sums of conditions, since GROUP BY would sort all rows first."""
+        """Count what the bank holds, by sums of conditions, since GROUP BY would sort all rows first."""
         types = ", ".join(f"count(*) FILTER (WHERE type = '{kind}')" for kind in _FACT_TYPES)
         kinds = ", ".join(f"count(*) FILTER (WHERE kind = '{kind}')" for kind in _LINK_KINDS)
         ((facts, current, *by_type),) = self._of_bank(
@@ -405,7 +405,7 @@ _TABLE = re.compile(r" FROM (\w+)")
 
 
 def _named(query: str, column: str, value: object) -> tuple[str, str]:
-    """The kind and the name of what a query asks for."""
+    """Return the kind and the name of what a query asks for."""
     match = _TABLE.search(query)
     assert match is not None
     return match[1], str(value) if column == "id" else f"{column} {value}"
@@ -416,7 +416,7 @@ def _counts(names: Iterable[str], totals: Iterable[int]) -> dict[str, int]:
 
 
 def _proofs_by_fact(rows: Iterable[Values]) -> dict[str, list[Proof]]:
-    """The proofs of rows of _PROOF, by number of the fact and ordinal."""
+    """Return the proofs of rows of _PROOF, by number of the fact and ordinal."""
     proofs: defaultdict[str, list[Proof]] = defaultdict(list)
     for _, _, fact_id, *row in sorted(rows, key=lambda row: row[:2]):
         proofs[fact_id].append(Proof(fact_id, **columns.fields(columns.PROOF, row)))
@@ -424,7 +424,7 @@ def _proofs_by_fact(rows: Iterable[Values]) -> dict[str, list[Proof]]:
 
 
 def _grouped(rows: Iterable[Values]) -> defaultdict[object, list[Values]]:
-    """First column -> the other columns of its rows; an empty list for others."""
+    """Return first column -> the other columns of its rows; an empty list for others."""
     groups: defaultdict[object, list[Values]] = defaultdict(list)
     for row in rows:
         groups[row[0]].append(row[1:])
@@ -432,5 +432,5 @@ def _grouped(rows: Iterable[Values]) -> defaultdict[object, list[Values]]:
 
 
 def _in_order(keys: Iterable[T], values: Mapping[T, U]) -> dict[T, U]:
-    """The values in the order of the keys, without those that are missing."""
+    """Return the values in the order of the keys, without those that are missing."""
     return {key: values[key] for key in keys if key in values}

@@ -30,7 +30,7 @@ class BankReading(BankRows):
         bank: str,
         state: BankState | None,
     ) -> None:
-        """`errors` translates the driver's errors; it may be entered any number of times."""
+        """Translate the driver's errors by `errors`, which may be entered any number of times."""
         super().__init__(bank, state.key if state else 0)
         self._errors = errors
         self._indexes = indexes
@@ -40,7 +40,7 @@ class BankReading(BankRows):
 
     @abstractmethod
     def _feed(self) -> AbstractContextManager[Feed]:
-        """A feed of the bank as it is now."""
+        """Open a feed of the bank as it is now."""
 
     def search(self, probe: Probe, where: Filter, limit: int) -> list[Hit]:
         if self._state is None or limit < 1:
@@ -61,11 +61,11 @@ class BankReading(BankRows):
             return self._until_read(searched)
 
     def _until_read(self, read: Callable[[], T]) -> T:
-        """What a read through the index leads to; a server's database repeats one during which the connection was lost."""
+        """Return what a read through the index leads to; a server's database repeats one that lost its connection."""
         return read()
 
     def check_reached(self) -> None:
-        """Nothing to check: a file is always there."""
+        """Do nothing: a file is always there."""
 
     def browse(self, selection: Selection) -> FactPage:
         def listed() -> FactPage:
@@ -79,12 +79,12 @@ class BankReading(BankRows):
             return self._until_read(listed)
 
     def _listing(self, selection: Selection, among: Collection[int] | None) -> tuple[list[int], int]:
-        """Numbers of the facts of a page, and how many facts the selection has in all."""
+        """Return numbers of the facts of a page, and how many facts the selection has in all."""
         snapshot = self._index()
         return ([], 0) if snapshot is None else snapshot.listing(selection, among)
 
     def _index(self) -> Snapshot | None:
-        """The snapshot of this reading, taken when it is first needed; None when there is no such bank."""
+        """Return the snapshot of this reading, taken when it is first needed; None when there is no such bank."""
         if self._state is None:
             return None
         with self._lock:

@@ -26,7 +26,7 @@ class SqlStore(ABC):
     def __init__(
         self, errors: AbstractContextManager[None], indexes: IndexCache, clock: Callable[[], datetime]
     ) -> None:
-        """`errors` translates the driver's errors; it may be entered any number of times."""
+        """Translate the driver's errors by `errors`, which may be entered any number of times."""
         self._errors = errors
         self._indexes = indexes
         self._clock = clock

@@ -36,7 +36,7 @@ _TIMES = ("created_at", "updated_at")
 
 
 def upsert(table: str, key: Sequence[str], row: Mapping[str, object], now: str) -> tuple[str, Values]:
-    """The statement, and its values, that inserts a row or replaces the one with its key.
+    """Return the statement, and its values, that inserts a row or replaces the one with its key.
 
     A time of creation that is not given stays as it was stored; other times that are not given are `now`.
     """
@@ -391,7 +391,7 @@ class BankTransaction(BankRows):
         self._new.clear()
 
     def _note(self, no: int, change: Change) -> None:
-        """A fact that was there before has changed."""
+        """Note that a fact which was there before has changed."""
         self._changes.append((no, change))
         if change is not Change.GONE:
             self._repack.add(no)
@@ -432,7 +432,7 @@ class BankTransaction(BankRows):
         return {"bank": self.bank_no} | dict(zip(names, columns.values(item, names), strict=True))
 
     def _insert_lists(self, facts: Mapping[int, Fact]) -> None:
-        """Memberships, tags and sources of facts."""
+        """Insert memberships, tags and sources of facts."""
         mentions = [(no, *mention) for no, fact in facts.items() for mention in columns.mentions(fact)]
         tags = [(no, tag) for no, fact in facts.items() for tag in sorted(fact.tags)]
         sources = [
@@ -520,7 +520,7 @@ def _check_shapes(shapes: Iterable[tuple[int, ...]], dimensions: int | None) -> 
 
 
 def _checked_row(fact: Fact) -> Values:
-    """The values of FACT_ROW and their checksum."""
+    """Return the values of FACT_ROW and their checksum."""
     row = columns.values(fact, columns.FACT_ROW)
     tags = [(tag,) for tag in sorted(fact.tags)]
     sources = list(enumerate(fact.source_fact_ids))
@@ -528,15 +528,15 @@ def _checked_row(fact: Fact) -> Values:
 
 
 def _without_recalls(row: Values) -> Values:
-    """The values of FACT and the checksum, which does not depend on recalls."""
+    """Return the values of FACT and the checksum, which does not depend on recalls."""
     return (*row[: len(FACT)], row[-1])
 
 
 def _lists(fact: Fact) -> tuple[object, ...]:
-    """What is kept in rows of its own."""
+    """Return what is kept in rows of its own."""
     return fact.entities, fact.entity_ids, fact.tags, fact.source_fact_ids
 
 
 def _postings(fact: Fact) -> tuple[object, ...]:
-    """What an index finds a fact by, beside its terms and vectors."""
+    """Return what an index finds a fact by, beside its terms and vectors."""
     return fact.entity_ids, fact.tags, fact.metadata

@@ -70,16 +70,16 @@ class Reader:
         """Bank id -> (data_version when its state was read, the state)."""
 
     def data_version(self) -> int:
-        """A number that changes when another connection has committed."""
+        """Return a number that changes when another connection has committed."""
         return int(self.connection.execute("PRAGMA data_version").fetchone()[0])
 
     def select(self, query: str, *parameters: object) -> list[Values]:
-        """All rows of a query."""
+        """Return all rows of a query."""
         return self.connection.execute(query, parameters).fetchall()
 
     @contextmanager
     def one_state(self) -> Iterator[sqlite3.Connection]:
-        """Several reads of one state of the file."""
+        """Let several reads see one state of the file."""
         self.connection.execute("BEGIN")
         try:
             yield self.connection
@@ -111,7 +111,7 @@ class Connections:
 
     @property
     def read_only(self) -> bool:
-        """Whether the file can only be read."""
+        """Return whether the file can only be read."""
         return bool(self._uri)
 
     def _open(self) -> sqlite3.Connection:
@@ -146,7 +146,7 @@ class Connections:
         return connection
 
     def reader(self) -> Reader:
-        """This thread's reader."""
+        """Return this thread's reader."""
         self._check_usable()
         reader: Reader | None = getattr(self._local, "reader", None)
         if reader is None:
@@ -158,7 +158,7 @@ class Connections:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that holds the write lock: committed at the end, rolled back on any error."""
+        """Open a transaction that holds the write lock: committed at the end, rolled back on any error."""
         with self.writer() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -171,7 +171,7 @@ class Connections:
 
     @contextmanager
     def writer(self, *, for_long: bool = False) -> Iterator[sqlite3.Connection]:
-        """The writer for one thread at a time; while it is taken `for_long`, others wait as long as it takes."""
+        """Lend the writer to one thread at a time; while it is taken `for_long`, others wait as long as it takes."""
         self._check_usable()
         if self.read_only:
             raise StoreReadOnly(f"{self.path}: the file or its folder cannot be written")

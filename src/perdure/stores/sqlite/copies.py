@@ -79,7 +79,7 @@ def restore_file(path: str, backup: str, stamp: str, check: Callable[[str], Veri
 
 
 def _copy(source: str, target: str) -> None:
-    """A copy of a file with its log, if it has one that was not taken in."""
+    """Return a copy of a file with its log, if it has one that was not taken in."""
     os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     log = f"{source}-wal"
     if os.path.exists(log) and os.path.getsize(log):

@@ -10,18 +10,18 @@ _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLI
 
 
 def primary_code(error: sqlite3.Error) -> int | None:
-    """SQLite's primary result code of an error; None for errors of the driver itself."""
+    """Return SQLite's primary result code of an error; None for errors of the driver itself."""
     code = getattr(error, "sqlite_errorcode", None)
     return None if code is None else int(code) & 0xFF
 
 
 def is_undecodable(error: BaseException) -> bool:
-    """Whether the driver met text that is not UTF-8; its message quotes that text."""
+    """Return whether the driver met text that is not UTF-8; its message quotes that text."""
     return isinstance(error, sqlite3.OperationalError) and "decode to UTF-8" in str(error)
 
 
 def is_damage(error: BaseException) -> bool:
-    """Whether an error means that what is stored is damaged, so that other rows may still be read."""
+    """Return whether an error means that what is stored is damaged, so that other rows may still be read."""
     if isinstance(error, sqlite3.Error):
         return is_undecodable(error) or primary_code(error) in _DAMAGE
     return isinstance(error, StoreCorrupt | UnicodeDecodeError)

@@ -24,7 +24,7 @@ _TRIES = 3
 
 
 def lost_transactions(db: sqlite3.Connection, path: str) -> int:
-    """How many transactions stand in the log behind its readable part; 0 while others write."""
+    """Return how many transactions stand in the log behind its readable part; 0 while others write."""
     log_file = f"{path}-wal"
     for _ in range(_TRIES):
         if not os.path.exists(log_file) or os.path.getsize(log_file) <= _HEADER:
@@ -50,13 +50,13 @@ def note_lost(db: sqlite3.Connection, path: str) -> None:
 
 
 def _readable_frames(db: sqlite3.Connection) -> int:
-    """Frames of the log that SQLite reads."""
+    """Return frames of the log that SQLite reads."""
     frames = db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1]
     return max(0, int(frames))
 
 
 def _ends_behind(log_file: str, frames: int) -> int:
-    """Whole frames of the same round that end a transaction, behind so many."""
+    """Return whole frames of the same round that end a transaction, behind so many."""
     ends = 0
     with open(log_file, "rb") as file:
         header = file.read(_HEADER)
@@ -77,7 +77,7 @@ def _ends_behind(log_file: str, frames: int) -> int:
 
 
 def _checksum(before: bytes, frame: bytes, order: str) -> bytes:
-    """The checksum of a frame that goes on from the one before it (the same, 4.2)."""
+    """Return the checksum of a frame that goes on from the one before it (the same, 4.2)."""
     first, second = struct.unpack(">II", before)
     words = struct.unpack(f"{order}{(len(frame) - 16) // 4}I", frame[:8] + frame[_FRAME:])
     for place in range(0, len(words), 2):

@@ -34,7 +34,7 @@ class SqliteTables:
         insert_rows(self._db, table, columns, rows)
 
     def is_encrypted(self, bank_no: int) -> bool:
-        """Never: a file holds content as it is."""
+        """Return False: a file holds content as it is."""
         return False
 
     def encrypt_arriving(self, bank_no: int) -> None:
@@ -49,7 +49,7 @@ class SqliteTables:
 
 
 def stream(db: sqlite3.Connection, query: str, *parameters: object) -> Iterator[list[Values]]:
-    """The rows of a query in blocks."""
+    """Return the rows of a query in blocks."""
     cursor = db.execute(query, parameters)
     while rows := cursor.fetchmany(BLOCK):
         yield rows
@@ -106,7 +106,7 @@ class SqliteTransaction(ConnectionRows, BankTransaction):
         BankTransaction.__init__(self, bank_id, read_state(self._select, bank_id), now)
 
     def execute(self, statement: str, *parameters: object) -> None:
-        """A statement for what repairs the file, beside the protocol."""
+        """Run a statement that repairs the file, next to the protocol."""
         self._db.execute(statement, parameters)
 
     def _execute(self, statement: str, *parameters: object) -> None:

@@ -86,7 +86,7 @@ class _TableReading:
         return self._select(f"ORDER BY {order}")
 
     def _select(self, condition: str) -> Iterator[tuple[int, Values]]:
-        """(number, or 0 for tables without; row) up to the first that cannot be read."""
+        """Return (number, or 0 for tables without; row) up to the first that cannot be read."""
         query = f"SELECT {self._number or 0}, * FROM {self._table} NOT INDEXED {condition}"
         try:
             for number, *row in self._source.execute(query):

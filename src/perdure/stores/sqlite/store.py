@@ -103,7 +103,7 @@ class SqliteStore(SqlStore):
         return False
 
     def build_search_tables(self, bank: str, progress: Callable[[float], None], *, wait: bool = True) -> bool:
-        """Nothing to do: every bank is searched in memory."""
+        """Do nothing: every bank is searched in memory."""
         return True
 
     @property
@@ -134,7 +134,7 @@ class SqliteStore(SqlStore):
             transaction.finish()
 
     def _bank_state(self, bank: str) -> BankState | None:
-        """The state of a bank in the file, read again only when something was committed."""
+        """Return the state of a bank in the file, read again only when something was committed."""
         reader = self._connections.reader()
         version = reader.data_version()
         remembered = reader.states.get(bank)

@@ -23,18 +23,18 @@ _PAUSE = 0.01
 
 
 def traces(connections: Connections) -> Traces:
-    """Whether an erasure is still marked."""
+    """Return whether an erasure is still marked."""
     rows = connections.reader().connection.execute("SELECT EXISTS (SELECT 1 FROM erasure)").fetchone()
     return Traces.PENDING if rows[0] else Traces.CLEARED
 
 
 def clears_at_once(connections: Connections) -> bool:
-    """Whether the file is small."""
+    """Return whether the file is small."""
     return _size(connections.path) <= SMALL_FILE
 
 
 def progress(connections: Connections) -> float:
-    """How much of the file has been written anew, all of which goes through the log; 1 when nothing is to be cleared."""
+    """Return how much of the file has been written anew, all of which goes through the log; 1 when nothing is to be cleared."""
     if traces(connections) is Traces.CLEARED:
         return 1.0
     return min(1.0, _size(f"{connections.path}-wal") / max(1, _size(connections.path)))
@@ -63,7 +63,7 @@ def clear(connections: Connections) -> Traces:
 
 
 def _vacuum(writer: sqlite3.Connection) -> None:
-    """The copy that SQLite makes goes to a temporary file and not to memory."""
+    """Write the file anew; SQLite's copy goes to a temporary file and not to memory."""
     writer.execute("PRAGMA temp_store = FILE")
     try:
         writer.execute("VACUUM")
@@ -72,7 +72,7 @@ def _vacuum(writer: sqlite3.Connection) -> None:
 
 
 def _cut_log(writer: sqlite3.Connection, seconds: float) -> bool:
-    """Whether the log could be cut; SQLite itself waits for readers, but not for another process that is cutting it."""
+    """Return whether the log could be cut; SQLite itself waits for readers, but not for another process that is cutting it."""
     deadline = time.monotonic() + seconds
     while writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
         if time.monotonic() >= deadline:
