@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from tools.aio import aio_module
 from tools.arguments import arguments_module
-from tools.resources import with_resources
 
 ROOT = Path(__file__).resolve().parents[1]
 Generator = Callable[[str], str]
@@ -20,9 +18,21 @@ def generators() -> Mapping[Path, Generator]:
     """Return what makes each generated file."""
     return {
         ROOT / "src/perdure/arguments.py": lambda _: formatted(arguments_module()),
-        ROOT / "src/perdure/aio.py": lambda _: formatted(aio_module()),
-        ROOT / "docs/python.md": with_resources,
+        ROOT / "src/perdure/aio.py": _aio,
+        ROOT / "docs/python.md": _python_page,
     }
+
+
+def _aio(_: str) -> str:
+    from tools.aio import aio_module  # imports the engine, which needs perdure.arguments to be current
+
+    return formatted(aio_module())
+
+
+def _python_page(present: str) -> str:
+    from tools.resources import with_resources
+
+    return with_resources(present)
 
 
 def formatted(source: str) -> str:
@@ -38,18 +48,16 @@ def formatted(source: str) -> str:
     return source
 
 
-def outdated() -> dict[Path, str]:
-    """Return the new text of every generated file that is not as it would be written."""
-    changed: dict[Path, str] = {}
+def outdated() -> Iterator[tuple[Path, str]]:
+    """Yield the new text of every generated file that is not as it would be written."""
     for path, generate in generators().items():
         present = path.read_text("utf-8") if path.exists() else ""
         text = generate(present)
         if text != present:
-            changed[path] = text
-    return changed
+            yield path, text
 
 
 if __name__ == "__main__":
-    for path, text in outdated().items():
+    for path, text in outdated():
         path.write_text(text, "utf-8")
         print(path.relative_to(ROOT))  # noqa: T201

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self, TypeVar, Unpack
 
-from perdure.arguments import RecallArguments, SettingArguments
+from perdure.arguments import RecallArguments, ReflectArguments, SettingArguments
 from perdure.compose import present
 from perdure.domain.audit import AuditEntry, Transport
 from perdure.domain.bank import Bank, Disposition
@@ -84,7 +84,6 @@ from perdure.ports.store import BankStats, FactPage, IndexUsage, Order, Proof, S
 from perdure.ports.telemetry import Telemetry
 from perdure.ports.tokens import Tokens
 from perdure.recall.recipe import Recipe
-from perdure.reflect.directive_rules import DirectiveText
 from perdure.reflect.directives import Directives
 from perdure.reflect.knowledge import Knowledge
 from perdure.reflect.mental_models.resource import MentalModels
@@ -286,42 +285,13 @@ class AsyncPerdure:
         """
         return await self._run(partial(self.engine.prompt, bank, query, **options))
 
-    async def reflect(
-        self,
-        bank: str,
-        query: str,
-        *,
-        directives: Sequence[str | DirectiveText] = (),
-        apply_all_directives: bool = False,
-        disposition: Disposition | None = None,
-        response_schema: Mapping[str, object] | None = None,
-        mental_models: bool = True,
-        exclude_mental_model_ids: Sequence[str] = (),
-        cancelled: Callable[[], bool] | None = None,
-        **options: Unpack[RecallArguments],
-    ) -> Reflection:
-        """An answer whose every sentence names the facts it rests on, or that memory holds none.
+    async def reflect(self, bank: str, query: str, **options: Unpack[ReflectArguments]) -> Reflection:
+        """Return an answer whose every sentence names the facts it rests on, or that memory holds none.
 
-        It follows the bank's active directives: those without tags and those that the question's tags match, or all; and
-        those that are given. `disposition` stands in for the bank's own; `response_schema` is the JSON Schema of an object
-        to fill. Without `mental_models`, or for those that are excluded, facts answer. Where a language model is set it
-        answers; `cancelled` is asked between its calls, and Cancelled raised when it says so.
+        It follows the bank's active directives without tags and those that the question's tags match, or all of them, and
+        the given ones. Where a language model is set, the model answers.
         """
-        return await self._run(
-            partial(
-                self.engine.reflect,
-                bank,
-                query,
-                directives=directives,
-                apply_all_directives=apply_all_directives,
-                disposition=disposition,
-                response_schema=response_schema,
-                mental_models=mental_models,
-                exclude_mental_model_ids=exclude_mental_model_ids,
-                cancelled=cancelled,
-                **options,
-            )
-        )
+        return await self._run(partial(self.engine.reflect, bank, query, **options))
 
     async def consolidate(
         self, bank: str, *, observation_scopes: Sequence[Sequence[str]] | None = None

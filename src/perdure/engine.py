@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack
 
-from perdure.arguments import RecallArguments, SettingArguments
+from perdure.arguments import RecallArguments, ReflectArguments, SettingArguments
 from perdure.compose import Components, OwnComponents, background_rules, compose, present, verify_file
-from perdure.domain.bank import Disposition, check_bank_id
+from perdure.domain.bank import check_bank_id
 from perdure.domain.item import RetainResult, UpdateMode
 from perdure.domain.operation import Operation
 from perdure.domain.recall import RecallResult
@@ -43,7 +43,6 @@ from perdure.recall.options import PromptOptions, RecallOptions, RecallRequest
 from perdure.recall.pipeline import recall
 from perdure.recall.recipe import Recipe, trim_recipe
 from perdure.recall.recipes import find_recipe
-from perdure.reflect.directive_rules import DirectiveText
 from perdure.reflect.directives import Directives, directives_within
 from perdure.reflect.knowledge import Knowledge
 from perdure.reflect.mental_models.resource import MentalModels
@@ -52,6 +51,7 @@ from perdure.reflect.notes.resource import MemoryNotes
 from perdure.reflect.notes.write import NOTE_PENDING, repair_notes
 from perdure.reflect.observations.resource import Observations
 from perdure.reflect.opinions.resource import Opinions
+from perdure.reflect.options import ReflectOptions
 from perdure.reflect.pipeline import ReflectRequest, reflect_in_tiers
 from perdure.reflect.questions import Questions
 from perdure.reflect.reflection import MentalModelText, Reflection
@@ -240,45 +240,27 @@ class Perdure:
         return recall(self._components.recall, request).to_prompt()
 
     @verb(READ, "recall")
-    def reflect(
-        self,
-        bank: str,
-        query: str,
-        *,
-        directives: Sequence[str | DirectiveText] = (),
-        apply_all_directives: bool = False,
-        disposition: Disposition | None = None,
-        response_schema: Mapping[str, object] | None = None,
-        mental_models: bool = True,
-        exclude_mental_model_ids: Sequence[str] = (),
-        cancelled: Callable[[], bool] | None = None,
-        **options: Unpack[RecallArguments],
-    ) -> Reflection:
-        """An answer whose every sentence names the facts it rests on, or that memory holds none.
+    def reflect(self, bank: str, query: str, **options: Unpack[ReflectArguments]) -> Reflection:
+        """Return an answer whose every sentence names the facts it rests on, or that memory holds none.
 
-        It follows the bank's active directives: those without tags and those that the question's tags match, or all; and
-        those that are given. `disposition` stands in for the bank's own; `response_schema` is the JSON Schema of an object
-        to fill. Without `mental_models`, or for those that are excluded, facts answer. Where a language model is set it
-        answers; `cancelled` is asked between its calls, and Cancelled raised when it says so.
+        It follows the bank's active directives without tags and those that the question's tags match, or all of them, and
+        the given ones. Where a language model is set, the model answers.
         """
-        recall_request = self._recall_request(bank, query, RecallOptions.read(options))
+        given = ReflectOptions.read(options)
+        recall_request = self._recall_request(bank, query, given)
         scope = recall_request.where.tags
         with self._store.reading(check_bank_id(bank)) as reading:
-            stored = directives_within(reading, scope, apply_all_directives)
+            stored = directives_within(reading, scope, given.apply_all_directives)
         request = ReflectRequest(
-            recall=recall_request,
-            directives=[*stored, *directives],
-            disposition=disposition,
-            response_schema=response_schema,
-            cancelled=cancelled,
+            recall=recall_request, directives=[*stored, *given.directives], options=given
         )
         components = self._components.reflect
 
         def search_models(bank: str, query: str) -> list[MentalModelText]:
-            return model_texts(components, bank, query, scope, exclude_mental_model_ids)
+            return model_texts(components, bank, query, scope, given.exclude_mental_model_ids)
 
         with observed(components.retain.telemetry, MemoryOperation.REFLECT, bank, query=query) as report:
-            reflection = reflect_in_tiers(components, request, search_models if mental_models else None)
+            reflection = reflect_in_tiers(components, request, search_models if given.mental_models else None)
             if report is not None:
                 report.records(len(reflection.based_on))
             return reflection

@@ -11,7 +11,8 @@ import httpx
 import pytest
 
 from perdure import AsyncPerdure, Item, Perdure
-from perdure.recall.options import PromptOptions, RecallOptions
+from perdure.recall.options import PromptOptions
+from perdure.reflect.options import ReflectOptions
 from perdure.surfaces.cli.main import main
 from perdure.surfaces.mcp.tools import Tools
 from tests.integration.rest_server import QUICK, open_quick, running
@@ -69,7 +70,7 @@ def test_mcp(engine: Perdure, asker: str, home: str) -> None:
     tools = Tools(engine)
     for answer in (
         tools.recall(QUESTION, PromptOptions(asker=asker)),
-        tools.reflect(QUESTION, RecallOptions(asker=asker)),
+        tools.reflect(QUESTION, ReflectOptions(asker=asker)),
     ):
         text = answer.text
         other = "Rome" if home == "Lisbon" else "Lisbon"

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from perdure import Disposition, Evidence, InvalidInput, Perdure
+from perdure.domain.recall import Budget
+from perdure.recall.options import RecallOptions
 from perdure.reflect.pipeline import ReflectRequest, reflect_in_tiers
 from perdure.reflect.reflection import MentalModelText
 
@@ -97,12 +99,15 @@ def test_a_mental_model_with_strong_evidence_ends_the_search(memory: Perdure) ->
     )  # fmt: skip
     components = memory._components.reflect
     request = ReflectRequest(
-        recall=memory._recall_request("b", "Where does Arvid live?"), directives=["Be brief."]
+        recall=memory._recall_request("b", "Where does Arvid live?", RecallOptions()),
+        directives=["Be brief."],
     )
     told = reflect_in_tiers(components, request, lambda bank, query: [model])
     assert told.text == "Arvid lives in Oslo. [Homes]"
     assert [step.tool for step in told.trace.steps] == ["search_mental_models"]
     assert told.sentences[0].model_ids == ("m1",)
-    deep = ReflectRequest(recall=memory._recall_request("b", "Where does Arvid live?", budget="high"))
+    deep = ReflectRequest(
+        recall=memory._recall_request("b", "Where does Arvid live?", RecallOptions(budget=Budget.HIGH))
+    )
     steps = reflect_in_tiers(components, deep, lambda bank, query: [model]).trace.steps
     assert [step.tool for step in steps] == ["search_mental_models", "recall"]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from unicodedata import category
 
+from perdure.domain.options import Options, option
 from perdure.errors import InvalidInput
 
 _BANK_ID = re.compile(r"[^\x00-\x1f\x7f/\\]{1,128}")
@@ -18,21 +19,15 @@ _JOINERS = "\u200c\u200d"
 
 
 @dataclass(frozen=True, slots=True)
-class Disposition:
-    """How a bank reasons: each trait 1..5, bias strength 0..1."""
+class Disposition(Options):
+    """How a bank reasons."""
 
-    skepticism: int = 3
-    literalism: int = 3
-    empathy: int = 3
-    bias_strength: float = 0.5
-
-    def __post_init__(self) -> None:
-        for name in ("skepticism", "literalism", "empathy"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 5:
-                raise InvalidInput(f"disposition.{name}", "an integer from 1 to 5", value)
-        if not 0.0 <= self.bias_strength <= 1.0:
-            raise InvalidInput("disposition.bias_strength", "a number from 0 to 1", self.bias_strength)
+    skepticism: int = option(3, "How much evidence a sentence needs.", at_least=1, at_most=5)
+    literalism: int = option(
+        3, "Whether to quote (5) or also to use what follows over links (1).", at_least=1, at_most=5
+    )
+    empathy: int = option(3, "How much of what is felt is said.", at_least=1, at_most=5)
+    bias_strength: float = option(0.5, "How strongly the traits act.", at_least=0, at_most=1)
 
 
 @dataclass(frozen=True, slots=True)

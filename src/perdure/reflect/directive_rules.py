@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from perdure.errors import InvalidInput
 from perdure.reflect.reflection import DirectiveUse
 
 
+@runtime_checkable
 class DirectiveText(Protocol):
     """A directive as it is stored."""
 
@@ -26,6 +26,15 @@ class DirectiveText(Protocol):
 
     @property
     def content(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenDirective:
+    """A directive that comes with a question."""
+
+    id: str
+    name: str
+    content: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,14 +98,16 @@ _JOINT = re.compile(r",\s*(?:or|and|nor)?\s*|\s+(?:or|nor|and)\s+")
 
 def read_directives(directives: Sequence[str | DirectiveText]) -> Rules:
     """The rules of some directives; the strictest counts where two speak of the same thing."""
-    if isinstance(directives, str):
-        raise InvalidInput("directives", "a list of directives", directives)
     rules = Rules()
     for number, directive in enumerate(directives, start=1):
         if isinstance(directive, str):
             name, content, directive_id = f"directive {number}", directive, ""
         else:
-            name, content, directive_id = directive.name, directive.content, directive.id
+            name, content, directive_id = (
+                directive.name or f"directive {number}",
+                directive.content,
+                directive.id,
+            )
         rules = _with(rules, directive_id, name, content)
     return rules
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from perdure.domain.bank import Disposition
@@ -21,6 +21,7 @@ from perdure.reflect.attribution import names_in
 from perdure.reflect.components import ReflectComponents
 from perdure.reflect.directive_rules import DirectiveText, Rules, read_directives
 from perdure.reflect.disposition import Leaning, leaning_of
+from perdure.reflect.options import ReflectOptions
 from perdure.reflect.passages import read_passages
 from perdure.reflect.reflection import MentalModelText, Reflection, ReflectionStep
 from perdure.reflect.schema import SchemaField, fill_schema, read_schema
@@ -42,11 +43,8 @@ class ReflectRequest:
     recall: RecallRequest
     """The recall of the last tier."""
     directives: Sequence[str | DirectiveText] = ()
-    disposition: Disposition | None = None
-    """The bank's own unless given."""
-    response_schema: Mapping[str, object] | None = None
-    cancelled: Callable[[], bool] | None = None
-    """Asked between the calls of a language model; Cancelled is raised when it says so."""
+    """Those in force: the bank's and the given ones."""
+    options: ReflectOptions = field(default_factory=ReflectOptions)
 
 
 def reflect(
@@ -71,9 +69,10 @@ def reflect_in_tiers(
 
     Where a language model is set for it, the model answers, and this is the answer where it fails.
     """
-    fields = read_schema(request.response_schema) if request.response_schema is not None else None
+    schema = request.options.response_schema
+    fields = read_schema(schema) if schema is not None else None
     rules = read_directives(request.directives)
-    disposition = request.disposition or _disposition(components, request.recall.bank)
+    disposition = request.options.disposition or _disposition(components, request.recall.bank)
     run = _Run(components, rules, leaning_of(disposition))
     thought = _think(components, request, rules, disposition, fields or (), search_models)
     if thought is not None and thought.reflection is not None:
@@ -112,9 +111,9 @@ def _think(
         recall=request.recall,
         rules=rules,
         disposition=disposition,
-        schema=request.response_schema,
+        schema=request.options.response_schema,
         fields=fields,
-        cancelled=request.cancelled,
+        cancelled=request.options.cancelled,
     )
     return think(components, components.llm, loop, search_models)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import date
 from enum import Enum
 from functools import cache
@@ -39,15 +39,6 @@ NOT_SENT: Any = {
     "trace": {"steps": {"__all__": {"recalled": {"count_tokens"}}}},
 }
 """Where a recall and a reflection hold a function, which the client has its own of."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DirectiveSent:
-    """A directive that came with a question."""
-
-    id: str
-    name: str
-    content: str
 
 
 # Arguments
@@ -117,8 +108,6 @@ def _sent(name: str, annotation: Any) -> object:
     """The form in which an argument is sent, where it is not its own."""
     if annotation == Content or name == "trigger":
         return object
-    if name == "directives":
-        return Sequence[str | DirectiveSent]
     if name == "where":
         return Annotated[Filter | None, PlainValidator(_read_filter)]
     if name == "since" and date in get_args(annotation):

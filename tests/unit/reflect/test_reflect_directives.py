@@ -7,6 +7,7 @@ import pytest
 from perdure.domain.recall import Evidence
 from perdure.errors import InvalidInput
 from perdure.reflect.directive_rules import read_directives
+from perdure.reflect.options import ReflectOptions
 from perdure.reflect.pipeline import reflect
 from perdure.reflect.reflection import NO_ANSWER, Reflection
 from tests.unit.reflect.reflect_kit import TAGGER, fact, recalled
@@ -69,6 +70,7 @@ def test_what_needs_a_model_is_marked(content: str) -> None:
     assert said(content).text == said().text
 
 
-def test_a_bare_string_is_no_list_of_directives() -> None:
+@pytest.mark.parametrize("given", ["Be brief.", [5], [{"name": "short"}]])
+def test_what_is_no_list_of_directives_is_refused(given: object) -> None:
     with pytest.raises(InvalidInput, match="directives"):
-        read_directives("Be brief.")
+        ReflectOptions.read({"directives": given})

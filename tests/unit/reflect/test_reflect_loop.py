@@ -440,10 +440,11 @@ def test_a_model_that_serves_nothing_else_leaves_the_engine_as_it_is() -> None:
     told_home(loop)
     from dataclasses import replace
 
+    from perdure.recall.options import RecallOptions
     from perdure.reflect.pipeline import ReflectRequest, reflect_in_tiers
 
     components = replace(loop.engine._components.reflect, llm=None)
-    request = ReflectRequest(recall=loop.engine._recall_request("b", ASK))
+    request = ReflectRequest(recall=loop.engine._recall_request("b", ASK, RecallOptions()))
     assert reflect_in_tiers(components, request).trace.degraded == ()
     assert loop.llm.requests == []
 

@@ -9,6 +9,7 @@ import typer
 
 from perdure.domain.recall import Recollection
 from perdure.recall.options import PromptOptions, RecallOptions
+from perdure.reflect.options import ReflectOptions
 from perdure.surfaces.cli import exits
 from perdure.surfaces.cli.draw_recall import CUT_SHOWN, draw_explained, draw_recall, draw_reflection
 from perdure.surfaces.cli.options import with_options
@@ -71,21 +72,18 @@ def context(
     _leave(result.recollections[: prompt.shown])
 
 
-@with_options(RecallOptions, without=("chunks", "entities", "precision", "limit"))
+@with_options(ReflectOptions, without=("chunks", "entities", "precision", "limit"))
 def reflect(
     query: Question,
     bank: BankName = DEFAULT_BANK,
     *,
-    options: RecallOptions,
-    directive: Annotated[
-        list[str] | None, typer.Option(metavar="RULE", help="Rule for the answer; repeatable")
-    ] = None,
+    options: ReflectOptions,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
     """A short answer and sentences that cite the facts they rest on, or that memory holds none."""
     with reading(database, bank) as engine:
-        answer = engine.reflect(bank, read_text(query), directives=directive or (), **options.given())
+        answer = engine.reflect(bank, read_text(query), **options.given())
     value = {"bank": bank, **plain_reflection(answer)}
     tell(as_json, value, lambda shown: draw_reflection(shown, answer, explain=options.explain))
     _leave(answer.based_on)

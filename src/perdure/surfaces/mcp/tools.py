@@ -15,7 +15,8 @@ from perdure.domain.time import parse_span
 from perdure.domain.work import departure
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput
-from perdure.recall.options import PromptOptions, RecallOptions
+from perdure.recall.options import PromptOptions
+from perdure.reflect.options import ReflectOptions
 from perdure.surfaces.fields import Names
 from perdure.surfaces.mcp.results import (
     NOTHING_FITS,
@@ -138,7 +139,7 @@ class Tools:
     def reflect(
         self,
         query: Question,
-        options: Annotated[RecallOptions, Shown(DEFAULTS, without=("precision",))] = RecallOptions(
+        options: Annotated[ReflectOptions, Shown(DEFAULTS, without=("precision",))] = ReflectOptions(
             **DEFAULTS
         ),
         bank: BankName = None,
