@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Literal, TypedDict
 
 from perdure.domain.bank import Disposition
+from perdure.domain.directive import DirectiveText
 from perdure.domain.filter import Filter, TagsMatch
 from perdure.domain.recall import Budget, Precision
 from perdure.domain.time import AsOf
 from perdure.recall.option_groups import Hints, Include, MinScores
 from perdure.recall.recipe import Recipe
-from perdure.reflect.directive_rules import DirectiveText
 
 
 class RecallArguments(TypedDict, total=False):

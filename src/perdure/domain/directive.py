@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol, runtime_checkable
 
 from perdure.domain.item import check_tags, check_text
 from perdure.errors import InvalidInput
@@ -35,3 +36,26 @@ class Directive:
             raise InvalidInput("is_active", "true or false", self.is_active)
         check_tags(self.tags)
         object.__setattr__(self, "tags", frozenset(self.tags))
+
+
+@runtime_checkable
+class DirectiveText(Protocol):
+    """A directive as it is stored."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def content(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenDirective:
+    """A directive that comes with a question."""
+
+    id: str
+    name: str
+    content: str

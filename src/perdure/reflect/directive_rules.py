@@ -9,32 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
+from perdure.domain.directive import DirectiveText
 from perdure.reflect.reflection import DirectiveUse
-
-
-@runtime_checkable
-class DirectiveText(Protocol):
-    """A directive as it is stored."""
-
-    @property
-    def id(self) -> str: ...
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def content(self) -> str: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GivenDirective:
-    """A directive that comes with a question."""
-
-    id: str
-    name: str
-    content: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

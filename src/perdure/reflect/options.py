@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from perdure.domain.bank import Disposition
+from perdure.domain.directive import DirectiveText, GivenDirective
 from perdure.domain.options import NOT_MCP, PROGRAMS, Surface, option
 from perdure.errors import InvalidInput
 from perdure.recall.options import RecallOptions
-from perdure.reflect.directive_rules import DirectiveText, GivenDirective
 
 
 def _read_directives(value: object, name: str) -> tuple[str | DirectiveText, ...]:

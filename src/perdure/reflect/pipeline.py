@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from perdure.domain.bank import Disposition
+from perdure.domain.directive import DirectiveText
 from perdure.domain.fact import Fact, FactType, LinkKind
 from perdure.domain.filter import Filter, admits
 from perdure.domain.recall import Budget, Degraded, Evidence, Query, RecallResult
@@ -19,7 +20,7 @@ from perdure.reflect.answer import Fits, Linked, compose, compose_from_model
 from perdure.reflect.asked import read_asked
 from perdure.reflect.attribution import names_in
 from perdure.reflect.components import ReflectComponents
-from perdure.reflect.directive_rules import DirectiveText, Rules, read_directives
+from perdure.reflect.directive_rules import Rules, read_directives
 from perdure.reflect.disposition import Leaning, leaning_of
 from perdure.reflect.options import ReflectOptions
 from perdure.reflect.passages import read_passages
