@@ -58,7 +58,7 @@ def drawn_anchors(random: np.random.Generator) -> NDArray[np.float32]:
 def embedded_anchors(folder: Path) -> NDArray[np.float32]:
     """Embeddings of strings of some length in the JSON files of a folder, by the default model."""
     from perdure import Settings
-    from perdure.compose import make_embedder
+    from perdure.adapters import make_embedder
 
     texts = [
         text for file in sorted(folder.glob("*.json")) for text in strings_of(json.loads(file.read_text()))

@@ -25,7 +25,7 @@ import psycopg
 from bench.cluster import NodeProcess, PostgresServer, free_urls
 from bench.recall import PEOPLE, PLACES, QUESTIONS, embedded_examples, fill_bank
 from bench.store import resident_mb
-from perdure.compose import copy_banks, open_file, open_store
+from perdure.databases import copy_banks, open_file, open_store
 from perdure.engine import Perdure
 from perdure.settings import Settings
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from perdure.compose import open_store
+from perdure.databases import open_store
 from perdure.domain.bank import EmbeddingModel
 from perdure.domain.fact import Chunk, Document, Entity, Fact
 from perdure.engine import Perdure

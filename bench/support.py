@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.evidence_fit import fit_logistic
-from perdure.compose import make_reranker
+from perdure.adapters import make_reranker
 from perdure.recall.evidence import probability
 from perdure.reflect.support import BARE, CROSS, FILE, SourceText, passages_of, support_features, unsaid
 from perdure.settings import Settings

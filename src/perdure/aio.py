@@ -16,7 +16,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self, TypeVar, Unpack
 
 from perdure.arguments import RecallArguments, ReflectArguments, SettingArguments
-from perdure.compose import present
 from perdure.domain.audit import AuditEntry, Transport
 from perdure.domain.bank import Bank, Disposition
 from perdure.domain.damage import Verification
@@ -73,7 +72,7 @@ from perdure.options import (
     WebhookFields,
     WebhookOptions,
 )
-from perdure.ports.clock import Clock
+from perdure.ports.clock import Clock, present
 from perdure.ports.embedder import Embedder
 from perdure.ports.extractor import Extractor
 from perdure.ports.import_source import ImportSource

@@ -8,7 +8,8 @@ from types import TracebackType
 from typing import Any, Self, Unpack
 
 from perdure.arguments import RecallArguments, ReflectArguments, SettingArguments
-from perdure.compose import Components, OwnComponents, background_rules, compose, present, verify_file
+from perdure.compose import Components, OwnComponents, background_rules, compose
+from perdure.databases import verify_file
 from perdure.domain.bank import check_bank_id
 from perdure.domain.item import RetainResult, UpdateMode
 from perdure.domain.operation import Operation
@@ -30,7 +31,7 @@ from perdure.manage.llm import LanguageModels
 from perdure.manage.records import StoredRecords
 from perdure.manage.webhooks import Webhooks
 from perdure.options import ItemFields
-from perdure.ports.clock import Clock
+from perdure.ports.clock import Clock, present
 from perdure.ports.embedder import Embedder
 from perdure.ports.extractor import Extractor
 from perdure.ports.llm import Llm

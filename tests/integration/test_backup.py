@@ -13,7 +13,7 @@ from threading import Event, Thread
 import pytest
 
 from perdure import Conflict, InvalidInput, NotFound, Perdure, StoreCorrupt, StoreLocked
-from perdure.compose import restore_database, verify_file
+from perdure.databases import restore_database, verify_file
 from perdure.settings import Settings
 from tests.integration.rest_server import open_quick
 

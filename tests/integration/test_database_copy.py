@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from perdure import Conflict, NotFound, Settings
-from perdure.compose import abandon_copies, copy_banks
+from perdure.databases import abandon_copies, copy_banks
 from perdure.domain.bank import EmbeddingModel
 from perdure.domain.fact import Document, TurnSpan
 from perdure.domain.record import Record

@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from perdure import Conflict, NotFound, Perdure, Settings, Unavailable
-from perdure.compose import abandon_copies, copy_banks, encrypt_bank
+from perdure.databases import abandon_copies, copy_banks, encrypt_bank
 from perdure.domain.fact import Document
 from perdure.domain.record import Record
 from perdure.forget.pipeline import forget

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from perdure.compose import make_embedder
+from perdure.adapters import make_embedder
 from perdure.engine import Perdure
 from perdure.errors import ModelError, ModelMissing, ModelTampered
 from perdure.models.manifest import find_model

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from perdure import Settings
-from perdure.compose import secure_database
+from perdure.databases import secure_database
 from perdure.errors import Unavailable
 from perdure.ports.probe import KeywordProbe
 from perdure.stores.postgres.store import PostgresStore

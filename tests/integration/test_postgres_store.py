@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from perdure import Perdure, Settings
-from perdure.compose import open_store
+from perdure.databases import open_store
 from perdure.domain.fact import Document, Link, LinkKind
 from perdure.domain.record import Record
 from perdure.errors import (

@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 
 from perdure import EmbeddingModel, InvalidInput, Perdure, Settings, Unavailable
-from perdure.compose import OwnComponents, compose, make_embedder, make_reranker, open_store, present
+from perdure.adapters import make_embedder, make_reranker
+from perdure.compose import OwnComponents, compose
+from perdure.databases import open_store
 from perdure.models.hashing import HashingEmbedder
 from perdure.models.onnx_embedder import OnnxEmbedder
 from perdure.models.run_limiter import shared_run_limiter
+from perdure.ports.clock import present
 from tests.support.memory_store import MemoryStore
 
 LIGHT = {"embedder": "hashing", "reranker": "none", "tagger": "rules", "tokens": "approximate"}

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 
 Clock = Callable[[], datetime]
 """Returns the present as an aware datetime."""
+
+
+def present() -> datetime:
+    """Return the present moment: the clock of a memory unless another one is passed in."""
+    return datetime.now(UTC)

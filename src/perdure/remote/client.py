@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
 from perdure.aio import AsyncBanks, AsyncOperations, AsyncPerdure
-from perdure.compose import present
 from perdure.domain.bank import check_bank_id
 from perdure.domain.operation import Operation
 from perdure.domain.recall import RecallResult
@@ -25,7 +24,7 @@ from perdure.jobs.operations import Operations
 from perdure.jobs.runner import JobRunner
 from perdure.manage.banks import Banks
 from perdure.models.tokens import token_counter
-from perdure.ports.clock import Clock
+from perdure.ports.clock import Clock, present
 from perdure.reflect.reflection import Reflection
 from perdure.remote.observed import observed_call, tell_result
 from perdure.remote.transport import TIMEOUT, AsyncTransport, Greeting, Server, Transport

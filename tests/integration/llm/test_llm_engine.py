@@ -24,7 +24,7 @@ from perdure import (
     TokenUsage,
     Unavailable,
 )
-from perdure.compose import llm_names, make_caller
+from perdure.adapters import llm_names, make_caller
 from perdure.llm.caller import Caller, LlmOperation, Purpose
 from perdure.ports.llm import ChatMessage
 from tests.integration.cli.conftest import Cli

@@ -14,7 +14,7 @@ import pytest
 from pydantic import BaseModel
 
 from perdure import Bank, LlmCall, Settings
-from perdure.compose import make_caller
+from perdure.adapters import make_caller
 from perdure.errors import (
     DeadlineExceeded,
     LlmBusy,

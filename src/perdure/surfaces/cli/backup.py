@@ -49,7 +49,7 @@ def restore(
     as_json: AsJson = False,
 ) -> None:
     """Put a backup in the place of the database, which stays beside it under another name."""
-    from perdure.compose import restore_database
+    from perdure.databases import restore_database
 
     settings = load_settings(database)
     target = database_file(settings)

@@ -43,7 +43,7 @@ def copy(
     An interrupted copy goes on when it is started again. The source stays as it is. Into PostgreSQL with `encrypt_content`
     content arrives encrypted; out of an encrypted bank into a file it becomes readable.
     """
-    from perdure.compose import abandon_copies, copy_banks
+    from perdure.databases import abandon_copies, copy_banks
     from perdure.errors import NotFound
 
     settings = load_settings(database)
@@ -99,7 +99,7 @@ def encrypt(
     Dead rows, the log, replicas and backups hold what was written before: it says until when. An interrupted run goes on
     when it is started again.
     """
-    from perdure.compose import encrypt_bank
+    from perdure.databases import encrypt_bank
 
     done = encrypt_bank(bank, settings=load_settings(database), progress=_progress(as_json))
     text = f"bank {bank}: " + (
@@ -116,7 +116,7 @@ def distribute(
     as_json: AsJson = False,
 ) -> None:
     """Print the statements that distribute the tables by bank over the workers of a Citus cluster, or run them once."""
-    from perdure.compose import citus_statements, distribute_tables
+    from perdure.databases import citus_statements, distribute_tables
 
     lines = distribute_tables(load_settings(database)) if run else citus_statements()
     tell(as_json, {"statements": lines, "run": run}, "\n".join(f"{line};" for line in lines))
@@ -130,7 +130,7 @@ def secure(
     as_json: AsJson = False,
 ) -> None:
     """Row-level security on PostgreSQL: ROLE sees one bank per transaction. Run it as the owner of the tables."""
-    from perdure.compose import secure_database
+    from perdure.databases import secure_database
 
     secure_database(role, off=off, settings=load_settings(database))
     told = "no policies any more" if off else f"policies hold for {role}: connect as this role from now on"

@@ -82,7 +82,7 @@ def _run(script: dict[str, Any], database: Path, as_json: bool) -> None:
 
 def at_hand(settings: Settings) -> tuple[Settings, list[str]]:
     """The settings without the models that are not on this machine, and what is missing."""
-    from perdure.compose import make_embedder, make_reranker
+    from perdure.adapters import make_embedder, make_reranker
 
     missing = []
     for name, choose in (("embedder", make_embedder), ("reranker", make_reranker)):

@@ -152,7 +152,7 @@ def check_database(settings: Settings) -> Iterator[Check]:
 
 def check_models(settings: Settings) -> Iterator[Check]:
     """That each model is found, is the right file, loads, and how fast it is here."""
-    from perdure.compose import make_embedder, make_reranker
+    from perdure.adapters import make_embedder, make_reranker
 
     for name, choose, measure in (
         ("embedder", make_embedder, _measure_embedder),
@@ -206,7 +206,7 @@ def check_languages(settings: Settings) -> Check:
 
 def check_language_models(settings: Settings) -> Iterator[Check]:
     """Which language model is asked for which operation, and that each can be opened; none is asked anything."""
-    from perdure.compose import llm_names, make_llm, make_tokens
+    from perdure.adapters import llm_names, make_llm, make_tokens
 
     chains = llm_names(settings)
     if not chains:

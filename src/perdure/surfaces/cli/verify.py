@@ -41,7 +41,7 @@ def verify(
     as_json: AsJson = False,
 ) -> None:
     """Check pages, checksums of facts and documents, index against rows, links against facts."""
-    from perdure.compose import open_store, salvage_database, verify_file
+    from perdure.databases import open_store, salvage_database, verify_file
 
     settings = load_settings(database)
     file = database_file(settings)

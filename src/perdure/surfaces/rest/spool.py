@@ -11,8 +11,8 @@ from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
-from perdure.compose import present
 from perdure.errors import NotFound
+from perdure.ports.clock import present
 
 
 class SpooledFile(NamedTuple):
