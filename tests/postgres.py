@@ -19,7 +19,7 @@ import psycopg
 import pytest
 
 from perdure.ports.store import Reading
-from perdure.stores.postgres.rows import column_types
+from perdure.stores.postgres.schema import column_types
 from perdure.stores.postgres.store import PostgresStore
 
 SETTINGS = """

@@ -85,7 +85,7 @@ def copy_banks(
 ) -> list[BankCopy]:
     """Copy banks, or without `banks` all of them and the API keys, from the database of the settings to another one.
 
-    Both may be SQLite files or PostgreSQL. What was interrupted goes on; what arrived is compared by counts and hashes.
+    Both may be SQLite files or PostgreSQL. What was interrupted begins again; what arrived is compared by counts and hashes.
     """
     from perdure.stores.sql.copying import copy_bank, copy_shared_records
 

@@ -11,7 +11,7 @@ import pytest
 
 import perdure
 from perdure.stores.postgres.distribute import ON_EVERY_WORKER, statements
-from perdure.stores.postgres.rows import column_types
+from perdure.stores.postgres.schema import column_types
 
 STORES = Path(perdure.__file__).parent / "stores"
 OF_BANKS = {table for table, columns in column_types().items() if "bank" in columns}

@@ -114,11 +114,10 @@ class Interrupted(Exception):
     pass
 
 
-def test_an_interrupted_copy_is_invisible_and_goes_on(
+def test_an_interrupted_copy_is_invisible_and_is_made_again(
     file: Path, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(copying, "BLOCK", 1)
-    arrived: list[tuple[str, int]] = []
 
     def stop_at_vectors(bank: str, table: str, rows: int) -> None:
         if table == "vector":
@@ -128,20 +127,16 @@ def test_an_interrupted_copy_is_invisible_and_goes_on(
         copy_banks(url, banks=["ann"], settings=settings(file), progress=stop_at_vectors)
     with closing(PostgresStore.open(url)) as store:
         assert store.banks() == []
-    (copy,) = copy_banks(
-        url,
-        banks=["ann"],
-        settings=settings(file),
-        progress=lambda bank, table, rows: arrived.append((table, rows)),
-    )
-    assert "fact" not in {table for table, _ in arrived}
+    (copy,) = copy_banks(url, banks=["ann"], settings=settings(file))
     assert copy.facts == 59
     with closing(PostgresStore.open(url)) as store:
         assert [bank.id for bank in store.banks()] == ["ann"]
         assert store.shared_records(copying.INCOMING) == []
 
 
-def test_what_was_erased_in_the_source_before_a_copy_went_on_does_not_arrive(file: Path, url: str) -> None:
+def test_what_was_erased_in_the_source_before_a_copy_was_made_again_does_not_arrive(
+    file: Path, url: str
+) -> None:
     def stop_at_changes(bank: str, table: str, rows: int) -> None:
         if table == "change":
             raise Interrupted

@@ -169,7 +169,7 @@ def test_an_encrypted_bank_that_is_copied_without_the_setting_is_plain_and_it_sa
 
 
 @pytest.mark.parametrize("table", ["document", "chunk", "fact", "fact_features", "vector", "record"])
-def test_an_interrupted_copy_into_an_encrypting_database_goes_on(
+def test_an_interrupted_copy_into_an_encrypting_database_is_made_again(
     tmp_path: Path, url: str, table: str
 ) -> None:
     file = tmp_path / "memory.db"
@@ -200,7 +200,7 @@ def test_an_interrupted_copy_into_an_encrypting_database_goes_on(
 
 
 @pytest.mark.parametrize("first", [False, True])
-def test_a_copy_that_goes_on_under_another_setting_is_stored_in_one_way(
+def test_a_copy_that_is_made_again_under_another_setting_is_stored_in_one_way(
     file: Path, url: str, first: bool
 ) -> None:
     def die(bank: str, of: str, rows: int) -> None:

@@ -111,6 +111,11 @@ class PatientConnection(psycopg.Connection[Values]):
             return cast(T, end.value)
 
 
+def select(db: Db, query: str, *parameters: object) -> list[Values]:
+    """Return all rows of a query within a transaction."""
+    return db.cursor(binary=True).execute(translated(query), parameters).fetchall()
+
+
 @contextmanager
 def copying(db: Db, statement: bytes) -> Iterator[psycopg.Copy]:
     """Run a COPY that ends with the block; raise OperationalError where the connection is lost."""

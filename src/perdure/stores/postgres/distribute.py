@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from perdure.errors import Unavailable
 from perdure.stores.postgres.connections import SCHEMA_NAME
-from perdure.stores.postgres.rows import column_types
+from perdure.stores.postgres.schema import column_types
 from perdure.stores.postgres.store import PostgresStore
 
 ON_EVERY_WORKER = ("bank", "shared_record")

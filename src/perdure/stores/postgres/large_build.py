@@ -15,7 +15,7 @@ from threading import Lock, Thread
 import psycopg
 
 from perdure.errors import Busy, PerdureError, Unavailable
-from perdure.stores.postgres.connections import SCHEMA_NAME, Connections, Db
+from perdure.stores.postgres.connections import SCHEMA_NAME, Connections, Db, select
 from perdure.stores.postgres.large_rows import (
     LARGE_BANK,
     TABLES,
@@ -25,7 +25,8 @@ from perdure.stores.postgres.large_rows import (
     read_large_bank,
 )
 from perdure.stores.postgres.large_search import vector_index
-from perdure.stores.postgres.rows import ADVISORY_CLASS, PostgresTransaction, select
+from perdure.stores.postgres.rows import PostgresTransaction
+from perdure.stores.postgres.schema import ADVISORY_CLASS
 from perdure.stores.sql.columns import batches
 from perdure.stores.sql.feed import packed_facts
 

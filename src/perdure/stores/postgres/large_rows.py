@@ -81,92 +81,62 @@ class LargeRows:
         self._state = state
         self._open_facts, self._open_length = state.open_facts, state.open_length
 
-    def put(self, facts: Sequence[PackedFact], same_postings: frozenset[int] = frozenset()) -> None:
-        """Write the rows of facts; of those of `same_postings` neither terms, words, entities nor vectors changed."""
+    def put(self, facts: Sequence[PackedFact]) -> None:
+        """Write the rows of facts, in the place of those that are there."""
         if not facts:
             return
         numbers = [fact.no for fact in facts]
         unpacked = unpack_facts([fact.body for fact in facts])
-        columns = {name: unpacked.columns[name] for name in _COLUMNS}
+        query = "SELECT fact, words, signature FROM fact_features WHERE bank = ? AND fact = ANY(?::int8[])"
+        rows = self._tx._select(query, self._bank, numbers)
+        words = {no: strings(text) for no, text, _ in rows}
+        signatures = {no: signature for no, _, signature in rows}
+        changes, open_terms = PostingChanges(self._state.filled), Counter[int]()
+        self._take_out(numbers, changes, open_terms)
+        keys = self._add_postings(numbers, unpacked, words, changes)
+        columns = unpacked.columns
         is_open = (columns["retired"] == NEVER) & (columns["end_recorded"] == NEVER)
-        details = {
-            no: (words, signature)
-            for no, words, signature in self._tx._select(
-                "SELECT fact, words, signature FROM fact_features WHERE bank = ? AND fact = ANY(?::int8[])",
-                self._bank,
-                numbers,
-            )
-        }
-        before = self._stored(numbers)
-        replaced = [no for no in numbers if no in before and no not in same_postings]
-        changes = PostingChanges(self._state.filled)
-        open_terms: Counter[int] = Counter()
-        self._take_out({no: before[no] for no in replaced}, changes, open_terms)
-        self._delete("large_fact", "no", list(before))
-        self._delete("large_member", "fact", replaced)
-        fresh = [no not in before or no not in same_postings for no in numbers]
-        anew = [no for no, is_fresh in zip(numbers, fresh, strict=True) if is_fresh]
-        keys = self._add_postings(numbers, fresh, unpacked, details, changes)
-        for no, own, is_fresh, counts, length in zip(
-            numbers, keys, fresh, is_open.tolist(), columns["length"].tolist(), strict=True
-        ):
-            self._count(
-                before[no].keys if not is_fresh else own, counts, length, open_terms, before.get(no), is_fresh
-            )
-        names = ("no", "id", *_COLUMNS, "tags", "pairs", "keys", "signature")
-        kept = [
-            before[no].keys if not is_fresh else own
-            for no, own, is_fresh in zip(numbers, keys, fresh, strict=True)
-        ]
+        for own, counts, length in zip(keys, is_open.tolist(), columns["length"].tolist(), strict=True):
+            if counts:
+                self._open_facts += 1
+                self._open_length += length
+                open_terms.update(key for key in own if key >= 0)
         self._insert(
             "large_fact",
-            names,
-            _fact_rows(facts, unpacked, kept, [details.get(no, ("", b""))[1] for no in numbers]),
+            ("no", "id", *_COLUMNS, "tags", "pairs", "keys", "signature"),
+            _fact_rows(facts, unpacked, keys, [signatures.get(no, b"") for no in numbers]),
         )
         entities = _split(unpacked.entities.view(np.int64), unpacked.entity_counts)
         members = [
-            (no, entity, 0)
-            for no, own, is_fresh in zip(numbers, entities, fresh, strict=True)
-            if is_fresh
-            for entity in sorted(set(own))
+            (no, entity, 0) for no, own in zip(numbers, entities, strict=True) for entity in sorted(set(own))
         ]
         self._insert("large_member", ("fact", "entity", "degree"), members)
-        highest: dict[int, float] = {}
-        if anew:
-            distinct, places = np.unique(unpacked.terms, return_inverse=True)
-            most = np.zeros(len(distinct))
-            np.maximum.at(most, places, unpacked.frequencies)
-            highest = dict(zip(distinct.tolist(), most.tolist(), strict=True))
-        self._write_terms(open_terms, highest)
+        distinct, places = np.unique(unpacked.terms, return_inverse=True)
+        most = np.zeros(len(distinct))
+        np.maximum.at(most, places, unpacked.frequencies)
+        self._write_terms(open_terms, dict(zip(distinct.tolist(), most.tolist(), strict=True)))
         self._write_postings(changes)
-        self._delete(VECTORS, "fact", [no for no in anew if no in before])
-        self._copy_vectors(anew)
+        self._copy_vectors(numbers)
         self._write_state()
 
     def _add_postings(
         self,
         numbers: Sequence[int],
-        fresh: Sequence[bool],
         unpacked: UnpackedFacts,
-        details: Mapping[int, tuple[str, bytes]],
+        words: Mapping[int, Sequence[str]],
         changes: PostingChanges,
     ) -> list[list[int]]:
-        """Post the terms and words of those facts that are fresh; returns the keys of each fact."""
-        words = [
-            sorted(set(strings(details[no][0]))) if is_fresh and no in details else []
-            for no, is_fresh in zip(numbers, fresh, strict=True)
-        ]
-        word_numbers = self._word_numbers(words)
-        of_words = [[-word_numbers[word] for word in own] for own in words]
-        lengths = unpacked.columns["length"]
+        """Post the terms and words of facts; return the keys of each fact."""
+        own_words = [sorted(set(words.get(no, ()))) for no in numbers]
+        word_numbers = self._word_numbers(own_words)
+        of_words = [[-word_numbers[word] for word in own] for own in own_words]
+        facts, lengths = np.array(numbers, np.int64), unpacked.columns["length"]
         # Terms: one line per term and fact, as they were packed.
-        facts, chosen = np.array(numbers, np.int64), np.array(fresh, np.bool_)
-        kept = np.repeat(chosen, unpacked.term_counts)
         changes.add(
-            unpacked.terms.view(np.int64)[kept],
-            np.repeat(facts, unpacked.term_counts)[kept],
-            unpacked.frequencies[kept].astype(np.float64),
-            np.repeat(lengths, unpacked.term_counts)[kept],
+            unpacked.terms.view(np.int64),
+            np.repeat(facts, unpacked.term_counts),
+            unpacked.frequencies.astype(np.float64),
+            np.repeat(lengths, unpacked.term_counts),
         )
         # Words: one line per word and fact.
         counts = np.array([len(own) for own in of_words], np.int64)
@@ -177,12 +147,8 @@ class LargeRows:
 
     def remove(self, numbers: Sequence[int]) -> None:
         """Take out facts that are deleted."""
-        before = self._stored(numbers)
         changes, open_terms = PostingChanges(self._state.filled), Counter[int]()
-        self._take_out(before, changes, open_terms)
-        for table, column in (("large_fact", "no"), ("large_member", "fact")):
-            self._delete(table, column, list(before))
-        self._delete(VECTORS, "fact", list(before))
+        self._take_out(numbers, changes, open_terms)
         self._write_terms(open_terms, {})
         self._write_postings(changes)
         self._write_state()
@@ -204,43 +170,23 @@ class LargeRows:
                 some,
             )
 
-    def _take_out(
-        self, before: dict[int, _Stored], changes: PostingChanges, open_terms: Counter[int]
-    ) -> None:
-        for no, stored in before.items():
-            for key in stored.keys:
-                changes.remove(key, no)
-            if stored.is_open:
-                self._open_facts -= 1
-                self._open_length -= stored.length
-                open_terms.subtract(key for key in stored.keys if key >= 0)
-
-    def _count(
-        self,
-        keys: Sequence[int],
-        is_open: bool,
-        length: float,
-        open_terms: Counter[int],
-        before: _Stored | None,
-        fresh: bool,
-    ) -> None:
-        """Count a fact that is open now, and no longer one that was and whose postings stay."""
-        terms = [key for key in keys if key >= 0]
-        if not fresh and before is not None and before.is_open:
-            self._open_facts -= 1
-            self._open_length -= before.length
-            open_terms.subtract(terms)
-        if is_open:
-            self._open_facts += 1
-            self._open_length += length
-            open_terms.update(terms)
-
-    def _stored(self, numbers: Sequence[int]) -> dict[int, _Stored]:
-        query = f"SELECT no, keys, {_OPEN}, length FROM large_fact WHERE bank = ? AND no = ANY(?::int8[])"
+    def _take_out(self, numbers: Sequence[int], changes: PostingChanges, open_terms: Counter[int]) -> None:
+        """Delete the rows of facts that are there, and what they count for."""
         if not any(no <= self._state.filled for no in numbers):
-            return {}
+            return
+        query = f"SELECT no, keys, {_OPEN}, length FROM large_fact WHERE bank = ? AND no = ANY(?::int8[])"
         rows = self._tx._select(query, self._bank, list(numbers))
-        return {no: _Stored(keys, is_open, length) for no, keys, is_open, length in rows}
+        for no, keys, is_open, length in rows:
+            for key in keys:
+                changes.remove(key, no)
+            if is_open:
+                self._open_facts -= 1
+                self._open_length -= length
+                open_terms.subtract(key for key in keys if key >= 0)
+        if stored := [no for no, *_ in rows]:
+            for table, column in (("large_fact", "no"), ("large_member", "fact"), (VECTORS, "fact")):
+                statement = f"DELETE FROM {table} WHERE bank = ? AND {column} = ANY(?::int8[])"
+                self._tx._execute(statement, self._bank, stored)
 
     def _word_numbers(self, facts: Iterable[Sequence[str]]) -> dict[str, int]:
         """Return word -> number; write new words with their trigrams."""
@@ -314,8 +260,6 @@ class LargeRows:
 
     def _copy_vectors(self, numbers: Sequence[int]) -> None:
         """Copy vectors from `vector` to `large_vector`: many by binary COPY in pgvector's own format."""
-        if not numbers:
-            return
         query = "SELECT view, fact, value FROM vector WHERE bank = ? AND fact = ANY(?::int8[]) ORDER BY view, fact"
         rows = self._tx._select(query, self._bank, list(numbers))
         if len(rows) < _COPIED or not self._tx._by_copy:
@@ -341,23 +285,9 @@ class LargeRows:
             self._bank,
         )
 
-    def _delete(self, table: str, column: str, numbers: Sequence[int]) -> None:
-        if numbers:
-            statement = f"DELETE FROM {table} WHERE bank = ? AND {column} = ANY(?::int8[])"
-            self._tx._execute(statement, self._bank, list(numbers))
-
     def _insert(self, table: str, names: Sequence[str], rows: Sequence[Values]) -> None:
         if rows:
             self._tx._insert_rows(table, ("bank", *names), [(self._bank, *row) for row in rows])
-
-
-@dataclass(frozen=True, slots=True)
-class _Stored:
-    """What a fact counts for at present."""
-
-    keys: list[int]
-    is_open: bool
-    length: float
 
 
 def _split(values: NDArray[np.int64], counts: Positions) -> list[list[int]]:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
-from functools import cache, cached_property
-from importlib.resources import files
+from functools import cached_property
 from typing import Any
 from uuid import uuid4
 from zlib import crc32
 
 from perdure.domain.bank import EmbeddingModel
-from perdure.stores.index.feed import BankState, Change, PackedFact
-from perdure.stores.postgres.connections import Db, copying, translated
+from perdure.stores.index.feed import BankState, PackedFact
+from perdure.stores.postgres.connections import Db, copying, select, translated
 from perdure.stores.postgres.content import (
     COLUMNS,
     Decrypting,
@@ -25,48 +24,24 @@ from perdure.stores.postgres.content import (
     scopes_of,
 )
 from perdure.stores.postgres.large_rows import LARGE_BANK, TABLES, VECTORS, LargeRows, read_large_bank
+from perdure.stores.postgres.schema import ADVISORY_CLASS, column_types
 from perdure.stores.postgres.sealed import ENCRYPTED, IS_ENCRYPTED, SealedTransaction
 from perdure.stores.postgres.traces import note_erasure
 from perdure.stores.sql.columns import Values, batches, names, placeholders
 from perdure.stores.sql.feed import STATE, BankFeed, packed_facts
 from perdure.stores.sql.queries import BankRows
-from perdure.stores.sql.schema import parse_tables
 from perdure.stores.sql.transaction import BANK_TABLES
 
 log = logging.getLogger("perdure.postgres")
 
 KEY_COLUMNS = ("no", "scope", "key")
 """Of `content_key`, but for the bank."""
-ADVISORY_CLASS = 0x50455244
-"""The first key of our advisory locks ("PERD")."""
 _COPIED = 64
 """Rows from which on they are inserted by COPY."""
 _STREAMED = 2048
 """Rows fetched at once from a cursor of the server."""
 _PROGRESS = 20_000
 """Facts of a cold load after which it says how far it is."""
-_DRIVER_TYPES = {
-    "BIGINT": "int8",
-    "TEXT": "text",
-    "BYTEA": "bytea",
-    "DOUBLE PRECISION": "float8",
-    "BIGINT[]": "int8[]",
-    "TEXT[]": "text[]",
-}
-
-
-def schema() -> str:
-    """Return the schema as SQL."""
-    return files("perdure.stores.postgres").joinpath("schema.sql").read_text(encoding="utf-8")
-
-
-@cache
-def column_types() -> Mapping[str, Mapping[str, str]]:
-    """Return table -> column -> type, as binary COPY must be told."""
-    return {
-        table: {column: _DRIVER_TYPES[kind] for column, kind in columns.items()}
-        for table, columns in parse_tables(schema()).items()
-    }
 
 
 def insert_rows(db: Db, table: str, columns: Sequence[str], rows: Iterable[Values]) -> None:
@@ -76,11 +51,6 @@ def insert_rows(db: Db, table: str, columns: Sequence[str], rows: Iterable[Value
         copy.set_types([types[column] for column in columns])
         for row in rows:
             copy.write_row(row)
-
-
-def select(db: Db, query: str, *parameters: object) -> list[Values]:
-    """Return all rows of a query within a transaction."""
-    return db.cursor(binary=True).execute(translated(query), parameters).fetchall()
 
 
 def stream(db: Db, query: str, *parameters: object) -> Iterator[list[Values]]:
@@ -134,24 +104,12 @@ class PostgresTables:
         )
         self._sealing[bank_no] = True
 
-    def delete_arrived(self, bank_no: int, tables: Sequence[str] | None = None) -> Sequence[str]:
+    def delete_arrived(self, bank_no: int) -> None:
         encrypted = self.is_encrypted(bank_no)
-        chosen = [
-            table
-            for table in BANK_TABLES
-            if tables is None
-            or table in tables
-            or (encrypted and table in COLUMNS and not COLUMNS.keys().isdisjoint(tables))
-        ]
-        for table in chosen:
+        for table in (*BANK_TABLES, "content_key"):
             self.execute(f"DELETE FROM {table} WHERE bank = ?", bank_no)
-        if tables is None:
-            self.execute("DELETE FROM content_key WHERE bank = ?", bank_no)
-            self._sealing.pop(bank_no)
-        elif not COLUMNS.keys().isdisjoint(tables):
-            self.execute("DELETE FROM content_key WHERE bank = ? AND scope <> ?", bank_no, ENCRYPTED)
+        self._sealing.pop(bank_no)
         note_erasure(self._db, datetime.now(UTC).isoformat(), keys_destroyed=encrypted)
-        return chosen
 
     def _sealed(
         self, bank_no: int, table: str, columns: Sequence[str], rows: Sequence[Values]
@@ -371,12 +329,9 @@ class PostgresTransaction(TransactionRows, SealedTransaction):
         if rows is None:
             return
         kept = {no for no in self._inserted | self._repack if rows.covers(no)}
-        replaced = {no for no, kind in self._changes if kind is Change.REPLACED}
-        linked = {no for no, kind in self._changes if kind is Change.LINKS}
         for block in batches(sorted(kept)):
-            rows.put(packed_facts(self, block), frozenset(kept - self._inserted - replaced))
-        touched = kept & (self._inserted | replaced | linked)
-        rows.set_degrees(touched | self._linked_with(touched) | self._unlinked)
+            rows.put(packed_facts(self, block))
+        rows.set_degrees(kept | self._linked_with(kept) | self._unlinked)
         if kept & self._inserted:
             statement = "UPDATE large_bank SET filled = greatest(filled, ?) WHERE bank = ?"
             self._execute(statement, max(kept & self._inserted), self.bank_no)

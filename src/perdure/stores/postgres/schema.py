@@ -2,13 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
 from perdure.errors import StoreCorrupt, StoreError
-from perdure.stores.postgres.connections import SCHEMA_NAME, Connections, Db
-from perdure.stores.postgres.rows import ADVISORY_CLASS, schema, select
-from perdure.stores.sql.schema import check_version
+from perdure.stores.postgres.connections import SCHEMA_NAME, Connections, Db, select
+from perdure.stores.sql.schema import check_version, parse_tables
 
 SCHEMA = 2
 """The schema of 0.1.0."""
+ADVISORY_CLASS = 0x50455244
+"""The first key of our advisory locks ("PERD")."""
+_DRIVER_TYPES = {
+    "BIGINT": "int8",
+    "TEXT": "text",
+    "BYTEA": "bytea",
+    "DOUBLE PRECISION": "float8",
+    "BIGINT[]": "int8[]",
+    "TEXT[]": "text[]",
+}
+
+
+def schema() -> str:
+    """Return the schema as SQL."""
+    return files("perdure.stores.postgres").joinpath("schema.sql").read_text(encoding="utf-8")
+
+
+@cache
+def column_types() -> Mapping[str, Mapping[str, str]]:
+    """Return table -> column -> type, as binary COPY must be told."""
+    return {
+        table: {column: _DRIVER_TYPES[kind] for column, kind in columns.items()}
+        for table, columns in parse_tables(schema()).items()
+    }
 
 
 def prepare(connections: Connections) -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from psycopg.sql import SQL, Identifier
 
-from perdure.stores.postgres.connections import ANY_BANK, BANK_SETTING, SCHEMA_NAME, Connections, Db
+from perdure.stores.postgres.connections import ANY_BANK, BANK_SETTING, SCHEMA_NAME, Connections, Db, select
 from perdure.stores.postgres.large_rows import VECTORS
-from perdure.stores.postgres.rows import column_types, select
+from perdure.stores.postgres.schema import column_types
 
 _NAMED = f"current_setting('{BANK_SETTING}', true)"
 _OWN_BANK = f"bank = (SELECT own.no FROM {SCHEMA_NAME}.bank AS own WHERE own.id = {_NAMED})"

@@ -26,9 +26,8 @@ from perdure.stores.postgres.rows import (
     PostgresRows,
     PostgresTables,
     PostgresTransaction,
-    column_types,
 )
-from perdure.stores.postgres.schema import prepare
+from perdure.stores.postgres.schema import column_types, prepare
 from perdure.stores.postgres.verify import verify
 from perdure.stores.sql import queries
 from perdure.stores.sql.columns import T, Values, batches

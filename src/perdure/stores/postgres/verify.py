@@ -6,8 +6,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from perdure.domain.damage import Verification
-from perdure.stores.postgres.connections import Connections
-from perdure.stores.postgres.rows import PostgresFeed, PostgresTransaction, select
+from perdure.stores.postgres.connections import Connections, select
+from perdure.stores.postgres.rows import PostgresFeed, PostgresTransaction
 from perdure.stores.sql.verify import BankCheck, Report, Work
 
 OpenTransaction = Callable[[str], AbstractContextManager[PostgresTransaction]]

@@ -1,8 +1,8 @@
 """Copies banks from one SQL database to another, row by row: nothing is read that could be lost on the way.
 
 Rows arrive under a number that no bank has yet, block by block, each block in a transaction of its own; the bank's own row
-comes last and makes all of them visible at once. A copy that was interrupted goes on behind the last row that arrived.
-Then both sides are counted and hashed, table by table, and a table that differs, since the source changed, is copied again.
+comes last and makes all of them visible at once, when both sides were counted and hashed, table by table. What a copy that
+was interrupted has left is deleted when the bank is copied again.
 What is read, compared and handed over is the readable content: whether a database encrypts it where it lies is its own affair.
 """
 
@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from hashlib import blake2b
 from typing import Protocol
 
 from perdure.errors import Conflict, NotFound, StoreCorrupt, StoreError
-from perdure.stores.sql.columns import Values, names, placeholders
+from perdure.stores.sql.columns import Values, names
 from perdure.stores.sql.transaction import BANK_TABLES
 
 KEYS: Mapping[str, Sequence[str]] = {
@@ -72,11 +71,8 @@ class Tables(Protocol):
     def encrypt_arriving(self, bank_no: int) -> None:
         """Have what is inserted for a bank without rows encrypted from now on."""
 
-    def delete_arrived(self, bank_no: int, tables: Sequence[str] | None = None) -> Sequence[str]:
-        """Delete what arrived of a bank, as an erasure, or its rows in some tables.
-
-        Returns the tables that have no rows now: where content is encrypted, keys go with rows, and one key is of several tables.
-        """
+    def delete_arrived(self, bank_no: int) -> None:
+        """Delete what arrived of a bank, as an erasure."""
 
 
 class TableStore(Protocol):
@@ -160,8 +156,8 @@ def copy_bank(
             if not same:
                 raise Conflict(f"the target has another bank {bank!r}; erase or rename one of them first")
         else:
-            digests = _bring_over(rows, source_no, target, bank, columns, progress)
-            _make_visible(target, bank, described, columns["bank"])
+            number, digests = _bring_over(rows, source_no, target, bank, columns, progress)
+            _make_visible(target, bank, number, described, columns["bank"])
     with target.tables(writing=False) as there:
         arrived = _bank_row(there, bank, columns["bank"])
         encrypted = arrived is not None and there.is_encrypted(arrived[0])
@@ -240,47 +236,25 @@ def _bring_over(
     bank: str,
     columns: Mapping[str, Sequence[str]],
     progress: Progress,
-) -> dict[str, Digest]:
-    """Copy what the target lacks; returns the digests of what both have then."""
-    number = _number_to_copy_to(target, bank)
-
-    def copy(table: str) -> None:
-        told = partial(progress, bank, table)
-        _copy_table(rows, source_no, target, number, table, columns[table], told)
-
+) -> tuple[int, dict[str, Digest]]:
+    """Copy a bank's rows; return its number in the target and the digests of what both have."""
+    abandon(target, bank)
+    number = _new_number(target, bank)
     for table in KEYS:
-        copy(table)
-    digests = _digests(rows, source_no, columns)
-    differing: list[str] = []
-    for _ in range(2):
-        with target.tables(writing=False) as there:
-            arrived = _digests(there, number, columns)
-        differing = [table for table in KEYS if arrived[table] != digests[table]]
-        if not differing:
-            return digests
-        # An interrupted copy was of an earlier state of the source.
-        with target.tables(writing=True) as there:
-            emptied = there.delete_arrived(number, differing)
-        for table in KEYS:  # of encrypted content facts must be there before what belongs to them
-            if table in emptied:
-                copy(table)
-    raise StoreCorrupt(
-        f"bank {bank!r}: the rows of {', '.join(differing)} arrived otherwise than they were sent"
-    )
-
-
-def _number_to_copy_to(target: TableStore, bank: str) -> int:
-    """Return the number of an interrupted copy, unless what it left is stored otherwise than the target stores it now; or a new one."""
-    number = _number_for(target, bank)
-    with target.tables(writing=False) as there:
-        encrypted = there.is_encrypted(number)
-    if encrypted != target.encrypts_new_banks:
-        abandon(target, bank)
-        number = _number_for(target, bank)
-        if target.encrypts_new_banks:
+        arrived = 0
+        query = f"SELECT {names(columns[table])} FROM {table} WHERE bank = ? ORDER BY {names(KEYS[table])}"
+        for block in _joined(rows.stream(query, source_no)):
             with target.tables(writing=True) as there:
-                there.encrypt_arriving(number)
-    return number
+                there.insert(table, ("bank", *columns[table]), [(number, *row) for row in block])
+            arrived += len(block)
+            progress(bank, table, arrived)
+    digests = _digests(rows, source_no, columns)
+    with target.tables(writing=False) as there:
+        theirs = _digests(there, number, columns)
+    if differing := [table for table in KEYS if theirs[table] != digests[table]]:
+        tables = ", ".join(differing)
+        raise StoreCorrupt(f"bank {bank!r}: the rows of {tables} arrived otherwise than they were sent")
+    return number, digests
 
 
 def _incoming(tables: Tables, bank: str) -> int | None:
@@ -289,50 +263,22 @@ def _incoming(tables: Tables, bank: str) -> int | None:
     return int(json.loads(rows[0][0])["no"]) if rows else None
 
 
-def _number_for(target: TableStore, bank: str) -> int:
-    """Return the number of an interrupted copy, or a new one."""
+def _new_number(target: TableStore, bank: str) -> int:
+    """Return a number that no bank has, and note that the bank arrives under it."""
     with target.tables(writing=True) as tables:
-        number = _incoming(tables, bank)
-        if number is None:
-            tables.execute(
-                "INSERT INTO bank (id, name, mission, skepticism, literalism, empathy, bias_strength, settings)"
-                " VALUES (?, '', '', 3, 3, 3, 0, '{}')",
-                bank,
-            )
-            ((number,),) = tables.select("SELECT no FROM bank WHERE id = ?", bank)
-            tables.execute("DELETE FROM bank WHERE no = ?", number)
-            now = datetime.now(UTC).isoformat()
-            row = (INCOMING, bank, json.dumps({"no": number}), now, now)
-            tables.insert("shared_record", ("kind", "id", "body", "created_at", "updated_at"), [row])
-    return int(number)
-
-
-def _copy_table(
-    rows: Tables,
-    source_no: int,
-    target: TableStore,
-    number: int,
-    table: str,
-    columns: Sequence[str],
-    progress: Callable[[int], None],
-) -> None:
-    """Copy the rows behind the last one that arrived before."""
-    key = KEYS[table]
-    descending = ", ".join(f"{column} DESC" for column in key)
-    with target.tables(writing=False) as there:
-        last = there.select(
-            f"SELECT {names(key)} FROM {table} WHERE bank = ? ORDER BY {descending} LIMIT 1", number
+        tables.execute(
+            "INSERT INTO bank (id, name, mission, skepticism, literalism, empathy, bias_strength, settings)"
+            " VALUES (?, '', '', 3, 3, 3, 0, '{}')",
+            bank,
         )
-        ((arrived,),) = there.select(f"SELECT count(*) FROM {table} WHERE bank = ?", number)
-    query = f"SELECT {names(columns)} FROM {table} WHERE bank = ?"
-    if last:
-        query += f" AND ({names(key)}) > ({placeholders(key)})"
-    blocks = rows.stream(f"{query} ORDER BY {names(key)}", source_no, *(last[0] if last else ()))
-    for block in _joined(blocks):
-        with target.tables(writing=True) as there:
-            there.insert(table, ("bank", *columns), [(number, *row) for row in block])
-        arrived += len(block)
-        progress(arrived)
+        ((number,),) = tables.select("SELECT no FROM bank WHERE id = ?", bank)
+        tables.execute("DELETE FROM bank WHERE no = ?", number)
+        now = datetime.now(UTC).isoformat()
+        row = (INCOMING, bank, json.dumps({"no": number}), now, now)
+        tables.insert("shared_record", ("kind", "id", "body", "created_at", "updated_at"), [row])
+        if target.encrypts_new_banks:
+            tables.encrypt_arriving(number)
+    return int(number)
 
 
 def _joined(blocks: Iterator[list[Values]]) -> Iterator[list[Values]]:
@@ -370,11 +316,12 @@ def _records_differ(
     return _digest(tables, bank_no, "record", columns["record"]) != digests["record"]
 
 
-def _make_visible(target: TableStore, bank: str, described: Values, columns: Sequence[str]) -> None:
+def _make_visible(
+    target: TableStore, bank: str, number: int, described: Values, columns: Sequence[str]
+) -> None:
     """Insert the bank's own row and end the copy."""
     with target.tables(writing=True) as tables:
-        number = _incoming(tables, bank)
-        if number is None or tables.select("SELECT 1 FROM bank WHERE id = ?", bank):
+        if _incoming(tables, bank) != number or tables.select("SELECT 1 FROM bank WHERE id = ?", bank):
             raise Conflict(f"bank {bank!r} was made in the target meanwhile")
         tables.insert("bank", ("no", *columns), [(number, *described)])
         tables.execute("DELETE FROM shared_record WHERE kind = ? AND id = ?", INCOMING, bank)

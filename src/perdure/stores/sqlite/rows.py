@@ -40,12 +40,10 @@ class SqliteTables:
     def encrypt_arriving(self, bank_no: int) -> None:
         raise Unavailable("encrypt_content: a file holds content as it is")
 
-    def delete_arrived(self, bank_no: int, tables: Sequence[str] | None = None) -> Sequence[str]:
-        chosen = BANK_TABLES if tables is None else tables
-        for table in chosen:
+    def delete_arrived(self, bank_no: int) -> None:
+        for table in BANK_TABLES:
             self.execute(f"DELETE FROM {table} WHERE bank = ?", bank_no)
         self.execute("INSERT INTO erasure (erased_at) VALUES (?)", datetime.now(UTC).isoformat())
-        return chosen
 
 
 def stream(db: sqlite3.Connection, query: str, *parameters: object) -> Iterator[list[Values]]:

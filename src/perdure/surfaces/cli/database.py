@@ -40,7 +40,7 @@ def copy(
 ) -> None:
     """Copy banks, or all of them with the API keys; compared by counts and hashes.
 
-    An interrupted copy goes on when it is started again. The source stays as it is. Into PostgreSQL with `encrypt_content`
+    An interrupted copy begins again when it is started again. The source stays as it is. Into PostgreSQL with `encrypt_content`
     content arrives encrypted; out of an encrypted bank into a file it becomes readable.
     """
     from perdure.databases import abandon_copies, copy_banks
