@@ -128,7 +128,9 @@ class Filter(Options):
         accepts=AsOf | datetime | date | str | Mapping[str, object] | None,
     )  # fmt: skip
     questions: bool = option(
-        True, "Admit questions that were put to the agent; a recall leaves them out unless it includes them.", on=()
+        True,
+        "Admit questions that were put to the agent; a recall leaves them out unless it includes them.",
+        on=(),
     )
     include_expired: bool = option(False, "Admit facts past their expiry.", on=NOT_MCP)
     include_ended: bool = option(

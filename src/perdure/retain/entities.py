@@ -10,7 +10,7 @@ from perdure.domain.fact import Entity
 from perdure.ports.store import KeyedEntity, Rows
 from perdure.retain.build import Draft
 from perdure.retain.identity import digest
-from perdure.retain.likeness import Likeness, compare, full_names_conflict, types_conflict
+from perdure.retain.likeness import Likeness, compare, full_names_conflict
 from perdure.text.names import entity_keys, keys_of_names, name_tokens, normal_name
 
 _SAME = 0.75
@@ -238,8 +238,6 @@ class _Registry:
 
     def _is_exact(self, entity_id: str, sighting: Sighting) -> bool:
         entity, normal = self._entities[entity_id], normal_name(sighting.name)
-        if types_conflict(sighting.type, entity.type):
-            return False
         return any(normal_name(name) == normal for name in (entity.name, *entity.aliases))
 
     def _candidates(self, sighting: Sighting) -> list[str]:

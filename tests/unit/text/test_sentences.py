@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perdure.models.tagging import MAX_PIECE, pieces, sentences
+from perdure.text.sentences import MAX_PIECE, pieces, sentences
 
 
 def cut(text: str) -> list[str]:
