@@ -138,6 +138,8 @@ class Fact:
     speaker: str = ""
     listener: str = ""
     """To whom it was said; empty where that is not known."""
+    asked: str = ""
+    """The question of the turn before that it answers, where it is too short to be understood without it."""
     context: str = ""
     dates: tuple[tuple[str, str], ...] = ()
     """Words of the text that give a date, and the date that they mean: ("Sunday", "2026-05-03")."""

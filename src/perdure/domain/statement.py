@@ -19,16 +19,16 @@ def is_verbatim(fact: Fact) -> bool:
     return bool(fact.speaker.strip()) and fact.text == fact.source_text
 
 
-def render_statement(fact: Fact, asked: str | None = None) -> str:
+def render_statement(fact: Fact) -> str:
     """Return a fact as readers see it: when, who, the words, and the dates that they mean in brackets.
 
     `2026-05-03 Ann: "Jonas and I broke up on Sunday." [Sunday = 2026-05-03]`. A fact without a speaker, or worded by a
-    caller or a language model, keeps its text. `asked` is the question that the statement answers.
+    caller or a language model, keeps its text.
     """
     said = iso_day(fact.mentioned_at)
     text = one_line(fact.text)
     if is_verbatim(fact):
-        voice = f'{fact.speaker}, asked "{one_line(asked)}"' if asked else fact.speaker
+        voice = f'{fact.speaker}, asked "{one_line(fact.asked)}"' if fact.asked else fact.speaker
         text = f'{voice}: "{text}"'
     brackets = [f"{words} = {date}" for words, date in fact.dates]
     happened = occurrence(fact)

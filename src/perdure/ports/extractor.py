@@ -97,6 +97,8 @@ class ExtractedFact:
     occurred: Window | None = None
     dates: tuple[tuple[str, str], ...] = ()
     """Words of the text that give a date, and the date that they mean."""
+    asked: str = ""
+    """The question of the turn before that it answers, where it is too short to be understood without it."""
     valid: Window | None = None
     causes: tuple[Cause, ...] = ()
     confidence: float | None = None

@@ -117,6 +117,7 @@ def _fact(
         speaker=planned.turn.speaker,
         listener=listener if planned.turn.is_talk else "",
         context=item.context,
+        asked=extracted.asked,
         dates=extracted.dates,
         occurred_start=extracted.occurred.start if extracted.occurred else None,
         occurred_end=extracted.occurred.end if extracted.occurred else None,

@@ -12,6 +12,7 @@ from perdure.retain.build import Draft
 from perdure.retain.identity import digest
 from perdure.retain.likeness import Likeness, compare, full_names_conflict
 from perdure.text.names import entity_keys, keys_of_names, name_tokens, normal_name
+from perdure.text.voice import name_of
 
 _SAME = 0.75
 _RECENT = timedelta(days=180)
@@ -92,6 +93,8 @@ def _sightings(draft: Draft, now: datetime) -> list[Sighting]:
     planned = draft.plan.turns[draft.extracted.turn]
     item = draft.plan.items[planned.item]
     named = [(mention.text, mention.type) for mention in draft.extracted.mentions]
+    if planned.turn.is_talk and name_of(planned.turn.speaker):
+        named.append((name_of(planned.turn.speaker), "person"))
     named += item.entities
     if draft.plan.document.title:
         named.append((draft.plan.document.title, "concept"))

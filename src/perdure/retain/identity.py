@@ -46,6 +46,14 @@ def dedupe_key(fact: Fact) -> str:
     elif fact.type in _EVENT_TYPES and fact.mentioned_at is not None:
         when = fact.mentioned_at.isoformat()
     joined = "\x1f".join(
-        (fact.type.value, "?" * fact.is_question, fact.speaker.casefold(), words, when, *sorted(fact.tags))
+        (
+            fact.type.value,
+            "?" * fact.is_question,
+            fact.asked,
+            fact.speaker.casefold(),
+            words,
+            when,
+            *sorted(fact.tags),
+        )
     )
     return blake2b(joined.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -59,6 +59,7 @@ def index_text_in_turns(
 def _told(fact: Fact) -> str:
     """Return the fact after who said it to whom, by name (docs/decisions/who-to-whom.md), its dates spelled out."""
     speaker, listener, text = name_of(fact.speaker), name_of(fact.listener), spell_dates(fact)
+    text = f"{fact.asked} {text}" if fact.asked else text
     if not speaker:
         return text
     return f"{speaker} to {listener}: {text}" if listener else f"{speaker}: {text}"

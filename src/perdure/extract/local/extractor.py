@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from perdure.domain.fact import INSTRUCTION, QUESTION, FactType
 from perdure.domain.item import USER_ROLES
@@ -13,7 +13,7 @@ from perdure.extract.local.causes import with_causes
 from perdure.extract.local.emotion import read_emotion
 from perdure.extract.local.language import language_of
 from perdure.extract.local.mentions import find_aliases, find_mentions
-from perdure.extract.local.questions import is_filler
+from perdure.extract.local.questions import is_filler, is_short, is_yes_or_no, last_question
 from perdure.extract.local.slices import Slice, read_slices
 from perdure.extract.local.times import read_timing
 from perdure.extract.local.topic import topic_of
@@ -40,6 +40,8 @@ class _Reading:
     """Names of those who speak in the document."""
     asks_agent: bool
     """Whether its questions are put to the agent."""
+    question: str
+    """What the turn before, by another speaker, asks at its end; empty where it asks nothing."""
 
 
 class LocalExtractor:
@@ -115,14 +117,32 @@ def _reading(
         language=language_of(turn.text),
         mentions=mentions,
         names=names,
+        question=_question_before(turns, index),
         asks_agent=turn.is_talk and not turn.is_agent and (is_user or (other is not None and other.is_agent)),
     )
 
 
+def _question_before(turns: Sequence[Turn], index: int) -> str:
+    before = turns[index - 1] if index else None
+    if (
+        before is None
+        or not before.is_talk
+        or before.speaker == turns[index].speaker
+        or not turns[index].is_talk
+    ):
+        return ""
+    return last_question(before.text)
+
+
 def _statements(reading: _Reading) -> list[ExtractedFact]:
-    turn = reading.turn
-    slices = read_slices(turn.text, reading.language, asks_agent=reading.asks_agent)
-    return [_statement(reading, one) for one in slices if not is_filler(turn.text[one.start : one.end])]
+    text = reading.turn.text
+    statements = []
+    for number, one in enumerate(read_slices(text, reading.language, asks_agent=reading.asks_agent)):
+        words = text[one.start : one.end]
+        question = reading.question if not number and is_short(words) else ""
+        if not is_filler(words) or (question and is_yes_or_no(words)):
+            statements.append(replace(_statement(reading, one), asked=question))
+    return statements
 
 
 def _statement(reading: _Reading, part: Slice) -> ExtractedFact:

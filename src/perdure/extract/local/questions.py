@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from perdure.extract.local.words import every_word, word_lists
+from perdure.text.sentences import sentences
 
 _MARK = re.compile(r"[?？؟][\"'”’)\]*_\s!?]*\Z|[?？؟]\W*\Z")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
@@ -12,6 +13,9 @@ _BORDER = re.compile(r"[,;:–—¿…]+\s*|\.{2,}\s*|\s-\s")
 _FEWEST_WORDS = 5
 """Words that a statement before a question has at least, to be kept as one."""
 _ANY = re.compile(r"\w")
+_LONGEST_QUESTION = 200
+_SHORT_ANSWER = 7
+"""Words up to which an answer is shown with its question."""
 
 
 def question_start(sentence: str, language: str) -> int | None:
@@ -54,3 +58,21 @@ def is_filler(text: str) -> bool:
         return False
     words = _WORD.findall(text.casefold().replace("’", "'"))
     return all(word in every_word("filler") for word in words)
+
+
+def last_question(text: str) -> str:
+    """Return the question that a text ends with; empty where it asks nothing, or at length."""
+    if _MARK.search(text) is None:
+        return ""
+    *_, (start, end) = sentences(text)
+    return text[start:end] if end - start <= _LONGEST_QUESTION else ""
+
+
+def is_short(text: str) -> bool:
+    """Return whether an answer may mean little without its question."""
+    return len(_WORD.findall(text)) <= _SHORT_ANSWER
+
+
+def is_yes_or_no(text: str) -> bool:
+    """Return whether a text has a word that answers yes or no."""
+    return any(word in every_word("answers") for word in _WORD.findall(text.casefold()))

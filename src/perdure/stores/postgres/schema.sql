@@ -86,6 +86,7 @@ CREATE TABLE fact (
   source_text TEXT NOT NULL,
   speaker TEXT NOT NULL,
   listener TEXT NOT NULL DEFAULT '',
+  asked TEXT NOT NULL DEFAULT '',
   context TEXT NOT NULL,
   dates TEXT NOT NULL DEFAULT '[]',            -- JSON list of [words, date that they mean]
   occurred_start TEXT,

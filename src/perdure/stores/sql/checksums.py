@@ -16,7 +16,7 @@ from perdure.stores.sql.columns import DOCUMENT, FACT, FACT_ROW, Values
 
 _COUNTED = frozenset({"relevance", "emotion", "confidence", "proof_count"})
 """Columns of facts that are weights and counts, not content."""
-_DERIVED = frozenset({"listener", "dates"})
+_DERIVED = frozenset({"listener", "asked", "dates"})
 """Columns of facts that are read from the text again when a document is reprocessed."""
 _SET_BY_STORE = frozenset({"created_at", "updated_at"})
 FACT_CONTENT = tuple(name for name in FACT if name not in _COUNTED | _DERIVED)

@@ -18,7 +18,7 @@ from perdure.errors import InvalidInput
 from perdure.ports.embedder import Matrix, Vector
 
 FACT = (
-    "id", "text", "type", "document_id", "chunk_id", "ordinal", "source_text", "speaker", "listener", "context", "dates",
+    "id", "text", "type", "document_id", "chunk_id", "ordinal", "source_text", "speaker", "listener", "asked", "context", "dates",
     "occurred_start", "occurred_end", "mentioned_at", "valid_from", "valid_to", "recorded_at", "retired_at",
     "end_recorded_at", "superseded_by", "invalidated_at", "invalid_reason", "subject", "relation", "object", "metadata", "topic", "tier",
     "classification", "trust", "credibility", "relevance", "emotion", "emotion_tags", "confidence", "expires_at",

@@ -19,6 +19,7 @@ _BEFORE = 6
 """The schema that `_UPGRADE` makes this one of."""
 _UPGRADE = (
     "ALTER TABLE fact ADD COLUMN listener TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE fact ADD COLUMN asked TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE fact ADD COLUMN dates TEXT NOT NULL DEFAULT '[]'",
     f"PRAGMA user_version = {SCHEMA}",
 )
