@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from perdure.contrib.hindsight import transfer as archives
 from perdure.errors import InvalidInput
 from perdure.manage import transfer
 from perdure.manage.transfer import bounded_lines, export_bank, import_bank
-from perdure.surfaces.rest import transfer as archives
 from tests.support.memory_store import MemoryStore
 from tests.unit.manage.memory import Memory
 

@@ -8,10 +8,11 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import BaseModel, Field
 
+from perdure.contrib.hindsight.bodies import Limit, Offset, Page
+from perdure.contrib.hindsight.clients import StrictClients
 from perdure.domain.opinion import Opinion, OpinionEvidence
 from perdure.domain.time import AsOf, parse_utc
-from perdure.surfaces.rest.bodies import Limit, Offset, Page
-from perdure.surfaces.rest.service import ReadBank, Resource, Serving, StrictClients
+from perdure.surfaces.rest.service import ReadBank, Resource, Serving
 
 router = Resource("Opinions", "/v1/default/banks/{bank_id}/opinions")
 ValidAt = Annotated[datetime | None, Query(alias="as_of", description="What was believed of this time")]

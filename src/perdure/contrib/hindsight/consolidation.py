@@ -8,14 +8,15 @@ from fastapi import Body as RequestBody
 from fastapi import Query
 from pydantic import BaseModel, Field
 
+from perdure import Perdure
+from perdure.contrib.hindsight.bodies import Body, DeleteResponse, Limit, Offset, Tags, iso
+from perdure.contrib.hindsight.clients import StrictClients
 from perdure.domain.observation import Observation
 from perdure.domain.question import Question
-from perdure.engine import Perdure
 from perdure.errors import NotFound
 from perdure.jobs.consolidate_job import CONSOLIDATION
 from perdure.surfaces.plain import plain
-from perdure.surfaces.rest.bodies import Body, DeleteResponse, Limit, Offset, Tags, iso
-from perdure.surfaces.rest.service import AdminBank, ReadBank, Resource, Serving, StrictClients, WriteBank
+from perdure.surfaces.rest.service import AdminBank, ReadBank, Resource, Serving, WriteBank
 
 router = Resource("Consolidation", "/v1/default/banks/{bank_id}")
 
