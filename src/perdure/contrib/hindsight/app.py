@@ -25,7 +25,6 @@ from perdure.contrib.hindsight import (
     memories,
     mental_models,
     operations,
-    opinions,
     previews,
     recall,
     reflect,
@@ -47,7 +46,7 @@ HINDSIGHT_API = "0.9.1"
 """The version of Hindsight's API whose paths and bodies this server speaks."""
 ROUTERS = (
     recall, reflect, retain, banks, config, previews, document_work, unbuilt, consolidation, memories, entities, documents, operations,
-    stats, transfer, directives, mental_models, knowledge_base, templates, opinions, webhooks, logs, aliases, bank_transfer,
+    stats, transfer, directives, mental_models, knowledge_base, templates, webhooks, logs, aliases, bank_transfer,
 )  # fmt: skip
 """In the order in which a request is compared with them."""
 ACTIONS = {
