@@ -63,9 +63,9 @@ def mask_secrets(text: str) -> MaskedText:
 
 def _formatted(text: str) -> Iterator[tuple[int, int, str]]:
     lowered = text.lower()
-    for format in _formats():
-        if any(keyword in lowered for keyword in format.keywords):
-            yield from format.spans(text)
+    for kind in _formats():
+        if any(keyword in lowered for keyword in kind.keywords):
+            yield from kind.spans(text)
 
 
 def _cards(text: str) -> Iterator[tuple[int, int, str]]:
