@@ -1,4 +1,4 @@
-"""Recall, top to bottom: understand -> search -> fuse -> rerank -> score -> order -> diversify -> judge -> fit -> answer.
+"""Recall, top to bottom: understand -> search -> fuse -> rerank -> score -> diversify -> judge -> fit -> answer.
 
 A question for a time alone ("What happened last week?") is not searched for: its window is listed.
 """
@@ -72,7 +72,6 @@ def recall_facts(components: RecallComponents, request: RecallRequest) -> Recall
                 pool = above_floors(recipe.scoring(pool, context), request.min_scores)
                 run.read_facts(pool[:HEAD])
                 pool = lower_doubtful(run, pool, recipe.doubt, HEAD)
-            with trace.stage("order"):
                 pool = order_lines(run, question.query, lower_ended(run, question.query, pool))
             with trace.stage("diversify"):
                 pool = diversify(pool, recipe.diversity, run.read_facts)
