@@ -63,10 +63,7 @@ def test_an_inner_module_in_contrib_is_noticed(tmp_path: Path, inner: str) -> No
     (copy / "contrib" / "imports" / "crossing.py").write_text(f"import {inner}\n")
     result = lint(tmp_path)
     assert result.returncode != 0
-    assert (
-        f"perdure.contrib.imports.crossing is not allowed to import {inner.rsplit('.', 1)[0]}"
-        in result.stdout
-    )
+    assert f"perdure.contrib.imports.crossing -> {inner}" in result.stdout
 
 
 @pytest.mark.parametrize("banned", ["utils", "helpers", "manager", "common", "base"])
