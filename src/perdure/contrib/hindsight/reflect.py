@@ -119,7 +119,6 @@ class ReflectTrace(BaseModel):
 
     tool_calls: list[ReflectToolCall] = []
     llm_calls: list[dict[str, Any]] = []
-    kind: str = Field("", description="Perdure: what kind of answer was asked for")
     reader: str = Field("", description="Perdure: which reader gave the short answer")
     disposition: list[str] = Field([], description="Perdure: what the bank's traits changed")
     notes: list[str] = Field([], description="Perdure: what was left out, and how a value was worked out")
@@ -249,7 +248,6 @@ def _trace(
             if step.tool == MODEL_STEP
         ],
         degraded=[f"{one.part}: {one.reason}" for one in trace.degraded],
-        kind=trace.kind,
         reader=trace.reader,
         disposition=list(trace.disposition),
         notes=list(trace.notes),
