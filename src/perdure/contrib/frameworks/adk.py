@@ -44,8 +44,11 @@ class PerdureMemoryService(BaseMemoryService):
 
     async def add_session_to_memory(self, session: Session) -> None:
         """Retain the session as it is now, in place of what was retained of it."""
-        await self._agent.areplace_turns(
-            _bank(session.app_name, session.user_id), _messages(session.events), document_id=session.id
+        await self._agent.aretain_turns(
+            _bank(session.app_name, session.user_id),
+            _messages(session.events),
+            document_id=session.id,
+            replace=True,
         )
 
     async def add_events_to_memory(

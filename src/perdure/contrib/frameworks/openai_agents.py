@@ -117,7 +117,7 @@ class PerdureSession:
     async def _retain_rest(self) -> None:
         rest = await self._inner.get_items()
         if said_turns(rest):
-            await self._agent.areplace_turns(self._bank, rest, document_id=self.session_id)
+            await self._agent.aretain_turns(self._bank, rest, document_id=self.session_id, replace=True)
         else:
             await self._forget()
 
