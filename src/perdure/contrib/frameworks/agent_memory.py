@@ -50,7 +50,7 @@ BankSource = str | Callable[[], str]
 
 
 def bank_of(app: str, user: str) -> str:
-    """The bank of a user of an application, `app.user`; InvalidInput for ids that stand for nobody."""
+    """Return the bank of a user of an application, `app.user`; InvalidInput for ids that stand for nobody."""
     for field, value in (("app", app), ("user", user)):
         if not isinstance(value, str) or not value.strip():
             raise InvalidInput(field, "an id that is not empty", value)
@@ -60,7 +60,7 @@ def bank_of(app: str, user: str) -> str:
 
 
 def resolve_bank(bank: BankSource) -> str:
-    """The bank's id, found now and checked."""
+    """Return the bank's id, found now and checked."""
     return check_bank_id(bank if isinstance(bank, str) else bank())
 
 
@@ -217,13 +217,13 @@ class AgentMemory:
     # Tools
 
     def tools(self, bank: BankSource, *, tags: Sequence[str] | None = None) -> MemoryTools:
-        """The tools that a model may call on this bank."""
+        """Return the tools that a model may call on this bank."""
         return MemoryTools(self, bank, tags=tags)
 
     # Deadlines
 
     def in_time(self, work: Callable[[], T], otherwise: T, what: str) -> T:
-        """What the work returns, or `otherwise` with one line in the log: it failed, or the deadline passed."""
+        """Return the result of the work, or `otherwise` with one line in the log if it failed or the deadline passed."""
         try:
             return self.run(work, self.deadline)
         except Exception as error:  # noqa: BLE001 - memory may break in any way, the agent's turn may not
@@ -258,7 +258,7 @@ class AgentMemory:
         return waiting.result()
 
     def _start(self, work: Callable[[], T]) -> Future[T]:
-        """The work begun on a daemon thread, which a process that ends does not wait for."""
+        """Begin the work on a daemon thread, which a process that ends does not wait for."""
         if not self._room.acquire(blocking=False):
             raise Busy(f"{MAX_PENDING} calls are under way")
         future: Future[T] = Future()
@@ -291,7 +291,7 @@ class MemoryTools:
         self._tags = tags
 
     def functions(self) -> list[Callable[[str], str]]:
-        """The tools as functions that block."""
+        """Return the tools as functions that block."""
         return [self.retain, self.recall, self.reflect, self.forget]
 
     def async_functions(self) -> list[Callable[[str], Awaitable[str]]]:
@@ -406,7 +406,7 @@ def _told_failure(error: Exception) -> str:
 
 
 def _turn_id(document_id: str, turn: str, texts: Sequence[str]) -> str:
-    """The id of the operation that adds a turn: the same for the same words of the same turn."""
+    """Return the id of the operation that adds a turn: the same for the same words of the same turn."""
     digest = blake2b(digest_size=16)
     for part in (document_id, turn, *texts):
         encoded = part.encode("utf-8", "surrogatepass")

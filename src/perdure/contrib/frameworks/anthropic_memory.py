@@ -180,7 +180,7 @@ class _Files:
         return text
 
     def _recalled(self) -> str:
-        """What memory recalls for the question; empty where nothing helps, or memory fails."""
+        """Return what memory recalls for the question; empty where nothing helps, or memory fails."""
         return self._agent.in_time(
             lambda: self._memory.recall(
                 self._bank, self.question, max_tokens=self._agent.max_tokens, precision=Precision.INJECT
@@ -248,11 +248,11 @@ class PerdureMemoryTool(BetaAbstractMemoryTool):
         self._files.question = question.strip()
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """A file with line numbers, or what is in a folder."""
+        """Show a file with line numbers, or what is in a folder."""
         return _told(lambda: self._files.view(command.path, command.view_range))
 
     def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """A new file."""
+        """Create a file."""
         return _told(lambda: self._files.create(command.path, command.file_text))
 
     def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
@@ -317,7 +317,7 @@ class AsyncPerdureMemoryTool(BetaAsyncAbstractMemoryTool):
 
 
 def _told(work: Callable[[], str]) -> str:
-    """What the work says; that memory failed is told to Claude as the tool's error."""
+    """Return what the work says; that memory failed is told to Claude as the tool's error."""
     try:
         return work()
     except PerdureError as error:
@@ -325,7 +325,7 @@ def _told(work: Callable[[], str]) -> str:
 
 
 def _checked(path: str) -> str:
-    """The path without detours; refused outside the root."""
+    """Return the path without detours; refused outside the root."""
     if path != ROOT and not path.startswith(f"{ROOT}/"):
         raise ToolError(f"Path must start with /memories, got: {path}")
     if any(not character.isprintable() for character in path):

@@ -35,12 +35,12 @@ class Launch:
         return {"PERDURE_ASSISTANT_FOLDER": self.folder} if self.folder else {}
 
     def server(self, **more: object) -> dict[str, object]:
-        """An entry of a server in the usual form."""
+        """Return an entry of a server in the usual form."""
         entry: dict[str, object] = {**more, "command": self.program, "args": self.server_arguments}
         return {**entry, "env": self.environment} if self.folder else entry
 
     def hook(self, event: str, host: str) -> str:
-        """The command line of a hook, for a shell."""
+        """Return the command line of a hook, for a shell."""
         words = [self.program, "hook", event, "--host", host]
         return shlex.join([*words, "--folder", self.folder] if self.folder else words)
 
@@ -89,7 +89,7 @@ CLAUDE_EVENTS = {
 
 
 def claude_hooks(launch: Launch, host: str) -> dict[tuple[str, ...], Mapping[str, object]]:
-    """The hooks of Claude Code and Codex; `SessionEnd` has one second there."""
+    """Return the hooks of Claude Code and Codex; `SessionEnd` has one second there."""
     lists: dict[tuple[str, ...], Mapping[str, object]] = {}
     for name, command in _events(launch, host, CLAUDE_EVENTS).items():
         entry = {"type": "command", "command": command, "timeout": 1 if name == "SessionEnd" else 5}
@@ -261,7 +261,7 @@ def _opencode_user(launch: Launch) -> list[ConfigFile]:
 
 
 def opencode_plugin(launch: Launch) -> str:
-    """The plugin that calls the hooks from opencode."""
+    """Return the plugin that calls the hooks from opencode."""
     with open(os.path.join(os.path.dirname(__file__), "opencode_plugin.js"), encoding="utf-8") as file:
         text = file.read()
     arguments = ["--host", "opencode", *(["--folder", launch.folder] if launch.folder else [])]
