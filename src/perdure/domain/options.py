@@ -265,7 +265,10 @@ def _resolved(one: Field[Any], hint: Any) -> Option:
     default = one.default if one.default_factory is MISSING else one.default_factory()
     read = declared["read"] or _reader(kind, declared["at_least"], declared["at_most"])
     accepts_none = (
-        nullable or get_origin(kind) in (tuple, frozenset) or isinstance(default, Options | Mapping)
+        nullable
+        or default == ""
+        or get_origin(kind) in (tuple, frozenset)
+        or isinstance(default, Options | Mapping)
     )
     if accepts_none and declared["read"] is None:
         read = _optional(read, None if nullable else default)

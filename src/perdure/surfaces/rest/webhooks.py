@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import HTTPException, Query
 from fastapi.responses import Response
@@ -11,7 +11,6 @@ from pydantic import BaseModel, Field
 
 from perdure.domain.webhook import CONSOLIDATION_COMPLETED, Webhook, WebhookDelivery, WebhookHttp
 from perdure.errors import InvalidInput
-from perdure.options import WebhookFields
 from perdure.surfaces.rest.bodies import Body, DeleteResponse, ListLimit, Offset, Page, fields_of
 from perdure.surfaces.rest.service import AdminBank, Resource, Serving, StrictClients, reply
 
@@ -121,7 +120,7 @@ def update_webhook(
 ) -> WebhookResponse:
     """Change the fields that are sent."""
     sent = body.model_fields_set
-    changes: WebhookFields = {}
+    changes: dict[str, Any] = {}
     if body.url is not None:
         changes["url"] = body.url
     if "secret" in sent:
