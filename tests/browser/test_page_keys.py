@@ -89,7 +89,7 @@ def test_a_page_of_another_origin_gets_neither_memory_nor_frame(
         page.route("http://other.example/", partial(answer, f"<!doctype html><iframe src='{url}/'></iframe>"))
         page.goto("http://other.example/")
         read = page.evaluate(
-            """(url) => fetch(`${url}/v1/perdure/banks`, {method: "POST", body: "{}", credentials: "include",
+            """(url) => fetch(`${url}/v1/perdure/banks.list`, {method: "POST", body: "{}", credentials: "include",
                  headers: {"Content-Type": "application/json"}}).then((one) => one.text(), (error) => error.name)""",
             url,
         )

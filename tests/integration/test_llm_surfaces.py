@@ -19,6 +19,7 @@ from tests.support.memory_store import MemoryStore
 from tests.support.scripted_llm import ScriptedLlm
 
 BANK = "/v1/default/banks/b"
+REFINE = "/v1/perdure/banks/b/documents.refine"
 
 
 def failing() -> Perdure:
@@ -78,11 +79,10 @@ def rewording() -> Perdure:
 
 def test_rest_rewords_in_an_operation() -> None:
     with rewording() as memory, running(memory) as url, httpx.Client(base_url=url) as client:
-        operation = client.post(f"{BANK}/refine").json()["operation_id"]
+        operation = client.post(REFINE, json={}).json()["id"]
         assert memory.operations.get("b", operation, wait=30).status == "completed"
         assert [fact.text for fact in memory.facts.iterate("b")] == ["The cello is what Ann plays."]
         assert client.get(f"{BANK}/operations/{operation}").json()["status"] == "completed"
-        assert client.post("/v1/default/banks/nobody/refine").status_code == 404
 
 
 def test_rest_says_that_no_model_is_set() -> None:
@@ -91,7 +91,7 @@ def test_rest_says_that_no_model_is_set() -> None:
     ) as memory:
         memory.retain("b", "Ann plays the cello.")
         with running(memory) as url, httpx.Client(base_url=url) as client:
-            refused = client.post(f"{BANK}/refine")
+            refused = client.post(REFINE, json={})
             assert refused.status_code == 422
             assert "llm" in refused.text
 

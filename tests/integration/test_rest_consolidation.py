@@ -1,4 +1,4 @@
-"""Consolidation, observations, notes and questions over REST, as Hindsight's clients ask for them."""
+"""Consolidation and observations over REST, as Hindsight's clients ask for them."""
 
 from __future__ import annotations
 
@@ -56,6 +56,10 @@ def consolidate(client: TestClient, body: Any = None) -> dict[str, Any]:
     raise AssertionError("it did not end")
 
 
+def observations(client: TestClient, **arguments: Any) -> Any:
+    return ok(client.post("/v1/perdure/banks/b/observations.list", json=arguments))
+
+
 def test_a_run_forms_observations_which_entities_lists_and_recall_show(client: TestClient) -> None:
     fill(client)
     assert ok(client.get(f"{BANK}/stats"))["pending_consolidation"] == 3
@@ -65,10 +69,10 @@ def test_a_run_forms_observations_which_entities_lists_and_recall_show(client: T
     assert (stats["pending_consolidation"], stats["failed_consolidation"]) == (0, 0)
     assert stats["total_observations"] >= 1
     assert stats["last_consolidated_at"]
-    (one,) = ok(client.get(f"{BANK}/observations", params={"name": "Ann"}))["items"]
+    (one,) = observations(client, name="Ann")
     assert "lives in Berlin" in one["text"]
     assert all(clause["fact_ids"] for clause in one["clauses"])
-    detail = ok(client.get(f"{BANK}/entities/{one['key']}"))
+    detail = ok(client.get(f"{BANK}/entities/{one['subject']['key']}"))
     assert [shown["text"] for shown in detail["observations"]] == [one["text"]]
     asked = {"query": "Where does Ann live?", "types": ["observation"], "include": {"source_facts": {}}}
     recalled = ok(client.post(f"{BANK}/memories/recall", json=asked))
@@ -104,11 +108,11 @@ def test_memories_are_listed_by_what_consolidation_did_with_them(client: TestCli
 def test_observation_history_has_what_each_version_replaced(client: TestClient) -> None:
     fill(client)
     consolidate(client)
-    (old,) = ok(client.get(f"{BANK}/observations", params={"name": "Ann"}))["items"]
+    (old,) = observations(client, name="Ann")
     assert ok(client.get(f"{BANK}/memories/{old['id']}/history")) == []
     ok(client.post(f"{BANK}/memories", json={"items": [{"content": "I drive a Volvo.", "speaker": "Ann"}]}))
     consolidate(client)
-    (new,) = ok(client.get(f"{BANK}/observations", params={"name": "Ann"}))["items"]
+    (new,) = observations(client, name="Ann")
     (change,) = ok(client.get(f"{BANK}/memories/{new['id']}/history"))
     assert change["previous_text"] == old["text"]
     assert [source["is_new"] for source in change["source_facts"]].count(True) == 1
@@ -117,7 +121,7 @@ def test_observation_history_has_what_each_version_replaced(client: TestClient) 
 def test_observations_are_not_curated(client: TestClient) -> None:
     fill(client)
     consolidate(client)
-    (one,) = ok(client.get(f"{BANK}/observations", params={"name": "Ann"}))["items"]
+    (one,) = observations(client, name="Ann")
     refused = client.patch(f"{BANK}/memories/{one['id']}", json={"text": "Ann: nothing."})
     assert refused.status_code in (400, 422)
 
@@ -132,32 +136,15 @@ def test_scopes_are_counted_and_rules_of_a_retain_are_kept(client: TestClient) -
 def test_deleting_observations_makes_their_sources_pending(client: TestClient) -> None:
     fill(client)
     consolidate(client)
-    (one,) = ok(client.get(f"{BANK}/observations", params={"name": "Ann"}))["items"]
+    (one,) = observations(client, name="Ann")
     source = one["source_fact_ids"][0]
     assert ok(client.delete(f"{BANK}/memories/{source}/observations"))["deleted_count"] >= 1
     assert ok(client.delete(f"{BANK}/memories/{source}/observations"))["deleted_count"] == 0
     assert ok(client.get(f"{BANK}/stats"))["pending_consolidation"] == 3
     consolidate(client)
     assert ok(client.delete(f"{BANK}/observations"))["deleted_count"] >= 1
-    assert ok(client.get(f"{BANK}/observations"))["items"] == []
+    assert observations(client) == []
     assert ok(client.post(f"{BANK}/consolidation/recover"))["retried_count"] == 0
-
-
-def test_notes_are_listed_and_shown(client: TestClient) -> None:
-    fill(client, timestamp="2026-11-16T09:00:00Z")
-    consolidate(client)
-    names = ok(client.get(f"{BANK}/notes", params={"period": "daily"}))["notes"]
-    assert names == ["daily/2026-11-16"]
-    note = ok(client.get(f"{BANK}/notes/daily/2026-11-16"))
-    assert {line["text"] for line in note["sections"]["What happened"]} >= {"Ann lives in Berlin."}
-    assert client.get(f"{BANK}/notes/daily/2001-01-01").status_code == 404
-    assert client.get(f"{BANK}/notes/yearly/2001").status_code == 422
-
-
-def test_questions_of_an_unknown_bank_are_none_and_unknown_ones_not_found(client: TestClient) -> None:
-    assert ok(client.get(f"{BANK}/questions"))["questions"] == []
-    fill(client)
-    assert client.post(f"{BANK}/questions/nothing/answer", json={"answer": "both"}).status_code == 404
 
 
 def test_a_run_over_scopes_takes_lists_of_tags(client: TestClient) -> None:

@@ -11,8 +11,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from perdure import Perdure
+from perdure.contrib.hindsight.listing import Listing
 from perdure.surfaces.rest.app import create_app
-from perdure.surfaces.rest.listing import Listing
 from tests.integration.rest_server import QUICK, open_quick, wait_for
 
 BANKS = "/v1/default/banks"

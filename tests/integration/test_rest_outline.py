@@ -74,7 +74,7 @@ def test_the_outline_of_a_reflection_has_its_sentences_facts_and_steps(
     assert [(one["tool"], one["facts"]) for one in told["trace"]["steps"]] == steps
 
 
-@pytest.mark.parametrize(("verb", "form"), [("recall", "short"), ("facts", "outline")])
+@pytest.mark.parametrize(("verb", "form"), [("recall", "short"), ("facts.list", "outline")])
 def test_a_form_that_an_answer_does_not_have_is_refused(
     verb: str, form: str, zoo: tuple[Perdure, httpx.Client]
 ) -> None:

@@ -102,26 +102,22 @@ def test_the_commute_rests_on_where_somebody_lives(tmp_path: Path) -> None:
 def test_opinions_over_rest(engine: Perdure) -> None:
     say(engine, *SAID, "I prefer green tea.")
     with running(engine) as url, Checked(base_url=url) as client:
-        path = f"{BANKS}/b/opinions"
-        page = client.get(path, params={"subject": "ann"}).json()
-        assert (page["total"], [one["statement"] for one in page["items"]]) == (
-            2,
-            ["Ann prefers green tea", "Ann prefers morning meetings"],
-        )
-        assert client.get(path, params={"min_confidence": 0.5}).json()["total"] == 1
-        assert client.get(path, params={"min_confidence": 5}).status_code == 422
-        assert client.get(path, params={"as_of": "2026-01-01T13:00:00Z"}).json()["total"] == 1
-        opinion = client.get(f"{path}/{page['items'][1]['id']}").json()
-        assert opinion["text"] == "Ann prefers morning meetings, with reservations"
-        assert [(row["label"], row["counts"]) for row in opinion["evidence"]] == [
-            ("supporting", True),
-            ("contradicting", True),
+
+        def opinions(**arguments: object) -> list[dict[str, object]]:
+            answer = client.post("/v1/perdure/banks/b/opinions.list", json=arguments)
+            assert answer.status_code == 200, answer.text
+            listed: list[dict[str, object]] = answer.json()
+            return listed
+
+        green, morning = opinions(subject="ann")
+        assert [green["statement"], morning["statement"]] == [
+            "Ann prefers green tea",
+            "Ann prefers morning meetings",
         ]
-        assert [round(point["confidence"], 3) for point in opinion["curve"]] == [0.85, 0.425]
-        assert client.get(f"{path}/nothing").status_code == 404
+        assert len(opinions(min_confidence=0.5)) == 1
         config = client.patch(f"{BANKS}/b/config", json={"updates": {"opinion_gamma": 0.9}})
         assert config.json()["config"]["opinion_gamma"] == 0.9
-        assert client.get(f"{path}/{opinion['id']}").json()["confidence"] == pytest.approx(0.765)
+        assert opinions(subject="ann")[1]["confidence"] == pytest.approx(0.765)
         recalled = client.post(
             f"{BANKS}/b/memories/recall", json={"query": "morning meetings", "types": ["opinion"]}
         ).json()["results"]

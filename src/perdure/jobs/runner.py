@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -20,7 +20,7 @@ from uuid import uuid4
 from perdure.domain.operation import Operation, OperationStatus
 from perdure.domain.work import Work, working
 from perdure.errors import TRY_AGAIN, Busy, Cancelled, Conflict, NotFound, PerdureError
-from perdure.jobs.kind import JobKind, JobPlan, Step
+from perdure.jobs.kind import JobKind, JobPlan, SingleStepJob, Step
 from perdure.jobs.records import (
     JOB,
     QUEUED,
@@ -209,6 +209,16 @@ class JobRunner:
         """Add a kind of work; what earlier processes left of it is taken up."""
         self._kinds[kind.name] = kind
         self._rota.offer(self._banks_with(QUEUED))
+
+    def add(self, name: str, run: Callable[[str, str, Body], Mapping[str, object]]) -> None:
+        """Add a kind of work that is one step around a function of bank, operation id and submitted body."""
+        self.register(SingleStepJob(name, lambda step: run(step.bank, step.operation_id, step.body)))
+
+    def start(self, bank: str, name: str, body: Body) -> Operation:
+        """Keep work durably whose kind was registered by `add`."""
+        kind = self._kinds[name]
+        assert isinstance(kind, SingleStepJob)
+        return self.submit(bank, kind.plan(body))
 
     def resume(self) -> int:
         """Take up the work that earlier processes left unfinished; returns how many banks have some."""

@@ -13,6 +13,7 @@ from perdure.domain.item import TIMELESS, Item, ItemOptions, PassedOver, UpdateM
 from perdure.errors import InvalidInput
 from perdure.retain.identity import digest
 from perdure.retain.messages import as_message, messages_inside, moment_of, read_message, role_of, speaker_of
+from perdure.retain.options import RetainOptions
 from perdure.text.fence import strip_fenced
 from perdure.text.mail import Mail, read_mail
 from perdure.text.transcript import Transcript, read_transcripts
@@ -329,8 +330,8 @@ def _content_text(content: object, path: str) -> tuple[str, tuple[PassedOver, ..
 
 def read_request(bank: str, content: Content, options: ItemOptions) -> RetainRequest:
     """Return a retain as a caller asks for it."""
-    shared = options.given()
-    mode = shared.pop("update_mode", UpdateMode.REPLACE)
+    shared = {name: value for name, value in options.given().items() if name in _ITEM_FIELDS}
+    mode = options.update_mode if isinstance(options, RetainOptions) else UpdateMode.REPLACE
     reading = read_content(content, shared)
     return RetainRequest(bank=bank, items=reading.items, mode=mode, passed_over=reading.passed_over)
 

@@ -19,17 +19,6 @@ ACTION = "perdure.action"
 OFF_SECONDS = 1.0
 """A bank that wanted no log is not asked again for so long."""
 MAX_OFF = 10_000
-CONFIGURING = frozenset(
-    {
-        "banks.configure",
-        "create_bank",
-        "update_bank",
-        "update_bank_config",
-        "reset_bank_config",
-        "import_bank_template",
-    }
-)
-"""Actions that may turn a log on: after them the bank is asked."""
 TRANSPORT = "perdure.transport"
 """Key of a request's scope under which stands how a call came that another surface passes on to REST."""
 log = logging.getLogger("perdure.audit")
@@ -40,6 +29,10 @@ class AuditTrail:
 
     def __init__(self, engine: Perdure, workers: Workers) -> None:
         self._engine, self._workers = engine, workers
+        self.names: dict[str, str] = {}
+        """Operation -> the action by which it stands in the log; other operations stand there by their own name."""
+        self.configuring = {"banks.configure"}
+        """Actions that may switch a bank's log on: the bank is asked again after them."""
         self._off: dict[str, float] = {}
         """Bank -> moment (monotonic) until which it is taken to want no log."""
 
@@ -59,7 +52,7 @@ class AuditTrail:
         key: ApiKey | None = None,
     ) -> None:
         """Keep an entry if the bank wants a log. One that cannot be written is told in the server's log: the call was answered."""
-        if action in CONFIGURING:
+        if action in self.configuring:
             self._off.pop(bank, None)
         if self._off.get(bank, 0.0) > time.monotonic():
             return

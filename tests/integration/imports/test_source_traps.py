@@ -24,11 +24,11 @@ from perdure import (
     Unavailable,
     Window,
 )
+from perdure.contrib.hindsight.transfer import MEMBER
 from perdure.contrib.imports.hindsight_server import HindsightServer
 from perdure.contrib.imports.json_stream import stream_members
 from perdure.contrib.imports.registry import open_source
 from perdure.domain.imported import SkippedPart
-from perdure.surfaces.rest.transfer import MEMBER
 from tests.import_samples import SAMPLES, lines, written, zipped
 
 PLAIN: dict[str, Any] = {

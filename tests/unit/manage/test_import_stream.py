@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from perdure.contrib.hindsight import transfer as archives
 from perdure.errors import InvalidInput
 from perdure.manage import transfer
 from perdure.manage.transfer import bounded_lines, export_bank, import_bank
-from perdure.surfaces.rest import transfer as archives
 from tests.support.memory_store import MemoryStore
 from tests.unit.manage.memory import Memory
 
@@ -83,5 +83,5 @@ def test_an_archive_that_unpacks_to_many_times_its_size_is_refused() -> None:
     bomb = archive_of(b"\n" * (archives._SMALL_MEMBER + 1))
     assert len(bomb) < archives._SMALL_MEMBER // 500
     with pytest.raises(InvalidInput, match="bytes unpacked"):
-        next(archives._lines(bomb))
-    assert list(archives._lines(archive_of(b"a\nb\n"))) == ["a\n", "b\n"]
+        next(archives.read_archive(bomb))
+    assert list(archives.read_archive(archive_of(b"a\nb\n"))) == ["a\n", "b\n"]

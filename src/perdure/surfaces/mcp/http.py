@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from importlib.metadata import entry_points
 from typing import Any
 
 from starlette.applications import Starlette
@@ -14,11 +16,9 @@ from perdure.engine import Perdure
 from perdure.errors import PerdureError
 from perdure.settings import Settings
 from perdure.surfaces.access import KeyRing, check_exposure
-from perdure.surfaces.audit import AuditTrail
 from perdure.surfaces.connections import Connections
 from perdure.surfaces.gate import KEY, Presence, refuse
 from perdure.surfaces.mcp.caller import CALLER, Caller
-from perdure.surfaces.mcp.hindsight import bank_asked_by_header
 from perdure.surfaces.mcp.sdk import HttpSessions, Server
 from perdure.surfaces.mcp.server import create_server
 from perdure.surfaces.process import private_files, short_collections, warn_of_readers
@@ -27,6 +27,9 @@ from perdure.surfaces.served import make_uvicorn
 from perdure.surfaces.workers import CLIENT, Workers
 
 PATH = "/mcp"
+BANK_HEADER = b"x-bank-id"
+PLUGINS = "perdure.mcp"
+"""Entry points that name functions from app, keys and largest body to a further endpoint; used beside REST."""
 
 
 class McpEndpoint:
@@ -91,7 +94,7 @@ def mount(
 ) -> None:
     """Add MCP to an app, whose other surfaces share the workers' limits with it; `alone` closes the workers at the end.
 
-    Beside REST, Hindsight's tools are served too: they are calls of REST.
+    Beside REST, the endpoints of the installed plugins are served too.
     """
     chosen = settings or engine.settings
     keys = KeyRing(engine, chosen, workers)
@@ -99,7 +102,7 @@ def mount(
     servers = (create_server(engine, workers), create_server(engine, workers, with_bank=False))
     endpoints = [McpEndpoint(PATH, servers, keys, most)]
     if not alone:
-        endpoints.append(_hindsight(app, engine, workers, keys, most))
+        endpoints += [plugin.load()(app, keys, most) for plugin in entry_points(group=PLUGINS)]
     for endpoint in endpoints:
         app.router.routes.extend(endpoint.routes())
     around = app.router.lifespan_context
@@ -121,16 +124,12 @@ def mount(
     app.router.lifespan_context = lifespan  # type: ignore[assignment]
 
 
-def _hindsight(app: Starlette, engine: Perdure, workers: Workers, keys: KeyRing, most: int) -> McpEndpoint:
-    from perdure.surfaces.mcp import hindsight
-    from perdure.surfaces.rest.aliases import Aliased
-    from perdure.surfaces.rest.audit import Audited
-
-    rest = Audited(Aliased(app.router, app.state.aliases), AuditTrail(engine, workers))
-    servers = (
-        hindsight.create_server(rest, with_bank=True), hindsight.create_server(rest, with_bank=False),
-    )  # fmt: skip
-    return McpEndpoint(hindsight.PATH, servers, keys, most)
+def bank_asked_by_header(caller: Caller, scope: Scope) -> Caller:
+    """Return the caller with the bank of `X-Bank-Id` as its default."""
+    for name, value in scope["headers"]:
+        if name == BANK_HEADER and value.strip():
+            return replace(caller, default_bank=value.decode("latin-1").strip())
+    return caller
 
 
 def run_http(engine: Perdure, settings: Settings) -> None:

@@ -1,10 +1,11 @@
-"""The REST app: routes, limits and errors around one engine; and serving it, from settings to a graceful end."""
+"""The HTTP app: routes, limits and errors around one engine; and serving it, from settings to a graceful end."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from importlib.metadata import entry_points
 
 import uvicorn
 from fastapi import FastAPI
@@ -17,56 +18,23 @@ from perdure.surfaces.audit import AuditTrail
 from perdure.surfaces.connections import Connections
 from perdure.surfaces.gate import Gate, Presence
 from perdure.surfaces.process import closing_on_sigterm, private_files, short_collections, warn_of_readers
-from perdure.surfaces.rest import (
-    aliases,
-    bank_transfer,
-    banks,
-    config,
-    consolidation,
-    directives,
-    document_work,
-    documents,
-    entities,
-    errors,
-    health,
-    knowledge_base,
-    logs,
-    memories,
-    mental_models,
-    native,
-    operations,
-    opinions,
-    previews,
-    recall,
-    reflect,
-    retain,
-    stats,
-    templates,
-    transfer,
-    unbuilt,
-    webhooks,
-)
+from perdure.surfaces.rest import errors, health, verbs
 from perdure.surfaces.rest.audit import Audited
 from perdure.surfaces.rest.middleware import BodyLimit, Joined, Measured, Metrics
 from perdure.surfaces.rest.service import Service
-from perdure.surfaces.rest.spool import Spool
 from perdure.surfaces.schedules import attending_schedules
 from perdure.surfaces.served import make_uvicorn
 from perdure.surfaces.web import page
 from perdure.surfaces.workers import Workers
 
-ROUTERS = (
-    recall, reflect, retain, health, banks, config, previews, document_work, unbuilt, consolidation, memories, entities, documents, operations,
-    stats, transfer, directives, mental_models, knowledge_base, templates, opinions, webhooks, logs, aliases, bank_transfer, native,
-)  # fmt: skip
-"""In the order in which a request is compared with them."""
+PLUGINS = "perdure.routers"
+"""Entry points that name functions from an app; each adds routes to it before it starts."""
 
 
 def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
-    """An app over an engine, which stays the caller's to close."""
+    """Return an app over an engine, with the routes of the installed plugins; the caller closes the engine."""
     chosen = settings or engine.settings
     workers = Workers(chosen)
-    spool = Spool()
     connections = Connections(chosen.max_connections, chosen.receive_timeout)
     service = Service(
         engine=engine,
@@ -74,13 +42,9 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
         workers=workers,
         keys=KeyRing(engine, chosen, workers),
         metrics=Metrics(workers, connections, engine),
-        spool=spool,
         connections=connections,
-        transfers=transfer.transfer_jobs(engine, spool) | bank_transfer.bank_transfer_jobs(engine, spool),
+        trail=AuditTrail(engine, workers),
     )
-
-    for kind in service.transfers.values():
-        engine.jobs.register(kind)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -88,37 +52,33 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
             yield
         await service.keys.note_uses()
         workers.close()
-        service.spool.close()
+        service.closing.close()
 
     app = FastAPI(
-        title="Perdure",
-        description="Long-term memory for AI agents, in the vocabulary of Hindsight's HTTP API.",
-        version=__version__,
-        lifespan=lifespan,
+        title="Perdure", description="Long-term memory for AI agents.", version=__version__, lifespan=lifespan
     )
     app.state.service = service
-    app.state.aliases = aliases.AliasTable(engine, workers)
     if chosen.telemetry:
         from perdure.telemetry.otel import OpenTelemetry
 
         app.add_middleware(Joined, telemetry=OpenTelemetry())
-    app.add_middleware(aliases.Aliased, table=app.state.aliases)
-    app.add_middleware(Audited, trail=AuditTrail(engine, workers))
+    for plugin in entry_points(group=PLUGINS):
+        plugin.load()(app)
+    app.add_middleware(Audited, trail=service.trail)
     app.add_middleware(BodyLimit, most=chosen.max_request_bytes)
     app.add_middleware(Gate, keys=service.keys)
     app.add_middleware(Presence, timeout=chosen.receive_timeout, connections=connections)
     app.add_middleware(Measured, metrics=service.metrics)
     errors.install(app)
-    for module in ROUTERS:
-        app.include_router(module.router)
-    app.include_router(page.router)
+    for router in (health.router, verbs.router, page.router):
+        app.include_router(router)
     return app
 
 
 def make_server(
     engine: Perdure, settings: Settings, extend: Callable[[FastAPI], None] | None = None
 ) -> uvicorn.Server:
-    """A server that has not started; `extend` may add to the app, such as other surfaces."""
+    """Return a server that has not started; `extend` may add to the app, such as other surfaces."""
     check_exposure(engine, settings)
     app = create_app(engine, settings)
     if extend is not None:

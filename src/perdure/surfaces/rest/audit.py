@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -16,14 +15,6 @@ MAX_BODY = 256_000
 READS = frozenset({"GET", "HEAD", "OPTIONS"})
 REFUSED = frozenset({401, 403, 404, 405, 429, 501})
 """Answers to calls that did nothing, by which strangers could fill the log."""
-ACTIONS: Mapping[str, str] = {
-    "recall_memories": "recall",
-    "retain_memories": "retain",
-    "create_or_update_bank": "create_bank",
-    "clear_bank_memories": "clear_memories",
-    "trigger_consolidation": "consolidation",
-}
-"""Operation -> the name that Hindsight gives the action; the others have their own."""
 
 
 class Audited:
@@ -60,7 +51,7 @@ class Audited:
         try:
             await self._app(scope, read, watched)
         finally:
-            operation = scope.get(ACTION, getattr(scope.get("route"), "operation_id", None))
+            operation: str | None = scope.get(ACTION, getattr(scope.get("route"), "operation_id", None))
             parameters = scope.get("path_params", {})
             bank = parameters.get("bank_id")
             if operation and bank and status not in REFUSED:
@@ -68,8 +59,9 @@ class Audited:
                     name: one for name, one in parameters.items() if name != "bank_id"
                 }
                 request |= _outlined(bytes(body), size)
+                action = self._trail.names.get(operation, operation)
                 await self._trail.note(
-                    bank, ACTIONS.get(operation, operation), scope.get(TRANSPORT, Transport.HTTP),
+                    bank, action, scope.get(TRANSPORT, Transport.HTTP),
                     started_at=started_at, request=request, response={"status": status}, key=scope.get(KEY),
                 )  # fmt: skip
 

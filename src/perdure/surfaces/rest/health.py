@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import PlainTextResponse, Response
 from pydantic import BaseModel
 
@@ -14,9 +14,6 @@ from perdure.surfaces.rest.service import Service, Serving, reply
 
 router = APIRouter(tags=["Monitoring"])
 
-HINDSIGHT_API = "0.9.1"
-"""The version of Hindsight's API whose paths and bodies this server speaks."""
-
 
 class LivenessResponse(BaseModel):
     """The process answers."""
@@ -24,31 +21,6 @@ class LivenessResponse(BaseModel):
     status: str = "alive"
     version: str
     uptime_seconds: float
-
-
-class FeaturesInfo(BaseModel):
-    """What is switched on."""
-
-    observations: bool = True
-    mcp: bool = False
-    worker: bool = True
-    bank_config_api: bool = True
-    bank_llm_health: bool = True
-    file_upload_api: bool = True
-    document_export_api: bool = True
-    document_import_api: bool = True
-    audit_log: bool = True
-    llm_trace: bool = True
-    store_document_text: bool = True
-
-
-class VersionResponse(BaseModel):
-    """Which API this is, and whose server."""
-
-    api_version: str = HINDSIGHT_API
-    features: FeaturesInfo = FeaturesInfo()
-    server: str = "perdure"
-    server_version: str = __version__
 
 
 class HealthResponse(BaseModel):
@@ -83,13 +55,6 @@ async def live(service: Serving) -> Response:
     """Alive; nothing else is looked at."""
     uptime = round(time.monotonic() - service.started, 3)
     return reply(LivenessResponse(version=__version__, uptime_seconds=uptime))
-
-
-@router.get("/version", operation_id="get_version", response_model=VersionResponse)
-async def version(request: Request) -> Response:
-    """The API's version and the features that are on."""
-    with_mcp = any(getattr(route, "path", "").startswith("/mcp") for route in request.app.routes)
-    return reply(VersionResponse(features=FeaturesInfo(mcp=with_mcp)))
 
 
 @router.get("/metrics", operation_id="metrics_endpoint_metrics_get", response_class=PlainTextResponse)

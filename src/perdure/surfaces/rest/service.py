@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-import re
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
@@ -18,20 +18,18 @@ from pydantic import BaseModel
 from pydantic_core import to_json
 
 from perdure.engine import Perdure
-from perdure.errors import Forbidden, NotFound
-from perdure.jobs.kind import SingleStepJob
+from perdure.errors import Forbidden
+from perdure.forget.target import Forgotten
 from perdure.settings import Settings
 from perdure.surfaces.access import Caller, KeyRing
+from perdure.surfaces.audit import AuditTrail
 from perdure.surfaces.connections import Connections
 from perdure.surfaces.gate import KEY
 from perdure.surfaces.keys import Scope
 from perdure.surfaces.rest.errors import ERRORS
 from perdure.surfaces.rest.middleware import Metrics
-from perdure.surfaces.rest.spool import Spool
 from perdure.surfaces.workers import CLIENT, Workers
 
-_CLIENT = re.compile(r"hindsight-client-\w+/(\d+)\.(\d+)")
-STRICT_SINCE = (0, 10)
 DEPARTURE_SECONDS = 0.5
 Answer = BaseModel | Sequence[BaseModel] | Mapping[str, object] | Response
 Handler = Callable[..., Awaitable[Response]]
@@ -47,24 +45,20 @@ class Service:
     workers: Workers
     keys: KeyRing
     metrics: Metrics
-    spool: Spool
     connections: Connections
-    transfers: Mapping[str, SingleStepJob] = field(default_factory=dict)
-    """The kinds of background work that make and take in archives."""
+    trail: AuditTrail
+    on_forget: list[Callable[[str], None]] = field(default_factory=list)
+    """Called with the bank after an erasure, to erase copies that were made of it."""
+    closing: ExitStack = field(default_factory=ExitStack)
+    """Closed when the app ends."""
     started: float = field(default_factory=time.monotonic)
 
-    def forget(
-        self,
-        bank: str,
-        *,
-        fact_id: str | None = None,
-        document_id: str | None = None,
-        everything: bool = False,
-    ) -> int:
-        """Erase from a bank, and the archives that were made of it; returns how many facts went."""
-        forgotten = self.engine.forget(bank, fact_id=fact_id, document_id=document_id, everything=everything)
-        self.spool.drop_bank(bank)
-        return forgotten.facts
+    def forget(self, bank: str, **target: Any) -> Forgotten:
+        """Erase something of a bank, and the copies that were made of the bank."""
+        forgotten = self.engine.forget(bank, **target)
+        for erase_copies in self.on_forget:
+            erase_copies(bank)
+        return forgotten
 
 
 async def _service(request: Request) -> Service:
@@ -171,16 +165,3 @@ async def _admin(bank_id: BankId, caller: Known) -> str:
 ReadBank = Annotated[str, Depends(_reader)]
 WriteBank = Annotated[str, Depends(_writer)]
 AdminBank = Annotated[str, Depends(_admin)]
-
-
-async def _existing_bank(request: Request, bank_id: str) -> None:
-    """Clients of Hindsight 0.10 and later expect 404 for a bank that does not exist; earlier ones an empty one."""
-    client = _CLIENT.search(request.headers.get("user-agent", ""))
-    if client is None or (int(client[1]), int(client[2])) < STRICT_SINCE:
-        return
-    service = await _service(request)
-    if await service.workers.run(service.engine.banks.find, bank_id) is None:
-        raise NotFound("bank", bank_id)
-
-
-StrictClients = Depends(_existing_bank)

@@ -49,7 +49,7 @@ async function draw() {
 /** Ask which banks there are and offer them in the bar; whether they came in time. */
 async function list(route, content, isLeft) {
   try {
-    const every = await verb(null, "banks");
+    const every = await verb(null, "banks.list");
     if (isLeft()) return false;
     banks = every;
     document.getElementById("bank").replaceChildren(...chooser(route).children);

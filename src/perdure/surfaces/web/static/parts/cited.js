@@ -10,7 +10,7 @@ const MOST = 100;
 /** The facts of `ids` with their numbers; those that are gone are named so. */
 export async function citedFacts(bank, ids) {
   const asked = ids.slice(0, MOST);
-  const facts = asked.length ? await verb(bank, "facts_by_id", { fact_ids: asked }) : [];
+  const facts = asked.length ? await verb(bank, "facts.get_many", { fact_ids: asked }) : [];
   const byId = new Map(facts.map((fact) => [fact.id, fact]));
   return h(
     "div",

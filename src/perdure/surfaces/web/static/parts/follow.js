@@ -37,7 +37,7 @@ export function progress(done, total) {
 export async function follow(bank, operationId, told) {
   let operation = null;
   await everySecond(told, async () => {
-    operation = await verb(bank, "operation", { operation_id: operationId });
+    operation = await verb(bank, "operations.get", { operation_id: operationId });
     show(told, h("div", { class: "chips" }, h("span", {}, operation.kind.replaceAll("_", " ")), state(operation.status), progress(operation.done, operation.total)), operation.error && h("p", { class: "wrong" }, operation.error));
     return ENDED.includes(operation.status);
   });

@@ -34,7 +34,7 @@ function merging(bank, entity) {
     const text = event.target.value.trim();
     if (!text) return show(choices);
     try {
-      const others = (await verb(bank, "entities", { text, limit: FOUND + 1 })).filter((one) => one.id !== entity.id);
+      const others = (await verb(bank, "entities.list", { text, limit: FOUND + 1 })).filter((one) => one.id !== entity.id);
       show(choices, others.length ? others.map((one) => h("li", {}, button(`${one.name} (${one.type}, ${plural(one.mentions, "mention")})`, () => merge(bank, entity, one)))) : empty("Nobody else is called that."));
     } catch (error) {
       show(choices, failure(error));
@@ -49,7 +49,7 @@ async function merge(bank, entity, other) {
   const told = h("p", {}, `${plural(other.mentions, "mention")} of ${other.name} will be mentions of ${entity.name}; ${names} will be another name of ${entity.name}. No fact goes. A split undoes it, fact by fact.`);
   if (!(await confirm(`Merge ${other.name} into ${entity.name}?`, told, "Merge"))) return;
   await carryOut(async () => {
-    await verb(bank, "merge_entities", { keep: entity.id, absorb: other.id });
+    await verb(bank, "entities.merge", { keep: entity.id, absorb: other.id });
     toast(`${other.name} is ${entity.name}.`);
     dispatchEvent(new HashChangeEvent("hashchange"));
   });
@@ -57,7 +57,7 @@ async function merge(bank, entity, other) {
 
 /** Choose the facts that are about somebody else of the same name. */
 async function splitting(bank, entity) {
-  const page = await verb(bank, "facts", { entity_id: entity.id, limit: SPLIT, where: { include_closed: true, include_expired: true } });
+  const page = await verb(bank, "facts.list", { entity_id: entity.id, limit: SPLIT, where: { include_closed: true, include_expired: true } });
   const name = h("input", { required: true, value: "" });
   const ticks = page.facts.map((fact) => {
     const tick = h("input", { type: "checkbox", id: `split-${fact.id}`, value: fact.id });
@@ -83,7 +83,7 @@ async function split(bank, entity, name, ids) {
   const told = h("p", {}, `${plural(ids.length, "fact")} will mention ${name} instead of ${entity.name}. No fact goes. A merge undoes it.`);
   if (!(await confirm(`Split ${name} from ${entity.name}?`, told, "Split"))) return;
   await carryOut(async () => {
-    const other = await verb(bank, "split_entity", { entity_id: entity.id, name, fact_ids: ids });
+    const other = await verb(bank, "entities.split", { entity_id: entity.id, name, fact_ids: ids });
     toast(`${name} stands alone.`);
     go(bank, "entity", other.id);
   });

@@ -62,7 +62,7 @@ function slider(name, title, hint, chosen, [first, last]) {
 
 /** [first, last] of each axis: from before the first fact until now, or until the last date that lies ahead. */
 async function span(bank) {
-  const one = async (order) => (await verb(bank, "facts", { order, limit: 1, where: EVERY })).facts[0];
+  const one = async (order) => (await verb(bank, "facts.list", { order, limit: 1, where: EVERY })).facts[0];
   const [earliest, latest, oldest] = await Promise.all(["earliest_dated", "latest_dated", "oldest_recorded"].map(one));
   if (!oldest) return null;
   const now = Date.now();

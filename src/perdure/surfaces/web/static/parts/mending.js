@@ -28,7 +28,7 @@ function correct(bank, fact) {
     const named = words(tags.value);
     if (named.sort().join() !== [...fact.tags].sort().join()) changes.tags = named;
     if (!Object.keys(changes).length) return;
-    const changed = await verb(bank, "update_fact", { fact_id: fact.id, ...changes });
+    const changed = await verb(bank, "facts.update", { fact_id: fact.id, ...changes });
     toast("Corrected.");
     arrive(bank, changed.id, fact.id);
   });
@@ -38,7 +38,7 @@ function invalidate(bank, fact) {
   const reason = h("input", { placeholder: "what is wrong with it" });
   const told = h("p", { class: "faint" }, "It is no longer recalled, and what rests on it is judged without it. It can be restored.");
   return sheet("Declare it wrong", [told, field("Reason", reason)], "Declare wrong", async () => {
-    await verb(bank, "invalidate_fact", { fact_id: fact.id, reason: reason.value.trim() || null });
+    await verb(bank, "facts.invalidate", { fact_id: fact.id, reason: reason.value.trim() || null });
     toast("Declared wrong.");
     arrive(bank, fact.id, fact.id);
   });
@@ -46,7 +46,7 @@ function invalidate(bank, fact) {
 
 async function restore(bank, fact) {
   try {
-    await verb(bank, "restore_fact", { fact_id: fact.id });
+    await verb(bank, "facts.restore", { fact_id: fact.id });
     toast("Restored.");
     arrive(bank, fact.id, fact.id);
   } catch (error) {

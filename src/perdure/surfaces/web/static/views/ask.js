@@ -152,7 +152,7 @@ function rows(bank, every, first, draw, where) {
 /** Recollections with their facts; those that were forgotten meanwhile are left out. */
 async function withFacts(bank, places) {
   const missing = places.filter((one) => !one.fact).map((one) => one.fact_id);
-  const facts = missing.length ? await verb(bank, "facts_by_id", { fact_ids: missing }) : [];
+  const facts = missing.length ? await verb(bank, "facts.get_many", { fact_ids: missing }) : [];
   const byId = new Map(facts.map((fact) => [fact.id, fact]));
   return places.map((one) => ({ ...one, fact: one.fact ?? byId.get(one.fact_id) })).filter((one) => one.fact);
 }
@@ -167,7 +167,7 @@ function opened(bank, fact) {
 
 async function read(body, bank, fact) {
   try {
-    const [chunk] = await verb(bank, "chunks", { ids: [fact.chunk_id] });
+    const [chunk] = await verb(bank, "documents.chunks", { ids: [fact.chunk_id] });
     show(body, source(chunk ? chunk.text : fact.source_text, fact));
   } catch (error) {
     show(body, failure(error));
@@ -179,7 +179,7 @@ function leftOut(bank, { cut, cut_count: number }) {
   const body = h("div");
   const fill = async () => {
     try {
-      const facts = await verb(bank, "facts_by_id", { fact_ids: cut.filter((one) => one.text === null).map((one) => one.fact_id) });
+      const facts = await verb(bank, "facts.get_many", { fact_ids: cut.filter((one) => one.text === null).map((one) => one.fact_id) });
       const texts = new Map(facts.map((fact) => [fact.id, fact.text]));
       const line = (one) => h("tr", {}, h("td", {}, h("a", { href: address(bank, "fact", one.fact_id) }, one.text ?? texts.get(one.fact_id) ?? "no longer in memory")), h("td", { class: "number" }, one.score.toFixed(3)), h("td", {}, one.cut ?? ""));
       show(

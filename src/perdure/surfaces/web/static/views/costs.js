@@ -26,7 +26,7 @@ export async function open(content, { bank, query }) {
     Object.assign(chosen, changes);
     note(chosen);
     const since = chosen.days ? { since: new Date(Date.now() - (chosen.days - 1) * DAY).toISOString().slice(0, 10) } : {};
-    const costs = await verb(chosen.of === "bank" ? bank : null, "costs", since);
+    const costs = await verb(chosen.of === "bank" ? bank : null, "llm.costs", since);
     show(place, costs.length ? [summary(costs), chart(costs, chosen), byOperation(costs), table(costs)] : await nothing());
   };
   const redraw = (changes) => draw(changes).catch((error) => show(place, failure(error)));
@@ -47,7 +47,7 @@ export async function open(content, { bank, query }) {
 }
 
 async function nothing() {
-  const models = await Promise.all(OPERATIONS.map((operation) => verb(null, "llm_models", { operation })));
+  const models = await Promise.all(OPERATIONS.map((operation) => verb(null, "llm.models", { operation })));
   if (models.some((one) => one.length)) return empty("No calls in this time.");
   return empty("No language model is set: memory works by its own rules, and nothing costs anything.");
 }

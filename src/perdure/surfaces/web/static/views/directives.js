@@ -12,7 +12,7 @@ import { paged } from "../parts/paging.js";
 
 export async function open(content, route) {
   const { bank } = route;
-  const rules = await verb(bank, "directives", { active_only: false });
+  const rules = await verb(bank, "directives.list", { active_only: false });
   const told = h("div", { "aria-live": "polite" });
   const act = async (work) => {
     try {
@@ -35,7 +35,7 @@ export async function open(content, route) {
 }
 
 function card(bank, rule, act) {
-  const change = (changes) => verb(bank, "update_directive", { directive_id: rule.id, ...changes });
+  const change = (changes) => verb(bank, "directives.update", { directive_id: rule.id, ...changes });
   const turn = () => act(async () => (await change({ is_active: !rule.is_active }), toast(rule.is_active ? "Switched off." : "Switched on."), true));
   const edit = () =>
     act(() => {
@@ -45,7 +45,7 @@ function card(bank, rule, act) {
   const remove = () =>
     act(async () => {
       if (!(await confirm(`Delete “${rule.name}”?`, h("div", { class: "quote" }, rule.content), "Delete it"))) return false;
-      await verb(bank, "delete_directive", { directive_id: rule.id });
+      await verb(bank, "directives.delete", { directive_id: rule.id });
       return true;
     });
   return h(
@@ -77,7 +77,7 @@ function history(bank, rule) {
   const body = h("div");
   const fill = async () => {
     try {
-      const versions = [rule, ...(await verb(bank, "directive_history", { directive_id: rule.id }))];
+      const versions = [rule, ...(await verb(bank, "directives.history", { directive_id: rule.id }))];
       const changes = versions.slice(0, -1).map((one, place) => h("section", {}, h("h3", {}, `Changed ${moment(one.updated_at)}`), difference(written(versions[place + 1]), written(one))));
       show(body, changes.length ? changes : empty("No earlier version is kept."));
     } catch (error) {
@@ -96,7 +96,7 @@ function written(rule) {
 
 function create(bank) {
   const form = ruleForm({ name: "", content: "", priority: 0, tags: [], is_active: true });
-  return sheet("New directive", form.controls, "Make it", () => verb(bank, "create_directive", form.read()));
+  return sheet("New directive", form.controls, "Make it", () => verb(bank, "directives.create", form.read()));
 }
 
 function ruleForm(rule) {

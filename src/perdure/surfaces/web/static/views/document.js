@@ -16,9 +16,9 @@ const FACTS = 500;
 export async function openDocument(content, route) {
   const { bank, id } = route;
   const [documents, chunks, history] = await Promise.all([
-    verb(bank, "documents", { ids: [id] }),
-    verb(bank, "chunks", { document_id: id }),
-    verb(bank, "document_history", { document_id: id }),
+    verb(bank, "documents.list", { ids: [id] }),
+    verb(bank, "documents.chunks", { document_id: id }),
+    verb(bank, "documents.history", { document_id: id }),
   ]);
   if (!documents.length) return show(content, h("h1", {}, "Document"), empty("There is no such document; perhaps it was forgotten."));
   const [document] = documents;
@@ -58,13 +58,13 @@ function actions(bank, document, told, again) {
     }
   };
   const reprocess = safely(async () => {
-    const operation = await verb(bank, "reprocess_document", { document_id: document.id });
+    const operation = await verb(bank, "documents.reprocess", { document_id: document.id });
     const ended = await follow(bank, operation.id, told);
     if (ended?.status === "completed") toast("Read anew: facts that were drawn again stay, the others are retired."), await again();
   });
   const retag = safely(async () => {
     const tags = h("input", { value: document.tags.join(", ") });
-    const send = () => verb(bank, "retag_document", { document_id: document.id, tags: words(tags.value) });
+    const send = () => verb(bank, "documents.retag", { document_id: document.id, tags: words(tags.value) });
     if (await sheet("Tags", [field("Tags", tags, "With commas between; the facts drawn from the document get them too.")], "Save", send)) await again();
   });
   const forget = safely(async () => {
@@ -87,7 +87,7 @@ async function reader(bank, documentId, chunks) {
   const [list, foot] = [h("div"), h("div", { class: "row" })];
   let [shown, read, total] = [0, 0, 0];
   const readFacts = async () => {
-    const page = await verb(bank, "facts", { where, order: "oldest_recorded", offset: read, limit: FACTS });
+    const page = await verb(bank, "facts.list", { where, order: "oldest_recorded", offset: read, limit: FACTS });
     [read, total] = [read + page.facts.length, page.total];
     const parts = new Set(page.facts.map((fact) => byChunk.get(fact.chunk_id)).filter(Boolean));
     for (const fact of page.facts) byChunk.get(fact.chunk_id)?.facts.push(fact);

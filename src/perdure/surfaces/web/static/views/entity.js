@@ -11,11 +11,11 @@ import { paged } from "../parts/paging.js";
 import { address, asOf } from "../route.js";
 
 export async function open(content, { bank, id }) {
-  const [entity] = id ? await verb(bank, "entities", { ids: [id] }) : [];
+  const [entity] = id ? await verb(bank, "entities.list", { ids: [id] }) : [];
   if (!entity) return show(content, empty("No such person or thing is in this bank."));
   const moments = asOf();
   const read = async (offset, limit, order = "latest_dated") => {
-    const page = await verb(bank, "facts", { entity_id: id, order, offset, limit, ...(moments && { where: { as_of: moments } }) });
+    const page = await verb(bank, "facts.list", { entity_id: id, order, offset, limit, ...(moments && { where: { as_of: moments } }) });
     return { rows: page.facts, total: page.total };
   };
   const timeline = paged(read, (fact) => row(bank, fact), moments ? "Nothing was known of it at these moments." : "No fact mentions it any longer.");
@@ -61,7 +61,7 @@ function around(bank, entity, facts, total, read) {
 
 /** The observation in force, or the one that was in force at the known moment. */
 async function profile(bank, entity, moments) {
-  const every = await verb(bank, "observations", { name: entity.name, stale: true });
+  const every = await verb(bank, "observations.list", { name: entity.name, stale: true });
   const own = every.filter((one) => one.subject.key === entity.id);
   const parts = await Promise.all(own.map((one) => versioned(bank, one, moments)));
   const shown = parts.filter(Boolean);
@@ -77,7 +77,7 @@ async function profile(bank, entity, moments) {
 async function versioned(bank, one, moments) {
   if (!moments?.known) return one;
   const known = new Date(moments.known);
-  const versions = await verb(bank, "observation_versions", { observation_id: one.id });
+  const versions = await verb(bank, "observations.versions", { observation_id: one.id });
   return versions.findLast((version) => new Date(version.recorded_at) <= known && (!version.closed_at || new Date(version.closed_at) > known));
 }
 

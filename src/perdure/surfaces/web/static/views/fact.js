@@ -15,7 +15,7 @@ const EVERY = { include_closed: true, include_expired: true };
 
 export async function open(content, { bank, id }) {
   if (!id) return show(content, empty("Choose a fact in the list of facts."));
-  const fact = await verb(bank, "fact", { fact_id: id });
+  const fact = await verb(bank, "facts.get", { fact_id: id });
   const later = (title, read) => section(title, read(bank, fact));
   const moments = asOf();
   show(
@@ -50,7 +50,7 @@ function section(title, answer) {
 
 async function said(bank, fact) {
   if (!fact.chunk_id) return fact.source_text ? source(fact.source_text, fact) : empty("Memory concluded it; nobody said it in these words.");
-  const [chunk] = await verb(bank, "chunks", { ids: [fact.chunk_id] });
+  const [chunk] = await verb(bank, "documents.chunks", { ids: [fact.chunk_id] });
   return h("div", {}, source(chunk ? chunk.text : fact.source_text, fact), h("p", {}, h("a", { href: address(bank, "documents", fact.document_id) }, `Document ${fact.document_id}`)));
 }
 
@@ -77,9 +77,9 @@ function details(bank, fact) {
 async function history(bank, fact) {
   if (fact.type === "observation") return versions(bank, fact);
   const [{ facts: slot }, after, housed] = await Promise.all([
-    fact.subject && fact.relation ? verb(bank, "facts", { subject: fact.subject, relation: fact.relation, where: EVERY, limit: VALUES }) : { facts: [] },
-    fact.superseded_by ? verb(bank, "facts_by_id", { fact_ids: [fact.superseded_by] }) : [],
-    fact.document_id ? verb(bank, "facts", { where: { ...EVERY, document_ids: [fact.document_id] }, limit: 200 }) : { facts: [] },
+    fact.subject && fact.relation ? verb(bank, "facts.list", { subject: fact.subject, relation: fact.relation, where: EVERY, limit: VALUES }) : { facts: [] },
+    fact.superseded_by ? verb(bank, "facts.get_many", { fact_ids: [fact.superseded_by] }) : [],
+    fact.document_id ? verb(bank, "facts.list", { where: { ...EVERY, document_ids: [fact.document_id] }, limit: 200 }) : { facts: [] },
   ]);
   const before = [...slot, ...housed.facts].filter((one) => one.superseded_by === fact.id);
   const unique = (facts) => [...new Map(facts.map((one) => [one.id, one])).values()].filter((one) => one.id !== fact.id);
@@ -91,8 +91,8 @@ async function history(bank, fact) {
 
 /** The profile as it was written before and after. */
 async function versions(bank, fact) {
-  const every = await verb(bank, "observation_versions", { observation_id: fact.id });
-  const facts = await verb(bank, "facts_by_id", { fact_ids: every.map((one) => one.id).filter((id) => id !== fact.id) });
+  const every = await verb(bank, "observations.versions", { observation_id: fact.id });
+  const facts = await verb(bank, "facts.get_many", { fact_ids: every.map((one) => one.id).filter((id) => id !== fact.id) });
   return facts.length ? facts.reverse().map((one) => row(bank, one, [h("span", { class: "chip" }, `written ${moment(one.recorded_at)}`)])) : empty("This profile was written once.");
 }
 
@@ -100,7 +100,7 @@ async function opinions(bank, fact) {
   const moments = asOf();
   const subjects = [...new Set([fact.subject, fact.speaker, fact.entities[0]].filter(Boolean))];
   const asked = subjects.length ? subjects.map((subject) => ({ subject })) : [{}];
-  const lists = await Promise.all(asked.map((args) => verb(bank, "opinions", { ...args, ...(moments && { as_of: moments }) })));
+  const lists = await Promise.all(asked.map((args) => verb(bank, "opinions.list", { ...args, ...(moments && { as_of: moments }) })));
   const unique = [...new Map(lists.flat().map((one) => [one.id, one])).values()];
   const resting = unique.flatMap((one) => {
     const counted = one.evidence.find((piece) => piece.fact_id === fact.id);
@@ -120,8 +120,8 @@ async function opinions(bank, fact) {
 /** Its sources: the later documents that state it again, and the facts that it was concluded from. */
 async function proofs(bank, fact) {
   const [again, sources] = await Promise.all([
-    verb(bank, "proofs", { fact_ids: [fact.id] }),
-    fact.source_fact_ids.length ? verb(bank, "facts_by_id", { fact_ids: fact.source_fact_ids.slice(0, 50) }) : [],
+    verb(bank, "facts.proofs", { fact_ids: [fact.id] }),
+    fact.source_fact_ids.length ? verb(bank, "facts.get_many", { fact_ids: fact.source_fact_ids.slice(0, 50) }) : [],
   ]);
   const place = (id, when) => h("li", {}, id ? h("a", { href: address(bank, "documents", id) }, `Document ${id}`) : h("span", {}, "no document"), when && h("span", { class: "faint" }, ` seen ${moment(when)}`));
   return h(
@@ -134,11 +134,11 @@ async function proofs(bank, fact) {
 }
 
 async function links(bank, fact) {
-  const every = await verb(bank, "links", { fact_ids: [fact.id] });
+  const every = await verb(bank, "facts.links", { fact_ids: [fact.id] });
   const far = (link) => (link.source === fact.id ? link.target : link.source);
   const joined = Map.groupBy(every.sort((one, other) => other.weight - one.weight), far);
   const strongest = [...joined.keys()].slice(0, LINKED);
-  const facts = await verb(bank, "facts_by_id", { fact_ids: strongest });
+  const facts = await verb(bank, "facts.get_many", { fact_ids: strongest });
   if (!facts.length) return empty("No fact is linked to it.");
   const why = (link) => (link.kind === "causal" ? (link.source === fact.id ? "leads to" : "because of") : link.kind);
   return h(

@@ -61,7 +61,7 @@ async function read(bank, chosen, offset, limit) {
   const tags = chosen.tags.split(",").map((one) => one.trim()).filter(Boolean);
   const moments = asOf();
   const where = chosen.closed ? { include_closed: true, include_expired: true } : moments && { as_of: moments };
-  const page = await verb(bank, "facts", {
+  const page = await verb(bank, "facts.list", {
     offset,
     limit,
     text: chosen.text,

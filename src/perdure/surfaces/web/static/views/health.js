@@ -10,15 +10,15 @@ import { failure } from "../parts/notice.js";
 const OPERATIONS = ["retain", "refine", "consolidate", "reflect", "mental_model"];
 
 export async function open(content, { bank }) {
-  const asked = OPERATIONS.map((operation) => verb(null, "llm_models", { operation }));
+  const asked = OPERATIONS.map((operation) => verb(null, "llm.models", { operation }));
   const [ready, live, greeting, present, stats, evictions, pending, ...models] = await Promise.all([
     rest("/health/ready"),
     rest("/health/live"),
     rest("/v1/perdure"),
-    verb(bank, "bank"),
-    verb(bank, "stats"),
-    verb(null, "index_evictions"),
-    verb(null, "erasure_pending"),
+    verb(bank, "banks.get"),
+    verb(bank, "banks.stats"),
+    verb(null, "database.evictions"),
+    verb(null, "database.erasure_pending"),
     ...asked,
   ]);
   show(
@@ -61,7 +61,7 @@ function languageModels(bank, models) {
   const check = async () => {
     show(told, h("p", { class: "faint" }, "Asking each for one word …"));
     try {
-      show(told, (await verb(bank, "llm_health")).map(answer));
+      show(told, (await verb(bank, "llm.health")).map(answer));
     } catch (error) {
       show(told, failure(error));
     }
@@ -88,7 +88,7 @@ function verification() {
     if (!quick && !(await confirm("Check everything?", h("p", {}, "Every row of every bank is read, which takes minutes in a large memory. Nothing is changed."), "Check"))) return;
     show(told, h("p", { class: "faint" }, "Checking …"));
     try {
-      show(told, report(await verb(null, "verify", { quick })));
+      show(told, report(await verb(null, "database.verify", { quick })));
     } catch (error) {
       show(told, failure(error));
     }

@@ -19,9 +19,9 @@ const UNWRITTEN = "Generating content...";
 export async function openModel(content, route) {
   const { bank, id } = route;
   const [model, stale, versionsKept] = await Promise.all([
-    verb(bank, "mental_model", { model_id: id }),
-    verb(bank, "stale_mental_models", { model_ids: [id] }),
-    verb(bank, "mental_model_history", { model_id: id }),
+    verb(bank, "models.get", { model_id: id }),
+    verb(bank, "models.stale", { model_ids: [id] }),
+    verb(bank, "models.history", { model_id: id }),
   ]);
   const history = versionsKept.filter((one) => one.content !== UNWRITTEN);
   const text = asMarkdown(model.sections);
@@ -58,14 +58,14 @@ export async function openModel(content, route) {
 /** A model that was just made is written in the background: show it when it is there. */
 async function untilWritten(bank, id, told, again) {
   show(told, h("p", { class: "faint" }, "▶ It is being written …"));
-  await everySecond(told, async () => (await verb(bank, "mental_model", { model_id: id })).generated);
+  await everySecond(told, async () => (await verb(bank, "models.get", { model_id: id })).generated);
   await again();
 }
 
 function actions(bank, model, told, again) {
   const refresh = (mode) => async () => {
     try {
-      const operation = await verb(bank, "refresh_mental_model", { model_id: model.id, mode });
+      const operation = await verb(bank, "models.refresh", { model_id: model.id, mode });
       const ended = await follow(bank, operation.id, told);
       if (!ended) return;
       if (ended.status === "completed") toast(outcome(ended.result?.outcome));
@@ -76,11 +76,11 @@ function actions(bank, model, told, again) {
   };
   const edit = async () => {
     const form = modelForm(model);
-    if (await sheet(`Settings of ${model.name}`, form.controls, "Save", () => verb(bank, "update_mental_model", { model_id: model.id, ...form.read() }))) await again();
+    if (await sheet(`Settings of ${model.name}`, form.controls, "Save", () => verb(bank, "models.update", { model_id: model.id, ...form.read() }))) await again();
   };
   const preview = async () => {
     try {
-      const seen = await verb(bank, "preview_mental_model", { model_id: model.id });
+      const seen = await verb(bank, "models.preview", { model_id: model.id });
       const after = seen.outcome === "content_written" ? asMarkdown(seen.sections) : asMarkdown(model.sections);
       show(told, h("section", { class: "card", "aria-label": "Preview" }, h("h2", {}, "What a refresh would change"), h("p", { class: "faint" }, outcome(seen.outcome)), difference(readable(asMarkdown(model.sections)), readable(after))));
     } catch (error) {
@@ -91,7 +91,7 @@ function actions(bank, model, told, again) {
     const goes = h("p", {}, "The document goes with all of its earlier versions, and the page of the knowledge base that shows it. The facts stay.");
     if (!(await confirm(`Delete “${model.name}”?`, goes, "Delete it"))) return;
     try {
-      await verb(bank, "delete_mental_model", { model_id: model.id });
+      await verb(bank, "models.delete", { model_id: model.id });
       go(bank, "models");
     } catch (error) {
       show(told, failure(error));

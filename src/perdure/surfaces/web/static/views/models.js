@@ -16,7 +16,7 @@ export async function open(content, route) {
   if (route.id) return openModel(content, route);
   const { bank } = route;
   const told = h("div", { "aria-live": "polite" });
-  const [models, stale] = await Promise.all([verb(bank, "mental_models"), verb(bank, "stale_mental_models")]);
+  const [models, stale] = await Promise.all([verb(bank, "models.list"), verb(bank, "models.stale")]);
   const outdated = new Set(stale);
   const list = h("ol", { class: "list", "aria-label": "Mental models" });
   const read = async (offset, limit) => ({ rows: models.slice(offset, offset + limit), total: models.length });
@@ -24,7 +24,7 @@ export async function open(content, route) {
   const { element, load } = paged(read, (one) => row(bank, one, outdated.has(one.id)), nothing, "models", list);
   const refreshAll = async () => {
     try {
-      for (const id of stale) await follow(bank, (await verb(bank, "refresh_mental_model", { model_id: id })).id, told);
+      for (const id of stale) await follow(bank, (await verb(bank, "models.refresh", { model_id: id })).id, told);
       if (told.isConnected) await open(content, route);
     } catch (error) {
       show(told, failure(error));
@@ -66,6 +66,6 @@ function row(bank, model, isStale) {
 
 async function create(bank) {
   const form = modelForm({ name: "", source_query: "", max_tokens: 2048, tags: [], trigger: {} });
-  const created = await sheet("New mental model", form.controls, "Make it", () => verb(bank, "create_mental_model", form.read()));
+  const created = await sheet("New mental model", form.controls, "Make it", () => verb(bank, "models.create", form.read()));
   if (created) go(bank, "models", created[0].id);
 }

@@ -14,7 +14,7 @@ const PERIODS = [["daily", "Days"], ["weekly", "Weeks"], ["quarterly", "Quarters
 export async function open(content, { bank, id, query }) {
   if (id) return openNote(content, bank, id);
   const period = query.get("period") || "daily";
-  const names = await verb(bank, "notes", { period });
+  const names = await verb(bank, "notes.list", { period });
   const list = h("ol", { class: "list", "aria-label": "Notes" });
   const row = (name) => h("li", {}, h("a", { href: address(bank, "notes", name) }, titled(name)));
   const read = async (offset, limit) => ({ rows: names.slice(offset, offset + limit), total: names.length });
@@ -44,7 +44,7 @@ function titled(name) {
 }
 
 async function openNote(content, bank, name) {
-  const note = await verb(bank, "note", { name });
+  const note = await verb(bank, "notes.get", { name });
   const lines = note.sections.flatMap(([, told]) => told);
   const ids = [...new Set(lines.flatMap((line) => line.fact_ids))];
   const facts = await citedFacts(bank, ids);

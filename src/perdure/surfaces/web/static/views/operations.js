@@ -98,7 +98,7 @@ function row(bank, one, act) {
   const remove = () =>
     act(async () => {
       if (!(await confirm("Delete the record?", h("p", {}, `The record of this work (${name}, ${moment(one.created_at)}) goes. What the work did stays.`), "Delete it"))) return false;
-      await verb(bank, "delete_operation", { operation_id: one.id });
+      await verb(bank, "operations.delete", { operation_id: one.id });
       return true;
     });
   const labelled = (text, click, kind = "") => button(text, click, { class: kind || null, "aria-label": `${text}: ${name}, ${moment(one.created_at)}` });
@@ -112,8 +112,8 @@ function row(bank, one, act) {
       h(
         "div",
         { class: "row" },
-        !isOver(one) && labelled("Cancel", run("cancel_operation")),
-        ["failed", "cancelled"].includes(one.status) && labelled("Try again", run("retry_operation")),
+        !isOver(one) && labelled("Cancel", run("operations.cancel")),
+        ["failed", "cancelled"].includes(one.status) && labelled("Try again", run("operations.retry")),
         isOver(one) && labelled("Delete", remove),
       ),
     ),

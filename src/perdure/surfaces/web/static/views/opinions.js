@@ -24,7 +24,7 @@ async function list(content, { bank, query }) {
   const draw = async () => {
     if (!results.isConnected) return undefined;
     note(chosen);
-    const every = await verb(bank, "opinions", {
+    const every = await verb(bank, "opinions.list", {
       ...(chosen.subject.trim() && { subject: chosen.subject.trim() }),
       ...(chosen.sure && { min_confidence: Number(chosen.sure) }),
       ...(moments && { as_of: moments }),
@@ -72,13 +72,13 @@ async function one(content, { bank, id }) {
   const args = { opinion_id: id, ...(moments && { as_of: moments }) };
   let opinion;
   try {
-    opinion = await verb(bank, "opinion", args);
+    opinion = await verb(bank, "opinions.get", args);
   } catch (error) {
     if (error.status !== 404) throw error;
     return show(content, back(bank), empty(moments ? "Memory did not hold this opinion at these moments." : "Memory does not hold this opinion."));
   }
   const pieces = [...opinion.evidence, ...opinion.left_out];
-  const [points, facts] = await Promise.all([verb(bank, "opinion_curve", args), verb(bank, "facts_by_id", { fact_ids: [...new Set(pieces.map((piece) => piece.fact_id))] })]);
+  const [points, facts] = await Promise.all([verb(bank, "opinions.curve", args), verb(bank, "facts.get_many", { fact_ids: [...new Set(pieces.map((piece) => piece.fact_id))] })]);
   const factOf = new Map(facts.map((fact) => [fact.id, fact]));
   const before = opinion.evidence.length - points.length;
   const steps = points.map(([at, confidence], n) => ({ at, confidence, piece: opinion.evidence[before + n] }));

@@ -44,7 +44,7 @@ export async function open(content, { bank, query }) {
 }
 
 async function read(bank, chosen, offset) {
-  const rows = await verb(bank, "entities", { offset, limit: PAGE, text: chosen.text, ...(chosen.type && { types: [chosen.type] }) });
+  const rows = await verb(bank, "entities.list", { offset, limit: PAGE, text: chosen.text, ...(chosen.type && { types: [chosen.type] }) });
   return { rows, total: null };
 }
 

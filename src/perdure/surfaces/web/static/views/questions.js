@@ -15,7 +15,7 @@ const CHECKED = 1000;
 
 export async function open(content, { bank, query }) {
   const answered = query.get("answered") === "yes";
-  const questions = await verb(bank, "questions", { answered });
+  const questions = await verb(bank, "questions.list", { answered });
   const doubtful = h("div", {}, h("p", { class: "faint" }, "…"));
   show(
     content,
@@ -66,7 +66,7 @@ async function decide(bank, question, option) {
   const told = option ? h("div", {}, h("p", {}, "This takes back:"), h("ul", {}, others.map((one) => h("li", {}, one.text)))) : h("p", {}, "All of these statements stay; the question is not asked again.");
   if (!(await confirm(option ? `${question.subject}: ${option.value}?` : "Both are so?", told, "Decide"))) return;
   try {
-    await verb(bank, "answer", { question_id: question.id, answer: option ? option.fact_id : "both" });
+    await verb(bank, "questions.answer", { question_id: question.id, answer: option ? option.fact_id : "both" });
     toast("Decided.");
     dispatchEvent(new HashChangeEvent("hashchange"));
   } catch (error) {
@@ -76,13 +76,13 @@ async function decide(bank, question, option) {
 
 /** Weak opinions, profiles of which a source has changed, and marked facts among the newest. */
 async function doubts(bank) {
-  const stats = await verb(bank, "stats", {});
+  const stats = await verb(bank, "banks.stats", {});
   const few = (type) => (stats.facts_by_type[type] ?? 0) <= CHECKED;
   const [opinions, observations, page, work] = await Promise.all([
-    few("opinion") ? verb(bank, "opinions", {}) : [],
-    few("observation") ? verb(bank, "observations", { stale: true }) : [],
-    verb(bank, "facts", { limit: NEWEST }),
-    verb(bank, "consolidation", {}),
+    few("opinion") ? verb(bank, "opinions.list", {}) : [],
+    few("observation") ? verb(bank, "observations.list", { stale: true }) : [],
+    verb(bank, "facts.list", { limit: NEWEST }),
+    verb(bank, "observations.status", {}),
   ]);
   const unread = ["opinion", "observation"].filter((type) => !few(type));
   const weak = opinions.filter((one) => one.confidence < UNSURE).slice(0, SHOWN);

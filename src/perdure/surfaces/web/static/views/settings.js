@@ -41,7 +41,7 @@ const OPTIONS = {
 export async function open(content, route) {
   const { bank } = route;
   const path = `/v1/default/banks/${encodeURIComponent(bank)}/config`;
-  const [present, config] = await Promise.all([verb(bank, "bank"), rest(path)]);
+  const [present, config] = await Promise.all([verb(bank, "banks.get"), rest(path)]);
   show(content, h("h1", {}, "Settings"), h("p", { class: "faint" }, `Of the bank ${present.id}. Keys and the server's own settings stay on its machine.`), character(bank, present), options(path, config, () => open(content, route)));
 }
 
@@ -56,7 +56,7 @@ function character(bank, present) {
   const save = async (event) => {
     event.preventDefault();
     try {
-      await verb(bank, "configure_bank", { name: name.value, mission: mission.value, disposition: disposition() });
+      await verb(bank, "banks.configure", { name: name.value, mission: mission.value, disposition: disposition() });
       present.disposition = disposition();
       show(told);
       toast("Saved.");

@@ -29,7 +29,7 @@ function exporting(bank) {
 
 /** The lines of an export as they come; the last line of the stream counts the others and is not part of the file. */
 async function exported(bank, told) {
-  const answer = await send(`/v1/perdure/banks/${encodeURIComponent(bank)}/export_bank`, { method: "POST" });
+  const answer = await send(`/v1/perdure/banks/${encodeURIComponent(bank)}/banks.export`, { method: "POST" });
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   const parts = [];
   let [rest, lines, end] = ["", 0, ""];
@@ -66,7 +66,7 @@ function importing() {
     main.disabled = true;
     show(told, h("p", { class: "faint" }, "Reading …"));
     try {
-      const answer = await send(`/v1/perdure/banks/${encodeURIComponent(name)}/import_bank`, { method: "POST", headers: { "Content-Type": "application/x-ndjson" }, body: file.files[0] });
+      const answer = await send(`/v1/perdure/banks/${encodeURIComponent(name)}/banks.restore`, { method: "POST", headers: { "Content-Type": "application/x-ndjson" }, body: file.files[0] });
       show(told, h("p", {}, `✓ ${count(await answer.json())} facts came. `, h("a", { href: address(name, "ask") }, `Open ${name}`)));
     } catch (error) {
       show(told, failure(error));
@@ -85,7 +85,7 @@ function copying(bank) {
     event.preventDefault();
     main.disabled = true;
     try {
-      const facts = await verb(bank, "clone_bank", { target: target.value.trim() });
+      const facts = await verb(bank, "banks.clone", { target: target.value.trim() });
       show(told, h("p", {}, `✓ ${count(facts)} facts copied. `, h("a", { href: address(target.value.trim(), "ask") }, `Open ${target.value.trim()}`)));
     } catch (error) {
       show(told, failure(error));

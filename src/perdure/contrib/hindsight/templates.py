@@ -12,13 +12,13 @@ from fastapi import Body as RawBody
 from fastapi import HTTPException, Query
 from pydantic import BaseModel, Field, ValidationError
 
+from perdure import Perdure
+from perdure.contrib.hindsight.bodies import Body, fields_of, sparse
+from perdure.contrib.hindsight.config import apply_updates, overrides, read_updates
+from perdure.contrib.hindsight.mental_models import MentalModelTrigger, trigger_view
 from perdure.domain.directive import Directive
 from perdure.domain.mental_model import DEFAULT_TOKENS, MAX_TOKENS, MIN_TOKENS, MentalModel, RefreshTrigger
-from perdure.engine import Perdure
 from perdure.errors import InvalidInput
-from perdure.surfaces.rest.bodies import Body, fields_of, sparse
-from perdure.surfaces.rest.config import apply_updates, overrides, read_updates
-from perdure.surfaces.rest.mental_models import MentalModelTrigger, trigger_view
 from perdure.surfaces.rest.service import AdminBank, ReadBank, Resource, Serving
 
 router = Resource("Configuration", "/v1")

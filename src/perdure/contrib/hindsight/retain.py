@@ -16,15 +16,15 @@ from fastapi import File, Form, Header, UploadFile
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from perdure import Perdure
+from perdure.contrib.hindsight.bodies import Body, TokenUsage
 from perdure.documents.reader import read_file
 from perdure.domain.item import FellBack, PassedOver
 from perdure.domain.record import Record
 from perdure.domain.time import parse_utc
-from perdure.engine import Perdure
 from perdure.errors import Conflict, InvalidInput
 from perdure.retain.messages import as_message
 from perdure.retain.request import read_content, read_item
-from perdure.surfaces.rest.bodies import Body, TokenUsage
 from perdure.surfaces.rest.service import Resource, Service, Serving, WriteBank
 
 router = Resource("Memory", "/v1/default/banks/{bank_id}")

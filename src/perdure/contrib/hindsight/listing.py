@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from perdure import Perdure
 from perdure.domain.fact import Fact
 from perdure.domain.filter import Filter, read_tags
 from perdure.domain.observation import is_synthesised
-from perdure.engine import Perdure
 from perdure.ports.store import FactPage
 
 FACTS_PER_READ = 1000

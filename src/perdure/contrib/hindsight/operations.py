@@ -7,15 +7,16 @@ from typing import Annotated, Any, Literal
 from fastapi import Query
 from pydantic import BaseModel
 
+from perdure.contrib.hindsight.bank_transfer import CLONE, EXPORT_BANK, IMPORT_BANK
+from perdure.contrib.hindsight.bodies import Offset, iso
+from perdure.contrib.hindsight.clients import StrictClients
+from perdure.contrib.hindsight.transfer import EXPORT, IMPORT
 from perdure.domain.mental_model import RefreshOutcome
 from perdure.domain.operation import Operation, OperationStatus
 from perdure.errors import Conflict, NotFound
 from perdure.jobs.refresh_job import REFRESH
 from perdure.reflect.mental_models.refresh import REASONS
-from perdure.surfaces.rest.bank_transfer import CLONE, EXPORT_BANK, IMPORT_BANK
-from perdure.surfaces.rest.bodies import Offset, iso
-from perdure.surfaces.rest.service import ReadBank, Resource, Service, Serving, StrictClients, WriteBank
-from perdure.surfaces.rest.transfer import EXPORT, IMPORT
+from perdure.surfaces.rest.service import ReadBank, Resource, Service, Serving, WriteBank
 
 RUN_TO_END = frozenset({EXPORT, IMPORT, CLONE, EXPORT_BANK, IMPORT_BANK})
 

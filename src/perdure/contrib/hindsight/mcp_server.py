@@ -9,27 +9,26 @@ import asyncio
 import inspect
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from urllib.parse import quote, urlencode
 
 from starlette.types import ASGIApp, Message, Scope
 
 from perdure import __version__
+from perdure.contrib.hindsight import mcp_tools
+from perdure.contrib.hindsight.mcp_tools import Call, Json
 from perdure.domain.audit import Transport
 from perdure.domain.inert import inert_lines
 from perdure.domain.rendering import marked
 from perdure.errors import PerdureError
 from perdure.surfaces.audit import TRANSPORT
-from perdure.surfaces.mcp import hindsight_tools, sdk
+from perdure.surfaces.mcp import sdk
 from perdure.surfaces.mcp.caller import CALLER, Caller
-from perdure.surfaces.mcp.hindsight_tools import Call, Json
 from perdure.surfaces.mcp.sdk import Request
 from perdure.surfaces.mcp.tool import Hints, Tool, find_tool
 from perdure.surfaces.workers import CLIENT
 
 PATH = "/hindsight/mcp"
 NAME = "hindsight-mcp-server"
-BANK_HEADER = b"x-bank-id"
 BANKS = "/v1/default/banks"
 TIMINGS = "timings_ms"
 """Of use to people alone."""
@@ -70,13 +69,13 @@ def create_server(rest: ASGIApp, *, with_bank: bool) -> sdk.Server:
 def _tools(with_bank: bool) -> Iterator[Tool]:
     more = {"bank_id": (str | None, None)} if with_bank else {}
     kinds = (
-        (hindsight_tools.READS, False, False),
-        (hindsight_tools.WRITES, True, False),
-        (hindsight_tools.DESTROYS, True, True),
+        (mcp_tools.READS, False, False),
+        (mcp_tools.WRITES, True, False),
+        (mcp_tools.DESTROYS, True, True),
     )
     for methods, writes, destroys in kinds:
         for method in methods:
-            if with_bank or method.__name__ not in hindsight_tools.MULTI_BANK_ONLY:
+            if with_bank or method.__name__ not in mcp_tools.MULTI_BANK_ONLY:
                 title = method.__name__.replace("_", " ").capitalize()
                 yield Tool(method, Hints(title, writes=writes, destroys=destroys), more=more)
     if with_bank:
@@ -198,11 +197,3 @@ def _inert(value: object) -> object:
     if isinstance(value, dict):
         return {key: _inert(one) for key, one in value.items() if one is not None and key != TIMINGS}
     return [_inert(one) for one in value] if isinstance(value, list) else value
-
-
-def bank_asked_by_header(caller: Caller, scope: Scope) -> Caller:
-    """The caller with the bank of `X-Bank-Id` as its default, which Hindsight's clients send to the endpoint of all banks."""
-    for name, value in scope["headers"]:
-        if name == BANK_HEADER and value.strip():
-            return replace(caller, default_bank=value.decode("latin-1").strip())
-    return caller

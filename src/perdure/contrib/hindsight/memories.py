@@ -8,13 +8,8 @@ from typing import Annotated, Any, Literal
 from fastapi import Query
 from pydantic import BaseModel, Field
 
-from perdure.domain.fact import Fact, FactType
-from perdure.domain.filter import Filter
-from perdure.domain.time import parse_utc
-from perdure.engine import Perdure
-from perdure.errors import InvalidInput, NotFound
-from perdure.manage.curation import RESTATED_AS
-from perdure.surfaces.rest.bodies import (
+from perdure import Perdure
+from perdure.contrib.hindsight.bodies import (
     Body,
     DeleteResponse,
     FactTypeName,
@@ -26,15 +21,20 @@ from perdure.surfaces.rest.bodies import (
     fields_of,
     iso,
 )
-from perdure.surfaces.rest.config import restore_profile
-from perdure.surfaces.rest.listing import ConsolidationState, Listing
+from perdure.contrib.hindsight.clients import StrictClients
+from perdure.contrib.hindsight.config import restore_profile
+from perdure.contrib.hindsight.listing import ConsolidationState, Listing
+from perdure.domain.fact import Fact, FactType
+from perdure.domain.filter import Filter
+from perdure.domain.time import parse_utc
+from perdure.errors import InvalidInput, NotFound
+from perdure.manage.curation import RESTATED_AS
 from perdure.surfaces.rest.service import (
     AdminBank,
     ReadBank,
     Resource,
     Service,
     Serving,
-    StrictClients,
     WriteBank,
 )
 
@@ -334,7 +334,7 @@ def clear_memories(
         count = _clear_type(service, bank, fact_type)
     elif (profile := service.engine.banks.find(bank)) is not None:
         webhooks = service.engine.webhooks.list(bank)
-        count = service.forget(bank, everything=True)
+        count = service.forget(bank, everything=True).facts
         restore_profile(service.engine, profile)
         for webhook in webhooks:
             service.engine.records.save(webhook.to_record())
@@ -348,7 +348,7 @@ def _clear_type(service: Service, bank: str, fact_type: str) -> int:
     count = 0
     where = Filter(types=frozenset({FactType(fact_type)}), include_closed=True, include_expired=True)
     while facts := service.engine.facts.list(bank, where=where, limit=FACTS_PER_ERASURE).facts:
-        gone = sum(service.forget(bank, fact_id=fact.id) for fact in facts)
+        gone = sum(service.forget(bank, fact_id=fact.id).facts for fact in facts)
         count += gone
         if not gone:
             raise NotFound("fact", facts[0].id)

@@ -9,13 +9,13 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
+from perdure.contrib.hindsight.bodies import Body, TokenUsage, iso
 from perdure.domain.fact import Fact, FactType
 from perdure.domain.time import parse_utc
 from perdure.errors import InvalidInput, NotFound
 from perdure.llm.caller import LlmOperation
 from perdure.llm.health import LlmStatus
 from perdure.llm.prompt import load
-from perdure.surfaces.rest.bodies import Body, TokenUsage, iso
 from perdure.surfaces.rest.service import ReadBank, Resource, Serving, WriteBank
 
 router = Resource("Previews", "/v1/default/banks/{bank_id}")

@@ -12,12 +12,12 @@ from fastapi.responses import Response
 from pydantic import BaseModel
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from perdure import Perdure
+from perdure.contrib.hindsight.bodies import Body
 from perdure.domain.bank import check_bank_id
 from perdure.domain.record import Record
-from perdure.engine import Perdure
 from perdure.errors import Conflict, NotFound, PerdureError
 from perdure.surfaces import keys
-from perdure.surfaces.rest.bodies import Body
 from perdure.surfaces.rest.service import AdminBank, Known, ReadBank, Resource, Serving, reply, require
 from perdure.surfaces.workers import Workers
 

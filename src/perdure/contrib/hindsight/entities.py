@@ -10,11 +10,12 @@ from typing import Annotated, Any
 from fastapi import Query
 from pydantic import BaseModel
 
+from perdure.contrib.hindsight.bodies import Limit, Offset, Page, iso
+from perdure.contrib.hindsight.clients import StrictClients
+from perdure.contrib.hindsight.listing import Listing
 from perdure.domain.fact import Entity
 from perdure.errors import NotFound
-from perdure.surfaces.rest.bodies import Limit, Offset, Page, iso
-from perdure.surfaces.rest.listing import Listing
-from perdure.surfaces.rest.service import ReadBank, Resource, Serving, StrictClients
+from perdure.surfaces.rest.service import ReadBank, Resource, Serving
 
 router = Resource("Entities", "/v1/default/banks/{bank_id}/entities")
 OBSERVATIONS = 50

@@ -9,13 +9,14 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from perdure import Perdure
+from perdure.contrib.hindsight.bodies import MOST_TOKENS, Body
+from perdure.contrib.hindsight.clients import StrictClients
 from perdure.domain.bank import Bank, Disposition
 from perdure.domain.mental_model import MAX_COUNT
 from perdure.domain.opinion import ConfidenceRates
-from perdure.engine import Perdure
 from perdure.errors import InvalidInput
-from perdure.surfaces.rest.bodies import MOST_TOKENS, Body
-from perdure.surfaces.rest.service import AdminBank, ReadBank, Resource, Serving, StrictClients
+from perdure.surfaces.rest.service import AdminBank, ReadBank, Resource, Serving
 
 router = Resource("Configuration", "/v1")
 _CONFIG = "/default/banks/{bank_id}/config"

@@ -11,16 +11,17 @@ from typing import Annotated, Any, Literal
 from fastapi import Query
 from pydantic import BaseModel
 
+from perdure import Perdure
+from perdure.contrib.hindsight.bodies import Body, Limit, Offset, Page, Tags, TagsMatch, iso
+from perdure.contrib.hindsight.clients import StrictClients
+from perdure.contrib.hindsight.listing import Listing
 from perdure.domain.fact import Chunk, Document
 from perdure.domain.filter import Filter, TagLeaf
 from perdure.domain.filter import TagsMatch as Match
 from perdure.domain.observation import SCOPES_RECORD, read_scope_rule
-from perdure.engine import Perdure
 from perdure.errors import InvalidInput, NotFound
 from perdure.surfaces.keys import Scope
-from perdure.surfaces.rest.bodies import Body, Limit, Offset, Page, Tags, TagsMatch, iso
-from perdure.surfaces.rest.listing import Listing
-from perdure.surfaces.rest.service import Known, ReadBank, Resource, Serving, StrictClients, WriteBank
+from perdure.surfaces.rest.service import Known, ReadBank, Resource, Serving, WriteBank
 
 router = Resource("Documents", "/v1/default")
 _DOCUMENTS = "/banks/{bank_id}/documents"
@@ -218,7 +219,7 @@ def update_document(
 def delete_document(service: Serving, bank: WriteBank, document_id: str) -> DeleteDocumentResponse:
     """Erase a document with its chunks and facts."""
     service.engine.documents.get(bank, document_id)
-    count = service.forget(bank, document_id=document_id)
+    count = service.forget(bank, document_id=document_id).facts
     return DeleteDocumentResponse(
         success=True,
         message=f"Document '{document_id}' and {count} facts were erased",

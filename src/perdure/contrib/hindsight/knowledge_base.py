@@ -11,17 +11,17 @@ from fastapi import HTTPException, Query
 from fastapi.responses import Response
 from pydantic import BaseModel
 
+from perdure.contrib.hindsight.bodies import Body, Deleted, Tags, TagsMatch, iso, sparse
+from perdure.contrib.hindsight.clients import StrictClients
+from perdure.contrib.hindsight.mental_models import LooseTrigger, trigger_view
 from perdure.domain.knowledge import PAGE_TOKENS, KnowledgeMatch, KnowledgeNode
 from perdure.domain.mental_model import render_sections
 from perdure.domain.rendering import one_line
 from perdure.errors import InvalidInput
-from perdure.surfaces.rest.bodies import Body, Deleted, Tags, TagsMatch, iso, sparse
-from perdure.surfaces.rest.mental_models import LooseTrigger, trigger_view
 from perdure.surfaces.rest.service import (
     ReadBank,
     Resource,
     Serving,
-    StrictClients,
     WriteBank,
     on_recall_worker,
     reply,

@@ -10,16 +10,21 @@ from typing import Annotated, Literal
 from fastapi import File, Query, UploadFile
 from fastapi.responses import Response
 
+from perdure import Perdure
+from perdure.contrib.hindsight.bodies import SubmitResponse
+from perdure.contrib.hindsight.transfer import (
+    Spool,
+    documents_of,
+    merge_archive,
+    read_archive,
+    submit,
+    write_archive,
+)
 from perdure.domain.bank import check_bank_id
-from perdure.engine import Perdure
 from perdure.errors import Conflict, InvalidInput
-from perdure.jobs.kind import SingleStepJob, Step
 from perdure.manage.clone import chosen_lines
 from perdure.surfaces import keys
-from perdure.surfaces.rest.bodies import SubmitResponse
-from perdure.surfaces.rest.service import AdminBank, Known, Resource, Service, Serving, reply, require
-from perdure.surfaces.rest.spool import Spool
-from perdure.surfaces.rest.transfer import merge_archive, read_archive, write_archive
+from perdure.surfaces.rest.service import AdminBank, Known, Resource, Service, Serving, require
 
 router = Resource("Transfer", "/v1/default/banks/{bank_id}")
 CLONE, EXPORT_BANK, IMPORT_BANK = "clone_bank", "export_bank", "import_bank"
@@ -45,7 +50,7 @@ def clone(
         "target": _target(service, caller, target_bank_id), "data": include_data,
         "config": include_bank_config, "history": include_history,
     }  # fmt: skip
-    return _submit(service, bank, CLONE, body)
+    return submit(service, bank, CLONE, body)
 
 
 @router.post(
@@ -64,7 +69,7 @@ def export_bank(
     if include_history:
         raise InvalidInput("include_history", NO_HISTORY, include_history)
     body = {"documents": document_id or None, "data": include_data, "config": include_bank_config}
-    return _submit(service, bank, EXPORT_BANK, body)
+    return submit(service, bank, EXPORT_BANK, body)
 
 
 @router.post(
@@ -104,52 +109,38 @@ def import_bank(
             "data": include_data,
             "config": include_bank_config,
         }
-    return _submit(service, bank, IMPORT_BANK, body)
+    return submit(service, bank, IMPORT_BANK, body)
 
 
-def bank_transfer_jobs(engine: Perdure, spool: Spool) -> dict[str, SingleStepJob]:
-    """The kinds of background work of this resource, by name."""
+def add_jobs(engine: Perdure, spool: Spool) -> None:
+    """Register the background work that copies banks and writes and reads archives of them."""
 
-    def run_clone(step: Step) -> Mapping[str, object]:
+    def chosen(lines: Iterator[str], body: Mapping[str, object]) -> Iterator[str]:
+        return chosen_lines(lines, include_data=bool(body["data"]), include_config=bool(body["config"]))
+
+    def copy(bank: str, _: str, body: Mapping[str, object]) -> Mapping[str, object]:
         facts = engine.banks.clone(
-            step.bank, str(step.body["target"]), include_data=bool(step.body["data"]),
-            include_config=bool(step.body["config"]), include_history=bool(step.body["history"]),
+            bank, str(body["target"]), include_data=bool(body["data"]),
+            include_config=bool(body["config"]), include_history=bool(body["history"]),
         )  # fmt: skip
-        return {"target_bank_id": step.body["target"], "facts_imported": facts}
+        return {"target_bank_id": body["target"], "facts_imported": facts}
 
-    def run_export(step: Step) -> Mapping[str, object]:
-        documents = step.body["documents"]
-        chosen = frozenset(map(str, documents)) if isinstance(documents, list) else None
-        lines = _lines(engine, step)
-        return write_archive(spool, step.bank, step.operation_id, lines, chosen, observations=True)
+    def export(bank: str, operation_id: str, body: Mapping[str, object]) -> Mapping[str, object]:
+        lines = chosen(engine.banks.export(bank), body)
+        return write_archive(spool, bank, operation_id, lines, documents_of(body), observations=True)
 
-    def run_import(step: Step) -> Mapping[str, object]:
-        archive = b64decode(str(step.body["archive"]))
-        target = step.body["target"]
+    def restore(bank: str, _: str, body: Mapping[str, object]) -> Mapping[str, object]:
+        archive = b64decode(str(body["archive"]))
+        target = body["target"]
         if target is None:
-            return merge_archive(engine, step.bank, archive, str(step.body["on_conflict"]))
-        lines = chosen_lines(
-            read_archive(archive),
-            include_data=bool(step.body["data"]),
-            include_config=bool(step.body["config"]),
-        )
-        facts = engine.banks.restore(str(target), lines)
-        return {
-            "target_bank_id": target,
-            "facts_imported": facts,
-            "documents_imported": len(engine.documents.list(str(target))),
-        }
+            return merge_archive(engine, bank, archive, str(body["on_conflict"]))
+        facts = engine.banks.restore(str(target), chosen(read_archive(archive), body))
+        documents = len(engine.documents.list(str(target)))
+        return {"target_bank_id": target, "facts_imported": facts, "documents_imported": documents}
 
-    runs = {CLONE: run_clone, EXPORT_BANK: run_export, IMPORT_BANK: run_import}
-    return {name: SingleStepJob(name, run) for name, run in runs.items()}
-
-
-def _lines(engine: Perdure, step: Step) -> Iterator[str]:
-    return chosen_lines(
-        engine.banks.export(step.bank),
-        include_data=bool(step.body["data"]),
-        include_config=bool(step.body["config"]),
-    )
+    engine.jobs.add(CLONE, copy)
+    engine.jobs.add(EXPORT_BANK, export)
+    engine.jobs.add(IMPORT_BANK, restore)
 
 
 def _source_of(archive: bytes) -> str:
@@ -168,8 +159,3 @@ def _target(service: Service, caller: Known, bank: str) -> str:
     if service.engine.banks.find(bank) is not None:
         raise Conflict(f"bank {bank!r} exists already")
     return bank
-
-
-def _submit(service: Service, bank: str, kind: str, body: Mapping[str, object]) -> Response:
-    operation = service.engine.jobs.submit(bank, service.transfers[kind].plan(body))
-    return reply(SubmitResponse(operation_id=operation.id), 202)

@@ -10,11 +10,11 @@ from typing import Annotated, Any, Literal
 from fastapi import Query
 from pydantic import BaseModel
 
+from perdure.contrib.hindsight.bodies import Offset, iso
 from perdure.domain.audit import AuditEntry
 from perdure.domain.llm_call import LlmCall
 from perdure.domain.time import parse_instant
 from perdure.errors import NotFound
-from perdure.surfaces.rest.bodies import Offset, iso
 from perdure.surfaces.rest.service import AdminBank, Resource, Serving
 
 router = Resource("Logs", "/v1/default/banks/{bank_id}")

@@ -9,14 +9,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from perdure.domain.fact import INSTRUCTION, Fact, FactType
-from perdure.domain.filter import read_tags
-from perdure.domain.recall import Candidate, RecallResult, Recollection
-from perdure.engine import Perdure
-from perdure.recall.options import RecallOptions
-from perdure.recall.recipe import Recipe
-from perdure.surfaces.plain import plain_candidate, plain_recall, total_milliseconds
-from perdure.surfaces.rest.bodies import (
+from perdure import Perdure
+from perdure.contrib.hindsight.bodies import (
     MOST_TOKENS,
     AsOfBody,
     Body,
@@ -29,9 +23,16 @@ from perdure.surfaces.rest.bodies import (
     iso,
     tag_groups,
 )
-from perdure.surfaces.rest.config import Acting, acting
-from perdure.surfaces.rest.entities import EntityObservation
-from perdure.surfaces.rest.service import ReadBank, Resource, Serving, StrictClients, on_recall_worker
+from perdure.contrib.hindsight.clients import StrictClients
+from perdure.contrib.hindsight.config import Acting, acting
+from perdure.contrib.hindsight.entities import EntityObservation
+from perdure.domain.fact import INSTRUCTION, Fact, FactType
+from perdure.domain.filter import read_tags
+from perdure.domain.recall import Candidate, RecallResult, Recollection
+from perdure.recall.options import RecallOptions
+from perdure.recall.recipe import Recipe
+from perdure.surfaces.plain import plain_candidate, plain_recall, total_milliseconds
+from perdure.surfaces.rest.service import ReadBank, Resource, Serving, on_recall_worker
 
 router = Resource("Memory", "/v1/default/banks/{bank_id}", [StrictClients])
 Json = dict[str, Any]

@@ -9,10 +9,11 @@ from fastapi import HTTPException, Query
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
+from perdure.contrib.hindsight.bodies import Body, DeleteResponse, ListLimit, Offset, Page, fields_of
+from perdure.contrib.hindsight.clients import StrictClients
 from perdure.domain.webhook import CONSOLIDATION_COMPLETED, Webhook, WebhookDelivery, WebhookHttp
 from perdure.errors import InvalidInput
-from perdure.surfaces.rest.bodies import Body, DeleteResponse, ListLimit, Offset, Page, fields_of
-from perdure.surfaces.rest.service import AdminBank, Resource, Serving, StrictClients, reply
+from perdure.surfaces.rest.service import AdminBank, Resource, Serving, reply
 
 router = Resource("Webhooks", "/v1/default/banks/{bank_id}/webhooks")
 

@@ -131,9 +131,8 @@ def _carry_out(
         _CHECKS[verb.name](caller, bank, arguments)
     if verb.name == "reflect":
         arguments["cancelled"] = _is_called_off
-    result = attrgetter(verb.name)(service.engine)(**arguments)
-    if verb.name == "forget" and bank is not None:
-        service.spool.drop_bank(bank)  # archives that were made of the bank hold what was erased
+    method: Any = service.forget if verb.name == "forget" else attrgetter(verb.name)(service.engine)
+    result = method(**arguments)
     if verb.name == "banks.list":
         result = [one for one in result if caller.may(Scope.READ, one.id)]
     if verb.name == "retain":

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import json
+import shutil
+import tempfile
 import zipfile
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from io import BytesIO, TextIOWrapper
+from itertools import count
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from threading import Lock
+from typing import Annotated, Any, Literal, NamedTuple
 from uuid import uuid4
 
-from fastapi import File, Query, UploadFile
+from fastapi import File, Query, Request, UploadFile
 from fastapi.responses import FileResponse, Response
 from starlette.exceptions import HTTPException
 
-from perdure.engine import Perdure
+from perdure import Perdure
+from perdure.contrib.hindsight.bodies import SubmitResponse
+from perdure.contrib.hindsight.config import restore_profile
 from perdure.errors import InvalidInput, NotFound
-from perdure.jobs.kind import SingleStepJob, Step
 from perdure.manage.transfer import bounded_lines
 from perdure.surfaces.keys import Scope
-from perdure.surfaces.rest.bodies import SubmitResponse
-from perdure.surfaces.rest.config import restore_profile
 from perdure.surfaces.rest.service import (
     AdminBank,
     Known,
@@ -33,7 +37,6 @@ from perdure.surfaces.rest.service import (
     reply,
     require,
 )
-from perdure.surfaces.rest.spool import Spool
 
 router = Resource("Transfer", "/v1/default")
 _TRANSFER = "/banks/{bank_id}/document-transfer"
@@ -44,6 +47,54 @@ _LARGEST_MEMBER = 2_000_000_000
 """Bytes of an unpacked archive."""
 _LARGEST_RATIO, _SMALL_MEMBER = 100, 50_000_000
 """How many times its packed size an archive may unpack to, above so many bytes; an export packs about 3 to 1."""
+
+
+class SpooledFile(NamedTuple):
+    """A file and when its making began."""
+
+    path: Path
+    made_at: datetime
+
+
+class Spool:
+    """Archives in a folder of the server's own, deleted when it stops: keys such as `banks/<bank>/exports/<operation>/transfer.zip` and the files behind them."""
+
+    def __init__(self) -> None:
+        self._folder: Path | None = None
+        self._files: dict[str, SpooledFile] = {}
+        self._numbers = count()
+        self._lock = Lock()
+
+    def make(self, key: str, write: Callable[[Path], None]) -> int:
+        """Have a file written, keep it under the key and return its size."""
+        with self._lock:
+            if self._folder is None:
+                self._folder = Path(tempfile.mkdtemp(prefix="perdure-spool-"))
+            path = self._folder / f"{next(self._numbers)}.bin"
+            self._files[key] = SpooledFile(path, datetime.now(UTC))
+        write(path)
+        return path.stat().st_size
+
+    def find(self, key: str) -> SpooledFile:
+        """Return the file of a key; raise NotFound if it is gone."""
+        file = self._files.get(key)
+        if file is None or not file.path.exists():
+            raise NotFound("file", key)
+        return file
+
+    def drop_bank(self, bank: str) -> None:
+        """Delete the files that were made of a bank."""
+        with self._lock:
+            for key in [key for key in self._files if key.startswith(f"banks/{bank}/")]:
+                self._files.pop(key).path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Delete all files."""
+        with self._lock:
+            self._files.clear()
+            if self._folder is not None:
+                shutil.rmtree(self._folder, ignore_errors=True)
+                self._folder = None
 
 
 @router.get(_TRANSFER, operation_id="export_documents_sync_removed", status_code=410, response_model=None)
@@ -63,7 +114,7 @@ def export(
 ) -> Response:
     """Make an archive of the documents and the facts drawn from them; the operation says where to get it."""
     service.engine.banks.get(bank)
-    return _submit(
+    return submit(
         service, bank, EXPORT, {"documents": document_id or None, "observations": include_observations}
     )
 
@@ -79,63 +130,55 @@ def import_archive(
     data = file.file.read()
     _check_archive(data)
     body = {"archive": b64encode(data).decode(), "on_conflict": on_conflict}
-    return _submit(service, bank, IMPORT, body)
+    return submit(service, bank, IMPORT, body)
 
 
 @router.get("/files/download/{key:path}", operation_id="download_file", response_class=Response)
-async def download(service: Serving, caller: Known, key: str) -> Response:
+async def download(request: Request, service: Serving, caller: Known, key: str) -> Response:
     """A file that an operation made; the caller needs admin access to the bank it came from."""
     parts = key.split("/")
     if len(parts) < 3 or parts[0] != "banks":
         raise NotFound("file", key)
     require(caller, Scope.ADMIN, parts[1])
-    path = await service.workers.run(_archive, service, parts[1], key)
+    path = await service.workers.run(_archive, service, request.app.state.spool, parts[1], key)
     return FileResponse(path, media_type="application/zip", filename=f"{parts[1]}-transfer.zip")
 
 
-def _archive(service: Service, bank: str, key: str) -> Path:
+def _archive(service: Service, spool: Spool, bank: str, key: str) -> Path:
     """The file, unless something of the bank was erased since it was made."""
-    file = service.spool.find(key)
+    file = spool.find(key)
     erased_at = service.engine.banks.erased_at(bank)
     if service.engine.banks.find(bank) is None or (erased_at is not None and file.made_at <= erased_at):
-        service.spool.drop_bank(bank)
+        spool.drop_bank(bank)
         raise NotFound("file", key)
     return file.path
 
 
-def transfer_jobs(engine: Perdure, spool: Spool) -> dict[str, SingleStepJob]:
-    """The kinds of background work that make and take in archives, by name."""
+def add_jobs(engine: Perdure, spool: Spool) -> None:
+    """Register the background work that writes and reads archives."""
 
-    def run_export(step: Step) -> Mapping[str, object]:
-        documents = step.body["documents"]
-        chosen = frozenset(map(str, documents)) if isinstance(documents, list) else None
-        return _export(engine, spool, step.bank, step.operation_id, chosen, bool(step.body["observations"]))
+    def export(bank: str, operation_id: str, body: Mapping[str, object]) -> Mapping[str, object]:
+        observations = bool(body["observations"])
+        return write_archive(
+            spool, bank, operation_id, engine.banks.export(bank), documents_of(body), observations
+        )
 
-    def run_import(step: Step) -> Mapping[str, object]:
-        archive = b64decode(str(step.body["archive"]))
-        return _import(engine, step.bank, archive, str(step.body["on_conflict"]))
+    def restore(bank: str, _: str, body: Mapping[str, object]) -> Mapping[str, object]:
+        return _import(engine, bank, b64decode(str(body["archive"])), str(body["on_conflict"]))
 
-    return {
-        EXPORT: SingleStepJob(EXPORT, run_export),
-        IMPORT: SingleStepJob(IMPORT, run_import),
-    }
+    engine.jobs.add(EXPORT, export)
+    engine.jobs.add(IMPORT, restore)
 
 
-def _submit(service: Service, bank: str, kind: str, body: Mapping[str, object]) -> Response:
-    operation = service.engine.jobs.submit(bank, service.transfers[kind].plan(body))
-    return reply(SubmitResponse(operation_id=operation.id), 202)
+def documents_of(body: Mapping[str, object]) -> frozenset[str] | None:
+    """Return the documents that an export was asked for, or None for all of them."""
+    documents = body["documents"]
+    return frozenset(map(str, documents)) if isinstance(documents, list) else None
 
 
-def _export(
-    engine: Perdure,
-    spool: Spool,
-    bank: str,
-    operation_id: str,
-    documents: frozenset[str] | None,
-    observations: bool,
-) -> dict[str, object]:
-    """An archive of the bank as it is."""
-    return write_archive(spool, bank, operation_id, engine.banks.export(bank), documents, observations)
+def submit(service: Service, bank: str, kind: str, body: Mapping[str, object]) -> Response:
+    """Submit work on archives and answer with its operation."""
+    return reply(SubmitResponse(operation_id=service.engine.jobs.start(bank, kind, body).id), 202)
 
 
 def write_archive(
@@ -191,12 +234,12 @@ def _import(engine: Perdure, bank: str, data: bytes, on_conflict: str) -> dict[s
     """Into an empty bank exactly as exported; into another one by reading the documents anew."""
     before = engine.banks.find(bank)
     if not engine.banks.stats(bank).facts and not engine.documents.list(bank):
-        facts = engine.banks.restore(bank, _lines(data))
+        facts = engine.banks.restore(bank, read_archive(data))
         if before is not None:
             restore_profile(engine, before)
         count = len(engine.documents.list(bank))
         return {"documents_imported": count, "documents_skipped": 0, "facts_imported": facts}
-    return _merge(engine, bank, data, on_conflict)
+    return merge_archive(engine, bank, data, on_conflict)
 
 
 def _check_archive(data: bytes) -> zipfile.ZipFile:
@@ -212,7 +255,7 @@ def _check_archive(data: bytes) -> zipfile.ZipFile:
     return archive
 
 
-def _lines(data: bytes) -> Iterator[str]:
+def read_archive(data: bytes) -> Iterator[str]:
     try:
         with _check_archive(data) as archive, archive.open(MEMBER) as member:
             yield from bounded_lines(TextIOWrapper(member, encoding="utf-8"))
@@ -220,7 +263,7 @@ def _lines(data: bytes) -> Iterator[str]:
         raise InvalidInput("file", f"an archive that is not damaged ({error})") from error
 
 
-def _merge(engine: Perdure, bank: str, data: bytes, on_conflict: str) -> dict[str, object]:
+def merge_archive(engine: Perdure, bank: str, data: bytes, on_conflict: str) -> dict[str, object]:
     """Read the documents of an archive anew, one at a time; the whole archive is checked before the first."""
     lines = 0
     for _ in _documents(data):
@@ -252,7 +295,7 @@ def _documents(data: bytes) -> Iterator[_ArchivedDocument | None]:
     """Documents with their turns as their chunks end, and None for each line before; chunks of one stand together."""
     documents: dict[str, dict[str, Any]] = {}
     current: _ArchivedDocument | None = None
-    for number, line in enumerate(_lines(data), start=1):
+    for number, line in enumerate(read_archive(data), start=1):
         yield None
         try:
             part = json.loads(line)
@@ -284,13 +327,3 @@ def _turns(chunk: dict[str, Any]) -> Iterator[dict[str, Any]]:
                 "role": "assistant" if span.get("is_agent") else "",
                 "timestamp": span.get("said_at") or "unset",
             }
-
-
-def read_archive(data: bytes) -> Iterator[str]:
-    """The lines of an archive; InvalidInput when it is none."""
-    return _lines(data)
-
-
-def merge_archive(engine: Perdure, bank: str, data: bytes, on_conflict: str) -> dict[str, object]:
-    """Read the documents of an archive anew into a bank."""
-    return _merge(engine, bank, data, on_conflict)

@@ -10,14 +10,15 @@ from typing import Annotated, Any, Literal
 from fastapi import Query
 from pydantic import BaseModel
 
+from perdure import Perdure
+from perdure.contrib.hindsight.bodies import FactTypeName, Limit, Tags, TagsMatch, fields_of, iso
+from perdure.contrib.hindsight.clients import StrictClients
+from perdure.contrib.hindsight.listing import Listing
 from perdure.domain.fact import Fact, Link
 from perdure.domain.filter import Filter
 from perdure.domain.operation import OperationStatus
-from perdure.engine import Perdure
 from perdure.ports.store import BankStats
-from perdure.surfaces.rest.bodies import FactTypeName, Limit, Tags, TagsMatch, fields_of, iso
-from perdure.surfaces.rest.listing import Listing
-from perdure.surfaces.rest.service import ReadBank, Resource, Serving, StrictClients
+from perdure.surfaces.rest.service import ReadBank, Resource, Serving
 
 router = Resource("Statistics", "/v1/default/banks/{bank_id}", [StrictClients])
 Period = Literal["1h", "12h", "1d", "7d", "30d", "90d"]

@@ -7,9 +7,10 @@ from typing import Annotated, Literal
 from fastapi import Query
 from pydantic import BaseModel
 
+from perdure.contrib.hindsight.bodies import Body, Deleted, ListLimit, Offset, Page, Tags, fields_of
+from perdure.contrib.hindsight.clients import StrictClients
 from perdure.domain.directive import Directive
-from perdure.surfaces.rest.bodies import Body, Deleted, ListLimit, Offset, Page, Tags, fields_of
-from perdure.surfaces.rest.service import ReadBank, Resource, Serving, StrictClients, WriteBank
+from perdure.surfaces.rest.service import ReadBank, Resource, Serving, WriteBank
 
 router = Resource("Directives", "/v1/default/banks/{bank_id}/directives")
 ListMatch = Literal["any", "all", "exact"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from fastapi import Query
 from pydantic import BaseModel, Field
 
+from perdure import Perdure
+from perdure.contrib.hindsight.aliases import ALIAS, delete_aliases
+from perdure.contrib.hindsight.bodies import Body, DeleteResponse, Limit, Offset, fields_of, iso
+from perdure.contrib.hindsight.config import TRAITS, apply_updates, inactive
 from perdure.domain.bank import Bank, Disposition
 from perdure.domain.record import Record
-from perdure.engine import Perdure
 from perdure.surfaces.keys import Scope
-from perdure.surfaces.rest.aliases import ALIAS, delete_aliases
-from perdure.surfaces.rest.bodies import Body, DeleteResponse, Limit, Offset, fields_of, iso
-from perdure.surfaces.rest.config import TRAITS, apply_updates, inactive
 from perdure.surfaces.rest.service import AdminBank, Known, ReadBank, Resource, Serving, WriteBank
 
 router = Resource("Banks", "/v1/default")
@@ -190,7 +190,7 @@ def delete_bank(service: Serving, bank: AdminBank) -> DeleteResponse:
     """Erase a bank with all it holds."""
     if service.engine.banks.find(bank) is None:
         return DeleteResponse(success=True, message=f"Bank '{bank}' did not exist", deleted_count=0)
-    count = service.forget(bank, everything=True)
+    count = service.forget(bank, everything=True).facts
     delete_aliases(service.engine, bank)
     return DeleteResponse(
         success=True, message=f"Bank '{bank}' and its {count} facts were erased", deleted_count=count

@@ -7,14 +7,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from perdure.domain.filter import read_tags
-from perdure.domain.recall import Recollection
-from perdure.domain.work import departure
-from perdure.engine import Perdure
-from perdure.errors import InvalidInput
-from perdure.recall.options import RecallOptions
-from perdure.reflect.reflection import MODEL_STEP, Reflection, ReflectionStep
-from perdure.surfaces.rest.bodies import (
+from perdure import Perdure
+from perdure.contrib.hindsight.bodies import (
     MOST_TOKENS,
     AsOfBody,
     Body,
@@ -26,14 +20,20 @@ from perdure.surfaces.rest.bodies import (
     fields_of,
     tag_groups,
 )
-from perdure.surfaces.rest.config import acting
-from perdure.surfaces.rest.recall import recipe_of
+from perdure.contrib.hindsight.clients import StrictClients
+from perdure.contrib.hindsight.config import acting
+from perdure.contrib.hindsight.recall import recipe_of
+from perdure.domain.filter import read_tags
+from perdure.domain.recall import Recollection
+from perdure.domain.work import departure
+from perdure.errors import InvalidInput
+from perdure.recall.options import RecallOptions
+from perdure.reflect.reflection import MODEL_STEP, Reflection, ReflectionStep
 from perdure.surfaces.rest.service import (
     Departure,
     ReadBank,
     Resource,
     Serving,
-    StrictClients,
     on_recall_worker,
 )
 

@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import BaseModel
 
+from perdure.contrib.hindsight.bodies import Offset, iso
 from perdure.domain.document_event import DocumentEvent
-from perdure.surfaces.rest.bodies import Offset, iso
 from perdure.surfaces.rest.service import ReadBank, Resource, Serving, WriteBank
 
 router = Resource("Documents", "/v1/default/banks/{bank_id}/documents/{document_id:path}")

@@ -9,21 +9,8 @@ from typing import Annotated, Any, Literal
 from fastapi import HTTPException, Query
 from pydantic import BaseModel, Field
 
-from perdure.domain.fact import Fact
-from perdure.domain.mental_model import (
-    DEFAULT_TOKENS,
-    MAX_TOKENS,
-    MIN_TOKENS,
-    MentalModel,
-    MentalModelVersion,
-    RefreshPreview,
-    RefreshTrigger,
-)
-from perdure.engine import Perdure
-from perdure.reflect.mental_models.record import plain_trigger
-from perdure.reflect.mental_models.refresh import trace_of
-from perdure.reflect.mental_models.scope import tags_match as scope_match
-from perdure.surfaces.rest.bodies import (
+from perdure import Perdure
+from perdure.contrib.hindsight.bodies import (
     Body,
     Deleted,
     ListLimit,
@@ -37,12 +24,25 @@ from perdure.surfaces.rest.bodies import (
     iso,
     sparse,
 )
-from perdure.surfaces.rest.reflect import ReflectFact
+from perdure.contrib.hindsight.clients import StrictClients
+from perdure.contrib.hindsight.reflect import ReflectFact
+from perdure.domain.fact import Fact
+from perdure.domain.mental_model import (
+    DEFAULT_TOKENS,
+    MAX_TOKENS,
+    MIN_TOKENS,
+    MentalModel,
+    MentalModelVersion,
+    RefreshPreview,
+    RefreshTrigger,
+)
+from perdure.reflect.mental_models.record import plain_trigger
+from perdure.reflect.mental_models.refresh import trace_of
+from perdure.reflect.mental_models.scope import tags_match as scope_match
 from perdure.surfaces.rest.service import (
     ReadBank,
     Resource,
     Serving,
-    StrictClients,
     WriteBank,
     on_recall_worker,
 )
