@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 
 from perdure.contrib.assistants.hosts import HOSTS, HookCall, is_words, read_call, shaped
 from perdure.contrib.assistants.profile import write_profile
-from perdure.contrib.assistants.project import bank_of
 from perdure.contrib.assistants.sessions import Session, digest, open_session, turn_key
 from perdure.contrib.assistants.transcripts import Turn, own_words, read_turns
 from perdure.domain.item import Item, UpdateMode
@@ -19,6 +18,7 @@ from perdure.domain.recall import Precision, RecallResult
 from perdure.engine import Perdure
 from perdure.errors import Conflict, NotFound
 from perdure.recall.options import MAX_QUERY_CHARACTERS
+from perdure.surfaces.projects import bank_of
 from perdure.text.fence import strip_fenced
 
 PROMPT_TOKENS, START_TOKENS = 600, 800
