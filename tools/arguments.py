@@ -54,11 +54,9 @@ DECLARED: tuple[type[Options], ...] = (
     KnowledgeChanges,
     WebhookOptions,
     WebhookChanges,
+    Target,
 )
-ARGUMENTS: Mapping[str, type[Options]] = {
-    kind.__name__.replace("Options", "Arguments").replace("Changes", "ChangeArguments"): kind
-    for kind in DECLARED
-} | {"ForgetArguments": Target}
+ARGUMENTS: Mapping[str, type[Options]] = {kind.arguments_name(): kind for kind in DECLARED}
 SPELLED_OUT = frozenset({"database", "embedder", "reranker", "extractor", "tokens", "llm", "telemetry"})
 """Settings that `Perdure.open` has as arguments of their own."""
 

@@ -21,6 +21,11 @@ class Target(Options):
     entity_id: str | None = option(None, "Id of an entity; its facts stay.", on=NOT_MCP, flag="--entity")
     everything: bool = option(False, "The whole bank.", on=NOT_MCP)
 
+    @classmethod
+    def arguments_name(cls) -> str:
+        """Return the name of the TypedDict of its options."""
+        return "ForgetArguments"
+
     def _complete(self) -> None:
         named = [self.fact_id, self.document_id, self.entity_id]
         if sum(part is not None for part in named) + self.everything != 1:
