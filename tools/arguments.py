@@ -22,7 +22,7 @@ from perdure.domain.knowledge import KnowledgeChanges, PageOptions
 from perdure.domain.mental_model import MentalModelChanges, MentalModelOptions
 from perdure.domain.options import Option, Options, options_of
 from perdure.domain.webhook import WebhookChanges, WebhookOptions
-from perdure.forget.target import Target
+from perdure.forget.options import Target
 from perdure.manage.curation import CHANGEABLE
 from perdure.manage.options import FactListOptions
 from perdure.recall.options import RecallOptions

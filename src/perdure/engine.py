@@ -23,8 +23,9 @@ from perdure.domain.item import RetainResult
 from perdure.domain.operation import Operation
 from perdure.domain.recall import RecallResult
 from perdure.domain.verb import READ, WRITE, BankIn, local, verb
+from perdure.forget.options import Target
 from perdure.forget.preview import ForgetPreview
-from perdure.forget.target import Forgotten, Target
+from perdure.forget.target import Forgotten
 from perdure.jobs.background import Background
 from perdure.jobs.operations import Operations
 from perdure.jobs.runner import JobRunner

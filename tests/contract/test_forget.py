@@ -14,9 +14,10 @@ from perdure.domain.item import UNFINISHED_DOCUMENT, UpdateMode
 from perdure.domain.record import Record
 from perdure.errors import InvalidInput
 from perdure.extract.verbatim import VerbatimExtractor
+from perdure.forget.options import Target
 from perdure.forget.pipeline import forget
 from perdure.forget.scrub import FORGOTTEN
-from perdure.forget.target import Forgotten, Target
+from perdure.forget.target import Forgotten
 from perdure.models.hashing import HashingEmbedder
 from perdure.ports.probe import FuzzyProbe, GraphProbe, KeywordProbe, SemanticProbe
 from perdure.ports.store import Features, KeyedEntity, Proof, Store, Traces, Transaction

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Collection
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import typer
 
@@ -33,13 +33,23 @@ Function = Callable[..., Answer]
 Command = Callable[..., None]
 
 
+@overload
+def command(function: Function) -> Command: ...
+
+
+@overload
+def command(
+    *, options: type[Options] | None = None, without: Collection[str] = (), creates: bool = False
+) -> Callable[[Function], Command]: ...
+
+
 def command(
     function: Function | None = None,
     *,
     options: type[Options] | None = None,
     without: Collection[str] = (),
     creates: bool = False,
-) -> Any:
+) -> Command | Callable[[Function], Command]:
     """Make a command of a function, which has the options --database and --json, and as many as it has arguments.
 
     Its argument `memory` is the open memory, `bank` the option --bank, and `options` stands for the options of a class,

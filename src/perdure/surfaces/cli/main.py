@@ -98,7 +98,10 @@ class _Root(TyperGroup):
         return None if entry is None else entry.stub()
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the real command, loaded now."""
+        """Return the real command, loaded now; for an unknown name, all are there to suggest one."""
+        if find_entry(args[0]) is None:
+            for known in every_entry():
+                self.add_command(known.stub())
         name, _, rest = super().resolve_command(ctx, args)
         entry = find_entry(str(name))
         assert entry is not None

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from perdure.domain.filter import Filter
-from perdure.forget.target import Target
+from perdure.forget.options import Target
 from perdure.recall.options import PromptOptions, RecallOptions
 from perdure.reflect.options import ReflectOptions
 from perdure.surfaces.cli import exits

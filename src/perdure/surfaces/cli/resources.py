@@ -369,7 +369,7 @@ def move(
     name: Annotated[str | None, typer.Option(metavar="NAME", help="Another name")] = None,
 ) -> Answer:
     """Move a folder or page, to the root unless --in is given; or with --name alone rename it."""
-    changes = {} if name is None else {"name": name}
+    changes: dict[str, Any] = {} if name is None else {"name": name}
     if parent is not None or name is None:
         changes["parent_id"] = parent
     return Answer(memory.knowledge.update(bank, node, **changes), f"changed {node}")
